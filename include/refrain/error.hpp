@@ -1,0 +1,59 @@
+#pragma once
+// Errors a program can cause or meet. Every error thrown by Refrain derives from Error; its text names
+// what it is about in the program's words: task, argument, region, source line, what was expected and
+// what was found. Mistakes inside Refrain itself are assertions (base/assert.hpp), never an Error.
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+namespace refrain {
+
+/// Base of everything Refrain throws.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The program asked for something that cannot be: a colour the partition does not have, a region
+/// used after its destruction, a wrong type, conflicting points of a group, and the like.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A flag, a machine description or another input file is malformed.
+class InputError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// No allowed memory can hold what a launch needs.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A wait that can never end: the text is the chain of who waits for whom.
+class Deadlock : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A task threw. `what()` names the task and the launch and repeats the original text; `original()` is
+/// the exception itself.
+class TaskFailed : public Error {
+ public:
+  TaskFailed(const std::string& text, std::exception_ptr original)
+      : Error(text), original_(std::move(original)) {}
+  /// What the task threw.
+  [[nodiscard]] std::exception_ptr original() const noexcept { return original_; }
+
+ private:
+  std::exception_ptr original_;
+};
+
+/// "file.cpp:12", the way source lines appear in every message.
+std::string to_string(const std::source_location& where);
+
+}  // namespace refrain
