@@ -3,6 +3,7 @@
 
 #include <array>
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,6 +29,13 @@ struct Point {
 
   friend constexpr bool operator==(const Point& a, const Point& b) { return a.x == b.x; }
   friend constexpr auto operator<=>(const Point& a, const Point& b) { return a.x <=> b.x; }
+  // Exact matches for "p == 3" and "p < 3", which the conversions both ways would make ambiguous.
+  friend constexpr bool operator==(const Point& a, std::integral auto b) requires(N == 1) {
+    return a.x[0] == static_cast<Coord>(b);
+  }
+  friend constexpr auto operator<=>(const Point& a, std::integral auto b) requires(N == 1) {
+    return a.x[0] <=> static_cast<Coord>(b);
+  }
 
   friend constexpr Point operator+(Point a, const Point& b) requires(N > 1) {
     for (int d = 0; d < N; ++d) a[d] += b[d];
