@@ -1,0 +1,95 @@
+#pragma once
+// Runs the nodes of the task graph. Two implementations: threads (exec/threaded_executor.hpp) and the
+// deterministic scheduler that interleaves everything on one thread by a seed
+// (exec/seeded_executor.hpp).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/node.hpp"
+
+namespace refrain::machine { class Machine; }
+
+namespace refrain::exec {
+
+class Scope;
+class Executor;
+class ReducerGate;
+
+/// What Node::run is told about where and how it runs.
+struct Execution {
+  Executor& executor;
+  int processor = 0;                 ///< id of the machine's processor that runs the node
+  const Failure* failure = nullptr;  ///< set: a predecessor's data is missing; do not run the body
+};
+
+struct ExecutorOptions {
+  int workers = 1;              ///< threads beside the launching one (0: it does everything itself)
+  std::uint32_t window = 8192;  ///< nodes in flight per scope before launching waits
+  int accumulators = 64;        ///< live accumulators per scope
+  bool bind = true;             ///< bind worker threads to cores (hwloc)
+};
+
+/// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.
+class ExecutionListener {
+ public:
+  virtual ~ExecutionListener() = default;
+  virtual void executed(const Node& node, int thread, std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
+};
+
+/// Counters for --refrain:stats.
+struct ExecutorCounters {
+  std::uint64_t executed = 0, stolen = 0, sleeps = 0;
+  double idle_share = 0;  ///< of the workers' time
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Runs `program` as the root program (seeded: on a stack of its own, as one actor among the others)
+  /// and returns when it returns; an exception of the program passes through. The calling thread is
+  /// the launching thread.
+  virtual void run_root(const std::function<void()>& program) = 0;
+
+  /// Owner thread. All edges to `node` are there; `unfinished` of them count (add_edge said true).
+  /// The node may run, complete and come back at any time from here on.
+  virtual void publish(Node& node, int unfinished) = 0;
+
+  /// Like publish; if the node is ready at once it is run on the calling thread before this returns
+  /// (the hint inline_if_ready). Kinds the calling thread cannot run are published.
+  virtual void publish_inline(Node& node, int unfinished) = 0;
+
+  /// Ends a kManual node (owner thread).
+  virtual void complete_manual(Node& node) = 0;
+
+  /// Owner of `scope`. Blocks until done() is true; runs nodes of `scope` and of scopes below it
+  /// meanwhile (never others: a foreign node could wait for the caller in turn). done() is called on
+  /// the calling thread only and must become true by completions. `awaited` names the node waited for
+  /// in a Deadlock report (may be empty: everything in the scope). Throws Deadlock when nothing runs,
+  /// nothing is ready and done() is false; the text is the chain of who waits for whom.
+  virtual void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
+                    const NodeInfo* waiter) = 0;
+
+  /// A point at which the seeded scheduler may run something else (each launch); nothing otherwise.
+  virtual void interleave() = 0;
+
+  /// Runs f(begin, end) over pieces of [0, count) on the caller and on idle cpu workers; returns when
+  /// all are done. No barriers inside f, so one thread may run it all. Exceptions: the one of the lowest piece.
+  virtual void parallel_for(std::int64_t count, std::int64_t grain,
+                            const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
+
+  [[nodiscard]] virtual int threads() const = 0;  ///< all threads that issue or execute
+  [[nodiscard]] virtual ExecutorCounters counters() const = 0;
+  virtual void set_listener(ExecutionListener* listener) = 0;  ///< before run_root
+};
+
+std::unique_ptr<Executor> make_threaded_executor(const machine::Machine& machine,
+                                                 const ExecutorOptions& options);
+std::unique_ptr<Executor> make_seeded_executor(const machine::Machine& machine,
+                                               const ExecutorOptions& options, std::uint64_t seed);
+
+}  // namespace refrain::exec

@@ -1,0 +1,108 @@
+#pragma once
+// A node of the task graph: one operation (a task, a copy, a fill, a fold, ...) and its place in the
+// order of operations.
+//
+// Life of a node. The thread that owns a scope (exec/scope.hpp) allocates the node, adds the edges
+// that lead to it and publishes it (Executor::publish). When its count of unfinished predecessors
+// reaches zero it is ready and some thread runs it. When it has run, that thread *completes* it: the
+// list of successors is closed and each successor's count is lowered. The memory goes back to the
+// owner through the scope's return list; only the owner reuses it.
+//
+// Who writes what. The first cache line is written by the owner before publication and is read-only
+// until the node has come back. The second line is shared: the owner appends successors, the threads
+// that complete predecessors lower `pending`, the completing thread closes the list.
+
+#include <atomic>
+#include <cstdint>
+#include <source_location>
+#include <string>
+
+namespace refrain::exec {
+
+class Scope;
+struct Execution;
+struct Node;
+
+enum class NodeKind : std::uint8_t { task, copy, fill, fold, access, attach, detach, other };
+
+/// What reports, timelines and error texts say of a node. Outlives every node that points to it.
+struct NodeInfo {
+  std::string name;  ///< task name, or what the runtime does ("copy circuit.voltage")
+  std::source_location where;
+};
+
+/// An error that travels along the edges that carry data: nodes that would read what a failed node
+/// should have written do not run their bodies and fail with the same Failure. Reference counted;
+/// immutable after creation.
+class Failure;
+
+/// Why one node must come after another.
+enum class EdgeKind : std::uint8_t {
+  order,    ///< a write after a read or a write: the successor does not use the predecessor's data
+  data,     ///< the successor reads what the predecessor wrote: failures travel along it
+  storage,  ///< only because storage is reused or the window is full; never part of the exact graph
+};
+
+/// Names an operation for as long as the program runs: a node and the sequence number it had then.
+/// When the numbers differ the operation is complete and its node reused.
+struct NodeRef {
+  Node* node = nullptr;
+  std::uint64_t seq = 0;
+  explicit operator bool() const { return node != nullptr; }
+  friend bool operator==(const NodeRef&, const NodeRef&) = default;
+};
+
+/// A successor with its edge kind in the low bit (set: data).
+using TaggedNode = std::uintptr_t;
+
+struct SuccessorBlock;
+
+struct alignas(64) Node {
+  // --- written by the owner before publication ---------------------------------------------------
+  std::uint64_t seq = 0;  ///< launch order within the scope; never repeats, so it also names the operation
+  Scope* scope = nullptr;
+  /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
+  /// but still release what the node holds. May throw: the node then fails with the exception.
+  void (*run)(Node&, Execution&) = nullptr;
+  const NodeInfo* info = nullptr;
+  void* origin = nullptr;  ///< for the layer that made the node (its launch plan)
+  Node* next = nullptr;    ///< link in whichever single list the node is in (ready, returned, free)
+  std::int16_t priority = 0;       ///< higher first; 0 is the common case and costs nothing
+  std::uint16_t processor = 0;     ///< queue: 0 any cpu worker, otherwise a dedicated processor's id + 1
+  NodeKind kind = NodeKind::task;
+  std::uint8_t flags = 0;          ///< NodeFlag bits
+  std::uint16_t size_class = 0;    ///< of the node's memory (scope's pool)
+  std::uint32_t payload_bytes = 0;
+
+  // --- shared ------------------------------------------------------------------------------------
+  static constexpr int kInlineSuccessors = 5;
+  static constexpr std::int32_t kBias = 1 << 30;     ///< held by the owner until publication
+  static constexpr std::uint32_t kClosed = 1u << 31; ///< in `successor_state`: complete
+  alignas(64) std::atomic<std::int32_t> pending{kBias};
+  std::atomic<std::uint32_t> successor_state{0};  ///< number of successors | kClosed
+  std::atomic<const Failure*> failure{nullptr};   ///< holds one reference
+  TaggedNode successors[kInlineSuccessors] = {};
+  SuccessorBlock* overflow = nullptr;
+
+  /// The bytes after the node: arguments of the operation, laid out by the layer that made it.
+  void* payload() { return this + 1; }
+  template <class T>
+  T& payload_as() { return *static_cast<T*>(payload()); }
+};
+static_assert(sizeof(Node) == 128, "a node is two cache lines");
+
+enum NodeFlag : std::uint8_t {
+  kReducer = 1,  ///< needs an accumulator slot before it starts (exec/reducer_gate.hpp)
+  kFold = 2,     ///< gives an accumulator slot back when it completes
+  kManual = 4,   ///< does not complete when run; Executor::complete_manual ends it (inline access)
+};
+
+/// Owner thread only, before `to` is published. Adds the edge unless `from` is complete.
+/// Returns true when it was added: the caller counts these and passes the sum to Executor::publish.
+/// When `from` is complete, failed, and not yet reused, a data edge passes the failure on to `to`.
+bool add_edge(const NodeRef& from, Node& to, EdgeKind kind);
+
+/// Owner thread only. True once the operation has completed (acquire: what it wrote is visible).
+bool is_complete(const NodeRef& ref);
+
+}  // namespace refrain::exec
