@@ -1,0 +1,132 @@
+#pragma once
+// The machine a program runs on, as mappers see it: processors, memories, and the links between
+// memories, either found on this computer or read from a description (docs/machine.md).
+//
+// A Machine never changes after it is made, so any thread may read it without a lock. Ids are dense:
+// processor p is `processors()[p]`, memory m is `memories()[m]`. Ids follow the description's order
+// (or the topology's), so they are the same in every run on the same machine.
+//
+// Cost: every query is an array look-up, except link() and copy_seconds(), which read a table that the
+// constructor filled (memories cubed, once).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace refrain {
+
+/// What a task variant is written for.
+enum class ProcessorKind : std::uint8_t {
+  cpu,   ///< one core
+  gang,  ///< the cores of one NUMA domain running one task together
+  gpu,   ///< one GPU, real or emulated
+};
+inline constexpr int processor_kinds = 3;
+
+enum class MemoryKind : std::uint8_t {
+  system,       ///< main memory of one NUMA domain
+  pinned,       ///< main memory that CPUs and GPUs both reach (zero-copy)
+  framebuffer,  ///< memory of one GPU
+  file,         ///< storage behind a file: can be copied from and to, no task reaches it
+};
+inline constexpr int memory_kinds = 4;
+
+/// "cpu", "gang", "gpu".
+std::string_view to_string(ProcessorKind kind);
+/// "system", "pinned", "framebuffer", "file".
+std::string_view to_string(MemoryKind kind);
+
+using ProcessorId = std::uint32_t;
+using MemoryId = std::uint32_t;
+
+struct Processor {
+  ProcessorId id = 0;
+  ProcessorKind kind = ProcessorKind::cpu;
+  int numa = 0;           ///< its NUMA domain
+  bool emulated = false;  ///< a worker thread stands in for it
+  std::string name;
+  /// The memories its tasks can use directly, best first. Never empty.
+  std::vector<MemoryId> memories;
+  /// The operating system's numbers of the hardware threads it is bound to; empty: not bound.
+  std::vector<int> cpus;
+  /// For a gang, the cpu processors that work together; otherwise empty.
+  std::vector<ProcessorId> members;
+};
+
+struct Memory {
+  MemoryId id = 0;
+  MemoryKind kind = MemoryKind::system;
+  std::uint64_t capacity = 0;  ///< bytes
+  int numa = -1;               ///< its NUMA domain; -1: none
+  /// For a framebuffer, the GPU that it belongs to.
+  std::optional<ProcessorId> owner;
+  std::string name;
+};
+
+/// A way to copy from one memory to another, in this direction only. A link from a memory to itself
+/// says how fast copies inside it are.
+struct Link {
+  MemoryId from = 0;
+  MemoryId to = 0;
+  double bandwidth = 0;  ///< bytes per second
+  double latency = 0;    ///< seconds until the first byte
+};
+
+class Machine {
+ public:
+  /// Takes lists whose ids are their positions and whose references are in range; otherwise throws
+  /// InputError. Mapper tests may make machines of their own this way.
+  Machine(std::string name, std::vector<Processor> processors, std::vector<Memory> memories,
+          std::vector<Link> links);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  [[nodiscard]] std::span<const Processor> processors() const { return processors_; }
+  [[nodiscard]] std::span<const Memory> memories() const { return memories_; }
+  [[nodiscard]] std::span<const Link> links() const { return links_; }
+  [[nodiscard]] const Processor& processor(ProcessorId id) const;
+  [[nodiscard]] const Memory& memory(MemoryId id) const;
+
+  /// All processors (memories) of one kind, by id.
+  [[nodiscard]] std::span<const ProcessorId> processors(ProcessorKind kind) const;
+  [[nodiscard]] std::span<const MemoryId> memories(MemoryKind kind) const;
+  [[nodiscard]] bool has(ProcessorKind kind) const { return !processors(kind).empty(); }
+
+  /// Can a task on this processor use data in this memory without a copy?
+  [[nodiscard]] bool reaches(ProcessorId processor, MemoryId memory) const;
+  /// The best memory of this kind that the processor reaches, if there is one.
+  [[nodiscard]] std::optional<MemoryId> nearest(ProcessorId processor, MemoryKind kind) const;
+
+  /// The direct link, or nullptr. The fastest one where several join the same two memories.
+  [[nodiscard]] const Link* link(MemoryId from, MemoryId to) const;
+  /// How long a copy of `bytes` is expected to take over the best way there is, several hops included;
+  /// infinity where there is none; 0 inside a memory that has no link to itself.
+  [[nodiscard]] double copy_seconds(MemoryId from, MemoryId to, std::uint64_t bytes) const;
+
+ private:
+  // The best way between two memories, as one link: latencies added, slowness (1/bandwidth) added.
+  struct Way {
+    double latency = 0;
+    double seconds_per_byte = 0;
+  };
+
+  void check() const;
+  void index_kinds();
+  void find_ways();
+  [[nodiscard]] std::size_t pair(MemoryId from, MemoryId to) const;
+
+  std::string name_;
+  std::vector<Processor> processors_;
+  std::vector<Memory> memories_;
+  std::vector<Link> links_;
+  std::vector<ProcessorId> by_processor_kind_[processor_kinds];
+  std::vector<MemoryId> by_memory_kind_[memory_kinds];
+  std::vector<int> direct_;  // per pair of memories, index into links_, or -1
+  std::vector<Way> ways_;    // per pair of memories
+};
+
+}  // namespace refrain

@@ -1,0 +1,57 @@
+#pragma once
+// What a program or its user can choose about the runtime. A program fills in an Options and gives it to
+// Runtime; `refrain::run` takes it from the command line and the environment by parse_options.
+//
+// Flags are written `--refrain:NAME VALUE` or `--refrain:NAME=VALUE`. A flag whose value may be left out
+// (check, stats, help) takes it after `=`, or as the next word when that word is `on` or `off`.
+// The environment variable REFRAIN_ARGS holds flags in the same form, separated by blanks; '...' and
+// "..." quote, a backslash takes the next character as it is. The command line wins over REFRAIN_ARGS.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace refrain {
+
+/// The build's default for Options::check: true in the debug preset.
+[[nodiscard]] bool checks_by_default() noexcept;
+
+struct Options {
+  /// Worker threads beside the launching thread; -1: one fewer than the cores. 0 is allowed: then the
+  /// launching thread runs the tasks while it waits.
+  int workers = -1;
+  /// Most tasks in flight per context; a launch beyond it waits.
+  std::size_t window = 8192;
+  /// Empty: this machine as found. "emulated:gpus=2,...": the short form. Otherwise a JSON file.
+  std::string machine;
+  /// "default", or the name of a mapping file.
+  std::string mapper = "default";
+  /// Run everything interleaved on one thread, in the order that this seed decides.
+  std::optional<std::uint64_t> schedule;
+  /// Check every access against its region's bounds and its task's privileges.
+  bool check = checks_by_default();
+  /// Print counters at exit...
+  bool stats = false;
+  /// ...or write them to this file as JSON instead (empty: print).
+  std::string stats_file;
+  /// Write the timeline as Chrome trace events to this file (empty: do not).
+  std::string timeline;
+  /// Write the executed task graph as Graphviz to this file (empty: do not).
+  std::string graph;
+  /// The command line asked for help (`--help`, `-h` or `--refrain:help`). `refrain::run` then prints
+  /// flags_help() and runs nothing; a program with flags of its own prints both.
+  bool help = false;
+};
+
+/// Takes the runtime's flags out of REFRAIN_ARGS and argv. Flags found in argv are removed from it; the
+/// program's own arguments, `--help` and everything from a lone `--` on are left alone, in order; argv
+/// keeps its closing null pointer. Throws InputError for an unknown flag (with the nearest name) and for
+/// a bad value (what was expected, what was found, and whether it came from argv or REFRAIN_ARGS).
+/// After an error argv may have lost the flags before the bad one.
+Options parse_options(int& argc, char** argv);
+
+/// The list of runtime flags for a `--help` text, one flag per line with its default.
+std::string flags_help();
+
+}  // namespace refrain

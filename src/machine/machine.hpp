@@ -1,0 +1,60 @@
+#pragma once
+// Where machines come from: found on this computer, or described by a short text or a JSON file
+// (docs/machine.md). Everything here runs once, before a runtime starts, on one thread.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "refrain/machine.hpp"
+
+namespace refrain::machine {
+
+/// A machine that is being put together; the lists become a Machine once they are complete.
+/// Ids are positions in the lists, so add() gives an id that stays.
+struct Description {
+  std::string name;
+  std::vector<Processor> processors;
+  std::vector<Memory> memories;
+  std::vector<Link> links;
+
+  MemoryId add(MemoryKind kind, std::string memory_name, std::uint64_t capacity, int numa);
+  ProcessorId add(ProcessorKind kind, std::string processor_name, int numa,
+                  std::vector<MemoryId> reached);
+  /// Two links, one each way.
+  void join(MemoryId a, MemoryId b, double bandwidth, double latency);
+  /// One gang per NUMA domain that has cpu processors; a gang reaches what its first cpu reaches.
+  /// Call once, when all cpu processors are there.
+  void add_gangs();
+
+  /// The finished machine.
+  Machine build() &&;
+};
+
+/// This computer: a system memory per NUMA domain and a cpu processor per core that this process may
+/// use, each bound to one hardware thread of its core, and a gang per domain. Never fails: where the
+/// topology cannot be read it reports one memory and as many cpus as the process may use.
+/// Bandwidths and latencies are nominal, not measured.
+Machine discover();
+/// The same before gangs are added, for descriptions that start from the real machine.
+Description discover_description();
+
+/// Makes the machine that --refrain:machine asks for: empty is discover(), a text that starts with
+/// "emulated" is the short form, anything else names a JSON file. Throws InputError that says where
+/// (file, line and column), what was expected and what was found.
+Machine load(std::string_view description);
+
+/// The short form, "emulated:gpus=2,framebuffer=64MiB".
+Machine parse_short_form(std::string_view text);
+/// The JSON form. `file` is the name that errors give.
+Machine parse_json(std::string_view text, const std::string& file);
+
+/// The machine as a JSON description that parse_json reads back.
+std::string to_json(const Machine& machine);
+/// The machine as aligned tables for people.
+std::string to_table(const Machine& machine);
+
+/// The number of cores this process may use, at least 1; what Options::workers = -1 counts from.
+int usable_cores();
+
+}  // namespace refrain::machine
