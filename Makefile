@@ -1,0 +1,74 @@
+# The front door. Every target installs the Debian packages it needs and builds what it runs.
+# The build itself is CMake's: see CMakeLists.txt and the presets release, debug, asan and tsan.
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+# Warnings stop the build where nobody reads them.
+CONFIGURE := cmake -DREFRAIN_WERROR=$(if $(CI),ON,OFF) --log-level=WARNING --preset
+BUILD := cmake --build
+BIN := build/release/bin
+
+## run: build and run the demonstration (stencil and circuit, each against its sequential twin)
+run: setup-build
+	@$(CONFIGURE) release
+	@$(BUILD) build/release -j $(JOBS) --target apps
+	@scripts/demo $(BIN)
+
+## test: build and pass all tests, a part of them under the sanitizers too
+test: setup-build setup-test
+	@JOBS=$(JOBS) scripts/test full
+
+## test-quick: the tests of the release build, the random ones cut short
+test-quick: setup-build setup-test
+	@JOBS=$(JOBS) scripts/test quick
+
+## test-debug, test-asan, test-tsan: the tests of one other build, the random ones cut short
+test-debug test-asan test-tsan: test-%: setup-build setup-test
+	@JOBS=$(JOBS) scripts/test $*
+
+## fuzz: random programs for FUZZ_SECONDS (60) seconds; a failure prints its seed and a shrunk program
+fuzz: setup-build
+	@$(CONFIGURE) release
+	@$(BUILD) build/release -j $(JOBS) --target fuzz
+	@$(BIN)/fuzz --seconds $(FUZZ_SECONDS)
+
+## bench: measure what the goals need, within 10 minutes; results in build/bench/results.json
+bench: bench-build
+	@bench/run.py $(BIN) --out build/bench/results.json
+
+## bench-all: measure every figure
+bench-all: bench-build
+	@bench/run.py $(BIN) --out build/bench/results.json --all
+
+## bench-NAME: one benchmark, e.g. bench-task_overhead
+bench-%: bench-build
+	@bench/run.py $(BIN) --out build/bench/results.json --only $*
+
+bench-build: setup-build setup-bench
+	@$(CONFIGURE) release
+	@$(BUILD) build/release -j $(JOBS)
+
+## lint: format, clang-tidy, and the direction of inclusion
+lint: setup-build setup-lint
+	@$(CONFIGURE) release
+	@JOBS=$(JOBS) scripts/lint
+
+## format: bring all sources into the format that lint asks for
+format: setup-lint
+	@scripts/sources | xargs -r clang-format -i
+
+## clean: remove everything that was built
+clean:
+	@rm -rf build
+
+## help: this list
+help:
+	@sed -n 's/^## /  make /p' $(MAKEFILE_LIST)
+
+setup-%:
+	@scripts/setup $*
+
+.PHONY: run test test-quick test-debug test-asan test-tsan fuzz bench bench-all bench-build lint format \
+        clean help

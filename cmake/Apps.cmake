@@ -1,0 +1,17 @@
+# apps/<name>/*.cpp is the program <name>. A folder with its own CMakeLists.txt says itself what it is.
+
+find_package(CLI11 REQUIRED)
+refrain_folders(apps ${PROJECT_SOURCE_DIR}/apps)
+add_custom_target(apps)
+foreach(app IN LISTS apps)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/apps/${app}/CMakeLists.txt)
+    add_subdirectory(${PROJECT_SOURCE_DIR}/apps/${app} ${PROJECT_BINARY_DIR}/apps/${app})
+    continue()
+  endif()
+  refrain_sources(sources ${PROJECT_SOURCE_DIR}/apps/${app})
+  if(sources)
+    refrain_executable(${app} ${sources})
+    target_link_libraries(${app} PRIVATE CLI11::CLI11)
+    add_dependencies(apps ${app})
+  endif()
+endforeach()

@@ -1,0 +1,18 @@
+# What makes a build of Refrain itself quicker and leaves its products alone: a compiler cache and a
+# fast linker, each where it is installed.
+
+find_program(REFRAIN_CCACHE ccache)
+if(REFRAIN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${REFRAIN_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${REFRAIN_CCACHE})
+endif()
+
+find_program(REFRAIN_MOLD mold)
+if(REFRAIN_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# Ninja gives the compiler a pipe; without this, messages lose their colours.
+if(CMAKE_GENERATOR STREQUAL "Ninja" AND DEFINED ENV{TERM} AND NOT DEFINED ENV{CI})
+  add_compile_options(-fdiagnostics-color=always)
+endif()

@@ -1,0 +1,21 @@
+# `cmake --install`: headers, library and the files that find_package(Refrain) reads.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Refrain)
+
+install(TARGETS refrain EXPORT RefrainTargets COMPONENT refrain_development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/refrain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        COMPONENT refrain_development)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        COMPONENT refrain_development)
+install(EXPORT RefrainTargets NAMESPACE Refrain:: DESTINATION ${package_dir}
+        COMPONENT refrain_development)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RefrainConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/RefrainConfig.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 each minor version may break what used the one before.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/RefrainConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/RefrainConfig.cmake
+        ${PROJECT_BINARY_DIR}/RefrainConfigVersion.cmake
+        DESTINATION ${package_dir} COMPONENT refrain_development)

@@ -1,0 +1,68 @@
+# tests/<kind>/*.cpp is the GoogleTest program tests_<kind>, whatever the kind is called, except for:
+#   support/       linked into all of them
+#   fuzz/          the program `fuzz`, which has a main of its own and is no test
+#   compile_fail/  files that must not compile
+#   consumer/      an outside project that uses Refrain
+# A folder with its own CMakeLists.txt says itself what it is.
+# Asking a program for its list of tests costs more than it tells, so each is a few ctest entries that
+# share its cases among them (GoogleTest's shards).
+
+set(REFRAIN_TEST_SHARDS 4 CACHE STRING "Among how many ctest entries a test program's cases are shared")
+set(REFRAIN_TEST_SECONDS "" CACHE STRING "Bound for each randomised test, in seconds; empty: in full")
+set(REFRAIN_TEST_PREFIX "" CACHE STRING "Put before each test's name, to tell builds apart")
+
+find_package(GTest REQUIRED)
+set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
+
+add_library(refrain_test_support INTERFACE)
+target_include_directories(refrain_test_support INTERFACE ${tests_dir})
+target_link_libraries(refrain_test_support INTERFACE refrain_internal GTest::gtest)
+refrain_sources(sources ${tests_dir}/support)
+if(sources)
+  add_library(refrain_test_library STATIC ${sources})
+  target_include_directories(refrain_test_library PUBLIC ${tests_dir})
+  target_link_libraries(refrain_test_library PUBLIC refrain_internal GTest::gtest)
+  refrain_warnings(refrain_test_library)
+  target_link_libraries(refrain_test_support INTERFACE refrain_test_library)
+endif()
+
+set(test_environment)
+if(REFRAIN_TEST_SECONDS)
+  list(APPEND test_environment REFRAIN_TEST_SECONDS=${REFRAIN_TEST_SECONDS})
+endif()
+
+add_custom_target(tests)
+
+function(refrain_test_program kind)
+  refrain_sources(sources ${tests_dir}/${kind})
+  if(NOT sources)
+    return()
+  endif()
+  set(target tests_${kind})
+  refrain_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE refrain_test_support GTest::gtest_main)
+  add_dependencies(tests ${target})
+  math(EXPR last "${REFRAIN_TEST_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    set(name ${REFRAIN_TEST_PREFIX}${kind}.${shard})
+    add_test(NAME ${name} COMMAND ${target} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 600
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${REFRAIN_TEST_SHARDS};GTEST_SHARD_INDEX=${shard};${test_environment}")
+  endforeach()
+endfunction()
+
+refrain_folders(kinds ${tests_dir})
+list(REMOVE_ITEM kinds support fuzz compile_fail consumer)
+foreach(kind IN LISTS kinds)
+  if(EXISTS ${tests_dir}/${kind}/CMakeLists.txt)
+    add_subdirectory(${tests_dir}/${kind} ${PROJECT_BINARY_DIR}/tests/${kind})
+  else()
+    refrain_test_program(${kind})
+  endif()
+endforeach()
+
+refrain_sources(sources ${tests_dir}/fuzz)
+if(sources)
+  refrain_executable(fuzz ${sources})
+  target_link_libraries(fuzz PRIVATE refrain_test_support)
+endif()
