@@ -12,7 +12,7 @@ BIN := build/release/bin
 
 ## run: build and run the demonstration (stencil and circuit, each against its sequential twin)
 run: setup-build
-	@$(CONFIGURE) release
+	@$(CONFIGURE) release > /dev/null
 	@$(BUILD) build/release -j $(JOBS) --target apps
 	@scripts/demo $(BIN)
 
@@ -30,7 +30,7 @@ test-debug test-asan test-tsan: test-%: setup-build setup-test
 
 ## fuzz: random programs for FUZZ_SECONDS (60) seconds; a failure prints its seed and a shrunk program
 fuzz: setup-build
-	@$(CONFIGURE) release
+	@$(CONFIGURE) release > /dev/null
 	@$(BUILD) build/release -j $(JOBS) --target fuzz
 	@$(BIN)/fuzz --seconds $(FUZZ_SECONDS)
 
@@ -47,12 +47,12 @@ bench-%: bench-build
 	@bench/run.py $(BIN) --out build/bench/results.json --only $*
 
 bench-build: setup-build setup-bench
-	@$(CONFIGURE) release
+	@$(CONFIGURE) release > /dev/null
 	@$(BUILD) build/release -j $(JOBS)
 
 ## lint: format, clang-tidy, and the direction of inclusion
 lint: setup-build setup-lint
-	@$(CONFIGURE) release
+	@$(CONFIGURE) release > /dev/null
 	@JOBS=$(JOBS) scripts/lint
 
 ## format: bring all sources into the format that lint asks for

@@ -66,3 +66,33 @@ if(sources)
   refrain_executable(fuzz ${sources})
   target_link_libraries(fuzz PRIVATE refrain_test_support)
 endif()
+
+# The tests below look at the project rather than at what it computes: once, in the build without
+# sanitizers and checks, is enough.
+if(NOT REFRAIN_TEST_PREFIX)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(scripts_dir ${PROJECT_SOURCE_DIR}/scripts)
+
+  refrain_sources(sources ${tests_dir}/compile_fail)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    add_test(NAME compile_fail.${name} COMMAND ${Python3_EXECUTABLE} ${scripts_dir}/check_compile_fail
+             ${source} ${CMAKE_CXX_COMPILER} -std=c++20 -I${PROJECT_SOURCE_DIR}/include)
+    set_tests_properties(compile_fail.${name} PROPERTIES LABELS compile_fail TIMEOUT 120)
+  endforeach()
+
+  add_test(NAME layers COMMAND ${Python3_EXECUTABLE} ${scripts_dir}/check_layers ${PROJECT_SOURCE_DIR})
+  set_tests_properties(layers PROPERTIES LABELS layers)
+
+  if(REFRAIN_INSTALL)
+    # With the flags of this build, the second way finds its objects in the compiler cache.
+    set(consumer_flags -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
+      "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${CMAKE_CXX_FLAGS_RELWITHDEBINFO}"
+      -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
+    foreach(way installed sources)
+      add_test(NAME consumer.${way} COMMAND ${scripts_dir}/check_consumer ${way} ${PROJECT_BINARY_DIR}
+               ${consumer_flags})
+      set_tests_properties(consumer.${way} PROPERTIES LABELS package TIMEOUT 600)
+    endforeach()
+  endif()
+endif()
