@@ -14,9 +14,6 @@ if(sources)
   add_library(refrain_bench_measure STATIC ${sources})
   target_include_directories(refrain_bench_measure PUBLIC ${bench_dir})
   target_link_libraries(refrain_bench_measure PUBLIC refrain_internal CLI11::CLI11)
-  # Where the rival programs are found.
-  target_compile_definitions(refrain_bench_measure
-    PRIVATE REFRAIN_BENCH_PEERS="${PROJECT_BINARY_DIR}/bin")
   refrain_warnings(refrain_bench_measure)
   target_link_libraries(refrain_bench_support INTERFACE refrain_bench_measure)
 endif()

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Runs benchmarks, merges what they write, prints a table.
+
+Usage: bench/run.py BIN_DIR --out FILE [--only NAME] [--all] [--seconds N]
+
+Each program BIN_DIR/bench_NAME writes records (see support/records.hpp) to a file of its own. They are merged
+into FILE; a benchmark's records replace those that an earlier run left there under the same
+`benchmark`. A program that fails, writes a record twice or does not end in time makes the run fail, after
+the others have had their turn.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+NAME_KEYS = ("benchmark", "system", "variant", "threads", "size", "metric")
+KEYS = NAME_KEYS + ("unit", "value", "min", "max")
+
+
+def check(records, origin):
+    """Raises ValueError where the records are not what results are made of."""
+    seen = set()
+    for record in records:
+        if set(record) != set(KEYS):
+            raise ValueError(f"{origin}: a record has the keys {sorted(record)}")
+        name = tuple(record[key] for key in NAME_KEYS)
+        if name in seen:
+            raise ValueError(f"{origin}: two records are called {name}")
+        seen.add(name)
+
+
+def run(program, out, flags, seconds):
+    """The records that `program` wrote."""
+    out.unlink(missing_ok=True)
+    subprocess.run([str(program), "--out", str(out)] + flags, check=True, timeout=seconds,
+                   stdin=subprocess.DEVNULL)
+    records = json.loads(out.read_text())
+    check(records, out)
+    return records
+
+
+def merge(old, new):
+    replaced = {record["benchmark"] for record in new}
+    return [record for record in old if record["benchmark"] not in replaced] + new
+
+
+def number(value):
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def table(records):
+    rows = [("benchmark", "system", "threads", "size", "metric", "median", "min", "max", "unit")]
+    for r in records:
+        system = r["system"] + ("/" + r["variant"] if r["variant"] else "")
+        rows.append((r["benchmark"], system, str(r["threads"]), str(r["size"]), r["metric"],
+                     number(r["value"]), number(r["min"]), number(r["max"]), r["unit"]))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    right = {2, 3, 5, 6, 7}
+    for row in rows:
+        cells = [cell.rjust(width) if column in right else cell.ljust(width)
+                 for column, (cell, width) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Run benchmarks and merge their records.")
+    parser.add_argument("bin", type=pathlib.Path, help="where the programs bench_NAME are")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="the merged records")
+    parser.add_argument("--only", metavar="NAME", help="this benchmark only")
+    parser.add_argument("--all", action="store_true", help="also what only the figures need")
+    parser.add_argument("--seconds", type=float, help="for everything (600; unbounded with --all)")
+    return parser.parse_args()
+
+
+def main():
+    wanted = arguments()
+    programs = sorted(path for path in wanted.bin.glob("bench_*") if path.is_file())
+    if wanted.only:
+        programs = [path for path in programs if path.name == "bench_" + wanted.only]
+    if not programs:
+        print(f"bench: no program {wanted.bin}/bench_{wanted.only or '*'}", file=sys.stderr)
+        return 1
+    seconds = wanted.seconds or (None if wanted.all else 600)
+    end = time.monotonic() + seconds if seconds else None
+    flags = ["--all"] if wanted.all else []
+    wanted.out.parent.mkdir(parents=True, exist_ok=True)
+
+    new, failures = [], []
+    for program in programs:
+        print(f"--- {program.name}", flush=True)
+        try:
+            left = max(1.0, end - time.monotonic()) if end else None
+            new += run(program, wanted.out.parent / (program.name + ".json"), flags, left)
+        except (subprocess.SubprocessError, OSError, ValueError) as error:
+            failures.append(f"{program.name}: {error}")
+    check(new, "all benchmarks together")
+    old = json.loads(wanted.out.read_text()) if wanted.out.exists() else []
+    wanted.out.write_text(json.dumps(merge(old, new), indent=1) + "\n")
+    table(new)
+    for failure in failures:
+        print(f"bench: {failure}", file=sys.stderr)
+    print(f"bench: {len(new)} records in {wanted.out}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
