@@ -11,7 +11,9 @@ the others have had their turn.
 
 import argparse
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -33,10 +35,18 @@ def check(records, origin):
 
 
 def run(program, out, flags, seconds):
-    """The records that `program` wrote."""
+    """The records that `program` wrote. At the end of its time it ends with all that it started."""
     out.unlink(missing_ok=True)
-    subprocess.run([str(program), "--out", str(out)] + flags, check=True, timeout=seconds,
-                   stdin=subprocess.DEVNULL)
+    command = [str(program), "--out", str(out)] + flags
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        status = process.wait(seconds)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    if status:
+        raise subprocess.CalledProcessError(status, command)
     records = json.loads(out.read_text())
     check(records, out)
     return records

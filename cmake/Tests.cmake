@@ -9,7 +9,6 @@
 
 set(REFRAIN_TEST_SHARDS 4 CACHE STRING "Among how many ctest entries a test program's cases are shared")
 set(REFRAIN_TEST_SECONDS "" CACHE STRING "Bound for each randomised test, in seconds; empty: in full")
-set(REFRAIN_TEST_PREFIX "" CACHE STRING "Put before each test's name, to tell builds apart")
 
 find_package(GTest REQUIRED)
 set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
