@@ -39,7 +39,7 @@ struct Options {
   std::string timeline;
   /// Write the executed task graph as Graphviz to this file (empty: do not).
   std::string graph;
-  /// The command line asked for help (`--help`, `-h` or `--refrain:help`). `refrain::run` then prints
+  /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;
 };

@@ -1,0 +1,203 @@
+#pragma once
+// Accessors: how a task body reaches its region arguments. The accessor type in a task's signature *is*
+// the privilege: Read, Write, ReadWrite, Reduce<Operator>. Accessors are small values, valid during the
+// task's body (for Context::access: during the scope).
+//
+// Addressing is affine: the address of point p is origin + sum of p[d] * stride[d] (bytes). Dense inner
+// loops should go row by row through row(), which the compiler can vectorise.
+//
+// Checked (debug preset, or --refrain:check): an access outside the argument's points, or to data that
+// a launched child may be changing, throws UsageError naming task, argument, region and point.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "refrain/domain.hpp"
+#include "refrain/field.hpp"
+#include "refrain/privilege.hpp"
+#include "refrain/reduction.hpp"
+#include "refrain/region.hpp"
+
+namespace refrain {
+
+namespace detail {
+
+class Accumulator;
+struct ArgumentInfo;  ///< for messages: task, argument position, region, field
+
+/// A region argument as the task sees it: where its field lies in memory.
+struct PhysicalArgument {
+  std::byte* origin = nullptr;  ///< address of the point (0, 0, 0), which may lie outside the storage
+  Coord stride[3] = {};         ///< in bytes, per dimension
+  Rect<3> bounds;               ///< of the argument's points
+  const Rect<3>* rects = nullptr;  ///< its disjoint rectangles when not dense
+  std::size_t rect_count = 0;
+  Accumulator* accumulator = nullptr;     ///< for reductions, in place of origin
+  const ArgumentInfo* info = nullptr;     ///< set when accesses are checked
+  AnyRegion region;
+};
+
+[[noreturn]] void fail_access(const ArgumentInfo& info, const Point<3>& p);
+void check_access(const ArgumentInfo& info, const Rect<3>& bounds, const Rect<3>* rects,
+                  std::size_t rect_count, const Point<3>& p);
+
+/// The accumulator's storage for a point: identity until something was folded in. `index` is the row-major position
+/// of the point inside the argument's bounding rectangle.
+void* accumulator_slot(Accumulator& accumulator, std::size_t index);
+
+template <class T, int N, class Value>
+class DenseAccessor {
+ public:
+  using value_type = T;
+  static constexpr int dim = N;
+
+  explicit DenseAccessor(const PhysicalArgument& a)
+      : origin_(a.origin), rects_(a.rects), rect_count_(a.rect_count), info_(a.info), region_(a.region) {
+    for (int d = 0; d < N; ++d) {
+      stride_[d] = a.stride[d];
+      bounds_.lo[d] = a.bounds.lo[d];
+      bounds_.hi[d] = a.bounds.hi[d];
+    }
+  }
+
+  /// The argument's points.
+  [[nodiscard]] Domain<N> domain() const { return {bounds_, rects_, rect_count_}; }
+
+  Value& operator[](const Point<N>& p) const {
+    if (info_ != nullptr) [[unlikely]] check(p);
+    std::byte* address = origin_;
+    for (int d = 0; d < N; ++d) address += p[d] * stride_[d];
+    return *reinterpret_cast<Value*>(address);
+  }
+
+  /// Address of point p; neighbours in dimension d are stride(d) bytes away.
+  [[nodiscard]] Value* pointer(const Point<N>& p) const { return &(*this)[p]; }
+  [[nodiscard]] Coord stride(int d) const { return stride_[d]; }
+
+  /// `count` values from p along the last dimension; only when they are contiguous (contiguous_rows()).
+  [[nodiscard]] std::span<Value> row(const Point<N>& p, std::size_t count) const {
+    if (info_ != nullptr && count > 0) [[unlikely]] {
+      Point<N> last = p;
+      last[N - 1] += static_cast<Coord>(count) - 1;
+      check(last);
+    }
+    return {pointer(p), count};
+  }
+  [[nodiscard]] bool contiguous_rows() const { return stride_[N - 1] == Coord{sizeof(T)}; }
+
+  /// The region this argument is a view of, for launching child tasks on its subregions.
+  [[nodiscard]] Region<N> region() const { return Region<N>{region_}; }
+
+ private:
+  void check(const Point<N>& p) const {
+    Point<3> q;
+    Rect<3> bounds{{0, 0, 0}, {0, 0, 0}};
+    for (int d = 0; d < N; ++d) {
+      q[d] = p[d];
+      bounds.lo[d] = bounds_.lo[d];
+      bounds.hi[d] = bounds_.hi[d];
+    }
+    check_access(*info_, bounds, rects_, rect_count_, q);
+  }
+
+  std::byte* origin_;
+  Coord stride_[N];
+  Rect<N> bounds_;
+  const Rect<3>* rects_;
+  std::size_t rect_count_;
+  const ArgumentInfo* info_;
+  AnyRegion region_;
+};
+
+}  // namespace detail
+
+/// The task sees the values.
+template <class T, int N = 1>
+class Read : public detail::DenseAccessor<T, N, const T> {
+ public:
+  static constexpr Privilege privilege = Privilege::read;
+  using detail::DenseAccessor<T, N, const T>::DenseAccessor;
+};
+
+/// The task overwrites every point; what was there before is discarded.
+template <class T, int N = 1>
+class Write : public detail::DenseAccessor<T, N, T> {
+ public:
+  static constexpr Privilege privilege = Privilege::write;
+  using detail::DenseAccessor<T, N, T>::DenseAccessor;
+};
+
+/// The task sees and changes the values.
+template <class T, int N = 1>
+class ReadWrite : public detail::DenseAccessor<T, N, T> {
+ public:
+  static constexpr Privilege privilege = Privilege::read_write;
+  using detail::DenseAccessor<T, N, T>::DenseAccessor;
+};
+
+/// The task contributes with operator Op: `charge.reduce(p, x)`, or for Sum `charge[p] += x`.
+template <class Op, class T, int N = 1>
+class Reduce {
+ public:
+  using value_type = T;
+  using operator_type = Op;
+  static constexpr int dim = N;
+  static constexpr Privilege privilege = Privilege::reduce;
+
+  explicit Reduce(const detail::PhysicalArgument& a)
+      : accumulator_(a.accumulator), rects_(a.rects), rect_count_(a.rect_count), info_(a.info) {
+    for (int d = 0; d < N; ++d) {
+      bounds_.lo[d] = a.bounds.lo[d];
+      bounds_.hi[d] = a.bounds.hi[d];
+    }
+  }
+
+  [[nodiscard]] Domain<N> domain() const { return {bounds_, rects_, rect_count_}; }
+
+  /// accumulator(p) = Op::fold(accumulator(p), contribution)
+  void reduce(const Point<N>& p, const T& contribution) const {
+    if (info_ != nullptr) [[unlikely]] check(p);
+    std::size_t index = 0;
+    for (int d = 0; d < N; ++d)
+      index = index * static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1) +
+              static_cast<std::size_t>(p[d] - bounds_.lo[d]);
+    T& slot = *static_cast<T*>(detail::accumulator_slot(*accumulator_, index));
+    slot = Op::fold(slot, contribution);
+  }
+
+  /// What operator[] gives: += for Sum, *= for Product.
+  class Slot {
+   public:
+    Slot(const Reduce& accessor, const Point<N>& p) : accessor_(accessor), point_(p) {}
+    void operator+=(const T& x) const requires std::is_same_v<Op, Sum> { accessor_.reduce(point_, x); }
+    void operator*=(const T& x) const requires std::is_same_v<Op, Product> {
+      accessor_.reduce(point_, x);
+    }
+
+   private:
+    const Reduce& accessor_;
+    Point<N> point_;
+  };
+  Slot operator[](const Point<N>& p) const { return {*this, p}; }
+
+ private:
+  void check(const Point<N>& p) const {
+    Point<3> q;
+    Rect<3> bounds{{0, 0, 0}, {0, 0, 0}};
+    for (int d = 0; d < N; ++d) {
+      q[d] = p[d];
+      bounds.lo[d] = bounds_.lo[d];
+      bounds.hi[d] = bounds_.hi[d];
+    }
+    detail::check_access(*info_, bounds, rects_, rect_count_, q);
+  }
+
+  detail::Accumulator* accumulator_;
+  Rect<N> bounds_;
+  const Rect<3>* rects_;
+  std::size_t rect_count_;
+  const detail::ArgumentInfo* info_;
+};
+
+}  // namespace refrain

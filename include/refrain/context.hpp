@@ -1,0 +1,420 @@
+#pragma once
+// A context is where a program (or a task with children) makes regions and launches tasks. All calls on
+// one context come from the thread that runs its program; they mean what they would mean if every
+// launch were a plain call, one after the other.
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "refrain/launch.hpp"
+
+namespace refrain {
+
+namespace runtime { class ContextImpl; }
+
+/// Where attached memory keeps its values: bytes between neighbours in each dimension, the region's
+/// lowest corner being at the pointer.
+struct AttachLayout {
+  Coord stride[3] = {0, 0, 0};  ///< all zero: C order, contiguous
+};
+
+/// An accessor of the program itself (inline access); the data is the program's until the end of the
+/// scope. Launches that conflict with it wait for that, so waiting for one of them inside is a Deadlock.
+template <class Accessor>
+class Access : public Accessor {
+ public:
+  Access(runtime::ContextImpl& context, std::uint64_t ticket, const detail::PhysicalArgument& argument)
+      : Accessor(argument), context_(&context), ticket_(ticket) {}
+  Access(Access&& other) noexcept
+      : Accessor(other), context_(std::exchange(other.context_, nullptr)), ticket_(other.ticket_) {}
+  Access& operator=(Access&&) = delete;
+  ~Access();
+
+ private:
+  runtime::ContextImpl* context_;
+  std::uint64_t ticket_;
+};
+
+namespace runtime {
+void end_access(ContextImpl& context, std::uint64_t ticket);
+}  // namespace runtime
+
+template <class Accessor>
+Access<Accessor>::~Access() {
+  if (context_ != nullptr) runtime::end_access(*context_, ticket_);
+}
+
+class Context {
+ public:
+  using Where = std::source_location;
+  explicit Context(runtime::ContextImpl& impl) : impl_(impl) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // --- regions ------------------------------------------------------------------------------------
+  // A new region holds zeros (all bytes zero).
+
+  template <int N, class... T>
+  Region<N> region(const Rect<N>& points, const Field<T>&... fields) {
+    return region(IndexSpace<N>(points), fields...);
+  }
+  template <int N, class... T>
+  Region<N> region(const IndexSpace<N>& points, const Field<T>&... fields) {
+    static_assert(sizeof...(T) > 0, "a region needs at least one field");
+    const AnyField columns[] = {fields...};
+    return Region<N>{make_region(points.shared(), columns)};
+  }
+  AnyRegion make_region(const detail::SharedIndexSpace& points, std::span<const AnyField> fields);
+
+  /// Ends a region (with all its subregions, partitions and data), or a partition (and what was made
+  /// of its pieces). An operation of the stream: earlier launches still finish with it; no waiting.
+  void destroy(const AnyRegion& region, Where where = Where::current());
+  void destroy(const AnyPartition& partition, Where where = Where::current());
+
+  // --- partitions ---------------------------------------------------------------------------------
+  // All may be made at any time, of any region; equal ones are one.
+
+  /// `colours` nearly equal blocks per dimension: block c of n in a dimension of length len covers
+  /// [c len / n, (c + 1) len / n).
+  template <int N>
+  Partition<N> blocks(const Region<N>& region, const std::type_identity_t<Point<N>>& colours) {
+    Point<3> erased{1, 1, 1};
+    for (int d = 0; d < N; ++d) erased[d] = colours[d];
+    return Partition<N>{make_blocks(region, erased)};
+  }
+  /// Each piece grown by `width` points in every direction, clipped to the region.
+  template <int N>
+  Partition<N> halo(const Partition<N>& pieces, const std::type_identity_t<Point<N>>& width) {
+    return Partition<N>{make_halo(pieces, erase(width))};
+  }
+  template <int N>
+  Partition<N> halo(const Partition<N>& pieces, Coord width) requires(N > 1) { return halo(pieces, uniform<N>(width)); }
+  /// Each piece minus the points within `width` of the region's boundary.
+  template <int N>
+  Partition<N> interior(const Partition<N>& pieces, const std::type_identity_t<Point<N>>& width) {
+    return Partition<N>{make_interior(pieces, erase(width))};
+  }
+  template <int N>
+  Partition<N> interior(const Partition<N>& pieces, Coord width) requires(N > 1) {
+    return interior(pieces, uniform<N>(width));
+  }
+  /// Piece of colour c: (transform(c) + extent) restricted to the region, transform an affine projection.
+  template <int N, int M>
+  Partition<N> restrict_to(const Region<N>& region, const IndexSpace<M>& colours, const Projection& transform,
+                           const Rect<N>& extent) {
+    return Partition<N>{make_restriction(region, colours.shared(), transform,
+                                         {erase(extent.lo), erase(extent.hi)})};
+  }
+  /// Piece of colour c: the points whose `field` holds c. Waits for the field.
+  template <int N, int M>
+  Partition<N> by_colour(const Region<N>& region, const Field<Point<M>>& field, const IndexSpace<M>& colours) {
+    return Partition<N>{make_by_colour(region, field, colours.shared())};
+  }
+  template <int N>
+  Partition<N> by_colour(const Region<N>& region, const Field<Coord>& field, Coord colours) {
+    return Partition<N>{make_by_colour(region, field, IndexSpace<1>(Rect1{0, colours - 1}).shared())};
+  }
+  /// Piece of colour c: the points of `target` that `field` points to from pieces(c). Waits for the field.
+  template <int N, int M>
+  Partition<M> image(const Region<M>& target, const Partition<N>& pieces, const Field<Point<M>>& field) {
+    return Partition<M>{make_image(target, pieces, field)};
+  }
+  /// Piece of colour c: the points of `source` whose `field` points into pieces(c). Waits for the field.
+  template <int N, int M>
+  Partition<N> preimage(const Region<N>& source, const Partition<M>& pieces, const Field<Point<M>>& field) {
+    return Partition<N>{make_preimage(source, pieces, field)};
+  }
+  /// Colour by colour; both are partitions of one region tree with the same colours.
+  template <int N>
+  Partition<N> unite(const Partition<N>& a, const Partition<N>& b) {
+    return Partition<N>{make_combination(a, b, '|')};
+  }
+  template <int N>
+  Partition<N> intersect(const Partition<N>& a, const Partition<N>& b) {
+    return Partition<N>{make_combination(a, b, '&')};
+  }
+  template <int N>
+  Partition<N> subtract(const Partition<N>& a, const Partition<N>& b) {
+    return Partition<N>{make_combination(a, b, '-')};
+  }
+  /// Pieces given explicitly, colours 0 .. size-1; each within the region.
+  template <int N>
+  Partition<N> partition(const Region<N>& region, const std::vector<IndexSpace<N>>& pieces) {
+    std::vector<const detail::SharedIndexSpace*> shared;
+    for (const auto& piece : pieces) shared.push_back(&piece.shared());
+    return Partition<N>{make_explicit(region, shared)};
+  }
+
+  // --- data ---------------------------------------------------------------------------------------
+
+  /// Every point of the region's field becomes `value`. Lazy: done where and when it is needed.
+  template <int N, class T>
+  void fill(const Region<N>& region, const Field<T>& field, const std::type_identity_t<T>& value,
+            Where where = Where::current()) {
+    fill_bytes(region, field, &value, where);
+  }
+  template <int N, class T>
+  void fill(const Region<N>& region, const Field<T>& field, const Future<T>& value,
+            Where where = Where::current()) {
+    fill_future(region, field, value, where);
+  }
+  /// Copies the values at the target's points; the source must contain them (of the same or another region).
+  template <class T, int N>
+  void copy(const RegionArgument<T, N>& source, const RegionArgument<T, N>& target,
+            Where where = Where::current()) {
+    copy_fields(source.region, source.field, target.region, target.field, where);
+  }
+  /// Access from the program itself: `auto x = ctx.access<Read>(region[field])`. Waits for the data.
+  template <template <class, int> class A, class T, int N>
+  Access<A<T, N>> access(const RegionArgument<T, N>& argument, Where where = Where::current()) {
+    detail::PhysicalArgument physical;
+    const std::uint64_t ticket =
+        begin_access(argument.region, argument.field, A<T, N>::privilege, physical, where);
+    return {impl_, ticket, physical};
+  }
+  /// Uses the caller's memory as the storage of the region's field, without copying: its present
+  /// contents become the field's values. It must stay alive until detach.
+  template <int N, class T>
+  void attach(const Region<N>& region, const Field<T>& field, T* memory, const AttachLayout& layout = {},
+              Where where = Where::current()) {
+    attach_memory(region, field, memory, layout, where);
+  }
+  /// Waits until the attached memory holds the field's values, and gives it back. The field has no
+  /// values until it is written again: reading it before is an error.
+  template <int N, class T>
+  void detach(const Region<N>& region, const Field<T>& field, Where where = Where::current()) {
+    detach_memory(region, field, where);
+  }
+
+  // --- launches -----------------------------------------------------------------------------------
+  // launch(task, arguments...)           once; arguments in the order of the body's parameters
+  // launch(task, domain, arguments...)   once per point of the domain: an int n (0 .. n-1), a Rect, an
+  //                                      IndexSpace; partition arguments give each point its piece
+  // Returns Future<R> (once), FutureMap<R> (group), nothing if the body returns nothing.
+
+  template <class K>
+  auto launch(const K& task, Where where = Where::current()) { return typed(task, where); }
+  template <class K, class A>
+  auto launch(const K& task, A&& a, Where where = Where::current()) {
+    return typed(task, where, std::forward<A>(a));
+  }
+#define REFRAIN_LAUNCH_WITH(parameters, arguments, ...)                      \
+  template <class K, __VA_ARGS__>                                            \
+  auto launch(const K& task, REFRAIN_UNPACK parameters, Where where = Where::current()) { \
+    return typed(task, where, REFRAIN_UNPACK arguments);                     \
+  }
+#define REFRAIN_UNPACK(...) __VA_ARGS__
+#define REFRAIN_FORWARD(x, X) std::forward<X>(x)
+  // The source line of a launch comes from a defaulted last parameter, which cannot follow a parameter
+  // pack; hence one overload per number of arguments.
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b), (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B)), class A, class B)
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C)), class A,
+                      class B, class C)
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
+                       REFRAIN_FORWARD(d, D)),
+                      class A, class B, class C, class D)
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
+                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E)),
+                      class A, class B, class C, class D, class E)
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
+                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F)),
+                      class A, class B, class C, class D, class E, class F)
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
+                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
+                       REFRAIN_FORWARD(g, G)),
+                      class A, class B, class C, class D, class E, class F, class G)
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
+                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
+                       REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H)),
+                      class A, class B, class C, class D, class E, class F, class G, class H)
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h, I&& i),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
+                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
+                       REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H), REFRAIN_FORWARD(i, I)),
+                      class A, class B, class C, class D, class E, class F, class G, class H, class I)
+  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h, I&& i, J&& j),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
+                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
+                       REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H), REFRAIN_FORWARD(i, I),
+                       REFRAIN_FORWARD(j, J)),
+                      class A, class B, class C, class D, class E, class F, class G, class H, class I,
+                      class J)
+#undef REFRAIN_FORWARD
+#undef REFRAIN_UNPACK
+#undef REFRAIN_LAUNCH_WITH
+
+  /// A launch of the run-time API. The future is valid when the task returns something and
+  /// request.wants_future is set (a FutureMap's state for a group).
+  AnyFuture launch(const LaunchRequest& request);
+
+  /// One future from a group's values, folded in a fixed binary tree over the launch domain.
+  template <class Op, class T>
+  Future<T> reduce(const FutureMap<T>& values, Op, Where where = Where::current()) {
+    return Future<T>(reduce_futures(values, reduction_op<Op, T>, where));
+  }
+
+  /// Waits until everything launched so far has finished; throws the first failure in launch order
+  /// that was not thrown before.
+  void fence(Where where = Where::current());
+
+  [[nodiscard]] const Machine& machine() const;
+
+ private:
+  template <int N> static Point<3> erase(const Point<N>& p) {
+    Point<3> q;
+    for (int d = 0; d < N; ++d) q[d] = p[d];
+    return q;
+  }
+  template <int N> static Point<N> uniform(Coord width) {
+    Point<N> p;
+    for (int d = 0; d < N; ++d) p[d] = width;
+    return p;
+  }
+
+  template <class K, class... Args>
+  auto typed(const K& task, Where where, Args&&... args) {
+    using TaskType = std::remove_cvref_t<decltype(detail::plain_task(task))>;
+    using Count = detail::CountExplicit<typename TaskType::parameters>;
+    static_assert(sizeof...(Args) == Count::arguments || sizeof...(Args) == Count::arguments + 1,
+                  "wrong number of arguments: a launch takes one per parameter of the task's body "
+                  "(Point, Context& and Gang& are provided), after a launch domain for a group");
+    if constexpr (sizeof...(Args) == Count::arguments) {
+      return typed_launch<false>(task, where, nullptr, std::forward<Args>(args)...);
+    } else if constexpr (sizeof...(Args) == Count::arguments + 1) {
+      return group_launch(task, where, std::forward<Args>(args)...);
+    }
+  }
+  template <class K, class D, class... Args>
+  auto group_launch(const K& task, Where where, const D& domain, Args&&... args) {
+    static_assert(requires { detail::launch_domain(domain); },
+                  "the first argument of a group launch is its domain: a number of points, a Rect or "
+                  "an IndexSpace");
+    const detail::LaunchDomain points = detail::launch_domain(domain);
+    return typed_launch<true>(task, where, &points, std::forward<Args>(args)...);
+  }
+
+  template <bool Group, class K, class... Args>
+  auto typed_launch(const K& task, Where where, const detail::LaunchDomain* domain, Args&&... args) {
+    using TaskType = std::remove_cvref_t<decltype(detail::plain_task(task))>;
+    using Parameters = typename detail::Explicit<typename TaskType::parameters>::type;
+    using Values = typename TaskType::values;
+    using Result = typename TaskType::result;
+    constexpr std::size_t accessors = detail::CountExplicit<typename TaskType::parameters>::accessors;
+    constexpr std::size_t value_count = std::tuple_size_v<Values>;
+
+    std::array<Requirement, accessors> requirements;
+    std::array<detail::FutureState*, value_count> futures;
+    std::size_t requirement_count = 0, future_count = 0;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (describe<Group, typename std::tuple_element_t<I, Parameters>::type>(
+           requirements.data(), requirement_count, futures.data(), future_count, args),
+       ...);
+    }(std::index_sequence_for<Args...>{});
+    Values values = take_values<Values, Parameters>(domain, std::forward<Args>(args)...);
+
+    LaunchRequest request;
+    request.task = detail::plain_task(task).record().get();
+    request.domain = domain;
+    request.requirements = {requirements.data(), accessors};
+    request.values = &values;
+    request.value_ops = value_count > 0 ? &detail::value_ops<Values> : nullptr;
+    request.futures = {futures.data(), future_count};
+    request.hints = detail::hints_of(task);
+    request.where = where;
+    request.wants_future = !std::is_void_v<Result>;
+    if constexpr (std::is_void_v<Result>) {
+      launch(request);
+    } else {
+      AnyFuture future = launch(request);
+      using Typed = std::conditional_t<Group, FutureMap<Result>, Future<Result>>;
+      detail::retain(future.state());
+      return Typed(future.state());
+    }
+  }
+
+  template <bool Group, class P, class A>
+  static void describe(Requirement* requirements, std::size_t& requirement_count,
+                       detail::FutureState** futures, std::size_t& future_count, const A& argument) {
+    if constexpr (detail::is_accessor<P>) {
+      detail::fill_requirement<Group, std::remove_cvref_t<P>>(requirements[requirement_count++], argument);
+    } else if constexpr (std::is_same_v<A, Future<std::remove_cvref_t<P>>>) {
+      futures[future_count++] = argument.state();
+    }
+  }
+
+  // The by-value arguments, in order, as the tuple of slots that the task's body expects.
+  template <class Values, class Parameters, class... Args>
+  static Values take_values(const detail::LaunchDomain* domain, Args&&... args) {
+    auto one = [&]<class P, class A>(std::type_identity<P>, A&& argument) {
+      if constexpr (detail::is_value<P>)
+        return std::tuple(detail::make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), domain));
+      else
+        return std::tuple<>();
+    };
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Values(std::tuple_cat(one(std::tuple_element_t<I, Parameters>{}, std::forward<Args>(args))...));
+    }(std::index_sequence_for<Args...>{});
+  }
+
+  AnyPartition make_blocks(const AnyRegion& region, const Point<3>& colours);
+  AnyPartition make_halo(const AnyPartition& pieces, const Point<3>& width);
+  AnyPartition make_interior(const AnyPartition& pieces, const Point<3>& width);
+  AnyPartition make_restriction(const AnyRegion& region, const detail::SharedIndexSpace& colours,
+                                const Projection& transform, const Rect<3>& extent);
+  AnyPartition make_by_colour(const AnyRegion& region, const AnyField& field,
+                              const detail::SharedIndexSpace& colours);
+  AnyPartition make_image(const AnyRegion& target, const AnyPartition& pieces, const AnyField& field);
+  AnyPartition make_preimage(const AnyRegion& source, const AnyPartition& pieces, const AnyField& field);
+  AnyPartition make_combination(const AnyPartition& a, const AnyPartition& b, char operation);
+  AnyPartition make_explicit(const AnyRegion& region,
+                             const std::vector<const detail::SharedIndexSpace*>& pieces);
+
+ public:
+  // --- the run-time forms of the calls above ------------------------------------------------------
+  void fill_bytes(const AnyRegion& region, const AnyField& field, const void* value, Where where);
+  void fill_future(const AnyRegion& region, const AnyField& field, const AnyFuture& value, Where where);
+  void copy_fields(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
+                   const AnyField& target_field, Where where);
+  std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
+                             detail::PhysicalArgument& physical, Where where);
+  void attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
+                     const AttachLayout& layout, Where where);
+  void detach_memory(const AnyRegion& region, const AnyField& field, Where where);
+  detail::FutureState* reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where);
+
+  [[nodiscard]] runtime::ContextImpl& impl() const { return impl_; }
+
+ private:
+  runtime::ContextImpl& impl_;
+};
+
+/// Destroys a region when it goes out of scope.
+template <int N>
+class Owned {
+ public:
+  Owned(Context& context, const Region<N>& region) : context_(&context), region_(region) {}
+  Owned(Owned&& other) noexcept
+      : context_(std::exchange(other.context_, nullptr)), region_(other.region_) {}
+  Owned& operator=(Owned&&) = delete;
+  ~Owned() {
+    if (context_ != nullptr) context_->destroy(region_);
+  }
+  [[nodiscard]] const Region<N>& operator*() const { return region_; }
+  [[nodiscard]] const Region<N>* operator->() const { return &region_; }
+
+ private:
+  Context* context_;
+  Region<N> region_;
+};
+
+}  // namespace refrain

@@ -1,0 +1,139 @@
+#pragma once
+// The run-time launch API: tasks and launches whose arguments are described by values instead of types.
+// The typed API (task.hpp, context.hpp) is built on it; so are libraries and other languages.
+// Everything is checked when the launch is made; errors are those of the typed API.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "refrain/accessor.hpp"
+#include "refrain/future.hpp"
+#include "refrain/machine.hpp"
+#include "refrain/region.hpp"
+
+namespace refrain {
+
+class Context;
+
+namespace detail {
+
+/// A set of launch points: a dense rectangle in `dim` dimensions, or an index space.
+struct LaunchDomain {
+  int dim = 1;
+  Rect<3> rect{{0, 0, 0}, {0, 0, 0}};
+  const SharedIndexSpace* sparse = nullptr;
+};
+
+/// How to move and end a block of by-value arguments whose type the runtime does not know.
+struct ValueOps {
+  std::size_t size = 0;
+  std::size_t alignment = 1;
+  void (*move)(void* to, void* from) = nullptr;   ///< move-constructs `to`; `from` stays destructible
+  void (*destroy)(void* values) = nullptr;
+};
+
+/// Makes the Context of a running task when the body asks for it.
+class ContextSource {
+ public:
+  virtual Context& context() = 0;
+  virtual void parallel_for(std::int64_t count, std::int64_t grain,
+                            const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
+
+ protected:
+  ~ContextSource() = default;
+};
+
+}  // namespace detail
+
+/// What a task body is called with.
+struct TaskFrame {
+  std::span<const detail::PhysicalArgument> arguments;  ///< one per requirement
+  void* values = nullptr;           ///< the launch's by-value arguments
+  void* result = nullptr;           ///< storage for the return value; null if the task has none
+  Point<3> point{};                 ///< the point of a group launch
+  std::size_t rank = 0;             ///< its position in the order of the launch domain
+  detail::ContextSource* source = nullptr;
+
+  /// The context for launching child tasks.
+  [[nodiscard]] Context& context() const { return source->context(); }
+  /// Argument i as an accessor: `frame.get<Read<double>>(0)`. The requirement must fit the accessor.
+  template <class Accessor>
+  [[nodiscard]] Accessor get(std::size_t i) const { return Accessor{arguments[i]}; }
+};
+
+/// One variant of a task: the body for one kind of processor.
+struct TaskVariant {
+  ProcessorKind kind = ProcessorKind::cpu;
+  std::function<void(const TaskFrame&)> body;
+};
+
+/// What a task returns, for the run-time API: nothing when size is 0.
+struct ResultType {
+  std::size_t size = 0;
+  std::size_t alignment = 1;
+  void (*destroy)(void* value) = nullptr;  ///< null: trivially destructible
+};
+
+namespace detail {
+class TaskRecord;  ///< the registered task: name, slot, variants
+}
+
+/// A task known by its name and bodies. Registered when made, ended when destroyed (launches in flight
+/// keep what they need). Tasks of one name get distinct slots in the order they are made.
+class DynamicTask {
+ public:
+  DynamicTask(std::string name, std::function<void(const TaskFrame&)> body, ResultType result = {});
+  DynamicTask(std::string name, std::vector<TaskVariant> variants, ResultType result = {});
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const std::shared_ptr<detail::TaskRecord>& record() const { return record_; }
+
+ private:
+  std::shared_ptr<detail::TaskRecord> record_;
+};
+
+/// One region argument of a launch.
+struct Requirement {
+  AnyRegion region;          ///< either this ...
+  AnyPartition partition;    ///< ... or this (tree set) with a projection, in group launches
+  AnyField field;
+  Privilege privilege = Privilege::read;
+  const ReductionOp* op = nullptr;   ///< for Privilege::reduce
+  bool relaxed = false;
+  Projection projection;
+
+  static Requirement of(const AnyRegion& region, const AnyField& field, Privilege privilege,
+                        const ReductionOp* op = nullptr) {
+    return {region, {}, field, privilege, op, false, {}};
+  }
+  static Requirement of(const AnyPartition& partition, const AnyField& field, Privilege privilege,
+                        const ReductionOp* op = nullptr, Projection projection = {}) {
+    return {{}, partition, field, privilege, op, false, std::move(projection)};
+  }
+};
+
+/// Advice that does not change results.
+struct LaunchHints {
+  int priority = 0;              ///< higher runs first among ready tasks
+  bool inline_if_ready = false;  ///< small work: may run at once on the launching thread
+};
+
+/// Everything about one launch.
+struct LaunchRequest {
+  const detail::TaskRecord* task = nullptr;
+  const detail::LaunchDomain* domain = nullptr;      ///< null: a single launch
+  std::span<const Requirement> requirements;
+  void* values = nullptr;                            ///< moved from
+  const detail::ValueOps* value_ops = nullptr;
+  std::span<detail::FutureState* const> futures;     ///< awaited before the task starts
+  LaunchHints hints;
+  std::source_location where;
+  bool wants_future = false;                         ///< the caller keeps the result
+};
+
+}  // namespace refrain

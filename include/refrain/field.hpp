@@ -1,0 +1,30 @@
+#pragma once
+// Fields: the named, typed columns of a region.
+
+#include <cstdint>
+#include <string_view>
+
+#include "refrain/value_type.hpp"
+
+namespace refrain {
+
+/// A field with its type forgotten. Two fields of a region are the same when name and type are.
+struct AnyField {
+  std::string_view name;
+  std::uint64_t key = 0;  ///< hash of the name, so that a launch compares one number
+  const ValueType* type = nullptr;
+};
+
+/// A field holding one T per point: `static constexpr Field<double> state{"state"};`.
+/// The name must live as long as the program (a string literal does).
+template <class T>
+struct Field : AnyField {
+  using value_type = T;
+  constexpr explicit Field(std::string_view field_name)
+      : AnyField{field_name, detail::hash_name(field_name), &value_type_of()} {}
+
+ private:
+  static constexpr const ValueType& value_type_of() { return refrain::value_type<T>(); }
+};
+
+}  // namespace refrain

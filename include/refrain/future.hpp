@@ -1,0 +1,83 @@
+#pragma once
+// Futures: values that tasks return. A future is a counted reference to where the value will be; it may
+// be copied, passed to later launches in place of a value, and waited for.
+//
+// Which waits are allowed: the program, and a task for futures that it launched itself or was given as
+// arguments (those are there before the task starts, so reading them never waits). Anything else could
+// wait for ever and is a UsageError.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "refrain/value_type.hpp"
+
+namespace refrain {
+
+namespace detail {
+
+class FutureState;
+void retain(FutureState* state) noexcept;
+void release(FutureState* state) noexcept;
+/// Waits until the value is there; throws the task's error if it failed. Returns the value's address.
+const void* await(FutureState& state);
+/// The value's address; the state must be complete (a task's future argument is when the task runs).
+const void* ready_value(const FutureState& state) noexcept;
+/// True once await would not block.
+bool is_ready(const FutureState& state) noexcept;
+/// The value of one point of a group's futures, in the order of the launch domain.
+const void* await_point(FutureState& state, std::size_t rank);
+std::size_t point_count(const FutureState& state) noexcept;
+
+}  // namespace detail
+
+/// A counted reference to the result of a launch with the type forgotten.
+class AnyFuture {
+ public:
+  AnyFuture() = default;
+  explicit AnyFuture(detail::FutureState* adopted) noexcept : state_(adopted) {}
+  AnyFuture(const AnyFuture& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) detail::retain(state_);
+  }
+  AnyFuture(AnyFuture&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  AnyFuture& operator=(AnyFuture other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~AnyFuture() {
+    if (state_ != nullptr) detail::release(state_);
+  }
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
+  [[nodiscard]] bool ready() const noexcept { return detail::is_ready(*state_); }
+  /// Waits for the launch; rethrows its failure.
+  void wait() const { detail::await(*state_); }
+  [[nodiscard]] detail::FutureState* state() const noexcept { return state_; }
+
+ private:
+  detail::FutureState* state_ = nullptr;
+};
+
+/// The value that a single launch (or a reduction of a group's values) returns.
+template <class T>
+class Future : public AnyFuture {
+ public:
+  using value_type = T;
+  using AnyFuture::AnyFuture;
+  /// Waits for the value; rethrows the failure of the task that should have made it.
+  [[nodiscard]] const T& get() const { return *static_cast<const T*>(detail::await(*state())); }
+};
+
+/// The values that the points of a group launch return; reduce them with Context::reduce.
+template <class T>
+class FutureMap : public AnyFuture {
+ public:
+  using value_type = T;
+  using AnyFuture::AnyFuture;
+  [[nodiscard]] std::size_t size() const { return detail::point_count(*state()); }
+  /// The value of the point at this position in the order of the launch domain; waits for it.
+  [[nodiscard]] const T& get(std::size_t rank) const {
+    return *static_cast<const T*>(detail::await_point(*state(), rank));
+  }
+};
+
+}  // namespace refrain

@@ -1,0 +1,94 @@
+#pragma once
+// Mappers decide, per launch, where tasks run and where their data lies. A mapper changes speed, never
+// results. Its answers are remembered per launch signature until it calls forget(), so a mapper sees
+// the signature and nothing else; one that wants to look at more declares itself every_launch and is
+// asked each time (its answer then joins the signature).
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "refrain/geometry.hpp"
+#include "refrain/machine.hpp"
+#include "refrain/privilege.hpp"
+
+namespace refrain {
+
+/// How an instance lies in memory.
+enum class Arrangement : std::uint8_t { struct_of_arrays, array_of_structs };
+enum class Order : std::uint8_t { c, fortran };  ///< which dimension is contiguous: the last, the first
+
+/// How much of the region tree an instance covers.
+enum class Extent : std::uint8_t {
+  whole,  ///< the root region: all subregions share it and nothing is copied between them
+  exact,  ///< the argument's own points: small memories
+};
+
+struct Layout {
+  Arrangement arrangement = Arrangement::struct_of_arrays;
+  Order order = Order::c;
+  Extent extent = Extent::whole;
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+/// One region argument, as a mapper sees it.
+struct MappingArgument {
+  std::string_view field;
+  Privilege privilege = Privilege::read;
+  std::size_t value_size = 0;      ///< bytes per point
+  std::size_t points = 0;          ///< of this point task's argument
+  bool partitioned = false;        ///< each point of the group has its own piece
+};
+
+/// A launch, as a mapper sees it.
+struct MappingInput {
+  std::string_view task;
+  std::source_location where;
+  bool group = false;
+  int dim = 1;
+  std::size_t points = 1;                     ///< number of points of the launch
+  std::size_t rank = 0;                       ///< which of them is asked about
+  Point<3> point{};
+  std::span<const MappingArgument> arguments;
+  std::span<const ProcessorKind> variants;    ///< kinds the task has a body for and the machine has
+  const Machine* machine = nullptr;
+};
+
+/// Where one argument's instance should be.
+struct ArgumentMapping {
+  std::vector<MemoryId> memories;  ///< tried in this order; each must be reachable from the processor
+  Layout layout{};
+};
+
+/// The answer for one point task.
+struct MappingOutput {
+  ProcessorId processor = 0;
+  int priority = 0;
+  std::vector<ArgumentMapping> arguments;  ///< one per argument
+};
+
+class Mapper {
+ public:
+  virtual ~Mapper() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Decides for one point task. `output` comes filled in by the default rules: a mapper may change
+  /// only what it cares about. The answer is validated; an invalid one is a UsageError naming mapper,
+  /// task and launch.
+  virtual void map(const MappingInput& input, MappingOutput& output) = 0;
+  /// True: asked at every launch instead of once per signature.
+  [[nodiscard]] virtual bool every_launch() const { return false; }
+
+  /// Forgets all remembered answers: the next launches ask again. Any thread.
+  void forget() noexcept { epoch_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
+
+ private:
+  // Relaxed: a launch that races with forget() may use either answer; both are right.
+  std::atomic<std::uint64_t> epoch_{0};
+};
+
+}  // namespace refrain

@@ -1,0 +1,4 @@
+#pragma once
+// Everything of the public API.
+
+#include "refrain/runtime.hpp"

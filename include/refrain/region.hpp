@@ -1,0 +1,120 @@
+#pragma once
+// Handles of regions and partitions: small values that name a slot of a region tree. A region is an
+// index space times a field space; a partition maps colours to subregions. Handles stay cheap to copy
+// and do not own anything: Context::destroy (or Owned) ends a region tree, and using a handle after
+// that is an error (the generation in the handle tells). A handle must not outlive its Runtime.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "refrain/domain.hpp"
+#include "refrain/field.hpp"
+#include "refrain/projection.hpp"
+
+namespace refrain {
+
+namespace data { class RegionTree; }
+
+/// A region with its number of dimensions forgotten.
+struct AnyRegion {
+  data::RegionTree* tree = nullptr;
+  std::uint32_t node = 0;
+  std::uint32_t generation = 0;
+
+  [[nodiscard]] int dim() const;
+  [[nodiscard]] std::string name() const;  ///< as in error texts: "region 3", "region 3[blocks 1, 4]"
+  friend bool operator==(const AnyRegion&, const AnyRegion&) = default;
+};
+
+/// A partition with its dimensions forgotten.
+struct AnyPartition {
+  data::RegionTree* tree = nullptr;
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+
+  [[nodiscard]] int dim() const;
+  [[nodiscard]] int colour_dim() const;
+  [[nodiscard]] std::size_t pieces() const;    ///< number of colours
+  [[nodiscard]] bool is_disjoint() const;      ///< no two pieces share a point (computed, then kept)
+  [[nodiscard]] bool is_complete() const;      ///< the pieces cover the parent (computed, then kept)
+  /// The subregion of a colour; UsageError if the partition does not have it.
+  [[nodiscard]] AnyRegion piece(const Point<3>& colour) const;
+  [[nodiscard]] AnyRegion parent() const;
+  [[nodiscard]] std::string name() const;
+  friend bool operator==(const AnyPartition&, const AnyPartition&) = default;
+};
+
+/// A region argument of a launch: which region, which field. Made by region[field].
+template <class T, int N>
+struct RegionArgument {
+  AnyRegion region;
+  AnyField field;
+  bool is_relaxed = false;
+  /// Gives up the order of folding for this argument (reductions only): faster, not reproducible.
+  [[nodiscard]] RegionArgument relaxed() const {
+    RegionArgument copy = *this;
+    copy.is_relaxed = true;
+    return copy;
+  }
+};
+
+/// A partition argument of a group launch: point p gets the piece projection(p). Made by partition[field].
+template <class T, int N>
+struct PartitionArgument {
+  AnyPartition partition;
+  AnyField field;
+  Projection projection;
+  bool is_relaxed = false;
+  [[nodiscard]] PartitionArgument relaxed() const {
+    PartitionArgument copy = *this;
+    copy.is_relaxed = true;
+    return copy;
+  }
+};
+
+/// A region of N-dimensional points.
+template <int N>
+struct Region : AnyRegion {
+  Region() = default;
+  explicit Region(const AnyRegion& any) : AnyRegion(any) {}
+
+  /// This region's points, valid until the region is destroyed.
+  [[nodiscard]] Domain<N> domain() const;
+
+  template <class T>
+  RegionArgument<T, N> operator[](const Field<T>& field) const { return {*this, field}; }
+};
+
+/// A partition of a region of N-dimensional points.
+template <int N>
+struct Partition : AnyPartition {
+  Partition() = default;
+  explicit Partition(const AnyPartition& any) : AnyPartition(any) {}
+
+  template <class T>
+  PartitionArgument<T, N> operator[](const Field<T>& field) const { return {*this, field, {}}; }
+
+  /// The same partition seen through a projection: `cells.at(shift(1))[field]` gives point p the
+  /// piece of colour p + 1.
+  struct Projected {
+    AnyPartition partition;
+    Projection projection;
+    template <class T>
+    PartitionArgument<T, N> operator[](const Field<T>& field) const {
+      return {partition, field, projection};
+    }
+  };
+  [[nodiscard]] Projected at(Projection projection) const { return {*this, std::move(projection)}; }
+
+  /// The subregion of a colour.
+  template <int M = 1>
+  [[nodiscard]] Region<N> operator()(const Point<M>& colour) const {
+    Point<3> erased;
+    for (int d = 0; d < M; ++d) erased[d] = colour[d];
+    return Region<N>{piece(erased)};
+  }
+  [[nodiscard]] Region<N> operator()(Coord colour) const { return Region<N>{piece({colour, 0, 0})}; }
+};
+
+}  // namespace refrain

@@ -1,0 +1,54 @@
+#pragma once
+// The way in: refrain::run for a whole program, Runtime for a part of one.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "refrain/context.hpp"
+#include "refrain/mapper.hpp"
+#include "refrain/options.hpp"
+
+namespace refrain {
+
+/// What a runtime has counted so far (--refrain:stats prints these and more).
+struct Counters {
+  std::uint64_t launches = 0;     ///< single launches and group launches
+  std::uint64_t tasks = 0;        ///< points
+  std::uint64_t edges = 0;
+  std::uint64_t copies = 0, copied_bytes = 0, fills = 0, folds = 0;
+  std::uint64_t regions_alive = 0, instances_alive = 0, nodes_alive = 0, futures_alive = 0;
+  std::uint64_t evictions = 0;
+};
+
+/// Processors, memories and workers for programs. May be made several times in a process, one after the
+/// other or side by side; run() may be called again and again, from one thread at a time.
+class Runtime {
+ public:
+  explicit Runtime(Options options = {});
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  /// The mapper for all launches from now on (default: the default mapper).
+  void set_mapper(std::unique_ptr<Mapper> mapper);
+
+  /// Runs `program` and waits for everything it launched. Regions that it did not destroy end here.
+  /// Throws what the program throws, or the first failure that it did not see.
+  void run(const std::function<void(Context&)>& program);
+
+  [[nodiscard]] const Machine& machine() const;
+  [[nodiscard]] Counters counters() const;
+
+  class Impl;
+  [[nodiscard]] Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Runs a whole program: takes the --refrain: flags out of argv, runs `program`, and returns the exit
+/// status: 0, or 1 after printing the error that ended it.
+int run(int argc, char** argv, const std::function<void(Context&)>& program);
+
+}  // namespace refrain

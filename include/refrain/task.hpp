@@ -1,0 +1,235 @@
+#pragma once
+// Tasks of the typed API. The parameters of the body say everything:
+//   Read<T, N>, Write<T, N>, ReadWrite<T, N>, Reduce<Op, T, N>   a region argument and its privilege
+//   Point<N>                                                     the point of a group launch
+//   Context&                                                     for launching child tasks
+//   Gang&                                                        several cores run the body's loops
+//   anything else, by value or const reference                   a by-value argument, or a future of it
+// The return type, if any, becomes a future.
+//
+//   const Task scale{"scale", [](ReadWrite<double> x, double a) {
+//     for (auto p : x.domain()) x[p] *= a;
+//   }};
+
+#include <concepts>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "refrain/dynamic.hpp"
+
+namespace refrain {
+
+class Context;
+
+/// Several cores running one task together. Bodies take it by reference.
+class Gang {
+ public:
+  explicit Gang(detail::ContextSource& source) : source_(source) {}
+  /// Calls f(begin, end) for pieces of [0, count), on this thread and on idle cores; returns when all
+  /// are done. No barriers inside f: one thread may have to run it all.
+  void parallel_for(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& f,
+                    std::int64_t grain = 1) {
+    source_.parallel_for(count, grain, f);
+  }
+
+ private:
+  detail::ContextSource& source_;
+};
+
+/// A by-value argument that differs from point to point: `per_point(f)` with f(Point<N>) -> T, called
+/// at the launch for each point of the domain, in order.
+template <class F>
+struct PerPoint {
+  F f;
+};
+template <class F>
+PerPoint<std::decay_t<F>> per_point(F&& f) { return {std::forward<F>(f)}; }
+
+namespace detail {
+
+template <class T>
+concept AccessorType = requires {
+  { T::privilege } -> std::convertible_to<Privilege>;
+  typename T::value_type;
+  { T::dim } -> std::convertible_to<int>;
+};
+
+template <class T> inline constexpr bool is_point = false;
+template <int N> inline constexpr bool is_point<Point<N>> = true;
+
+/// A parameter that the runtime provides and a launch does not mention.
+template <class P>
+inline constexpr bool is_implicit = is_point<std::remove_cvref_t<P>> ||
+                                    std::is_same_v<std::remove_cvref_t<P>, Context> ||
+                                    std::is_same_v<std::remove_cvref_t<P>, Gang>;
+template <class P>
+inline constexpr bool is_accessor = AccessorType<std::remove_cvref_t<P>>;
+template <class P>
+inline constexpr bool is_value = !is_implicit<P> && !is_accessor<P>;
+
+/// Where a by-value argument waits until its task runs: itself, a future of it, or one per point.
+template <class T>
+using ValueSlot = std::variant<T, Future<T>, std::vector<T>>;
+
+template <class T>
+const T& slot_value(const ValueSlot<T>& slot, const TaskFrame& frame) {
+  if (auto* value = std::get_if<0>(&slot)) return *value;
+  if (auto* future = std::get_if<1>(&slot)) return *static_cast<const T*>(ready_value(*future->state()));
+  return std::get<2>(slot)[frame.rank];
+}
+
+template <class... Ts> struct TypeList {};
+
+template <class List, class... Done> struct ValueSlots;
+template <class... Done>
+struct ValueSlots<TypeList<>, Done...> { using type = std::tuple<Done...>; };
+template <class P, class... Rest, class... Done>
+struct ValueSlots<TypeList<P, Rest...>, Done...>
+    : std::conditional_t<is_value<P>,
+                         ValueSlots<TypeList<Rest...>, Done..., ValueSlot<std::remove_cvref_t<P>>>,
+                         ValueSlots<TypeList<Rest...>, Done...>> {};
+
+template <class F> struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class... Ps> struct Signature<R (*)(Ps...)> {
+  using result = R;
+  using parameters = TypeList<Ps...>;
+};
+template <class C, class R, class... Ps>
+struct Signature<R (C::*)(Ps...) const> : Signature<R (*)(Ps...)> {};
+template <class C, class R, class... Ps>
+struct Signature<R (C::*)(Ps...) const noexcept> : Signature<R (*)(Ps...)> {};
+template <class C, class R, class... Ps>
+struct Signature<R (C::*)(Ps...)> {
+  static_assert(sizeof(C) == 0, "a task's body must be callable more than once at a time: "
+                                "the lambda must not be `mutable`");
+};
+
+/// How many of the first `count` parameters satisfy a condition: the position of a parameter among its kind.
+template <template <class> class Kind, class... Ps>
+constexpr std::size_t count_before(std::size_t count) {
+  const bool is_kind[] = {Kind<Ps>::value..., false};
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < count; ++i) n += is_kind[i] ? 1 : 0;
+  return n;
+}
+template <class P> struct IsAccessor : std::bool_constant<is_accessor<P>> {};
+template <class P> struct IsValue : std::bool_constant<is_value<P>> {};
+
+template <class P, std::size_t AccessorIndex, std::size_t ValueIndex, class Values>
+decltype(auto) make_parameter(const TaskFrame& frame, const Values& values, Gang& gang) {
+  using D = std::remove_cvref_t<P>;
+  if constexpr (is_accessor<P>) {
+    return D{frame.arguments[AccessorIndex]};
+  } else if constexpr (is_point<D>) {
+    D p;
+    for (int d = 0; d < static_cast<int>(p.x.size()); ++d) p[d] = frame.point[d];
+    return p;
+  } else if constexpr (std::is_same_v<D, Context>) {
+    return (frame.context());
+  } else if constexpr (std::is_same_v<D, Gang>) {
+    return (gang);
+  } else {
+    return slot_value<D>(std::get<ValueIndex>(values), frame);
+  }
+}
+
+/// The body of F as the run-time API wants it.
+template <class F, class... Ps, std::size_t... I>
+std::function<void(const TaskFrame&)> make_body(F f, TypeList<Ps...>, std::index_sequence<I...>) {
+  using Values = typename ValueSlots<TypeList<Ps...>>::type;
+  using Result = typename Signature<F>::result;
+  return [f = std::move(f)](const TaskFrame& frame) {
+    const auto& values = *static_cast<const Values*>(frame.values);
+    Gang gang{*frame.source};
+    auto call = [&]() -> Result {
+      return f(make_parameter<Ps, count_before<IsAccessor, Ps...>(I), count_before<IsValue, Ps...>(I)>(
+          frame, values, gang)...);
+    };
+    if constexpr (std::is_void_v<Result>) call();
+    else if (frame.result != nullptr) ::new (frame.result) Result(call());
+    else static_cast<void>(call());
+  };
+}
+
+template <class F, class... Ps>
+std::function<void(const TaskFrame&)> make_body(F f, TypeList<Ps...> parameters) {
+  return make_body(std::move(f), parameters, std::index_sequence_for<Ps...>{});
+}
+
+template <class... Ps>
+constexpr bool mentions_gang(TypeList<Ps...>) {
+  return (std::is_same_v<std::remove_cvref_t<Ps>, Gang> || ...);
+}
+
+template <class R>
+ResultType result_type() {
+  if constexpr (std::is_void_v<R>) {
+    return {};
+  } else {
+    ResultType type{sizeof(R), alignof(R), nullptr};
+    if constexpr (!std::is_trivially_destructible_v<R>)
+      type.destroy = [](void* value) { static_cast<R*>(value)->~R(); };
+    return type;
+  }
+}
+
+}  // namespace detail
+
+/// A body for one kind of processor: `Task t{"t", on<ProcessorKind::gpu>(f), on<ProcessorKind::cpu>(g)}`.
+template <ProcessorKind Kind, class F>
+struct VariantOf {
+  F f;
+};
+template <ProcessorKind Kind, class F>
+VariantOf<Kind, F> on(F f) { return {std::move(f)}; }
+
+/// A task of the typed API; see the top of this file. Objects are usually global constants. F is the
+/// type of the (first) body.
+template <class F>
+class Task : public DynamicTask {
+ public:
+  using parameters = typename detail::Signature<F>::parameters;
+  using result = typename detail::Signature<F>::result;
+  using values = typename detail::ValueSlots<parameters>::type;
+  static_assert(!std::is_reference_v<result>, "a task returns a value: references do not outlive it");
+
+  Task(std::string name, F body)
+      : DynamicTask(std::move(name),
+                    {{detail::mentions_gang(parameters{}) ? ProcessorKind::gang : ProcessorKind::cpu,
+                      detail::make_body(std::move(body), parameters{})}},
+                    detail::result_type<result>()) {}
+
+  template <ProcessorKind K, ProcessorKind... Ks, class... Fs>
+  Task(std::string name, VariantOf<K, F> first, VariantOf<Ks, Fs>... more)
+      : DynamicTask(std::move(name),
+                    {{K, detail::make_body(std::move(first.f), parameters{})},
+                     {Ks, detail::make_body(std::move(more.f), typename detail::Signature<Fs>::parameters{})}...},
+                    detail::result_type<result>()) {
+    static_assert((std::is_same_v<typename detail::ValueSlots<typename detail::Signature<Fs>::parameters>::type,
+                                  values> && ...),
+                  "all variants of a task take the same arguments");
+  }
+
+  /// The same task with advice for one launch: `ctx.launch(small.with({.inline_if_ready = true}), ...)`.
+  struct Hinted {
+    const Task& task;
+    LaunchHints hints;
+  };
+  [[nodiscard]] Hinted with(LaunchHints hints) const { return {*this, hints}; }
+};
+
+template <class F>
+Task(const char*, F) -> Task<F>;
+template <class F>
+Task(std::string, F) -> Task<F>;
+template <ProcessorKind K, class F, class... More>
+Task(const char*, VariantOf<K, F>, More...) -> Task<F>;
+template <ProcessorKind K, class F>
+Task(const char*, VariantOf<K, F>) -> Task<F>;
+
+}  // namespace refrain
