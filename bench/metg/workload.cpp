@@ -1,0 +1,62 @@
+#include "metg/workload.hpp"
+
+#include <algorithm>
+
+namespace refrain::bench {
+
+namespace {
+
+std::string key(const char* name, std::int64_t value) {
+  return std::string(name) + "=" + std::to_string(value) + " ";
+}
+
+/// Tiles from 4 x 4 (about 0.1 us) to 2048 x 2048 (about 10 ms) of one grid, too large for the
+/// caches, so that the work per point is the same at every size.
+Workload stencil(int threads, bool quick) {
+  constexpr std::int64_t n = 4096;
+  Workload w{"stencil", {}, {}};
+  for (std::int64_t tile = 4; tile <= 2048; tile *= quick ? 8 : 2) {
+    const std::int64_t tiles = (n / tile) * (n / tile);
+    const std::int64_t iterations = tile < 16 ? 1 : 3;
+    w.sizes.push_back({tile,
+                       key("n", n) + key("radius", 2) + key("tile", tile) +
+                           key("iterations", iterations),
+                       static_cast<double>(n * n * iterations),
+                       static_cast<double>(2 * tiles * iterations)});
+  }
+  w.systems = {{"sequential", "", "peer_stencil_openmp", 0},
+               {"openmp", "forall", "peer_stencil_openmp", threads},
+               {"refrain", "", "peer_stencil_refrain", threads}};
+  return w;
+}
+
+/// Tasks of 32 to 4 million rounds (about 0.1 us to 10 ms), 16 to a step; as many steps as fill
+/// a fifth of a second when nothing is lost, within bounds.
+Workload compute(int threads, bool quick) {
+  constexpr std::int64_t width = 16;
+  constexpr double ns_per_round = 4;
+  Workload w{"compute", {}, {}};
+  for (std::int64_t rounds = 32; rounds <= std::int64_t{1} << 22; rounds *= quick ? 16 : 2) {
+    const double wanted = 0.2e9 * threads / (ns_per_round * static_cast<double>(rounds * width));
+    const auto steps = static_cast<std::int64_t>(std::clamp(wanted, 4.0, 10000.0));
+    w.sizes.push_back({rounds,
+                       key("width", width) + key("steps", steps) + key("iterations", rounds),
+                       static_cast<double>(width * steps * rounds),
+                       static_cast<double>(width * steps)});
+  }
+  w.systems = {{"sequential", "", "peer_compute_openmp", 0},
+               {"openmp", "forall", "peer_compute_openmp", threads},
+               {"openmp", "depend", "peer_compute_openmp", threads},
+               {"refrain", "", "peer_compute_refrain", threads}};
+  return w;
+}
+
+}  // namespace
+
+std::vector<Workload> workloads(int threads, bool quick) {
+  std::vector<Workload> all{stencil(threads, quick), compute(threads, quick)};
+  for (Workload& w : all) std::reverse(w.sizes.begin(), w.sizes.end());
+  return all;
+}
+
+}  // namespace refrain::bench
