@@ -10,6 +10,10 @@
 
 namespace refrain::machine {
 
+/// Can tasks on a processor of this kind use a memory of this kind at all? CPUs and gangs reach system
+/// memory, GPUs framebuffers, all of them pinned memory, and nobody a file.
+bool may_reach(ProcessorKind processor, MemoryKind memory);
+
 /// A machine that is being put together; the lists become a Machine once they are complete.
 /// Ids are positions in the lists, so add() gives an id that stays.
 struct Description {
@@ -34,13 +38,14 @@ struct Description {
 /// This computer: a system memory per NUMA domain and a cpu processor per core that this process may
 /// use, each bound to one hardware thread of its core, and a gang per domain. Never fails: where the
 /// topology cannot be read it reports one memory and as many cpus as the process may use.
-/// Bandwidths and latencies are nominal, not measured.
+/// Bandwidths and latencies are nominal, not measured. What the process may use is what its first call
+/// could use: threads that bind themselves later do not make the machine smaller.
 Machine discover();
 /// The same before gangs are added, for descriptions that start from the real machine.
 Description discover_description();
 
 /// Makes the machine that --refrain:machine asks for: empty is discover(), a text that starts with
-/// "emulated" is the short form, anything else names a JSON file. Throws InputError that says where
+/// "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws InputError that says where
 /// (file, line and column), what was expected and what was found.
 Machine load(std::string_view description);
 

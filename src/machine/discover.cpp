@@ -1,0 +1,173 @@
+// The machine as it is. hwloc reads the topology; what it cannot tell (a container without /sys, no
+// memory sizes) is replaced by what the operating system always knows.
+
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "machine/machine.hpp"
+
+namespace refrain::machine {
+namespace {
+
+// What memory-to-memory copies cost on common server hardware. They rank copies; nobody measured them.
+constexpr double inside_bandwidth = 10e9, inside_latency = 100e-9;
+constexpr double across_bandwidth = 8e9, across_latency = 250e-9;
+
+struct DestroyTopology {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+Topology read_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return nullptr;
+  Topology topology(raw);
+  if (hwloc_topology_load(raw) != 0) return nullptr;
+  return topology;
+}
+
+// The hardware threads this thread may run on, by the scheduler: right even where /sys is missing.
+// Empty when the scheduler does not tell (more of them than a cpu_set_t holds).
+std::vector<int> read_allowed_cpus() {
+  std::vector<int> cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &set)) cpus.push_back(static_cast<int>(cpu));
+  return cpus;
+}
+
+// As they were at the first call: a later one may come from a thread that a runtime has bound to one core.
+const std::vector<int>& allowed_cpus() {
+  static const std::vector<int> cpus = read_allowed_cpus();
+  return cpus;
+}
+
+std::uint64_t physical_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return std::uint64_t{1} << 30;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
+}
+
+// A container's limit on memory, which no topology shows; the largest number when there is none.
+std::uint64_t memory_limit() {
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream in(path);
+    std::uint64_t bytes = 0;
+    if (in >> bytes && bytes > 0) return bytes;  // "max" is no number
+  }
+  return ~std::uint64_t{0};
+}
+
+// One hardware thread of each core that has an allowed one, with the core's NUMA domain, in the order of
+// the topology.
+struct Core {
+  int cpu;
+  hwloc_obj_t domain;
+};
+std::vector<Core> usable_cores_of(hwloc_topology_t topology, const std::vector<int>& allowed) {
+  std::vector<Core> cores;
+  std::vector<hwloc_obj_t> seen;
+  hwloc_obj_t unit = nullptr;
+  while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
+    const int cpu = static_cast<int>(unit->os_index);
+    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), cpu) == allowed.end())
+      continue;
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
+    if (core == nullptr) core = unit;
+    if (std::find(seen.begin(), seen.end(), core) != seen.end()) continue;
+    seen.push_back(core);
+    hwloc_obj_t domain = nullptr;
+    while ((domain = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, domain)) != nullptr)
+      if (hwloc_bitmap_isset(domain->cpuset, unit->os_index)) break;
+    cores.push_back({cpu, domain});
+  }
+  return cores;
+}
+
+// The memories a cpu of domain `own` reaches: its own first, then the others in order.
+std::vector<MemoryId> own_first(MemoryId own, std::size_t count) {
+  std::vector<MemoryId> order{own};
+  for (MemoryId m = 0; m < count; ++m)
+    if (m != own) order.push_back(m);
+  return order;
+}
+
+void add_links(Description& machine) {
+  const auto count = static_cast<MemoryId>(machine.memories.size());
+  for (MemoryId a = 0; a < count; ++a) {
+    machine.links.push_back({a, a, inside_bandwidth, inside_latency});
+    for (MemoryId b = a + 1; b < count; ++b) machine.join(a, b, across_bandwidth, across_latency);
+  }
+}
+
+Description from_topology(hwloc_topology_t topology, const std::vector<int>& allowed) {
+  Description machine;
+  const std::vector<Core> cores = usable_cores_of(topology, allowed);
+  std::vector<hwloc_obj_t> domains;
+  for (const Core& core : cores)
+    if (std::find(domains.begin(), domains.end(), core.domain) == domains.end())
+      domains.push_back(core.domain);
+  // A limit is the process's, so several domains share it.
+  const std::uint64_t most =
+      std::min(physical_memory(), memory_limit()) / std::max<std::size_t>(domains.size(), 1);
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    const std::uint64_t found =
+        domains[d] != nullptr ? domains[d]->attr->numanode.local_memory : std::uint64_t{0};
+    machine.add(MemoryKind::system, fmt::format("system{}", d),
+                found == 0 ? most : std::min(found, memory_limit() / domains.size()),
+                static_cast<int>(d));
+  }
+  for (const Core& core : cores) {
+    const auto d = static_cast<MemoryId>(std::find(domains.begin(), domains.end(), core.domain) -
+                                         domains.begin());
+    const ProcessorId cpu =
+        machine.add(ProcessorKind::cpu, fmt::format("cpu{}", machine.processors.size()),
+                    static_cast<int>(d), own_first(d, domains.size()));
+    machine.processors[cpu].cpus = {core.cpu};
+  }
+  return machine;
+}
+
+Description without_topology(const std::vector<int>& allowed) {
+  Description machine;
+  machine.add(MemoryKind::system, "system0", std::min(physical_memory(), memory_limit()), 0);
+  const std::size_t count =
+      allowed.empty() ? std::max(1U, std::thread::hardware_concurrency()) : allowed.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const ProcessorId cpu = machine.add(ProcessorKind::cpu, fmt::format("cpu{}", i), 0, {0});
+    if (i < allowed.size()) machine.processors[cpu].cpus = {allowed[i]};
+  }
+  return machine;
+}
+
+}  // namespace
+
+Description discover_description() {
+  const std::vector<int>& allowed = allowed_cpus();
+  Description machine;
+  if (const Topology topology = read_topology()) machine = from_topology(topology.get(), allowed);
+  if (machine.processors.empty()) machine = without_topology(allowed);
+  machine.name = "this machine";
+  add_links(machine);
+  return machine;
+}
+
+Machine discover() {
+  Description machine = discover_description();
+  machine.add_gangs();
+  return std::move(machine).build();
+}
+
+int usable_cores() { return static_cast<int>(discover_description().processors.size()); }
+
+}  // namespace refrain::machine

@@ -1,0 +1,39 @@
+// `refrain machine [DESCRIPTION]`: the processors, memories and links found on this machine, or those of a
+// description.
+
+#include "machine/machine.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "command.hpp"
+
+namespace refrain::tools {
+namespace {
+
+struct Request {
+  std::string description;
+  bool json = false;
+};
+
+void print_machine(const Request& request) {
+  const Machine machine = machine::load(request.description);
+  const std::string text = request.json ? machine::to_json(machine) : machine::to_table(machine);
+  std::fputs(text.c_str(), stdout);
+}
+
+}  // namespace
+
+void add_machine_command(CLI::App& tool) {
+  CLI::App* command =
+      tool.add_subcommand("machine", "Print the processors, memories and links of a machine");
+  auto request = std::make_shared<Request>();
+  command->add_option("description", request->description,
+                      "a JSON file or a text such as emulated:gpus=2,framebuffer=64MiB "
+                      "(default: this machine)");
+  command->add_flag("--json", request->json, "as a machine description in JSON");
+  command->callback([request] { print_machine(*request); });
+}
+
+}  // namespace refrain::tools

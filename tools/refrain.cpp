@@ -1,0 +1,34 @@
+// The command-line tool `refrain`: what can be asked about machines and runs from outside a program.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "command.hpp"
+#include "refrain/error.hpp"
+#include "refrain/version.hpp"
+
+namespace {
+
+std::string version() {
+  return std::to_string(REFRAIN_VERSION_MAJOR) + "." + std::to_string(REFRAIN_VERSION_MINOR) + "." +
+         std::to_string(REFRAIN_VERSION_PATCH);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App tool{"Refrain's tool: looks at machines and runs", "refrain"};
+  tool.set_version_flag("--version", version());
+  tool.require_subcommand(1);
+  refrain::tools::add_machine_command(tool);
+  try {
+    tool.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return tool.exit(error);
+  } catch (const refrain::Error& error) {
+    std::fprintf(stderr, "refrain: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
