@@ -1,0 +1,246 @@
+#include "refrain/options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "base/nearest.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain {
+
+bool checks_by_default() noexcept {
+#if defined(REFRAIN_CHECK_DEFAULT) && REFRAIN_CHECK_DEFAULT
+  return true;
+#else
+  return false;
+#endif
+}
+
+namespace {
+
+constexpr std::string_view prefix = "--refrain:";
+
+enum class Value {
+  required,  // the next word, or after '='
+  optional,  // after '=', or the next word if it is on or off
+  none,
+};
+
+// Takes a flag's value (empty when none was given) into the options; false when it is no such value.
+using Take = bool (*)(Options&, std::string_view);
+
+struct Flag {
+  std::string_view name;
+  Value value;
+  std::string_view shown_value;  // how the help shows the value
+  std::string_view expected;     // how an error calls a right value
+  std::string_view help;
+  Take take;
+};
+
+template <class Number>
+bool take_number(Number& into, std::string_view text, Number least, Number most) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < least || number > most) return false;
+  into = number;
+  return true;
+}
+
+bool take_text(std::string& into, std::string_view text) {
+  into = text;
+  return !text.empty();
+}
+
+bool take_switch(bool& into, std::string_view text) {
+  into = text.empty() || text == "on";
+  return into || text == "off";
+}
+
+// All flags. A new flag is one more entry.
+constexpr Flag flags[] = {
+    {"workers", Value::required, "N", "a whole number from -1 to 4096",
+     "worker threads beside the launching one (-1: one fewer than the cores)",
+     [](Options& o, std::string_view v) { return take_number(o.workers, v, -1, 4096); }},
+    {"window", Value::required, "N", "a whole number from 1 to 1000000000",
+     "most tasks in flight per context (8192)",
+     [](Options& o, std::string_view v) {
+       return take_number<std::size_t>(o.window, v, 1, 1000000000);
+     }},
+    {"machine", Value::required, "TEXT|FILE", "a JSON file or a text such as emulated:gpus=2",
+     "run on the machine described (this machine as found)",
+     [](Options& o, std::string_view v) { return take_text(o.machine, v); }},
+    {"mapper", Value::required, "NAME|FILE", "default or a mapping file",
+     "who decides where tasks run and data lies (default)",
+     [](Options& o, std::string_view v) { return take_text(o.mapper, v); }},
+    {"schedule", Value::required, "SEED", "a whole number from 0 to 2^64-1",
+     "run everything on one thread, in the order this seed decides",
+     [](Options& o, std::string_view v) {
+       return take_number(o.schedule.emplace(), v, std::uint64_t{0},
+                          std::numeric_limits<std::uint64_t>::max());
+     }},
+    {"check", Value::optional, "[=on|off]", "on or off",
+     "check every access against bounds and privileges (on in debug builds)",
+     [](Options& o, std::string_view v) { return take_switch(o.check, v); }},
+    {"stats", Value::optional, "[=on|off|FILE.json]", "on, off or a file",
+     "print counters at exit, or write them to a file (off)",
+     [](Options& o, std::string_view v) {
+       o.stats_file.clear();
+       if (!take_switch(o.stats, v)) {
+         o.stats = true;
+         o.stats_file = v;
+       }
+       return true;
+     }},
+    {"timeline", Value::required, "FILE", "a file to write",
+     "write the timeline, for Perfetto or chrome://tracing",
+     [](Options& o, std::string_view v) { return take_text(o.timeline, v); }},
+    {"graph", Value::required, "FILE", "a file to write",
+     "write the executed task graph, for Graphviz",
+     [](Options& o, std::string_view v) { return take_text(o.graph, v); }},
+    {"help", Value::none, "", "no value", "list these flags",
+     [](Options& o, std::string_view) { return o.help = true; }},
+};
+
+const Flag& flag_called(std::string_view name, std::string_view source) {
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags) {
+    if (flag.name == name) return flag;
+    names.push_back(flag.name);
+  }
+  throw InputError(
+      fmt::format("{}: unknown flag '{}{}'{}", source, prefix, name, did_you_mean(name, names)));
+}
+
+// One reading of a list of words: takes runtime flags, tells where they stood.
+class FlagReader {
+ public:
+  FlagReader(Options& options, std::string_view source) : options_(options), source_(source) {}
+
+  // Reads the flag at words[i]; the number of words it took.
+  std::size_t read(const std::vector<std::string>& words, std::size_t i) {
+    std::string_view word = words[i];
+    word.remove_prefix(prefix.size());
+    const std::size_t equals = word.find('=');
+    const Flag& flag = flag_called(word.substr(0, equals), source_);
+    if (equals != std::string_view::npos) {
+      // "=" with nothing after it is a slip (an empty shell variable), never "no value".
+      const std::string_view value = word.substr(equals + 1);
+      if (value.empty() || flag.value == Value::none) wrong(flag, value);
+      take(flag, value);
+      return 1;
+    }
+    const std::string* next = i + 1 < words.size() ? &words[i + 1] : nullptr;
+    if (flag.value == Value::required) {
+      if (next == nullptr || next->starts_with("--"))
+        throw InputError(fmt::format("{}: {}{} needs a value: expected {}, found {}", source_,
+                                     prefix, flag.name, flag.expected,
+                                     next == nullptr ? "nothing" : "'" + *next + "'"));
+      take(flag, *next);
+      return 2;
+    }
+    const bool has_switch =
+        flag.value == Value::optional && next != nullptr && (*next == "on" || *next == "off");
+    take(flag, has_switch ? std::string_view(*next) : std::string_view());
+    return has_switch ? 2 : 1;
+  }
+
+ private:
+  void take(const Flag& flag, std::string_view value) {
+    if (!flag.take(options_, value)) wrong(flag, value);
+  }
+  [[noreturn]] void wrong(const Flag& flag, std::string_view value) const {
+    throw InputError(fmt::format("{}: {}{}: expected {}, found '{}'", source_, prefix, flag.name,
+                                 flag.expected, value));
+  }
+
+  Options& options_;
+  std::string_view source_;
+};
+
+// Splits at blanks, as a shell would: quotes keep blanks, a backslash keeps the next character (inside
+// '...' it is a character like any other).
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool blank = c == ' ' || c == '\t' || c == '\n';
+    if (quote == 0 && blank) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      words.back() += text[++i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0)
+    throw InputError(fmt::format("REFRAIN_ARGS: a quote {} is not closed in: {}", quote, text));
+  return words;
+}
+
+void read_environment(Options& options) {
+  const char* text = std::getenv("REFRAIN_ARGS");
+  if (text == nullptr) return;
+  const std::vector<std::string> words = split_words(text);
+  FlagReader reader(options, "REFRAIN_ARGS");
+  for (std::size_t i = 0; i < words.size();) {
+    if (!words[i].starts_with(prefix))
+      throw InputError(
+          fmt::format("REFRAIN_ARGS: expected a flag {}NAME, found '{}'", prefix, words[i]));
+    i += reader.read(words, i);
+  }
+}
+
+}  // namespace
+
+Options parse_options(int& argc, char** argv) {
+  Options options;
+  read_environment(options);
+  // What argv held at the start, since it is closed up while it is read.
+  const std::vector<std::string> words(argv, argv + argc);
+  const std::vector<char*> originals(argv, argv + argc);
+  FlagReader reader(options, "argv");
+  std::size_t kept = 0;
+  bool own_only = false;
+  for (std::size_t i = 0; i < words.size();) {
+    if (i > 0 && !own_only && words[i].starts_with(prefix)) {
+      i += reader.read(words, i);
+      continue;
+    }
+    if (i > 0 && words[i] == "--") own_only = true;
+    if (i > 0 && !own_only && words[i] == "--help") options.help = true;
+    argv[kept++] = originals[i++];
+  }
+  argc = static_cast<int>(kept);
+  if (kept < words.size()) argv[kept] = nullptr;
+  return options;
+}
+
+std::string flags_help() {
+  std::string text = "Runtime flags, also read from REFRAIN_ARGS:\n";
+  for (const Flag& flag : flags) {
+    const bool attached = flag.shown_value.starts_with("[") || flag.shown_value.empty();
+    const std::string shown =
+        fmt::format("{}{}{}{}", prefix, flag.name, attached ? "" : " ", flag.shown_value);
+    text += fmt::format("  {:<34} {}\n", shown, flag.help);
+  }
+  return text;
+}
+
+}  // namespace refrain
