@@ -1,0 +1,279 @@
+#include "data/box_list.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "data/slab_writer.hpp"
+
+namespace refrain::data {
+
+namespace {
+
+/// The first index in [first, n) for which `reached` holds; it holds from there on. Steps grow from
+/// `first`, so the cost is the logarithm of the distance.
+template <class Reached>
+std::size_t gallop(std::size_t first, std::size_t n, Reached&& reached) {
+  std::size_t low = first, step = 1;
+  while (low < n && !reached(low)) {
+    const std::size_t next = low + step;
+    if (next >= n || reached(next)) {
+      std::size_t high = std::min(next, n);
+      ++low;
+      while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (reached(middle)) high = middle;
+        else low = middle + 1;
+      }
+      return low;
+    }
+    low = next;
+    step *= 2;
+  }
+  return low;
+}
+
+/// Walks the slabs of one dimension; the current one may be used up from its low end.
+class SlabCursor {
+ public:
+  SlabCursor(BoxSpan list, int d) : list_(list), d_(d) { load(0); }
+  bool done() const { return first_ == list_.size(); }
+  Coord lo() const { return lo_; }
+  Coord hi() const { return list_[first_].hi[d_]; }
+  BoxSpan slab() const { return list_.subspan(first_, last_ - first_); }
+  /// Goes on behind x.
+  void use_up_to(Coord x) {
+    if (x < hi()) lo_ = x + 1;
+    else load(last_);
+  }
+  /// Goes on to x or, if x is in no slab, to the next slab after it.
+  void skip_to(Coord x) {
+    if (hi() < x) load(skip_slabs(list_, last_, d_, x));
+    if (!done() && lo_ < x) lo_ = x;
+  }
+
+ private:
+  void load(std::size_t first) {
+    first_ = first;
+    if (done()) return;
+    last_ = slab_end(list_, first, d_);
+    lo_ = list_[first].lo[d_];
+  }
+  BoxSpan list_;
+  int d_;
+  std::size_t first_ = 0, last_ = 0;
+  Coord lo_ = 0;
+};
+
+void intersect_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) {
+  SlabCursor a(a_list, d), b(b_list, d);
+  SlabWriter writer(out, d, dim);
+  while (!a.done() && !b.done()) {
+    if (a.lo() < b.lo()) {
+      a.skip_to(b.lo());
+    } else if (b.lo() < a.lo()) {
+      b.skip_to(a.lo());
+    } else {
+      const Coord lo = a.lo(), hi = std::min(a.hi(), b.hi());
+      if (d == dim - 1) writer.interval(lo, hi);
+      else writer.write(lo, hi, [&] { intersect_from(d + 1, dim, a.slab(), b.slab(), out); });
+      a.use_up_to(hi);
+      b.use_up_to(hi);
+    }
+  }
+}
+
+void unite_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) {
+  SlabCursor a(a_list, d), b(b_list, d);
+  SlabWriter writer(out, d, dim);
+  const bool last = d == dim - 1;
+  const auto one_only = [&](SlabCursor& one, const SlabCursor& other) {
+    const Coord lo = one.lo(), hi = other.done() ? one.hi() : std::min(one.hi(), other.lo() - 1);
+    if (last) writer.interval(lo, hi);
+    else writer.copy(lo, hi, one.slab());
+    one.use_up_to(hi);
+  };
+  while (!a.done() || !b.done()) {
+    if (b.done() || (!a.done() && a.lo() < b.lo())) {
+      one_only(a, b);
+    } else if (a.done() || b.lo() < a.lo()) {
+      one_only(b, a);
+    } else {
+      const Coord lo = a.lo(), hi = std::min(a.hi(), b.hi());
+      if (last) writer.interval(lo, hi);
+      else writer.write(lo, hi, [&] { unite_from(d + 1, dim, a.slab(), b.slab(), out); });
+      a.use_up_to(hi);
+      b.use_up_to(hi);
+    }
+  }
+}
+
+void subtract_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) {
+  SlabCursor a(a_list, d), b(b_list, d);
+  SlabWriter writer(out, d, dim);
+  const bool last = d == dim - 1;
+  while (!a.done()) {
+    if (b.done() || a.lo() < b.lo()) {
+      const Coord lo = a.lo(), hi = b.done() ? a.hi() : std::min(a.hi(), b.lo() - 1);
+      if (last) writer.interval(lo, hi);
+      else writer.copy(lo, hi, a.slab());
+      a.use_up_to(hi);
+    } else if (b.lo() < a.lo()) {
+      b.skip_to(a.lo());
+    } else {
+      const Coord lo = a.lo(), hi = std::min(a.hi(), b.hi());
+      if (!last) writer.write(lo, hi, [&] { subtract_from(d + 1, dim, a.slab(), b.slab(), out); });
+      a.use_up_to(hi);
+      b.use_up_to(hi);
+    }
+  }
+}
+
+bool overlap_from(int d, int dim, BoxSpan a_list, BoxSpan b_list) {
+  SlabCursor a(a_list, d), b(b_list, d);
+  while (!a.done() && !b.done()) {
+    if (a.lo() < b.lo()) {
+      a.skip_to(b.lo());
+    } else if (b.lo() < a.lo()) {
+      b.skip_to(a.lo());
+    } else {
+      if (d == dim - 1 || overlap_from(d + 1, dim, a.slab(), b.slab())) return true;
+      const Coord hi = std::min(a.hi(), b.hi());
+      a.use_up_to(hi);
+      b.use_up_to(hi);
+    }
+  }
+  return false;
+}
+
+bool covers_from(int d, int dim, BoxSpan whole_list, BoxSpan part_list) {
+  SlabCursor whole(whole_list, d), part(part_list, d);
+  while (!part.done()) {
+    if (!whole.done() && whole.lo() < part.lo()) whole.skip_to(part.lo());
+    if (whole.done() || part.lo() < whole.lo()) return false;
+    if (d < dim - 1 && !covers_from(d + 1, dim, whole.slab(), part.slab())) return false;
+    const Coord hi = std::min(whole.hi(), part.hi());
+    whole.use_up_to(hi);
+    part.use_up_to(hi);
+  }
+  return true;
+}
+
+/// Order by `lo` in the dimensions from `d` on.
+struct ByLow {
+  int d, dim;
+  bool operator()(const Box& a, const Box& b) const {
+    for (int i = d; i < dim; ++i)
+      if (a.lo[i] != b.lo[i]) return a.lo[i] < b.lo[i];
+    return false;
+  }
+};
+
+/// Sweeps boxes sorted by ByLow{d, dim} along dimension d and appends the canonical list of their
+/// union. `active` holds the boxes cut by the sweep line, sorted for the next dimension.
+void sweep(int d, int dim, BoxSpan in, BoxList& out) {
+  SlabWriter writer(out, d, dim);
+  if (d == dim - 1) {
+    for (const Box& box : in) writer.interval(box.lo[d], box.hi[d]);
+    return;
+  }
+  BoxList active;
+  std::size_t next = 0;
+  Coord x = 0;
+  while (next < in.size() || !active.empty()) {
+    if (active.empty()) x = in[next].lo[d];
+    const std::size_t first = next;
+    bool even = true;  // all boxes that begin at x end together
+    while (next < in.size() && in[next].lo[d] == x) even &= in[next++].hi[d] == in[first].hi[d];
+    // Rows of blocks and single points: nothing else reaches into this slab, so nothing is copied.
+    if (active.empty() && even && (next == in.size() || in[next].lo[d] > in[first].hi[d])) {
+      const BoxSpan slab = in.subspan(first, next - first);
+      writer.write(x, in[first].hi[d], [&] { sweep(d + 1, dim, slab, out); });
+      continue;
+    }
+    const auto middle = static_cast<std::ptrdiff_t>(active.size());
+    for (std::size_t i = first; i < next; ++i) active.push_back(in[i]);
+    std::inplace_merge(active.begin(), active.begin() + middle, active.end(), ByLow{d + 1, dim});
+    Coord end = next < in.size() ? in[next].lo[d] - 1 : std::numeric_limits<Coord>::max();
+    for (const Box& box : active) end = std::min(end, box.hi[d]);
+    writer.write(x, end, [&] { sweep(d + 1, dim, active, out); });
+    std::erase_if(active, [&](const Box& box) { return box.hi[d] <= end; });
+    x = end + 1;
+  }
+}
+
+bool canonical_from(int d, int dim, BoxSpan list) {
+  std::size_t previous = 0;
+  for (std::size_t first = 0; first < list.size();) {
+    const Coord lo = list[first].lo[d], hi = list[first].hi[d];
+    std::size_t last = first;
+    while (last < list.size() && list[last].lo[d] == lo && list[last].hi[d] == hi) ++last;
+    if (hi < lo || (first > 0 && lo <= list[first - 1].hi[d])) return false;
+    if (d == dim - 1 ? last - first != 1
+                     : !canonical_from(d + 1, dim, list.subspan(first, last - first)))
+      return false;
+    if (first > 0 && lo == list[first - 1].hi[d] + 1 && last - first == first - previous) {
+      bool equal = true;
+      for (std::size_t i = 0; i < last - first; ++i)
+        for (int k = d + 1; k < dim; ++k)
+          equal &= list[first + i].lo[k] == list[previous + i].lo[k] &&
+                   list[first + i].hi[k] == list[previous + i].hi[k];
+      if (equal) return false;
+    }
+    previous = first;
+    first = last;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::size_t slab_end(BoxSpan list, std::size_t first, int d) {
+  const Coord lo = list[first].lo[d];
+  return gallop(first + 1, list.size(), [&](std::size_t i) { return list[i].lo[d] != lo; });
+}
+
+std::size_t skip_slabs(BoxSpan list, std::size_t first, int d, Coord x) {
+  return gallop(first, list.size(), [&](std::size_t i) { return list[i].hi[d] >= x; });
+}
+
+BoxList canonical_list(int dim, BoxList boxes) {
+  for (Box& box : boxes)
+    for (int d = dim; d < 3; ++d) box.lo[d] = box.hi[d] = 0;
+  std::erase_if(boxes, [](const Box& box) { return box.empty(); });
+  if (!std::is_sorted(boxes.begin(), boxes.end(), ByLow{0, dim}))
+    std::sort(boxes.begin(), boxes.end(), ByLow{0, dim});
+  if (boxes.size() < 2) return boxes;
+  BoxList out;
+  sweep(0, dim, boxes, out);
+  return out;
+}
+
+BoxList intersect_lists(int dim, BoxSpan a, BoxSpan b) {
+  BoxList out;
+  intersect_from(0, dim, a, b, out);
+  return out;
+}
+
+BoxList unite_lists(int dim, BoxSpan a, BoxSpan b) {
+  BoxList out;
+  unite_from(0, dim, a, b, out);
+  return out;
+}
+
+BoxList subtract_lists(int dim, BoxSpan a, BoxSpan b) {
+  BoxList out;
+  subtract_from(0, dim, a, b, out);
+  return out;
+}
+
+bool lists_overlap(int dim, BoxSpan a, BoxSpan b) { return overlap_from(0, dim, a, b); }
+bool list_covers(int dim, BoxSpan whole, BoxSpan part) { return covers_from(0, dim, whole, part); }
+
+bool is_canonical_list(int dim, BoxSpan list) {
+  for (const Box& box : list)
+    for (int d = dim; d < 3; ++d)
+      if (box.lo[d] != 0 || box.hi[d] != 0) return false;
+  return canonical_from(0, dim, list);
+}
+
+}  // namespace refrain::data

@@ -1,0 +1,215 @@
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "data/index_space.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "data/index_space_table.hpp"
+#include "data/point_collector.hpp"
+#include "data/set_cache.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::data {
+
+namespace {
+
+std::uint64_t content_hash(int dim, BoxSpan list) {
+  static_assert(sizeof(Box) == 6 * sizeof(Coord), "boxes are hashed as bytes");
+  return XXH3_64bits_withSeed(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
+}
+
+Box bounds_of(BoxSpan list) {
+  if (list.empty()) return Box{};
+  Box bounds = list.front();
+  for (const Box& box : list)
+    for (int d = 0; d < 3; ++d) {
+      bounds.lo[d] = std::min(bounds.lo[d], box.lo[d]);
+      bounds.hi[d] = std::max(bounds.hi[d], box.hi[d]);
+    }
+  return bounds;
+}
+
+void check_coordinates(int dim, const Box& bounds) {
+  for (int d = 0; d < dim; ++d)
+    if (bounds.lo[d] < -coordinate_limit || bounds.hi[d] > coordinate_limit)
+      throw UsageError("index space " + to_string(bounds, dim) +
+                       ": coordinates must lie within -2^60 and 2^60");
+}
+
+std::size_t checked_volume(int dim, BoxSpan list, const Box& bounds) {
+  std::int64_t total = 0;
+  for (const Box& box : list) {
+    std::int64_t points = 1;
+    bool overflow = false;
+    for (int d = 0; d < dim; ++d)
+      overflow |= __builtin_mul_overflow(points, box.hi[d] - box.lo[d] + 1, &points);
+    if (overflow || __builtin_add_overflow(total, points, &total))
+      throw UsageError("index space within " + to_string(bounds, dim) +
+                       " has more than 2^63 points");
+  }
+  return static_cast<std::size_t>(total);
+}
+
+// Sets whose last reference went while another one was being freed on this thread. The cache may hold
+// the last reference to a result whose operands die, so deaths come in chains, possibly long ones;
+// a list instead of recursion keeps the stack small. Trivially destructible on purpose: references may
+// go while the thread ends.
+thread_local const IndexSpace* dying = nullptr;
+thread_local bool freeing = false;
+
+}  // namespace
+
+IndexSpace::IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id,
+                       BoxList boxes)
+    : dim_(dim), bounds_(bounds), volume_(volume), id_(id), boxes_(std::move(boxes)) {
+  if (boxes_.empty()) return;
+  before_.reserve(boxes_.size() + 1);
+  before_.push_back(0);
+  for (const Box& box : boxes_) before_.push_back(before_.back() + box.volume());
+}
+
+IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
+  REFRAIN_ASSERT(1 <= dim && dim <= 3, "an index space has 1, 2 or 3 dimensions");
+  const std::uint64_t id = content_hash(dim, list);
+  IndexSpaceTable& table = IndexSpaceTable::instance();
+  if (IndexSpaceRef known = table.find(dim, list, id)) return known;
+  const Box bounds = bounds_of(list);
+  check_coordinates(dim, bounds);
+  const std::size_t volume = checked_volume(dim, list, bounds);
+  BoxList kept;
+  if (list.size() > 1) {
+    kept = std::move(*owned);
+    kept.shrink_to_fit();
+  }
+  return table.insert(new IndexSpace(dim, bounds, volume, id, std::move(kept)));
+}
+
+IndexSpaceRef IndexSpace::dense(int dim, const Box& box) {
+  Box flat = box;
+  for (int d = dim; d < 3; ++d) flat.lo[d] = flat.hi[d] = 0;
+  return flat.empty() ? intern(dim, {}, nullptr) : intern(dim, {&flat, 1}, nullptr);
+}
+
+IndexSpaceRef IndexSpace::from_canonical(int dim, BoxList list) { return intern(dim, list, &list); }
+
+IndexSpaceRef IndexSpace::from_boxes(int dim, BoxList boxes) {
+  for (const Box& box : boxes)
+    if (!box.empty()) check_coordinates(dim, box);
+  return from_canonical(dim, canonical_list(dim, std::move(boxes)));
+}
+
+IndexSpaceRef IndexSpace::from_points(int dim, std::span<const BoxPoint> points) {
+  Box bounds;
+  if (!points.empty()) bounds = {points.front(), points.front()};
+  for (const BoxPoint& p : points)
+    for (int d = 0; d < 3; ++d) {
+      bounds.lo[d] = std::min(bounds.lo[d], p[d]);
+      bounds.hi[d] = std::max(bounds.hi[d], p[d]);
+    }
+  check_coordinates(dim, bounds);
+  PointCollector collector(dim, bounds);
+  for (const BoxPoint& p : points) collector.add(p);
+  return from_canonical(dim, collector.take());
+}
+
+bool IndexSpace::contains(const BoxPoint& p) const {
+  if (boxes_.empty()) return bounds_.contains(p);
+  return rank(p).has_value();
+}
+
+std::optional<std::size_t> IndexSpace::rank(const BoxPoint& p) const {
+  if (!bounds_.contains(p)) return std::nullopt;
+  std::size_t result = 0;
+  if (boxes_.empty()) {
+    for (int d = 0; d < dim_; ++d) {
+      const auto extent = static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1);
+      result = result * extent + static_cast<std::size_t>(p[d] - bounds_.lo[d]);
+    }
+    return result;
+  }
+  // [first, last) is the slab that p lies in so far; `copies` counts the equal cross-sections that its
+  // boxes stand for, so counts of points divided by it are counts within one cross-section.
+  auto first = boxes_.begin(), last = boxes_.end();
+  std::size_t copies = 1;
+  const auto before = [&](auto box) {
+    return before_[static_cast<std::size_t>(box - boxes_.begin())];
+  };
+  for (int d = 0; d < dim_; ++d) {
+    const auto slab =
+        std::partition_point(first, last, [&](const Box& b) { return b.hi[d] < p[d]; });
+    if (slab == last || p[d] < slab->lo[d]) return std::nullopt;
+    const Coord lo = slab->lo[d];
+    const auto end =
+        std::partition_point(slab, last, [&](const Box& b) { return b.lo[d] <= p[d]; });
+    result += (before(slab) - before(first)) / copies;
+    copies *= static_cast<std::size_t>(slab->hi[d] - lo + 1);
+    result += static_cast<std::size_t>(p[d] - lo) * ((before(end) - before(slab)) / copies);
+    first = slab;
+    last = end;
+  }
+  return result;
+}
+
+BoxPoint IndexSpace::nth(std::size_t position) const {
+  REFRAIN_ASSERT(position < volume_, "a position in an index space is below its volume");
+  BoxPoint p;
+  if (boxes_.empty()) {
+    for (int d = dim_; d-- > 0;) {
+      const auto extent = static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1);
+      p[d] = bounds_.lo[d] + static_cast<Coord>(position % extent);
+      position /= extent;
+    }
+    return p;
+  }
+  std::size_t first = 0, last = boxes_.size(), copies = 1;  // as in rank
+  for (int d = 0; d < dim_; ++d) {
+    const auto found = std::upper_bound(before_.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                                        before_.begin() + static_cast<std::ptrdiff_t>(last),
+                                        before_[first] + position * copies);
+    const Box& box = boxes_[static_cast<std::size_t>(found - before_.begin()) - 1];
+    const Coord lo = box.lo[d];
+    const BoxSpan searched = BoxSpan(boxes_).first(last);
+    const std::size_t slab = skip_slabs(searched, first, d, lo);
+    const std::size_t end = slab_end(searched, slab, d);
+    position -= (before_[slab] - before_[first]) / copies;
+    copies *= static_cast<std::size_t>(box.hi[d] - lo + 1);
+    const std::size_t section = (before_[end] - before_[slab]) / copies;
+    p[d] = lo + static_cast<Coord>(position / section);
+    position %= section;
+    first = slab;
+    last = end;
+  }
+  return p;
+}
+
+void IndexSpace::last_reference_gone() const noexcept {
+  IndexSpaceTable::instance().remove(this);
+  chain_ = dying;
+  dying = this;
+  if (freeing) return;
+  freeing = true;
+  while (dying) {
+    const IndexSpace* space = dying;
+    dying = space->chain_;
+    if (space->cached_.load(std::memory_order_relaxed)) set_cache().forget(*space);
+    delete space;
+  }
+  freeing = false;
+}
+
+std::size_t IndexSpace::live_count() { return IndexSpaceTable::instance().live_count(); }
+
+std::string to_string(const IndexSpace& space) {
+  if (space.dense()) return space.empty() ? "{}" : to_string(space.bounds(), space.dim());
+  constexpr std::size_t shown = 4;
+  std::string text = "{";
+  for (std::size_t i = 0; i < std::min(shown, space.boxes().size()); ++i)
+    text += (i ? ", " : "") + to_string(space.boxes()[i], space.dim());
+  if (space.boxes().size() > shown)
+    text += ", ... (" + std::to_string(space.boxes().size()) + " boxes)";
+  return text + "}";
+}
+
+}  // namespace refrain::data

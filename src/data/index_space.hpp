@@ -1,0 +1,192 @@
+#pragma once
+// An index space: an immutable set of 1-, 2- or 3-D integer points, interned.
+//
+// A set is kept as its canonical list of boxes (data/box_list.hpp), and there is one object per set and
+// dimension alive in the process. So two index spaces are equal exactly when their references are, and
+// whatever is known about a set can be remembered under its reference. The table of all sets holds no
+// references: a set is freed when the last IndexSpaceRef to it goes.
+//
+// **The order of the domain** is the lexicographic order of the points over the *whole* set: row-major,
+// the last dimension fastest, also when the set is sparse. for_each_point, for_each_ordered_box, rank
+// and nth agree on it; group launches, folds and colours use it. It is not the order of boxes() one
+// after the other unless the set is dense or one-dimensional.
+//
+// Threads: everything may be called from any thread. Making a set locks one shard of the table; copying
+// a reference is an atomic increment. Cost: 0 boxes are stored for a dense set; a sparse one takes 56
+// bytes per box. rank, nth and contains are O(log boxes).
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "data/box_list.hpp"
+
+namespace refrain::data {
+
+class IndexSpace;
+class IndexSpaceTable;
+class SetCache;
+
+/// A counted reference to an interned index space, or null. Equality is equality of sets (a null
+/// equals only a null). Never compare for order: addresses differ from run to run; use id() for that.
+class IndexSpaceRef {
+ public:
+  IndexSpaceRef() = default;
+  inline IndexSpaceRef(const IndexSpaceRef& other) noexcept;
+  IndexSpaceRef(IndexSpaceRef&& other) noexcept : space_(std::exchange(other.space_, nullptr)) {}
+  IndexSpaceRef& operator=(IndexSpaceRef other) noexcept {
+    std::swap(space_, other.space_);
+    return *this;
+  }
+  inline ~IndexSpaceRef();
+
+  explicit operator bool() const noexcept { return space_ != nullptr; }
+  const IndexSpace& operator*() const noexcept { return *space_; }
+  const IndexSpace* operator->() const noexcept { return space_; }
+  [[nodiscard]] const IndexSpace* get() const noexcept { return space_; }
+  friend bool operator==(const IndexSpaceRef& a, const IndexSpaceRef& b) = default;
+
+ private:
+  friend class IndexSpace;
+  friend class IndexSpaceTable;
+  friend class SetCache;
+  struct Adopt {};
+  IndexSpaceRef(const IndexSpace* space, Adopt) noexcept : space_(space) {}
+
+  const IndexSpace* space_ = nullptr;
+};
+
+class IndexSpace {
+ public:
+  /// The points of one box (none if it is empty).
+  static IndexSpaceRef dense(int dim, const Box& box);
+  template <int N>
+  static IndexSpaceRef dense(const Rect<N>& rect) {
+    return dense(N, erase_dimension(rect));
+  }
+  static IndexSpaceRef empty_space(int dim) { return dense(dim, Box{}); }
+  /// The union of any boxes: they may overlap, be empty and stand in any order.
+  static IndexSpaceRef from_boxes(int dim, BoxList boxes);
+  /// The set of the points; repeated ones count once.
+  static IndexSpaceRef from_points(int dim, std::span<const BoxPoint> points);
+  /// Takes a list that is canonical already, as the functions of box_list.hpp return it.
+  static IndexSpaceRef from_canonical(int dim, BoxList list);
+  // All of these throw UsageError when a coordinate is beyond +-coordinate_limit or the number of
+  // points does not fit 63 bits.
+
+  [[nodiscard]] int dim() const { return dim_; }
+  /// The smallest box around all points; the empty Box for the empty set.
+  [[nodiscard]] const Box& bounds() const { return bounds_; }
+  /// Number of points.
+  [[nodiscard]] std::size_t volume() const { return volume_; }
+  [[nodiscard]] bool empty() const { return volume_ == 0; }
+  /// True when the set is one box, or empty.
+  [[nodiscard]] bool dense() const { return boxes_.empty(); }
+  /// The canonical list; empty for the empty set.
+  [[nodiscard]] BoxSpan boxes() const {
+    if (boxes_.empty()) return {&bounds_, volume_ == 0 ? std::size_t{0} : std::size_t{1}};
+    return boxes_;
+  }
+  /// A hash of dimension and points: the same in every run and process.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+
+  [[nodiscard]] bool contains(const BoxPoint& p) const;
+  /// The position of p in the order of the domain, or nothing when p is not in the set.
+  [[nodiscard]] std::optional<std::size_t> rank(const BoxPoint& p) const;
+  /// The point at a position below volume(): the inverse of rank.
+  [[nodiscard]] BoxPoint nth(std::size_t position) const;
+
+  /// Calls f(const Box&) for disjoint boxes that cover the set, so that going through each box in
+  /// row-major order, box after box, is the order of the domain. Boxes are as large as that permits.
+  template <class F>
+  void for_each_ordered_box(F&& f) const {
+    Box box = bounds_;
+    ordered_boxes(0, boxes(), box, f);
+  }
+  /// Calls f(const BoxPoint&) for every point in the order of the domain.
+  template <class F>
+  void for_each_point(F&& f) const {
+    for_each_ordered_box([&f](const Box& b) {
+      BoxPoint p;
+      for (p[0] = b.lo[0]; p[0] <= b.hi[0]; ++p[0])
+        for (p[1] = b.lo[1]; p[1] <= b.hi[1]; ++p[1])
+          for (p[2] = b.lo[2]; p[2] <= b.hi[2]; ++p[2]) f(std::as_const(p));
+    });
+  }
+
+  /// Number of index spaces alive in the process.
+  static std::size_t live_count();
+
+  IndexSpace(const IndexSpace&) = delete;
+  IndexSpace& operator=(const IndexSpace&) = delete;
+
+ private:
+  friend class IndexSpaceRef;
+  friend class IndexSpaceTable;
+  friend class SetCache;
+  IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id, BoxList boxes);
+  ~IndexSpace() = default;
+
+  static IndexSpaceRef intern(int dim, BoxSpan list, BoxList* owned);
+  void release() const noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) last_reference_gone();
+  }
+  void last_reference_gone() const noexcept;
+
+  template <class F>
+  static void ordered_boxes(int d, BoxSpan list, Box& box, F& f) {
+    for (std::size_t first = 0; first < list.size();) {
+      const std::size_t last = d == 2 ? first + 1 : slab_end(list, first, d);
+      if (last - first == 1) {
+        for (int k = d; k < 3; ++k) {
+          box.lo[k] = list[first].lo[k];
+          box.hi[k] = list[first].hi[k];
+        }
+        f(std::as_const(box));
+      } else {
+        for (Coord x = list[first].lo[d]; x <= list[first].hi[d]; ++x) {
+          box.lo[d] = box.hi[d] = x;
+          ordered_boxes(d + 1, list.subspan(first, last - first), box, f);
+        }
+      }
+      first = last;
+    }
+  }
+
+  const int dim_;
+  // Set once, under the lock of the cache, when the cache first holds an entry about this set; read by
+  // the last owner, whose acquire of the reference count orders it after every entry ever made.
+  mutable std::atomic<bool> cached_{false};
+  mutable std::atomic<std::uint32_t> references_{1};
+  const Box bounds_;
+  const std::size_t volume_;
+  const std::uint64_t id_;
+  const BoxList boxes_;              // empty when the set is dense
+  std::vector<std::size_t> before_;  // points in the boxes before each; one more entry than boxes_
+  mutable const IndexSpace* chain_ =
+      nullptr;  // next in the table's bucket; then in the list of the dying
+  mutable std::uint32_t cache_entries_ = 0;  // head of this set's list, owned by the cache
+};
+
+inline IndexSpaceRef::IndexSpaceRef(const IndexSpaceRef& other) noexcept : space_(other.space_) {
+  if (space_) space_->references_.fetch_add(1, std::memory_order_relaxed);
+}
+inline IndexSpaceRef::~IndexSpaceRef() {
+  if (space_) space_->release();
+}
+
+/// "{[0..9], [20..29]}", shortened after a few boxes; for messages.
+[[nodiscard]] std::string to_string(const IndexSpace& space);
+
+}  // namespace refrain::data
+
+template <>
+struct std::hash<refrain::data::IndexSpaceRef> {
+  std::size_t operator()(const refrain::data::IndexSpaceRef& space) const noexcept {
+    return space ? static_cast<std::size_t>(space->id()) : 0;
+  }
+};

@@ -1,0 +1,90 @@
+#pragma once
+// Naive references for tests of index spaces: sets written out point by point.
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "data/index_space.hpp"
+
+namespace refrain::data {
+
+using PointSet = std::set<BoxPoint>;  // ordered as points are: the order of the domain
+
+inline PointSet points_of(const Box& box) {
+  PointSet points;
+  for (Coord x = box.lo[0]; x <= box.hi[0]; ++x)
+    for (Coord y = box.lo[1]; y <= box.hi[1]; ++y)
+      for (Coord z = box.lo[2]; z <= box.hi[2]; ++z) points.insert({x, y, z});
+  return points;
+}
+
+inline PointSet points_of(const BoxList& boxes) {
+  PointSet points;
+  for (const Box& box : boxes) points.merge(points_of(box));
+  return points;
+}
+
+inline PointSet points_of(const IndexSpaceRef& space) {
+  return points_of(BoxList(space->boxes().begin(), space->boxes().end()));
+}
+
+inline IndexSpaceRef space_of(int dim, const PointSet& points) {
+  return IndexSpace::from_points(dim, std::vector<BoxPoint>(points.begin(), points.end()));
+}
+
+inline PointSet common(const PointSet& a, const PointSet& b) {
+  PointSet out;
+  std::ranges::set_intersection(a, b, std::inserter(out, out.end()));
+  return out;
+}
+inline PointSet either(PointSet a, const PointSet& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+inline PointSet without(const PointSet& a, const PointSet& b) {
+  PointSet out;
+  std::ranges::set_difference(a, b, std::inserter(out, out.end()));
+  return out;
+}
+
+/// Random sets that share coordinates often, so that slabs meet, merge and split.
+class RandomSets {
+ public:
+  explicit RandomSets(unsigned seed) : random_(seed) {}
+
+  Coord number(Coord lo, Coord hi) { return std::uniform_int_distribution<Coord>(lo, hi)(random_); }
+  /// Coordinates within [-range, range].
+  BoxPoint point(int dim, Coord range) {
+    BoxPoint p;
+    for (int d = 0; d < dim; ++d) p[d] = number(-range, range);
+    return p;
+  }
+  Box box(int dim, Coord range) {
+    Box b{point(dim, range), BoxPoint{}};
+    for (int d = 0; d < dim; ++d) b.hi[d] = std::min(range, b.lo[d] + number(-1, range));
+    return b;
+  }
+  BoxList boxes(int dim, Coord range) {
+    BoxList list;
+    for (Coord n = number(0, 8); n > 0; --n) list.push_back(box(dim, range));
+    for (Coord n = number(0, 8); n > 0; --n) {
+      const BoxPoint p = point(dim, range);
+      list.push_back({p, p});
+    }
+    return list;
+  }
+  IndexSpaceRef space(int dim, Coord range) {
+    return number(0, 3) == 0 ? IndexSpace::dense(dim, box(dim, range))
+                             : IndexSpace::from_boxes(dim, boxes(dim, range));
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+/// Small ranges for many dimensions, so that the references stay quick.
+inline Coord test_range(int dim) { return dim == 1 ? 25 : dim == 2 ? 6 : 3; }
+
+}  // namespace refrain::data
