@@ -1,0 +1,383 @@
+// Partition operators against their definitions, written out point by point.
+
+#include "data/partition_ops.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "data/box_tree.hpp"
+#include "data/partition_checks.hpp"
+#include "data/set_algebra.hpp"
+#include "point_sets.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::data {
+namespace {
+
+/// Values chosen per point, and a reader of them that checks what it is asked.
+template <class Value>
+struct Column {
+  std::map<BoxPoint, Value> values;
+
+  std::function<void(const Box&, std::span<Value>)> reader() const {
+    return [this](const Box& box, std::span<Value> out) {
+      ASSERT_EQ(out.size(), box.volume());
+      ASSERT_LE(out.size(), reader_chunk);
+      std::size_t i = 0;
+      for (const BoxPoint& p : points_of(box)) out[i++] = values.at(p);
+    };
+  }
+};
+
+Pieces random_pieces(RandomSets& random, int dim, Coord range) {
+  Pieces pieces;
+  for (Coord n = random.number(1, 5); n > 0; --n) pieces.push_back(random.space(dim, range));
+  return pieces;
+}
+
+bool near(const BoxPoint& a, const BoxPoint& b, const BoxPoint& width) {
+  for (int d = 0; d < 3; ++d)
+    if (std::abs(a[d] - b[d]) > width[d]) return false;
+  return true;
+}
+
+BoxPoint random_width(RandomSets& random, int dim) {
+  BoxPoint width;
+  for (int d = 0; d < dim; ++d) width[d] = random.number(0, 2);
+  return width;
+}
+
+/// Calls body(random, dim, range) for seeds 0, 1, 2, ...; a failure names its seed.
+template <class Body>
+void for_seeds(unsigned count, Body&& body) {
+  for (unsigned seed = 0; seed < count && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomSets random(seed);
+    const int dim = 1 + static_cast<int>(seed % 3);
+    body(random, dim, test_range(dim));
+  }
+}
+
+TEST(PartitionOps, Blocks) {
+  for_seeds(1500, [](RandomSets& random, int dim, Coord range) {
+    const IndexSpaceRef space = random.space(dim, range);
+    BoxPoint counts, sizes;
+    for (int d = 0; d < dim; ++d) counts[d] = random.number(1, 4), sizes[d] = random.number(1, 5);
+    const Box& bounds = space->bounds();
+
+    const IndexSpaceRef colours = block_colours(dim, counts);
+    const Pieces even = blocks(space, counts);
+    ASSERT_EQ(even.size(), colours->volume());
+    for (std::size_t i = 0; i < even.size(); ++i) {
+      PointSet expected;
+      for (const BoxPoint& p : points_of(space)) {
+        bool inside = true;
+        for (int d = 0; d < dim; ++d) {
+          const Coord length = bounds.hi[d] - bounds.lo[d] + 1, at = p[d] - bounds.lo[d];
+          const Coord c = colours->nth(i)[d];
+          inside &= c * length / counts[d] <= at && at < (c + 1) * length / counts[d];
+        }
+        if (inside) expected.insert(p);
+      }
+      ASSERT_EQ(even[i], space_of(dim, expected));
+    }
+    ASSERT_TRUE(is_disjoint(even));
+    ASSERT_TRUE(is_complete(even, space));
+
+    const IndexSpaceRef tiles = block_colours(dim, block_counts(space, sizes));
+    const Pieces sized = blocks_of_size(space, sizes);
+    ASSERT_EQ(sized.size(), tiles->volume());
+    for (const BoxPoint& p : points_of(space)) {
+      BoxPoint c;
+      for (int d = 0; d < dim; ++d) c[d] = (p[d] - bounds.lo[d]) / sizes[d];
+      ASSERT_TRUE(sized[*tiles->rank(c)]->contains(p));
+    }
+    ASSERT_TRUE(is_disjoint(sized));
+  });
+}
+
+TEST(PartitionOps, HaloAndInterior) {
+  for_seeds(1500, [](RandomSets& random, int dim, Coord range) {
+    const IndexSpaceRef region = random.space(dim, range);
+    const Pieces pieces = random_pieces(random, dim, range);
+    const BoxPoint width = random_width(random, dim);
+    const Pieces grown = halo(pieces, width, region);
+    const Pieces inner = interior(pieces, width, region);
+    PointSet core;
+    for (const BoxPoint& p : points_of(region)) {
+      bool surrounded = true;
+      for (const BoxPoint& q : points_of(Box{p - width, p + width}))
+        surrounded &= region->contains(q);
+      if (surrounded) core.insert(p);
+    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      PointSet expected;
+      for (const BoxPoint& p : points_of(region))
+        for (const BoxPoint& q : points_of(pieces[i]))
+          if (near(p, q, width)) expected.insert(p);
+      ASSERT_EQ(grown[i], space_of(dim, expected));
+      ASSERT_EQ(inner[i], space_of(dim, common(points_of(pieces[i]), core)));
+    }
+  });
+}
+
+TEST(PartitionOps, HaloAndInteriorOfTheStencil) {
+  const IndexSpaceRef cells = IndexSpace::dense(Rect1{0, 99});
+  const Pieces owned = blocks(cells, {4, 1, 1});
+  const Pieces ghost = halo(owned, {1, 0, 0}, cells);
+  const Pieces inner = interior(owned, {1, 0, 0}, cells);
+  EXPECT_EQ(ghost[0], IndexSpace::dense(Rect1{0, 25}));
+  EXPECT_EQ(ghost[1], IndexSpace::dense(Rect1{24, 50}));
+  EXPECT_EQ(inner[0], IndexSpace::dense(Rect1{1, 24}));
+  EXPECT_EQ(inner[1], owned[1]);
+  EXPECT_FALSE(is_disjoint(ghost));
+  EXPECT_TRUE(is_complete(ghost, cells));
+  EXPECT_FALSE(is_complete(inner, cells));
+}
+
+TEST(PartitionOps, RestrictAffine) {
+  for_seeds(1000, [](RandomSets& random, int dim, Coord range) {
+    const IndexSpaceRef parent = random.space(dim, range);
+    const int colour_dim = static_cast<int>(random.number(1, 3));
+    const IndexSpaceRef colours = random.space(colour_dim, 2);
+    AffineMap map;
+    for (auto& row : map.matrix)
+      for (Coord& m : row) m = random.number(-2, 2);
+    map.offset = random.point(dim, 3);
+    const Box extent = random.box(dim, 2);
+    const Pieces pieces = restrict_affine(colours, map, extent, parent);
+    ASSERT_EQ(pieces.size(), colours->volume());
+    std::size_t i = 0;
+    colours->for_each_point([&](const BoxPoint& c) {
+      PointSet expected;
+      for (const BoxPoint& e : points_of(extent)) {
+        BoxPoint p;
+        for (int d = 0; d < dim; ++d) {
+          p[d] = map.offset[d] + e[d];
+          for (int k = 0; k < colour_dim; ++k)
+            p[d] += map.matrix[static_cast<std::size_t>(d)][static_cast<std::size_t>(k)] * c[k];
+        }
+        if (parent->contains(p)) expected.insert(p);
+      }
+      ASSERT_EQ(pieces[i++], space_of(dim, expected));
+    });
+  });
+}
+
+TEST(PartitionOps, ByColour) {
+  for_seeds(1000, [](RandomSets& random, int dim, Coord range) {
+    const IndexSpaceRef space = random.space(dim, range);
+    const int colour_dim = static_cast<int>(random.number(1, 3));
+    const IndexSpaceRef colours = random.space(colour_dim, 2);
+    Column<BoxPoint> column;
+    for (const BoxPoint& p : points_of(space)) column.values[p] = random.point(colour_dim, 2);
+    const Pieces pieces = by_colour(space, column.reader(), colours);
+    ASSERT_EQ(pieces.size(), colours->volume());
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      PointSet expected;
+      for (const auto& [p, colour] : column.values)
+        if (colour == colours->nth(i)) expected.insert(p);
+      ASSERT_EQ(pieces[i], space_of(dim, expected));
+    }
+    ASSERT_TRUE(is_disjoint(pieces));
+  });
+}
+
+TEST(PartitionOps, ImageAndPreimage) {
+  for_seeds(1000, [](RandomSets& random, int dim, Coord range) {
+    const int target_dim = static_cast<int>(random.number(1, 3));
+    const Coord target_range = test_range(target_dim);
+    const IndexSpaceRef source = random.space(dim, range);
+    const IndexSpaceRef target = random.space(target_dim, target_range);
+    Column<BoxPoint> column;
+    for (const BoxPoint& p : points_of(source))
+      column.values[p] = random.point(target_dim, target_range);
+
+    Pieces sources = random_pieces(random, dim, range);
+    for (IndexSpaceRef& piece : sources) piece = intersect(piece, source);
+    const Pieces images = image(sources, column.reader(), target);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      PointSet expected;
+      for (const BoxPoint& p : points_of(sources[i])) expected.insert(column.values[p]);
+      ASSERT_EQ(images[i], space_of(target_dim, common(expected, points_of(target))));
+    }
+
+    // Aliased pieces and disjoint ones take different ways.
+    BoxPoint counts{2, 2, 2};
+    for (const Pieces& targets :
+         {random_pieces(random, target_dim, target_range), blocks(target, counts)}) {
+      const Pieces preimages = preimage(targets, column.reader(), source);
+      ASSERT_EQ(preimages.size(), targets.size());
+      for (std::size_t i = 0; i < targets.size(); ++i) {
+        PointSet expected;
+        for (const auto& [p, pointed] : column.values)
+          if (targets[i]->contains(pointed)) expected.insert(p);
+        ASSERT_EQ(preimages[i], space_of(dim, expected));
+      }
+    }
+  });
+}
+
+TEST(PartitionOps, ImageAndPreimageOfRects) {
+  for_seeds(600, [](RandomSets& random, int dim, Coord range) {
+    const int target_dim = static_cast<int>(random.number(1, 3));
+    const Coord target_range = test_range(target_dim);
+    const IndexSpaceRef source = random.space(dim, range);
+    const IndexSpaceRef target = random.space(target_dim, target_range);
+    Column<Box> column;
+    for (const BoxPoint& p : points_of(source))
+      column.values[p] = random.box(target_dim, target_range);
+    Pieces sources = random_pieces(random, dim, range);
+    for (IndexSpaceRef& piece : sources) piece = intersect(piece, source);
+    const Pieces images = image_rects(sources, column.reader(), target);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      PointSet expected;
+      for (const BoxPoint& p : points_of(sources[i])) expected.merge(points_of(column.values[p]));
+      ASSERT_EQ(images[i], space_of(target_dim, common(expected, points_of(target))));
+    }
+    const Pieces targets = random_pieces(random, target_dim, target_range);
+    const Pieces preimages = preimage_rects(targets, column.reader(), source);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      PointSet expected;
+      for (const auto& [p, pointed] : column.values)
+        if (!common(points_of(pointed), points_of(targets[i])).empty()) expected.insert(p);
+      ASSERT_EQ(preimages[i], space_of(dim, expected));
+    }
+  });
+}
+
+TEST(PartitionOps, ReadersGetChunksInOrder) {
+  const std::pair<int, Box> spaces[] = {{1, {{5, 0, 0}, {100004, 0, 0}}},
+                                        {2, {{-3, 0, 0}, {100, 999, 0}}},
+                                        {2, {{0, 0, 0}, {2, 39999, 0}}},
+                                        {3, {{0, 0, 0}, {1, 300, 70}}},
+                                        {3, {{0, 0, 0}, {1, 2, 20000}}}};
+  for (const auto& [dim, box] : spaces) {
+    const IndexSpaceRef space = IndexSpace::dense(dim, box);
+    std::size_t read = 0, calls = 0;
+    const auto reader = [&](const Box& part, std::span<BoxPoint> values) {
+      ASSERT_EQ(space->rank(part.lo), read);
+      ASSERT_EQ(values.size(), part.volume());
+      ASSERT_LE(values.size(), reader_chunk);
+      read += part.volume();
+      ++calls;
+      ASSERT_EQ(space->rank(part.hi), read - 1);
+      for (BoxPoint& value : values) value = BoxPoint{};
+    };
+    const Pieces pieces = by_colour(space, reader, IndexSpace::dense(Rect1{0, 0}));
+    EXPECT_EQ(pieces[0], space);
+    EXPECT_EQ(read, space->volume());
+    EXPECT_LE(calls, 2 * space->volume() / reader_chunk + 12);
+  }
+}
+
+TEST(PartitionOps, FamiliesColourByColour) {
+  for_seeds(300, [](RandomSets& random, int dim, Coord range) {
+    Pieces a = random_pieces(random, dim, range), b = random_pieces(random, dim, range);
+    a.resize(std::min(a.size(), b.size()));
+    b.resize(a.size());
+    const Pieces u = union_of(a, b), n = intersection_of(a, b), m = difference_of(a, b);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      ASSERT_EQ(u[i], unite(a[i], b[i]));
+      ASSERT_EQ(n[i], intersect(a[i], b[i]));
+      ASSERT_EQ(m[i], subtract(a[i], b[i]));
+    }
+  });
+}
+
+TEST(PartitionOps, DisjointAndComplete) {
+  for_seeds(3000, [](RandomSets& random, int dim, Coord range) {
+    const IndexSpaceRef parent = random.space(dim, range);
+    Pieces pieces = random_pieces(random, dim, range / 2 + 1);
+    for (IndexSpaceRef& piece : pieces) piece = intersect(piece, parent);
+    // Half of the families are made disjoint, and half of these complete.
+    IndexSpaceRef rest = parent;
+    if (random.number(0, 1))
+      for (IndexSpaceRef& piece : pieces) {
+        piece = intersect(piece, rest);
+        rest = subtract(rest, piece);
+      }
+    if (random.number(0, 1)) pieces.push_back(rest);
+    std::size_t total = 0;
+    PointSet all;
+    for (const IndexSpaceRef& piece : pieces) {
+      total += piece->volume();
+      all = either(std::move(all), points_of(piece));
+    }
+    ASSERT_EQ(is_disjoint(pieces), all.size() == total);
+    ASSERT_EQ(is_complete(pieces, parent), all.size() == parent->volume());
+  });
+}
+
+TEST(PartitionOps, BoxTreeFindsAllThatMeet) {
+  for_seeds(500, [](RandomSets& random, int dim, Coord) {
+    std::vector<BoxTree::Item> items;
+    for (Coord n = random.number(0, 60); n > 0; --n) {
+      const Box box = random.box(dim, 20);
+      if (!box.empty()) items.push_back({box, static_cast<std::uint32_t>(items.size())});
+    }
+    const BoxTree tree(items);
+    for (int i = 0; i < 20; ++i) {
+      const Box asked = random.box(dim, 22);
+      if (asked.empty()) continue;
+      std::set<std::uint32_t> found, expected;
+      tree.query(asked, [&](const BoxTree::Item& item) { return found.insert(item.owner).second; });
+      for (const BoxTree::Item& item : items)
+        if (!intersection(item.box, asked).empty()) expected.insert(item.owner);
+      ASSERT_EQ(found, expected);
+    }
+  });
+}
+
+TEST(PartitionOps, IdTellsContentsApart) {
+  const IndexSpaceRef cells = IndexSpace::dense(Rect1{0, 99});
+  const IndexSpaceRef colours = block_colours(1, {4, 1, 1});
+  const Pieces a = blocks(cells, {4, 1, 1});
+  Pieces b = a;
+  EXPECT_EQ(partition_id(cells, colours, a), partition_id(cells, colours, b));
+  std::swap(b[0], b[1]);
+  EXPECT_NE(partition_id(cells, colours, a), partition_id(cells, colours, b));
+  EXPECT_NE(partition_id(cells, colours, a), partition_id(a[0], colours, a));
+}
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const UsageError& error) { return error.what(); }
+  return "no error";
+}
+
+TEST(PartitionErrors, NameWhatIsWrong) {
+  const IndexSpaceRef cells = IndexSpace::dense(Rect1{0, 99});
+  const IndexSpaceRef colours = block_colours(1, {2, 1, 1});
+  const Pieces good = blocks(cells, {2, 1, 1});
+  EXPECT_EQ(error_of([&] { check_pieces(good, colours, cells); }), "no error");
+  EXPECT_EQ(error_of([&] {
+              (void)blocks(cells, {0, 1, 1});
+            }),
+            "blocks: the number of blocks must be positive in every dimension, not 0");
+  EXPECT_EQ(error_of([&] {
+              (void)blocks_of_size(cells, {-5, 1, 1});
+            }),
+            "blocks: the size of a block must be positive in every dimension, not -5");
+  EXPECT_EQ(error_of([&] {
+              (void)halo(good, {-1, 0, 0}, cells);
+            }),
+            "a width of -1 is not within 0 and 2^60");
+  EXPECT_EQ(error_of([&] { (void)union_of(good, Pieces{cells}); }),
+            "union of partitions: the first has 2 colours, the second 1");
+  EXPECT_EQ(error_of([&] { check_pieces(Pieces{cells}, colours, cells); }),
+            "explicit partition: 1 pieces for 2 colours");
+  const Pieces outside{cells, IndexSpace::dense(Rect1{90, 105})};
+  EXPECT_EQ(error_of([&] { check_pieces(outside, colours, cells); }),
+            "explicit partition: the piece of colour 1 has points outside its region, 100 for one; "
+            "the region is [0..99]");
+  const Pieces flat{cells, IndexSpace::dense(Rect2{{0, 0}, {1, 1}})};
+  EXPECT_EQ(error_of([&] { check_pieces(flat, colours, cells); }),
+            "explicit partition: the piece of colour 1 has 2 dimensions, its region 1");
+}
+
+}  // namespace
+}  // namespace refrain::data
