@@ -1,0 +1,63 @@
+// Stable vectors: addresses stay, and readers need no lock while the owner appends.
+
+#include "base/stable_vector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace refrain {
+namespace {
+
+TEST(StableVector, ElementsStayWhereTheyAre) {
+  StableVector<int> values;
+  std::vector<int*> addresses;
+  for (int i = 0; i < 5000; ++i) {
+    values.emplace(static_cast<std::size_t>(i)) = i;
+    addresses.push_back(&values[static_cast<std::size_t>(i)]);
+  }
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    ASSERT_EQ(&values[i], addresses[i]);
+    ASSERT_EQ(values[i], static_cast<int>(i));
+  }
+}
+
+TEST(StableVector, NewElementsAreValueInitialised) {
+  StableVector<int> values;
+  values.ensure(100);
+  EXPECT_GE(values.capacity(), 100u);
+  for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(values[i], 0);
+}
+
+TEST(StableVector, ClearEndsTheElementsAndStartsAnew) {
+  StableVector<std::shared_ptr<int>> values;
+  auto kept = std::make_shared<int>(1);
+  for (std::size_t i = 0; i < 10; ++i) values.emplace(i) = kept;
+  EXPECT_EQ(kept.use_count(), 11);
+  values.clear();
+  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_EQ(values.emplace(3), nullptr);
+}
+
+TEST(StableVector, ReadersFollowTheOwner) {
+  StableVector<std::size_t> values;
+  std::atomic<std::size_t> made{0};
+  constexpr std::size_t count = 20000;
+  std::thread reader([&] {
+    for (std::size_t seen = 0; seen < count;) {
+      const std::size_t now = made.load(std::memory_order_acquire);
+      for (; seen < now; ++seen) ASSERT_EQ(values[seen], seen * 3);
+      std::this_thread::yield();
+    }
+  });
+  for (std::size_t i = 0; i < count; ++i) {
+    values.emplace(i) = i * 3;
+    made.store(i + 1, std::memory_order_release);
+  }
+  reader.join();
+}
+
+}  // namespace
+}  // namespace refrain
