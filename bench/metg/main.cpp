@@ -73,8 +73,7 @@ double best_ns_per_point(const Workload& workload, const Runner& sequential) {
   return best;
 }
 
-void report(const Workload& workload, const Runner& runner, double ns_per_point,
-            Records& records) {
+void report(const Workload& workload, const Runner& runner, double ns_per_point, Records& records) {
   std::vector<EfficiencyPoint> curve;
   const WorkloadSystem& s = runner.what;
   const std::string benchmark = "metg_" + workload.name;
@@ -85,13 +84,12 @@ void report(const Workload& workload, const Runner& runner, double ns_per_point,
     const double per_task = runner.cores() / size.tasks;
     const Spread granularity{per_task * wall.median, per_task * wall.min, per_task * wall.max};
     const Spread efficiency{work / (runner.cores() * wall.median),
-                            work / (runner.cores() * wall.max),
-                            work / (runner.cores() * wall.min)};
+                            work / (runner.cores() * wall.max), work / (runner.cores() * wall.min)};
     curve.push_back({granularity.median, efficiency.median});
     records.add({benchmark, s.system, s.variant, runner.cores(), size.size, "granularity", "ns",
                  granularity});
-    records.add({benchmark, s.system, s.variant, runner.cores(), size.size, "efficiency", "",
-                 efficiency});
+    records.add(
+        {benchmark, s.system, s.variant, runner.cores(), size.size, "efficiency", "", efficiency});
     std::printf("  %-12s %-8s %9ld %12.1f ns %8.3f\n", s.system.c_str(), s.variant.c_str(),
                 static_cast<long>(size.size), granularity.median, efficiency.median);
   }

@@ -10,19 +10,20 @@ std::string key(const char* name, std::int64_t value) {
   return std::string(name) + "=" + std::to_string(value) + " ";
 }
 
-/// Tiles from 4 x 4 (about 0.1 us) to 2048 x 2048 (about 10 ms) of one grid, too large for the
-/// caches, so that the work per point is the same at every size.
+/// Tiles from 4 x 4 (about 0.1 us) to 2000 x 2000 (about 10 ms) of one grid, too large for the
+/// caches, so that the work per point is the same at every size. Its edge is divided by all tiles
+/// and is no power of two: rows a multiple of 4 KiB apart would share one set of the first cache.
 Workload stencil(int threads, bool quick) {
-  constexpr std::int64_t n = 4096;
+  constexpr std::int64_t n = 4000;
+  const std::vector<std::int64_t> all{4, 8, 16, 32, 50, 100, 200, 400, 800, 1000, 2000};
+  const std::vector<std::int64_t> few{4, 32, 200, 800, 2000};
   Workload w{"stencil", {}, {}};
-  for (std::int64_t tile = 4; tile <= 2048; tile *= quick ? 8 : 2) {
+  for (std::int64_t tile : quick ? few : all) {
     const std::int64_t tiles = (n / tile) * (n / tile);
     const std::int64_t iterations = tile < 16 ? 1 : 3;
-    w.sizes.push_back({tile,
-                       key("n", n) + key("radius", 2) + key("tile", tile) +
-                           key("iterations", iterations),
-                       static_cast<double>(n * n * iterations),
-                       static_cast<double>(2 * tiles * iterations)});
+    w.sizes.push_back(
+        {tile, key("n", n) + key("radius", 2) + key("tile", tile) + key("iterations", iterations),
+         static_cast<double>(n * n * iterations), static_cast<double>(2 * tiles * iterations)});
   }
   w.systems = {{"sequential", "", "peer_stencil_openmp", 0},
                {"openmp", "forall", "peer_stencil_openmp", threads},
@@ -39,10 +40,9 @@ Workload compute(int threads, bool quick) {
   for (std::int64_t rounds = 32; rounds <= std::int64_t{1} << 22; rounds *= quick ? 16 : 2) {
     const double wanted = 0.2e9 * threads / (ns_per_round * static_cast<double>(rounds * width));
     const auto steps = static_cast<std::int64_t>(std::clamp(wanted, 4.0, 10000.0));
-    w.sizes.push_back({rounds,
-                       key("width", width) + key("steps", steps) + key("iterations", rounds),
-                       static_cast<double>(width * steps * rounds),
-                       static_cast<double>(width * steps)});
+    w.sizes.push_back(
+        {rounds, key("width", width) + key("steps", steps) + key("iterations", rounds),
+         static_cast<double>(width * steps * rounds), static_cast<double>(width * steps)});
   }
   w.systems = {{"sequential", "", "peer_compute_openmp", 0},
                {"openmp", "forall", "peer_compute_openmp", threads},

@@ -10,7 +10,7 @@
 namespace refrain::bench {
 
 struct WorkloadSize {
-  std::int64_t size;    ///< what the records call it: the edge of a tile, the rounds of a task
+  std::int64_t size;  ///< what the records call it: the edge of a tile, the rounds of a task
   std::string request;
   double points;
   double tasks;

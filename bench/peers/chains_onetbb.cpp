@@ -31,9 +31,7 @@ class ChainGraph {
     }
   }
 
-  bool is(const peer::Chains& work) const {
-    return work.chains == chains_ && work.steps == steps_;
-  }
+  bool is(const peer::Chains& work) const { return work.chains == chains_ && work.steps == steps_; }
 
   void run() {
     for (std::size_t i = 0; i < width(); ++i) nodes_[i]->try_put(flow::continue_msg());

@@ -21,8 +21,7 @@ void run(const peer::Chains& work, std::vector<Cell>& cells, int threads) {
       for (int s = 0; s < work.steps; ++s) {
         for (int i = 0; i < work.chains; ++i) {
 #pragma omp task depend(inout : cell[i]) firstprivate(cell, i)
-          {
-          }
+          {}
         }
       }
     }

@@ -32,7 +32,9 @@ void run_depend(ComputeRows& values, const ComputePattern& pattern, int threads)
       for (int c = 0; c < pattern.width; ++c) {
         const int left = std::max(c - 1, 0);
         const int right = std::min(c + 1, pattern.width - 1);
-#pragma omp task depend(in : before[left], before[c], before[right]) depend(out : after[c]) \
+#pragma omp task depend(in                                                           \
+                        : before[left], before[c], before[right]) depend(out         \
+                                                                         : after[c]) \
     firstprivate(before, after, c) shared(pattern)
         peer::compute_task(before, after, c, pattern);
       }

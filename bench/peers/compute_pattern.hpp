@@ -19,8 +19,9 @@ struct ComputePattern {
   bool operator==(const ComputePattern&) const = default;
 };
 
-/// The work of one task: from the mean of its inputs to its output.
-inline double compute_kernel(double input, std::int64_t iterations) {
+/// The work of one task: from the mean of its inputs to its output. Never inlined, so that every
+/// system runs the same instructions: inlined into different loops it varied by a factor of two.
+[[gnu::noinline]] inline double compute_kernel(double input, std::int64_t iterations) {
   constexpr int lanes = 16;
   double a[lanes];
   for (int k = 0; k < lanes; ++k) a[k] = input + 1e-3 * k;
@@ -33,7 +34,8 @@ inline double compute_kernel(double input, std::int64_t iterations) {
 }
 
 /// Task (t, c) on plain rows of `width` values: from the row of step t-1 to that of step t.
-inline void compute_task(const double* before, double* after, int c, const ComputePattern& pattern) {
+inline void compute_task(const double* before, double* after, int c,
+                         const ComputePattern& pattern) {
   const double left = c > 0 ? before[c - 1] : 0;
   const double right = c + 1 < pattern.width ? before[c + 1] : 0;
   after[c] = compute_kernel((left + before[c] + right) / 3, pattern.iterations);

@@ -46,9 +46,7 @@ int serve(Handler&& handler) {
   for (std::string line; std::getline(std::cin, line);) {
     try {
       std::printf("%.17g\n", static_cast<double>(handler(Request(line))));
-    } catch (const std::exception& error) {
-      std::printf("%s\n", error.what());
-    }
+    } catch (const std::exception& error) { std::printf("%s\n", error.what()); }
     std::fflush(stdout);
   }
   return 0;

@@ -64,7 +64,8 @@ inline void increment_tile(StencilGrid& grid, std::ptrdiff_t ti, std::ptrdiff_t 
 inline void check_stencil(const StencilGrid& grid, std::ptrdiff_t radius, std::int64_t iterations) {
   double sum = 0;
   for (std::ptrdiff_t i = radius; i < grid.n - radius; ++i) {
-    for (std::ptrdiff_t j = radius; j < grid.n - radius; ++j) sum += std::fabs(grid.out[grid.at(i, j)]);
+    for (std::ptrdiff_t j = radius; j < grid.n - radius; ++j)
+      sum += std::fabs(grid.out[grid.at(i, j)]);
   }
   const double inner = static_cast<double>(grid.n - 2 * radius);
   const double error = sum / (inner * inner) - 2.0 * static_cast<double>(iterations);

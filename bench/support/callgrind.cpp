@@ -73,8 +73,12 @@ std::optional<std::int64_t> count_instructions(const std::string& program,
                                                const std::vector<std::string>& arguments) {
   const std::string path = temporary_path();
   if (path.empty()) return std::nullopt;
-  std::vector<std::string> command{"valgrind", "--tool=callgrind", "--quiet",
-                                   "--collect-atstart=no", "--callgrind-out-file=" + path, program};
+  std::vector<std::string> command{"valgrind",
+                                   "--tool=callgrind",
+                                   "--quiet",
+                                   "--collect-atstart=no",
+                                   "--callgrind-out-file=" + path,
+                                   program};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const int code = run_quietly(command);
   const std::optional<std::int64_t> total = total_of(path);

@@ -15,8 +15,8 @@ struct Contestant {
   std::string system;
   std::string variant;
   std::function<double()> measure;  ///< one repetition; throws Peer::Lost when it cannot go on
-  std::vector<double> samples{};    ///< filled by run_rounds, one per round, same index = same round
-  std::string lost{};               ///< why it was left out; "" if it was not
+  std::vector<double> samples{};  ///< filled by run_rounds, one per round, same index = same round
+  std::string lost{};             ///< why it was left out; "" if it was not
 
   bool finished() const { return lost.empty() && !samples.empty(); }
   std::string name() const { return variant.empty() ? system : system + " (" + variant + ")"; }

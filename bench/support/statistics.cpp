@@ -46,8 +46,8 @@ PairedRatio paired_ratio(const std::vector<double>& a, const std::vector<double>
   std::sort(ratios.begin(), ratios.end());
   const std::size_t rank = sign_test_rank(ratios.size());
   const std::size_t index = rank > 0 ? rank - 1 : 0;
-  return {median_of_sorted(ratios), ratios[index], ratios[ratios.size() - 1 - index],
-          ratios.size(), rank > 0};
+  return {median_of_sorted(ratios), ratios[index], ratios[ratios.size() - 1 - index], ratios.size(),
+          rank > 0};
 }
 
 double metg(std::vector<EfficiencyPoint> curve, double level) {

@@ -159,9 +159,10 @@ int main(int argc, char** argv) {
       for (std::size_t i = 0; i < peers.size(); ++i) {
         if (!options.wants(systems[i].system) || !lost[i].empty()) continue;
         ChainPeer& peer = *peers[i];
-        contestants.push_back({systems[i].system, systems[i].variant, [&peer, tasks, repetition_tasks] {
-                                 return peer.ns_per_task(tasks, repetition_tasks);
-                               }});
+        contestants.push_back(
+            {systems[i].system, systems[i].variant, [&peer, tasks, repetition_tasks] {
+               return peer.ns_per_task(tasks, repetition_tasks);
+             }});
       }
       run_rounds(contestants, options.reps);
       for (const Contestant& c : contestants) {

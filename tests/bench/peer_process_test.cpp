@@ -10,9 +10,7 @@ namespace {
 std::string reason_of(Peer& peer, const std::string& request) {
   try {
     peer.ask(request);
-  } catch (const Peer::Lost& lost) {
-    return lost.what();
-  }
+  } catch (const Peer::Lost& lost) { return lost.what(); }
   return "answered";
 }
 
@@ -35,18 +33,14 @@ TEST(Peer, AnAbsentOneIsNotBuilt) {
   try {
     Peer peer("/nowhere/peer", {});
     FAIL();
-  } catch (const Peer::Lost& lost) {
-    EXPECT_STREQ(lost.what(), "not built");
-  }
+  } catch (const Peer::Lost& lost) { EXPECT_STREQ(lost.what(), "not built"); }
 }
 
 TEST(Peer, OneThatRefusesToStartSaysWhy) {
   try {
     Peer peer(TEST_PEER, {"1", "unwilling"});
     FAIL();
-  } catch (const Peer::Lost& lost) {
-    EXPECT_STREQ(lost.what(), "does not want to");
-  }
+  } catch (const Peer::Lost& lost) { EXPECT_STREQ(lost.what(), "does not want to"); }
 }
 
 TEST(Peer, ErrorsDeathsAndSilenceAreReasons) {

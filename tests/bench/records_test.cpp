@@ -55,16 +55,19 @@ TEST(Records, AFileThatCannotBeWrittenIsAnError) {
 TEST(Rounds, AlternateTheOrderAndDropTheLost) {
   std::string order;
   int left = 2;
-  std::vector<Contestant> contestants{
-      {"a", "", [&] { return order += 'a', 1.0; }},
-      {"b", "x",
-       [&] {
-         if (--left < 0) throw Peer::Lost("is tired");
-         return order += 'b', 2.0;
-       }},
-      {"c", "", [&] { return order += 'c', 3.0; }}};
+  std::vector<Contestant> contestants{{"a", "", [&] { return order += 'a', 1.0; }},
+                                      {"b", "x",
+                                       [&] {
+                                         if (--left < 0) throw Peer::Lost("is tired");
+                                         return order += 'b', 2.0;
+                                       }},
+                                      {"c", "", [&] { return order += 'c', 3.0; }}};
   run_rounds(contestants, 3);
-  EXPECT_EQ(order, "cba" "abc" "ca" "ac");
+  EXPECT_EQ(order,
+            "cba"
+            "abc"
+            "ca"
+            "ac");
   EXPECT_EQ(contestants[0].samples.size(), 3u);
   EXPECT_EQ(contestants[1].lost, "is tired");
   EXPECT_EQ(find_finished(contestants, "b", "x"), nullptr);

@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+"""Draws the figures of docs/performance.md from the records of the benchmarks.
+
+Usage: bench/plot.py RESULTS.json [--to docs/figures]
+
+One SVG file per figure; a figure whose records are not there is left as it was, with a line that says so.
+Needs python3-matplotlib.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+matplotlib.rcParams.update({
+    "svg.hashsalt": "refrain", "svg.fonttype": "none", "font.size": 9, "axes.grid": True,
+    "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+})
+import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen before)
+
+MARKERS = "os^Dvp<>*"
+PERFECT = ("sequential", "")
+
+
+def name_of(system, variant, threads):
+    text = system + (f" ({variant})" if variant else "")
+    return f"{text}, {threads} thread{'' if threads == 1 else 's'}"
+
+
+def series(records, benchmark, metric):
+    """{(system, variant, threads): [(size, record)] by size}; size 0 stands for a summary."""
+    found = collections.defaultdict(list)
+    for r in records:
+        if (r["benchmark"], r["metric"]) == (benchmark, metric) and r["size"] > 0:
+            if r["value"] is not None:
+                found[r["system"], r["variant"], r["threads"]].append((r["size"], r))
+    return {key: sorted(points, key=lambda p: p[0]) for key, points in sorted(found.items())}
+
+
+def error_bars(records):
+    values = [r["value"] for r in records]
+    below = [max(0, r["value"] - r["min"]) for r in records]
+    above = [max(0, r["max"] - r["value"]) for r in records]
+    return values, [below, above]
+
+
+def save(figure, path):
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+    print(f"plot: {path}")
+
+
+def task_overhead(records, folder):
+    """ns per task against the size of the graph, one panel per number of threads."""
+    curves = series(records, "task_overhead", "ns_per_task")
+    threads = sorted({key[2] for key in curves})
+    if not curves:
+        return False
+    figure, panels = plt.subplots(1, len(threads), figsize=(4.2 * len(threads), 3.6), sharey=True,
+                                  squeeze=False)
+    for panel, count in zip(panels[0], threads):
+        chosen = [key for key in curves if key[2] == count]
+        for marker, key in zip(MARKERS, chosen):
+            values, bars = error_bars([r for _, r in curves[key]])
+            panel.errorbar([size for size, _ in curves[key]], values, yerr=bars, marker=marker,
+                           capsize=2, label=key[0] + (f" ({key[1]})" if key[1] else ""))
+        panel.set(xscale="log", yscale="log", xlabel="tasks per graph",
+                  title=f"{count} thread{'' if count == 1 else 's'}")
+    panels[0][0].set_ylabel("ns per task")
+    panels[0][-1].legend(fontsize=7)
+    save(figure, folder / "task_overhead.svg")
+    return True
+
+
+def efficiency(records, folder, workload):
+    """Efficiency against granularity, with the 50% line and each system's METG."""
+    benchmark = "metg_" + workload
+    grains = series(records, benchmark, "granularity")
+    shares = series(records, benchmark, "efficiency")
+    if not shares:
+        return False
+    summary = {(r["system"], r["variant"], r["threads"]): r["value"] for r in records
+               if (r["benchmark"], r["metric"]) == (benchmark, "metg50")}
+    figure, panel = plt.subplots(figsize=(5.2, 3.6))
+    for marker, key in zip(MARKERS, shares):
+        label = name_of(*key)
+        if summary.get(key) is not None:
+            label += f": METG(50%) {summary[key] / 1000:.3g} µs"
+        values, bars = error_bars([r for _, r in shares[key]])
+        points = sorted(zip((r["value"] / 1000 for _, r in grains[key]), values, *bars))
+        x, y, below, above = zip(*points)
+        panel.errorbar(x, y, yerr=[below, above], marker=marker, capsize=2, label=label,
+                       linestyle=":" if key[:2] == PERFECT else "-")
+    panel.axhline(0.5, color="grey", linewidth=0.8)
+    panel.set(xscale="log", ylim=(0, None), xlabel="task granularity, µs", ylabel="efficiency",
+              title=workload)
+    panel.legend(fontsize=7)
+    save(figure, folder / f"efficiency_{workload}.svg")
+    return True
+
+
+def growth(records, folder, axis):
+    """Instructions per task, and time beside the bare walk, against one size of the program."""
+    benchmark = "growth_" + axis
+    instructions = series(records, benchmark, "instructions_per_task")
+    times = series(records, benchmark, "ns_per_task")
+    walks = series(records, benchmark, "ns_per_step")
+    if not instructions and not times:
+        return False
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6))
+    for panel, groups, unit in ((left, [instructions], "instructions per task"),
+                                (right, [times, walks], "ns per task, ns per step of a walk")):
+        curves = [(key, points) for group in groups for key, points in group.items()]
+        for marker, (key, points) in zip(MARKERS, curves):
+            values, bars = error_bars([r for _, r in points])
+            panel.errorbar([size for size, _ in points], values, yerr=bars, marker=marker,
+                           capsize=2, label=name_of(*key))
+        panel.set(xscale="log", ylim=(0, None), xlabel=axis.replace("_", " "), ylabel=unit)
+        if curves:
+            panel.legend(fontsize=7)
+    save(figure, folder / f"growth_{axis}.svg")
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Draw the figures from the benchmarks' records.")
+    parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("--to", type=pathlib.Path, default=pathlib.Path("docs/figures"))
+    wanted = parser.parse_args()
+    records = json.loads(wanted.results.read_text())
+    wanted.to.mkdir(parents=True, exist_ok=True)
+    figures = [("task_overhead", lambda: task_overhead(records, wanted.to))]
+    for prefix, draw in (("metg_", efficiency), ("growth_", growth)):
+        for name in sorted({r["benchmark"] for r in records if r["benchmark"].startswith(prefix)}):
+            figures.append((name, lambda d=draw, n=name[len(prefix):]: d(records, wanted.to, n)))
+    for name, draw in figures:
+        if not draw():
+            print(f"plot: no records for {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
