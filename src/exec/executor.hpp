@@ -11,14 +11,14 @@
 
 #include "exec/node.hpp"
 
-namespace refrain::machine { class Machine; }
+namespace refrain {
+class Machine;
+}
 
 namespace refrain::exec {
 
 class Scope;
 class Executor;
-class ReducerGate;
-
 /// What Node::run is told about where and how it runs.
 struct Execution {
   Executor& executor;
@@ -63,12 +63,14 @@ class Executor {
   /// (the hint inline_if_ready). Kinds the calling thread cannot run are published.
   virtual void publish_inline(Node& node, int unfinished) = 0;
 
-  /// Ends a kManual node (owner thread).
+  /// Ends a kManual node (owner thread), granted or not: one that has not been granted completes
+  /// when it would have been.
   virtual void complete_manual(Node& node) = 0;
 
   /// Owner of `scope`. Blocks until done() is true; runs nodes of `scope` and of scopes below it
   /// meanwhile (never others: a foreign node could wait for the caller in turn). done() is called on
-  /// the calling thread only and must become true by completions. `awaited` names the node waited for
+  /// the calling thread only and must be computed from is_complete, is_granted and Scope::collect, which
+  /// are ordered against going to sleep. `awaited` names the node waited for
   /// in a Deadlock report (may be empty: everything in the scope). Throws Deadlock when nothing runs,
   /// nothing is ready and done() is false; the text is the chain of who waits for whom.
   virtual void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
@@ -85,11 +87,25 @@ class Executor {
   [[nodiscard]] virtual int threads() const = 0;  ///< all threads that issue or execute
   [[nodiscard]] virtual ExecutorCounters counters() const = 0;
   virtual void set_listener(ExecutionListener* listener) = 0;  ///< before run_root
+
+  // --- for Scope -----------------------------------------------------------------------------------
+
+  /// What a scope learns when it begins.
+  struct Opened {
+    void* owner = nullptr;       ///< the calling thread's place in the executor
+    const Node* task = nullptr;  ///< whose body is running on it; null for the root
+  };
+  virtual Opened open(Scope& scope) = 0;
+  virtual void close(Scope& scope) = 0;
+  /// With a single thread: runs ready nodes of `scope` until at most `target` are in flight. False
+  /// when that many cannot be run now, or other threads are there to do it.
+  virtual bool relieve(Scope& scope, std::size_t target) = 0;
+  [[nodiscard]] virtual const ExecutorOptions& options() const = 0;
 };
 
-std::unique_ptr<Executor> make_threaded_executor(const machine::Machine& machine,
+std::unique_ptr<Executor> make_threaded_executor(const Machine& machine,
                                                  const ExecutorOptions& options);
-std::unique_ptr<Executor> make_seeded_executor(const machine::Machine& machine,
+std::unique_ptr<Executor> make_seeded_executor(const Machine& machine,
                                                const ExecutorOptions& options, std::uint64_t seed);
 
 }  // namespace refrain::exec

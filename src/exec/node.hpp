@@ -9,8 +9,15 @@
 // owner through the scope's return list; only the owner reuses it.
 //
 // Who writes what. The first cache line is written by the owner before publication and is read-only
-// until the node has come back. The second line is shared: the owner appends successors, the threads
-// that complete predecessors lower `pending`, the completing thread closes the list.
+// until the node has come back (except `next` and `manual`, written by whoever holds the ready or
+// completed node). The second line is shared: the owner appends successors, the threads that complete
+// predecessors lower `pending`, the completing thread closes the list.
+//
+// The list of successors has one producer, the owner, and ends once. The owner writes slot n and then
+// moves `successor_state` from n to n + 1 with a compare-and-swap, which fails only when the list has
+// been closed; the completer exchanges kClosed in and may then read the slots below the count it got.
+// The slots beyond the inline ones are in blocks that the owner chains at the tail, so that the
+// completer never reads a pointer that the owner could still write.
 
 #include <atomic>
 #include <cstdint>
@@ -55,7 +62,16 @@ struct NodeRef {
 /// A successor with its edge kind in the low bit (set: data).
 using TaggedNode = std::uintptr_t;
 
-struct SuccessorBlock;
+/// Successors beyond the inline ones. Owned by the node, recycled by the scope's pool.
+struct SuccessorBlock {
+  static constexpr int kSlots = 14;
+  SuccessorBlock* next = nullptr;  ///< read by the completer only when the count says that it is there
+  SuccessorBlock* tail = nullptr;  ///< in the first block: the last one (owner only)
+  TaggedNode slots[kSlots] = {};
+};
+
+/// Where a kManual node stands between becoming ready and being ended.
+enum class ManualState : std::uint8_t { waiting, granted, ended };
 
 struct alignas(64) Node {
   // --- written by the owner before publication ---------------------------------------------------
@@ -71,8 +87,12 @@ struct alignas(64) Node {
   std::uint16_t processor = 0;     ///< queue: 0 any cpu worker, otherwise a dedicated processor's id + 1
   NodeKind kind = NodeKind::task;
   std::uint8_t flags = 0;          ///< NodeFlag bits
-  std::uint16_t size_class = 0;    ///< of the node's memory (scope's pool)
+  std::uint8_t size_class = 0;     ///< of the node's memory (exec/node_pool.hpp)
+  std::atomic<std::uint8_t> manual{0};  ///< ManualState, of kManual nodes only
   std::uint32_t payload_bytes = 0;
+  /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
+  /// back its reducer is (set both through exec/reducer_gate.hpp).
+  std::uint32_t reduction = 0;
 
   // --- shared ------------------------------------------------------------------------------------
   static constexpr int kInlineSuccessors = 5;
@@ -97,12 +117,53 @@ enum NodeFlag : std::uint8_t {
   kManual = 4,   ///< does not complete when run; Executor::complete_manual ends it (inline access)
 };
 
-/// Owner thread only, before `to` is published. Adds the edge unless `from` is complete.
-/// Returns true when it was added: the caller counts these and passes the sum to Executor::publish.
-/// When `from` is complete, failed, and not yet reused, a data edge passes the failure on to `to`.
-bool add_edge(const NodeRef& from, Node& to, EdgeKind kind);
+/// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote
+/// is visible).
+inline bool is_granted(const Node& node) {
+  // seq_cst: partner of the exchange in grant() (exec/completion.hpp) and of Notifier::prepare.
+  return node.manual.load(std::memory_order_seq_cst) == std::uint8_t(ManualState::granted);
+}
 
 /// Owner thread only. True once the operation has completed (acquire: what it wrote is visible).
-bool is_complete(const NodeRef& ref);
+inline bool is_complete(const NodeRef& ref) {
+  // seq_cst: a thread that is about to sleep asks this after it has registered with the Notifier; the
+  // partner is the exchange in complete() (exec/completion.hpp), which precedes the look for sleepers.
+  return ref.node->seq != ref.seq ||
+         (ref.node->successor_state.load(std::memory_order_seq_cst) & Node::kClosed) != 0;
+}
+
+namespace detail {
+/// Appends behind the inline slots; false when the list is closed.
+bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to);
+/// The edge's source is complete: hands its failure, if any, to `to`.
+void inherit_failure(const NodeRef& from, Node& to);
+}  // namespace detail
+
+/// Owner thread only, before `to` is published. Adds the edge unless `from` is complete.
+/// Returns true when it was added: the caller counts these and passes the sum to Executor::publish.
+/// When `from` is complete and failed, a data edge passes the failure on to `to`.
+inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
+  Node& node = *from.node;
+  if (node.seq == from.seq) {
+    // acquire: partner of the closing exchange, so that `failure` of a complete node is visible.
+    std::uint32_t count = node.successor_state.load(std::memory_order_acquire);
+    if ((count & Node::kClosed) == 0) {
+      const TaggedNode tagged =
+          reinterpret_cast<TaggedNode>(&to) | TaggedNode(kind == EdgeKind::data);
+      if (count >= Node::kInlineSuccessors) {
+        if (detail::add_overflow_edge(node, count, tagged)) return true;
+      } else {
+        node.successors[count] = tagged;
+        // release: partner of the closing exchange, which makes the slot readable to the completer.
+        if (node.successor_state.compare_exchange_strong(
+                count, count + 1, std::memory_order_release, std::memory_order_acquire)) {
+          return true;
+        }
+      }
+    }
+  }
+  if (kind == EdgeKind::data) detail::inherit_failure(from, to);
+  return false;
+}
 
 }  // namespace refrain::exec

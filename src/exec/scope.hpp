@@ -7,10 +7,15 @@
 // that runs the parent task's body for a nested one). All members are the owner's, except the return
 // list (written by completing threads) and, for nested scopes, the ready queue.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "exec/failure.hpp"
 #include "exec/node.hpp"
+#include "exec/node_pool.hpp"
+#include "exec/ready_queue.hpp"
+#include "exec/reducer_gate.hpp"
 
 namespace refrain::exec {
 
@@ -27,7 +32,27 @@ class Scope {
 
   /// A fresh node with `payload_bytes` behind it, next sequence number, pending = kBias, no successors.
   /// Waits (and helps) when the window is full. Allocates nothing in the steady state.
-  Node& allocate(std::size_t payload_bytes);
+  Node& allocate(std::size_t payload_bytes) {
+    if (in_flight() >= limit_) [[unlikely]] make_room();
+    const int size_class = NodePool::class_of(payload_bytes);
+    Node* node = pool_.take_free(size_class);
+    if (!node) [[unlikely]] node = take_slow(size_class);
+    node->seq = ++launched_;
+    node->scope = this;
+    node->origin = nullptr;
+    node->run = nullptr;
+    node->info = nullptr;
+    node->priority = 0;
+    node->processor = 0;
+    node->kind = NodeKind::task;
+    node->flags = 0;
+    node->manual.store(0, std::memory_order_relaxed);
+    node->payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+    node->reduction = 0;
+    node->pending.store(Node::kBias, std::memory_order_relaxed);
+    node->successor_state.store(0, std::memory_order_relaxed);
+    return *node;
+  }
 
   /// Called for each node when the owner takes it back, before it is reused (releases `origin`).
   void (*reclaim)(Node&) = nullptr;
@@ -39,16 +64,97 @@ class Scope {
   void drain(const NodeInfo* waiter);
 
   /// The failure with the lowest sequence number among those not taken yet (tasks that threw
-  /// themselves, not those that inherited it); null if none. Owner; exact when nothing is in flight.
-  const Failure* take_failure();
+  /// themselves, not those that inherited it); null if none. Valid until the next call or the end of
+  /// the scope. Owner; exact when nothing is in flight.
+  const Failure* take_failure() {
+    collect();
+    return failures_.take();
+  }
 
-  /// After a failed node was reclaimed: the failure that its data carries, null if it did not fail.
-  /// Consulted by add_edge for references to reused nodes; costs one load while nothing ever failed.
-  const Failure* failure_of(const NodeRef& ref) const;
+  /// The failure that a complete operation's data carries, null if it did not fail. Consulted by
+  /// add_edge; costs one load while nothing ever failed.
+  const Failure* failure_of(const NodeRef& ref) const { return failures_.of(ref); }
+  /// Forgets failures that no edge can ask for any more: those with unreachable(seq).
+  template <class Predicate>
+  void prune_failures(Predicate unreachable) {
+    failures_.prune(unreachable);
+  }
+  /// Failed operations remembered for failure_of.
+  [[nodiscard]] std::size_t failures() const { return failures_.size(); }
 
-  [[nodiscard]] std::uint64_t launched() const;   ///< nodes so far
-  [[nodiscard]] std::size_t in_flight() const;    ///< as of the last collect
-  [[nodiscard]] Scope* parent() const;
+  [[nodiscard]] std::uint64_t launched() const { return launched_; }  ///< nodes so far
+  /// As of the last collect.
+  [[nodiscard]] std::size_t in_flight() const { return launched_ - collected_; }
+  [[nodiscard]] Scope* parent() const { return parent_; }
+  [[nodiscard]] std::uint32_t window() const { return window_; }
+  [[nodiscard]] std::size_t pool_bytes() const { return pool_.bytes(); }
+
+  // --- for the executors ---------------------------------------------------------------------------
+
+  /// Scopes above this one.
+  [[nodiscard]] int depth() const { return depth_; }
+  /// This scope or one below `other`.
+  [[nodiscard]] bool is_within(const Scope& other) const {
+    const Scope* scope = this;
+    while (scope->depth_ > other.depth_) scope = scope->parent_;
+    return scope == &other;
+  }
+  /// The task whose body made this scope; null for the root.
+  [[nodiscard]] const Node* task() const { return task_; }
+  /// What the executor said in Executor::open: names the owner's place in it.
+  [[nodiscard]] void* owner() const { return owner_; }
+  /// Reducers of this scope. Any thread.
+  ReducerGate& gate() { return gate_; }
+  /// Ready nodes of a nested scope. Any thread.
+  ReadyQueue& ready() { return ready_; }
+  SuccessorBlock* take_block() { return pool_.take_block(); }
+
+  /// Owner: a node that the owner completed itself.
+  void give_back_own(Node& node) {
+    node.next = own_returns_;
+    own_returns_ = &node;
+  }
+  /// Any other thread: completed nodes, linked from `first` to `last`. The scope may end at once.
+  void give_back(Node& first, Node& last) {
+    Node* head = returns_.load(std::memory_order_relaxed);
+    do {
+      last.next = head;
+      // release: partner of the acquire in collect, the nodes are done with. seq_cst: precedes the look
+      // for sleeping waiters; partner: Notifier::prepare and the load in collect.
+    } while (!returns_.compare_exchange_weak(head, &first, std::memory_order_seq_cst,
+                                             std::memory_order_relaxed));
+  }
+
+  /// Calls visit(node) for each node that has been allocated and is not complete. Only while no other
+  /// thread does anything with this scope.
+  template <class Visit>
+  void for_each_live(Visit visit) const {
+    pool_.for_each([&](Node& node) {
+      if ((node.successor_state.load(std::memory_order_relaxed) & Node::kClosed) == 0) visit(node);
+    });
+  }
+
+ private:
+  void make_room();
+  Node* take_slow(int size_class);
+  void take_back(Node* list);
+
+  Executor& executor_;
+  Scope* parent_;
+  void* owner_ = nullptr;
+  const Node* task_ = nullptr;
+  std::uint64_t launched_ = 0;
+  std::uint64_t collected_ = 0;
+  std::size_t limit_;  ///< in flight at which allocate calls make_room; at most window_
+  std::uint32_t window_;
+  int depth_;
+  Node* own_returns_ = nullptr;
+  NodePool pool_;
+  FailureLog failures_;
+
+  alignas(64) std::atomic<Node*> returns_{nullptr};  ///< written by completing threads
+  alignas(64) ReducerGate gate_;
+  ReadyQueue ready_;
 };
 
 }  // namespace refrain::exec

@@ -1,0 +1,126 @@
+#pragma once
+// What happens to the graph when a node is published, becomes ready, and completes: the part that the
+// threaded and the seeded executor share. Each calls it with a sink of its own:
+//   sink.ready(node)    the node may run now, somewhere
+//   sink.granted(node)  a kManual node has become ready; its owner may be waiting for that
+//   sink.finish(node)   complete the node (with complete_node) and give it back to its owner
+
+#include "exec/failure.hpp"
+#include "exec/node.hpp"
+#include "exec/reducer_gate.hpp"
+#include "exec/scope.hpp"
+
+namespace refrain::exec {
+
+/// Runs the node's operation on this thread. What it throws becomes the node's failure. The node may
+/// have been given a failure by its predecessors; their lowering of `pending`, which the caller has
+/// acquired, made it visible.
+inline void run_node(Node& node, Executor& executor, int processor) {
+  Execution execution{executor, processor, node.failure.load(std::memory_order_relaxed)};
+  try {
+    node.run(node, execution);
+  } catch (...) {
+    // Outlives nobody else's: predecessors are complete, and the node is this thread's alone.
+    const Failure* own = Failure::thrown_by(node, std::current_exception());
+    const Failure* inherited = node.failure.exchange(own, std::memory_order_relaxed);
+    if (inherited) inherited->release();
+  }
+}
+
+/// A kManual node has become ready: its run (may be null, must be short) is called here and now, then
+/// the owner may go on. The owner may have ended it already, without having waited.
+template <class Sink>
+void grant(Node& node, Executor& executor, Sink& sink) {
+  if (node.run) run_node(node, executor, 0);
+  // seq_cst: orders what the predecessors wrote before is_granted; and before the look for sleepers
+  // that follows in sink.granted. Acquire half: partner of the owner's exchange in end_manual.
+  const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
+  if (before == std::uint8_t(ManualState::ended)) {
+    sink.finish(node);
+  } else {
+    sink.granted(node);
+  }
+}
+
+/// Owner: ends a kManual node; completes it when it has been granted, otherwise leaves that to grant.
+template <class Sink>
+void end_manual(Node& node, Sink& sink) {
+  // seq_cst (release half): what the owner wrote under its access is visible to successors also when
+  // another thread completes the node; partner: the exchange in grant.
+  const auto before = node.manual.exchange(std::uint8_t(ManualState::ended));
+  if (before == std::uint8_t(ManualState::granted)) sink.finish(node);
+}
+
+/// All predecessors of `node` are complete.
+template <class Sink>
+void node_ready(Node& node, Executor& executor, Sink& sink) {
+  if ((node.flags & (kReducer | kManual)) == 0) [[likely]] {
+    sink.ready(node);
+  } else if (node.flags & kManual) {
+    grant(node, executor, sink);
+  } else if (node.scope->gate().admit(node)) {
+    sink.ready(node);
+  }
+}
+
+/// Gives up the owner's hold on `node`. True: it is ready.
+inline bool release_hold(Node& node, int unfinished) {
+  if (node.flags & kReducer) node.scope->gate().enroll(node);
+  if (unfinished == 0) {
+    // No predecessor knows the node: nobody else looks at the count.
+    node.pending.store(0, std::memory_order_relaxed);
+    return true;
+  }
+  const std::int32_t last = Node::kBias - unfinished;
+  // acquire: partner of the releases in lower_pending, so that the runner sees what they wrote.
+  // release: what the owner wrote into the node is visible to whoever lowers the count to zero.
+  if (node.pending.load(std::memory_order_acquire) == last) return true;
+  return node.pending.fetch_sub(last, std::memory_order_acq_rel) == last;
+}
+
+/// One predecessor of `node` is complete. True: it was the last one.
+inline bool lower_pending(Node& node) {
+  // acquire: partner of the release half below (other predecessors) and of release_hold (the owner).
+  // At 1 only this thread is left that could touch the count, so it need not be written.
+  return node.pending.load(std::memory_order_acquire) == 1 ||
+         node.pending.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+template <class Sink>
+void lower_successor(TaggedNode tagged, const Failure* failure, Executor& executor, Sink& sink) {
+  Node& node = *reinterpret_cast<Node*>(tagged & ~TaggedNode{1});
+  if (failure && (tagged & 1)) [[unlikely]] pass_failure(*failure, node);
+  if (lower_pending(node)) node_ready(node, executor, sink);
+}
+
+/// The operation of `node` is done: closes its list of successors and lowers their counts. The node is
+/// still the caller's to give back.
+template <class Sink>
+void complete_node(Node& node, Executor& executor, Sink& sink) {
+  const Failure* failure = node.failure.load(std::memory_order_relaxed);
+  // acquire: partner of the owner's compare-and-swap in add_edge, the slots are readable. release: what
+  // the operation wrote is visible to whoever sees kClosed (is_complete, add_edge). seq_cst: comes
+  // before the look for sleeping waiters; partner: Notifier::prepare and is_complete.
+  const std::uint32_t count =
+      node.successor_state.exchange(Node::kClosed, std::memory_order_seq_cst);
+  const std::uint32_t in_node = count < Node::kInlineSuccessors ? count : Node::kInlineSuccessors;
+  for (std::uint32_t i = 0; i < in_node; ++i) {
+    lower_successor(node.successors[i], failure, executor, sink);
+  }
+  if (count > Node::kInlineSuccessors) [[unlikely]] {
+    const SuccessorBlock* block = node.overflow;
+    for (std::uint32_t i = 0, left = count - Node::kInlineSuccessors; left > 0; --left, ++i) {
+      if (i == SuccessorBlock::kSlots) block = block->next, i = 0;
+      lower_successor(block->slots[i], failure, executor, sink);
+    }
+  }
+  if (node.flags & kFold) [[unlikely]] {
+    for (Node* reducer = node.scope->gate().folded(node); reducer;) {
+      Node* next = reducer->next;
+      sink.ready(*reducer);
+      reducer = next;
+    }
+  }
+}
+
+}  // namespace refrain::exec

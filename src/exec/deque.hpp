@@ -1,0 +1,113 @@
+#pragma once
+// A work-stealing deque of ready nodes: the owner pushes and takes at the bottom, last in first out,
+// other threads steal at the top (D. Chase, Y. Lev, "Dynamic circular work-stealing deque", SPAA 2005).
+//
+// Who calls what: push, take: the owner. steal, looks_empty: any thread. Everything that the owner
+// wrote before push is visible to the thread that gets the node. Destroy it when no thread calls it.
+//
+// Orders. `top_` and `bottom_` are sequentially consistent throughout: take must announce the lower
+// bottom before it looks at top, steal must look at top before bottom, and a push must be visible
+// before the pusher looks for sleepers (partner: Notifier::prepare). The element is published by the
+// store to `bottom_` and needs no order of its own.
+//
+// Cost: take and push have one locked instruction each. Replaced arrays are kept until the end,
+// because a thief may still be reading them; together they are no larger than the last one.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace refrain::exec {
+
+struct Node;
+
+class Deque {
+ public:
+  explicit Deque(std::int64_t capacity = 1024) { arrays_.push_back(make_array(capacity)); publish(); }
+  Deque(const Deque&) = delete;
+  Deque& operator=(const Deque&) = delete;
+
+  void push(Node* node) {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    // acquire: partner of the exchange in steal; a slot is reused only after its thief has read it.
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    if (bottom - top >= array_.load(std::memory_order_relaxed)->size) grow(top, bottom);
+    array_.load(std::memory_order_relaxed)->slot(bottom).store(node, std::memory_order_relaxed);
+    bottom_.store(bottom + 1, std::memory_order_seq_cst);
+  }
+
+  Node* take() {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    // Nobody but the owner raises bottom, so an empty deque is known without announcing anything.
+    if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
+    bottom_.store(bottom, std::memory_order_seq_cst);
+    std::int64_t top = top_.load(std::memory_order_seq_cst);
+    if (top > bottom) {
+      bottom_.store(bottom + 1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    Node* node =
+        array_.load(std::memory_order_relaxed)->slot(bottom).load(std::memory_order_relaxed);
+    if (top == bottom) {
+      // The last one: a thief may be after it as well.
+      if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst,
+                                        std::memory_order_relaxed)) {
+        node = nullptr;
+      }
+      bottom_.store(bottom + 1, std::memory_order_relaxed);
+    }
+    return node;
+  }
+
+  /// The oldest node; null when empty or when another thread was quicker.
+  Node* steal() {
+    std::int64_t top = top_.load(std::memory_order_seq_cst);
+    // seq_cst (acquire half): partner of the store in push, the element and the node are visible.
+    const std::int64_t bottom = bottom_.load(std::memory_order_seq_cst);
+    if (top >= bottom) return nullptr;
+    // acquire: partner of the release in publish, the array's contents are visible.
+    const Array* array = array_.load(std::memory_order_acquire);
+    Node* node = array->slot(top).load(std::memory_order_relaxed);
+    if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst,
+                                      std::memory_order_relaxed)) {
+      return nullptr;
+    }
+    return node;
+  }
+
+  [[nodiscard]] bool looks_empty() const {
+    return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
+  }
+
+ private:
+  struct Array {
+    std::int64_t size;  ///< a power of two
+    std::unique_ptr<std::atomic<Node*>[]> slots;
+    [[nodiscard]] std::atomic<Node*>& slot(std::int64_t i) const { return slots[i & (size - 1)]; }
+  };
+
+  static std::unique_ptr<Array> make_array(std::int64_t size) {
+    return std::make_unique<Array>(Array{size, std::make_unique<std::atomic<Node*>[]>(size)});
+  }
+  void publish() {
+    // release: partner of the acquire in steal.
+    array_.store(arrays_.back().get(), std::memory_order_release);
+  }
+  void grow(std::int64_t top, std::int64_t bottom) {
+    auto larger = make_array(2 * arrays_.back()->size);
+    for (std::int64_t i = top; i < bottom; ++i) {
+      larger->slot(i).store(arrays_.back()->slot(i).load(std::memory_order_relaxed),
+                            std::memory_order_relaxed);
+    }
+    arrays_.push_back(std::move(larger));
+    publish();
+  }
+
+  alignas(64) std::atomic<std::int64_t> bottom_{0};   // written by the owner
+  std::vector<std::unique_ptr<Array>> arrays_;        // owner only
+  alignas(64) std::atomic<std::int64_t> top_{0};      // written by thieves and the owner
+  alignas(64) std::atomic<Array*> array_{nullptr};    // read by thieves
+};
+
+}  // namespace refrain::exec

@@ -1,0 +1,80 @@
+#include "exec/failure.hpp"
+
+#include <mutex>
+#include <string>
+
+#include "refrain/error.hpp"
+
+namespace refrain::exec {
+
+namespace {
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is not a std::exception";
+  }
+}
+
+std::mutex& passing_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+const Failure* Failure::thrown_by(const Node& node, std::exception_ptr error) {
+  std::string text = node.kind == NodeKind::task ? "task '" : "operation '";
+  text += node.info ? node.info->name : std::string("unnamed");
+  text += "'";
+  if (node.info) text += " launched at " + to_string(node.info->where);
+  text += " failed: " + text_of(error);
+  return new Failure(node.seq, std::make_exception_ptr(TaskFailed(text, error)));
+}
+
+void Failure::release() const {
+  // release: partner of the acquire by the last releaser, which destroys what the others have read.
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+void pass_failure(const Failure& failure, Node& to) {
+  const Failure* replaced = nullptr;
+  {
+    const std::lock_guard lock(passing_mutex());
+    const Failure* current = to.failure.load(std::memory_order_relaxed);
+    if (current && current->seq() <= failure.seq()) return;
+    failure.retain();
+    to.failure.store(&failure, std::memory_order_relaxed);
+    replaced = current;
+  }
+  if (replaced) replaced->release();
+}
+
+void FailureLog::reclaimed(Node& node) {
+  auto failure = FailureRef::adopt(node.failure.exchange(nullptr, std::memory_order_relaxed));
+  if (failure->seq() == node.seq) untaken_.emplace(node.seq, failure);
+  by_seq_.emplace(node.seq, std::move(failure));
+}
+
+const Failure* FailureLog::of(const NodeRef& ref) const {
+  if (ref.node->seq == ref.seq) {
+    // Complete, not yet come back: the caller has seen the closed list, which made this visible.
+    const Failure* failure = ref.node->failure.load(std::memory_order_relaxed);
+    if (failure) return failure;
+  }
+  if (by_seq_.empty()) return nullptr;
+  const auto found = by_seq_.find(ref.seq);
+  return found == by_seq_.end() ? nullptr : found->second.get();
+}
+
+const Failure* FailureLog::take() {
+  if (untaken_.empty()) return nullptr;
+  taken_ = std::move(untaken_.begin()->second);
+  untaken_.erase(untaken_.begin());
+  return taken_.get();
+}
+
+}  // namespace refrain::exec

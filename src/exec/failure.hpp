@@ -1,0 +1,101 @@
+#pragma once
+// An error on its way along the data edges of the task graph. A node that throws makes one; every node
+// that would have read what it should have written carries the same one instead of running its body.
+//
+// Immutable after creation and reference counted (any thread). A pointer kept beyond the moment at
+// which it was read from a node needs a reference of its own: FailureRef.
+//
+// Order. When several failures reach a node, the one whose thrower was launched first stays. Which
+// failures reach a node is decided by the graph alone, so the one that stays is the same in every run.
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "exec/node.hpp"
+
+namespace refrain::exec {
+
+class Failure {
+ public:
+  /// The failure of `node`, whose run threw `error`. The caller gets the first reference.
+  static const Failure* thrown_by(const Node& node, std::exception_ptr error);
+
+  /// Sequence number of the node that threw, within its scope.
+  [[nodiscard]] std::uint64_t seq() const { return seq_; }
+  /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT".
+  [[nodiscard]] const std::exception_ptr& error() const { return error_; }
+  [[noreturn]] void rethrow() const { std::rethrow_exception(error_); }
+
+  void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const;
+
+ private:
+  Failure(std::uint64_t seq, std::exception_ptr error) : seq_(seq), error_(std::move(error)) {}
+  std::uint64_t seq_;
+  std::exception_ptr error_;
+  mutable std::atomic<std::uint32_t> references_{1};
+};
+
+/// One reference to a failure, or none.
+class FailureRef {
+ public:
+  FailureRef() = default;
+  explicit FailureRef(const Failure* failure) : failure_(failure) {
+    if (failure_) failure_->retain();
+  }
+  /// Takes over a reference that the caller holds.
+  static FailureRef adopt(const Failure* failure) {
+    FailureRef ref;
+    ref.failure_ = failure;
+    return ref;
+  }
+  FailureRef(const FailureRef& other) : FailureRef(other.failure_) {}
+  FailureRef(FailureRef&& other) noexcept : failure_(std::exchange(other.failure_, nullptr)) {}
+  FailureRef& operator=(FailureRef other) noexcept {
+    std::swap(failure_, other.failure_);
+    return *this;
+  }
+  ~FailureRef() {
+    if (failure_) failure_->release();
+  }
+  [[nodiscard]] const Failure* get() const { return failure_; }
+  const Failure* operator->() const { return failure_; }
+  explicit operator bool() const { return failure_ != nullptr; }
+
+ private:
+  const Failure* failure_ = nullptr;
+};
+
+/// Gives `failure` to a node that is not yet running, unless it carries one of an earlier launch.
+/// Several completing threads may do this at once to one node; failures are rare, so they take turns
+/// behind one lock.
+void pass_failure(const Failure& failure, Node& to);
+
+/// The failures of a scope's nodes that have come back. Owner of the scope only.
+class FailureLog {
+ public:
+  /// `node` has come back: notes its failure and takes it off the node.
+  void reclaimed(Node& node);
+  /// The failure that the operation's data carries, null if it did not fail.
+  [[nodiscard]] const Failure* of(const NodeRef& ref) const;
+  /// The earliest failure not taken yet; valid until the next call or the end of the log.
+  const Failure* take();
+  /// Forgets the failure of every operation for which `unreachable(seq)`: nobody will add an edge from
+  /// it any more.
+  template <class Predicate>
+  void prune(Predicate unreachable) {
+    std::erase_if(by_seq_, [&](const auto& entry) { return unreachable(entry.first); });
+  }
+  [[nodiscard]] std::size_t size() const { return by_seq_.size(); }
+
+ private:
+  std::map<std::uint64_t, FailureRef> by_seq_;  ///< of every failed operation
+  std::map<std::uint64_t, FailureRef> untaken_; ///< of those that threw themselves
+  FailureRef taken_;
+};
+
+}  // namespace refrain::exec

@@ -1,0 +1,56 @@
+#pragma once
+// Parallel loops of gang tasks: the caller publishes a loop, threads that have nothing else to do take
+// pieces of it, the caller takes pieces too and returns when all are done. A loop's body may not wait,
+// so helping with any loop is safe for any thread.
+//
+// run: any thread. help: any thread, returns false when there is nothing to take. Loops live on their
+// callers' stacks; a helper counts itself in under the lock before it touches a loop, and the caller
+// leaves only when no helper is counted.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace refrain::exec {
+
+using LoopBody = std::function<void(std::int64_t, std::int64_t)>;
+
+/// The size of the pieces of a loop for `threads` threads; `grain` is the least.
+std::int64_t loop_piece(std::int64_t count, std::int64_t grain, int threads);
+
+class GangLoops {
+ public:
+  /// Runs body over [0, count) in pieces; `published` is called once helpers may come. Every piece is
+  /// run, also after one has thrown; the exception of the lowest piece is thrown at the end.
+  void run(std::int64_t count, std::int64_t piece, const LoopBody& body,
+           const std::function<void()>& published);
+  bool help();
+  [[nodiscard]] bool any() const { return open_.load(std::memory_order_seq_cst) != 0; }
+
+ private:
+  struct Loop {
+    Loop(std::int64_t whole, std::int64_t part, const LoopBody& f)
+        : count(whole), piece(part), body(f) {}
+    std::int64_t count;
+    std::int64_t piece;
+    const LoopBody& body;
+    std::atomic<std::int64_t> next{0};
+    int helpers = 0;  // under mutex_
+    std::int64_t failed_at = 0;
+    std::exception_ptr error;  // under mutex_
+  };
+
+  void take_pieces(Loop& loop);
+  void close(Loop& loop);
+
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::vector<Loop*> loops_;
+  std::atomic<int> open_{0};  ///< size of loops_
+};
+
+}  // namespace refrain::exec

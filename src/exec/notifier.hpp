@@ -1,0 +1,77 @@
+#pragma once
+// Sleeping and waking of an executor's threads (an eventcount with named sleepers).
+//
+// A thread that finds nothing to do calls prepare(), looks once more, and then either cancel() or
+// commit(), which sleeps until it is notified. A thread that changes something a sleeper may wait for
+// makes the change first and then calls notify_one or notify_all for the kind of sleeper concerned.
+//
+// No wake-up is lost. prepare() counts the sleeper in (seq_cst) before it looks again; the notifier
+// makes its change (a seq_cst store or read-modify-write) before it reads the count (seq_cst). In the
+// single order of these four operations either the count is read after it was raised, and the sleeper
+// is notified, or the change comes before the second look, whose loads are seq_cst too and see it.
+// Once counted in, a notification is remembered in the sleeper, so it does not matter whether it comes
+// before or after the sleeper has gone to sleep. A notify_one that hits a sleeper which has found
+// something by itself is passed on by cancel().
+//
+// Cost: notifying nobody is one load of a line that changes only when threads go to sleep or wake;
+// everything else takes a lock and is off the hot path.
+//
+// When the last of `threads` threads goes to sleep, `all_asleep` is called under the lock, where
+// everything that any of the threads did is visible: it may name a sleeper to be woken with
+// Wake::deadlock.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace refrain::exec {
+
+enum class Wake : std::uint8_t { none, notified, deadlock };
+
+/// One thread's place to sleep. Fields are the notifier's.
+class Sleeper {
+ private:
+  friend class Notifier;
+  std::condition_variable woken_;
+  Wake wake_ = Wake::none;
+  bool committed_ = false;
+  int kind_ = 0;
+};
+
+class Notifier {
+ public:
+  Notifier(int threads, int kinds, std::function<Sleeper*()> all_asleep);
+
+  void prepare(Sleeper& sleeper, int kind);
+  void cancel(Sleeper& sleeper);
+  /// Sleeps. Never returns Wake::none.
+  Wake commit(Sleeper& sleeper);
+
+  /// Anybody of this kind asleep or about to be?
+  [[nodiscard]] bool any(int kind) const {
+    return counts_[kind].load(std::memory_order_seq_cst) != 0;
+  }
+  void notify_one(int kind) {
+    if (any(kind)) notify(kind, false);
+  }
+  void notify_all(int kind) {
+    if (any(kind)) notify(kind, true);
+  }
+
+ private:
+  void notify(int kind, bool all);
+  void wake(Sleeper& sleeper, Wake reason);
+
+  std::mutex mutex_;
+  std::vector<std::vector<Sleeper*>> waiting_;  ///< per kind: prepared and not yet notified
+  int threads_;
+  int asleep_ = 0;
+  std::function<Sleeper*()> all_asleep_;
+  std::unique_ptr<std::atomic<std::uint32_t>[]> counts_;  ///< sizes of waiting_
+};
+
+}  // namespace refrain::exec

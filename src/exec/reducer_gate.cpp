@@ -1,0 +1,75 @@
+#include "exec/reducer_gate.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+
+namespace refrain::exec {
+
+void ReducerGate::enroll(Node& reducer) {
+  const std::lock_guard lock(mutex_);
+  const auto at = std::upper_bound(
+      entries_.begin(), entries_.end(), reducer.seq,
+      [](std::uint64_t seq, const Entry& entry) { return seq < entry.seq; });
+  entries_.insert(at, Entry{reducer.seq, &reducer, std::max(1U, reducer.reduction)});
+}
+
+ReducerGate::Entry& ReducerGate::find(std::uint64_t seq) {
+  const auto at =
+      std::lower_bound(entries_.begin(), entries_.end(), seq,
+                       [](const Entry& entry, std::uint64_t s) { return entry.seq < s; });
+  REFRAIN_ASSERT(at != entries_.end() && at->seq == seq, "a reducer must be enrolled and unfolded");
+  return *at;
+}
+
+bool ReducerGate::may_start(const Entry& entry) const {
+  return held_ < capacity_ || &entry == &entries_.front();
+}
+
+bool ReducerGate::admit(Node& reducer) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = find(reducer.seq);
+  // Slots are handed out whenever one becomes free, so while one is free nobody older waits for it.
+  if (may_start(entry)) {
+    entry.state = State::started;
+    ++held_;
+    return true;
+  }
+  entry.state = State::ready;
+  ++ready_;
+  return false;
+}
+
+Node* ReducerGate::folded(const Node& fold) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = find(fold.seq - fold.reduction);
+  REFRAIN_ASSERT(entry.state == State::started && entry.folds_left > 0,
+                 "a fold completes after its reducer has run, once");
+  if (--entry.folds_left > 0) return nullptr;
+  --held_;
+  while (!entries_.empty() && entries_.front().folds_left == 0) entries_.pop_front();
+  return start_ready();
+}
+
+Node* ReducerGate::start_ready() {
+  Node* first = nullptr;
+  Node** link = &first;
+  for (auto entry = entries_.begin(); ready_ > 0 && entry != entries_.end(); ++entry) {
+    if (entry->state != State::ready) continue;
+    if (!may_start(*entry)) break;
+    entry->state = State::started;
+    --ready_;
+    ++held_;
+    entry->node->next = nullptr;
+    *link = entry->node;
+    link = &entry->node->next;
+  }
+  return first;
+}
+
+int ReducerGate::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+}  // namespace refrain::exec

@@ -1,0 +1,451 @@
+#include "exec/threaded_executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/assert.hpp"
+#include "exec/completion.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::exec {
+
+namespace {
+
+/// The slot of this thread in the executor whose thread it is now.
+thread_local void* this_slot = nullptr;
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+void count(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
+  // One writer: no read-modify-write is needed.
+  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Spinning before sleep: how long, and in what steps.
+class Spin {
+ public:
+  explicit Spin(bool yield) : yield_(yield) {}
+  /// False when it is time to sleep.
+  bool step() {
+    ++steps_;
+    if (yield_ || steps_ % 64 == 0) {
+      std::this_thread::yield();
+      const std::uint64_t now = now_ns();
+      if (end_ == 0) end_ = now + kSpinNs;
+      return now < end_;
+    }
+    for (int i = 0; i < 8; ++i) pause();
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t kSpinNs = 50'000;
+  bool yield_;
+  std::uint32_t steps_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace
+
+ThreadedExecutor::ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& options)
+    : options_(options),
+      plan_(std::move(plan)),
+      notifier_(1 + options.workers + static_cast<int>(plan_.dedicated.size()),
+                kFirstDedicated + static_cast<int>(plan_.dedicated.size()),
+                [this] { return find_deadlocked(); }),
+      started_ns_(now_ns()) {
+  const int cpu_threads = 1 + options_.workers;
+  const int all = cpu_threads + static_cast<int>(plan_.dedicated.size());
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  oversubscribed_ = static_cast<unsigned>(all) > cores;
+  for (std::size_t i = 0; i < plan_.dedicated.size(); ++i) {
+    queue_of_.resize(std::max<std::size_t>(queue_of_.size(), plan_.dedicated[i] + 1), -1);
+    queue_of_[plan_.dedicated[i]] = static_cast<int>(i);
+    dedicated_.push_back(std::make_unique<ReadyQueue>());
+  }
+  for (int i = 0; i < all; ++i) {
+    auto slot = std::make_unique<Slot>();
+    slot->index = i;
+    slot->random = 0x9e3779b97f4a7c15u * (i + 1);
+    slot->dedicated = i < cpu_threads ? -1 : i - cpu_threads;
+    slot->processor = i < cpu_threads ? plan_.cpus[i % plan_.cpus.size()].processor
+                                      : plan_.dedicated[i - cpu_threads];
+    slots_.push_back(std::move(slot));
+  }
+  const bool bind = options_.bind && !oversubscribed_ && cpu_threads <= int(plan_.cpus.size());
+  for (int i = 1; i < all; ++i) {
+    threads_.emplace_back([this, i, bind] {
+      if (bind && slots_[i]->dedicated < 0) bind_this_thread(plan_.cpus[i].cpus);
+      work(*slots_[i]);
+    });
+  }
+}
+
+ThreadedExecutor::~ThreadedExecutor() {
+  REFRAIN_ASSERT(scopes_.load() == 0, "scopes end before their executor");  // 1
+  stop_.store(true, std::memory_order_seq_cst);                             // 2
+  for (int kind = 0; kind < kFirstDedicated + int(dedicated_.size()); ++kind) {
+    notifier_.notify_all(kind);  // 3
+  }
+  for (std::thread& thread : threads_) thread.join();  // 4
+}
+
+void ThreadedExecutor::run_root(const std::function<void()>& program) {
+  struct Enter {
+    void* before = this_slot;
+    ~Enter() { this_slot = before; }
+  } enter;
+  this_slot = slots_[0].get();
+  program();
+}
+
+Executor::Opened ThreadedExecutor::open(Scope& scope) {
+  scopes_.fetch_add(1, std::memory_order_relaxed);
+  if (!scope.parent()) return {slots_[0].get(), nullptr};
+  auto* slot = static_cast<Slot*>(this_slot);
+  REFRAIN_ASSERT(slot && slot->running, "a nested scope is made by a running task");
+  const std::lock_guard lock(nested_mutex_);
+  nested_.push_back(&scope);
+  return {slot, slot->running};
+}
+
+void ThreadedExecutor::close(Scope& scope) {
+  scopes_.fetch_sub(1, std::memory_order_relaxed);
+  if (!scope.parent()) return;
+  const std::lock_guard lock(nested_mutex_);
+  nested_.erase(std::find(nested_.begin(), nested_.end(), &scope));
+}
+
+// --- running ---------------------------------------------------------------------------------------
+
+void ThreadedExecutor::publish(Node& node, int unfinished) {
+  if (!release_hold(node, unfinished)) return;
+  Sink sink{*this, slot_of(*node.scope), false};
+  node_ready(node, *this, sink);
+}
+
+void ThreadedExecutor::publish_inline(Node& node, int unfinished) {
+  if (node.processor != 0 || (node.flags & (kManual | kReducer))) return publish(node, unfinished);
+  if (release_hold(node, unfinished)) execute(slot_of(*node.scope), node, false);
+}
+
+void ThreadedExecutor::complete_manual(Node& node) {
+  Sink sink{*this, slot_of(*node.scope), false};
+  end_manual(node, sink);
+}
+
+void ThreadedExecutor::Sink::granted(Node&) { executor.notifier_.notify_all(kWaiter); }
+
+inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
+  if ((node.priority | node.processor) == 0) [[likely]] {
+    if (keep && !slot.next) {
+      slot.next = &node;
+      return;
+    }
+    if (!node.scope->parent()) [[likely]] {
+      slot.deque.push(&node);
+      notifier_.notify_one(kWorker);
+      return;
+    }
+  }
+  enqueue_slow(slot, node);
+}
+
+void ThreadedExecutor::enqueue_slow(Slot&, Node& node) {
+  const bool nested = node.scope->parent() != nullptr;
+  if (node.processor != 0) {
+    const int queue = queue_of_.at(node.processor - 1);
+    dedicated_[queue]->push(node);
+    notifier_.notify_one(kFirstDedicated + queue);
+  } else if (nested) {
+    node.scope->ready().push(node);
+    nested_ready_.fetch_add(1, std::memory_order_seq_cst);
+    notifier_.notify_one(kWorker);
+  } else {
+    prioritised_.push(node);
+    notifier_.notify_one(kWorker);
+  }
+  // Waiters run what belongs to their scopes; in the root scope completions wake them anyway.
+  if (nested) notifier_.notify_all(kWaiter);
+}
+
+inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
+  const Node* outer = slot.running;
+  slot.running = &node;
+  if (listener_) [[unlikely]] {
+    execute_listened(slot, node);
+  } else {
+    run_node(node, *this, slot.processor);
+  }
+  slot.running = outer;
+  count(slot.executed);
+  finish(slot, node, keep);
+}
+
+void ThreadedExecutor::execute_listened(Slot& slot, Node& node) {
+  const std::uint64_t begin = now_ns();
+  run_node(node, *this, slot.processor);
+  listener_->executed(node, slot.index, begin, now_ns());
+}
+
+inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
+  Sink sink{*this, slot, keep};
+  complete_node(node, *this, sink);
+  give_back(slot, node);
+  notifier_.notify_all(kWaiter);
+}
+
+inline void ThreadedExecutor::give_back(Slot& slot, Node& node) {
+  Scope& scope = *node.scope;
+  if (scope.owner() == &slot) return scope.give_back_own(node);
+  if (scope.parent() || scope.window() < 16 * kBatch) return scope.give_back(node, node);
+  node.next = slot.batch_first;
+  if (!slot.batch_first) slot.batch_last = &node;
+  slot.batch_first = &node;
+  if (++slot.batch_size >= kBatch || notifier_.any(kWaiter)) flush(slot);
+}
+
+void ThreadedExecutor::flush(Slot& slot) {
+  if (slot.batch_size == 0) return;
+  Scope& scope = *slot.batch_first->scope;
+  Node* first = std::exchange(slot.batch_first, nullptr);
+  slot.batch_size = 0;
+  scope.give_back(*first, *slot.batch_last);
+  notifier_.notify_all(kWaiter);
+}
+
+void ThreadedExecutor::put_next_back(Slot& slot) {
+  slot.streak = 0;
+  if (Node* node = std::exchange(slot.next, nullptr)) enqueue(slot, *node, false);
+}
+
+// --- finding ---------------------------------------------------------------------------------------
+
+inline Node* ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
+  if (slot.next) {
+    if (++slot.streak < kStreak) return std::exchange(slot.next, nullptr);
+    put_next_back(slot);
+    if (slot.dedicated < 0 && !within) {
+      if (Node* oldest = slot.deque.steal()) return oldest;
+    }
+  }
+  slot.streak = 0;
+  return find(slot, within);
+}
+
+Node* ThreadedExecutor::find(Slot& slot, const Scope* within) {
+  if (slot.dedicated >= 0) return find_for_dedicated(slot, within);
+  if (within) return find_nested(within);
+  if (Node* node = prioritised_.pop_urgent()) return node;
+  if (Node* node = slot.deque.take()) return node;
+  if (Node* node = find_nested(nullptr)) return node;
+  if (Node* node = steal(slot)) return node;
+  return prioritised_.pop();
+}
+
+Node* ThreadedExecutor::find_nested(const Scope* within) {
+  if (nested_ready_.load(std::memory_order_seq_cst) <= 0) return nullptr;
+  const std::lock_guard lock(nested_mutex_);
+  // The newest scopes first: they are the deepest, and their parents wait for them.
+  for (auto at = nested_.rbegin(); at != nested_.rend(); ++at) {
+    if (within && !(*at)->is_within(*within)) continue;
+    if (Node* node = (*at)->ready().pop()) {
+      nested_ready_.fetch_sub(1, std::memory_order_relaxed);
+      return node;
+    }
+  }
+  return nullptr;
+}
+
+Node* ThreadedExecutor::find_for_dedicated(Slot& slot, const Scope* within) {
+  if (!within) return dedicated_[slot.dedicated]->pop();
+  Node* node = dedicated_[slot.dedicated]->pop_if(
+      [&](const Node& ready) { return ready.scope->depth() >= within->depth(); });
+  return node ? node : find_nested(within);
+}
+
+Node* ThreadedExecutor::steal(Slot& slot) {
+  const int all = threads();
+  if (all == 1) return nullptr;
+  slot.random ^= slot.random << 13;
+  slot.random ^= slot.random >> 7;
+  slot.random ^= slot.random << 17;
+  const int start = static_cast<int>(slot.random % static_cast<std::uint64_t>(all));
+  for (int i = 0; i < all; ++i) {
+    Slot& victim = *slots_[(start + i) % all];
+    if (&victim == &slot) continue;
+    while (!victim.deque.looks_empty()) {
+      if (Node* node = victim.deque.steal()) {
+        count(slot.stolen);
+        return node;
+      }
+    }
+  }
+  return nullptr;
+}
+
+// --- workers ---------------------------------------------------------------------------------------
+
+void ThreadedExecutor::work(Slot& slot) {
+  this_slot = &slot;
+  while (true) {
+    Node* node = next_or_find(slot, nullptr);
+    if (!node) node = idle(slot);
+    if (!node) return;
+    // A dedicated thread keeps nothing: what becomes ready is for the cpu threads.
+    execute(slot, *node, slot.dedicated < 0);
+  }
+}
+
+/// One look for anything an idle thread can do; a gang's loop is worked off here.
+Node* ThreadedExecutor::look(Slot& slot) {
+  Node* node = find(slot, nullptr);
+  while (!node && slot.dedicated < 0 && loops_.help()) node = find(slot, nullptr);
+  return node;
+}
+
+/// Null: the executor stops.
+Node* ThreadedExecutor::idle(Slot& slot) {
+  flush(slot);
+  const std::uint64_t begin = now_ns();
+  const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
+  Node* node = nullptr;
+  while (!node) {
+    for (Spin spin(oversubscribed_); !(node = look(slot)) && spin.step();) {
+    }
+    if (node) break;
+    notifier_.prepare(slot.sleeper, kind);
+    node = look(slot);
+    const bool stop = stop_.load(std::memory_order_seq_cst);
+    if (node || stop) {
+      notifier_.cancel(slot.sleeper);
+      if (stop && !node) return nullptr;
+    } else {
+      count(slot.sleeps);
+      notifier_.commit(slot.sleeper);
+    }
+  }
+  count(slot.idle_ns, now_ns() - begin);
+  return node;
+}
+
+// --- waiting ---------------------------------------------------------------------------------------
+
+void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
+                            const NodeInfo* waiter) {
+  if (done()) return;
+  Slot& slot = slot_of(scope);
+  REFRAIN_ASSERT(this_slot == &slot, "the owner of a scope waits in it");
+  const Scope* within = scope.parent() ? &scope : nullptr;
+  WaitRecord record{&scope, awaited, waiter, slot.waits};
+  struct Enter {
+    ThreadedExecutor& executor;
+    Slot& slot;
+    WaitRecord* outer;
+    ~Enter() {
+      executor.put_next_back(slot);
+      slot.waits = outer;
+    }
+  } enter{*this, slot, slot.waits};
+  slot.waits = &record;
+  do {
+    Node* node = next_or_find(slot, within);
+    if (!node && !wait_idle(slot, within, done, node)) return;
+    execute(slot, *node, slot.dedicated < 0);
+  } while (!done());
+}
+
+/// Nothing to run: spins, then sleeps. False: done() is true. True: `found` is there to be run.
+bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within,
+                                 const std::function<bool()>& done, Node*& found) {
+  flush(slot);
+  const bool alone = threads() == 1;
+  const auto look_again = [&] {
+    found = find(slot, within);
+    while (!found && !within && loops_.help()) found = find(slot, within);
+    return found != nullptr;
+  };
+  while (true) {
+    for (Spin spin(oversubscribed_); !alone && spin.step();) {
+      if (done()) return false;
+      if (look_again()) return true;
+    }
+    notifier_.prepare(slot.sleeper, kWaiter);
+    const bool finished = done();
+    if (finished || look_again()) {
+      notifier_.cancel(slot.sleeper);
+      return !finished;
+    }
+    count(slot.sleeps);
+    if (notifier_.commit(slot.sleeper) == Wake::deadlock) throw Deadlock(deadlock_text_);
+    if (done()) return false;
+  }
+}
+
+/// Every thread sleeps. Names the waiter in the deepest scope: nobody below it is left who could go
+/// on, while waiters above it may be waiting for its task, which the exception will end.
+Sleeper* ThreadedExecutor::find_deadlocked() {
+  Slot* deepest = nullptr;
+  for (const auto& slot : slots_) {
+    if (!slot->waits) continue;
+    if (!deepest || slot->waits->scope->depth() > deepest->waits->scope->depth()) {
+      deepest = slot.get();
+    }
+  }
+  REFRAIN_ASSERT(deepest, "all threads sleep only while somebody waits");
+  deadlock_text_ = describe_deadlock(*deepest->waits);
+  return &deepest->sleeper;
+}
+
+bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
+  if (threads() > 1) return false;
+  Slot& slot = slot_of(scope);
+  const Scope* within = scope.parent() ? &scope : nullptr;
+  while (scope.collect() > target) {
+    Node* node = next_or_find(slot, within);
+    if (!node) return false;
+    execute(slot, *node, true);
+  }
+  put_next_back(slot);
+  return true;
+}
+
+void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,
+                                    const std::function<void(std::int64_t, std::int64_t)>& f) {
+  loops_.run(count, loop_piece(count, grain, 1 + options_.workers), f,
+             [this] {
+               notifier_.notify_all(kWorker);
+               notifier_.notify_all(kWaiter);
+             });
+}
+
+ExecutorCounters ThreadedExecutor::counters() const {
+  ExecutorCounters sum;
+  std::uint64_t idle = 0;
+  for (const auto& slot : slots_) {
+    sum.executed += slot->executed.load(std::memory_order_relaxed);
+    sum.stolen += slot->stolen.load(std::memory_order_relaxed);
+    sum.sleeps += slot->sleeps.load(std::memory_order_relaxed);
+    idle += slot->idle_ns.load(std::memory_order_relaxed);
+  }
+  const double span = double(now_ns() - started_ns_) * double(threads() - 1);
+  sum.idle_share = span > 0 ? std::min(1.0, double(idle) / span) : 0;
+  return sum;
+}
+
+std::unique_ptr<Executor> make_threaded_executor(const Machine& machine,
+                                                 const ExecutorOptions& options) {
+  return std::make_unique<ThreadedExecutor>(plan_processors(machine), options);
+}
+
+}  // namespace refrain::exec

@@ -1,0 +1,153 @@
+#pragma once
+// The executor that runs nodes on threads: the launching thread, `workers` cpu workers, and one thread
+// per dedicated processor (an emulated gpu).
+//
+// Where ready nodes are.
+// - Root scope, priority 0: in the deque of the thread that found them ready; workers steal. A thread
+//   that completes a node keeps the first successor that becomes ready as its own next node, at most
+//   kStreak times in a row, so that nodes already in the deques are not starved.
+// - Root scope, other priorities: in one ordered queue, looked at before (positive) or after
+//   (negative) the deques.
+// - Nested scopes: in the scope's own queue. A thread that waits in a nested scope runs nodes of that
+//   scope and of scopes below it and nothing else; it finds them there wherever they became ready.
+//   Idle workers, and the launching thread waiting in the root scope, look through all nested scopes.
+// - Dedicated processors: each has a queue, which its thread alone serves. While that thread waits in a
+//   nested scope it runs from its queue nodes of any scope at least as deep: of its own descendants
+//   only would not do, because two such threads could each wait for a child in the other's queue.
+//   With the rule, the waits on one stack are in ever deeper scopes. So when everybody waits, the
+//   deepest of the innermost waits has no running node (that would wait deeper still), and a ready
+//   node of its scope can be run, by the waiter itself or by the dedicated thread, which waits no
+//   deeper.
+//
+// Slots. Everything that a thread writes while it works is in its Slot; the only lines that threads
+// share on the hot path are the nodes, the deques' tops and the scopes' return lists. Nodes of the
+// root scope that a worker has completed go back in batches.
+//
+// Shutdown (destructor, the launching thread):
+//   1. No scope is alive (asserted): so no node is ready or running and no queue holds anything.
+//   2. `stop_` is raised (seq_cst), so that a thread that is about to sleep sees it in its second look.
+//   3. Every kind of sleeper is notified; those asleep wake and see it.
+//   4. The threads are joined; after that nobody touches the slots, the queues or the notifier.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "exec/deadlock.hpp"
+#include "exec/deque.hpp"
+#include "exec/executor.hpp"
+#include "exec/gang_loops.hpp"
+#include "exec/notifier.hpp"
+#include "exec/processor_plan.hpp"
+#include "exec/ready_queue.hpp"
+#include "exec/scope.hpp"
+
+namespace refrain::exec {
+
+class ThreadedExecutor final : public Executor {
+ public:
+  ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& options);
+  ~ThreadedExecutor() override;
+
+  void run_root(const std::function<void()>& program) override;
+  void publish(Node& node, int unfinished) override;
+  void publish_inline(Node& node, int unfinished) override;
+  void complete_manual(Node& node) override;
+  void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
+            const NodeInfo* waiter) override;
+  void interleave() override {}
+  void parallel_for(std::int64_t count, std::int64_t grain,
+                    const std::function<void(std::int64_t, std::int64_t)>& f) override;
+  [[nodiscard]] int threads() const override { return static_cast<int>(slots_.size()); }
+  [[nodiscard]] ExecutorCounters counters() const override;
+  void set_listener(ExecutionListener* listener) override { listener_ = listener; }
+  Opened open(Scope& scope) override;
+  void close(Scope& scope) override;
+  bool relieve(Scope& scope, std::size_t target) override;
+  [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
+
+ private:
+  /// Kinds of sleepers.
+  enum : int { kWorker, kWaiter, kFirstDedicated };
+  static constexpr int kBatch = 16;   ///< completed nodes a worker holds before it gives them back
+  static constexpr int kStreak = 64;  ///< kept successors in a row
+
+  /// What one thread works with. Written by that thread alone, except the deque's top and the sleeper;
+  /// the counters may be read by any.
+  struct alignas(128) Slot {
+    Deque deque;
+    Node* next = nullptr;  ///< kept successor
+    int streak = 0;
+    int index = 0;
+    int processor = 0;   ///< id of the machine's processor
+    int dedicated = -1;  ///< number of its own queue, or -1
+    Node* batch_first = nullptr;
+    Node* batch_last = nullptr;
+    int batch_size = 0;
+    const Node* running = nullptr;  ///< innermost
+    WaitRecord* waits = nullptr;    ///< innermost; read by the thread that detects a deadlock
+    Sleeper sleeper;
+    std::uint64_t random = 0;  ///< for the choice of victims
+    std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
+  };
+
+  /// The executor's sink for exec/completion.hpp. `keep`: the thread takes slot.next after this.
+  struct Sink {
+    ThreadedExecutor& executor;
+    Slot& slot;
+    bool keep;
+    void ready(Node& node) { executor.enqueue(slot, node, keep); }
+    void granted(Node& node);
+    void finish(Node& node) { executor.finish(slot, node, keep); }
+  };
+
+  // Running.
+  void enqueue(Slot& slot, Node& node, bool keep);
+  void enqueue_slow(Slot& slot, Node& node);
+  void execute(Slot& slot, Node& node, bool keep);
+  void execute_listened(Slot& slot, Node& node);
+  void finish(Slot& slot, Node& node, bool keep);
+  void give_back(Slot& slot, Node& node);
+  void flush(Slot& slot);
+  void put_next_back(Slot& slot);
+
+  // Finding. `within` null: anything a cpu thread may run.
+  Node* find(Slot& slot, const Scope* within);
+  Node* find_nested(const Scope* within);
+  Node* find_for_dedicated(Slot& slot, const Scope* within);
+  Node* steal(Slot& slot);
+  Node* next_or_find(Slot& slot, const Scope* within);
+
+  // Threads.
+  void work(Slot& slot);
+  Node* idle(Slot& slot);
+  Node* look(Slot& slot);
+  bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Node*& found);
+  Sleeper* find_deadlocked();
+  [[nodiscard]] Slot& slot_of(const Scope& scope) { return *static_cast<Slot*>(scope.owner()); }
+
+  ExecutorOptions options_;
+  ProcessorPlan plan_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<int> queue_of_;  ///< number of the dedicated queue, by processor id
+  std::vector<std::unique_ptr<ReadyQueue>> dedicated_;
+  ReadyQueue prioritised_;
+  GangLoops loops_;
+  std::mutex nested_mutex_;
+  std::vector<Scope*> nested_;  ///< every live nested scope
+  std::atomic<int> scopes_{0};
+  /// Ready nodes in all nested scopes; raised after a push (partner: Notifier::prepare).
+  alignas(64) std::atomic<std::int64_t> nested_ready_{0};
+  alignas(64) Notifier notifier_;
+  bool oversubscribed_;
+  std::atomic<bool> stop_{false};
+  ExecutionListener* listener_ = nullptr;
+  std::string deadlock_text_;  ///< for the waiter that find_deadlocked named
+  std::uint64_t started_ns_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace refrain::exec

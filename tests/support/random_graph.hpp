@@ -1,0 +1,57 @@
+#pragma once
+// Random task graphs for the executors, with the checks that any order of execution must pass: every
+// predecessor is done before a node runs, exactly the nodes that a failure reaches do not run, and
+// each of those carries the failure of the earliest thrower that reaches it. The values that nodes
+// write and read are plain memory, so ThreadSanitizer sees an order that is missing.
+//
+// Everything random is decided by make_graph; execution follows the plan.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exec/executor.hpp"
+#include "exec/scope.hpp"
+
+namespace refrain::test {
+
+enum class Shape : std::uint8_t { plain, thrower, nested, manual, reducer, fold, loop };
+
+struct PlannedNode {
+  struct Edge {
+    int from;
+    exec::EdgeKind kind;
+  };
+  Shape shape = Shape::plain;
+  std::vector<Edge> edges;
+  std::int16_t priority = 0;
+  std::uint16_t processor = 0;
+  int reducer = -1;         ///< of a fold
+  int folds = 0;            ///< of a reducer
+  int payload = 64;
+  bool inline_run = false;
+  bool wait_after = false;  ///< the launching program waits for this node before it goes on
+  std::unique_ptr<struct Graph> inner;
+};
+
+struct Graph {
+  std::uint32_t window = 8192;
+  std::vector<PlannedNode> nodes;
+  std::vector<int> failed_by;  ///< per node: index of the thrower whose failure it carries, or -1
+};
+
+struct GraphOptions {
+  int nodes = 200;
+  int reach = 30;        ///< edges come from at most this far back
+  int depth = 2;         ///< levels of nested graphs
+  bool failures = true;
+  int gpus = 0;          ///< dedicated processors; ids follow the cpu's (id 0)
+};
+
+std::unique_ptr<Graph> make_graph(std::uint64_t seed, const GraphOptions& options);
+
+/// Runs the graph in a scope below `parent` (null: inside run_root) and checks it, with gtest
+/// expectations. Returns the order in which nodes began, for comparing runs.
+std::vector<int> run_graph(exec::Executor& executor, const Graph& graph, exec::Scope* parent);
+
+}  // namespace refrain::test
