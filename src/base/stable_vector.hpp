@@ -16,7 +16,6 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
-#include <memory>
 
 #include "base/assert.hpp"
 

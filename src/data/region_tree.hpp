@@ -1,17 +1,26 @@
 #pragma once
 // Region trees: a root region (an index space times fields), its partitions, their subregions, their
-// partitions, to any depth. A tree sits in a numbered slot of its context's forest.
+// partitions, to any depth. A tree sits in a numbered slot of its context's forest (data/forest.hpp).
 //
-// Names repeat. destroy() makes a tree (or partition) *dormant*: a new one of the same shape (equal index
-// space and fields; a partition: equal pieces of the same region) takes over the slot that became
+// Names repeat. Destroying a tree (or partition) makes it *dormant*: a new one of the same shape (equal
+// index space and fields; a partition: equal pieces of the same region) takes over the slot that became
 // dormant last, with all that is remembered about it, under a new generation. So a loop that creates and
 // destroys its temporaries names the same slots in every iteration. The number of dormant trees and
-// partitions is bounded; dropping one changes `uid`, which everything memoised about the tree carries.
+// partitions is bounded; dropping one changes `uid`, which everything memoised about the tree carries,
+// and gives its numbers free for new ones of the same size.
+//
+// Generations. Each tree object has a clock that only rises. Making or reviving the tree or one of its
+// partitions takes the clock's next tick as generation; a dead one has generation 0. A handle of a root
+// carries the tree's generation, a handle of a piece that of the partition it is a piece of (which died
+// with everything above it, so that one comparison tells). A tree that is dropped is emptied and kept
+// for reuse, its clock going on: an old handle never points to nothing.
 //
 // Owner: the thread of the context whose forest it is changes trees; other threads (running tasks that
 // hold handles) only read nodes and partitions that existed when their task was launched: storage is
-// stable (base/stable_vector.hpp), so reading needs no lock.
+// stable (base/stable_vector.hpp), so reading needs no lock. While such a task may still read, the
+// owner keeps the tree pinned: what is pinned is not dropped.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,103 +54,143 @@ struct RegionNode {
   std::uint32_t rank = 0;          ///< position of its colour in the order of the colour space
 };
 
+/// What is known of a property that is computed when first asked for.
+enum class Known : std::uint8_t { not_yet, no, yes };
+
 /// A partition of the region `parent`; its pieces are the nodes first_child .. first_child + colours - 1.
 struct PartitionNode {
   std::uint32_t parent = 0;
   std::uint32_t first_child = 0;
-  std::uint32_t generation = 0;
-  std::uint32_t uses = 0;        ///< handles' creations minus destructions; 0: dormant
-  std::uint64_t content = 0;     ///< hash of parent, colours and pieces
+  std::uint32_t uses = 0;     ///< handles' creations minus destructions; 0: dormant (owner)
+  std::uint64_t content = 0;  ///< hash of parent, colours and pieces
   IndexSpaceRef colours;
-  std::string kind;              ///< "blocks", "halo", ... for messages
-  mutable std::optional<bool> disjoint, complete;  ///< computed when first asked (owner thread)
+  std::string kind;                  ///< "blocks", "halo", ... for messages
+  std::vector<std::uint32_t> below;  ///< partitions of its pieces, dormant ones included (owner)
+  // Relaxed suffices: whoever may use a handle learned of the partition after it was made, and whoever
+  // uses it while it is being destroyed has no promise about which answer it gets.
+  std::atomic<std::uint32_t> generation{0};  ///< 0: not alive
+  // Any thread may compute these; all get the same answer.
+  mutable std::atomic<Known> disjoint{Known::not_yet}, complete{Known::not_yet};
+
+  [[nodiscard]] std::uint32_t pieces() const { return static_cast<std::uint32_t>(colours->volume()); }
+};
+
+/// Nodes whose numbers have become free: whatever is kept under them is void.
+struct NodeRange {
+  std::uint32_t first = 0, count = 0;
+  friend bool operator==(const NodeRange&, const NodeRange&) = default;
 };
 
 class RegionTree {
  public:
-  RegionTree(Forest& forest, std::uint32_t slot, IndexSpaceRef space, std::vector<FieldColumn> fields);
+  static constexpr std::size_t max_dormant_partitions = 64;
+  static constexpr std::size_t max_dormant_pieces = std::size_t{1} << 18;
 
-  [[nodiscard]] Forest& forest() const { return forest_; }
-  [[nodiscard]] std::uint32_t slot() const { return slot_; }
-  [[nodiscard]] std::uint32_t generation() const { return generation_; }
+  RegionTree() = default;
+  RegionTree(const RegionTree&) = delete;
+
+  [[nodiscard]] Forest& forest() const { return *forest_; }
+  [[nodiscard]] std::uint32_t slot() const { return slot_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool alive() const { return generation() != 0; }
+  /// Never repeats in the process; changes when node or partition numbers become free.
   [[nodiscard]] std::uint64_t uid() const { return uid_; }
   [[nodiscard]] const std::vector<FieldColumn>& fields() const { return fields_; }
   [[nodiscard]] const RegionNode& node(std::uint32_t i) const { return nodes_[i]; }
-  [[nodiscard]] std::uint32_t node_count() const { return node_count_; }
+  /// One more than the highest node number ever used.
+  [[nodiscard]] std::uint32_t node_count() const { return node_count_.load(std::memory_order_relaxed); }
   [[nodiscard]] const PartitionNode& partition(std::uint32_t i) const { return partitions_[i]; }
+  [[nodiscard]] std::uint32_t partition_count() const {
+    return partition_count_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] const IndexSpaceRef& space() const { return nodes_[0].space; }
   [[nodiscard]] int dim() const { return space()->dim(); }
 
   /// Index of the field, or nothing: compares key, name and type.
   [[nodiscard]] std::optional<std::uint32_t> find_field(const AnyField& field) const;
 
-  /// The partition of `parent` into `pieces` (one per colour, in the order of `colours`): an existing equal one (its
-  /// uses go up), a dormant equal one revived, or a new one. Each piece must lie within the parent (the
-  /// caller checks with a message of its own).
+  /// Owner. The partition of `parent` into `pieces` (one per colour, in the order of `colours`): an existing
+  /// equal one (its uses go up), a dormant equal one revived, or a new one. Each piece must lie within the
+  /// parent (the caller checks with a message of its own).
   AnyPartition make_partition(std::uint32_t parent, IndexSpaceRef colours,
                               std::vector<IndexSpaceRef> pieces, std::string kind);
-  /// Lowers uses; at 0 the partition and all partitions below its pieces become dormant.
-  void destroy_partition(std::uint32_t index);
+  /// Owner. Lowers uses; at 0 the partition and all partitions below its pieces become dormant. Returns the
+  /// nodes that were dropped to keep the bounds (usually none).
+  std::vector<NodeRange> destroy_partition(std::uint32_t index);
 
+  /// Owner. While pinned, nothing of this tree is dropped. Pins count.
+  void pin() { ++pins_; }
+  void unpin() { --pins_; }
+
+  // Any thread; computed when first asked for.
   [[nodiscard]] bool is_disjoint(std::uint32_t partition) const;
   [[nodiscard]] bool is_complete(std::uint32_t partition) const;
 
-  /// The tree and node as a handle.
+  /// The tree and node as a handle; of something dormant, a handle that is dead.
   [[nodiscard]] AnyRegion handle(std::uint32_t node) const;
+  [[nodiscard]] AnyPartition partition_handle(std::uint32_t partition) const;
+  /// Whether the handle, which is one of this tree, names something alive.
+  [[nodiscard]] bool names_living(const AnyRegion& region) const;
+  [[nodiscard]] bool names_living(const AnyPartition& partition) const;
 
   /// "region 3" or "region 3[blocks (1, 2)]" (slot, partition kind, colour, from the root down).
   [[nodiscard]] std::string name_of(std::uint32_t node) const;
+  /// "region 3[blocks]".
   [[nodiscard]] std::string name_of_partition(std::uint32_t partition) const;
+  /// The name, also of the dead, as far as it can still be told.
+  [[nodiscard]] std::string name_of(const AnyRegion& region) const;
+  [[nodiscard]] std::string name_of(const AnyPartition& partition) const;
 
   /// True when the region `inner` is `outer` or below it.
   [[nodiscard]] bool is_within(std::uint32_t inner, std::uint32_t outer) const;
 
-  /// The analysis state that the owning context keeps for this tree (analysis/tree_state.hpp).
+  /// The analysis state that the owning context keeps for this tree (analysis/tree_state.hpp). Kept while
+  /// the tree is dormant, released when it is dropped.
   std::shared_ptr<void> state;
 
  private:
   friend class Forest;
-  Forest& forest_;
-  std::uint32_t slot_;
-  std::uint32_t generation_ = 0;   ///< odd while alive, even while dormant
-  std::uint64_t uid_;              ///< never repeats in the process
+
+  void start(Forest& forest, std::uint32_t slot, IndexSpaceRef space, std::vector<FieldColumn> fields);
+  void revive();
+  std::vector<NodeRange> sleep();  ///< becomes dormant with all its partitions
+  void empty();                    ///< is dropped: only the clock goes on
+
+  [[nodiscard]] std::uint32_t tick();
+  [[nodiscard]] std::optional<std::uint32_t> find_partition(
+      std::uint64_t content, std::uint32_t parent, const IndexSpaceRef& colours,
+      const std::vector<IndexSpaceRef>& pieces) const;
+  std::uint32_t add_partition(std::uint32_t parent, IndexSpaceRef colours,
+                              std::vector<IndexSpaceRef> pieces, std::string kind);
+  std::uint32_t take_nodes(std::uint32_t count);
+  void put_to_sleep(std::uint32_t partition);
+  void wake(std::uint32_t partition);
+  std::vector<NodeRange> trim();
+  void drop(std::uint32_t partition, std::vector<NodeRange>& dropped);
+  void take_off_dormant(std::uint32_t partition);
+  [[nodiscard]] std::vector<IndexSpaceRef> pieces_of(const PartitionNode& partition) const;
+  [[nodiscard]] std::string name_of_dead(std::uint32_t generation) const;
+
+  Forest* forest_ = nullptr;  ///< null: emptied
+  // Read by other threads through old handles.
+  std::atomic<std::uint32_t> slot_{0};
+  std::atomic<std::uint32_t> generation_{0};
+  std::atomic<std::uint32_t> born_{0};  ///< the clock when this object last became a new tree
+  std::atomic<std::uint32_t> node_count_{0}, partition_count_{0};
+  std::uint32_t clock_ = 0;
+  std::uint32_t pins_ = 0;
+  std::uint64_t uid_ = 0;
   std::vector<FieldColumn> fields_;
   StableVector<RegionNode> nodes_;
-  std::uint32_t node_count_ = 0;
   StableVector<PartitionNode> partitions_;
-  std::uint32_t partition_count_ = 0;
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_content_;
+  std::vector<std::uint32_t> dormant_;  ///< partitions, oldest first
+  std::size_t dormant_pieces_ = 0;
+  std::vector<std::uint32_t> free_partitions_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> free_nodes_;  ///< first nodes, by size of block
 };
 
-/// The region trees of one context.
-class Forest {
- public:
-  explicit Forest(int depth) : depth_(depth) {}
-  ~Forest();
-  Forest(const Forest&) = delete;
-
-  /// How many contexts enclose this one: 0 for the program's.
-  [[nodiscard]] int depth() const { return depth_; }
-
-  /// A tree for this shape: the one that became dormant last, or a new one in the lowest free slot.
-  RegionTree& create(IndexSpaceRef space, std::vector<FieldColumn> fields);
-  /// The tree becomes dormant with all its partitions. Returns the dormant trees dropped to keep the bound: the
-  /// caller releases what it keeps for them, then they are freed.
-  std::vector<std::unique_ptr<RegionTree>> destroy(RegionTree& tree);
-
-  [[nodiscard]] std::size_t alive() const { return alive_; }
-  /// All trees alive, by slot.
-  [[nodiscard]] std::vector<RegionTree*> trees() const;
-
- private:
-  int depth_;
-  std::size_t alive_ = 0;
-  std::vector<std::unique_ptr<RegionTree>> slots_;
-  std::vector<std::uint32_t> free_slots_;
-  std::vector<RegionTree*> dormant_;  ///< oldest first
-};
-
-/// Throws UsageError ("... was destroyed ...") unless the handle's generation is the present one.
+/// Throws UsageError ("WHAT: region 3 was destroyed") unless the handle names something alive. Any thread.
 void check_alive(const AnyRegion& region, const char* what);
 void check_alive(const AnyPartition& partition, const char* what);
 

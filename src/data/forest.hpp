@@ -1,0 +1,61 @@
+#pragma once
+// The region trees of one context, by slot. See data/region_tree.hpp for what becomes of destroyed ones.
+//
+// Owner: the context's thread. Objects of dropped trees go to a graveyard, from which the next new trees
+// take them; forests of nested contexts share that of the program's, so that a handle stays recognisable
+// as dead also after the context that made it has ended. It holds as many objects as there ever were
+// trees at one time.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "data/region_tree.hpp"
+
+namespace refrain::data {
+
+/// Emptied trees waiting to be used again. Any thread.
+class TreeGraveyard;
+
+class Forest {
+ public:
+  static constexpr std::size_t max_dormant = 64;
+
+  /// The program's forest, or one that stands alone.
+  explicit Forest(int depth = 0);
+  /// The forest of a context nested in that of `enclosing`.
+  explicit Forest(const Forest& enclosing);
+  ~Forest();
+  Forest& operator=(const Forest&) = delete;
+
+  /// How many contexts enclose this one: 0 for the program's.
+  [[nodiscard]] int depth() const { return depth_; }
+
+  /// A tree for this shape: the one that became dormant last, or a new one in the lowest free slot.
+  RegionTree& create(IndexSpaceRef space, std::vector<FieldColumn> fields);
+  /// The tree becomes dormant with all its partitions. Older dormant trees that are dropped to keep the
+  /// bound release their `state` here. Returns the nodes of *this* tree that were dropped.
+  std::vector<NodeRange> destroy(RegionTree& tree);
+
+  [[nodiscard]] std::size_t alive() const { return alive_; }
+  [[nodiscard]] std::size_t dormant() const { return dormant_.size(); }
+  /// All trees alive, by slot.
+  [[nodiscard]] std::vector<RegionTree*> trees() const;
+
+ private:
+  RegionTree* find_dormant(const IndexSpaceRef& space, const std::vector<FieldColumn>& fields);
+  std::uint32_t take_slot();
+  void drop_oldest(const RegionTree& except);
+
+  int depth_;
+  std::shared_ptr<TreeGraveyard> graveyard_;
+  std::size_t alive_ = 0;
+  std::vector<std::unique_ptr<RegionTree>> slots_;
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_slots_;
+  std::vector<RegionTree*> dormant_;  ///< oldest first
+};
+
+}  // namespace refrain::data

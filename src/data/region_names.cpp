@@ -1,0 +1,76 @@
+// Handles of region trees: which are alive, and what they are called in messages.
+
+#include "data/region_tree.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::data {
+
+AnyRegion RegionTree::handle(std::uint32_t node) const {
+  const std::uint32_t partition = nodes_[node].partition;
+  const std::uint32_t generation =
+      partition == RegionNode::none
+          ? this->generation()
+          : partitions_[partition].generation.load(std::memory_order_relaxed);
+  return {const_cast<RegionTree*>(this), node, generation};
+}
+
+AnyPartition RegionTree::partition_handle(std::uint32_t partition) const {
+  return {const_cast<RegionTree*>(this), partition,
+          partitions_[partition].generation.load(std::memory_order_relaxed)};
+}
+
+bool RegionTree::names_living(const AnyRegion& region) const {
+  return region.generation != 0 && region.node < node_count() &&
+         handle(region.node).generation == region.generation;
+}
+
+bool RegionTree::names_living(const AnyPartition& partition) const {
+  return partition.generation != 0 && partition.index < partition_count() &&
+         partition_handle(partition.index).generation == partition.generation;
+}
+
+std::string RegionTree::name_of(std::uint32_t node) const {
+  const RegionNode& region = nodes_[node];
+  if (region.partition == RegionNode::none) return "region " + std::to_string(slot());
+  const PartitionNode& p = partitions_[region.partition];
+  return name_of(p.parent) + "[" + p.kind + " " +
+         to_string(p.colours->nth(region.rank), p.colours->dim()) + "]";
+}
+
+std::string RegionTree::name_of_partition(std::uint32_t partition) const {
+  const PartitionNode& p = partitions_[partition];
+  return name_of(p.parent) + "[" + p.kind + "]";
+}
+
+// Its slot is that of the tree, unless the object has been used for another tree since.
+std::string RegionTree::name_of_dead(std::uint32_t generation) const {
+  return generation >= born_.load(std::memory_order_relaxed) ? "region " + std::to_string(slot())
+                                                             : "a region of an earlier tree";
+}
+
+std::string RegionTree::name_of(const AnyRegion& region) const {
+  if (names_living(region)) return name_of(region.node);
+  const std::string tree = name_of_dead(region.generation);
+  return region.node == 0 ? tree : "a piece of " + tree;
+}
+
+std::string RegionTree::name_of(const AnyPartition& partition) const {
+  if (names_living(partition)) return name_of_partition(partition.index);
+  return "a partition of " + name_of_dead(partition.generation);
+}
+
+void check_alive(const AnyRegion& region, const char* what) {
+  if (region.tree == nullptr) throw UsageError(std::string(what) + ": an empty region handle");
+  if (!region.tree->names_living(region))
+    throw UsageError(std::string(what) + ": " + region.tree->name_of(region) + " was destroyed");
+}
+
+void check_alive(const AnyPartition& partition, const char* what) {
+  if (partition.tree == nullptr)
+    throw UsageError(std::string(what) + ": an empty partition handle");
+  if (!partition.tree->names_living(partition))
+    throw UsageError(std::string(what) + ": " + partition.tree->name_of(partition) +
+                     " was destroyed");
+}
+
+}  // namespace refrain::data
