@@ -1,0 +1,107 @@
+// The circuit simulation: command line and report. See README.md.
+
+#include <cstdio>
+#include <string>
+
+#include "../common/program.hpp"
+#include "parallel.hpp"
+
+namespace {
+
+using namespace circuit;
+
+struct CommandLine {
+  Setup setup;
+  bool only_sequential = false;
+  bool no_sequential = false;
+};
+
+void add_flags(CLI::App& app, CommandLine& line) {
+  Setup& s = line.setup;
+  app.add_option("--pieces", s.pieces, "number of pieces")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--nodes", s.nodes, "nodes per piece")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--wires", s.wires, "wires per piece")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--percent-in-piece", s.percent_in_piece, "of the wires, both ends in one piece")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app.add_option("--steps", s.steps, "time steps")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--substeps", s.substeps, "inner steps per step of a wire")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--seed", s.seed, "of the random graph")->capture_default_str();
+  auto* only = app.add_flag("--sequential", line.only_sequential, "run the plain loop only");
+  app.add_flag("--no-sequential", line.no_sequential,
+               "compare neither with the plain loop nor with the reference")
+      ->excludes(only);
+}
+
+Outcome run_on_refrain(const Setup& setup, const refrain::Options& options, const State* expected) {
+  apps::Progress progress("circuit", setup.steps);
+  Outcome outcome;
+  refrain::Runtime runtime(options);
+  runtime.run(
+      [&](refrain::Context& ctx) { outcome = run_parallel(ctx, setup, progress, expected); });
+  return outcome;
+}
+
+void print_speed(const char* who, const Setup& setup, const Outcome& outcome) {
+  const double wires = static_cast<double>(setup.all_wires()) * setup.steps;
+  std::printf("  %-12s %8.3f s  %9.3f million wires/s", who, outcome.seconds,
+              wires / outcome.seconds * 1e-6);
+}
+
+bool check_balance(const Outcome& outcome) {
+  const bool right = outcome.imbalance <= largest_imbalance;
+  std::printf("check %s: what the nodes gain the wires lose, to %.1e of it (%.0e allowed)\n",
+              right ? "passed" : "FAILED", outcome.imbalance, largest_imbalance);
+  return right;
+}
+
+bool run(const CommandLine& line, const refrain::Options& options) {
+  const Setup& setup = line.setup;
+  std::printf("circuit: %lld pieces of %lld nodes and %lld wires, %d%% inside, %d steps of %d\n",
+              static_cast<long long>(setup.pieces), static_cast<long long>(setup.nodes),
+              static_cast<long long>(setup.wires), setup.percent_in_piece, setup.steps,
+              setup.substeps);
+  std::fflush(stdout);
+  const int threads = apps::threads_of(options);
+  if (line.no_sequential) {
+    const Outcome parallel = run_on_refrain(setup, options, nullptr);
+    print_speed("refrain", setup, parallel);
+    std::printf("  (%d threads)\n", threads);
+    return check_balance(parallel);
+  }
+  State state;
+  const Outcome plain = run_plain_loop(setup, state);
+  print_speed("plain loop", setup, plain);
+  std::printf("\n");
+  if (line.only_sequential) return check_balance(plain);
+  run_reference(setup, state);
+  const Outcome parallel = run_on_refrain(setup, options, &state);
+  print_speed("refrain", setup, parallel);
+  std::printf("  (%d threads, %.2f times the plain loop's speed)\n", threads,
+              plain.seconds / parallel.seconds);
+  const bool balanced = check_balance(parallel);
+  std::printf("check %s: voltages, charges and currents %s the reference's, bit for bit\n",
+              parallel.identical ? "passed" : "FAILED",
+              parallel.identical ? "equal" : "differ from");
+  return balanced && parallel.identical;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Simulates an electrical circuit: a random graph of nodes and wires", "circuit"};
+  CommandLine line;
+  add_flags(app, line);
+  return apps::run_program(app, argc, argv,
+                           [&](const refrain::Options& options) { return run(line, options); });
+}

@@ -1,0 +1,120 @@
+// The PRK star stencil: command line and report. See README.md.
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "../common/program.hpp"
+#include "parallel.hpp"
+#include "sequential.hpp"
+
+namespace {
+
+using namespace stencil;
+
+struct CommandLine {
+  Setup setup;
+  std::vector<Coord> tiles;
+  Coord tile = 0;
+  bool only_sequential = false;
+  bool no_sequential = false;
+};
+
+void add_flags(CLI::App& app, CommandLine& line) {
+  Setup& s = line.setup;
+  app.add_option("--n", s.n, "the grid has n x n points")->capture_default_str();
+  app.add_option("--radius", s.radius, "of the star")
+      ->check(CLI::Range(1, 4))
+      ->capture_default_str();
+  app.add_option("--iterations", s.iterations, "timed iterations; one more goes before")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  auto* tiles = app.add_option("--tiles", line.tiles, "DOWN,ACROSS: number of tiles (4,4)")
+                    ->delimiter(',')
+                    ->expected(2)
+                    ->check(CLI::PositiveNumber);
+  app.add_option("--tile", line.tile, "edge of a tile, instead of --tiles")
+      ->check(CLI::PositiveNumber)
+      ->excludes(tiles);
+  auto* only = app.add_flag("--sequential", line.only_sequential, "run the plain loops only");
+  app.add_flag("--no-sequential", line.no_sequential, "do not compare with the plain loops")
+      ->excludes(only);
+}
+
+// The setup that the command line asks for.
+Setup finish(const CommandLine& line) {
+  Setup s = line.setup;
+  if (!line.tiles.empty()) s.tiles = {line.tiles[0], line.tiles[1]};
+  if (line.tile > 0)
+    s.tiles = {(s.n + line.tile - 1) / line.tile, (s.n + line.tile - 1) / line.tile};
+  if (s.n <= 2 * Coord{s.radius})
+    throw CLI::ValidationError("--n", "the grid has no point whose star lies in it");
+  if (s.tiles[0] > s.n || s.tiles[1] > s.n)
+    throw CLI::ValidationError("--tiles", "there are more tiles than rows or columns");
+  return s;
+}
+
+void print_speed(const char* who, const Setup& setup, const Outcome& outcome) {
+  std::printf("  %-12s %8.3f s  %9.0f Mflop/s", who, outcome.seconds,
+              setup.flops() / outcome.seconds * 1e-6);
+}
+
+// PRK's check; says what it found.
+bool check(const Setup& setup, const Outcome& outcome) {
+  const bool right = std::fabs(outcome.norm - setup.expected_norm()) <= 1e-8;
+  std::printf("check %s: the mean of |out| is %.10g, it has to be %.10g\n",
+              right ? "passed" : "FAILED", outcome.norm, setup.expected_norm());
+  return right;
+}
+
+Outcome run_on_refrain(const Setup& setup, const refrain::Options& options,
+                       const std::vector<double>* expected) {
+  apps::Progress progress("stencil", setup.iterations + 1);
+  Outcome outcome;
+  refrain::Runtime runtime(options);
+  runtime.run(
+      [&](refrain::Context& ctx) { outcome = run_parallel(ctx, setup, progress, expected); });
+  return outcome;
+}
+
+bool run(const CommandLine& line, const refrain::Options& options) {
+  const Setup setup = finish(line);
+  std::printf("stencil: %lld x %lld points, radius %d, %lld x %lld tiles, %d iterations\n",
+              static_cast<long long>(setup.n), static_cast<long long>(setup.n), setup.radius,
+              static_cast<long long>(setup.tiles[0]), static_cast<long long>(setup.tiles[1]),
+              setup.iterations);
+  std::fflush(stdout);
+  std::vector<double> expected;
+  Outcome sequential;
+  if (!line.no_sequential) {
+    sequential = run_sequential(setup, &expected);
+    print_speed("sequential", setup, sequential);
+    std::printf("\n");
+    if (line.only_sequential) return check(setup, sequential);
+  }
+  const Outcome parallel = run_on_refrain(setup, options, line.no_sequential ? nullptr : &expected);
+  print_speed("refrain", setup, parallel);
+  const int threads = apps::threads_of(options);
+  if (line.no_sequential) {
+    std::printf("  (%d threads)\n", threads);
+    return check(setup, parallel);
+  }
+  std::printf("  (%d threads, %.2f times the sequential speed)\n", threads,
+              sequential.seconds / parallel.seconds);
+  const bool right = check(setup, parallel);
+  std::printf("check %s: out %s the sequential one, bit for bit\n",
+              parallel.identical ? "passed" : "FAILED",
+              parallel.identical ? "equals" : "differs from");
+  return right && parallel.identical;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"The 2-D star stencil of the Parallel Research Kernels", "stencil"};
+  CommandLine line;
+  add_flags(app, line);
+  return apps::run_program(app, argc, argv,
+                           [&](const refrain::Options& options) { return run(line, options); });
+}
