@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/assert.hpp"
@@ -75,11 +76,18 @@ class JsonReader {
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& error) {
-    // The parser's text is "[...] parse error at line 1, column 2: what"; the position is told again by
-    // us, in our form. It has read one character too far.
+    // The parser's text is "[...] parse error at line 1, column 2: what"; the place is told again by us,
+    // in our form, and as the start of the offending token: the parser stands behind its last character.
     std::string what = error.what();
-    if (const auto colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
-    file_.fail(position == 0 ? 0 : position - 1, what);
+    if (const auto bracket = what.find("] "); bracket != std::string::npos)
+      what.erase(0, bracket + 2);
+    if (what.starts_with("parse error at ")) what.erase(0, what.find(": ") + 2);
+    std::size_t offset = position == 0 ? 0 : position - 1;
+    if (what.find("unexpected string literal") != std::string::npos) offset = string_begin(offset);
+    else if (what.find("unexpected number literal") != std::string::npos ||
+             what.starts_with("number overflow"))
+      while (offset > 0 && std::strchr("+-.0123456789eE", text_[offset - 1]) != nullptr) --offset;
+    file_.fail(offset, what);
   }
 
  private:
@@ -89,6 +97,18 @@ class JsonReader {
     while (cursor_ < text_.size() && std::strchr(" \t\r\n,:", text_[cursor_]) != nullptr) ++cursor_;
     // After the last element of an array or object its closing bracket is stepped over by close().
     return cursor_;
+  }
+
+  // The opening quote of the string whose closing quote stands at `end`. A quote inside it is escaped,
+  // which is to say that an odd number of backslashes stands before it.
+  std::size_t string_begin(std::size_t end) const {
+    for (std::size_t i = end; i-- > 0;) {
+      if (text_[i] != '"') continue;
+      std::size_t backslashes = 0;
+      while (backslashes < i && text_[i - 1 - backslashes] == '\\') ++backslashes;
+      if (backslashes % 2 == 0) return i;
+    }
+    return end;
   }
 
   void step_over(std::size_t offset) {
@@ -155,12 +175,16 @@ JsonFile::JsonFile(std::string text, std::string name)
 
 std::string JsonFile::read(const std::string& path, std::string_view what) {
   errno = 0;
-  std::ifstream in(path, std::ios::binary);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
+                                                           &std::fclose);
   std::string text;
-  if (in) text.assign(std::istreambuf_iterator<char>(in), {});
-  if (!in || in.bad() || errno == EISDIR)
-    throw InputError(fmt::format("cannot read the {} '{}': {}", what, path,
-                                 errno != 0 ? std::strerror(errno) : "the file does not open"));
+  if (in != nullptr) {
+    char part[4096];
+    while (const std::size_t count = std::fread(part, 1, sizeof part, in.get()))
+      text.append(part, count);
+  }
+  if (in == nullptr || std::ferror(in.get()) != 0)
+    throw InputError(fmt::format("cannot read the {} '{}': {}", what, path, std::strerror(errno)));
   return text;
 }
 

@@ -1,0 +1,227 @@
+// One case per message of machine descriptions, with line and column.
+
+#include "machine/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include "refrain/error.hpp"
+
+namespace refrain::machine {
+namespace {
+
+template <class Make>
+std::string message_of(Make make) {
+  try {
+    make();
+  } catch (const InputError& error) { return error.what(); }
+  return "no error";
+}
+
+std::string short_error(const std::string& text) {
+  return message_of([&] { load("emulated" + text); });
+}
+
+std::string json_error(const std::string& text) {
+  return message_of([&] { parse_json(text, "m.json"); });
+}
+
+TEST(ShortFormErrors, NameTheColumn) {
+  EXPECT_EQ(short_error(":gpu=2"),
+            "machine description 'emulated:gpu=2':1:10: unknown name 'gpu'; did you mean 'gpus'?");
+  EXPECT_EQ(
+      short_error(":gpus=2,zzzzz=1"),
+      "machine description 'emulated:gpus=2,zzzzz=1':1:17: unknown name 'zzzzz'; known are cpus, "
+      "gpus, numa, system, framebuffer, pinned");
+  EXPECT_EQ(short_error(":gpus"),
+            "machine description 'emulated:gpus':1:14: expected '=' and a value after 'gpus'");
+  EXPECT_EQ(
+      short_error(":gpus=-1"),
+      "machine description 'emulated:gpus=-1':1:15: expected a whole number from 0 to 4096 for "
+      "'gpus', found '-1'");
+  EXPECT_EQ(
+      short_error(":gpus=1,framebuffer=64Mb/s"),
+      "machine description 'emulated:gpus=1,framebuffer=64Mb/s':1:29: expected a size above 0 "
+      "such as 64MiB for 'framebuffer', found '64Mb/s'");
+  EXPECT_EQ(short_error(":gpus=1,gpus=2"),
+            "machine description 'emulated:gpus=1,gpus=2':1:17: 'gpus' is given a second time");
+  EXPECT_EQ(
+      short_error(":framebuffer=1MiB"),
+      "machine description 'emulated:framebuffer=1MiB':1:10: a framebuffer needs a gpu; expected "
+      "'gpus=' with at least 1");
+  EXPECT_EQ(
+      short_error(":cpus=1,numa=2"),
+      "machine description 'emulated:cpus=1,numa=2':1:17: expected at most one NUMA domain per "
+      "cpu, found numa=2 with 1 cpus");
+  EXPECT_EQ(short_error(":gpus=1,"),
+            "machine description 'emulated:gpus=1,':1:17: unknown name ''; known are cpus, gpus, "
+            "numa, system, framebuffer, pinned");
+}
+
+TEST(MachineFileErrors, FileCannotBeRead) {
+  EXPECT_EQ(message_of([] { load("no/such.json"); }),
+            "cannot read the machine description 'no/such.json': No such file or directory");
+  EXPECT_EQ(message_of([] { load("/"); }),
+            "cannot read the machine description '/': Is a directory");
+}
+
+TEST(MachineFileErrors, Syntax) {
+  EXPECT_EQ(json_error(""),
+            "m.json:1:1: syntax error while parsing value - unexpected end of input; "
+            "expected '[', '{', or a literal");
+  EXPECT_TRUE(json_error("{\n  \"name\" \"x\"}").starts_with("m.json:2:10: syntax error"))
+      << json_error("{\n  \"name\" \"x\"}");
+  EXPECT_TRUE(json_error("{\n  \"name\": x}").starts_with("m.json:2:11: syntax error"))
+      << json_error("{\n  \"name\": x}");
+  EXPECT_TRUE(json_error("{\"name\": \"x\"").starts_with("m.json:1:13: syntax error"))
+      << json_error("{\"name\": \"x\"");
+  EXPECT_TRUE(json_error("{\"a\": 1 -2.5}").starts_with("m.json:1:9: syntax error"))
+      << json_error("{\"a\": 1 -2.5}");
+  EXPECT_EQ(json_error("{\"a\": 1e999}"), "m.json:1:7: number overflow parsing '1e999'");
+  EXPECT_TRUE(json_error("[1,,2]").starts_with("m.json:1:4: syntax error")) << json_error("[1,,2]");
+  EXPECT_EQ(json_error("{\"name\": \"x\", \"name\": \"y\"}"),
+            "m.json:1:15: 'name' is given a second time in this object");
+  EXPECT_EQ(json_error(std::string(100, '[')), "m.json:1:65: nested deeper than 64 levels");
+}
+
+// A right description, line by line; each case replaces one piece of it.
+const std::string right = R"({"name": "right",
+ "memories": [
+  {"name": "sys", "kind": "system", "capacity": "1GiB", "numa": 0},
+  {"name": "fb", "kind": "framebuffer", "capacity": 4096}],
+ "processors": [
+  {"name": "c", "kind": "cpu", "count": 2, "memories": ["sys"], "cpus": [0, 1]},
+  {"name": "g", "kind": "gpu", "memories": ["fb"], "emulated": true}],
+ "links": [
+  {"between": ["sys", "fb"], "bandwidth": "12GB/s", "latency": "5us"}]}
+)";
+
+std::string wrong(const std::string& piece, const std::string& replacement) {
+  std::string text = right;
+  const auto at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  return json_error(text.replace(at, piece.size(), replacement));
+}
+
+TEST(MachineFileErrors, TheRightOneIsRight) { EXPECT_EQ(json_error(right), "no error"); }
+
+TEST(MachineFileErrors, Shape) {
+  EXPECT_EQ(json_error("[]"), "m.json:1:1: expected an object in { }, found an empty list");
+  EXPECT_EQ(json_error("{}"), "m.json:1:1: this object needs 'memories'");
+  EXPECT_EQ(wrong("\"links\"", "\"link\""),
+            "m.json:8:2: unknown name 'link'; did you mean 'links'?");
+  EXPECT_EQ(wrong("\"right\"", "7"), "m.json:1:10: expected a text in quotes, found 7");
+  EXPECT_EQ(wrong("[\"sys\"]", "\"sys\""), "m.json:6:56: expected a list in [ ], found 'sys'");
+  EXPECT_EQ(wrong("true", "1"), "m.json:7:64: expected true or false, found 1");
+  EXPECT_EQ(wrong("\"numa\": 0", "\"numa\": 0.5"),
+            "m.json:3:65: expected a whole number from 0 to 1023, found 0.5");
+}
+
+TEST(MachineFileErrors, Memories) {
+  EXPECT_EQ(
+      wrong("\"system\"", "\"sistem\""),
+      "m.json:3:27: expected a memory kind (system, pinned, framebuffer or file), found 'sistem'");
+  EXPECT_EQ(wrong("\"1GiB\"", "\"1 giga\""),
+            "m.json:3:49: expected a size above 0 such as \"64MiB\" or a number of bytes, found '1 "
+            "giga'");
+  EXPECT_EQ(wrong("4096", "0"),
+            "m.json:4:53: expected a whole number from 1 to 9223372036854775807, found 0");
+  EXPECT_EQ(wrong("\"fb\"", "\"sys\""), "m.json:4:12: the name 'sys' is given a second time");
+  EXPECT_EQ(wrong("\"fb\"", "\"\""), "m.json:4:12: expected a name, found ''");
+  EXPECT_EQ(wrong("[\"fb\"], \"em", "[\"fa\"], \"em"),
+            "m.json:7:45: no memory is called 'fa'; did you mean 'fb'?");
+  EXPECT_EQ(json_error("{\"memories\": [], \"processors\": []}"),
+            "m.json:1:14: expected at least one memory, found an empty list");
+}
+
+TEST(MachineFileErrors, Processors) {
+  EXPECT_EQ(wrong("\"cpu\"", "\"core\""),
+            "m.json:6:25: expected a processor kind (cpu or gpu), found 'core'");
+  EXPECT_EQ(wrong("\"cpu\"", "\"gang\""),
+            "m.json:6:25: gangs are not described: there is one for the cpus of each NUMA domain; "
+            "expected cpu or gpu");
+  EXPECT_EQ(wrong("\"count\": 2", "\"count\": 0"),
+            "m.json:6:41: expected a whole number from 1 to 4096, found 0");
+  EXPECT_EQ(wrong("\"count\": 2", "\"count\": 4096"),
+            "m.json:6:76: expected 4096 hardware thread numbers, one per processor, found 2");
+  EXPECT_EQ(wrong("[0, 1]", "[0]"),
+            "m.json:6:73: expected 2 hardware thread numbers, one per processor, found 1");
+  EXPECT_EQ(wrong("\"g\"", "\"c1\""), "m.json:7:12: the name 'c1' is given a second time");
+  EXPECT_EQ(wrong("[\"sys\"],", "[\"fb\"],"),
+            "m.json:6:57: a cpu cannot reach the framebuffer memory 'fb'");
+  EXPECT_EQ(wrong("[\"sys\"],", "[\"sys\", \"sys\"],"),
+            "m.json:6:64: 'sys' is given a second time");
+  EXPECT_EQ(wrong("[\"sys\"],", "[],"),
+            "m.json:6:56: expected at least one system memory, since a cpu needs one");
+  EXPECT_EQ(
+      wrong("\"gpu\", \"memories\"", "\"gpu\", \"count\": 2, \"memories\""),
+      "m.json:7:57: framebuffer 'fb' belongs to 'g0' already; the first framebuffer in a gpu's "
+      "list is its own");
+  EXPECT_EQ(
+      wrong(",\n  {\"name\": \"g\", \"kind\": \"gpu\", \"memories\": [\"fb\"], \"emulated\": true}",
+            ""),
+      "m.json:4:12: framebuffer 'fb' belongs to no gpu; expected one that lists it first");
+  EXPECT_EQ(wrong("{\"name\": \"c\", \"kind\": \"cpu\", \"count\": 2, \"memories\": [\"sys\"], "
+                  "\"cpus\": [0, 1]},",
+                  ""),
+            "m.json:5:16: expected at least one processor of kind 'cpu', found none");
+}
+
+TEST(MachineFileErrors, Links) {
+  EXPECT_EQ(wrong("[\"sys\", \"fb\"]", "[\"sys\", \"fbx\"]"),
+            "m.json:9:23: no memory is called 'fbx'; did you mean 'fb'?");
+  EXPECT_EQ(wrong("[\"sys\", \"fb\"]", "[\"sys\"]"),
+            "m.json:9:15: expected the names of two memories, found 1");
+  EXPECT_EQ(wrong("\"12GB/s\"", "\"12GB\""),
+            "m.json:9:43: expected a bandwidth above 0 such as \"16GB/s\" or a number of bytes per "
+            "second, found '12GB'");
+  EXPECT_EQ(wrong("\"5us\"", "-1"),
+            "m.json:9:64: expected a latency such as \"1.5us\" or a number of seconds, found -1");
+  EXPECT_EQ(wrong("\"between\": [\"sys\", \"fb\"]", "\"from\": \"sys\""),
+            "m.json:9:3: this object needs 'to'");
+  EXPECT_EQ(wrong("\"between\": [\"sys\", \"fb\"], ", ""),
+            "m.json:9:3: a link needs 'between' (both ways) or 'from' and 'to'");
+  EXPECT_EQ(wrong("{\"between\": [\"sys\", \"fb\"]",
+                  "{\"from\": \"sys\", \"between\": [\"sys\", \"fb\"]"),
+            "m.json:9:3: a link has either 'between' (both ways) or 'from' and 'to', found both");
+  EXPECT_EQ(wrong("\"between\": [\"sys\", \"fb\"]", "\"from\": \"sys\", \"to\": \"fb\""),
+            "m.json:3:12: no links lead from memory 'fb' to memory 'sys'");
+}
+
+TEST(MachineErrors, MachinesMadeByHand) {
+  EXPECT_EQ(message_of([] { Machine("m", {}, {{}}, {}); }), "machine 'm': it has no processor");
+  EXPECT_EQ(message_of([] { Machine("m", {{}}, {}, {}); }), "machine 'm': it has no memory");
+  const auto build = [](auto change) {
+    return message_of([&] {
+      Description d;
+      d.name = "m";
+      d.add(MemoryKind::system, "sys", 1, 0);
+      d.add(ProcessorKind::cpu, "cpu", 0, {0});
+      change(d);
+      std::move(d).build();
+    });
+  };
+  EXPECT_EQ(build([](Description&) {}), "no error");
+  EXPECT_EQ(build([](Description& d) { d.memories[0].id = 5; }),
+            "machine 'm': memory 'sys' has id 5, expected its position 0");
+  EXPECT_EQ(build([](Description& d) { d.processors[0].id = 5; }),
+            "machine 'm': processor 'cpu' has id 5, expected its position 0");
+  EXPECT_EQ(build([](Description& d) { d.processors[0].memories.clear(); }),
+            "machine 'm': processor 'cpu' reaches no memory");
+  EXPECT_EQ(build([](Description& d) { d.processors[0].memories = {3}; }),
+            "machine 'm': processor 'cpu' reaches memory 3, but there are 1");
+  EXPECT_EQ(build([](Description& d) { d.processors[0].kind = ProcessorKind::gpu; }),
+            "machine 'm': processor 'cpu' is a gpu and cannot reach the system memory 'sys'");
+  EXPECT_EQ(build([](Description& d) { d.processors[0].members = {7}; }),
+            "machine 'm': gang 'cpu' has member 7, which is no cpu");
+  EXPECT_EQ(build([](Description& d) { d.memories[0].owner = 0; }),
+            "machine 'm': memory 'sys' belongs to processor 0, which is no gpu");
+  EXPECT_EQ(
+      build([](Description& d) {
+        d.links.push_back({0, 1, 1.0, 0.0});
+      }),
+      "machine 'm': the link from memory 0 to memory 1 needs two memories, a bandwidth above 0 "
+      "and a latency of at least 0");
+}
+
+}  // namespace
+}  // namespace refrain::machine

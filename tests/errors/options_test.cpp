@@ -1,0 +1,77 @@
+// One case per message of the runtime's flags.
+
+#include "refrain/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "refrain/error.hpp"
+#include "support/arguments.hpp"
+
+namespace refrain {
+namespace {
+
+using test::Arguments;
+using test::EnvironmentArgs;
+
+std::string message_of(Arguments args) {
+  try {
+    parse_options(args.count, args.values());
+  } catch (const InputError& error) { return error.what(); }
+  return "no error";
+}
+
+TEST(FlagErrors, UnknownFlag) {
+  EXPECT_EQ(message_of({"--refrain:worker", "3"}),
+            "argv: unknown flag '--refrain:worker'; did you mean 'workers'?");
+  EXPECT_EQ(message_of({"--refrain:xyzzy=1"}),
+            "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
+            "schedule, check, stats, timeline, graph, help");
+}
+
+TEST(FlagErrors, BadValue) {
+  EXPECT_EQ(message_of({"--refrain:workers=two"}),
+            "argv: --refrain:workers: expected a whole number from -1 to 4096, found 'two'");
+  EXPECT_EQ(message_of({"--refrain:workers", "-2"}),
+            "argv: --refrain:workers: expected a whole number from -1 to 4096, found '-2'");
+  EXPECT_EQ(message_of({"--refrain:window", "0"}),
+            "argv: --refrain:window: expected a whole number from 1 to 1000000000, found '0'");
+  EXPECT_EQ(message_of({"--refrain:schedule=18446744073709551616"}),
+            "argv: --refrain:schedule: expected a whole number from 0 to 2^64-1, found "
+            "'18446744073709551616'");
+  EXPECT_EQ(message_of({"--refrain:check=maybe"}),
+            "argv: --refrain:check: expected on or off, found 'maybe'");
+  EXPECT_EQ(message_of({"--refrain:check="}),
+            "argv: --refrain:check: expected on or off, found ''");
+  EXPECT_EQ(message_of({"--refrain:help=yes"}),
+            "argv: --refrain:help: expected no value, found 'yes'");
+  EXPECT_EQ(message_of({"--refrain:timeline", ""}),
+            "argv: --refrain:timeline: expected a file to write, found ''");
+}
+
+TEST(FlagErrors, MissingValue) {
+  EXPECT_EQ(message_of({"--refrain:graph"}),
+            "argv: --refrain:graph needs a value: expected a file to write, found nothing");
+  EXPECT_EQ(message_of({"--refrain:workers", "--refrain:check"}),
+            "argv: --refrain:workers needs a value: expected a whole number from -1 to 4096, found "
+            "'--refrain:check'");
+}
+
+TEST(FlagErrors, Environment) {
+  {
+    const EnvironmentArgs environment("--refrain:window=x");
+    EXPECT_EQ(
+        message_of({}),
+        "REFRAIN_ARGS: --refrain:window: expected a whole number from 1 to 1000000000, found 'x'");
+  }
+  {
+    const EnvironmentArgs environment("workers=3");
+    EXPECT_EQ(message_of({}), "REFRAIN_ARGS: expected a flag --refrain:NAME, found 'workers=3'");
+  }
+  {
+    const EnvironmentArgs environment("--refrain:graph 'a b");
+    EXPECT_EQ(message_of({}), "REFRAIN_ARGS: a quote ' is not closed in: --refrain:graph 'a b");
+  }
+}
+
+}  // namespace
+}  // namespace refrain

@@ -1,0 +1,135 @@
+#include "base/json_tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "refrain/error.hpp"
+#include "support/test_budget.hpp"
+
+namespace refrain {
+namespace {
+
+TEST(JsonTree, PositionsCountCharactersAndLines) {
+  const std::string text =
+      "ab\n\xC3\xA4"
+      "c";  // the second line starts with a two-byte character
+  EXPECT_EQ(position_in(text, 0).line, 1);
+  EXPECT_EQ(position_in(text, 1).column, 2);
+  EXPECT_EQ(position_in(text, 5).line, 2);
+  EXPECT_EQ(position_in(text, 5).column, 2);
+}
+
+TEST(JsonTree, KnowsWhereEveryValueStands) {
+  const std::string text = R"( {"a" : [ 1,-2.5e3 ,"x\"]y",true], "b":{ } ,
+  "c":null,"d":[[],[3]]} )";
+  const JsonFile file(text, "f");
+  const JsonNode& root = file.root();
+  EXPECT_EQ(root.offset(), text.find('{'));
+  const auto& list = root.at("a").as_array();
+  ASSERT_EQ(list.size(), 4U);
+  EXPECT_EQ(list[0].offset(), text.find('1'));
+  EXPECT_EQ(list[1].offset(), text.find("-2.5"));
+  EXPECT_EQ(list[1].as_number(), -2500.0);
+  EXPECT_EQ(list[2].offset(), text.find("\"x"));
+  EXPECT_EQ(list[2].as_string(), "x\"]y");
+  EXPECT_EQ(list[3].offset(), text.find("true"));
+  EXPECT_EQ(root.at("b").offset(), text.find("{ }"));
+  EXPECT_EQ(root.at("c").offset(), text.find("null"));
+  EXPECT_EQ(root.at("d").as_array()[1].as_array()[0].offset(), text.rfind('3'));
+  EXPECT_EQ(root.as_object()[3].name_offset, text.find("\"d\""));
+}
+
+// Random texts: every scalar is a distinct number or string, so its place in the text is known.
+class RandomJson {
+ public:
+  explicit RandomJson(std::uint64_t seed) : random_(seed) {}
+  std::string text() {
+    write(0);
+    return text_;
+  }
+
+ private:
+  std::size_t pick(std::size_t n) { return random_() % n; }
+  void blanks() {
+    for (std::size_t i = pick(3); i > 0; --i) text_ += " \n\t"[pick(3)];
+  }
+  void write(int depth) {
+    const std::size_t kind = pick(depth < 4 ? 4 : 2);
+    if (kind == 0) {
+      text_ += std::to_string(1000 + next_++);
+    } else if (kind == 1) {
+      text_ += "\"v" + std::to_string(1000 + next_++) + (pick(2) != 0 ? R"(\"],:\\)" : "") + "\"";
+    } else {
+      text_ += kind == 2 ? "[" : "{";
+      blanks();
+      const std::size_t count = pick(4);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0) text_ += ",";
+        blanks();
+        if (kind == 3) {
+          text_ += "\"k" + std::to_string(i) + "\"";
+          blanks();
+          text_ += ":";
+          blanks();
+        }
+        write(depth + 1);
+        blanks();
+      }
+      text_ += kind == 2 ? "]" : "}";
+    }
+  }
+  std::mt19937_64 random_;
+  std::string text_;
+  int next_ = 0;
+};
+
+void check_places(const JsonNode& node, const std::string& text) {
+  switch (node.kind()) {
+    case JsonNode::Kind::number:
+      EXPECT_EQ(node.offset(), text.find(std::to_string(node.as_integer(0, 1 << 20))));
+      break;
+    case JsonNode::Kind::string:
+      EXPECT_EQ(node.offset(), text.find("\"" + node.as_string().substr(0, 5)));
+      break;
+    case JsonNode::Kind::array:
+      EXPECT_EQ(text[node.offset()], '[');
+      for (const JsonNode& element : node.as_array()) check_places(element, text);
+      break;
+    default:
+      EXPECT_EQ(text[node.offset()], '{');
+      for (const auto& member : node.as_object()) check_places(member.value, text);
+  }
+}
+
+TEST(JsonTree, KnowsWhereEveryValueStandsInRandomTexts) {
+  for (test::TestBudget budget{2000}; budget.more(); budget.next()) {
+    const std::string text = RandomJson(budget.seed()).text();
+    const JsonFile file(text, "f");
+    check_places(file.root(), text);
+    ASSERT_FALSE(HasFailure()) << "seed " << budget.seed() << "\n" << text;
+  }
+}
+
+// Whatever the damage, reading ends in a tree or in an InputError with a position inside the text.
+TEST(JsonTree, DamagedTextsAreErrorsNotCrashes) {
+  for (test::TestBudget budget{2000}; budget.more(); budget.next()) {
+    std::mt19937_64 random(budget.seed());
+    std::string text = RandomJson(budget.seed()).text();
+    for (int i = 0; i < 3; ++i) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2 == 0) text.erase(at, 1);
+      else text[at] = "{}[],:\"0\\\0x"[random() % 11];
+      if (text.empty()) text = " ";
+    }
+    try {
+      const JsonFile file(text, "f");
+    } catch (const InputError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("f:")) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace refrain

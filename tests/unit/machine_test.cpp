@@ -1,0 +1,197 @@
+#include "machine/machine.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <thread>
+
+#include "refrain/error.hpp"
+
+namespace refrain::machine {
+namespace {
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+
+// What every machine holds, wherever it comes from.
+void check_invariants(const Machine& m) {
+  EXPECT_TRUE(m.has(ProcessorKind::cpu));
+  EXPECT_FALSE(m.memories(MemoryKind::system).empty());
+  std::vector<ProcessorId> in_gangs;
+  for (const Processor& p : m.processors()) {
+    EXPECT_EQ(&m.processor(p.id), &p);
+    EXPECT_FALSE(p.memories.empty());
+    for (MemoryId memory : p.memories) EXPECT_TRUE(m.reaches(p.id, memory));
+    if (p.kind == ProcessorKind::gpu) {
+      const auto own = m.nearest(p.id, MemoryKind::framebuffer);
+      ASSERT_TRUE(own.has_value());
+      EXPECT_EQ(m.memory(*own).owner, p.id);
+    }
+    for (ProcessorId member : p.members) {
+      EXPECT_EQ(m.processor(member).numa, p.numa);
+      in_gangs.push_back(member);
+    }
+  }
+  std::sort(in_gangs.begin(), in_gangs.end());
+  const auto cpus = m.processors(ProcessorKind::cpu);
+  EXPECT_EQ(in_gangs, std::vector<ProcessorId>(cpus.begin(), cpus.end()));
+  for (const Memory& from : m.memories()) {
+    EXPECT_GT(from.capacity, 0U);
+    for (const Memory& to : m.memories())
+      EXPECT_TRUE(std::isfinite(m.copy_seconds(from.id, to.id, 1)));
+  }
+}
+
+void expect_same(const Machine& a, const Machine& b) {
+  EXPECT_EQ(a.name(), b.name());
+  ASSERT_EQ(a.processors().size(), b.processors().size());
+  for (std::size_t p = 0; p < a.processors().size(); ++p) {
+    const Processor &x = a.processors()[p], &y = b.processors()[p];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.kind, y.kind);
+    EXPECT_EQ(x.numa, y.numa);
+    EXPECT_EQ(x.emulated, y.emulated);
+    EXPECT_EQ(x.memories, y.memories);
+    EXPECT_EQ(x.cpus, y.cpus);
+    EXPECT_EQ(x.members, y.members);
+  }
+  ASSERT_EQ(a.memories().size(), b.memories().size());
+  for (std::size_t m = 0; m < a.memories().size(); ++m) {
+    const Memory &x = a.memories()[m], &y = b.memories()[m];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.kind, y.kind);
+    EXPECT_EQ(x.capacity, y.capacity);
+    EXPECT_EQ(x.numa, y.numa);
+    EXPECT_EQ(x.owner, y.owner);
+  }
+  ASSERT_EQ(a.links().size(), b.links().size());
+  for (std::size_t l = 0; l < a.links().size(); ++l) {
+    EXPECT_EQ(a.links()[l].from, b.links()[l].from);
+    EXPECT_EQ(a.links()[l].to, b.links()[l].to);
+    EXPECT_EQ(a.links()[l].bandwidth, b.links()[l].bandwidth);
+    EXPECT_EQ(a.links()[l].latency, b.links()[l].latency);
+  }
+}
+
+TEST(Machine, DiscoveredOneIsSane) {
+  const Machine m = discover();
+  check_invariants(m);
+  const auto cores = m.processors(ProcessorKind::cpu).size();
+  EXPECT_LE(cores, std::max(1U, std::thread::hardware_concurrency()));
+  EXPECT_EQ(static_cast<std::size_t>(usable_cores()), cores);
+  EXPECT_EQ(m.processors(ProcessorKind::gang).size(), m.memories(MemoryKind::system).size());
+  expect_same(m, load(""));
+}
+
+TEST(Machine, BoundThreadsDoNotShrinkIt) {
+  const int before = usable_cores();
+  std::thread([before] {
+    cpu_set_t all, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+      if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_EQ(usable_cores(), before);
+  }).join();
+}
+
+TEST(Machine, ShortFormAddsEmulatedGpus) {
+  const Machine m = load("emulated:gpus=2,framebuffer=64MiB,pinned=1MiB,cpus=4,numa=2,system=8GiB");
+  check_invariants(m);
+  ASSERT_EQ(m.processors(ProcessorKind::cpu).size(), 4U);
+  ASSERT_EQ(m.processors(ProcessorKind::gang).size(), 2U);
+  const auto gpus = m.processors(ProcessorKind::gpu);
+  ASSERT_EQ(gpus.size(), 2U);
+  EXPECT_TRUE(m.processor(gpus[0]).emulated);
+  EXPECT_EQ(m.processor(gpus[1]).numa, 1);
+  const auto framebuffers = m.memories(MemoryKind::framebuffer);
+  ASSERT_EQ(framebuffers.size(), 2U);
+  EXPECT_EQ(m.memory(framebuffers[1]).capacity, 64 * mib);
+  EXPECT_FALSE(m.reaches(gpus[0], framebuffers[1]));
+  ASSERT_EQ(m.memories(MemoryKind::pinned).size(), 1U);
+  EXPECT_EQ(m.memory(m.memories(MemoryKind::pinned)[0]).capacity, mib);
+  ASSERT_EQ(m.memories(MemoryKind::system).size(), 2U);
+  EXPECT_EQ(m.memory(m.memories(MemoryKind::system)[1]).capacity, 8192 * mib);
+  const auto last_cpu = m.processors(ProcessorKind::cpu)[3];
+  EXPECT_EQ(m.nearest(last_cpu, MemoryKind::system), m.memories(MemoryKind::system)[1]);
+  EXPECT_TRUE(m.processor(last_cpu).cpus.empty());
+}
+
+TEST(Machine, ShortFormWithoutSettingsIsTheMachineFound) {
+  for (const char* text : {"emulated", "emulated:", "emulated:gpus=0"}) {
+    const Machine m = load(text);
+    check_invariants(m);
+    EXPECT_EQ(m.processors().size(), discover().processors().size());
+    EXPECT_FALSE(m.has(ProcessorKind::gpu));
+  }
+}
+
+TEST(Machine, JsonIsReadBackToTheSameMachine) {
+  for (const char* text : {"", "emulated:gpus=3,cpus=5,numa=2,framebuffer=1000000",
+                           "emulated:pinned=4KiB,system=1.5GB"}) {
+    const Machine m = load(text);
+    // Gangs come last in every machine, so ids survive.
+    expect_same(m, parse_json(to_json(m), "round trip"));
+  }
+}
+
+TEST(Machine, ExamplesAreReadBackToo) {
+  const auto folder = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
+                      "examples/machines";
+  int seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const Machine m = load(entry.path().string());
+    check_invariants(m);
+    expect_same(m, parse_json(to_json(m), "round trip"));
+    ++seen;
+  }
+  EXPECT_GE(seen, 2);
+}
+
+TEST(Machine, JsonDefaults) {
+  const Machine m = parse_json(R"({
+    "memories": [{"name": "m", "kind": "system", "capacity": 4096}],
+    "processors": [{"name": "c", "kind": "cpu", "count": 3, "memories": ["m"], "cpus": [4, 5, 9]}]
+  })",
+                               "f");
+  check_invariants(m);
+  ASSERT_EQ(m.processors().size(), 4U);
+  EXPECT_EQ(m.processors()[2].name, "c2");
+  EXPECT_EQ(m.processors()[2].cpus, std::vector<int>{9});
+  EXPECT_EQ(m.processors()[3].kind, ProcessorKind::gang);
+  EXPECT_EQ(m.processors()[3].cpus, (std::vector<int>{4, 5, 9}));
+  EXPECT_EQ(m.memories()[0].capacity, 4096U);
+  EXPECT_EQ(m.memories()[0].numa, 0);
+}
+
+TEST(Machine, CopiesTakeTheBestWay) {
+  Description d;
+  const MemoryId a = d.add(MemoryKind::system, "a", mib, 0);
+  const MemoryId b = d.add(MemoryKind::system, "b", mib, 0);
+  const MemoryId c = d.add(MemoryKind::system, "c", mib, 0);
+  d.add(ProcessorKind::cpu, "cpu", 0, {a, b, c});
+  d.join(a, b, 100.0, 1.0);
+  d.links.push_back({b, c, 50.0, 2.0});
+  d.links.push_back({b, c, 200.0, 2.0});
+  const Machine m = std::move(d).build();
+  EXPECT_DOUBLE_EQ(m.copy_seconds(a, b, 1000), 11.0);
+  EXPECT_DOUBLE_EQ(m.link(b, c)->bandwidth, 200.0) << "the faster of two";
+  EXPECT_EQ(m.link(a, c), nullptr);
+  EXPECT_DOUBLE_EQ(m.copy_seconds(a, c, 1000), 3.0 + 10.0 + 5.0) << "by way of b";
+  EXPECT_TRUE(std::isinf(m.copy_seconds(c, a, 1)));
+  EXPECT_EQ(m.copy_seconds(a, a, 1000), 0.0);
+}
+
+TEST(Machine, TableShowsEveryName) {
+  const Machine m = load("emulated:gpus=1,cpus=2");
+  const std::string table = to_table(m);
+  for (const Processor& p : m.processors()) EXPECT_NE(table.find(p.name), std::string::npos);
+  for (const Memory& memory : m.memories()) EXPECT_NE(table.find(memory.name), std::string::npos);
+  EXPECT_NE(table.find("gpu (emulated)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace refrain::machine

@@ -1,0 +1,108 @@
+#include "refrain/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/arguments.hpp"
+
+namespace refrain {
+namespace {
+
+using test::Arguments;
+using test::EnvironmentArgs;
+using Words = std::vector<std::string>;
+
+Options parse(Arguments& args) { return parse_options(args.count, args.values()); }
+Options parse(Arguments&& args) { return parse(args); }
+
+TEST(Options, Defaults) {
+  const Options o = parse(Arguments{});
+  EXPECT_EQ(o.workers, -1);
+  EXPECT_EQ(o.window, 8192U);
+  EXPECT_EQ(o.machine, "");
+  EXPECT_EQ(o.mapper, "default");
+  EXPECT_EQ(o.schedule, std::nullopt);
+  EXPECT_EQ(o.check, checks_by_default());
+  EXPECT_FALSE(o.stats);
+  EXPECT_EQ(o.timeline + o.graph + o.stats_file, "");
+  EXPECT_FALSE(o.help);
+}
+
+TEST(Options, BothWaysToGiveAValue) {
+  const Options o =
+      parse({"--refrain:workers", "3", "--refrain:window=7", "--refrain:machine=emulated:gpus=2",
+             "--refrain:mapper", "m.json", "--refrain:schedule=18446744073709551615",
+             "--refrain:timeline", "t.json", "--refrain:graph=g.dot"});
+  EXPECT_EQ(o.workers, 3);
+  EXPECT_EQ(o.window, 7U);
+  EXPECT_EQ(o.machine, "emulated:gpus=2");
+  EXPECT_EQ(o.mapper, "m.json");
+  EXPECT_EQ(o.schedule, ~std::uint64_t{0});
+  EXPECT_EQ(o.timeline, "t.json");
+  EXPECT_EQ(o.graph, "g.dot");
+  EXPECT_EQ(parse({"--refrain:workers", "-1"}).workers, -1);
+}
+
+TEST(Options, FlagsLeaveArgvAndTheRestStays) {
+  Arguments args{
+      "-n", "5", "--refrain:workers", "2", "file", "--refrain:check", "--refrain:stats=s.json",
+      "x"};
+  parse(args);
+  EXPECT_EQ(args.left(), (Words{"-n", "5", "file", "x"}));
+  EXPECT_EQ(args.values()[args.count], nullptr);
+}
+
+TEST(Options, AfterTwoDashesAllIsTheProgramsOwn) {
+  Arguments args{"--refrain:workers", "2", "--", "--refrain:workers", "3", "--help"};
+  const Options o = parse(args);
+  EXPECT_EQ(o.workers, 2);
+  EXPECT_FALSE(o.help);
+  EXPECT_EQ(args.left(), (Words{"--", "--refrain:workers", "3", "--help"}));
+}
+
+TEST(Options, OptionalValuesSwallowNothing) {
+  Arguments args{"--refrain:check", "1", "--refrain:stats", "out.json"};
+  const Options o = parse(args);
+  EXPECT_TRUE(o.check);
+  EXPECT_TRUE(o.stats);
+  EXPECT_EQ(o.stats_file, "");
+  EXPECT_EQ(args.left(), (Words{"1", "out.json"}));
+}
+
+TEST(Options, Switches) {
+  EXPECT_FALSE(parse({"--refrain:check=off"}).check);
+  EXPECT_FALSE(parse({"--refrain:check", "off"}).check);
+  EXPECT_TRUE(parse({"--refrain:check", "on"}).check);
+  const Options to_file = parse({"--refrain:stats=s.json"});
+  EXPECT_TRUE(to_file.stats);
+  EXPECT_EQ(to_file.stats_file, "s.json");
+  const Options off_again = parse({"--refrain:stats=s.json", "--refrain:stats=off"});
+  EXPECT_FALSE(off_again.stats);
+  EXPECT_EQ(off_again.stats_file, "");
+}
+
+TEST(Options, EnvironmentWithQuotesAndTheCommandLineWins) {
+  const EnvironmentArgs environment(
+      R"( --refrain:workers 4  --refrain:machine='my machine.json' --refrain:graph "a \"b\".dot" --refrain:timeline=a\ b)");
+  const Options o = parse({"--refrain:workers=1"});
+  EXPECT_EQ(o.workers, 1);
+  EXPECT_EQ(o.machine, "my machine.json");
+  EXPECT_EQ(o.graph, "a \"b\".dot");
+  EXPECT_EQ(o.timeline, "a b");
+}
+
+TEST(Options, HelpIsSeenAndStaysForTheProgram) {
+  Arguments args{"--help"};
+  EXPECT_TRUE(parse(args).help);
+  EXPECT_EQ(args.left(), Words{"--help"});
+  EXPECT_TRUE(parse({"--refrain:help"}).help);
+}
+
+TEST(Options, HelpListsEveryFlag) {
+  const std::string help = flags_help();
+  for (const char* name : {"workers", "window", "machine", "mapper", "schedule", "check", "stats",
+                           "timeline", "graph", "help"})
+    EXPECT_NE(help.find("--refrain:" + std::string(name)), std::string::npos) << name;
+}
+
+}  // namespace
+}  // namespace refrain
