@@ -1,0 +1,276 @@
+#include "exec/seeded_executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "base/assert.hpp"
+#include "exec/completion.hpp"
+#include "exec/gang_loops.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::exec {
+
+namespace {
+
+constexpr std::size_t kProgramStack = 8 << 20;
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+}  // namespace
+
+SeededExecutor::SeededExecutor(ProcessorPlan plan, const ExecutorOptions& options,
+                               std::uint64_t seed)
+    : options_(options), plan_(std::move(plan)), random_(seed) {
+  constexpr std::uint64_t scales[] = {2, 5, 20, 100, 1000, 10000};
+  change_every_ = scales[draw() % std::size(scales)];
+}
+
+/// splitmix64.
+std::uint64_t SeededExecutor::draw() {
+  std::uint64_t z = random_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+bool SeededExecutor::change_point() { return draw() % change_every_ == 0; }
+
+// --- actors ----------------------------------------------------------------------------------------
+
+SeededExecutor::Actor& SeededExecutor::add_actor(Node* node) {
+  Actor* actor = nullptr;
+  if (unused_.empty()) {
+    actor = &storage_.emplace_back();
+  } else {
+    actor = unused_.back();
+    unused_.pop_back();
+  }
+  *actor = Actor{};
+  actor->id = actors_++;
+  actor->priority = draw_priority();
+  actor->node = node;
+  make_runnable(*actor);
+  return *actor;
+}
+
+void SeededExecutor::make_runnable(Actor& actor) {
+  runnable_.push_back(&actor);
+  std::push_heap(runnable_.begin(), runnable_.end(), ByPriority{});
+}
+
+void SeededExecutor::run_root(const std::function<void()>& program) {
+  std::exception_ptr error;
+  bool finished = false;
+  Actor& root = add_actor(nullptr);
+  root.fiber = &fibers_.start(
+      [&] {
+        try {
+          program();
+        } catch (...) {
+          error = std::current_exception();
+        }
+        finished = true;
+      },
+      kProgramStack);
+  schedule([&] { return finished; });
+  if (error) std::rethrow_exception(error);
+}
+
+/// On the thread's own stack: steps until `until`.
+void SeededExecutor::schedule(const std::function<bool()>& until) {
+  REFRAIN_ASSERT(current_ == nullptr, "only the thread's own stack schedules");
+  while (!until()) {
+    if (std::exchange(progress_, false)) wake_waiters();
+    if (runnable_.empty()) {
+      declare_deadlock();
+      continue;
+    }
+    std::pop_heap(runnable_.begin(), runnable_.end(), ByPriority{});
+    Actor& actor = *runnable_.back();
+    runnable_.pop_back();
+    step(actor);
+  }
+}
+
+void SeededExecutor::step(Actor& actor) {
+  ++steps_;
+  if (actor.completing) {
+    Node& node = *actor.node;
+    unused_.push_back(&actor);
+    return finish(node);
+  }
+  if (!actor.fiber) {
+    actor.fiber = &fibers_.start([this, node = actor.node] { run_body(*node); });
+  }
+  resume(actor);
+}
+
+void SeededExecutor::resume(Actor& actor) {
+  current_ = &actor;
+  const bool ended = actor.fiber->resume();
+  current_ = nullptr;
+  if (!ended) return;
+  actor.fiber = nullptr;
+  if (!actor.node) {
+    unused_.push_back(&actor);
+    return;
+  }
+  actor.completing = true;
+  actor.priority = draw_priority();
+  make_runnable(actor);
+}
+
+void SeededExecutor::run_body(Node& node) {
+  Actor& actor = *current_;
+  const Node* outer = std::exchange(actor.running, &node);
+  const int processor = node.processor != 0
+                            ? node.processor - 1
+                            : plan_.cpus[draw() % plan_.cpus.size()].processor;
+  const std::uint64_t begin = listener_ ? now_ns() : 0;
+  run_node(node, *this, processor);
+  if (listener_) listener_->executed(node, 0, begin, now_ns());
+  ++counters_.executed;
+  actor.running = outer;
+}
+
+void SeededExecutor::finish(Node& node) {
+  Sink sink{*this};
+  complete_node(node, *this, sink);
+  node.scope->give_back_own(node);
+  progress_ = true;
+}
+
+// --- what programs and bodies call -------------------------------------------------------------------
+
+void SeededExecutor::publish(Node& node, int unfinished) {
+  if (release_hold(node, unfinished)) {
+    Sink sink{*this};
+    node_ready(node, *this, sink);
+  }
+  interleave();
+}
+
+void SeededExecutor::publish_inline(Node& node, int unfinished) {
+  if (!current_ || node.processor != 0 || (node.flags & (kManual | kReducer))) {
+    return publish(node, unfinished);
+  }
+  if (!release_hold(node, unfinished)) return interleave();
+  run_body(node);
+  interleave();
+  finish(node);
+}
+
+void SeededExecutor::complete_manual(Node& node) {
+  Sink sink{*this};
+  end_manual(node, sink);
+  interleave();
+}
+
+void SeededExecutor::interleave() {
+  if (!current_) return;
+  ++steps_;
+  if (change_point()) current_->priority = lowest_--;
+  if (std::exchange(progress_, false)) wake_waiters();
+  if (runnable_.empty() || ByPriority{}(runnable_.front(), current_)) return;
+  make_runnable(*current_);
+  suspend_current();
+}
+
+void SeededExecutor::suspend_current() {
+  Actor& self = *current_;
+  self.fiber->suspend();
+}
+
+Executor::Opened SeededExecutor::open(Scope& scope) {
+  if (!scope.parent()) return {};
+  REFRAIN_ASSERT(current_ && current_->running, "a nested scope is made by a running task");
+  return {nullptr, current_->running};
+}
+
+bool SeededExecutor::relieve(Scope&, std::size_t) {
+  interleave();
+  return false;
+}
+
+void SeededExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
+                          const NodeInfo* waiter) {
+  // Outside run_root nobody else could go on: the caller lends its stack.
+  if (!current_) return schedule(done);
+  interleave();
+  Actor& self = *current_;
+  WaitRecord record{&scope, awaited, waiter, self.waits};
+  struct Enter {
+    Actor& actor;
+    WaitRecord* outer;
+    ~Enter() { actor.waits = outer; }
+  } enter{self, self.waits};
+  self.waits = &record;
+  while (!done()) {
+    self.done = &done;
+    waiting_.push_back(&self);
+    suspend_current();
+    if (std::exchange(self.deadlocked, false)) throw Deadlock(deadlock_text_);
+  }
+}
+
+void SeededExecutor::wake_waiters() {
+  std::erase_if(waiting_, [&](Actor* actor) {
+    if (!(*actor->done)()) return false;
+    actor->done = nullptr;
+    make_runnable(*actor);
+    return true;
+  });
+}
+
+/// The same choice as ThreadedExecutor::find_deadlocked: the waiter in the deepest scope.
+void SeededExecutor::declare_deadlock() {
+  wake_waiters();
+  if (!runnable_.empty()) return;
+  Actor* deepest = nullptr;
+  for (Actor* actor : waiting_) {
+    if (!deepest || actor->waits->scope->depth() > deepest->waits->scope->depth() ||
+        (actor->waits->scope->depth() == deepest->waits->scope->depth() && actor->id < deepest->id)) {
+      deepest = actor;
+    }
+  }
+  if (!deepest) throw Deadlock("deadlock: nothing is left that could run");
+  deadlock_text_ = describe_deadlock(*deepest->waits);
+  std::erase(waiting_, deepest);
+  deepest->deadlocked = true;
+  deepest->done = nullptr;
+  make_runnable(*deepest);
+}
+
+void SeededExecutor::parallel_for(std::int64_t count, std::int64_t grain,
+                                  const std::function<void(std::int64_t, std::int64_t)>& f) {
+  if (count <= 0) return;
+  const std::int64_t piece = loop_piece(count, grain, 1 + options_.workers);
+  std::vector<std::int64_t> begins((count + piece - 1) / piece);
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    begins[i] = static_cast<std::int64_t>(i) * piece;
+    std::swap(begins[i], begins[draw() % (i + 1)]);
+  }
+  std::exception_ptr error;
+  std::int64_t failed_at = count;
+  for (const std::int64_t begin : begins) {
+    interleave();
+    try {
+      f(begin, std::min(begin + piece, count));
+    } catch (...) {
+      if (begin < failed_at) failed_at = begin, error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+std::unique_ptr<Executor> make_seeded_executor(const Machine& machine,
+                                               const ExecutorOptions& options, std::uint64_t seed) {
+  return std::make_unique<SeededExecutor>(plan_processors(machine), options, seed);
+}
+
+}  // namespace refrain::exec

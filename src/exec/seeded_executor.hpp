@@ -1,0 +1,120 @@
+#pragma once
+// The executor that runs everything on one thread, interleaved in an order that a seed decides, so
+// that a test can try thousands of orders and a failing seed fails again in the same way.
+//
+// Actors are what can take a step: the root program, every ready node's body (on a stack of its own,
+// since it may wait), and every finished body's completion. A step ends where the actor calls
+// interleave, publish or wait, or is done.
+//
+// Order: probabilistic concurrency testing (S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A
+// randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). Every actor gets a
+// random priority, the runnable one of highest priority takes the next step, and at random change
+// points the running actor falls below all others. The paper draws d change points among a known number
+// of steps; here the number is unknown, so each step is one with a probability that the seed picks
+// among several scales, from every second step to almost never.
+//
+// Nothing depends on addresses or time: equal seeds and programs give equal runs. Waiting, failures,
+// accumulators and deadlocks mean what they mean in the threaded executor. Helping is not needed, as
+// a waiting body's stack simply stays. Priorities of nodes and kinds of processors do not restrict the
+// order: what they forbid is no error of the program's. All members: the thread of run_root.
+//
+// Cost: a step is two context switches or less, some microseconds.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "exec/deadlock.hpp"
+#include "exec/executor.hpp"
+#include "exec/fiber.hpp"
+#include "exec/processor_plan.hpp"
+#include "exec/scope.hpp"
+
+namespace refrain::exec {
+
+class SeededExecutor final : public Executor {
+ public:
+  SeededExecutor(ProcessorPlan plan, const ExecutorOptions& options, std::uint64_t seed);
+
+  void run_root(const std::function<void()>& program) override;
+  void publish(Node& node, int unfinished) override;
+  void publish_inline(Node& node, int unfinished) override;
+  void complete_manual(Node& node) override;
+  void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
+            const NodeInfo* waiter) override;
+  void interleave() override;
+  void parallel_for(std::int64_t count, std::int64_t grain,
+                    const std::function<void(std::int64_t, std::int64_t)>& f) override;
+  [[nodiscard]] int threads() const override { return 1; }
+  [[nodiscard]] ExecutorCounters counters() const override { return counters_; }
+  void set_listener(ExecutionListener* listener) override { listener_ = listener; }
+  Opened open(Scope& scope) override;
+  void close(Scope&) override {}
+  bool relieve(Scope&, std::size_t) override;
+  [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
+
+  /// Steps taken so far.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+ private:
+  struct Actor {
+    std::uint64_t priority = 0;
+    std::uint64_t id = 0;     ///< in order of creation; settles ties
+    Fiber* fiber = nullptr;   ///< null: not started yet, or a completion
+    Node* node = nullptr;     ///< null: the root program
+    const Node* running = nullptr;  ///< innermost node whose body is on its stack
+    bool completing = false;        ///< its step is the node's completion
+    const std::function<bool()>* done = nullptr;  ///< set while it waits
+    WaitRecord* waits = nullptr;                  ///< innermost
+    bool deadlocked = false;
+  };
+  struct ByPriority {
+    bool operator()(const Actor* a, const Actor* b) const {
+      return a->priority != b->priority ? a->priority < b->priority : a->id > b->id;
+    }
+  };
+  struct Sink {
+    SeededExecutor& executor;
+    void ready(Node& node) { executor.add_actor(&node); }
+    void granted(Node&) { executor.progress_ = true; }
+    void finish(Node& node) { executor.finish(node); }
+  };
+
+  std::uint64_t draw();
+  std::uint64_t draw_priority() { return draw() | kFresh; }
+  bool change_point();
+
+  Actor& add_actor(Node* node);
+  void make_runnable(Actor& actor);
+  void schedule(const std::function<bool()>& until);
+  void step(Actor& actor);
+  void resume(Actor& actor);
+  void run_body(Node& node);
+  void finish(Node& node);
+  void wake_waiters();
+  void declare_deadlock();
+  void suspend_current();
+
+  static constexpr std::uint64_t kFresh = 1ull << 63;  ///< set in priorities that never fell
+
+  ExecutorOptions options_;
+  ProcessorPlan plan_;
+  FiberHost fibers_;
+  std::uint64_t random_;
+  std::uint64_t change_every_;
+  std::uint64_t lowest_ = kFresh - 1;  ///< priority of the next actor that falls
+  std::uint64_t steps_ = 0;
+  std::uint64_t actors_ = 0;
+  std::deque<Actor> storage_;
+  std::vector<Actor*> unused_;
+  std::vector<Actor*> runnable_;  ///< a heap by ByPriority
+  std::vector<Actor*> waiting_;   ///< by when they began to wait
+  Actor* current_ = nullptr;      ///< null: on the thread's own stack
+  bool progress_ = false;         ///< something may have made a wait's condition true
+  std::string deadlock_text_;
+  ExecutorCounters counters_;
+  ExecutionListener* listener_ = nullptr;
+};
+
+}  // namespace refrain::exec
