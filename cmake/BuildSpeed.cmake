@@ -1,10 +1,12 @@
 # What makes a build of Refrain itself quicker and leaves its products alone: a compiler cache and a
 # fast linker, each where it is installed.
 
+# Without the folder of the build in its keys, the cache serves all builds of the same sources and flags;
+# all that the folder decides is the compilation directory in the debug information.
 find_program(REFRAIN_CCACHE ccache)
 if(REFRAIN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${REFRAIN_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${REFRAIN_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER /usr/bin/env CCACHE_NOHASHDIR=true ${REFRAIN_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 find_program(REFRAIN_MOLD mold)

@@ -1,9 +1,33 @@
-# Each examples/*.cpp is one program, example_<name>, that the tests run: it has to end with success.
+# Each examples/*.cpp is one program, example_<name>. The tests run it twice, with threads and under the
+# seeded scheduler: it has to end with success and to print what examples/expected/<name>.txt says.
 
+if(REFRAIN_BUILD_TESTS)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+endif()
+
+function(refrain_example_test test name)
+  if(NOT REFRAIN_BUILD_TESTS)
+    return()
+  endif()
+  add_test(NAME ${REFRAIN_TEST_PREFIX}${test}
+           COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_output
+                   ${PROJECT_SOURCE_DIR}/examples/expected/${name}.txt
+                   $<TARGET_FILE:example_${name}> ${ARGN})
+  set_tests_properties(${REFRAIN_TEST_PREFIX}${test} PROPERTIES LABELS examples TIMEOUT 120)
+endfunction()
+
+add_custom_target(examples)
 refrain_sources(sources ${PROJECT_SOURCE_DIR}/examples)
 foreach(source IN LISTS sources)
   cmake_path(GET source STEM name)
   refrain_executable(example_${name} ${source})
-  add_test(NAME ${REFRAIN_TEST_PREFIX}example_${name} COMMAND example_${name})
-  set_tests_properties(${REFRAIN_TEST_PREFIX}example_${name} PROPERTIES LABELS examples TIMEOUT 120)
+  add_dependencies(examples example_${name})
+  refrain_example_test(example_${name} ${name})
+  refrain_example_test(example_${name}.seeded ${name} --refrain:schedule=3)
 endforeach()
+
+if(REFRAIN_BUILD_TESTS AND NOT REFRAIN_TEST_PREFIX)
+  add_test(NAME quotes COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_quotes
+                               ${PROJECT_SOURCE_DIR})
+  set_tests_properties(quotes PROPERTIES LABELS examples)
+endif()
