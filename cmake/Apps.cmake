@@ -1,5 +1,6 @@
 # apps/<name>/*.cpp is the program <name>. A folder with its own CMakeLists.txt says itself what it is.
-# Each line of apps/<name>/tests.txt is a command line that has to end with success: a test.
+# Each line of apps/<name>/tests.txt is a test: a command line that has to end with success, or, after
+# "! ", one that has to be refused.
 
 find_package(CLI11 REQUIRED)
 function(refrain_app_tests app)
@@ -11,11 +12,15 @@ function(refrain_app_tests app)
   file(STRINGS ${list} lines REGEX "^[^#]")
   set(number 0)
   foreach(line IN LISTS lines)
-    separate_arguments(arguments UNIX_COMMAND "${line}")
+    string(REGEX REPLACE "^! " "" command "${line}")
+    separate_arguments(arguments UNIX_COMMAND "${command}")
     math(EXPR number "${number} + 1")
     set(name ${REFRAIN_TEST_PREFIX}app_${app}.${number})
     add_test(NAME ${name} COMMAND ${app} ${arguments})
     set_tests_properties(${name} PROPERTIES LABELS apps TIMEOUT 300)
+    if(NOT command STREQUAL line)
+      set_tests_properties(${name} PROPERTIES WILL_FAIL TRUE)
+    endif()
   endforeach()
 endfunction()
 
