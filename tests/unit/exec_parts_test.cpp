@@ -1,0 +1,309 @@
+// The parts of the executors one at a time, on one thread.
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "exec/deque.hpp"
+#include "exec/failure.hpp"
+#include "exec/fiber.hpp"
+#include "exec/gang_loops.hpp"
+#include "exec/node_pool.hpp"
+#include "exec/notifier.hpp"
+#include "exec/ready_queue.hpp"
+#include "exec/reducer_gate.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::exec {
+namespace {
+
+TEST(NodePool, ReusesTheNewestNodeOfTheClass) {
+  NodePool pool;
+  Node* small = pool.carve(NodePool::class_of(10));
+  Node* large = pool.carve(NodePool::class_of(100'000));
+  EXPECT_NE(small->size_class, large->size_class);
+  EXPECT_EQ(pool.take_free(small->size_class), nullptr);
+  pool.put(*small);
+  pool.put(*large);
+  EXPECT_EQ(pool.take_free(small->size_class), small);
+  EXPECT_EQ(pool.take_free(large->size_class), large);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large) % 64, 0U);
+}
+
+TEST(NodePool, ClassesHoldTheirPayload) {
+  for (const std::size_t bytes : {0, 64, 65, 192, 193, 448, 449, 960, 961, 2048, 2049, 1 << 20}) {
+    const int size_class = NodePool::class_of(bytes);
+    EXPECT_GE(NodePool::payload_of(size_class), bytes);
+    if (size_class > 0) {
+      EXPECT_LT(NodePool::payload_of(size_class - 1), bytes);
+    }
+  }
+}
+
+TEST(NodePool, VisitsEveryNodeAndReusesBlocks) {
+  NodePool pool;
+  std::set<Node*> made;
+  for (int i = 0; i < 500; ++i) made.insert(pool.carve(i % 3));
+  std::set<Node*> seen;
+  pool.for_each([&](Node& node) { seen.insert(&node); });
+  EXPECT_EQ(made, seen);
+  Node& node = **made.begin();
+  node.overflow = pool.take_block();
+  node.overflow->next = pool.take_block();
+  const std::set<SuccessorBlock*> blocks{node.overflow, node.overflow->next};
+  const std::size_t bytes = pool.bytes();
+  pool.put(node);
+  EXPECT_EQ(node.overflow, nullptr);
+  EXPECT_TRUE(blocks.contains(pool.take_block()));
+  EXPECT_TRUE(blocks.contains(pool.take_block()));
+  EXPECT_EQ(pool.bytes(), bytes);
+}
+
+TEST(Deque, BehavesLikeADequeInAMillionSteps) {
+  Deque deque(2);
+  std::deque<Node*> model;
+  std::vector<Node> nodes(64);
+  std::mt19937 random(1);
+  for (int step = 0; step < 1'000'000; ++step) {
+    const unsigned dice = random() % 16;
+    if (dice < 8) {
+      model.push_back(&nodes[random() % nodes.size()]);
+      deque.push(model.back());
+    } else if (dice < 12) {
+      Node* expected = model.empty() ? nullptr : model.back();
+      if (expected) model.pop_back();
+      ASSERT_EQ(deque.take(), expected);
+    } else {
+      Node* expected = model.empty() ? nullptr : model.front();
+      if (expected) model.pop_front();
+      ASSERT_EQ(deque.steal(), expected);
+    }
+    ASSERT_EQ(deque.looks_empty(), model.empty());
+  }
+}
+
+TEST(ReadyQueue, HigherPriorityFirstThenArrival) {
+  ReadyQueue queue;
+  std::vector<Node> nodes(7);
+  const std::int16_t priorities[] = {0, -1, 2, 0, 2, 1, -1};
+  for (int i = 0; i < 7; ++i) {
+    nodes[i].priority = priorities[i];
+    queue.push(nodes[i]);
+  }
+  EXPECT_EQ(queue.pop_urgent(), &nodes[2]);
+  EXPECT_EQ(queue.pop_if([&](const Node& node) { return &node == &nodes[3]; }), &nodes[3]);
+  for (const int i : {4, 5, 0, 1, 6}) EXPECT_EQ(queue.pop(), &nodes[i]);
+  EXPECT_EQ(queue.pop(), nullptr);
+  EXPECT_EQ(queue.pop_urgent(), nullptr);
+}
+
+class Gate : public testing::Test {
+ protected:
+  Gate() : reducers_(6), folds_(6) {
+    for (int i = 0; i < 6; ++i) {
+      reducers_[i].seq = 10 * i + 10;
+      folds_[i].seq = 10 * i + 11;
+      ReducerGate::attach_fold({&reducers_[i], reducers_[i].seq}, folds_[i]);
+    }
+  }
+  std::vector<const Node*> fold(int i) {
+    std::vector<const Node*> started;
+    for (Node* node = gate_.folded(folds_[i]); node; node = node->next) started.push_back(node);
+    return started;
+  }
+  ReducerGate gate_{2};
+  std::vector<Node> reducers_, folds_;
+};
+
+TEST_F(Gate, ReadyReducersStartInLaunchOrder) {
+  for (Node& reducer : reducers_) gate_.enroll(reducer);
+  EXPECT_TRUE(gate_.admit(reducers_[2]));
+  EXPECT_TRUE(gate_.admit(reducers_[1]));
+  EXPECT_FALSE(gate_.admit(reducers_[5]));
+  EXPECT_FALSE(gate_.admit(reducers_[4]));
+  EXPECT_EQ(fold(1), std::vector<const Node*>{&reducers_[4]});
+  EXPECT_EQ(gate_.held(), 2);
+}
+
+TEST_F(Gate, TheOldestUnfoldedAlwaysStarts) {
+  for (Node& reducer : reducers_) gate_.enroll(reducer);
+  EXPECT_TRUE(gate_.admit(reducers_[3]));
+  EXPECT_TRUE(gate_.admit(reducers_[4]));
+  EXPECT_FALSE(gate_.admit(reducers_[1]));
+  EXPECT_TRUE(gate_.admit(reducers_[0]));
+  EXPECT_EQ(gate_.held(), 3);
+  // The next oldest becomes the oldest, and is ready.
+  EXPECT_EQ(fold(0), std::vector<const Node*>{&reducers_[1]});
+  EXPECT_EQ(gate_.held(), 3);
+}
+
+TEST_F(Gate, TheSlotIsFreeAfterTheLastFold) {
+  ReducerGate::set_folds(reducers_[0], 2);
+  for (Node& reducer : reducers_) gate_.enroll(reducer);
+  EXPECT_TRUE(gate_.admit(reducers_[0]));
+  EXPECT_TRUE(fold(0).empty());
+  EXPECT_EQ(gate_.held(), 1);
+  EXPECT_TRUE(fold(0).empty());
+  EXPECT_EQ(gate_.held(), 0);
+}
+
+TEST(FailureText, NamesTheTaskAndTheLaunch) {
+  const NodeInfo info{"heat", std::source_location::current()};
+  Node node;
+  node.info = &info;
+  node.seq = 4;
+  const auto failure = FailureRef::adopt(
+      Failure::thrown_by(node, std::make_exception_ptr(std::out_of_range("too hot"))));
+  EXPECT_EQ(failure->seq(), 4U);
+  try {
+    failure->rethrow();
+  } catch (const TaskFailed& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "task 'heat' launched at " + to_string(info.where) + " failed: too hot");
+    EXPECT_THROW(std::rethrow_exception(error.original()), std::out_of_range);
+  }
+}
+
+TEST(FailureLog, TheEarliestStaysAndThePrunedAreForgotten) {
+  std::vector<Node> nodes(4);
+  for (std::uint64_t i = 0; i < 4; ++i) nodes[i].seq = i + 1;
+  const auto make = [](Node& node) {
+    return FailureRef::adopt(
+        Failure::thrown_by(node, std::make_exception_ptr(std::runtime_error("x"))));
+  };
+  const FailureRef early = make(nodes[0]);
+  const FailureRef late = make(nodes[1]);
+  pass_failure(*late.get(), nodes[3]);
+  pass_failure(*early.get(), nodes[3]);
+  pass_failure(*late.get(), nodes[3]);
+  EXPECT_EQ(nodes[3].failure.load(), early.get());
+
+  FailureLog log;
+  EXPECT_EQ(log.take(), nullptr);
+  log.reclaimed(nodes[3]);
+  EXPECT_EQ(nodes[3].failure.load(), nullptr);
+  EXPECT_EQ(log.take(), nullptr) << "it did not throw itself";
+  EXPECT_EQ(log.of({&nodes[3], 4}), early.get());
+  pass_failure(*late.get(), nodes[1]);
+  log.reclaimed(nodes[1]);
+  pass_failure(*early.get(), nodes[0]);
+  log.reclaimed(nodes[0]);
+  EXPECT_EQ(log.take(), early.get());
+  EXPECT_EQ(log.take(), late.get());
+  EXPECT_EQ(log.take(), nullptr);
+  log.prune([](std::uint64_t seq) { return seq < 4; });
+  EXPECT_EQ(log.size(), 1U);
+  EXPECT_EQ(log.of({&nodes[1], 2}), nullptr);
+}
+
+TEST(Notifier, ANotificationBetweenPrepareAndCommitIsKept) {
+  Notifier notifier(2, 2, [] { return nullptr; });
+  Sleeper sleeper;
+  EXPECT_FALSE(notifier.any(1));
+  notifier.prepare(sleeper, 1);
+  EXPECT_TRUE(notifier.any(1));
+  notifier.notify_one(0);
+  notifier.notify_one(1);
+  EXPECT_FALSE(notifier.any(1));
+  EXPECT_EQ(notifier.commit(sleeper), Wake::notified);
+}
+
+TEST(Notifier, ACancelledSleeperPassesTheNotificationOn) {
+  Notifier notifier(2, 1, [] { return nullptr; });
+  Sleeper first;
+  Sleeper second;
+  notifier.prepare(first, 0);
+  notifier.prepare(second, 0);
+  notifier.notify_one(0);  // the newest
+  notifier.cancel(second);
+  EXPECT_EQ(notifier.commit(first), Wake::notified);
+  EXPECT_FALSE(notifier.any(0));
+}
+
+TEST(Notifier, TheLastOneToSleepIsToldOfADeadlock) {
+  Sleeper sleeper;
+  Notifier notifier(1, 1, [&] { return &sleeper; });
+  notifier.prepare(sleeper, 0);
+  EXPECT_EQ(notifier.commit(sleeper), Wake::deadlock);
+  notifier.prepare(sleeper, 0);
+  notifier.cancel(sleeper);
+  EXPECT_FALSE(notifier.any(0));
+}
+
+TEST(GangLoops, RunsEveryPieceAndThrowsTheLowestException) {
+  GangLoops loops;
+  std::vector<int> hits(100);
+  EXPECT_THROW(loops.run(
+                   100, 8,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (auto i = begin; i < end; ++i) ++hits[i];
+                     if (begin == 16) throw std::logic_error("low");
+                     if (begin == 64) throw std::runtime_error("high");
+                   },
+                   [&] { EXPECT_TRUE(loops.any()); }),
+               std::logic_error);
+  EXPECT_EQ(hits, std::vector<int>(100, 1));
+  EXPECT_FALSE(loops.any());
+  EXPECT_FALSE(loops.help());
+}
+
+TEST(GangLoops, AHelperMayTakeItAll) {
+  GangLoops loops;
+  int pieces = 0;
+  loops.run(
+      10, 3, [&](std::int64_t, std::int64_t) { ++pieces; }, [&] { EXPECT_TRUE(loops.help()); });
+  EXPECT_EQ(pieces, 4);
+}
+
+TEST(Fiber, SuspendsInTheMiddleAndReusesItsStack) {
+  FiberHost host;
+  std::string log;
+  Fiber* self = nullptr;
+  for (int round = 0; round < 3; ++round) {
+    Fiber& fiber = host.start([&] {
+      log += "a";
+      self->suspend();
+      log += "c";
+    });
+    if (self) {
+      EXPECT_EQ(self, &fiber);
+    }
+    self = &fiber;
+    EXPECT_FALSE(fiber.resume());
+    log += "b";
+    EXPECT_TRUE(fiber.resume());
+  }
+  EXPECT_EQ(log, "abcabcabc");
+}
+
+TEST(Fiber, EachStackHandlesItsOwnExceptions) {
+  FiberHost host;
+  Fiber* fibers[2];
+  std::string caught[2];
+  for (int i = 0; i < 2; ++i) {
+    fibers[i] = &host.start([&, i] {
+      try {
+        throw std::runtime_error("of " + std::to_string(i));
+      } catch (...) {
+        fibers[i]->suspend();
+        try {
+          throw;
+        } catch (const std::exception& e) {
+          caught[i] = e.what();
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(fibers[i]->resume());
+  EXPECT_EQ(std::current_exception(), nullptr);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(fibers[i]->resume());
+  EXPECT_EQ(caught[0], "of 0");
+  EXPECT_EQ(caught[1], "of 1");
+}
+
+}  // namespace
+}  // namespace refrain::exec
