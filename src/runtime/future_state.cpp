@@ -1,0 +1,160 @@
+#include "runtime/future_state.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "base/assert.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::detail {
+
+namespace {
+
+std::mutex& failures_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+/// Where things lie in the block of a state.
+struct FutureState::Shape {
+  std::size_t stride, values_offset, bytes, alignment;
+  std::uint8_t size_class = 0;
+
+  Shape(const ResultType& type, std::size_t points)
+      : stride(round_up(type.size, type.alignment)),
+        values_offset(round_up(sizeof(FutureState) + points * (sizeof(exec::NodeRef) + 1),
+                               type.alignment)),
+        bytes(values_offset + points * stride),
+        alignment(std::max(type.alignment, alignof(FutureState))) {}
+};
+
+FutureState::FutureState(FuturePool& pool, const ResultType& type, std::uint64_t context,
+                         std::size_t points, bool group, const Shape& shape)
+    : pool_(pool),
+      type_(type),
+      points_(points),
+      context_(context),
+      stride_(shape.stride),
+      values_offset_(shape.values_offset),
+      unfinished_(points),
+      group_(group),
+      size_class_(shape.size_class) {
+  std::uninitialized_value_construct_n(producers(), points);
+  std::uninitialized_value_construct_n(standings(), points);
+}
+
+FutureState::~FutureState() {
+  if (type_.destroy == nullptr) return;
+  for (std::size_t rank = 0; rank < points_; ++rank)
+    if (standings()[rank].load(std::memory_order_relaxed) == Standing::value)
+      type_.destroy(storage(rank));
+}
+
+FutureState* FutureState::make(FuturePool& pool, const ResultType& type, std::uint64_t context,
+                               std::size_t points, bool group) {
+  Shape shape(type, points);
+  void* block = pool.take(shape.bytes, shape.alignment, shape.size_class);
+  return ::new (block) FutureState(pool, type, context, points, group, shape);
+}
+
+FutureState* FutureState::make(FuturePool& pool, const ResultType& type, std::uint64_t context) {
+  return make(pool, type, context, 1, false);
+}
+
+FutureState* FutureState::make_group(FuturePool& pool, const ResultType& type,
+                                     std::uint64_t context, std::size_t points) {
+  return make(pool, type, context, points, true);
+}
+
+void FutureState::end() noexcept {
+  FuturePool& pool = pool_;
+  const std::uint8_t size_class = size_class_;
+  const std::size_t alignment = std::max(type_.alignment, alignof(FutureState));
+  this->~FutureState();
+  pool.give_back(this, size_class, alignment);
+}
+
+void FutureState::fail(std::size_t rank, const exec::Failure& failure) {
+  {
+    const std::lock_guard lock(failures_mutex());
+    if (!failures_) failures_ = std::make_unique<Failures>();
+    failures_->emplace_back(rank, exec::FailureRef(&failure));
+  }
+  settle(rank, Standing::failed);
+}
+
+exec::FailureRef FutureState::failure(std::size_t rank) const {
+  if (standings()[rank].load(std::memory_order_acquire) != Standing::failed) return {};
+  const std::lock_guard lock(failures_mutex());
+  return std::ranges::find(*failures_, rank, &Failures::value_type::first)->second;
+}
+
+exec::FailureRef FutureState::failure() const {
+  const std::lock_guard lock(failures_mutex());
+  if (!failures_) return {};
+  return std::ranges::min_element(*failures_, {}, &Failures::value_type::first)->second;
+}
+
+// --- waiting ---------------------------------------------------------------------------------------
+
+namespace {
+
+// Read and written through the two functions below only, never inlined: a body that waits may be
+// resumed on another stack, and must not use an address of the variable that it found before.
+thread_local Waiter* current_waiter = nullptr;
+
+[[gnu::noinline]] Waiter* exchange_waiter(Waiter* waiter) noexcept {
+  Waiter* before = current_waiter;
+  current_waiter = waiter;
+  return before;
+}
+
+void wait(FutureState& state, std::size_t rank_or_all) {
+  const auto ready = [&] {
+    return rank_or_all == Waiter::all ? state.ready() : state.ready(rank_or_all);
+  };
+  Waiter* waiter = Waiter::current();
+  if (waiter != nullptr ? !waiter->may_wait_for(state) : !ready())
+    throw UsageError(
+        "a task waits for a future that it neither launched nor was given as an argument: pass it "
+        "to the launch in place of a value");
+  if (!ready()) waiter->wait_for(state, rank_or_all);
+  REFRAIN_ASSERT(ready(), "a wait for a future ends when the future is ready");
+}
+
+}  // namespace
+
+[[gnu::noinline]] Waiter* Waiter::current() noexcept { return current_waiter; }
+
+WaiterScope::WaiterScope(Waiter* waiter) noexcept : before_(exchange_waiter(waiter)) {}
+WaiterScope::~WaiterScope() { exchange_waiter(before_); }
+
+void retain(FutureState* state) noexcept { state->retain(); }
+void release(FutureState* state) noexcept { state->release(); }
+
+const void* await(FutureState& state) {
+  wait(state, Waiter::all);
+  if (const exec::FailureRef failure = state.failure()) failure->rethrow();
+  return state.points() > 0 ? state.value(0) : nullptr;
+}
+
+const void* await_point(FutureState& state, std::size_t rank) {
+  if (rank >= state.points())
+    throw UsageError("value " + std::to_string(rank) + " of a group launch of " +
+                     std::to_string(state.points()) + " points was asked for");
+  wait(state, rank);
+  if (const exec::FailureRef failure = state.failure(rank)) failure->rethrow();
+  return state.value(rank);
+}
+
+const void* ready_value(const FutureState& state) noexcept { return state.value(0); }
+bool is_ready(const FutureState& state) noexcept { return state.ready(); }
+std::size_t point_count(const FutureState& state) noexcept { return state.points(); }
+
+}  // namespace refrain::detail

@@ -1,0 +1,150 @@
+#pragma once
+// What futures refer to (refrain/future.hpp): room for the value of a launch, or for one value per point of a
+// group launch, and how far they have come.
+//
+// One block of memory holds the state, and per point who makes the value, how it stands, and the value.
+//
+// Threads. The context that launches makes the state and says who produces (before anything can read
+// that). The thread that runs a point constructs the value in storage(rank) and then says finish(rank), or
+// says fail(rank, failure) without a value; once per point. Any thread that holds a reference reads. What
+// a producer wrote is visible to whoever found the point (or the whole) ready. References are counted; the
+// last one to go destroys the values that were constructed, exactly once. A producer holds a reference
+// until it has finished.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "exec/failure.hpp"
+#include "exec/node.hpp"
+#include "refrain/dynamic.hpp"
+#include "refrain/future.hpp"
+#include "runtime/future_pool.hpp"
+
+namespace refrain::detail {
+
+class FutureState {
+ public:
+  /// Owner of the pool. With one reference, the caller's; `context` names the context that launches. A
+  /// group has one value per point, also when it has a single point or none.
+  static FutureState* make(FuturePool& pool, const ResultType& type, std::uint64_t context);
+  static FutureState* make_group(FuturePool& pool, const ResultType& type, std::uint64_t context,
+                                 std::size_t points);
+  FutureState(const FutureState&) = delete;
+
+  [[nodiscard]] const ResultType& type() const { return type_; }
+  [[nodiscard]] std::size_t points() const { return points_; }
+  [[nodiscard]] bool group() const { return group_; }
+  [[nodiscard]] std::uint64_t context() const { return context_; }
+
+  // --- the launching context ---
+  /// The operation that makes the value of a point. Depend on it (add_edge) or wait for it only while
+  /// the point is not ready: a context that has ended takes its nodes along.
+  void set_producer(std::size_t rank, const exec::NodeRef& node) { producers()[rank] = node; }
+  [[nodiscard]] const exec::NodeRef& producer(std::size_t rank) const { return producers()[rank]; }
+
+  // --- the producer of a point ---
+  /// Where to construct the value; null when the type has size 0.
+  [[nodiscard]] void* storage(std::size_t rank) {
+    return type_.size == 0 ? nullptr : values() + rank * stride_;
+  }
+  void finish(std::size_t rank) { settle(rank, Standing::value); }
+  void fail(std::size_t rank, const exec::Failure& failure);
+
+  // --- readers ---
+  [[nodiscard]] bool ready() const {
+    // acquire: partner of the release in settle.
+    return unfinished_.load(std::memory_order_acquire) == 0;
+  }
+  [[nodiscard]] bool ready(std::size_t rank) const {
+    return standings()[rank].load(std::memory_order_acquire) != Standing::pending;
+  }
+  /// The value of a point that is ready and did not fail.
+  [[nodiscard]] const void* value(std::size_t rank) const { return values() + rank * stride_; }
+  /// The failure of a point that is ready, or none.
+  [[nodiscard]] exec::FailureRef failure(std::size_t rank) const;
+  /// Of a state that is ready: the failure of the first point, by rank, that failed; or none.
+  [[nodiscard]] exec::FailureRef failure() const;
+
+  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    // acq_rel: the last one sees the values that it destroys.
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
+  }
+
+  /// States alive in the process.
+  static std::size_t live_count() { return FuturePool::live_in_process(); }
+
+ private:
+  enum class Standing : std::uint8_t { pending, value, failed };
+  using Failures = std::vector<std::pair<std::size_t, exec::FailureRef>>;
+  struct Shape;
+
+  FutureState(FuturePool& pool, const ResultType& type, std::uint64_t context, std::size_t points,
+              bool group, const Shape& shape);
+  ~FutureState();
+  static FutureState* make(FuturePool& pool, const ResultType& type, std::uint64_t context,
+                           std::size_t points, bool group);
+  void settle(std::size_t rank, Standing standing) {
+    standings()[rank].store(standing, std::memory_order_release);
+    unfinished_.fetch_sub(1, std::memory_order_release);
+  }
+  void end() noexcept;
+
+  // What follows the state in its block.
+  [[nodiscard]] exec::NodeRef* producers() const {
+    return reinterpret_cast<exec::NodeRef*>(const_cast<FutureState*>(this) + 1);
+  }
+  [[nodiscard]] std::atomic<Standing>* standings() const {
+    return reinterpret_cast<std::atomic<Standing>*>(producers() + points_);
+  }
+  [[nodiscard]] std::byte* values() const {
+    return reinterpret_cast<std::byte*>(const_cast<FutureState*>(this)) + values_offset_;
+  }
+
+  FuturePool& pool_;
+  const ResultType type_;
+  const std::size_t points_;
+  const std::uint64_t context_;
+  const std::size_t stride_;
+  const std::size_t values_offset_;
+  std::unique_ptr<Failures> failures_;  ///< under a lock: failures are rare
+  std::atomic<std::uint64_t> unfinished_;
+  std::atomic<std::uint32_t> references_{1};
+  const bool group_;
+  const std::uint8_t size_class_;
+};
+
+/// How the present thread waits for a future that is not ready: what runs on it (a program, a task's body)
+/// says so while it runs. A body without one may only read what is ready.
+class Waiter {
+ public:
+  static constexpr std::size_t all = ~std::size_t{0};
+
+  /// Returns when the point (`all`: every point) is ready.
+  virtual void wait_for(FutureState& state, std::size_t rank_or_all) = 0;
+  /// Whether it launched the future, or may wait for any. Asked before each wait and each look at a
+  /// value, so that whether a program is right does not depend on timing.
+  [[nodiscard]] virtual bool may_wait_for(const FutureState& state) const = 0;
+
+  [[nodiscard]] static Waiter* current() noexcept;
+
+ protected:
+  ~Waiter() = default;
+};
+
+/// Makes `waiter` (null: none) the present thread's for a scope.
+class WaiterScope {
+ public:
+  explicit WaiterScope(Waiter* waiter) noexcept;
+  ~WaiterScope();
+  WaiterScope(const WaiterScope&) = delete;
+
+ private:
+  Waiter* before_;
+};
+
+}  // namespace refrain::detail
