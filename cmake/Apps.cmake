@@ -1,4 +1,5 @@
-# apps/<name>/*.cpp is the program <name>. A folder with its own CMakeLists.txt says itself what it is.
+# apps/<name>/*.cpp is the program <name>; a folder of headers alone is for the others to include. A folder
+# with its own CMakeLists.txt says itself what it is.
 # Each line of apps/<name>/tests.txt is a test: a command line that has to end with success, or, after
 # "! ", one that has to be refused.
 
