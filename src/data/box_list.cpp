@@ -201,6 +201,18 @@ void sweep(int d, int dim, BoxSpan in, BoxList& out) {
   }
 }
 
+/// One dimension's sweep over sorted boxes, in place.
+BoxList merged_intervals(BoxList boxes) {
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < boxes.size(); ++i) {
+    if (boxes[i].lo[0] - 1 <= boxes[last].hi[0])
+      boxes[last].hi[0] = std::max(boxes[last].hi[0], boxes[i].hi[0]);
+    else boxes[++last] = boxes[i];
+  }
+  boxes.resize(last + 1);
+  return boxes;
+}
+
 bool canonical_from(int d, int dim, BoxSpan list) {
   std::size_t previous = 0;
   for (std::size_t first = 0; first < list.size();) {
@@ -243,7 +255,9 @@ BoxList canonical_list(int dim, BoxList boxes) {
   if (!std::is_sorted(boxes.begin(), boxes.end(), ByLow{0, dim}))
     std::sort(boxes.begin(), boxes.end(), ByLow{0, dim});
   if (boxes.size() < 2) return boxes;
+  if (dim == 1) return merged_intervals(std::move(boxes));
   BoxList out;
+  out.reserve(boxes.size());
   sweep(0, dim, boxes, out);
   return out;
 }

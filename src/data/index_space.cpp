@@ -81,7 +81,7 @@ IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
   BoxList kept;
   if (list.size() > 1) {
     kept = std::move(*owned);
-    kept.shrink_to_fit();
+    if (kept.capacity() > kept.size() + kept.size() / 8) kept.shrink_to_fit();
   }
   return table.insert(new IndexSpace(dim, bounds, volume, id, std::move(kept)));
 }

@@ -112,8 +112,8 @@ Pieces interior(std::span<const IndexSpaceRef> pieces, const BoxPoint& width,
 Pieces restrict_affine(const IndexSpaceRef& colours, const AffineMap& map, const Box& extent,
                        const IndexSpaceRef& parent) {
   const int dim = parent->dim();
-  const auto beyond = static_cast<__int128>(2 * coordinate_limit);
-  const auto clamped = [&](__int128 x) {
+  constexpr __int128 beyond = __int128{2} * coordinate_limit;
+  const auto clamped = [](__int128 x) {
     return static_cast<Coord>(std::clamp(x, -beyond, beyond));
   };
   Pieces pieces;

@@ -7,8 +7,9 @@
 namespace refrain::data {
 
 namespace {
-constexpr std::size_t first_compaction = std::size_t{1} << 16;
-}
+constexpr std::size_t first_compaction = std::size_t{1} << 14;
+constexpr std::size_t worth_sorting = std::size_t{1} << 20;  // 16 MiB of runs
+}  // namespace
 
 PointCollector::PointCollector(int dim, const Box& bounds)
     : dim_(dim), bounds_(bounds), compact_at_(first_compaction) {
@@ -39,7 +40,7 @@ void PointCollector::compact() {
   next_ = nothing;
   // A bit per point is smaller than the runs: 16 bytes per run against volume / 8 bytes.
   if (volume_ / 128 <= runs_.size()) return to_bits();
-  sort_runs();
+  if (runs_.size() >= worth_sorting) sort_runs();
   compact_at_ = std::max(first_compaction, 2 * runs_.size());
 }
 

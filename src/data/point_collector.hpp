@@ -3,10 +3,10 @@
 //
 // Points are numbered row-major within given bounds; a point that follows the last one in its row
 // lengthens the last run, so data that is walked in order stays small. Out of order runs are sorted
-// and merged from time to time, or, once there are many for the size of the bounds, become bits.
-// Memory: O(min(runs, points in the bounds / 64)) and never more than a constant factor above what the
-// distinct points need. Bounds with more than 2^63 points cannot be numbered: then a plain list of
-// points is kept. One thread at a time.
+// and merged when there are very many, or become bits as soon as those are smaller (bounds with few
+// points for the runs there are). Memory: a constant factor of what the distinct points need, plus at
+// most 16 MiB. Bounds with more than 2^63 points cannot be numbered: then a plain list of points is
+// kept. One thread at a time.
 
 #include <cstdint>
 #include <vector>

@@ -122,6 +122,21 @@ TEST(IndexSpace, ManyPointsInAnyOrder) {
   }
 }
 
+TEST(IndexSpace, SoManyPointsThatRunsAreMergedMeanwhile) {
+  // Every point comes twice, far from its twin, and next to others now and then.
+  constexpr std::size_t count = 700000;
+  std::vector<BoxPoint> points(2 * count);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i][0] = static_cast<Coord>(i % count * 7919 % count) * 1000 + (i % 3 == 0 ? 1 : 0);
+  const IndexSpaceRef space = IndexSpace::from_points(1, points);
+  std::sort(points.begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  ASSERT_TRUE(is_canonical_list(1, space->boxes()));
+  std::size_t i = 0;
+  space->for_each_point([&](const BoxPoint& p) { ASSERT_EQ(p, points[i++]); });
+  ASSERT_EQ(i, points.size());
+}
+
 TEST(IndexSpace, RefusesWhatCannotBeCounted) {
   const Coord far = coordinate_limit;
   EXPECT_EQ(IndexSpace::dense(Rect1{-far, far})->volume(), (std::size_t{1} << 61) + 1);
