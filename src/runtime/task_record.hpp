@@ -1,0 +1,49 @@
+#pragma once
+// A registered task: its name, its slot, its bodies. What DynamicTask (refrain/dynamic.hpp) refers to.
+//
+// Slots name the tasks of one name in the order they are made; the slot freed last is taken first. So a
+// program that makes its tasks in the same order has the same names in every run. Immutable after it is
+// made; whoever keeps a reference (a launch plan) may call the bodies from any thread. The registry is
+// one per process, behind a lock.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "refrain/dynamic.hpp"
+
+namespace refrain::detail {
+
+class TaskRecord : public std::enable_shared_from_this<TaskRecord> {
+  struct Private {};
+
+ public:
+  /// Throws UsageError for a task without a body, or with two for one kind of processor.
+  static std::shared_ptr<TaskRecord> make(std::string name, std::vector<TaskVariant> variants,
+                                          const ResultType& result);
+  TaskRecord(Private, std::string name, std::vector<TaskVariant> variants, const ResultType& result);
+  ~TaskRecord();
+  TaskRecord(const TaskRecord&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::uint32_t slot() const { return slot_; }
+  /// For signatures: a hash of name and slot, the same in every process.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  [[nodiscard]] const ResultType& result() const { return result_; }
+  [[nodiscard]] const std::vector<TaskVariant>& variants() const { return variants_; }
+  /// The body for a kind of processor, or null.
+  [[nodiscard]] const TaskVariant* variant(ProcessorKind kind) const;
+  /// The kinds there is a body for, in the order given.
+  [[nodiscard]] std::vector<ProcessorKind> kinds() const;
+
+ private:
+  const std::string name_;
+  const std::vector<TaskVariant> variants_;
+  const ResultType result_;
+  const std::uint32_t slot_;
+  const std::uint64_t id_;
+};
+
+}  // namespace refrain::detail
