@@ -21,7 +21,7 @@ struct Setup {
   Coord nodes = 2500;         ///< per piece
   Coord wires = 10000;        ///< per piece
   int percent_in_piece = 95;  ///< of the wires
-  int steps = 60;
+  int steps = 80;
   int substeps = 30;  ///< inner steps in which a wire's currents and voltages settle
   std::uint64_t seed = 12345;
 
