@@ -113,7 +113,7 @@ Pieces restrict_affine(const IndexSpaceRef& colours, const AffineMap& map, const
                        const IndexSpaceRef& parent) {
   const int dim = parent->dim();
   constexpr __int128 beyond = __int128{2} * coordinate_limit;
-  const auto clamped = [](__int128 x) {
+  const auto clamped = [&](__int128 x) {
     return static_cast<Coord>(std::clamp(x, -beyond, beyond));
   };
   Pieces pieces;
