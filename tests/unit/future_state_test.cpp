@@ -1,0 +1,210 @@
+// Futures' states: values destroyed exactly once, failures per point, waiting through the thread's context.
+
+#include "runtime/future_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "refrain/error.hpp"
+#include "refrain/task.hpp"
+
+namespace refrain::detail {
+namespace {
+
+struct Counted {
+  static inline std::atomic<int> made{0}, ended{0};
+  int value;
+  explicit Counted(int v) : value(v) { ++made; }
+  Counted(const Counted&) = delete;
+  ~Counted() { ++ended; }
+};
+
+exec::FailureRef failure_of(std::uint64_t seq, const char* text) {
+  exec::Node node;
+  node.seq = seq;
+  return exec::FailureRef::adopt(
+      exec::Failure::thrown_by(node, std::make_exception_ptr(std::runtime_error(text))));
+}
+
+TEST(FutureState, OneValue) {
+  const std::size_t before = FutureState::live_count();
+  auto pool = FuturePool::make();
+  FutureState* state = FutureState::make(*pool, result_type<std::string>(), 5);
+  Future<std::string> future(state);
+  EXPECT_EQ(FutureState::live_count(), before + 1);
+  EXPECT_FALSE(future.ready());
+  EXPECT_EQ(state->context(), 5u);
+  EXPECT_FALSE(state->group());
+  ::new (state->storage(0)) std::string("a text that is too long to be kept inside");
+  state->finish(0);
+  EXPECT_TRUE(future.ready());
+  EXPECT_EQ(future.get(), "a text that is too long to be kept inside");
+  Future<std::string> copy = future;
+  future = {};
+  EXPECT_EQ(copy.get().size(), 41u);
+  copy = {};
+  EXPECT_EQ(FutureState::live_count(), before);
+}
+
+TEST(FutureState, OnlyConstructedValuesAreDestroyed) {
+  Counted::made = Counted::ended = 0;
+  auto pool = FuturePool::make();
+  FutureState* state = FutureState::make_group(*pool, result_type<Counted>(), 0, 4);
+  FutureMap<Counted> map(state);
+  ::new (state->storage(2)) Counted(7);
+  state->finish(2);
+  state->fail(1, *failure_of(3, "one").get());
+  state->fail(3, *failure_of(4, "three").get());
+  EXPECT_EQ(map.get(2).value, 7);
+  EXPECT_FALSE(map.ready());
+  ::new (state->storage(0)) Counted(1);
+  state->finish(0);
+  EXPECT_TRUE(map.ready());
+  EXPECT_EQ(map.size(), 4u);
+  try {
+    map.wait();
+    FAIL();
+  } catch (const TaskFailed& error) {
+    EXPECT_NE(std::string(error.what()).find("one"), std::string::npos);
+  }
+  EXPECT_THROW((void)map.get(3), TaskFailed);
+  EXPECT_EQ(state->failure(0).get(), nullptr);
+  map = {};
+  EXPECT_EQ(Counted::made, 2);
+  EXPECT_EQ(Counted::ended, 2);
+}
+
+TEST(FutureState, WithoutAValue) {
+  auto pool = FuturePool::make();
+  FutureState* state = FutureState::make(*pool, ResultType{}, 0);
+  AnyFuture future(state);
+  EXPECT_EQ(state->storage(0), nullptr);
+  state->finish(0);
+  future.wait();
+}
+
+TEST(FutureState, AlignedValuesAndEmptyGroups) {
+  struct alignas(256) Wide {
+    char bytes[256];
+  };
+  auto pool = FuturePool::make();
+  AnyFuture wide(FutureState::make_group(*pool, result_type<Wide>(), 0, 3));
+  for (std::size_t rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wide.state()->storage(rank)) % 256, 0u);
+  AnyFuture none(FutureState::make_group(*pool, result_type<int>(), 0, 0));
+  EXPECT_TRUE(none.ready());
+  none.wait();
+  EXPECT_THROW((void)await_point(*none.state(), 0), UsageError);
+}
+
+TEST(FutureState, ProducersPerPoint) {
+  auto pool = FuturePool::make();
+  exec::Node nodes[3];
+  AnyFuture future(FutureState::make_group(*pool, result_type<double>(), 0, 3));
+  EXPECT_FALSE(future.state()->producer(1));
+  for (std::size_t rank = 0; rank < 3; ++rank)
+    future.state()->set_producer(rank, {&nodes[rank], 10 + rank});
+  EXPECT_EQ(future.state()->producer(2), (exec::NodeRef{&nodes[2], 12}));
+}
+
+TEST(FutureState, MemoryIsUsedAgain) {
+  auto pool = FuturePool::make();
+  const void* first = nullptr;
+  for (int i = 0; i < 1000; ++i) {
+    AnyFuture one(FutureState::make(*pool, result_type<double>(), 0));
+    AnyFuture many(FutureState::make_group(*pool, result_type<double>(), 0, 100));
+    if (i == 0) first = one.state();
+    EXPECT_EQ(one.state(), first);
+  }
+}
+
+TEST(FutureState, StatesOutliveTheirPool) {
+  const std::size_t before = FutureState::live_count();
+  auto pool = FuturePool::make();
+  Future<int> future(FutureState::make(*pool, result_type<int>(), 0));
+  Future<int> huge(FutureState::make_group(*pool, result_type<int>(), 0, 1 << 20));
+  *static_cast<int*>(future.state()->storage(0)) = 3;
+  future.state()->finish(0);
+  pool.reset();
+  EXPECT_EQ(FutureState::live_count(), before + 2);
+  EXPECT_EQ(future.get(), 3);
+  std::thread([&] { future = {}; }).join();
+  huge = {};
+  EXPECT_EQ(FutureState::live_count(), before);
+}
+
+TEST(FutureState, ProducersOnOtherThreads) {
+  const std::size_t before = FutureState::live_count();
+  auto pool = FuturePool::make();
+  for (int round = 0; round < 300; ++round) {
+    constexpr std::size_t points = 8;
+    FutureState* state = FutureState::make_group(*pool, result_type<std::string>(), 0, points);
+    FutureMap<std::string> map(state);
+    const auto produce = [points](FutureMap<std::string> mine, std::size_t first) {
+      for (std::size_t rank = first; rank < points; rank += 2) {
+        ::new (mine.state()->storage(rank)) std::string(40, static_cast<char>('a' + rank));
+        mine.state()->finish(rank);
+      }
+    };
+    std::thread even(produce, map, 0), odd(produce, map, 1);
+    while (!map.ready()) std::this_thread::yield();
+    for (std::size_t rank = 0; rank < points; ++rank)
+      EXPECT_EQ(map.get(rank), std::string(40, static_cast<char>('a' + rank)));
+    map = {};
+    even.join();
+    odd.join();
+  }
+  EXPECT_EQ(FutureState::live_count(), before);
+}
+
+// --- waiting ---
+
+class FakeContext final : public Waiter {
+ public:
+  explicit FakeContext(std::uint64_t id) : id_(id) {}
+  void wait_for(FutureState& state, std::size_t rank) override {
+    ++waits;
+    for (std::size_t r = 0; r < state.points(); ++r)
+      if ((rank == all || rank == r) && !state.ready(r)) {
+        *static_cast<int*>(state.storage(r)) = static_cast<int>(r) + 100;
+        state.finish(r);
+      }
+  }
+  bool may_wait_for(const FutureState& state) const override { return state.context() == id_; }
+  int waits = 0;
+
+ private:
+  std::uint64_t id_;
+};
+
+TEST(Waiting, GoesThroughTheThreadsContext) {
+  auto pool = FuturePool::make();
+  FutureMap<int> map(FutureState::make_group(*pool, result_type<int>(), 1, 3));
+  EXPECT_EQ(Waiter::current(), nullptr);
+  EXPECT_THROW((void)map.get(0), UsageError);  // nothing here could wait
+  FakeContext own(1), other(2);
+  {
+    const WaiterScope scope(&own);
+    EXPECT_EQ(map.get(1), 101);
+    EXPECT_EQ(own.waits, 1);
+    EXPECT_EQ(map.get(1), 101);
+    EXPECT_EQ(own.waits, 1);  // ready: no wait
+    {
+      const WaiterScope inner(&other);
+      EXPECT_EQ(Waiter::current(), &other);
+      EXPECT_THROW(map.wait(), UsageError);
+      EXPECT_THROW((void)map.get(1), UsageError);  // also when it happens to be ready
+    }
+    EXPECT_EQ(Waiter::current(), &own);
+    map.wait();
+    EXPECT_EQ(own.waits, 2);
+  }
+  EXPECT_EQ(map.get(2), 102);  // outside any program, ready values may be read
+}
+
+}  // namespace
+}  // namespace refrain::detail
