@@ -58,10 +58,14 @@ TEST(ShortFormErrors, NameTheColumn) {
 }
 
 TEST(MachineFileErrors, FileCannotBeRead) {
-  EXPECT_EQ(message_of([] { load("no/such.json"); }),
-            "cannot read the machine description 'no/such.json': No such file or directory");
-  EXPECT_EQ(message_of([] { load("/"); }),
-            "cannot read the machine description '/': Is a directory");
+  EXPECT_EQ(
+      message_of([] { load("no/such.json"); }),
+      "cannot read the machine description 'no/such.json': No such file or directory; expected a "
+      "JSON file, or a text that starts with 'emulated:'");
+  EXPECT_EQ(
+      message_of([] { load("/"); }),
+      "cannot read the machine description '/': Is a directory; expected a JSON file, or a text "
+      "that starts with 'emulated:'");
 }
 
 TEST(MachineFileErrors, Syntax) {

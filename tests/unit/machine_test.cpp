@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
-#include <numeric>
 #include <thread>
 
 #include "refrain/error.hpp"
@@ -96,6 +97,22 @@ TEST(Machine, BoundThreadsDoNotShrinkIt) {
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
     EXPECT_EQ(usable_cores(), before);
   }).join();
+}
+
+// hwloc takes a made-up topology from the environment; what the process may use is still the truth.
+TEST(Machine, EachNumaDomainHasItsMemoryAndGang) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0 || !CPU_ISSET(0, &set) || !CPU_ISSET(1, &set))
+    GTEST_SKIP() << "needs hardware threads 0 and 1";
+  setenv("HWLOC_SYNTHETIC", "numa:2 core:1 pu:1", 1);
+  const Machine m = discover();
+  unsetenv("HWLOC_SYNTHETIC");
+  check_invariants(m);
+  ASSERT_EQ(m.memories(MemoryKind::system).size(), 2U);
+  ASSERT_EQ(m.processors(ProcessorKind::gang).size(), 2U);
+  EXPECT_EQ(m.processor(1).numa, 1);
+  EXPECT_EQ(m.processor(1).cpus, std::vector<int>{1});
+  EXPECT_EQ(m.processor(1).memories, (std::vector<MemoryId>{1, 0}));
 }
 
 TEST(Machine, ShortFormAddsEmulatedGpus) {
