@@ -24,7 +24,10 @@ struct Node;
 
 class Deque {
  public:
-  explicit Deque(std::int64_t capacity = 1024) { arrays_.push_back(make_array(capacity)); publish(); }
+  explicit Deque(std::int64_t capacity = 1024) {
+    arrays_.push_back(make_array(capacity));
+    publish();
+  }
   Deque(const Deque&) = delete;
   Deque& operator=(const Deque&) = delete;
 
@@ -104,10 +107,10 @@ class Deque {
     publish();
   }
 
-  alignas(64) std::atomic<std::int64_t> bottom_{0};   // written by the owner
-  std::vector<std::unique_ptr<Array>> arrays_;        // owner only
-  alignas(64) std::atomic<std::int64_t> top_{0};      // written by thieves and the owner
-  alignas(64) std::atomic<Array*> array_{nullptr};    // read by thieves
+  alignas(64) std::atomic<std::int64_t> bottom_{0};  // written by the owner
+  std::vector<std::unique_ptr<Array>> arrays_;       // owner only
+  alignas(64) std::atomic<std::int64_t> top_{0};     // written by thieves and the owner
+  alignas(64) std::atomic<Array*> array_{nullptr};   // read by thieves
 };
 
 }  // namespace refrain::exec

@@ -37,7 +37,8 @@ struct ExecutorOptions {
 class ExecutionListener {
  public:
   virtual ~ExecutionListener() = default;
-  virtual void executed(const Node& node, int thread, std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
+  virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
+                        std::uint64_t end_ns) = 0;
 };
 
 /// Counters for --refrain:stats.

@@ -93,8 +93,8 @@ class FailureLog {
   [[nodiscard]] std::size_t size() const { return by_seq_.size(); }
 
  private:
-  std::map<std::uint64_t, FailureRef> by_seq_;  ///< of every failed operation
-  std::map<std::uint64_t, FailureRef> untaken_; ///< of those that threw themselves
+  std::map<std::uint64_t, FailureRef> by_seq_;   ///< of every failed operation
+  std::map<std::uint64_t, FailureRef> untaken_;  ///< of those that threw themselves
   FailureRef taken_;
 };
 

@@ -20,8 +20,8 @@ bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
   from.overflow->tail->slots[slot] = to;
   // release: partner of the closing exchange in complete_node (exec/completion.hpp); acquire on
   // failure: what the closer wrote before it closed (the failure) is visible.
-  return from.successor_state.compare_exchange_strong(
-      count, count + 1, std::memory_order_release, std::memory_order_acquire);
+  return from.successor_state.compare_exchange_strong(count, count + 1, std::memory_order_release,
+                                                      std::memory_order_acquire);
 }
 
 void inherit_failure(const NodeRef& from, Node& to) {

@@ -65,7 +65,8 @@ using TaggedNode = std::uintptr_t;
 /// Successors beyond the inline ones. Owned by the node, recycled by the scope's pool.
 struct SuccessorBlock {
   static constexpr int kSlots = 14;
-  SuccessorBlock* next = nullptr;  ///< read by the completer only when the count says that it is there
+  SuccessorBlock* next =
+      nullptr;  ///< read by the completer only when the count says that it is there
   SuccessorBlock* tail = nullptr;  ///< in the first block: the last one (owner only)
   TaggedNode slots[kSlots] = {};
 };
@@ -75,7 +76,8 @@ enum class ManualState : std::uint8_t { waiting, granted, ended };
 
 struct alignas(64) Node {
   // --- written by the owner before publication ---------------------------------------------------
-  std::uint64_t seq = 0;  ///< launch order within the scope; never repeats, so it also names the operation
+  std::uint64_t seq =
+      0;  ///< launch order within the scope; never repeats, so it also names the operation
   Scope* scope = nullptr;
   /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
   /// but still release what the node holds. May throw: the node then fails with the exception.
@@ -83,11 +85,12 @@ struct alignas(64) Node {
   const NodeInfo* info = nullptr;
   void* origin = nullptr;  ///< for the layer that made the node (its launch plan)
   Node* next = nullptr;    ///< link in whichever single list the node is in (ready, returned, free)
-  std::int16_t priority = 0;       ///< higher first; 0 is the common case and costs nothing
-  std::uint16_t processor = 0;     ///< queue: 0 any cpu worker, otherwise a dedicated processor's id + 1
+  std::int16_t priority = 0;  ///< higher first; 0 is the common case and costs nothing
+  std::uint16_t processor =
+      0;  ///< queue: 0 any cpu worker, otherwise a dedicated processor's id + 1
   NodeKind kind = NodeKind::task;
-  std::uint8_t flags = 0;          ///< NodeFlag bits
-  std::uint8_t size_class = 0;     ///< of the node's memory (exec/node_pool.hpp)
+  std::uint8_t flags = 0;               ///< NodeFlag bits
+  std::uint8_t size_class = 0;          ///< of the node's memory (exec/node_pool.hpp)
   std::atomic<std::uint8_t> manual{0};  ///< ManualState, of kManual nodes only
   std::uint32_t payload_bytes = 0;
   /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
@@ -96,8 +99,8 @@ struct alignas(64) Node {
 
   // --- shared ------------------------------------------------------------------------------------
   static constexpr int kInlineSuccessors = 5;
-  static constexpr std::int32_t kBias = 1 << 30;     ///< held by the owner until publication
-  static constexpr std::uint32_t kClosed = 1u << 31; ///< in `successor_state`: complete
+  static constexpr std::int32_t kBias = 1 << 30;      ///< held by the owner until publication
+  static constexpr std::uint32_t kClosed = 1u << 31;  ///< in `successor_state`: complete
   alignas(64) std::atomic<std::int32_t> pending{kBias};
   std::atomic<std::uint32_t> successor_state{0};  ///< number of successors | kClosed
   std::atomic<const Failure*> failure{nullptr};   ///< holds one reference
@@ -107,7 +110,9 @@ struct alignas(64) Node {
   /// The bytes after the node: arguments of the operation, laid out by the layer that made it.
   void* payload() { return this + 1; }
   template <class T>
-  T& payload_as() { return *static_cast<T*>(payload()); }
+  T& payload_as() {
+    return *static_cast<T*>(payload());
+  }
 };
 static_assert(sizeof(Node) == 128, "a node is two cache lines");
 

@@ -38,7 +38,7 @@ void NodePool::add_slab(int size_class) {
   std::size_t& bytes = slab_bytes_[size_class];
   bytes = std::clamp(2 * bytes, kMinSlab, kMaxSlab);
   const std::size_t count = std::max<std::size_t>(1, bytes / stride);
-  auto* begin = static_cast<std::byte*>(::operator new(count * stride, kAlign));
+  auto* begin = static_cast<std::byte*>(::operator new(count* stride, kAlign));
   slabs_.push_back({begin, begin, begin + count * stride, stride});
   current_[size_class] = static_cast<int>(slabs_.size());
   bytes_ += count * stride;

@@ -79,7 +79,7 @@ class NodePool {
   void put_blocks(Node& node);
 
   Node* free_[kClasses] = {};
-  int current_[kClasses] = {};            ///< slab being cut, per class: its number + 1
+  int current_[kClasses] = {};             ///< slab being cut, per class: its number + 1
   std::size_t slab_bytes_[kClasses] = {};  ///< of the newest slab, per class
   SuccessorBlock* free_blocks_ = nullptr;
   std::vector<Slab> slabs_;

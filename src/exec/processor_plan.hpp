@@ -15,8 +15,8 @@ struct CpuPlace {
 };
 
 struct ProcessorPlan {
-  std::vector<CpuPlace> cpus;   ///< never empty; worker i stands for cpus[i % size]
-  std::vector<int> dedicated;   ///< ids of processors with a thread and a queue of their own (gpus)
+  std::vector<CpuPlace> cpus;  ///< never empty; worker i stands for cpus[i % size]
+  std::vector<int> dedicated;  ///< ids of processors with a thread and a queue of their own (gpus)
 };
 
 ProcessorPlan plan_processors(const Machine& machine);

@@ -8,9 +8,9 @@ namespace refrain::exec {
 
 void ReducerGate::enroll(Node& reducer) {
   const std::lock_guard lock(mutex_);
-  const auto at = std::upper_bound(
-      entries_.begin(), entries_.end(), reducer.seq,
-      [](std::uint64_t seq, const Entry& entry) { return seq < entry.seq; });
+  const auto at =
+      std::upper_bound(entries_.begin(), entries_.end(), reducer.seq,
+                       [](std::uint64_t seq, const Entry& entry) { return seq < entry.seq; });
   entries_.insert(at, Entry{reducer.seq, &reducer, std::max(1U, reducer.reduction)});
 }
 

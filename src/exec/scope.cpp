@@ -44,7 +44,8 @@ void Scope::take_back(Node* list) {
   while (list) {
     Node& node = *list;
     list = node.next;
-    if (node.failure.load(std::memory_order_relaxed)) [[unlikely]] failures_.reclaimed(node);
+    if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
+      failures_.reclaimed(node);
     if (reclaim) reclaim(node);
     pool_.put(node);
     ++collected_;
@@ -53,7 +54,8 @@ void Scope::take_back(Node* list) {
 
 void Scope::drain(const NodeInfo* waiter) {
   if (collect() == 0) return;
-  executor_.wait(*this, [this] { return collect() == 0; }, {}, waiter);
+  executor_.wait(
+      *this, [this] { return collect() == 0; }, {}, waiter);
 }
 
 Node* Scope::take_slow(int size_class) {
@@ -66,12 +68,13 @@ void Scope::make_room() {
   if (collect() < limit_) return;
   if (limit_ < window_) {
     const bool relieved = executor_.relieve(*this, in_flight() > kBurst ? in_flight() - kBurst : 0);
-    limit_ = std::min<std::size_t>(window_, relieved ? std::max(kBurst, in_flight() + kBurst / 4)
-                                                     : in_flight() + kBurst);
+    limit_ = std::min<std::size_t>(
+        window_, relieved ? std::max(kBurst, in_flight() + kBurst / 4) : in_flight() + kBurst);
     if (in_flight() < limit_) return;
   }
   const std::size_t target = window_ - std::max<std::size_t>(1, window_ / 4);
-  executor_.wait(*this, [this, target] { return collect() <= target; }, {}, nullptr);
+  executor_.wait(
+      *this, [this, target] { return collect() <= target; }, {}, nullptr);
   limit_ = executor_.threads() == 1 ? std::min<std::size_t>(kBurst, window_) : window_;
 }
 

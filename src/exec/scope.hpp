@@ -33,10 +33,12 @@ class Scope {
   /// A fresh node with `payload_bytes` behind it, next sequence number, pending = kBias, no successors.
   /// Waits (and helps) when the window is full. Allocates nothing in the steady state.
   Node& allocate(std::size_t payload_bytes) {
-    if (in_flight() >= limit_) [[unlikely]] make_room();
+    if (in_flight() >= limit_) [[unlikely]]
+      make_room();
     const int size_class = NodePool::class_of(payload_bytes);
     Node* node = pool_.take_free(size_class);
-    if (!node) [[unlikely]] node = take_slow(size_class);
+    if (!node) [[unlikely]]
+      node = take_slow(size_class);
     node->seq = ++launched_;
     node->scope = this;
     node->origin = nullptr;

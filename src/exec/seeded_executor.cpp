@@ -71,9 +71,7 @@ void SeededExecutor::run_root(const std::function<void()>& program) {
       [&] {
         try {
           program();
-        } catch (...) {
-          error = std::current_exception();
-        }
+        } catch (...) { error = std::current_exception(); }
         finished = true;
       },
       kProgramStack);
@@ -128,9 +126,8 @@ void SeededExecutor::resume(Actor& actor) {
 void SeededExecutor::run_body(Node& node) {
   Actor& actor = *current_;
   const Node* outer = std::exchange(actor.running, &node);
-  const int processor = node.processor != 0
-                            ? node.processor - 1
-                            : plan_.cpus[draw() % plan_.cpus.size()].processor;
+  const int processor =
+      node.processor != 0 ? node.processor - 1 : plan_.cpus[draw() % plan_.cpus.size()].processor;
   const std::uint64_t begin = listener_ ? now_ns() : 0;
   run_node(node, *this, processor);
   if (listener_) listener_->executed(node, 0, begin, now_ns());
@@ -234,7 +231,8 @@ void SeededExecutor::declare_deadlock() {
   Actor* deepest = nullptr;
   for (Actor* actor : waiting_) {
     if (!deepest || actor->waits->scope->depth() > deepest->waits->scope->depth() ||
-        (actor->waits->scope->depth() == deepest->waits->scope->depth() && actor->id < deepest->id)) {
+        (actor->waits->scope->depth() == deepest->waits->scope->depth() &&
+         actor->id < deepest->id)) {
       deepest = actor;
     }
   }

@@ -60,11 +60,11 @@ class SeededExecutor final : public Executor {
  private:
   struct Actor {
     std::uint64_t priority = 0;
-    std::uint64_t id = 0;     ///< in order of creation; settles ties
-    Fiber* fiber = nullptr;   ///< null: not started yet, or a completion
-    Node* node = nullptr;     ///< null: the root program
-    const Node* running = nullptr;  ///< innermost node whose body is on its stack
-    bool completing = false;        ///< its step is the node's completion
+    std::uint64_t id = 0;                         ///< in order of creation; settles ties
+    Fiber* fiber = nullptr;                       ///< null: not started yet, or a completion
+    Node* node = nullptr;                         ///< null: the root program
+    const Node* running = nullptr;                ///< innermost node whose body is on its stack
+    bool completing = false;                      ///< its step is the node's completion
     const std::function<bool()>* done = nullptr;  ///< set while it waits
     WaitRecord* waits = nullptr;                  ///< innermost
     bool deadlocked = false;

@@ -321,8 +321,7 @@ Node* ThreadedExecutor::idle(Slot& slot) {
   const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
   Node* node = nullptr;
   while (!node) {
-    for (Spin spin(oversubscribed_); !(node = look(slot)) && spin.step();) {
-    }
+    for (Spin spin(oversubscribed_); !(node = look(slot)) && spin.step();) {}
     if (node) break;
     notifier_.prepare(slot.sleeper, kind);
     node = look(slot);
@@ -366,8 +365,8 @@ void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, Nod
 }
 
 /// Nothing to run: spins, then sleeps. False: done() is true. True: `found` is there to be run.
-bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within,
-                                 const std::function<bool()>& done, Node*& found) {
+bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done,
+                                 Node*& found) {
   flush(slot);
   const bool alone = threads() == 1;
   const auto look_again = [&] {
@@ -422,11 +421,10 @@ bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
 
 void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,
                                     const std::function<void(std::int64_t, std::int64_t)>& f) {
-  loops_.run(count, loop_piece(count, grain, 1 + options_.workers), f,
-             [this] {
-               notifier_.notify_all(kWorker);
-               notifier_.notify_all(kWaiter);
-             });
+  loops_.run(count, loop_piece(count, grain, 1 + options_.workers), f, [this] {
+    notifier_.notify_all(kWorker);
+    notifier_.notify_all(kWaiter);
+  });
 }
 
 ExecutorCounters ThreadedExecutor::counters() const {

@@ -54,7 +54,8 @@ class BothExecutors : public testing::TestWithParam<Case> {
     return ref;
   }
   void wait_for(Scope& scope, NodeRef ref) {
-    executor_->wait(scope, [&] { return is_complete(ref); }, ref, nullptr);
+    executor_->wait(
+        scope, [&] { return is_complete(ref); }, ref, nullptr);
   }
 
   std::unique_ptr<Executor> executor_;
@@ -68,7 +69,8 @@ const NodeInfo parent_info{"parent", std::source_location::current()};
 TEST_P(BothExecutors, ADeadlockNamesTheChain) {
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);
-    const NodeRef access = launch(scope, access_info, [](Node&, Execution&) {}, {}, kManual);
+    const NodeRef access = launch(
+        scope, access_info, [](Node&, Execution&) {}, {}, kManual);
     const NodeRef task = launch(scope, task_info, [](Node&, Execution&) {}, {access});
     const NodeRef late = launch(scope, late_info, [](Node&, Execution&) {}, {task});
     try {
@@ -93,7 +95,8 @@ TEST_P(BothExecutors, ADeadlockBelowEndsTheTaskThatWaits) {
     Scope scope(*executor_, nullptr, 100);
     const NodeRef parent = launch(scope, parent_info, [&](Node& node, Execution&) {
       Scope inner(*executor_, node.scope, 100);
-      const NodeRef access = launch(inner, access_info, [](Node&, Execution&) {}, {}, kManual);
+      const NodeRef access = launch(
+          inner, access_info, [](Node&, Execution&) {}, {}, kManual);
       const NodeRef task = launch(inner, task_info, [](Node&, Execution&) {}, {access});
       struct Close {
         Executor& executor;
@@ -113,9 +116,9 @@ TEST_P(BothExecutors, ADeadlockBelowEndsTheTaskThatWaits) {
     try {
       failure->rethrow();
     } catch (const TaskFailed& error) {
-      EXPECT_NE(std::string(error.what()).find("deadlock: task 'parent' launched at " +
-                                               to_string(parent_info.where) +
-                                               " waits for task 'update'"),
+      EXPECT_NE(std::string(error.what())
+                    .find("deadlock: task 'parent' launched at " + to_string(parent_info.where) +
+                          " waits for task 'update'"),
                 std::string::npos)
           << error.what();
       EXPECT_THROW(std::rethrow_exception(error.original()), Deadlock);
@@ -126,7 +129,8 @@ TEST_P(BothExecutors, ADeadlockBelowEndsTheTaskThatWaits) {
 TEST_P(BothExecutors, AFullWindowOfParkedNodesIsADeadlock) {
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 4);
-    const NodeRef access = launch(scope, access_info, [](Node&, Execution&) {}, {}, kManual);
+    const NodeRef access = launch(
+        scope, access_info, [](Node&, Execution&) {}, {}, kManual);
     for (int i = 0; i < 3; ++i) launch(scope, task_info, [](Node&, Execution&) {}, {access});
     EXPECT_THROW(launch(scope, task_info, [](Node&, Execution&) {}, {access}), Deadlock);
     executor_->complete_manual(*access.node);
@@ -138,10 +142,11 @@ TEST_P(BothExecutors, ManualNodesMayEndBeforeTheyAreGranted) {
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);
     int order = 0;
-    const NodeRef first = launch(scope, access_info, [](Node&, Execution&) {}, {}, kManual);
-    const NodeRef second = launch(scope, access_info, [](Node&, Execution&) {}, {first}, kManual);
-    const NodeRef last =
-        launch(scope, task_info, [&](Node&, Execution&) { order = 1; }, {second});
+    const NodeRef first = launch(
+        scope, access_info, [](Node&, Execution&) {}, {}, kManual);
+    const NodeRef second = launch(
+        scope, access_info, [](Node&, Execution&) {}, {first}, kManual);
+    const NodeRef last = launch(scope, task_info, [&](Node&, Execution&) { order = 1; }, {second});
     executor_->complete_manual(*second.node);
     EXPECT_FALSE(is_complete(last));
     EXPECT_EQ(order, 0);
@@ -155,9 +160,8 @@ TEST_P(BothExecutors, FailuresReachLaterLaunchesToo) {
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);
     int ran = 0;
-    const NodeRef bad = launch(scope, task_info, [](Node&, Execution&) -> void {
-      throw std::runtime_error("no");
-    });
+    const NodeRef bad =
+        launch(scope, task_info, [](Node&, Execution&) -> void { throw std::runtime_error("no"); });
     scope.drain(nullptr);
     // The node has come back and may be in use again: the failure is looked up by name.
     launch(scope, late_info, [&](Node&, Execution&) { ++ran; });
@@ -179,15 +183,18 @@ TEST_P(BothExecutors, ManySuccessors) {
     Scope scope(*executor_, nullptr, 100'000);
     int first = 0;
     std::atomic<int> readers{0};
-    const NodeRef access = launch(scope, access_info, [](Node&, Execution&) {}, {}, kManual);
+    const NodeRef access = launch(
+        scope, access_info, [](Node&, Execution&) {}, {}, kManual);
     const NodeRef writer =
         launch(scope, task_info, [&](Node&, Execution&) { first = 1; }, {access});
     std::vector<NodeRef> all;
     for (int i = 0; i < 2000; ++i) {
-      all.push_back(launch(scope, task_info, [&](Node&, Execution&) { readers += first; }, {writer}));
+      all.push_back(
+          launch(scope, task_info, [&](Node&, Execution&) { readers += first; }, {writer}));
     }
     int sum = 0;
-    launch(scope, late_info, [&](Node&, Execution&) { sum = readers; }, all);
+    launch(
+        scope, late_info, [&](Node&, Execution&) { sum = readers; }, all);
     executor_->complete_manual(*access.node);
     scope.drain(nullptr);
     EXPECT_EQ(sum, 2000);

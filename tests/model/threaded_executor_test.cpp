@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "exec/threaded_executor.hpp"
 #include "support/random_graph.hpp"
 #include "support/test_budget.hpp"
-#include "exec/threaded_executor.hpp"
 
 namespace refrain::exec {
 namespace {

@@ -105,11 +105,8 @@ struct Payload {
 
 void run_body(GraphRun& run, const PlannedNode& node, Scope& scope) {
   switch (node.shape) {
-    case Shape::thrower:
-      throw std::runtime_error("thrown on purpose");
-    case Shape::nested:
-      run_graph(run.executor, *node.inner, &scope);
-      break;
+    case Shape::thrower: throw std::runtime_error("thrown on purpose");
+    case Shape::nested: run_graph(run.executor, *node.inner, &scope); break;
     case Shape::loop: {
       std::vector<int> hits(100, 0);
       run.executor.parallel_for(100, 7, [&](std::int64_t begin, std::int64_t end) {
@@ -118,8 +115,7 @@ void run_body(GraphRun& run, const PlannedNode& node, Scope& scope) {
       EXPECT_EQ(std::count(hits.begin(), hits.end(), 1), 100);
       break;
     }
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -186,9 +182,7 @@ void check_end(GraphRun& run, Scope& scope) {
     EXPECT_EQ(run.value[i], by < 0 || by == i ? 1 : 2) << "node " << i;
     const Failure* failure = scope.failure_of(run.refs[i]);
     EXPECT_EQ(failure != nullptr, by >= 0) << "node " << i;
-    if (failure && by >= 0) {
-      EXPECT_EQ(failure->seq(), run.refs[by].seq) << "node " << i;
-    }
+    if (failure && by >= 0) { EXPECT_EQ(failure->seq(), run.refs[by].seq) << "node " << i; }
     throwers += by == i;
   }
   std::uint64_t last = 0;
@@ -209,12 +203,14 @@ void run_in_scope(GraphRun& run, Scope& scope) {
     const PlannedNode& planned = run.graph.nodes[i];
     if (planned.shape == Shape::manual) {
       if (i % 3 != 0) {
-        run.executor.wait(scope, [&] { return is_granted(node); }, run.refs[i], nullptr);
+        run.executor.wait(
+            scope, [&] { return is_granted(node); }, run.refs[i], nullptr);
         EXPECT_EQ(run.value[i], run.graph.failed_by[i] < 0 ? 1 : 2);
       }
       run.executor.complete_manual(node);
     } else if (planned.wait_after) {
-      run.executor.wait(scope, [&] { return is_complete(run.refs[i]); }, run.refs[i], nullptr);
+      run.executor.wait(
+          scope, [&] { return is_complete(run.refs[i]); }, run.refs[i], nullptr);
       EXPECT_NE(run.value[i], 0);
     }
   }
@@ -242,8 +238,12 @@ std::unique_ptr<Graph> make_graph(std::uint64_t seed, const GraphOptions& option
 }
 
 std::vector<int> run_graph(Executor& executor, const Graph& graph, Scope* parent) {
-  GraphRun run{graph, executor, std::vector<int>(graph.nodes.size(), 0),
-               std::vector<NodeRef>(graph.nodes.size()), {}, {}};
+  GraphRun run{graph,
+               executor,
+               std::vector<int>(graph.nodes.size(), 0),
+               std::vector<NodeRef>(graph.nodes.size()),
+               {},
+               {}};
   Scope scope(executor, parent, graph.window);
   run_in_scope(run, scope);
   check_end(run, scope);

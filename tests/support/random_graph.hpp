@@ -26,8 +26,8 @@ struct PlannedNode {
   std::vector<Edge> edges;
   std::int16_t priority = 0;
   std::uint16_t processor = 0;
-  int reducer = -1;         ///< of a fold
-  int folds = 0;            ///< of a reducer
+  int reducer = -1;  ///< of a fold
+  int folds = 0;     ///< of a reducer
   int payload = 64;
   bool inline_run = false;
   bool wait_after = false;  ///< the launching program waits for this node before it goes on
@@ -42,10 +42,10 @@ struct Graph {
 
 struct GraphOptions {
   int nodes = 200;
-  int reach = 30;        ///< edges come from at most this far back
-  int depth = 2;         ///< levels of nested graphs
+  int reach = 30;  ///< edges come from at most this far back
+  int depth = 2;   ///< levels of nested graphs
   bool failures = true;
-  int gpus = 0;          ///< dedicated processors; ids follow the cpu's (id 0)
+  int gpus = 0;  ///< dedicated processors; ids follow the cpu's (id 0)
 };
 
 std::unique_ptr<Graph> make_graph(std::uint64_t seed, const GraphOptions& options);

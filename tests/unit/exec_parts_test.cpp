@@ -38,9 +38,7 @@ TEST(NodePool, ClassesHoldTheirPayload) {
   for (const std::size_t bytes : {0, 64, 65, 192, 193, 448, 449, 960, 961, 2048, 2049, 1 << 20}) {
     const int size_class = NodePool::class_of(bytes);
     EXPECT_GE(NodePool::payload_of(size_class), bytes);
-    if (size_class > 0) {
-      EXPECT_LT(NodePool::payload_of(size_class - 1), bytes);
-    }
+    if (size_class > 0) { EXPECT_LT(NodePool::payload_of(size_class - 1), bytes); }
   }
 }
 
@@ -269,9 +267,7 @@ TEST(Fiber, SuspendsInTheMiddleAndReusesItsStack) {
       self->suspend();
       log += "c";
     });
-    if (self) {
-      EXPECT_EQ(self, &fiber);
-    }
+    if (self) { EXPECT_EQ(self, &fiber); }
     self = &fiber;
     EXPECT_FALSE(fiber.resume());
     log += "b";
@@ -292,9 +288,7 @@ TEST(Fiber, EachStackHandlesItsOwnExceptions) {
         fibers[i]->suspend();
         try {
           throw;
-        } catch (const std::exception& e) {
-          caught[i] = e.what();
-        }
+        } catch (const std::exception& e) { caught[i] = e.what(); }
       }
     });
   }
