@@ -1,7 +1,9 @@
 #include "parallel.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <bit>
+#include <cstdint>
 
 #include "../common/host_task.hpp"
 #include "physics.hpp"
@@ -68,11 +70,17 @@ Charge new_voltages(const ReadWrite<double>& voltage, const ReadWrite<double>& c
   return gained;
 }
 
+// Of one or more doubles: -0.0 differs from 0.0, and a NaN equals itself.
+template <class T>
+auto bits(const T& value) {
+  return std::bit_cast<std::array<std::uint64_t, sizeof(T) / sizeof(double)>>(value);
+}
+
 template <class T>
 bool equals(Context& ctx, const RegionArgument<T, 1>& argument, const std::vector<T>& expected) {
   const auto values = ctx.access<Read>(argument);
   for (std::size_t i = 0; i < expected.size(); ++i)
-    if (std::memcmp(&values[static_cast<Coord>(i)], &expected[i], sizeof(T)) != 0) return false;
+    if (bits(values[static_cast<Coord>(i)]) != bits(expected[i])) return false;
   return true;
 }
 
