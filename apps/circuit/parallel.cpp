@@ -73,7 +73,7 @@ Charge new_voltages(const ReadWrite<double>& voltage, const ReadWrite<double>& c
 // Of one or more doubles: -0.0 differs from 0.0, and a NaN equals itself.
 template <class T>
 auto bits(const T& value) {
-  return std::bit_cast<std::array<std::uint64_t, sizeof(T) / sizeof(double)>>(value);
+  return std::bit_cast<std::array<std::uint64_t, sizeof(T) / sizeof(std::uint64_t)>>(value);
 }
 
 template <class T>
