@@ -1,0 +1,327 @@
+#include "support/generate.hpp"
+
+#include <algorithm>
+
+#include "support/generate_parts.hpp"
+#include "support/interpreter.hpp"
+
+namespace refrain::test {
+
+GenerateOptions options_for(std::uint64_t seed) {
+  Random random(mix(seed, 77));
+  GenerateOptions options;
+  options.statements = random.percent(15) ? random.between(25, 50) : random.between(3, 20);
+  options.nested = random.percent(35);
+  options.futures = random.percent(60);
+  options.reductions = random.percent(75);
+  options.destroy = random.percent(50);
+  options.by_colour = random.percent(30);
+  options.max_dim = random.between(1, 3);
+  return options;
+}
+
+namespace {
+
+using Kind = Statement::Kind;
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, const GenerateOptions& options)
+      : options_(options),
+        random_(seed),
+        world_(plan_, [this](int t, int f, int i) { return interpreter_.value(t, f, i); }),
+        interpreter_(plan_.shapes, plan_.tasks) {
+    plan_.seed = seed;
+    const int shapes = random_.between(1, 3);
+    for (int i = 0; i < shapes; ++i) plan_.shapes.push_back(random_shape(random_, options.max_dim));
+    for (int i = 0; i < 6; ++i)
+      plan_.tasks.push_back({random_.percent(60),
+                             random_.percent(60) ? ValueKind::f64 : ValueKind::i64,
+                             random_.percent(60)});
+  }
+
+  Plan make() {
+    create();
+    if (random_.percent(50)) create();
+    partition();
+    while (static_cast<int>(plan_.statements.size()) < options_.statements) step(true);
+    return std::move(plan_);
+  }
+
+ private:
+  bool emit(Statement s) {
+    Resolved resolved;
+    if (!world_.apply(s, resolved)) return false;
+    interpreter_.execute(resolved);
+    plan_.statements.push_back(std::move(resolved.spec));
+    return true;
+  }
+
+  void step(bool loops) {
+    const int dice = random_.below(100);
+    if (world_.regions().empty()) create();
+    else if (dice < 14) partition();
+    else if (dice < 34) launch(false);
+    else if (dice < 66) launch(true);
+    else if (dice < 73) fill();
+    else if (dice < 78) copy();
+    else if (dice < 82) access();
+    else if (dice < 84) get();
+    else if (dice < 85) emit({});  // a fence
+    else if (dice < 88) create();
+    else if (dice < 92) destroy();
+    else if (loops) loop();
+  }
+
+  RegionRef some_region() {
+    RegionRef ref;
+    std::vector<int> live = live_partitions();
+    if (!live.empty() && random_.percent(65)) {
+      ref.partition = random_.pick(live);
+      const auto& is = world_.partitions().at(ref.partition).is;
+      ref.colour = random_.below(static_cast<int>(is.pieces.size()));
+      return ref;
+    }
+    auto at = world_.regions().begin();
+    std::advance(at, random_.below(static_cast<int>(world_.regions().size())));
+    ref.root = at->first;
+    return ref;
+  }
+  int tree_of(const RegionRef& ref) const {
+    int tree = 0;
+    Mask points = 0;
+    world_.find(ref, tree, points);
+    return tree;
+  }
+  std::vector<int> live_partitions() const {
+    std::vector<int> live;
+    for (const auto& [id, p] : world_.partitions())
+      if (p.alive) live.push_back(id);
+    return live;
+  }
+  int some_field(int tree) {
+    return random_.below(static_cast<int>(world_.shape(tree).fields.size()));
+  }
+  /// A living future (or future map), or -1.
+  int some_future(bool map) {
+    std::vector<int> found;
+    for (const auto& [id, f] : world_.futures())
+      if (f.map == map) found.push_back(id);
+    return found.empty() ? -1 : random_.pick(found);
+  }
+
+  void create() {
+    if (world_.regions().size() >= 4) return;
+    Statement s;
+    s.kind = Kind::create;
+    s.id = next_region_++;
+    s.shape = random_.below(static_cast<int>(plan_.shapes.size()));
+    emit(s);
+  }
+
+  void partition() {
+    const std::vector<int> live = live_partitions();
+    if (live.size() >= 9) return;
+    Statement s;
+    s.kind = Kind::partition;
+    s.id = next_partition_++;
+    PartitionSpec& p = s.partition;
+    if (!live.empty() && random_.percent(45)) {
+      p.op = static_cast<PartitionSpec::Op>(random_.percent(60) ? random_.between(1, 2)
+                                                                : random_.between(6, 8));
+      p.a = random_.pick(live);
+      if (p.op >= PartitionSpec::Op::unite) p.b = random_.pick(live);
+      for (int d = 0; d < 3; ++d) p.numbers[d] = random_.between(0, 2);
+    } else {
+      p.parent = some_region();
+      const Shape& shape = world_.shape(tree_of(p.parent));
+      fill_partition(random_, shape, p);
+      if (options_.by_colour && random_.percent(30)) {
+        p.op = PartitionSpec::Op::by_colour;
+        p.field = some_field(tree_of(p.parent));
+        p.numbers = {random_.between(1, 6), 1, 1};
+      }
+    }
+    emit(s);
+  }
+
+  RequirementSpec requirement(const DomainSpec& domain) {
+    RequirementSpec q;
+    const std::vector<int> live = live_partitions();
+    q.partitioned = domain.group && !live.empty() && random_.percent(85);
+    if (q.partitioned) {
+      q.partition = random_.pick(live);
+      const ResolvedPartition& is = world_.partitions().at(q.partition).is;
+      q.projection = random_projection(random_, is, domain);
+      q.field = some_field(is.tree);
+    } else {
+      q.region = some_region();
+      q.field = some_field(tree_of(q.region));
+    }
+    random_privilege(random_, options_.reductions, q);
+    return q;
+  }
+
+  void launch(bool group) {
+    Statement s;
+    s.kind = Kind::launch;
+    LaunchSpec& l = s.launch;
+    l.task = random_.below(static_cast<int>(plan_.tasks.size()));
+    l.domain = {group, 1, true, {Point<3>{}}};
+    if (group) {
+      const std::vector<int> live = live_partitions();
+      l.domain = random_domain(
+          random_, live.empty() ? nullptr : &world_.partitions().at(random_.pick(live)).is);
+    }
+    for (int n = random_.between(1, 4); n > 0; --n) l.requirements.push_back(requirement(l.domain));
+    finish_launch(l);
+    const bool emitted = emit(s);
+    if (emitted && group && l.future >= 0 && random_.percent(60)) reduce(l.future);
+  }
+
+  void finish_launch(LaunchSpec& l) {
+    l.salt = random_.next();
+    if (random_.percent(15)) l.priority = random_.between(-3, 3);
+    l.inline_if_ready = random_.percent(10);
+    if (options_.nested && random_.percent(40)) {
+      std::vector<ChildArgument> arguments;
+      for (const RequirementSpec& q : l.requirements) {
+        const int tree =
+            q.partitioned ? world_.partitions().at(q.partition).is.tree : tree_of(q.region);
+        arguments.push_back({&world_.shape(tree), q.field, q.privilege});
+      }
+      l.children = random_children(random_, arguments, static_cast<int>(plan_.tasks.size()), 0);
+    }
+    if (!options_.futures) return;
+    for (int n = random_.below(3); n > 0; --n)
+      if (const int f = some_future(false); f >= 0) l.futures.push_back(f);
+    if (plan_.tasks[static_cast<std::size_t>(l.task)].returns && random_.percent(70))
+      l.future = next_future_++;
+  }
+
+  void reduce(int map) {
+    Statement s;
+    s.kind = Kind::reduce;
+    s.future = map;
+    s.op = static_cast<OpKind>(random_.below(op_kinds));
+    s.id = next_future_++;
+    emit(s);
+  }
+
+  void fill() {
+    Statement s;
+    s.kind = Kind::fill;
+    s.target.region = some_region();
+    s.target.field = some_field(tree_of(s.target.region));
+    s.target.privilege = Privilege::write;
+    s.salt = random_.next();
+    if (random_.percent(30)) {
+      s.kind = Kind::fill_future;
+      s.future = some_future(false);
+    }
+    emit(s);
+  }
+
+  void copy() {
+    for (int tries = 0; tries < 8; ++tries) {
+      Statement s;
+      s.kind = Kind::copy;
+      s.source.region = some_region();
+      s.target.region = random_.percent(30) ? s.source.region : some_region();
+      s.source.field = some_field(tree_of(s.source.region));
+      s.target.field = some_field(tree_of(s.target.region));
+      s.target.privilege = Privilege::write;
+      if (emit(s)) return;
+    }
+  }
+
+  void access() {
+    Statement s;
+    s.kind = Kind::access;
+    s.target.region = some_region();
+    s.target.field = some_field(tree_of(s.target.region));
+    const int dice = random_.below(10);
+    s.target.privilege = dice < 5   ? Privilege::read
+                         : dice < 8 ? Privilege::read_write
+                                    : Privilege::write;
+    s.salt = random_.next();
+    emit(s);
+  }
+
+  void get() {
+    Statement s;
+    s.kind = Kind::get;
+    s.future = some_future(false);
+    emit(s);
+  }
+
+  void destroy() {
+    if (!options_.destroy) return;
+    Statement s;
+    const std::vector<int> live = live_partitions();
+    if (!live.empty() && random_.percent(60)) {
+      s.kind = Kind::destroy_partition;
+      s.id = random_.pick(live);
+    } else {
+      s.kind = Kind::destroy_region;
+      auto at = world_.regions().begin();
+      std::advance(at, random_.below(static_cast<int>(world_.regions().size())));
+      s.id = at->first;
+    }
+    emit(s);
+  }
+
+  /// A few statements, then the same again and again with small changes. Things made inside get fresh
+  /// numbers each time; temporaries are destroyed at the end of each round.
+  void loop() {
+    const std::size_t begin = plan_.statements.size();
+    const int first_region = next_region_;
+    const bool temporaries = options_.destroy && random_.percent(40);
+    if (temporaries) {
+      create();
+      partition();
+    }
+    for (int n = random_.between(1, 4); n > 0; --n) step(false);
+    if (temporaries && world_.regions().contains(first_region)) {
+      Statement s;
+      s.kind = Kind::destroy_region;
+      s.id = first_region;
+      emit(s);
+    }
+    const std::vector<Statement> body(plan_.statements.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      plan_.statements.end());
+    for (int n = random_.between(1, 3); n > 0; --n) {
+      Renaming names{{}, {}, {}, &next_region_, &next_partition_, &next_future_};
+      for (Statement s : body) {
+        names.apply(s);
+        if (random_.percent(10)) vary(s);
+        if (random_.percent(4)) step(false);
+        emit(s);
+      }
+    }
+  }
+
+  void vary(Statement& s) {
+    s.launch.salt = random_.next();
+    if (!s.launch.requirements.empty() && random_.percent(50)) {
+      auto& q = s.launch.requirements[static_cast<std::size_t>(
+          random_.below(static_cast<int>(s.launch.requirements.size())))];
+      random_privilege(random_, options_.reductions, q);
+    }
+  }
+
+  GenerateOptions options_;
+  Random random_;
+  Plan plan_;
+  World world_;
+  Interpreter interpreter_;
+  int next_region_ = 0, next_partition_ = 0, next_future_ = 0;
+};
+
+}  // namespace
+
+Plan generate(std::uint64_t seed, const GenerateOptions& options) {
+  return Generator(seed, options).make();
+}
+
+}  // namespace refrain::test

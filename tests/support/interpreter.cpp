@@ -1,0 +1,189 @@
+#include "support/interpreter.hpp"
+
+#include <cstring>
+#include <memory>
+
+#include "support/body.hpp"
+#include "support/random.hpp"
+
+namespace refrain::test {
+
+namespace {
+
+/// Values in the region's own array.
+class ArrayView : public View {
+ public:
+  ArrayView(const ResolvedArgument& is, const Shape& shape, std::byte* values)
+      : View(is, shape), values_(values) {}
+  void* at(int point) override {
+    return values_ + static_cast<std::size_t>(point) * size_of(kind());
+  }
+
+ private:
+  std::byte* values_;
+};
+
+/// An accumulator for every point, folded into the region's array on demand.
+class AccumulatorView : public View {
+ public:
+  AccumulatorView(const ResolvedArgument& is, const Shape& shape)
+      : View(is, shape), values_(static_cast<std::size_t>(points()) * size_of(kind())) {
+    op().initialise(values_.data(), static_cast<std::size_t>(points()));
+  }
+  void* at(int point) override { return values_.data() + offset(point); }
+  void fold_into(std::byte* region) {
+    const auto size = static_cast<std::ptrdiff_t>(size_of(kind()));
+    for (int i = 0; i < points(); ++i)
+      if (has(argument().points, i))
+        op().fold(region + offset(i), size, values_.data() + offset(i), size, 1);
+  }
+
+ private:
+  const ReductionOp& op() const { return op_of(argument().op, kind()); }
+  std::size_t offset(int point) const { return static_cast<std::size_t>(point) * size_of(kind()); }
+  std::vector<std::byte> values_;
+};
+
+}  // namespace
+
+void* Interpreter::address(int tree, int field, int point) {
+  Tree& t = trees_[static_cast<std::size_t>(tree)];
+  const auto f = static_cast<std::size_t>(field);
+  return t.fields[f].data() + static_cast<std::size_t>(point) * size_of(t.shape->fields[f]);
+}
+
+Coord Interpreter::value(int tree, int field, int point) {
+  std::int64_t value = 0;
+  std::memcpy(&value, address(tree, field, point), sizeof value);
+  return value;
+}
+
+void Interpreter::execute(const Resolved& r) {
+  using Kind = Statement::Kind;
+  switch (r.spec.kind) {
+    case Kind::create: create(r); break;
+    case Kind::launch: launch(r); break;
+    case Kind::reduce: reduce(r); break;
+    case Kind::copy: copy(r); break;
+    case Kind::access: access(r); break;
+    case Kind::get: {
+      const Value& value = futures_.at(r.spec.future).values[0];
+      observed_.emplace_back(value.begin(), value.end());
+      break;
+    }
+    case Kind::fill:
+    case Kind::fill_future: {
+      Tree& t = trees_[static_cast<std::size_t>(r.target.tree)];
+      const ValueKind kind = t.shape->fields[static_cast<std::size_t>(r.target.field)];
+      Value value{};
+      if (r.spec.kind == Kind::fill) write_value(kind, value.data(), r.spec.salt);
+      else value = futures_.at(r.spec.future).values[0];
+      for (int i = 0; i < static_cast<int>(t.shape->points.size()); ++i)
+        if (has(r.target.points, i))
+          std::memcpy(address(r.target.tree, r.target.field, i), value.data(), size_of(kind));
+      break;
+    }
+    default: break;
+  }
+}
+
+void Interpreter::create(const Resolved& r) {
+  Tree t;
+  t.shape = &(*shapes_)[static_cast<std::size_t>(r.spec.shape)];
+  for (const ValueKind kind : t.shape->fields)
+    t.fields.emplace_back(t.shape->points.size() * size_of(kind));
+  trees_.push_back(std::move(t));
+}
+
+std::uint64_t Interpreter::run_point(const Resolved& r, const PointTask& task) {
+  std::vector<std::unique_ptr<View>> views;
+  std::vector<View*> arguments;
+  for (const ResolvedArgument& a : task.arguments) {
+    const Shape& shape = *trees_[static_cast<std::size_t>(a.tree)].shape;
+    if (a.privilege == Privilege::reduce)
+      views.push_back(std::make_unique<AccumulatorView>(a, shape));
+    else
+      views.push_back(std::make_unique<ArrayView>(
+          a, shape, static_cast<std::byte*>(address(a.tree, a.field, 0))));
+    arguments.push_back(views.back().get());
+  }
+  std::vector<std::uint64_t> futures;
+  for (const int f : r.spec.launch.futures) futures.push_back(future_bits(f));
+  const std::uint64_t digest = run_body(r.spec.launch.salt, task.point, futures, arguments);
+  for (const Resolved& child : task.children) execute(child);
+  for (std::size_t i = 0; i < views.size(); ++i)
+    if (auto* accumulator = dynamic_cast<AccumulatorView*>(views[i].get()))
+      accumulator->fold_into(
+          static_cast<std::byte*>(address(task.arguments[i].tree, task.arguments[i].field, 0)));
+  return digest;
+}
+
+void Interpreter::launch(const Resolved& r) {
+  FutureValue future;
+  future.kind = (*tasks_)[static_cast<std::size_t>(r.spec.launch.task)].result;
+  for (const PointTask& task : r.points)
+    make_result(future.kind, run_point(r, task), future.values.emplace_back().data());
+  if (r.spec.launch.future >= 0) futures_[r.spec.launch.future] = std::move(future);
+}
+
+/// Neighbours are folded in pairs until one value is left.
+void Interpreter::reduce(const Resolved& r) {
+  FutureValue result = futures_.at(r.spec.future);
+  const ReductionOp& op = op_of(r.spec.op, result.kind);
+  while (result.values.size() > 1) {
+    std::vector<Value> half;
+    for (std::size_t i = 0; i < result.values.size(); i += 2) {
+      half.push_back(result.values[i]);
+      if (i + 1 < result.values.size())
+        op.fold(half.back().data(), 8, result.values[i + 1].data(), 8, 1);
+    }
+    result.values = std::move(half);
+  }
+  futures_[r.spec.id] = std::move(result);
+}
+
+void Interpreter::copy(const Resolved& r) {
+  const Shape& from = *trees_[static_cast<std::size_t>(r.source.tree)].shape;
+  const Shape& to = *trees_[static_cast<std::size_t>(r.target.tree)].shape;
+  const std::size_t size = size_of(to.fields[static_cast<std::size_t>(r.target.field)]);
+  for (int i = 0; i < static_cast<int>(to.points.size()); ++i)
+    if (has(r.target.points, i))
+      std::memcpy(
+          address(r.target.tree, r.target.field, i),
+          address(r.source.tree, r.source.field, from.find(to.points[static_cast<std::size_t>(i)])),
+          size);
+}
+
+void Interpreter::access(const Resolved& r) {
+  const Shape& shape = *trees_[static_cast<std::size_t>(r.target.tree)].shape;
+  ArrayView view(r.target, shape,
+                 static_cast<std::byte*>(address(r.target.tree, r.target.field, 0)));
+  View* views[] = {&view};
+  run_body(r.spec.salt, {}, {}, views);
+  observed_.push_back(contents(view));
+}
+
+std::uint64_t Interpreter::future_bits(int id) const {
+  const FutureValue& f = futures_.at(id);
+  return value_bits(f.kind, f.values[0].data());
+}
+
+Program resolve(const Plan& plan, std::vector<Observation>* expected) {
+  Program program{plan.seed, plan.shapes, plan.tasks, {}, {}};
+  Interpreter interpreter(plan.shapes, plan.tasks);
+  World world(
+      plan, [&](int tree, int field, int point) { return interpreter.value(tree, field, point); });
+  const auto take = [&](const Statement& s) {
+    Resolved resolved;
+    if (!world.apply(s, resolved)) return;
+    interpreter.execute(resolved);
+    program.statements.push_back(std::move(resolved));
+  };
+  for (const Statement& s : plan.statements) take(s);
+  for (const Statement& s : world.final_reads()) take(s);
+  program.tree_shapes = world.tree_shapes();
+  if (expected != nullptr) *expected = interpreter.observed();
+  return program;
+}
+
+}  // namespace refrain::test

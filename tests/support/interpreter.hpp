@@ -1,0 +1,63 @@
+#pragma once
+// The sequential interpreter: executes a program one statement after the other on plain arrays. This is
+// what Refrain promises to be equal to, bit for bit.
+//
+// Regions start as zero bytes; the points of a launch run in the order of their domain; a reducing task
+// fills accumulators that start at the operator's identity and are folded when it ends, arguments in
+// order; children run after their parent's own work.
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "support/resolve.hpp"
+
+namespace refrain::test {
+
+/// What a program sees of itself when it accesses a region or waits for a future: the bytes.
+using Observation = std::vector<std::byte>;
+
+class Interpreter {
+ public:
+  explicit Interpreter(const std::vector<Shape>& shapes, const std::vector<TaskSpec>& tasks)
+      : shapes_(&shapes), tasks_(&tasks) {}
+
+  void execute(const Resolved& statement);
+  [[nodiscard]] const std::vector<Observation>& observed() const { return observed_; }
+  /// The value of an int64 field.
+  [[nodiscard]] Coord value(int tree, int field, int point);
+  /// The bytes of a value.
+  void* address(int tree, int field, int point);
+
+ private:
+  struct Tree {
+    const Shape* shape = nullptr;
+    std::vector<std::vector<std::byte>> fields;
+  };
+  using Value = std::array<std::byte, 8>;
+  struct FutureValue {
+    ValueKind kind = ValueKind::f64;
+    std::vector<Value> values;  ///< one, or one per point
+  };
+
+  void create(const Resolved& r);
+  void launch(const Resolved& r);
+  std::uint64_t run_point(const Resolved& r, const PointTask& task);
+  void reduce(const Resolved& r);
+  void copy(const Resolved& r);
+  void access(const Resolved& r);
+  std::uint64_t future_bits(int id) const;
+
+  const std::vector<Shape>* shapes_;
+  const std::vector<TaskSpec>* tasks_;
+  std::vector<Tree> trees_;
+  std::map<int, FutureValue> futures_;
+  std::vector<Observation> observed_;
+};
+
+/// Resolves a plan; the values that partitions by colour look at come from interpreting it on the way.
+/// `expected`, where given, receives what the program observes.
+Program resolve(const Plan& plan, std::vector<Observation>* expected = nullptr);
+
+}  // namespace refrain::test

@@ -1,0 +1,206 @@
+#include "support/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <tuple>
+
+#include "support/text.hpp"
+
+namespace refrain::test {
+
+namespace {
+
+using exec::NodeKind;
+
+const char* kind_name(NodeKind kind) {
+  constexpr std::array names{"task", "copy", "fill", "fold", "access", "attach", "detach", "other"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string describe(const Program& program, const NaiveOperation& o) {
+  std::string text = fmt::format("{} of call {} point {}", kind_name(o.kind), o.call, o.rank);
+  if (o.argument >= 0) text += fmt::format(" argument {}", o.argument);
+  if (o.field >= 0)
+    text += fmt::format(", tree {}.f{} {} memory {} -> {}", o.tree, o.field, to_text(o.points),
+                        o.source, o.target);
+  return text + ", statement " +
+         to_text(program, program.statements[static_cast<std::size_t>(o.statement)]);
+}
+
+std::string describe(const analysis::LoggedOperation& o) {
+  std::string text =
+      fmt::format("[{}] {} of call {} point {}", o.seq, kind_name(o.kind), o.call, o.rank);
+  if (o.argument >= 0) text += fmt::format(" argument {}", o.argument);
+  if (o.points)
+    text += fmt::format(" {} {} memory {} -> {}", o.field, data::to_string(*o.points), o.source,
+                        o.target);
+  return text;
+}
+
+bool moves_data(NodeKind kind) {
+  return kind == NodeKind::copy || kind == NodeKind::fill || kind == NodeKind::fold;
+}
+
+/// A square of bits: row i holds what comes before i.
+class Order {
+ public:
+  explicit Order(std::size_t n) : words_((n + 63) / 64), bits_(n * words_) {}
+  void add(int before, int after) { bits_[row(after) + word(before)] |= Mask{1} << (before % 64); }
+  [[nodiscard]] bool has(int before, int after) const {
+    return (bits_[row(after) + word(before)] >> (before % 64) & 1) != 0;
+  }
+  /// Adds everything that comes before `before`.
+  void inherit(int before, int after) {
+    for (std::size_t w = 0; w < words_; ++w) bits_[row(after) + w] |= bits_[row(before) + w];
+  }
+
+ private:
+  [[nodiscard]] std::size_t row(int i) const { return static_cast<std::size_t>(i) * words_; }
+  static std::size_t word(int i) { return static_cast<std::size_t>(i) / 64; }
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+struct Link {
+  int from, to;
+  const char* rule;
+};
+
+/// The transitive closure; edges lead from lower to higher numbers.
+Order close(std::size_t n, const std::vector<Link>& links) {
+  std::vector<std::vector<int>> before(n);
+  for (const Link& l : links) before[static_cast<std::size_t>(l.to)].push_back(l.from);
+  Order order(n);
+  for (int i = 0; i < static_cast<int>(n); ++i)
+    for (const int b : before[static_cast<std::size_t>(i)]) {
+      order.add(b, i);
+      order.inherit(b, i);
+    }
+  return order;
+}
+
+class Matcher {
+ public:
+  Matcher(const Program& program, const NaiveGraph& naive, const GraphRecorder& logged)
+      : program_(program), naive_(naive), logged_(logged), matched_(logged.operations.size()) {
+    for (std::size_t i = 0; i < logged.operations.size(); ++i) {
+      const auto& o = logged.operations[i];
+      by_key_[key(o.kind, o.call, o.rank, o.argument)].push_back(static_cast<int>(i));
+      if (o.kind == NodeKind::other) others_.push_back(static_cast<int>(i));
+    }
+  }
+
+  /// The logged operation for each naive one; text where one is lacking or left over.
+  std::string match(std::vector<int>& to) {
+    std::string text;
+    std::size_t other = 0;
+    for (const NaiveOperation& o : naive_.operations) {
+      int found = -1;
+      if (o.kind == NodeKind::other) found = other < others_.size() ? others_[other++] : -1;
+      else found = find(o);
+      if (found < 0) text += "lacking: " + describe(program_, o);
+      else matched_[static_cast<std::size_t>(found)] = true;
+      to.push_back(found);
+    }
+    for (std::size_t i = 0; i < matched_.size(); ++i) {
+      const auto& o = logged_.operations[i];
+      const bool nothing = moves_data(o.kind) && o.points && o.points->empty();
+      if (!matched_[i] && !nothing) text += "superfluous: " + describe(o) + "\n";
+    }
+    return text;
+  }
+
+ private:
+  using Key = std::tuple<int, std::uint64_t, std::size_t, int>;
+  static Key key(NodeKind kind, std::uint64_t call, std::size_t rank, int argument) {
+    return {static_cast<int>(kind), call, rank, moves_data(kind) ? argument : -1};
+  }
+  int find(const NaiveOperation& o) const {
+    const auto found = by_key_.find(key(o.kind, o.call, o.rank, o.argument));
+    if (found == by_key_.end()) return -1;
+    for (const int i : found->second)
+      if (fits(o, logged_.operations[static_cast<std::size_t>(i)])) return i;
+    return -1;
+  }
+  bool fits(const NaiveOperation& o, const analysis::LoggedOperation& l) const {
+    if (!moves_data(o.kind) || (o.kind == NodeKind::copy && o.argument < 0)) return true;
+    if (l.field != field_of(ValueKind::f64, o.field).name || l.target != o.target || !l.points)
+      return false;
+    if (o.kind == NodeKind::copy && l.source != o.source) return false;
+    for (int i = 0; i < max_points; ++i)
+      if (has(o.points, i) &&
+          !l.points->contains(program_.shape(o.tree).points[static_cast<std::size_t>(i)]))
+        return false;
+    return true;
+  }
+
+  const Program& program_;
+  const NaiveGraph& naive_;
+  const GraphRecorder& logged_;
+  std::vector<bool> matched_;
+  std::map<Key, std::vector<int>> by_key_;
+  std::vector<int> others_;
+};
+
+}  // namespace
+
+void GraphRecorder::operation(const analysis::LoggedOperation& operation) {
+  const std::lock_guard lock(mutex_);
+  if (operation.scope != 0) return;
+  if (!operations.empty() && operations.back().seq >= operation.seq)
+    complaints.push_back("operations are not logged in ascending order: " + describe(operation));
+  position_[operation.seq] = static_cast<int>(operations.size());
+  operations.push_back(operation);
+}
+
+void GraphRecorder::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
+                         exec::EdgeKind kind) {
+  const std::lock_guard lock(mutex_);
+  if (scope != 0) return;
+  const auto a = position_.find(from), b = position_.find(to);
+  if (a == position_.end() || b == position_.end() || a->second >= b->second)
+    complaints.push_back(
+        fmt::format("an edge from {} to {} joins no earlier to a later operation", from, to));
+  else edges.push_back({a->second, b->second, kind});
+}
+
+std::string judge(const Program& program, const NaiveGraph& naive, const GraphRecorder& logged,
+                  bool storage_edges) {
+  std::string text;
+  for (const std::string& complaint : logged.complaints) text += complaint + "\n";
+  std::vector<int> to;
+  text += Matcher(program, naive, logged).match(to);
+  if (!text.empty()) return text;
+
+  std::vector<Link> real, defined;
+  for (const GraphRecorder::Edge& e : logged.edges) {
+    if (e.kind != exec::EdgeKind::storage) real.push_back({e.from, e.to, ""});
+    else if (!storage_edges)
+      text += fmt::format("an edge because of storage from {} to {}\n",
+                          describe(logged.operations[static_cast<std::size_t>(e.from)]),
+                          describe(logged.operations[static_cast<std::size_t>(e.to)]));
+  }
+  for (const NaiveEdge& e : naive.edges) {
+    const int from = to[static_cast<std::size_t>(e.from)], at = to[static_cast<std::size_t>(e.to)];
+    if (from < at) defined.push_back({from, at, e.rule});
+    else if (from > at)
+      text += fmt::format("logged before what it must come after ({}): {}\n", e.rule,
+                          describe(logged.operations[static_cast<std::size_t>(at)]));
+  }
+  const std::size_t n = logged.operations.size();
+  const Order have = close(n, real), want = close(n, defined);
+  const auto report = [&](const char* what, const Link& l) {
+    text += fmt::format("{}: {}\n     to {}\n", what,
+                        describe(logged.operations[static_cast<std::size_t>(l.from)]),
+                        describe(logged.operations[static_cast<std::size_t>(l.to)]));
+    if (l.rule[0] != '\0') text += fmt::format("     {}\n", l.rule);
+  };
+  for (const Link& l : defined)
+    if (!have.has(l.from, l.to)) report("missing order: from", l);
+  for (const Link& l : real)
+    if (!want.has(l.from, l.to)) report("spurious edge: from", l);
+  return text;
+}
+
+}  // namespace refrain::test

@@ -1,0 +1,68 @@
+#include "support/mapping_rule.hpp"
+
+#include <algorithm>
+
+#include "refrain/value_type.hpp"
+#include "support/random.hpp"
+
+namespace refrain::test {
+
+namespace {
+
+class RuleMapper : public Mapper {
+ public:
+  RuleMapper(const MappingRule& rule, bool every_launch)
+      : rule_(rule), every_launch_(every_launch) {}
+  std::string_view name() const override { return "rule"; }
+  bool every_launch() const override { return every_launch_; }
+
+  void map(const MappingInput& input, MappingOutput& output) override {
+    std::vector<std::string_view> fields;
+    for (const MappingArgument& a : input.arguments) fields.push_back(a.field);
+    const bool gpu = std::find(input.variants.begin(), input.variants.end(), ProcessorKind::gpu) !=
+                     input.variants.end();
+    const Placement placement = rule_.place(input.task, input.rank, gpu, fields);
+    output.processor = placement.processor;
+    output.arguments.resize(fields.size());
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      output.arguments[i].memories = {placement.arguments[i].memory};
+      output.arguments[i].layout.extent = placement.arguments[i].extent;
+    }
+  }
+
+ private:
+  MappingRule rule_;
+  bool every_launch_;
+};
+
+}  // namespace
+
+Placement MappingRule::place(std::string_view task, std::size_t rank, bool gpu,
+                             const std::vector<std::string_view>& fields) const {
+  std::uint64_t hash = mix(seed_, detail::hash_name(task));
+  Placement placement;
+  const std::uint64_t at = mix(hash, rank);
+  const bool on_gpu =
+      style_ == Style::spread && gpu && machine_->has(ProcessorKind::gpu) && at % 4 != 0;
+  const auto kind = machine_->processors(on_gpu ? ProcessorKind::gpu : ProcessorKind::cpu);
+  placement.processor = kind[style_ == Style::spread ? at / 4 % kind.size() : 0];
+  const std::vector<MemoryId>& memories = machine_->processor(placement.processor).memories;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    hash = mix(mix(at, i), detail::hash_name(fields[i]));
+    Placement::Argument argument{memories[0], Extent::whole};
+    if (style_ == Style::spread) {
+      if (hash % 4 == 0) argument.memory = memories[hash / 4 % memories.size()];
+      // Mostly the same for all arguments of a task, so that instances are met again.
+      if ((hash / 1024 % 4 == 0 ? hash / 4096 : at / 4096) % 2 == 0)
+        argument.extent = Extent::exact;
+    }
+    placement.arguments.push_back(argument);
+  }
+  return placement;
+}
+
+std::unique_ptr<Mapper> MappingRule::mapper(bool every_launch) const {
+  return std::make_unique<RuleMapper>(*this, every_launch);
+}
+
+}  // namespace refrain::test

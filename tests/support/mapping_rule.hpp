@@ -1,0 +1,45 @@
+#pragma once
+// Where the tasks of a random program run and where their data lies: decided by a seed and what a mapper
+// sees, so that the naive analysis can make the same decisions as the runtime's mapper.
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "refrain/mapper.hpp"
+
+namespace refrain::test {
+
+struct Placement {
+  ProcessorId processor = 0;
+  struct Argument {
+    MemoryId memory = 0;
+    Extent extent = Extent::whole;
+  };
+  std::vector<Argument> arguments;
+};
+
+class MappingRule {
+ public:
+  enum class Style {
+    plain,   ///< any cpu, system memory, whole instances
+    spread,  ///< any processor, any memory that it reaches, whole and exact instances
+  };
+  MappingRule(const Machine& machine, Style style, std::uint64_t seed)
+      : machine_(&machine), style_(style), seed_(seed) {}
+
+  /// `gpu`: the task has a body for it. Fields by name, one per argument.
+  [[nodiscard]] Placement place(std::string_view task, std::size_t rank, bool gpu,
+                                const std::vector<std::string_view>& fields) const;
+  [[nodiscard]] const Machine& machine() const { return *machine_; }
+  /// The rule as a mapper for the runtime; asked at every launch, or remembered.
+  [[nodiscard]] std::unique_ptr<Mapper> mapper(bool every_launch) const;
+
+ private:
+  const Machine* machine_;
+  Style style_;
+  std::uint64_t seed_;
+};
+
+}  // namespace refrain::test

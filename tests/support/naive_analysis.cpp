@@ -1,0 +1,224 @@
+#include "support/naive_analysis.hpp"
+
+namespace refrain::test {
+
+using exec::NodeKind;
+
+NaiveGraph NaiveAnalysis::analyse() {
+  using Kind = Statement::Kind;
+  for (const Resolved& r : program_->statements) {
+    switch (r.spec.kind) {
+      case Kind::launch: launch(r); break;
+      case Kind::fill:
+      case Kind::fill_future: fill(r); break;
+      case Kind::copy: copy(r); break;
+      case Kind::access: access(r, r.target); break;
+      case Kind::reduce: reduce(r); break;
+      default: break;  // nothing that a graph shows
+    }
+    ++statement_;
+  }
+  return std::move(graph_);
+}
+
+NaiveAnalysis::PointState& NaiveAnalysis::state(int tree, int field, int point) {
+  auto& points = fields_[{tree, field}];
+  if (points.empty()) points.resize(program_->shape(tree).points.size());
+  return points[static_cast<std::size_t>(point)];
+}
+
+int NaiveAnalysis::instance_for(const ResolvedArgument& argument, MemoryId memory, Extent extent) {
+  const Mask needed =
+      extent == Extent::whole ? program_->shape(argument.tree).all() : argument.points;
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
+    const Instance& is = instances_[i];
+    if (is.tree == argument.tree && is.field == argument.field && is.memory == memory &&
+        (needed & ~is.points) == 0)
+      return static_cast<int>(i);
+  }
+  instances_.push_back({argument.tree, argument.field, memory, needed});
+  return static_cast<int>(instances_.size()) - 1;
+}
+
+int NaiveAnalysis::add(NaiveOperation operation) {
+  operation.call = calls_ - 1;
+  operation.statement = statement_;
+  graph_.operations.push_back(operation);
+  return static_cast<int>(graph_.operations.size()) - 1;
+}
+
+void NaiveAnalysis::edge(int from, int to, const char* rule) {
+  if (from >= 0) graph_.edges.push_back({from, to, rule});
+}
+
+void NaiveAnalysis::read(int operation, Uses& uses, const char* rule) {
+  edge(uses.last_writer, operation, rule);
+  uses.readers.push_back(operation);
+}
+
+void NaiveAnalysis::overwrite(int operation, Uses& uses, const char* after_writer,
+                              const char* after_reader) {
+  edge(uses.last_writer, operation, after_writer);
+  for (const int reader : uses.readers)
+    if (reader != operation) edge(reader, operation, after_reader);
+  uses.last_writer = operation;
+  uses.readers.clear();
+}
+
+/// Rules R1 and R2.
+void NaiveAnalysis::make_valid(const Use& use, std::size_t rank) {
+  const ResolvedArgument& a = *use.argument;
+  const MemoryId memory = instances_[static_cast<std::size_t>(use.instance)].memory;
+  const std::size_t bytes =
+      size_of(program_->shape(a.tree).fields[static_cast<std::size_t>(a.field)]);
+  for (int i = 0; i < max_points; ++i) {
+    if (!has(a.points, i)) continue;
+    PointState& at = state(a.tree, a.field, i);
+    if (at.valid.contains(use.instance)) continue;
+    NaiveOperation operation{NodeKind::fill, 0,      rank,   use.position, a.tree,
+                             a.field,        memory, memory, Mask{1} << i, 0};
+    if (at.fill_pending) {
+      const int fill = add(operation);
+      edge(at.fill_producer, fill, "a fill comes after the task that makes its value");
+      overwrite(fill, at.uses[use.instance], "a fill comes after the last write to its instance",
+                "a fill comes after the reads of its instance");
+    } else {
+      int nearest = -1;
+      double least = 0;
+      for (const int candidate : at.valid) {
+        const MemoryId from = instances_[static_cast<std::size_t>(candidate)].memory;
+        const double seconds = mapping_->machine().copy_seconds(from, memory, bytes);
+        if (nearest < 0 || seconds < least) {
+          nearest = candidate;
+          least = seconds;
+        }
+      }
+      operation.kind = NodeKind::copy;
+      operation.source = instances_[static_cast<std::size_t>(nearest)].memory;
+      const int copy = add(operation);
+      read(copy, at.uses[nearest], "a copy comes after the last write to its source");
+      overwrite(copy, at.uses[use.instance], "a copy comes after the last write to its target",
+                "a copy comes after the reads of its target");
+    }
+    at.valid.insert(use.instance);
+  }
+}
+
+/// The edges of an operation through one argument, and rule W.
+void NaiveAnalysis::use(int operation, const Use& use) {
+  const ResolvedArgument& a = *use.argument;
+  const bool reads_it = a.privilege != Privilege::write;
+  const bool writes_it = a.privilege != Privilege::read;
+  for (int i = 0; i < max_points; ++i) {
+    if (!has(a.points, i)) continue;
+    PointState& at = state(a.tree, a.field, i);
+    Uses& uses = at.uses[use.instance];
+    if (!writes_it) {
+      read(operation, uses, "a read comes after the last write");
+      continue;
+    }
+    overwrite(
+        operation, uses,
+        reads_it ? "a read-write comes after the last write" : "a write comes after the last write",
+        "a write comes after the reads since the last write");
+    at.valid = {use.instance};
+    at.fill_pending = false;
+  }
+}
+
+void NaiveAnalysis::launch(const Resolved& r) {
+  ++calls_;
+  std::vector<int> tasks;
+  for (std::size_t rank = 0; rank < r.points.size(); ++rank) tasks.push_back(point_task(r, rank));
+  if (r.spec.launch.future >= 0) producers_[r.spec.launch.future] = tasks;
+}
+
+int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {
+  const std::vector<ResolvedArgument>& arguments = r.points[rank].arguments;
+  const int number = r.spec.launch.task;
+  const std::string name = "t" + std::to_string(number);
+  std::vector<std::string_view> fields;
+  for (const ResolvedArgument& a : arguments)
+    fields.push_back(field_of(ValueKind::f64, a.field).name);
+  const Placement placement =
+      mapping_->place(name, rank, program_->tasks[static_cast<std::size_t>(number)].gpu, fields);
+  std::vector<Use> uses;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    uses.push_back(
+        {&arguments[i], static_cast<int>(i),
+         instance_for(arguments[i], placement.arguments[i].memory, placement.arguments[i].extent)});
+  for (const Use& u : uses)
+    if (reads(u.argument->privilege)) make_valid(u, rank);
+  NaiveOperation operation;
+  operation.rank = rank;
+  const int task = add(operation);
+  for (const Use& u : uses)
+    if (u.argument->privilege != Privilege::reduce) use(task, u);
+  for (const int f : r.spec.launch.futures)
+    for (const int producer : producers_[f])
+      edge(producer, task, "a task comes after the tasks that make its futures");
+  for (const Use& u : uses)
+    if (u.argument->privilege == Privilege::reduce && u.argument->points != 0) fold(u, task, rank);
+  return task;
+}
+
+void NaiveAnalysis::fold(const Use& u, int task, std::size_t rank) {
+  make_valid(u, rank);
+  const ResolvedArgument& a = *u.argument;
+  const MemoryId memory = instances_[static_cast<std::size_t>(u.instance)].memory;
+  const int operation =
+      add({NodeKind::fold, 0, rank, u.position, a.tree, a.field, memory, memory, a.points, 0});
+  edge(task, operation, "a fold comes after its task");
+  use(operation, u);
+}
+
+void NaiveAnalysis::fill(const Resolved& r) {
+  ++calls_;
+  for (int i = 0; i < max_points; ++i) {
+    if (!has(r.target.points, i)) continue;
+    PointState& at = state(r.target.tree, r.target.field, i);
+    at.valid.clear();
+    at.fill_pending = true;
+    at.fill_producer = r.spec.kind == Statement::Kind::fill ? -1 : producers_[r.spec.future].at(0);
+  }
+}
+
+void NaiveAnalysis::copy(const Resolved& r) {
+  ++calls_;
+  const MemoryId memory = mapping_->machine().memories(MemoryKind::system)[0];
+  const Shape &from = program_->shape(r.source.tree), &to = program_->shape(r.target.tree);
+  ResolvedArgument source = r.source;  // only what the target takes
+  source.points = 0;
+  for (int i = 0; i < static_cast<int>(to.points.size()); ++i)
+    if (has(r.target.points, i))
+      source.points |= Mask{1} << from.find(to.points[static_cast<std::size_t>(i)]);
+  const Use in{&source, 0, instance_for(source, memory, Extent::whole)};
+  const Use out{&r.target, 1, instance_for(r.target, memory, Extent::whole)};
+  if (r.target.points == 0) return;
+  make_valid(in, 0);
+  const int operation = add({NodeKind::copy, 0, 0, -1, r.target.tree, r.target.field, memory,
+                             memory, r.target.points, 0});
+  use(operation, in);
+  use(operation, out);
+}
+
+void NaiveAnalysis::access(const Resolved&, const ResolvedArgument& argument) {
+  ++calls_;
+  const MemoryId memory = mapping_->machine().memories(MemoryKind::system)[0];
+  const Use u{&argument, 0, instance_for(argument, memory, Extent::whole)};
+  if (argument.privilege != Privilege::write) make_valid(u, 0);
+  NaiveOperation operation;
+  operation.kind = NodeKind::access;
+  use(add(operation), u);
+}
+
+void NaiveAnalysis::reduce(const Resolved& r) {
+  NaiveOperation operation;
+  operation.kind = NodeKind::other;
+  const int result = add(operation);
+  for (const int producer : producers_[r.spec.future])
+    edge(producer, result, "a reduction of futures comes after the tasks that make them");
+  producers_[r.spec.id] = {result};
+}
+
+}  // namespace refrain::test

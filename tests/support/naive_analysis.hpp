@@ -1,0 +1,110 @@
+#pragma once
+// The naive analysis: which operations a program needs and in what order, worked out per point, field
+// and instance, remembering nothing but the definition's state. It is the definition that the real
+// analysis is judged by (judge.hpp).
+//
+// State of every point of every field: which instances are valid there, and whether a fill is pending;
+// per instance, the last operation that wrote there and those that have read since. An instance is
+// storage for one field over a set of points in one memory.
+//   R1/R2  A read of an instance that is not valid at a point first makes it so: by the pending fill, else
+//          by a copy from the valid instance nearest to its memory (ties: the one created first).
+//   order  A read comes after the last writer, a write after the readers since and the last writer.
+//   W      After a write the instance alone is valid, and no fill is pending.
+//   fold   A reducing argument orders nothing by itself; after the task its accumulator is folded by an
+//          operation of its own, which reads and writes, after the task.
+// Copies and fills are one operation per point here; everything else is one operation per task, fold,
+// access or copy call.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "exec/node.hpp"
+#include "support/mapping_rule.hpp"
+#include "support/resolve.hpp"
+
+namespace refrain::test {
+
+struct NaiveOperation {
+  exec::NodeKind kind = exec::NodeKind::task;
+  std::uint64_t call = 0;
+  std::size_t rank = 0;
+  int argument = -1;
+  int tree = -1, field = -1;
+  MemoryId source = 0, target = 0;
+  Mask points = 0;    ///< copies and fills: one point
+  int statement = 0;  ///< of the program
+};
+
+struct NaiveEdge {
+  int from = 0, to = 0;
+  const char* rule = "";
+};
+
+struct NaiveGraph {
+  std::vector<NaiveOperation> operations;
+  std::vector<NaiveEdge> edges;
+};
+
+class NaiveAnalysis {
+ public:
+  NaiveAnalysis(const Program& program, const MappingRule& mapping)
+      : program_(&program), mapping_(&mapping) {}
+
+  /// The graph of the whole program. Once.
+  NaiveGraph analyse();
+
+ private:
+  struct Instance {
+    int tree, field;
+    MemoryId memory;
+    Mask points;
+  };
+  struct Uses {
+    int last_writer = -1;
+    std::vector<int> readers;  ///< since then
+  };
+  struct PointState {
+    std::set<int> valid;       ///< instances
+    bool fill_pending = true;  ///< a new region is filled with zeros
+    int fill_producer = -1;    ///< of a fill with a future
+    std::map<int, Uses> uses;  ///< by instance
+  };
+  /// A use of a region argument by an operation.
+  struct Use {
+    const ResolvedArgument* argument;
+    int position;  ///< of the argument in its launch
+    int instance;
+  };
+
+  void launch(const Resolved& r);
+  /// Returns the task.
+  int point_task(const Resolved& r, std::size_t rank);
+  void fold(const Use& use, int task, std::size_t rank);
+  void fill(const Resolved& r);
+  void copy(const Resolved& r);
+  void access(const Resolved& r, const ResolvedArgument& argument);
+  void reduce(const Resolved& r);
+
+  PointState& state(int tree, int field, int point);
+  int instance_for(const ResolvedArgument& argument, MemoryId memory, Extent extent);
+  int add(NaiveOperation operation);
+  void edge(int from, int to, const char* rule);
+  void make_valid(const Use& use, std::size_t rank);
+  void read(int operation, Uses& uses, const char* rule);
+  void overwrite(int operation, Uses& uses, const char* after_writer, const char* after_reader);
+  void use(int operation, const Use& use);
+
+  const Program* program_;
+  const MappingRule* mapping_;
+  NaiveGraph graph_;
+  std::vector<Instance> instances_;
+  std::map<std::pair<int, int>, std::vector<PointState>> fields_;  ///< by tree and field
+  std::map<int, std::vector<int>> producers_;                      ///< of futures
+  std::uint64_t calls_ = 0;
+  int statement_ = 0;
+};
+
+}  // namespace refrain::test

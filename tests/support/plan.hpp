@@ -1,0 +1,157 @@
+#pragma once
+// A random program as plain data. A Plan is a list of statements that name regions, partitions and
+// futures by numbers; resolve.hpp finds out what each means (and leaves out what cannot be), and the
+// interpreter, the naive analysis and the runner all execute what came out of that. So any subset of a
+// plan's statements is a program too, which is what shrinking needs.
+//
+// Regions are small, at most 64 points, so that a set of points of one region tree is a 64-bit mask:
+// bit i is the i-th point of the root region in the order of its domain.
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "refrain/geometry.hpp"
+#include "refrain/privilege.hpp"
+#include "support/values.hpp"
+
+namespace refrain::test {
+
+using Mask = std::uint64_t;
+inline constexpr int max_points = 64;
+
+inline bool has(Mask mask, int i) { return (mask >> i & 1) != 0; }
+inline int count(Mask mask) { return std::popcount(mask); }
+inline Mask first_bits(std::size_t n) { return n >= 64 ? ~Mask{0} : (Mask{1} << n) - 1; }
+
+/// What a root region looks like: its points in the order of the domain, its fields' types.
+struct Shape {
+  int dim = 1;
+  std::vector<Point<3>> points;
+  std::vector<ValueKind> fields;
+  /// The position of a point, or -1.
+  [[nodiscard]] int find(const Point<3>& p) const;
+  [[nodiscard]] Mask all() const { return first_bits(points.size()); }
+};
+
+/// A region: a root or the piece of a partition. In the children of a nested task `root` is the number
+/// of the parent's argument instead.
+struct RegionRef {
+  int root = 0;
+  int partition = -1;  ///< -1: the root (or argument) itself
+  int colour = 0;      ///< position in the order of the colours
+};
+
+struct PartitionSpec {
+  enum class Op : std::uint8_t {
+    blocks,
+    halo,
+    interior,
+    restriction,
+    pieces,
+    by_colour,
+    unite,
+    intersect,
+    subtract
+  };
+  Op op = Op::blocks;
+  RegionRef parent;    ///< of blocks, restriction, pieces, by_colour
+  int a = -1, b = -1;  ///< operand partitions of the others
+  Point<3> numbers{};  ///< blocks, restriction: colours per dimension; halo, interior: the width
+  int colour_dim = 1;  ///< restriction
+  Point<3> scale{},
+      offset{};       ///< restriction: the box of colour c starts at scale * c + offset, where
+  Point<3> extent{};  ///< c is repeated cyclically over the dimensions, and is this long
+  std::vector<Mask> pieces;
+  int field = 0;  ///< by_colour: an int64 field
+};
+
+/// colour = scale * point + offset, or a pure function of the point and a key.
+struct ProjectionSpec {
+  enum class Kind : std::uint8_t { identity, affine, function };
+  Kind kind = Kind::identity;
+  Point<3> scale{1, 1, 1}, offset{};
+  std::uint64_t key = 0;
+};
+/// The function of ProjectionSpec::Kind::function: spreads the points over the colours 0..n-1 of a
+/// colour space whose extents the key holds.
+Point<3> spread(const Point<3>& point, std::uint64_t key);
+std::uint64_t spread_key(const Point<3>& colours, int stride, int offset);
+/// Where the projection sends a point.
+Point<3> project(const ProjectionSpec& projection, const Point<3>& point);
+
+struct RequirementSpec {
+  bool partitioned = false;
+  RegionRef region;
+  int partition = -1;
+  ProjectionSpec projection;
+  int field = 0;
+  Privilege privilege = Privilege::read;
+  OpKind op = OpKind::sum;
+};
+
+/// The points of a launch, sorted; a dense rectangle where `dense`.
+struct DomainSpec {
+  bool group = false;
+  int dim = 1;
+  bool dense = true;
+  std::vector<Point<3>> points;
+};
+
+/// A task: what it returns and for which processors it has a body.
+struct TaskSpec {
+  bool returns = false;
+  ValueKind result = ValueKind::f64;
+  bool gpu = false;
+};
+
+struct Statement;
+
+struct LaunchSpec {
+  int task = 0;
+  DomainSpec domain;
+  std::vector<RequirementSpec> requirements;
+  std::uint64_t salt = 0;    ///< the by-value argument
+  std::vector<int> futures;  ///< future arguments
+  int future = -1;           ///< number of the future (or future map) that it makes
+  int priority = 0;
+  bool inline_if_ready = false;
+  std::vector<Statement> children;  ///< what the body launches, after its own work
+};
+
+struct Statement {
+  enum class Kind : std::uint8_t {
+    create,
+    partition,
+    destroy_region,
+    destroy_partition,
+    fill,
+    fill_future,
+    launch,
+    reduce,
+    copy,
+    access,
+    get,
+    fence
+  };
+  Kind kind = Kind::fence;
+  int id = -1;    ///< region (create, destroy_region), partition, or future (reduce)
+  int shape = 0;  ///< create
+  PartitionSpec partition;
+  LaunchSpec launch;
+  RequirementSpec source;   ///< copy
+  RequirementSpec target;   ///< fill, fill_future, copy, access
+  int future = -1;          ///< fill_future, get, reduce: the future read
+  OpKind op = OpKind::sum;  ///< reduce
+  std::uint64_t salt = 0;   ///< fill, access: makes the values
+};
+
+struct Plan {
+  std::uint64_t seed = 0;
+  std::vector<Shape> shapes;
+  std::vector<TaskSpec> tasks;
+  std::vector<Statement> statements;
+};
+
+}  // namespace refrain::test

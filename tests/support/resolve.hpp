@@ -1,0 +1,129 @@
+#pragma once
+// What the statements of a plan mean: which points each partition's pieces hold and which points each
+// argument of each point task covers, found by walking over all points, obviously right. Statements that
+// mean nothing (a destroyed region, a colour that does not exist) are left out; so are arguments that
+// would conflict with another of the same launch, since a launch's points must be independent.
+//
+// One thread. Partitions by colour need the values that the program has computed so far, so resolving
+// and interpreting go hand in hand (interpreter.hpp).
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "support/plan.hpp"
+
+namespace refrain::test {
+
+struct ResolvedPartition {
+  int root = 0;  ///< region id; in children: the parent task's argument
+  int tree = 0;  ///< the region tree
+  Mask parent = 0;
+  int colour_dim = 1;
+  Point<3> colours{1, 1, 1};  ///< number of colours per dimension, from 0
+  std::vector<Mask> pieces;
+  /// The position of a colour, or -1.
+  [[nodiscard]] int find(const Point<3>& colour) const;
+  [[nodiscard]] Point<3> colour(int position) const;
+};
+
+struct ResolvedArgument {
+  int tree = 0;
+  int field = 0;
+  Mask points = 0;
+  Privilege privilege = Privilege::read;
+  OpKind op = OpKind::sum;
+};
+
+struct Resolved;
+
+/// One point of a launch.
+struct PointTask {
+  Point<3> point{};
+  std::vector<ResolvedArgument> arguments;
+  std::vector<Resolved> children;
+};
+
+/// A statement with what it means. Requirements that were left out are gone from `spec` too.
+struct Resolved {
+  Statement spec;
+  std::vector<PointTask> points;     ///< launch
+  ResolvedPartition partition;       ///< partition
+  ResolvedArgument source, target;   ///< copy, fill, access
+  int tree = 0;                      ///< create, destroy_region
+  ValueKind value = ValueKind::f64;  ///< reduce: the type of the futures
+};
+
+/// A program: everything resolved, in order, ended by reading all that is there.
+struct Program {
+  std::uint64_t seed = 0;
+  std::vector<Shape> shapes;
+  std::vector<TaskSpec> tasks;
+  std::vector<int> tree_shapes;  ///< region trees by number: their shapes
+  std::vector<Resolved> statements;
+  [[nodiscard]] const Shape& shape(int tree) const {
+    return shapes[static_cast<std::size_t>(tree_shapes[static_cast<std::size_t>(tree)])];
+  }
+};
+
+/// The pieces of a partition of `parent`; `a` and `b` are the operands where the operator has some.
+std::vector<Mask> make_pieces(const Shape& shape, const PartitionSpec& spec, Mask parent,
+                              const ResolvedPartition* a, const ResolvedPartition* b,
+                              const std::function<Coord(int)>& colour_of);
+
+/// May two arguments be used at the same time?
+bool conflict(const ResolvedArgument& a, const ResolvedArgument& b);
+
+class World {
+ public:
+  /// The present value of an int64 field at a point of a tree.
+  using ReadValue = std::function<Coord(int tree, int field, int point)>;
+  struct LivePartition {
+    ResolvedPartition is;
+    RegionRef parent;
+    bool alive = true;
+  };
+  struct LiveFuture {
+    ValueKind kind = ValueKind::f64;
+    bool map = false;
+  };
+
+  World(const Plan& plan, ReadValue read) : plan_(&plan), read_(std::move(read)) {}
+
+  /// Resolves a statement and applies it. False: it means nothing here, and nothing happened.
+  bool apply(const Statement& statement, Resolved& resolved);
+  /// Reads of every field of every region there is.
+  [[nodiscard]] std::vector<Statement> final_reads() const;
+
+  [[nodiscard]] const std::map<int, int>& regions() const { return regions_; }
+  [[nodiscard]] const std::map<int, LivePartition>& partitions() const { return partitions_; }
+  [[nodiscard]] const std::map<int, LiveFuture>& futures() const { return futures_; }
+  [[nodiscard]] const std::vector<int>& tree_shapes() const { return tree_shapes_; }
+  [[nodiscard]] const Shape& shape(int tree) const {
+    return plan_->shapes[static_cast<std::size_t>(tree_shapes_[static_cast<std::size_t>(tree)])];
+  }
+  /// The points of a region, its tree; false if it does not exist.
+  bool find(const RegionRef& region, int& tree, Mask& points) const;
+
+ private:
+  bool create(const Statement& s, Resolved& r);
+  bool partition(const Statement& s, Resolved& r);
+  bool destroy(const Statement& s, Resolved& r);
+  bool launch(const Statement& s, Resolved& r);
+  bool take_requirement(const RequirementSpec& q, Resolved& r) const;
+  bool allowed(const RequirementSpec& q, int root) const;
+  bool argument(const RequirementSpec& q, ResolvedArgument& a) const;
+  bool copy(const Statement& s, Resolved& r) const;
+  bool future(int id, bool map, const ValueKind* kind) const;
+  void children(const Statement& s, PointTask& task) const;
+
+  const Plan* plan_;
+  ReadValue read_;
+  const std::vector<ResolvedArgument>* arguments_ = nullptr;  ///< of the parent, in children
+  std::map<int, int> regions_;  ///< living root regions: id to tree (shared number)
+  std::vector<int> tree_shapes_;
+  std::map<int, LivePartition> partitions_;
+  std::map<int, LiveFuture> futures_;
+};
+
+}  // namespace refrain::test

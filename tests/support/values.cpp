@@ -1,0 +1,122 @@
+#include "support/values.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "support/random.hpp"
+
+namespace refrain::test {
+
+namespace {
+
+/// Calls f with a value of the kind's type.
+template <class F>
+auto with_type(ValueKind kind, F&& f) {
+  switch (kind) {
+    case ValueKind::f64: return f(double{});
+    case ValueKind::i64: return f(std::int64_t{});
+    case ValueKind::f32: return f(float{});
+    default: return f(std::int32_t{});
+  }
+}
+
+/// In [-1, 1), all bits of the mantissa used; integers in [-1000, 1000].
+template <class T>
+T from_hash(std::uint64_t hash) {
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int bits = std::numeric_limits<T>::digits;
+    return static_cast<T>(hash >> (64 - bits)) / static_cast<T>(std::uint64_t{1} << (bits - 1)) -
+           T(1);
+  } else {
+    return static_cast<T>(hash % 2001) - T(1000);
+  }
+}
+
+template <class T>
+T contribution(OpKind op, std::uint64_t hash) {
+  const T x = from_hash<T>(hash);
+  if (op != OpKind::product) return x;
+  if constexpr (std::is_floating_point_v<T>) return T(1) + x / T(8);
+  else return hash % 2 == 0 ? T(1) : T(-1);
+}
+
+template <class T>
+const ReductionOp& typed_op(OpKind op) {
+  switch (op) {
+    case OpKind::sum: return reduction_op<Sum, T>;
+    case OpKind::product: return reduction_op<Product, T>;
+    case OpKind::min: return reduction_op<Min, T>;
+    default: return reduction_op<Max, T>;
+  }
+}
+
+}  // namespace
+
+std::size_t size_of(ValueKind kind) {
+  return with_type(kind, [](auto t) { return sizeof(t); });
+}
+
+const char* name_of(ValueKind kind) {
+  constexpr std::array names{"double", "int64", "float", "int32"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+const char* name_of(OpKind op) {
+  constexpr std::array names{"sum", "product", "min", "max"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+AnyField field_of(ValueKind kind, int index) {
+  constexpr std::array<const char*, max_fields> names{"f0", "f1", "f2", "f3"};
+  const char* name = names[static_cast<std::size_t>(index)];
+  return with_type(kind, [&](auto t) -> AnyField { return Field<decltype(t)>{name}; });
+}
+
+const ReductionOp& op_of(OpKind op, ValueKind kind) {
+  return *with_type(kind, [&](auto t) { return &typed_op<decltype(t)>(op); });
+}
+
+std::uint64_t value_bits(ValueKind kind, const void* value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, value, size_of(kind));
+  return bits;
+}
+
+void write_value(ValueKind kind, void* value, std::uint64_t hash) {
+  with_type(kind, [&](auto t) {
+    t = from_hash<decltype(t)>(hash);
+    std::memcpy(value, &t, sizeof t);
+  });
+}
+
+void update_value(ValueKind kind, void* value, std::uint64_t hash) {
+  with_type(kind, [&](auto t) {
+    using T = decltype(t);
+    std::memcpy(&t, value, sizeof t);
+    t = static_cast<T>(t / T(2) + from_hash<T>(hash));
+    std::memcpy(value, &t, sizeof t);
+  });
+}
+
+void contribute(ValueKind kind, OpKind op, void* value, std::uint64_t hash) {
+  with_type(kind, [&](auto t) {
+    using T = decltype(t);
+    t = contribution<T>(op, hash);
+    typed_op<T>(op).fold(value, sizeof(T), &t, sizeof(T), 1);
+  });
+}
+
+std::string value_text(ValueKind kind, const void* value) {
+  return with_type(kind, [&](auto t) {
+    std::memcpy(&t, value, sizeof t);
+    char text[64];
+    if constexpr (std::is_floating_point_v<decltype(t)>)
+      std::snprintf(text, sizeof text, "%.17g (%a)", static_cast<double>(t),
+                    static_cast<double>(t));
+    else std::snprintf(text, sizeof text, "%lld", static_cast<long long>(t));
+    return std::string(text);
+  });
+}
+
+}  // namespace refrain::test
