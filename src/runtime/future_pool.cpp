@@ -10,7 +10,7 @@ namespace {
 
 struct AllPools {
   std::mutex mutex;
-  FuturePool* first = nullptr;
+  FutureBlocks* first = nullptr;
 };
 
 AllPools& all_pools() {
@@ -20,7 +20,7 @@ AllPools& all_pools() {
 
 }  // namespace
 
-FuturePool::FuturePool() {
+FutureBlocks::FutureBlocks() {
   AllPools& all = all_pools();
   const std::lock_guard lock(all.mutex);
   next_ = all.first;
@@ -28,7 +28,7 @@ FuturePool::FuturePool() {
   all.first = this;
 }
 
-FuturePool::~FuturePool() {
+FutureBlocks::~FutureBlocks() {
   {
     AllPools& all = all_pools();
     const std::lock_guard lock(all.mutex);
@@ -44,11 +44,11 @@ FuturePool::~FuturePool() {
     }
 }
 
-std::size_t FuturePool::live_in_process() {
+std::size_t FutureBlocks::live_in_process() {
   AllPools& all = all_pools();
   const std::lock_guard lock(all.mutex);
   std::int64_t live = 0;
-  for (const FuturePool* pool = all.first; pool != nullptr; pool = pool->next_) {
+  for (const FutureBlocks* pool = all.first; pool != nullptr; pool = pool->next_) {
     const std::int64_t balance = pool->balance_.load(std::memory_order_relaxed);
     // Open: the bias plus the returns. Closed: the returns minus all that were made.
     live += balance > 0 ? pool->made_.load(std::memory_order_relaxed) - (balance - bias) : -balance;
@@ -56,7 +56,7 @@ std::size_t FuturePool::live_in_process() {
   return static_cast<std::size_t>(live);
 }
 
-void* FuturePool::take(std::size_t bytes, std::size_t alignment, std::uint8_t& size_class) {
+void* FutureBlocks::take(std::size_t bytes, std::size_t alignment, std::uint8_t& size_class) {
   made_.store(made_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (bytes > largest || alignment > block_alignment) {
     size_class = unpooled;
@@ -71,7 +71,7 @@ void* FuturePool::take(std::size_t bytes, std::size_t alignment, std::uint8_t& s
   return block;
 }
 
-void FuturePool::give_back(void* memory, std::uint8_t size_class, std::size_t alignment) noexcept {
+void FutureBlocks::give_back(void* memory, std::uint8_t size_class, std::size_t alignment) noexcept {
   if (size_class == unpooled) {
     ::operator delete(memory, std::align_val_t(alignment));
   } else {
@@ -84,7 +84,7 @@ void FuturePool::give_back(void* memory, std::uint8_t size_class, std::size_t al
   came_back(1);
 }
 
-void FuturePool::collect() {
+void FutureBlocks::collect() {
   Block* block = returned_.exchange(nullptr, std::memory_order_acquire);
   while (block != nullptr) {
     Block* next = block->next;
@@ -94,11 +94,7 @@ void FuturePool::collect() {
   }
 }
 
-void FuturePool::close() noexcept {
-  came_back(-bias - made_.load(std::memory_order_relaxed));
-}
-
-void FuturePool::came_back(std::int64_t count) noexcept {
+void FutureBlocks::came_back(std::int64_t count) noexcept {
   // acq_rel: the last one, which ends the pool, sees what all others did with it.
   if (balance_.fetch_add(count, std::memory_order_acq_rel) + count == 0) delete this;
 }

@@ -6,7 +6,7 @@
 // list of its own has run out. So the steady state allocates nothing and takes no lock. A pool holds as
 // much as was ever in use at one time; blocks above `largest` are not kept.
 //
-// States may outlive the context that made them. The pool lives until it is closed and all blocks are
+// States may outlive the context that made them. The blocks live until they are closed and all blocks are
 // back: `balance_` counts returns above a bias, and closing takes the bias and the number of blocks
 // made away, so whoever brings it to zero is the last.
 
@@ -14,17 +14,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace refrain::detail {
 
-class FuturePool {
+class FutureBlocks {
  public:
-  struct Close {
-    void operator()(FuturePool* pool) const noexcept { pool->close(); }
-  };
-  using Owner = std::unique_ptr<FuturePool, Close>;
-  static Owner make() { return Owner(new FuturePool); }
+  static FutureBlocks* make() { return new FutureBlocks; }
+  /// Owner: takes no more blocks. The object ends when all are back.
+  void close() noexcept { came_back(-bias - made_.load(std::memory_order_relaxed)); }
 
   /// Owner. At least `bytes` bytes with that alignment.
   void* take(std::size_t bytes, std::size_t alignment, std::uint8_t& size_class);
@@ -47,21 +44,37 @@ class FuturePool {
     std::uint8_t size_class;
   };
 
-  FuturePool();
-  ~FuturePool();
-  void close() noexcept;
+  FutureBlocks();
+  ~FutureBlocks();
   void collect();
   void came_back(std::int64_t count) noexcept;
 
   // --- the owner's (made_ is read by others) ---
   std::array<Block*, classes> free_{};
   std::atomic<std::int64_t> made_{0};
-  FuturePool* next_ = nullptr;  ///< list of all pools, under its lock
-  FuturePool* previous_ = nullptr;
+  FutureBlocks* next_ = nullptr;  ///< list of all that are alive, under its lock
+  FutureBlocks* previous_ = nullptr;
 
   // --- written by every thread ---
   alignas(64) std::atomic<Block*> returned_{nullptr};
   std::atomic<std::int64_t> balance_{bias};
+};
+
+/// A context's own blocks, made when it needs the first; closed when it ends.
+class FuturePool {
+ public:
+  FuturePool() = default;
+  ~FuturePool() {
+    if (blocks_ != nullptr) blocks_->close();
+  }
+  FuturePool(const FuturePool&) = delete;
+  FutureBlocks& blocks() {
+    if (blocks_ == nullptr) blocks_ = FutureBlocks::make();
+    return *blocks_;
+  }
+
+ private:
+  FutureBlocks* blocks_ = nullptr;
 };
 
 }  // namespace refrain::detail

@@ -34,9 +34,9 @@ struct FutureState::Shape {
         alignment(std::max(type.alignment, alignof(FutureState))) {}
 };
 
-FutureState::FutureState(FuturePool& pool, const ResultType& type, std::uint64_t context,
+FutureState::FutureState(FutureBlocks& blocks, const ResultType& type, std::uint64_t context,
                          std::size_t points, bool group, const Shape& shape)
-    : pool_(pool),
+    : blocks_(blocks),
       type_(type),
       points_(points),
       context_(context),
@@ -52,15 +52,15 @@ FutureState::FutureState(FuturePool& pool, const ResultType& type, std::uint64_t
 FutureState::~FutureState() {
   if (type_.destroy == nullptr) return;
   for (std::size_t rank = 0; rank < points_; ++rank)
-    if (standings()[rank].load(std::memory_order_relaxed) == Standing::value)
-      type_.destroy(storage(rank));
+    if (standings()[rank].load(std::memory_order_relaxed) & has_value) type_.destroy(storage(rank));
 }
 
 FutureState* FutureState::make(FuturePool& pool, const ResultType& type, std::uint64_t context,
                                std::size_t points, bool group) {
   Shape shape(type, points);
-  void* block = pool.take(shape.bytes, shape.alignment, shape.size_class);
-  return ::new (block) FutureState(pool, type, context, points, group, shape);
+  FutureBlocks& blocks = pool.blocks();
+  void* block = blocks.take(shape.bytes, shape.alignment, shape.size_class);
+  return ::new (block) FutureState(blocks, type, context, points, group, shape);
 }
 
 FutureState* FutureState::make(FuturePool& pool, const ResultType& type, std::uint64_t context) {
@@ -73,11 +73,11 @@ FutureState* FutureState::make_group(FuturePool& pool, const ResultType& type,
 }
 
 void FutureState::end() noexcept {
-  FuturePool& pool = pool_;
+  FutureBlocks& blocks = blocks_;
   const std::uint8_t size_class = size_class_;
   const std::size_t alignment = std::max(type_.alignment, alignof(FutureState));
   this->~FutureState();
-  pool.give_back(this, size_class, alignment);
+  blocks.give_back(this, size_class, alignment);
 }
 
 void FutureState::fail(std::size_t rank, const exec::Failure& failure) {
@@ -86,11 +86,11 @@ void FutureState::fail(std::size_t rank, const exec::Failure& failure) {
     if (!failures_) failures_ = std::make_unique<Failures>();
     failures_->emplace_back(rank, exec::FailureRef(&failure));
   }
-  settle(rank, Standing::failed);
+  settle(rank, failed);
 }
 
 exec::FailureRef FutureState::failure(std::size_t rank) const {
-  if (standings()[rank].load(std::memory_order_acquire) != Standing::failed) return {};
+  if ((standings()[rank].load(std::memory_order_acquire) & failed) == 0) return {};
   const std::lock_guard lock(failures_mutex());
   return std::ranges::find(*failures_, rank, &Failures::value_type::first)->second;
 }
@@ -105,26 +105,21 @@ exec::FailureRef FutureState::failure() const {
 
 namespace {
 
-// Read and written through the two functions below only, never inlined: a body that waits may be
-// resumed on another stack, and must not use an address of the variable that it found before.
+// Read and written through the two functions of Waiter only, never inlined: a body that waits may be
+// resumed on another thread, and must not use an address of the variable that it found before.
 thread_local Waiter* current_waiter = nullptr;
-
-[[gnu::noinline]] Waiter* exchange_waiter(Waiter* waiter) noexcept {
-  Waiter* before = current_waiter;
-  current_waiter = waiter;
-  return before;
-}
 
 void wait(FutureState& state, std::size_t rank_or_all) {
   const auto ready = [&] {
     return rank_or_all == Waiter::all ? state.ready() : state.ready(rank_or_all);
   };
+  if (ready()) return;
   Waiter* waiter = Waiter::current();
-  if (waiter != nullptr ? !waiter->may_wait_for(state) : !ready())
+  if (waiter == nullptr || !waiter->may_wait_for(state))
     throw UsageError(
         "a task waits for a future that it neither launched nor was given as an argument: pass it "
         "to the launch in place of a value");
-  if (!ready()) waiter->wait_for(state, rank_or_all);
+  waiter->wait_for(state, rank_or_all);
   REFRAIN_ASSERT(ready(), "a wait for a future ends when the future is ready");
 }
 
@@ -132,8 +127,11 @@ void wait(FutureState& state, std::size_t rank_or_all) {
 
 [[gnu::noinline]] Waiter* Waiter::current() noexcept { return current_waiter; }
 
-WaiterScope::WaiterScope(Waiter* waiter) noexcept : before_(exchange_waiter(waiter)) {}
-WaiterScope::~WaiterScope() { exchange_waiter(before_); }
+[[gnu::noinline]] Waiter* Waiter::set_current(Waiter* waiter) noexcept {
+  Waiter* before = current_waiter;
+  current_waiter = waiter;
+  return before;
+}
 
 void retain(FutureState* state) noexcept { state->retain(); }
 void release(FutureState* state) noexcept { state->release(); }

@@ -5,11 +5,12 @@
 // One block of memory holds the state, and per point who makes the value, how it stands, and the value.
 //
 // Threads. The context that launches makes the state and says who produces (before anything can read
-// that). The thread that runs a point constructs the value in storage(rank) and then says finish(rank), or
-// says fail(rank, failure) without a value; once per point. Any thread that holds a reference reads. What
-// a producer wrote is visible to whoever found the point (or the whole) ready. References are counted; the
-// last one to go destroys the values that were constructed, exactly once. A producer holds a reference
-// until it has finished.
+// that). The thread that runs a point constructs the value in storage(rank), says constructed(rank), and
+// when the whole operation is done settles the point, before its node completes: finish(rank), or
+// fail(rank, failure), with or without a value. Once per point. Any thread that holds a reference reads.
+// What a producer wrote is visible to whoever found the point (or the whole) ready. References are counted;
+// the last one to go destroys the values that were constructed, exactly once. A producer holds a reference
+// until it has settled its point.
 
 #include <atomic>
 #include <cstddef>
@@ -51,7 +52,9 @@ class FutureState {
   [[nodiscard]] void* storage(std::size_t rank) {
     return type_.size == 0 ? nullptr : values() + rank * stride_;
   }
-  void finish(std::size_t rank) { settle(rank, Standing::value); }
+  /// There is a value, which will be destroyed. The point is not ready yet.
+  void constructed(std::size_t rank) { add(rank, has_value); }
+  void finish(std::size_t rank) { settle(rank, 0); }
   void fail(std::size_t rank, const exec::Failure& failure);
 
   // --- readers ---
@@ -60,7 +63,7 @@ class FutureState {
     return unfinished_.load(std::memory_order_acquire) == 0;
   }
   [[nodiscard]] bool ready(std::size_t rank) const {
-    return standings()[rank].load(std::memory_order_acquire) != Standing::pending;
+    return (standings()[rank].load(std::memory_order_acquire) & settled) != 0;
   }
   /// The value of a point that is ready and did not fail.
   [[nodiscard]] const void* value(std::size_t rank) const { return values() + rank * stride_; }
@@ -76,21 +79,28 @@ class FutureState {
   }
 
   /// States alive in the process.
-  static std::size_t live_count() { return FuturePool::live_in_process(); }
+  static std::size_t live_count() { return FutureBlocks::live_in_process(); }
 
  private:
-  enum class Standing : std::uint8_t { pending, value, failed };
+  /// How a point stands: bits.
+  using Standing = std::uint8_t;
+  static constexpr Standing has_value = 1, settled = 2, failed = 4;
   using Failures = std::vector<std::pair<std::size_t, exec::FailureRef>>;
   struct Shape;
 
-  FutureState(FuturePool& pool, const ResultType& type, std::uint64_t context, std::size_t points,
+  FutureState(FutureBlocks& blocks, const ResultType& type, std::uint64_t context, std::size_t points,
               bool group, const Shape& shape);
   ~FutureState();
   static FutureState* make(FuturePool& pool, const ResultType& type, std::uint64_t context,
                            std::size_t points, bool group);
-  void settle(std::size_t rank, Standing standing) {
-    standings()[rank].store(standing, std::memory_order_release);
-    unfinished_.fetch_sub(1, std::memory_order_release);
+  // Each point has one writer. release: partner of the acquire in ready(rank).
+  void add(std::size_t rank, Standing bits) {
+    const Standing before = standings()[rank].load(std::memory_order_relaxed);
+    standings()[rank].store(static_cast<Standing>(before | bits), std::memory_order_release);
+  }
+  void settle(std::size_t rank, Standing how) {
+    add(rank, static_cast<Standing>(settled | how));
+    unfinished_.fetch_sub(1, std::memory_order_release);  // partner: ready()
   }
   void end() noexcept;
 
@@ -105,7 +115,7 @@ class FutureState {
     return reinterpret_cast<std::byte*>(const_cast<FutureState*>(this)) + values_offset_;
   }
 
-  FuturePool& pool_;
+  FutureBlocks& blocks_;
   const ResultType type_;
   const std::size_t points_;
   const std::uint64_t context_;
@@ -118,30 +128,32 @@ class FutureState {
   const std::uint8_t size_class_;
 };
 
-/// How the present thread waits for a future that is not ready: what runs on it (a program, a task's body)
-/// says so while it runs. A body without one may only read what is ready.
+/// How the present thread waits for a future that is not ready: the program or the task's body that runs on
+/// it. Reading what is ready takes none.
 class Waiter {
  public:
   static constexpr std::size_t all = ~std::size_t{0};
 
-  /// Returns when the point (`all`: every point) is ready.
+  /// On its own thread: returns when the point (`all`: every point) is ready.
   virtual void wait_for(FutureState& state, std::size_t rank_or_all) = 0;
-  /// Whether it launched the future, or may wait for any. Asked before each wait and each look at a
-  /// value, so that whether a program is right does not depend on timing.
+  /// Whether it may wait for a future that is not ready.
   [[nodiscard]] virtual bool may_wait_for(const FutureState& state) const = 0;
 
+  /// The present thread's, or null.
   [[nodiscard]] static Waiter* current() noexcept;
+  /// Sets it; returns the one before.
+  static Waiter* set_current(Waiter* waiter) noexcept;
 
  protected:
   ~Waiter() = default;
 };
 
-/// Makes `waiter` (null: none) the present thread's for a scope.
-class WaiterScope {
+/// Makes `waiter` the present thread's for a scope.
+class CurrentWaiter {
  public:
-  explicit WaiterScope(Waiter* waiter) noexcept;
-  ~WaiterScope();
-  WaiterScope(const WaiterScope&) = delete;
+  explicit CurrentWaiter(Waiter& waiter) noexcept : before_(Waiter::set_current(&waiter)) {}
+  ~CurrentWaiter() { Waiter::set_current(before_); }
+  CurrentWaiter(const CurrentWaiter&) = delete;
 
  private:
   Waiter* before_;
