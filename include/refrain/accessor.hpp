@@ -9,9 +9,11 @@
 // Checked (debug preset, or --refrain:check): an access outside the argument's points, or to data that
 // a launched child may be changing, throws UsageError naming task, argument, region and point.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "refrain/domain.hpp"
 #include "refrain/field.hpp"
@@ -42,9 +44,21 @@ struct PhysicalArgument {
 void check_access(const ArgumentInfo& info, const Rect<3>& bounds, const Rect<3>* rects,
                   std::size_t rect_count, const Point<3>& p);
 
-/// The accumulator's storage for a point: identity until something was folded in. `index` is the row-major position
-/// of the point inside the argument's bounding rectangle.
+/// The accumulator's storage for a point: identity until something was folded in. `index` is the row-major
+/// position of the point inside the argument's bounding rectangle.
 void* accumulator_slot(Accumulator& accumulator, std::size_t index);
+
+/// An accumulator keeps its values in chunks of 2^shift, at most 512 values and 4 KiB (one value, if
+/// that is larger).
+constexpr int accumulator_chunk_shift(std::size_t value_size) {
+  int shift = 0;
+  while (shift < 9 && value_size << (shift + 1) <= 4096) ++shift;
+  return shift;
+}
+/// Its chunks by position; null where nothing was touched yet. Read entries with acquire.
+std::byte** accumulator_chunks(Accumulator& accumulator);
+/// Makes the chunk at this position, of identities, unless it is there.
+std::byte* accumulator_touch(Accumulator& accumulator, std::size_t chunk);
 
 template <class T, int N, class Value>
 class DenseAccessor {
@@ -146,7 +160,11 @@ class Reduce {
   static constexpr Privilege privilege = Privilege::reduce;
 
   explicit Reduce(const detail::PhysicalArgument& a)
-      : accumulator_(a.accumulator), rects_(a.rects), rect_count_(a.rect_count), info_(a.info) {
+      : accumulator_(a.accumulator),
+        chunks_(detail::accumulator_chunks(*a.accumulator)),
+        rects_(a.rects),
+        rect_count_(a.rect_count),
+        info_(a.info) {
     for (int d = 0; d < N; ++d) {
       bounds_.lo[d] = a.bounds.lo[d];
       bounds_.hi[d] = a.bounds.hi[d];
@@ -162,7 +180,12 @@ class Reduce {
     for (int d = 0; d < N; ++d)
       index = index * static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1) +
               static_cast<std::size_t>(p[d] - bounds_.lo[d]);
-    T& slot = *static_cast<T*>(detail::accumulator_slot(*accumulator_, index));
+    constexpr int shift = detail::accumulator_chunk_shift(sizeof(T));
+    // Several threads of a gang task may reduce to different points, so a chunk may be another's.
+    std::byte* chunk = std::atomic_ref(chunks_[index >> shift]).load(std::memory_order_acquire);
+    if (chunk == nullptr) [[unlikely]]
+      chunk = detail::accumulator_touch(*accumulator_, index >> shift);
+    T& slot = reinterpret_cast<T*>(chunk)[index & ((std::size_t{1} << shift) - 1)];
     slot = Op::fold(slot, contribution);
   }
 
@@ -194,6 +217,7 @@ class Reduce {
   }
 
   detail::Accumulator* accumulator_;
+  std::byte** chunks_;
   Rect<N> bounds_;
   const Rect<3>* rects_;
   std::size_t rect_count_;
