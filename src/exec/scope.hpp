@@ -30,11 +30,16 @@ class Scope {
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
-  /// A fresh node with `payload_bytes` behind it, next sequence number, pending = kBias, no successors.
-  /// Waits (and helps) when the window is full. Allocates nothing in the steady state.
-  Node& allocate(std::size_t payload_bytes) {
+  /// Waits (and helps) while the window is full. Called between operations, when the owner holds no
+  /// node that it has not published; an operation of several nodes may go beyond the window a little.
+  void throttle() {
     if (in_flight() >= limit_) [[unlikely]]
       make_room();
+  }
+
+  /// A fresh node with `payload_bytes` behind it, next sequence number, pending = kBias, no successors.
+  /// Never waits. Allocates nothing in the steady state.
+  Node& allocate(std::size_t payload_bytes) {
     const int size_class = NodePool::class_of(payload_bytes);
     Node* node = pool_.take_free(size_class);
     if (!node) [[unlikely]]
@@ -147,7 +152,7 @@ class Scope {
   const Node* task_ = nullptr;
   std::uint64_t launched_ = 0;
   std::uint64_t collected_ = 0;
-  std::size_t limit_;  ///< in flight at which allocate calls make_room; at most window_
+  std::size_t limit_;  ///< in flight at which throttle calls make_room; at most window_
   std::uint32_t window_;
   int depth_;
   Node* own_returns_ = nullptr;

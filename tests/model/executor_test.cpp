@@ -38,6 +38,7 @@ class BothExecutors : public testing::TestWithParam<Case> {
   /// Launches a node that runs `body` after those in `after` (data edges).
   NodeRef launch(Scope& scope, const NodeInfo& info, Body body, std::vector<NodeRef> after = {},
                  std::uint8_t flags = 0) {
+    scope.throttle();
     Node& node = scope.allocate(sizeof(Body*));
     node.info = &info;
     node.flags = flags;
@@ -247,6 +248,7 @@ TEST_P(BothExecutors, SteadyStateTakesNoMemory) {
     Scope scope(*executor_, nullptr, 64);
     std::size_t bytes = 0;
     for (int i = 0; i < 20'000; ++i) {
+      scope.throttle();
       Node& node = scope.allocate(100);
       node.info = &task_info;
       node.run = [](Node&, Execution&) {};

@@ -143,6 +143,7 @@ void run_planned(Node& node, Execution& execution) {
 
 Node& launch(GraphRun& run, Scope& scope, int index) {
   const PlannedNode& planned = run.graph.nodes[index];
+  scope.throttle();
   Node& node = scope.allocate(static_cast<std::size_t>(planned.payload));
   static const NodeInfo info{"planned", std::source_location::current()};
   node.run = run_planned;
