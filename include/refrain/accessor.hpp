@@ -40,9 +40,14 @@ struct PhysicalArgument {
   AnyRegion region;
 };
 
-[[noreturn]] void fail_access(const ArgumentInfo& info, const Point<3>& p);
-void check_access(const ArgumentInfo& info, const Rect<3>& bounds, const Rect<3>* rects,
-                  std::size_t rect_count, const Point<3>& p);
+/// Throws UsageError unless the point belongs to the argument and may be touched now.
+void check_access(const ArgumentInfo& info, const Point<3>& p);
+template <int N>
+void check_access(const ArgumentInfo& info, const Point<N>& p) {
+  Point<3> erased;
+  for (int d = 0; d < N; ++d) erased[d] = p[d];
+  check_access(info, erased);
+}
 
 /// The accumulator's storage for a point: identity until something was folded in. `index` is the row-major
 /// position of the point inside the argument's bounding rectangle.
@@ -79,7 +84,7 @@ class DenseAccessor {
   [[nodiscard]] Domain<N> domain() const { return {bounds_, rects_, rect_count_}; }
 
   Value& operator[](const Point<N>& p) const {
-    if (info_ != nullptr) [[unlikely]] check(p);
+    if (info_ != nullptr) [[unlikely]] check_access(*info_, p);
     std::byte* address = origin_;
     for (int d = 0; d < N; ++d) address += p[d] * stride_[d];
     return *reinterpret_cast<Value*>(address);
@@ -94,7 +99,7 @@ class DenseAccessor {
     if (info_ != nullptr && count > 0) [[unlikely]] {
       Point<N> last = p;
       last[N - 1] += static_cast<Coord>(count) - 1;
-      check(last);
+      check_access(*info_, last);
     }
     return {pointer(p), count};
   }
@@ -104,17 +109,6 @@ class DenseAccessor {
   [[nodiscard]] Region<N> region() const { return Region<N>{region_}; }
 
  private:
-  void check(const Point<N>& p) const {
-    Point<3> q;
-    Rect<3> bounds{{0, 0, 0}, {0, 0, 0}};
-    for (int d = 0; d < N; ++d) {
-      q[d] = p[d];
-      bounds.lo[d] = bounds_.lo[d];
-      bounds.hi[d] = bounds_.hi[d];
-    }
-    check_access(*info_, bounds, rects_, rect_count_, q);
-  }
-
   std::byte* origin_;
   Coord stride_[N];
   Rect<N> bounds_;
@@ -175,7 +169,7 @@ class Reduce {
 
   /// accumulator(p) = Op::fold(accumulator(p), contribution)
   void reduce(const Point<N>& p, const T& contribution) const {
-    if (info_ != nullptr) [[unlikely]] check(p);
+    if (info_ != nullptr) [[unlikely]] check_access(*info_, p);
     std::size_t index = 0;
     for (int d = 0; d < N; ++d)
       index = index * static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1) +
@@ -205,17 +199,6 @@ class Reduce {
   Slot operator[](const Point<N>& p) const { return {*this, p}; }
 
  private:
-  void check(const Point<N>& p) const {
-    Point<3> q;
-    Rect<3> bounds{{0, 0, 0}, {0, 0, 0}};
-    for (int d = 0; d < N; ++d) {
-      q[d] = p[d];
-      bounds.lo[d] = bounds_.lo[d];
-      bounds.hi[d] = bounds_.hi[d];
-    }
-    detail::check_access(*info_, bounds, rects_, rect_count_, q);
-  }
-
   detail::Accumulator* accumulator_;
   std::byte** chunks_;
   Rect<N> bounds_;

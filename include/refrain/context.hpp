@@ -335,10 +335,7 @@ class Context {
     if constexpr (std::is_void_v<Result>) {
       launch(request);
     } else {
-      AnyFuture future = launch(request);
-      using Typed = std::conditional_t<Group, FutureMap<Result>, Future<Result>>;
-      detail::retain(future.state());
-      return Typed(future.state());
+      return std::conditional_t<Group, FutureMap<Result>, Future<Result>>(launch(request));
     }
   }
 
@@ -390,7 +387,7 @@ class Context {
   void attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
                      const AttachLayout& layout, Where where);
   void detach_memory(const AnyRegion& region, const AnyField& field, Where where);
-  detail::FutureState* reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where);
+  AnyFuture reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where);
 
   [[nodiscard]] runtime::ContextImpl& impl() const { return impl_; }
 

@@ -55,6 +55,7 @@ class ContextSource {
 struct TaskFrame {
   std::span<const detail::PhysicalArgument> arguments;  ///< one per requirement
   void* values = nullptr;           ///< the launch's by-value arguments
+  std::span<const AnyFuture> futures;  ///< those of the launch request; their values are there
   void* result = nullptr;           ///< storage for the return value; null if the task has none
   Point<3> point{};                 ///< the point of a group launch
   std::size_t rank = 0;             ///< its position in the order of the launch domain

@@ -63,6 +63,8 @@ class Future : public AnyFuture {
  public:
   using value_type = T;
   using AnyFuture::AnyFuture;
+  /// The caller knows that the future holds T.
+  explicit Future(AnyFuture future) noexcept : AnyFuture(std::move(future)) {}
   /// Waits for the value; rethrows the failure of the task that should have made it.
   [[nodiscard]] const T& get() const { return *static_cast<const T*>(detail::await(*state())); }
 };
@@ -73,6 +75,8 @@ class FutureMap : public AnyFuture {
  public:
   using value_type = T;
   using AnyFuture::AnyFuture;
+  /// The caller knows that the future holds T.
+  explicit FutureMap(AnyFuture future) noexcept : AnyFuture(std::move(future)) {}
   [[nodiscard]] std::size_t size() const { return detail::point_count(*state()); }
   /// The value of the point at this position in the order of the launch domain; waits for it.
   [[nodiscard]] const T& get(std::size_t rank) const {

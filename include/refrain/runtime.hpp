@@ -11,6 +11,8 @@
 
 namespace refrain {
 
+namespace runtime { class RuntimeImpl; }
+
 /// What a runtime has counted so far (--refrain:stats prints these and more).
 struct Counters {
   std::uint64_t launches = 0;     ///< single launches and group launches
@@ -40,11 +42,10 @@ class Runtime {
   [[nodiscard]] const Machine& machine() const;
   [[nodiscard]] Counters counters() const;
 
-  class Impl;
-  [[nodiscard]] Impl& impl() { return *impl_; }
+  [[nodiscard]] runtime::RuntimeImpl& impl() { return *impl_; }
 
  private:
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<runtime::RuntimeImpl> impl_;
 };
 
 /// Runs a whole program: takes the --refrain: flags out of argv, runs `program`, and returns the exit

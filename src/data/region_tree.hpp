@@ -147,6 +147,9 @@ class RegionTree {
   /// The analysis state that the owning context keeps for this tree (analysis/tree_state.hpp). Kept while
   /// the tree is dormant, released when it is dropped.
   std::shared_ptr<void> state;
+  /// In a nested context: the tree of an enclosing context whose data this tree names, so that partitions
+  /// of it can be made here; null for a tree with data of its own.
+  RegionTree* origin = nullptr;
 
  private:
   friend class Forest;

@@ -1,0 +1,167 @@
+#include "analysis/analysis.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::analysis {
+
+void Edges::add(const exec::NodeRef& from, exec::EdgeKind kind) {
+  if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
+  const bool data = kind == exec::EdgeKind::data;
+  for (const Recent& recent : recent_)
+    if (recent.seq == from.seq && (recent.data || !data)) return;
+  recent_[added_++ % kRecent] = {from.seq, data};
+  if (log_ != nullptr) log_->edge(scope_, from.seq, to_.seq, kind);
+  if (exec::add_edge(from, to_, kind)) ++unfinished_;
+}
+
+Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories,
+                   const Machine& machine, std::uint64_t scope_id, GraphLog* log)
+    : executor_(executor),
+      scope_(scope),
+      machine_(machine),
+      scope_id_(scope_id),
+      log_(log),
+      store_(memories) {
+  counters_.link_copies.resize(machine.memories().size() * machine.memories().size());
+  counters_.link_bytes.resize(counters_.link_copies.size());
+}
+
+void Analysis::publish(Edges& edges, bool inline_if_ready) {
+  counters_.edges += edges.added();
+  if (inline_if_ready) executor_.publish_inline(edges.to(), edges.unfinished());
+  else executor_.publish(edges.to(), edges.unfinished());
+}
+
+void Analysis::log_operation(const exec::Node& node, const Origin& origin, const FieldState* field,
+                             MemoryId source, MemoryId target, const data::IndexSpaceRef& points) {
+  if (log_ == nullptr) return;
+  LoggedOperation operation;
+  operation.scope = scope_id_;
+  operation.seq = node.seq;
+  operation.kind = node.kind;
+  operation.call = origin.call;
+  operation.rank = origin.rank;
+  operation.argument = origin.argument;
+  if (field != nullptr) operation.field = field->name();
+  operation.source = source;
+  operation.target = target;
+  operation.points = points;
+  operation.info = node.info;
+  log_->operation(operation);
+}
+
+void Analysis::make_valid(FieldState& field, Footprint& footprint, Instance& instance,
+                          const Origin& origin) {
+  for (Piece* piece : footprint.pieces) {
+    Use& use = piece->at(&instance);
+    if (!use.valid) [[unlikely]] materialise(field, *piece, use, origin);
+  }
+}
+
+void Analysis::make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin) {
+  for (const auto& piece : field.pieces()) {
+    Use& use = piece->at(&instance);
+    if (!use.valid) materialise(field, *piece, use, origin);
+  }
+}
+
+void Analysis::materialise(FieldState& field, Piece& piece, Use& target, const Origin& origin) {
+  if (piece.fill) {
+    issue_fill(field, piece, target, origin);
+  } else if (Use* source = nearest_valid(field, piece, target.instance->memory)) {
+    issue_copy(field, piece, *source, target, origin);
+  } else {
+    throw UsageError("field '" + field.name() + "' has no values to read" +
+                     (origin.info != nullptr
+                          ? " for '" + origin.info->name + "' at " + to_string(origin.info->where)
+                          : std::string()) +
+                     ": it was detached and not written since");
+  }
+}
+
+// The valid instance from which a copy is expected to be quickest; ties go to the one made first.
+Use* Analysis::nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const {
+  Use* best = nullptr;
+  double best_seconds = 0;
+  for (Use& use : piece.uses) {
+    if (!use.valid) continue;
+    const double seconds =
+        machine_.copy_seconds(use.instance->memory, target, field.type().size);
+    if (best == nullptr || seconds < best_seconds ||
+        (seconds == best_seconds && use.instance->number < best->instance->number)) {
+      best = &use;
+      best_seconds = seconds;
+    }
+  }
+  return best;
+}
+
+void Analysis::use(Edges& edges, FieldState&, Footprint& footprint, Instance& instance,
+                   Privilege privilege) {
+  for (Piece* piece : footprint.pieces) {
+    Use& use = piece->at(&instance);
+    if (privilege == Privilege::read) {
+      read(edges, use);
+      continue;
+    }
+    overwrite(edges, use, privilege == Privilege::read_write);
+    for (Use& other : piece->uses) other.valid = false;  // rule W
+    use.valid = true;
+    if (piece->fill) piece->fill.reset();
+  }
+}
+
+void Analysis::read(Edges& edges, Use& use) {
+  if (use.writer) edges.add(use.writer, exec::EdgeKind::data);
+  const exec::NodeRef self{&edges.to(), edges.to().seq};
+  if (!use.readers.empty() && use.readers.back() == self) return;
+  // A piece that is read for ever must not remember all its readers. (The log is told of every edge, so
+  // with a log they stay.)
+  if (use.readers.size() == use.readers.capacity() && log_ == nullptr)
+    use.readers.erase(std::remove_if(use.readers.begin(), use.readers.end(), exec::is_complete),
+                      use.readers.end());
+  use.readers.push_back(self);
+}
+
+void Analysis::overwrite(Edges& edges, Use& use, bool reads_too) {
+  Instance& instance = *use.instance;
+  if (!instance.waits.empty()) [[unlikely]] {
+    std::erase_if(instance.waits, [](const exec::NodeRef& user) { return exec::is_complete(user); });
+    for (const exec::NodeRef& user : instance.waits) edges.add(user, exec::EdgeKind::storage);
+  }
+  // Readers come after the writer, so with readers the edge to the writer says nothing new about order.
+  if (use.writer && (reads_too || use.readers.empty()))
+    edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
+  for (const exec::NodeRef& reader : use.readers) edges.add(reader, exec::EdgeKind::order);
+  use.writer = {&edges.to(), edges.to().seq};
+  use.readers.clear();
+}
+
+void Analysis::fill(Footprint& footprint, const std::shared_ptr<const FillValue>& value) {
+  for (Piece* piece : footprint.pieces) {
+    for (Use& use : piece->uses) use.valid = false;
+    piece->fill = value;
+  }
+}
+
+void Analysis::invalidate(Footprint& footprint) {
+  for (Piece* piece : footprint.pieces) {
+    for (Use& use : piece->uses) use.valid = false;
+    piece->fill.reset();
+  }
+}
+
+void Analysis::release_instance(Instance& instance) {
+  std::vector<exec::NodeRef> users;
+  std::unique_ptr<Instance> removed = instance.field->remove_instance(instance, users);
+  store_.retire(std::move(removed), std::move(users));
+}
+
+void Analysis::release_instances(FieldState& field) {
+  while (!field.instances().empty()) release_instance(*field.instances().back());
+}
+
+}  // namespace refrain::analysis

@@ -1,0 +1,158 @@
+#pragma once
+// The dependence and coherence analysis of one context: turns point tasks, fills and copies, in program
+// order, into nodes of the task graph with exactly the edges that the naive analysis gives.
+//
+// Rules (dynamic tracing paper, IV.A), per piece of a field and instance:
+//   R1  a read of a valid instance needs no data movement;
+//   R2  a read of an invalid instance first makes it valid: by the pending fill if there is one,
+//       otherwise by a copy from the nearest valid instance; other instances stay valid;
+//   W   a write leaves the written instance as the only valid one, and no fill pending.
+// Order, within one instance: a read comes after the last write, a write after the reads since the last
+// write, and after that write. Different instances of the same points are ordered only by copies.
+// Reductions go to an accumulator of the task and are folded into the region by an operation of their
+// own, which acts as a read-write; so folds happen in launch order, as soon as their turn has come.
+//
+// Owner: the context's thread. Cost of a point task whose regions were used before: a walk over the
+// pieces of each argument; no set algebra, no allocation.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analysis/field_state.hpp"
+#include "analysis/graph_log.hpp"
+#include "analysis/instance_store.hpp"
+#include "exec/executor.hpp"
+#include "exec/scope.hpp"
+#include "refrain/privilege.hpp"
+#include "refrain/reduction.hpp"
+
+namespace refrain::detail { class Accumulator; }
+
+namespace refrain::analysis {
+
+/// Which point task the analysis is working for: for the log and for messages.
+struct Origin {
+  std::uint64_t call = 0;
+  std::size_t rank = 0;
+  int argument = -1;
+  const exec::NodeInfo* info = nullptr;
+};
+
+/// Collects the edges that lead to one node, each predecessor once.
+class Edges {
+ public:
+  Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
+  void add(const exec::NodeRef& from, exec::EdgeKind kind);
+  [[nodiscard]] exec::Node& to() const { return to_; }
+  [[nodiscard]] int unfinished() const { return unfinished_; }
+  [[nodiscard]] std::uint32_t added() const { return added_; }
+
+ private:
+  static constexpr std::uint32_t kRecent = 8;
+  struct Recent {
+    std::uint64_t seq = 0;
+    bool data = false;
+  };
+  exec::Node& to_;
+  GraphLog* log_;
+  std::uint64_t scope_;
+  int unfinished_ = 0;
+  std::uint32_t added_ = 0;
+  Recent recent_[kRecent];  ///< predecessors just added: most repetitions are close together
+};
+
+/// What a fold operation works on. The reducing task makes the accumulator when it starts.
+struct FoldPayload {
+  refrain::detail::Accumulator* accumulator = nullptr;
+  Instance* target = nullptr;
+  data::IndexSpaceRef points;
+};
+
+/// Counted by the owner.
+struct AnalysisCounters {
+  std::uint64_t edges = 0, copies = 0, copied_bytes = 0, fills = 0, folds = 0, evictions = 0;
+  std::vector<std::uint64_t> link_copies, link_bytes;  ///< per pair of memories, from * memories + to
+};
+
+class Analysis {
+ public:
+  Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories, const Machine& machine,
+           std::uint64_t scope_id, GraphLog* log);
+
+  /// The instance for a field over `points` in the first of `memories` that has room: an attached one,
+  /// or the first made that contains the points, or a new one (Extent::whole: of the whole field).
+  /// Throws OutOfMemory. Instances that `begin_point` has seen used since are not evicted for it.
+  Instance& instance_for(FieldState& field, const data::IndexSpaceRef& points,
+                         std::span<const MemoryId> memories, const Layout& layout, const Origin& origin);
+
+  /// A new point task begins: what it uses from here on must stay.
+  void begin_point() { ++point_; }
+  /// Notes that the present point task uses the instance.
+  void touch(Instance& instance) { instance.last_use = point_; }
+
+  /// Rules R1 and R2 for all pieces of the footprint: issues the fills and copies that are missing.
+  void make_valid(FieldState& field, Footprint& footprint, Instance& instance, const Origin& origin);
+
+  /// The edges and the state change of one region argument (not Privilege::reduce) of node `edges.to()`.
+  void use(Edges& edges, FieldState& field, Footprint& footprint, Instance& instance, Privilege privilege);
+
+  [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
+  void log_operation(const exec::Node& node, const Origin& origin, const FieldState* field = nullptr,
+                     MemoryId source = 0, MemoryId target = 0, const data::IndexSpaceRef& points = {});
+  /// Publishes the node with the edges collected.
+  void publish(Edges& edges, bool inline_if_ready = false);
+
+  /// A fold node for a reducing task, not yet published: allocate it before the task is published (the
+  /// task's run function fills in the accumulator), finish it afterwards.
+  exec::Node& allocate_fold(const data::IndexSpaceRef& points, Instance& target);
+  void finish_fold(exec::Node& fold, const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
+                   Instance& target, const Origin& origin);
+
+  /// fill(): everything in the footprint becomes pending.
+  static void fill(Footprint& footprint, const std::shared_ptr<const FillValue>& value);
+
+  /// Nothing is valid any more: the field has no values until it is written.
+  static void invalidate(Footprint& footprint);
+
+  /// Gives back all instances of a field (its tree is being destroyed).
+  void release_instances(FieldState& field);
+  void release_instance(Instance& instance);
+
+  [[nodiscard]] const AnalysisCounters& counters() const { return counters_; }
+  AnalysisCounters& counters() { return counters_; }
+  InstanceStore& store() { return store_; }
+  [[nodiscard]] const InstanceStore& store() const { return store_; }
+
+  /// An operation that copies one field to another at the target's points.
+  void copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,
+                  Footprint& target, Instance& target_instance, const Origin& origin);
+  /// Makes the latest values valid in an instance wherever they are not.
+  void make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin);
+
+ private:
+  void materialise(FieldState& field, Piece& piece, Use& target, const Origin& origin);
+  void issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin);
+  void issue_copy(FieldState& field, Piece& piece, Use& source, Use& target, const Origin& origin);
+  Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
+  void read(Edges& edges, Use& use);
+  void overwrite(Edges& edges, Use& use, bool reads_too);
+  Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
+                       const Layout& layout, const Origin& origin);
+  bool evict_one(MemoryId memory, const Origin& origin);
+  [[noreturn]] void fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& points,
+                                       std::span<const MemoryId> memories, const Layout& layout,
+                                       const Origin& origin);
+
+  exec::Executor& executor_;
+  exec::Scope& scope_;
+  const Machine& machine_;
+  std::uint64_t scope_id_;
+  GraphLog* log_;
+  InstanceStore store_;
+  AnalysisCounters counters_;
+  std::uint64_t point_ = 0;
+};
+
+}  // namespace refrain::analysis

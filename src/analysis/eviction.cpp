@@ -1,0 +1,103 @@
+// Choosing instances, and making room for them where memory is limited. Everything decided here follows
+// launch order: which instances exist, when each was last used; never which operations have completed.
+
+#include <algorithm>
+
+#include "analysis/analysis.hpp"
+#include "base/assert.hpp"
+#include "base/size.hpp"
+#include "data/layout.hpp"
+#include "data/set_algebra.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::analysis {
+
+Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& points,
+                                 std::span<const MemoryId> memories, const Layout& layout,
+                                 const Origin& origin) {
+  for (MemoryId memory : memories)
+    if (Instance* instance = try_memory(field, points, memory, layout, origin)) return *instance;
+  fail_out_of_memory(field, points, memories, layout, origin);
+}
+
+Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
+                               const Layout& layout, const Origin& origin) {
+  Instance* found = nullptr;
+  for (const auto& instance : field.instances()) {
+    if (instance->memory != memory || !data::contains(instance->space, points)) continue;
+    if (instance->storage != Storage::pool) return instance.get();
+    if (found == nullptr && instance->layout.order == layout.order) found = instance.get();
+  }
+  if (found != nullptr) return found;
+  const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
+  std::unique_ptr<Instance> made;
+  while ((made = store_.allocate(space, field.type().size, memory, layout)) == nullptr) {
+    // Bytes that only wait for operations in flight come first: nothing is lost by waiting for them,
+    // and what is evicted then does not depend on how far those operations are.
+    if (const exec::NodeRef* blocker = store_.first_blocker(memory)) {
+      const exec::NodeRef awaited = *blocker;
+      executor_.wait(scope_, [&] { return exec::is_complete(awaited); }, awaited, origin.info);
+    } else if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout) ||
+               !evict_one(memory, origin)) {
+      break;
+    }
+  }
+  if (made == nullptr) return nullptr;
+  if (origin.info != nullptr)
+    made->made_by = "'" + origin.info->name + "' at " + to_string(origin.info->where);
+  return &field.add_instance(std::move(made));
+}
+
+// Drops the instance of this memory that was used least recently and is not in use by the present point
+// task. What is valid nowhere else is first copied to system memory.
+bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
+  Instance* victim = nullptr;
+  for (Instance* instance : store_.in_memory(memory)) {
+    if (instance->storage != Storage::pool || instance->last_use == point_) continue;
+    if (victim == nullptr || instance->last_use < victim->last_use) victim = instance;
+  }
+  if (victim == nullptr) return false;
+  FieldState& field = *victim->field;
+  const MemoryId refuge = machine_.memories(MemoryKind::system).front();
+  Origin spill = origin;
+  spill.argument = -1;
+  for (const auto& owned : field.pieces()) {
+    Piece& piece = *owned;
+    Use* use = piece.find(victim);
+    if (use == nullptr || !use->valid || piece.fill) continue;
+    const bool elsewhere = std::any_of(piece.uses.begin(), piece.uses.end(), [&](const Use& other) {
+      return other.valid && other.instance != victim;
+    });
+    if (elsewhere) continue;
+    if (memory == refuge) return false;
+    Instance* safe = try_memory(field, field.space(), refuge, Layout{}, spill);
+    if (safe == nullptr) return false;
+    Use& target = piece.at(safe);
+    issue_copy(field, piece, *piece.find(victim), target, spill);
+  }
+  ++counters_.evictions;
+  release_instance(*victim);
+  return true;
+}
+
+void Analysis::fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& points,
+                                  std::span<const MemoryId> memories, const Layout& layout,
+                                  const Origin& origin) {
+  const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
+  std::string text = "no memory for field '" + field.name() + "' (" +
+                     short_size(data::InstanceLayout(*space, field.type().size, layout).bytes) + ")";
+  if (origin.info != nullptr)
+    text += " of argument " + std::to_string(origin.argument) + " of '" + origin.info->name +
+            "' launched at " + to_string(origin.info->where);
+  for (MemoryId id : memories) {
+    const Memory& memory = machine_.memory(id);
+    text += "\n  " + memory.name + ": capacity " + short_size(memory.capacity) + ", used " +
+            short_size(store_.memories().pool(id).used());
+    for (const Instance* instance : store_.in_memory(id))
+      text += "\n    field '" + instance->field->name() + "', " + short_size(instance->size) +
+              ", made by " + (instance->made_by.empty() ? "the program" : instance->made_by);
+  }
+  throw OutOfMemory(text);
+}
+
+}  // namespace refrain::analysis

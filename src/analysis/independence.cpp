@@ -1,0 +1,110 @@
+#include "analysis/independence.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "data/box_tree.hpp"
+
+namespace refrain::analysis {
+
+namespace {
+
+using data::BoxTree;
+using data::IndexSpace;
+
+bool all_use_one(const PointUses& uses) {
+  return std::ranges::all_of(uses.sets, [&](const IndexSpace* set) { return set == uses.sets[0]; });
+}
+
+/// The boxes of the sets; the owner is the point. A set that all points use is there once, as the first
+/// point's.
+std::vector<BoxTree::Item> boxes_of(const PointUses& uses) {
+  const std::size_t sets = all_use_one(uses) ? std::min<std::size_t>(1, uses.sets.size()) : uses.sets.size();
+  std::vector<BoxTree::Item> items;
+  items.reserve(sets);
+  for (std::size_t rank = 0; rank < sets; ++rank)
+    for (const data::Box& box : uses.sets[rank]->boxes())
+      items.push_back({box, static_cast<std::uint32_t>(rank)});
+  return items;
+}
+
+/// Distinct sets among those that are not empty.
+bool all_distinct(std::vector<const IndexSpace*> sets) {
+  std::erase_if(sets, [](const IndexSpace* set) { return set->empty(); });
+  std::ranges::sort(sets, std::less<>());  // by address: only whether two are equal is asked
+  return std::ranges::adjacent_find(sets) == sets.end();
+}
+
+/// Two points whose sets of one writing requirement meet.
+std::optional<Conflict> conflict_within(std::size_t points, const PointUses& uses, std::size_t index) {
+  if (points < 2) return std::nullopt;
+  if (all_use_one(uses)) {
+    if (uses.sets[0]->empty()) return std::nullopt;
+    return Conflict{0, 1, index, index, uses.sets[0]->nth(0)};
+  }
+  if (uses.disjoint_pieces && all_distinct(uses.sets)) return std::nullopt;
+  const std::vector<BoxTree::Item> items = boxes_of(uses);
+  const BoxTree tree(items);
+  for (const BoxTree::Item& item : items) {
+    std::optional<Conflict> found;
+    tree.query(item.box, [&](const BoxTree::Item& other) {
+      // Boxes of one set do not meet, so the box of the same owner is the item itself.
+      if (other.owner != item.owner)
+        found = Conflict{std::min(item.owner, other.owner), std::max(item.owner, other.owner), index,
+                         index, intersection(item.box, other.box).lo};
+      return !found;
+    });
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+/// A point of one requirement and a point of another, perhaps the same, whose sets meet.
+std::optional<Conflict> conflict_between(const PointUses& a, std::size_t a_index, const PointUses& b,
+                                         std::size_t b_index) {
+  const BoxTree tree(boxes_of(a));
+  for (const BoxTree::Item& item : boxes_of(b)) {
+    std::optional<Conflict> found;
+    tree.query(item.box, [&](const BoxTree::Item& other) {
+      found = Conflict{other.owner, item.owner, a_index, b_index, intersection(item.box, other.box).lo};
+      return false;
+    });
+    if (!found) continue;
+    // A set that all points use meets the other one at the other's own point, too.
+    if (all_use_one(a)) found->first_point = found->second_point;
+    else if (all_use_one(b)) found->second_point = found->first_point;
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool compatible(Privilege a, const ReductionOp* a_op, Privilege b, const ReductionOp* b_op) {
+  if (a == Privilege::read && b == Privilege::read) return true;
+  if (a != Privilege::reduce || b != Privilege::reduce) return false;
+  return a_op == b_op || (a_op->name == b_op->name && *a_op->type == *b_op->type);
+}
+
+std::optional<Conflict> find_conflict(std::size_t points, std::span<const PointUses> uses) {
+  if (points == 0) return std::nullopt;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const PointUses& a = uses[i];
+    REFRAIN_ASSERT(a.sets.size() == points || a.sets.size() == 1,
+                   "a requirement has one set per point or one for all");
+    if (!compatible(a.privilege, a.op, a.privilege, a.op))
+      if (auto found = conflict_within(points, a, i)) return found;
+    for (std::size_t j = i + 1; j < uses.size(); ++j) {
+      const PointUses& b = uses[j];
+      if (a.data != b.data || compatible(a.privilege, a.op, b.privilege, b.op)) continue;
+      // The reader is looked up in the other's tree.
+      const bool turn = a.privilege == Privilege::read;
+      if (auto found = turn ? conflict_between(b, j, a, i) : conflict_between(a, i, b, j)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace refrain::analysis

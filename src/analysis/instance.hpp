@@ -1,0 +1,46 @@
+#pragma once
+// An instance: storage for one field over a set of points in one memory, with an affine layout. A piece
+// of a region can be valid in several instances at once.
+//
+// Owner: the context that made it. Running operations only read origin and stride, which never change.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/index_space.hpp"
+#include "exec/node.hpp"
+#include "refrain/machine.hpp"
+#include "refrain/mapper.hpp"
+
+namespace refrain::analysis {
+
+class FieldState;
+
+/// Who owns an instance's bytes.
+enum class Storage : std::uint8_t {
+  pool,      ///< the memory's pool
+  attached,  ///< the program's memory, between attach and detach
+  borrowed,  ///< the parent task's argument, seen from a nested context
+};
+
+struct Instance {
+  FieldState* field = nullptr;
+  data::IndexSpaceRef space;       ///< the points it has room for
+  MemoryId memory = 0;
+  Layout layout;
+  Storage storage = Storage::pool;
+  std::byte* origin = nullptr;     ///< address of the point (0, 0, 0), perhaps outside the storage
+  Coord stride[3] = {};            ///< bytes
+  void* bytes = nullptr;           ///< what the pool gave
+  std::size_t size = 0;            ///< of it
+  std::uint32_t number = 0;        ///< order of creation within its field, from 0
+  std::uint64_t last_use = 0;      ///< number of the last point task that used it (for eviction)
+  std::string made_by;             ///< task and source line, for messages about full memories
+  /// Operations of earlier instances at the same addresses that may not be complete: whatever writes
+  /// here first comes after them (EdgeKind::storage).
+  std::vector<exec::NodeRef> waits;
+};
+
+}  // namespace refrain::analysis

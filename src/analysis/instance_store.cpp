@@ -1,0 +1,97 @@
+#include "analysis/instance_store.hpp"
+
+#include <algorithm>
+
+#include "data/layout.hpp"
+
+namespace refrain::analysis {
+
+Memories::Memories(const Machine& machine) : machine_(machine) {
+  for (const Memory& memory : machine.memories())
+    pools_.push_back(std::make_unique<data::MemoryPool>(memory));
+}
+
+InstanceStore::InstanceStore(Memories& memories)
+    : memories_(memories),
+      reusable_(memories.machine().memories().size()),
+      live_(memories.machine().memories().size()) {}
+
+InstanceStore::~InstanceStore() {
+  // The context has drained its scope: nothing uses these bytes any more.
+  for (const Retired& retired : retired_) memories_.pool(retired.memory).release(retired.bytes);
+}
+
+bool InstanceStore::reuses_at_once(MemoryId memory) const {
+  return memories_.machine().memory(memory).kind == MemoryKind::framebuffer;
+}
+
+std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& space,
+                                                  std::size_t value_size, MemoryId memory,
+                                                  const Layout& layout) {
+  collect();
+  const data::InstanceLayout shape(*space, value_size, layout);
+  void* bytes = memories_.pool(memory).allocate(shape.bytes, shape.alignment);
+  if (bytes == nullptr) return nullptr;
+  auto instance = std::make_unique<Instance>();
+  instance->space = space;
+  instance->memory = memory;
+  instance->layout = layout;
+  instance->bytes = bytes;
+  instance->size = shape.bytes;
+  instance->origin = static_cast<std::byte*>(bytes) + shape.offset;
+  for (int d = 0; d < 3; ++d) instance->stride[d] = shape.stride[d];
+  if (reuses_at_once(memory)) inherit_waits(*instance);
+  adopt(*instance);
+  return instance;
+}
+
+void InstanceStore::adopt(Instance& instance) {
+  live_[instance.memory].push_back(&instance);
+  ++alive_;
+}
+
+// The new instance comes after the operations that used any of its addresses before.
+void InstanceStore::inherit_waits(Instance& instance) {
+  auto& freed = reusable_[instance.memory];
+  const auto* begin = static_cast<const std::byte*>(instance.bytes);
+  const auto* end = begin + instance.size;
+  for (Retired& old : freed) {
+    std::erase_if(old.users, [](const exec::NodeRef& user) { return exec::is_complete(user); });
+    const auto* old_begin = static_cast<const std::byte*>(old.bytes);
+    if (old_begin < end && begin < old_begin + old.size)
+      instance.waits.insert(instance.waits.end(), old.users.begin(), old.users.end());
+  }
+  std::erase_if(freed, [](const Retired& old) { return old.users.empty(); });
+}
+
+void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users) {
+  std::erase(live_[instance->memory], instance.get());
+  --alive_;
+  if (instance->storage != Storage::pool) return;
+  users.insert(users.end(), instance->waits.begin(), instance->waits.end());
+  Retired retired{instance->bytes, instance->size, instance->memory, std::move(users)};
+  if (reuses_at_once(instance->memory)) {
+    memories_.pool(instance->memory).release(instance->bytes);
+    if (!retired.users.empty()) reusable_[instance->memory].push_back(std::move(retired));
+  } else {
+    retired_.push_back(std::move(retired));
+    collect();
+  }
+}
+
+void InstanceStore::collect() {
+  std::erase_if(retired_, [&](Retired& retired) {
+    while (!retired.users.empty() && exec::is_complete(retired.users.back())) retired.users.pop_back();
+    if (!retired.users.empty()) return false;
+    memories_.pool(retired.memory).release(retired.bytes);
+    return true;
+  });
+}
+
+const exec::NodeRef* InstanceStore::first_blocker(MemoryId memory) const {
+  for (const Retired& retired : retired_)
+    if (retired.memory == memory && !retired.users.empty()) return &retired.users.back();
+  return nullptr;
+}
+
+}  // namespace refrain::analysis

@@ -1,0 +1,72 @@
+#pragma once
+// Where instances get their bytes, and where the bytes go when an instance ends while operations that
+// use it may still run.
+//
+// A framebuffer is small, so its bytes are reused at once, in launch order: a new instance at the same
+// addresses waits for the old users (Instance::waits). What is evicted is thereby decided by launch
+// order alone, never by timing. In the other memories bytes go back to the pool when the last user has
+// completed, so no operation ever waits for storage.
+//
+// Owner: the context's thread; the pools below are shared between contexts and lock.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "analysis/instance.hpp"
+#include "data/memory_pool.hpp"
+
+namespace refrain::analysis {
+
+/// The pools of all memories of the machine, by MemoryId. Shared by all contexts.
+class Memories {
+ public:
+  explicit Memories(const Machine& machine);
+  [[nodiscard]] data::MemoryPool& pool(MemoryId memory) { return *pools_[memory]; }
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+
+ private:
+  const Machine& machine_;
+  std::vector<std::unique_ptr<data::MemoryPool>> pools_;
+};
+
+class InstanceStore {
+ public:
+  explicit InstanceStore(Memories& memories);
+  ~InstanceStore();
+
+  /// An instance with storage, or null when the memory has no room.
+  std::unique_ptr<Instance> allocate(const data::IndexSpaceRef& space, std::size_t value_size,
+                                     MemoryId memory, const Layout& layout);
+  /// Ends an instance (any kind of storage) that `users` may still be using.
+  void retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users);
+  /// Hands back the bytes of retired instances whose users have completed.
+  void collect();
+  /// Bytes of the memory that will come back when operations in flight complete; their users.
+  [[nodiscard]] const exec::NodeRef* first_blocker(MemoryId memory) const;
+
+  [[nodiscard]] std::size_t alive() const { return alive_; }
+  [[nodiscard]] const std::vector<Instance*>& in_memory(MemoryId memory) const { return live_[memory]; }
+  [[nodiscard]] Memories& memories() { return memories_; }
+  /// An instance whose bytes are not the pool's (attached, borrowed) joins the books.
+  void adopt(Instance& instance);
+
+ private:
+  struct Retired {
+    void* bytes;
+    std::size_t size;
+    MemoryId memory;
+    std::vector<exec::NodeRef> users;
+  };
+  [[nodiscard]] bool reuses_at_once(MemoryId memory) const;
+  void inherit_waits(Instance& instance);
+
+  Memories& memories_;
+  std::deque<Retired> retired_;                ///< waiting for their users
+  std::vector<std::vector<Retired>> reusable_; ///< per framebuffer: free bytes that have old users
+  std::vector<std::vector<Instance*>> live_;   ///< per memory, in order of creation
+  std::size_t alive_ = 0;
+};
+
+}  // namespace refrain::analysis

@@ -1,0 +1,136 @@
+// Data movement: the fills and copies of rule R2, and the folds of reductions.
+
+#include <new>
+
+#include "analysis/analysis.hpp"
+#include "data/accumulator.hpp"
+#include "data/layout.hpp"
+#include "exec/reducer_gate.hpp"
+
+namespace refrain::analysis {
+
+namespace {
+
+const exec::NodeInfo copy_info{"copy", {}}, fill_info{"fill", {}}, fold_info{"fold", {}};
+
+struct CopyPayload {
+  const Instance* source;
+  const Instance* target;
+  data::IndexSpaceRef points;
+  std::size_t value_size;
+};
+
+void run_copy(exec::Node& node, exec::Execution& execution) {
+  auto& copy = node.payload_as<CopyPayload>();
+  if (execution.failure == nullptr)
+    data::copy_points(*copy.points, copy.target->origin, copy.target->stride, copy.source->origin,
+                      copy.source->stride, copy.value_size);
+  copy.~CopyPayload();
+}
+
+struct FillPayload {
+  const Instance* target;
+  data::IndexSpaceRef points;
+  std::shared_ptr<const FillValue> value;
+  std::size_t value_size;
+};
+
+void run_fill(exec::Node& node, exec::Execution& execution) {
+  auto& fill = node.payload_as<FillPayload>();
+  if (execution.failure == nullptr) {
+    const void* value = fill.value->future.valid()
+                            ? refrain::detail::ready_value(*fill.value->future.state())
+                            : fill.value->bytes.data();
+    data::fill_points(*fill.points, fill.target->origin, fill.target->stride, value, fill.value_size);
+  }
+  fill.~FillPayload();
+}
+
+void run_fold(exec::Node& node, exec::Execution& execution) {
+  auto& fold = node.payload_as<FoldPayload>();
+  if (fold.accumulator != nullptr) {
+    if (execution.failure == nullptr)
+      fold.accumulator->fold_into(*fold.points, fold.target->origin, fold.target->stride);
+    delete fold.accumulator;
+  }
+  fold.~FoldPayload();
+}
+
+}  // namespace
+
+void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin) {
+  exec::Node& node = scope_.allocate(sizeof(FillPayload));
+  ::new (node.payload()) FillPayload{target.instance, piece.points, piece.fill, field.type().size};
+  node.kind = exec::NodeKind::fill;
+  node.run = run_fill;
+  node.info = &fill_info;
+  log_operation(node, origin, &field, target.instance->memory, target.instance->memory, piece.points);
+  Edges edges = edges_to(node);
+  if (piece.fill->producer) edges.add(piece.fill->producer, exec::EdgeKind::data);
+  overwrite(edges, target, false);
+  target.valid = true;
+  ++counters_.fills;
+  publish(edges);
+}
+
+void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& target,
+                          const Origin& origin) {
+  exec::Node& node = scope_.allocate(sizeof(CopyPayload));
+  ::new (node.payload())
+      CopyPayload{source.instance, target.instance, piece.points, field.type().size};
+  node.kind = exec::NodeKind::copy;
+  node.run = run_copy;
+  node.info = &copy_info;
+  const MemoryId from = source.instance->memory, to = target.instance->memory;
+  log_operation(node, origin, &field, from, to, piece.points);
+  Edges edges = edges_to(node);
+  read(edges, source);
+  overwrite(edges, target, false);
+  target.valid = true;
+  const std::uint64_t bytes = piece.points->volume() * field.type().size;
+  const std::size_t link = from * machine_.memories().size() + to;
+  ++counters_.copies;
+  ++counters_.link_copies[link];
+  counters_.copied_bytes += bytes;
+  counters_.link_bytes[link] += bytes;
+  publish(edges);
+}
+
+void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,
+                          Footprint& target, Instance& target_instance, const Origin& origin) {
+  make_valid(from, source, source_instance, origin);
+  exec::Node& node = scope_.allocate(sizeof(CopyPayload));
+  ::new (node.payload())
+      CopyPayload{&source_instance, &target_instance, target.points, to.type().size};
+  node.kind = exec::NodeKind::copy;
+  node.run = run_copy;
+  node.info = origin.info;
+  log_operation(node, origin, &to, source_instance.memory, target_instance.memory, target.points);
+  Edges edges = edges_to(node);
+  use(edges, from, source, source_instance, Privilege::read);
+  use(edges, to, target, target_instance, Privilege::write);
+  publish(edges);
+}
+
+exec::Node& Analysis::allocate_fold(const data::IndexSpaceRef& points, Instance& target) {
+  exec::Node& node = scope_.allocate(sizeof(FoldPayload));
+  ::new (node.payload()) FoldPayload{nullptr, &target, points};
+  node.kind = exec::NodeKind::fold;
+  node.run = run_fold;
+  node.info = &fold_info;
+  node.flags = exec::kFold;
+  return node;
+}
+
+void Analysis::finish_fold(exec::Node& fold, const exec::NodeRef& reducer, FieldState& field,
+                           Footprint& footprint, Instance& target, const Origin& origin) {
+  exec::ReducerGate::attach_fold(reducer, fold);
+  log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
+  Edges edges = edges_to(fold);
+  edges.add(reducer, exec::EdgeKind::data);
+  use(edges, field, footprint, target, Privilege::read_write);
+  ++counters_.folds;
+  publish(edges);
+}
+
+}  // namespace refrain::analysis

@@ -1,0 +1,64 @@
+#pragma once
+// Pieces: the largest sets of points of a field that no launch so far has told apart. All points of a
+// piece have the same state, so the state is kept once: who wrote each instance last, who has read it
+// since, which instances are valid, and whether a fill is pending. This is the state of the naive
+// analysis (per point, field and instance) with equal points put together; the rules that change it are
+// R1, R2 and W of the dynamic tracing paper (IV.A), see analysis/coherence.hpp.
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analysis/instance.hpp"
+#include "data/index_space.hpp"
+#include "exec/node.hpp"
+#include "refrain/future.hpp"
+
+namespace refrain::analysis {
+
+struct Footprint;
+
+/// A fill that has not been carried out everywhere yet. Shared with the operations that do.
+struct FillValue {
+  std::vector<std::byte> bytes;    ///< one value; unused with a future
+  AnyFuture future;                ///< the value's origin, if it is a future
+  exec::NodeRef producer;          ///< of the future
+};
+
+/// How one instance stands at one piece.
+struct Use {
+  Instance* instance = nullptr;
+  exec::NodeRef writer;  ///< the operation that wrote it last
+  boost::container::small_vector<exec::NodeRef, 2> readers;  ///< since then
+  bool valid = false;    ///< it holds the latest values
+};
+
+struct Piece {
+  data::IndexSpaceRef points;
+  boost::container::small_vector<Use, 1> uses;
+  std::shared_ptr<const FillValue> fill;  ///< pending: valid everywhere, nowhere materialised yet
+  std::vector<Footprint*> footprints;     ///< the regions that contain it
+
+  /// The state of an instance here, null if it was never used here.
+  [[nodiscard]] Use* find(const Instance* instance) {
+    for (Use& use : uses)
+      if (use.instance == instance) return &use;
+    return nullptr;
+  }
+  /// The same, made when missing.
+  Use& at(Instance* instance) {
+    if (Use* use = find(instance)) return *use;
+    uses.emplace_back().instance = instance;
+    return uses.back();
+  }
+};
+
+/// What one region consists of, for one field. Always exact: splitting a piece updates the footprints
+/// that contain it.
+struct Footprint {
+  data::IndexSpaceRef points;
+  std::vector<Piece*> pieces;
+};
+
+}  // namespace refrain::analysis

@@ -1,0 +1,200 @@
+// The program's own access to data: inline accesses, attach and detach.
+
+#include <algorithm>
+
+#include "data/set_algebra.hpp"
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "runtime/signature.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+// The node of an access does nothing itself: it is granted, and ended by the program.
+void run_nothing(exec::Node&, exec::Execution&) {}
+
+}  // namespace
+
+// Issues a manual node that uses `instance`, and waits until it is granted. Throws what made the data
+// unavailable; the node is then complete.
+exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint& footprint,
+                                analysis::Instance& instance, Privilege privilege, exec::NodeKind kind,
+                                const analysis::Origin& origin) {
+  analysis_.touch(instance);
+  if (reads(privilege)) analysis_.make_valid(field, footprint, instance, origin);
+  exec::Node& node = scope_.allocate(0);
+  node.kind = kind;
+  node.run = run_nothing;
+  node.info = origin.info;
+  node.flags = exec::kManual;
+  const exec::NodeRef self{&node, node.seq};
+  analysis_.log_operation(node, origin);
+  analysis::Edges edges = analysis_.edges_to(node);
+  analysis_.use(edges, field, footprint, instance, privilege);
+  analysis_.publish(edges);
+  try {
+    runtime_.executor().wait(scope_, [&] { return exec::is_granted(node); }, self, origin.info);
+    after_wait();
+  } catch (...) {
+    after_wait();
+    runtime_.executor().complete_manual(node);
+    throw;
+  }
+  // acquire: partner of whoever passed the failure before granting.
+  if (const exec::Failure* failure = node.failure.load(std::memory_order_acquire)) {
+    const exec::FailureRef kept(failure);
+    runtime_.executor().complete_manual(node);
+    kept->rethrow();
+  }
+  return self;
+}
+
+std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField& field,
+                                        Privilege privilege, detail::PhysicalArgument& physical,
+                                        Where where) {
+  runtime_.executor().interleave();
+  after_wait();
+  scope_.throttle();
+  const std::string who = "access at " + to_string(where);
+  if (privilege == Privilege::reduce)
+    throw UsageError(who + ": the program reads and writes; reductions are for tasks");
+  data::check_alive(region, who.c_str());
+  analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);
+  const data::IndexSpaceRef points = region.tree->node(region.node).space;
+  analysis::Footprint& footprint = state.footprint(points, region.tree, region.node);
+  Signature signature(Signature::Call::access);
+  signature.add(region);
+  signature.add(field);
+  signature.add(static_cast<std::uint64_t>(privilege));
+  note_call(signature.token());
+  lend(state, privilege);
+  auto access = std::make_unique<OpenAccess>();
+  access->plan = access_plan(region, field, privilege, points, where);
+  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("access", where)};
+  analysis_.begin_point();
+  analysis::Instance& instance = analysis_.instance_for(state, points, program_memories(), Layout{}, origin);
+  access->node = hold(state, footprint, instance, privilege, exec::NodeKind::access, origin);
+
+  access->argument.plan = access->plan.get();
+  physical.origin = instance.origin;
+  for (int d = 0; d < 3; ++d) physical.stride[d] = instance.stride[d];
+  physical.bounds = points->bounds();
+  if (!points->dense()) {
+    physical.rects = points->boxes().data();
+    physical.rect_count = points->boxes().size();
+  }
+  physical.region = region;
+  if (runtime_.options().check) physical.info = &access->argument;
+  access->ticket = next_ticket_++;
+  accesses_.push_back(std::move(access));
+  return accesses_.back()->ticket;
+}
+
+// What messages about an access need, in the form that task arguments have it.
+std::unique_ptr<LaunchPlan> ContextImpl::access_plan(const AnyRegion& region, const AnyField& field,
+                                                     Privilege privilege,
+                                                     const data::IndexSpaceRef& points, Where where) {
+  auto plan = std::make_unique<LaunchPlan>();
+  plan->info = info_for("access", where);
+  plan->requirements.resize(1);
+  plan->requirements[0].privilege = privilege;
+  plan->requirements[0].field = field.name;
+  plan->arguments.resize(1);
+  plan->arguments[0].points = points;
+  plan->arguments[0].region = region;
+  return plan;
+}
+
+void ContextImpl::end_access(std::uint64_t ticket) {
+  auto access = std::find_if(accesses_.begin(), accesses_.end(),
+                             [&](const auto& open) { return open->ticket == ticket; });
+  if (access == accesses_.end()) return;
+  runtime_.executor().complete_manual(*(*access)->node.node);
+  accesses_.erase(access);
+}
+
+void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* memory,
+                         const AttachLayout& layout, Where where) {
+  const std::string who = "attach at " + to_string(where);
+  data::check_alive(region, who.c_str());
+  if (&region.tree->forest() != &forest_)
+    throw UsageError(who + ": " + region.name() + " was made by another context");
+  if (memory == nullptr) throw UsageError(who + ": the memory for " + region.name() + " is null");
+  analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
+  const data::IndexSpaceRef points = region.tree->node(region.node).space;
+  for (const auto& instance : state.instances())
+    if (instance->storage == analysis::Storage::attached && data::overlaps(instance->space, points))
+      throw UsageError(who + ": field '" + state.name() + "' of " + region.name() +
+                       " has memory attached already, by " + instance->made_by);
+  Signature signature(Signature::Call::attach);
+  signature.add(region);
+  signature.add(field);
+  note_call(signature.token());
+  analysis::Footprint& footprint = state.footprint(points, region.tree, region.node);
+
+  auto instance = std::make_unique<analysis::Instance>();
+  instance->space = points;
+  instance->memory = program_memories().front();
+  instance->storage = analysis::Storage::attached;
+  instance->made_by = who;
+  const data::Box& bounds = points->bounds();
+  Coord contiguous = static_cast<Coord>(state.type().size);
+  auto* origin = static_cast<std::byte*>(memory);
+  const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
+  for (int d = points->dim() - 1; d >= 0; --d) {
+    instance->stride[d] = given ? layout.stride[d] : contiguous;
+    contiguous *= bounds.hi[d] - bounds.lo[d] + 1;
+    origin -= bounds.lo[d] * instance->stride[d];
+  }
+  instance->origin = origin;
+  analysis::Instance& added = state.add_instance(std::move(instance));
+  analysis_.store().adopt(added);
+  analysis::Analysis::invalidate(footprint);
+  for (analysis::Piece* piece : footprint.pieces) piece->at(&added).valid = true;
+}
+
+void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where where) {
+  runtime_.executor().interleave();
+  after_wait();
+  const std::string who = "detach at " + to_string(where);
+  data::check_alive(region, who.c_str());
+  analysis::FieldState& state = field_state(region, field, Privilege::read_write, nullptr, who);
+  const data::IndexSpaceRef& points = region.tree->node(region.node).space;
+  for (const auto& instance : state.instances()) {
+    if (instance->storage != analysis::Storage::attached || instance->space != points) continue;
+    Signature signature(Signature::Call::detach);
+    signature.add(region);
+    signature.add(field);
+    note_call(signature.token());
+    end_attachment(state, *instance, where);
+    return;
+  }
+  throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " + region.name());
+}
+
+// Brings the latest values into the attached memory, waits for all its users, and lets it go.
+void ContextImpl::end_attachment(analysis::FieldState& field, analysis::Instance& instance, Where where) {
+  analysis::Footprint& footprint = field.footprint(instance.space);
+  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("detach", where)};
+  auto let_go = [&] {
+    analysis::Analysis::invalidate(footprint);
+    analysis_.release_instance(instance);
+  };
+  analysis_.begin_point();
+  try {
+    const exec::NodeRef held =
+        hold(field, footprint, instance, Privilege::read_write, exec::NodeKind::detach, origin);
+    runtime_.executor().complete_manual(*held.node);
+  } catch (...) {
+    let_go();
+    throw;
+  }
+  let_go();
+}
+
+std::span<const MemoryId> ContextImpl::program_memories() const {
+  return runtime_.machine().memories(MemoryKind::system);
+}
+
+}  // namespace refrain::runtime

@@ -1,0 +1,204 @@
+#pragma once
+// What is behind a Context: the region trees, the analysis, the plans and the scope of one program, or
+// of one task with children.
+//
+// A nested context sees its parent task's arguments as fields that are valid in the parent's instances
+// and that nobody uses yet (grants). What its children change elsewhere is copied back there whenever
+// the parent waits for them, and when it ends.
+//
+// Owner: the thread that runs the program or the parent's body. The files beside this one each hold
+// one part: launch.cpp (the way of a launch), planning.cpp (first sight of one), partitions.cpp,
+// data_calls.cpp (regions, fills, copies), access.cpp, nested.cpp, futures of groups in reduce.cpp.
+
+#include <map>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/analysis.hpp"
+#include "analysis/tree_state.hpp"
+#include "data/forest.hpp"
+#include "data/region_tree.hpp"
+#include "exec/executor.hpp"
+#include "exec/scope.hpp"
+#include "refrain/context.hpp"
+#include "runtime/argument_info.hpp"
+#include "runtime/future_pool.hpp"
+#include "runtime/future_state.hpp"
+#include "runtime/launch_plan.hpp"
+#include "runtime/launch_record.hpp"
+#include "runtime/runtime_impl.hpp"
+
+namespace refrain::runtime {
+
+using Where = std::source_location;
+
+/// A region argument of the parent task, as its nested context may use it.
+struct Grant {
+  const data::RegionTree* root = nullptr;  ///< the tree whose data it is
+  std::uint32_t field = 0;                 ///< index in the tree's field space
+  data::IndexSpaceRef points;
+  Privilege privilege = Privilege::read;
+  std::size_t state = 0;                   ///< index into granted_
+  bool lent = false;                       ///< children may be changing it: the parent's accessor is invalid
+};
+
+class ContextImpl final : public detail::Waiter {
+ public:
+  /// The program's context.
+  explicit ContextImpl(RuntimeImpl& runtime);
+  /// A nested one, for a running task.
+  ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload& payload, detail::Waiter& waiter);
+  ~ContextImpl();
+  ContextImpl(const ContextImpl&) = delete;
+
+  [[nodiscard]] Context& facade() { return facade_; }
+  [[nodiscard]] RuntimeImpl& runtime() { return runtime_; }
+  [[nodiscard]] exec::Scope& scope() { return scope_; }
+
+  // --- launch.cpp ---
+  AnyFuture launch(const LaunchRequest& request);
+
+  // --- data_calls.cpp ---
+  AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields);
+  void destroy(const AnyRegion& region, Where where);
+  void destroy(const AnyPartition& partition, Where where);
+  void fill(const AnyRegion& region, const AnyField& field, std::shared_ptr<analysis::FillValue> value,
+            Where where);
+  void copy(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
+            const AnyField& target_field, Where where);
+
+  // --- partitions.cpp ---
+  /// The tree of this context in which partitions of `region` are kept, and the region's node there.
+  struct Place {
+    data::RegionTree* tree;
+    std::uint32_t node;
+  };
+  Place place_of(const AnyRegion& region, const char* what);
+  AnyPartition make_partition(Place parent, data::IndexSpaceRef colours,
+                              std::vector<data::IndexSpaceRef> pieces, const char* kind);
+
+  // --- access.cpp ---
+  std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
+                             detail::PhysicalArgument& physical, Where where);
+  void end_access(std::uint64_t ticket);
+  void attach(const AnyRegion& region, const AnyField& field, void* memory, const AttachLayout& layout,
+              Where where);
+  void detach(const AnyRegion& region, const AnyField& field, Where where);
+
+  // --- waiting ---
+  void fence(Where where);
+  void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
+  [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override;
+  AnyFuture reduce(const AnyFuture& values, const ReductionOp& op, Where where);
+  /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
+  /// failure that nobody has seen.
+  void finish();
+  /// The same after an error: throws nothing.
+  void abandon() noexcept;
+
+  /// Checked mode: is the parent's accessor on this requirement usable now?
+  [[nodiscard]] bool is_lent(std::size_t requirement) const;
+
+  [[nodiscard]] std::uint64_t launches() const { return launches_; }
+  [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
+  [[nodiscard]] std::size_t regions_alive() const { return forest_.alive(); }
+  [[nodiscard]] std::size_t instances_alive() const { return analysis_.store().alive(); }
+  [[nodiscard]] const analysis::AnalysisCounters& analysis_counters() const {
+    return analysis_.counters();
+  }
+
+ private:
+  // launch.cpp
+  void make_key(const LaunchRequest& request);
+  AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
+  AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
+  LaunchRecord& take_record(LaunchPlan& plan, const LaunchRequest& request);
+  void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank, bool inline_if_ready);
+  void issue_folds(LaunchPlan& plan, std::span<PlannedArgument> arguments, analysis::Edges& edges,
+                   TaskPayload& payload, analysis::Origin origin);
+  void choose_instances(LaunchPlan& plan, std::span<PlannedArgument> arguments, analysis::Origin origin);
+  void depend_on(analysis::Edges& edges, const detail::FutureState& state);
+  static void reclaim(exec::Node& node);
+
+  // planning.cpp
+  std::unique_ptr<LaunchPlan> make_plan(const LaunchRequest& request);
+  void plan_points(LaunchPlan& plan, const LaunchRequest& request);
+  void plan_arguments(LaunchPlan& plan, const LaunchRequest& request);
+  void plan_mapping(LaunchPlan& plan, const LaunchRequest& request);
+  static std::uint32_t remember_mapping(LaunchPlan& plan, ArgumentMapping answer);
+  void check_independence(const LaunchPlan& plan, const LaunchRequest& request);
+  void sign(LaunchPlan& plan, const LaunchRequest& request);
+
+  // access.cpp
+  exec::NodeRef hold(analysis::FieldState& field, analysis::Footprint& footprint,
+                     analysis::Instance& instance, Privilege privilege, exec::NodeKind kind,
+                     const analysis::Origin& origin);
+  std::unique_ptr<LaunchPlan> access_plan(const AnyRegion& region, const AnyField& field,
+                                          Privilege privilege, const data::IndexSpaceRef& points,
+                                          Where where);
+  void end_attachment(analysis::FieldState& field, analysis::Instance& instance, Where where);
+  /// Where system memory is for accesses, copies and fills of the program itself.
+  [[nodiscard]] std::span<const MemoryId> program_memories() const;
+
+  // data_calls.cpp
+  /// The state of a field as this context sees it: of a tree of its own, or of a grant (which must
+  /// contain the points and allow the privilege).
+  analysis::FieldState& field_state(const AnyRegion& region, const AnyField& field, Privilege privilege,
+                                    const ReductionOp* op, const std::string& who);
+  void forget(data::RegionTree& tree, const std::vector<data::NodeRange>& dropped);
+
+  // nested.cpp
+  analysis::FieldState& granted_field(const data::RegionTree& root, std::uint32_t field,
+                                      const AnyRegion& region, Privilege privilege,
+                                      const ReductionOp* op, const std::string& who);
+  /// Children are about to use the field: the parent's own accessors on it are invalid if they conflict.
+  void lend(const analysis::FieldState& field, Privilege privilege);
+  void bring_home();
+
+  // waiting.cpp
+  void after_wait();
+  void end_regions();
+  /// A name and source line that last as long as the context.
+  const exec::NodeInfo& info_for(const char* name, Where where);
+  void note_call(std::uint64_t token);
+
+  struct OpenAccess {
+    std::uint64_t ticket = 0;
+    exec::NodeRef node;
+    std::unique_ptr<LaunchPlan> plan;  ///< for messages
+    detail::ArgumentInfo argument;
+  };
+  struct GrantedState {
+    std::unique_ptr<analysis::FieldState> state;
+    std::size_t grant = 0;                ///< the first grant it serves
+    analysis::Instance* home = nullptr;   ///< the parent's instance, borrowed
+  };
+
+  RuntimeImpl& runtime_;
+  ContextImpl* parent_ = nullptr;
+  std::uint64_t id_ = 0;
+  detail::Waiter* waiter_;                ///< what waits on this thread for this context's program
+  std::string task_name_;                 ///< nested: whose
+  Context facade_;
+  exec::Scope scope_;
+  analysis::Analysis analysis_;
+  data::Forest forest_;
+  PlanCache plans_;
+  std::vector<Grant> grants_;             ///< by requirement of the parent's launch
+  std::vector<GrantedState> granted_;
+  std::unordered_map<const data::RegionTree*, std::vector<std::pair<data::RegionTree*, std::uint32_t>>>
+      views_;                             ///< of outer regions: own trees for partitions made here
+  std::uint64_t calls_ = 0, launches_ = 0, tasks_ = 0;
+  std::uint64_t next_ticket_ = 1;
+  std::vector<std::unique_ptr<OpenAccess>> accesses_;
+  std::vector<std::uint64_t> key_;        ///< scratch
+  std::vector<std::unique_ptr<LaunchRecord>> records_;
+  LaunchRecord* free_records_ = nullptr;
+  detail::FuturePool futures_;
+  std::map<std::tuple<const char*, const char*, std::uint32_t>, exec::NodeInfo> infos_;
+};
+
+}  // namespace refrain::runtime

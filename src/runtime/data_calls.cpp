@@ -1,0 +1,158 @@
+// Regions made and ended, fills, copies between regions.
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/assert.hpp"
+#include "data/set_algebra.hpp"
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "runtime/signature.hpp"
+
+namespace refrain::runtime {
+
+AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields) {
+  std::vector<data::FieldColumn> columns;
+  for (const AnyField& field : fields) {
+    for (const data::FieldColumn& other : columns)
+      if (other.name == field.name)
+        throw UsageError("a region cannot have two fields named '" + other.name + "'");
+    columns.push_back({std::string(field.name), field.key, *field.type});
+  }
+  data::RegionTree& tree = forest_.create(points, std::move(columns));
+  tree.origin = nullptr;
+  return tree.handle(0);
+}
+
+namespace {
+// The tree whose data a tree names: itself, or what it is a view of.
+data::RegionTree& root_of(data::RegionTree& tree) {
+  return tree.origin != nullptr ? *tree.origin : tree;
+}
+}  // namespace
+
+void ContextImpl::destroy(const AnyRegion& region, Where where) {
+  const std::string who = "destroy at " + to_string(where);
+  data::check_alive(region, who.c_str());
+  data::RegionTree& tree = *region.tree;
+  if (&tree.forest() != &forest_ || tree.origin != nullptr)
+    throw UsageError(who + ": " + region.name() + " was made by another context, which alone can destroy it");
+  if (region.node != 0)
+    throw UsageError(who + ": " + region.name() + " is a subregion; destroy its partition or the whole region");
+  Signature signature(Signature::Call::destroy);
+  signature.add(region);
+  note_call(signature.token());
+  analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
+    std::vector<analysis::Instance*> attached;
+    for (const auto& instance : field.instances())
+      if (instance->storage == analysis::Storage::attached) attached.push_back(instance.get());
+    for (analysis::Instance* instance : attached) end_attachment(field, *instance, where);
+    analysis_.release_instances(field);
+    field.reset();
+  });
+  forget(tree, forest_.destroy(tree));
+}
+
+void ContextImpl::destroy(const AnyPartition& partition, Where where) {
+  const std::string who = "destroy at " + to_string(where);
+  data::check_alive(partition, who.c_str());
+  data::RegionTree& tree = *partition.tree;
+  if (&tree.forest() != &forest_)
+    throw UsageError(who + ": " + partition.name() +
+                     " was made by another context, which alone can destroy it");
+  Signature signature(Signature::Call::destroy);
+  signature.add(partition);
+  note_call(signature.token());
+  forget(tree, tree.destroy_partition(partition.index));
+}
+
+// Nodes were dropped (the tree's uid has changed, so no plan for them can be found any more): their
+// footprints go, and pieces that only they told apart come together.
+void ContextImpl::forget(data::RegionTree& tree, const std::vector<data::NodeRange>& dropped) {
+  if (dropped.empty()) return;
+  std::unordered_set<const data::IndexSpace*> in_use;
+  for (std::uint32_t node = 0; node < tree.node_count(); ++node)
+    if (tree.node(node).space) in_use.insert(tree.node(node).space.get());
+  auto is_in_use = [&](const data::IndexSpaceRef& points) { return in_use.contains(points.get()); };
+  if (tree.origin == nullptr) {
+    analysis::TreeState::of(tree).for_each(
+        [&](analysis::FieldState& field) { field.forget_footprints(is_in_use); });
+  }
+}
+
+analysis::FieldState& ContextImpl::field_state(const AnyRegion& region, const AnyField& field,
+                                               Privilege privilege, const ReductionOp* op,
+                                               const std::string& who) {
+  data::RegionTree& tree = root_of(*region.tree);
+  const auto index = tree.find_field(field);
+  if (!index) {
+    std::string text = who + ": " + region.name() + " has no field '" + std::string(field.name) +
+                       "' of type " + std::string(field.type->name) + "; it has";
+    for (const data::FieldColumn& column : tree.fields())
+      text += " '" + column.name + "' (" + std::string(column.type.name) + ")";
+    throw UsageError(text);
+  }
+  if (&tree.forest() == &forest_) return analysis::TreeState::of(tree).field(tree, *index);
+  return granted_field(tree, *index, region, privilege, op, who);
+}
+
+void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
+                       std::shared_ptr<analysis::FillValue> value, Where where) {
+  runtime_.executor().interleave();
+  after_wait();
+  const std::string who = "fill at " + to_string(where);
+  data::check_alive(region, who.c_str());
+  analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
+  if (value->future.valid()) {
+    const detail::FutureState& future = *value->future.state();
+    if (future.context() == id_) value->producer = future.producer(0);
+  }
+  Signature signature(Signature::Call::fill);
+  signature.add(region);
+  signature.add(field);
+  note_call(signature.token());
+  lend(state, Privilege::write);
+  const data::IndexSpaceRef& points = region.tree->node(region.node).space;
+  analysis::Analysis::fill(state.footprint(points, region.tree, region.node), value);
+}
+
+void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
+                       const AnyField& target_field, Where where) {
+  runtime_.executor().interleave();
+  after_wait();
+  scope_.throttle();
+  const std::string who = "copy at " + to_string(where);
+  data::check_alive(source, who.c_str());
+  data::check_alive(target, who.c_str());
+  const data::IndexSpaceRef points = target.tree->node(target.node).space;
+  if (!data::contains(source.tree->node(source.node).space, points))
+    throw UsageError(who + ": the source " + source.name() + " does not contain all points of the target " +
+                     target.name());
+  if (*source_field.type != *target_field.type)
+    throw UsageError(who + ": the source field '" + std::string(source_field.name) + "' holds " +
+                     std::string(source_field.type->name) + ", the target field '" +
+                     std::string(target_field.name) + "' holds " + std::string(target_field.type->name));
+  analysis::FieldState& from = field_state(source, source_field, Privilege::read, nullptr, who);
+  analysis::FieldState& to = field_state(target, target_field, Privilege::write, nullptr, who);
+  Signature signature(Signature::Call::copy);
+  signature.add(source);
+  signature.add(source_field);
+  signature.add(target);
+  signature.add(target_field);
+  note_call(signature.token());
+  if (&from == &to || points->empty()) return;  // the values are there already
+  lend(to, Privilege::write);
+  analysis::Origin origin{calls_ - 1, 0, 0, &info_for("copy", where)};
+  analysis_.begin_point();
+  analysis::Instance& source_instance =
+      analysis_.instance_for(from, points, program_memories(), Layout{}, origin);
+  analysis_.touch(source_instance);
+  origin.argument = 1;
+  analysis::Instance& target_instance =
+      analysis_.instance_for(to, points, program_memories(), Layout{}, origin);
+  analysis_.touch(target_instance);
+  analysis_.copy_field(from, from.footprint(points), source_instance, to,
+                       to.footprint(points, target.tree, target.node), target_instance, origin);
+}
+
+}  // namespace refrain::runtime

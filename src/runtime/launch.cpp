@@ -1,0 +1,250 @@
+// The way of a launch: find its plan, move its values into a record, and hand each point task to the
+// analysis.
+
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "data/shared_index_space.hpp"
+#include "exec/reducer_gate.hpp"
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "runtime/task_execution.hpp"
+
+namespace refrain::runtime {
+
+// Everything that the plan depends on, as words of this process.
+void ContextImpl::make_key(const LaunchRequest& request) {
+  key_.clear();
+  auto add = [this](auto word) {
+    if constexpr (std::is_pointer_v<decltype(word)>) key_.push_back(reinterpret_cast<std::uint64_t>(word));
+    else key_.push_back(static_cast<std::uint64_t>(word));
+  };
+  add(request.task);
+  add(request.where.file_name());
+  add(std::uint64_t{request.where.line()} << 32 | static_cast<std::uint32_t>(request.hints.priority));
+  add(runtime_.mapper().epoch());
+  if (request.domain != nullptr) {
+    if (request.domain->sparse != nullptr) {
+      add(request.domain->sparse->space.get());
+    } else {
+      add(request.domain->dim);
+      for (int d = 0; d < request.domain->dim; ++d) {
+        add(request.domain->rect.lo[d]);
+        add(request.domain->rect.hi[d]);
+      }
+    }
+  }
+  for (const Requirement& r : request.requirements) {
+    const bool partitioned = r.partition.tree != nullptr;
+    const data::RegionTree* tree = partitioned ? r.partition.tree : r.region.tree;
+    if (tree == nullptr) throw UsageError("a requirement names neither a region nor a partition");
+    if (partitioned ? !tree->names_living(r.partition) : !tree->names_living(r.region)) {
+      const std::string who = "task '" + request.task->name() + "' launched at " + to_string(request.where) +
+                              ", argument " + std::to_string(&r - request.requirements.data());
+      if (partitioned) data::check_alive(r.partition, who.c_str());
+      else data::check_alive(r.region, who.c_str());
+    }
+    add(tree->uid());
+    add(std::uint64_t{partitioned ? r.partition.index : r.region.node} << 32 |
+        std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
+        static_cast<std::uint64_t>(r.privilege));
+    add(r.field.key);
+    add(r.field.type);
+    add(r.op);
+    add(r.projection.impl());
+  }
+}
+
+AnyFuture ContextImpl::launch(const LaunchRequest& request) {
+  runtime_.executor().interleave();
+  after_wait();
+  make_key(request);
+  if (runtime_.mapper().every_launch()) [[unlikely]] {
+    // The answers join the key: a plan made for them is right whenever they are given again.
+    std::unique_ptr<LaunchPlan> asked = make_plan(request);
+    for (const PlannedPoint& point : asked->points) key_.push_back(point.processor);
+    for (const PlannedArgument& argument : asked->arguments)
+      for (MemoryId memory : asked->mappings[argument.mapping].memories) key_.push_back(memory);
+    key_.push_back(asked->token);
+    asked->key = key_;
+    const std::uint64_t hash = PlanCache::hash(key_);
+    LaunchPlan* known = plans_.find(key_, hash);
+    return issue(known != nullptr ? *known : plans_.insert(std::move(asked), hash), request);
+  }
+  const std::uint64_t hash = PlanCache::hash(key_);
+  LaunchPlan* plan = plans_.find(key_, hash);
+  if (plan == nullptr) [[unlikely]] {
+    std::unique_ptr<LaunchPlan> made = make_plan(request);
+    made->key = key_;
+    plan = &plans_.insert(std::move(made), hash);
+  }
+  return issue(*plan, request);
+}
+
+AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
+  note_call(plan.token);
+  plan.last_used = calls_;
+  const std::uint32_t points = static_cast<std::uint32_t>(plan.points.size());
+  ++launches_;
+  tasks_ += points;
+  if (points == 0) return make_result(plan, request);
+  if (!granted_.empty()) [[unlikely]]
+    for (std::size_t i = 0; i < plan.arguments.size(); ++i)
+      lend(*plan.arguments[i].field, plan.requirements[i % plan.requirements.size()].privilege);
+  LaunchRecord& record = take_record(plan, request);
+  AnyFuture result = record.result;
+  const bool inline_if_ready = request.hints.inline_if_ready;
+  for (std::uint32_t rank = 0; rank < points; ++rank) issue_point(plan, record, rank, inline_if_ready);
+  return result;
+}
+
+AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
+  const ResultType& type = request.task->result();
+  if (!request.wants_future || type.size == 0) return {};
+  return AnyFuture(plan.group
+                       ? detail::FutureState::make_group(futures_, type, id_, plan.points.size())
+                       : detail::FutureState::make(futures_, type, id_));
+}
+
+LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
+  LaunchRecord* record = free_records_;
+  if (record == nullptr) {
+    record = records_.emplace_back(std::make_unique<LaunchRecord>()).get();
+    record->context = this;
+  } else {
+    free_records_ = record->next_free;
+  }
+  const std::uint32_t points = static_cast<std::uint32_t>(plan.points.size());
+  record->plan = &plan;
+  record->call = calls_ - 1;
+  // Relaxed: publication of the nodes orders it before any point runs.
+  record->unfinished.store(points, std::memory_order_relaxed);
+  record->unreclaimed = points;
+  ++plan.in_flight;
+  record->take_values(request.values, request.value_ops);
+  for (detail::FutureState* future : request.futures) {
+    detail::retain(future);
+    record->futures.emplace_back(future);
+  }
+  if (request.wants_future) record->result = make_result(plan, request);
+  return *record;
+}
+
+// A node has come back: the last one of a launch returns the record.
+void ContextImpl::reclaim(exec::Node& node) {
+  if (node.origin == nullptr) return;
+  auto& record = *static_cast<LaunchRecord*>(node.origin);
+  if (--record.unreclaimed != 0) return;
+  --record.plan->in_flight;
+  record.result = {};
+  record.next_free = record.context->free_records_;
+  record.context->free_records_ = &record;
+}
+
+// All instances first: what one argument uses is not evicted for the next.
+void ContextImpl::choose_instances(LaunchPlan& plan, std::span<PlannedArgument> arguments,
+                                   analysis::Origin origin) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    PlannedArgument& argument = arguments[i];
+    if (argument.instance == nullptr || argument.instance_epoch != argument.field->instance_epoch())
+        [[unlikely]] {
+      origin.argument = static_cast<int>(i);
+      const ArgumentMapping& mapping = plan.mappings[argument.mapping];
+      argument.instance = &analysis_.instance_for(*argument.field, argument.points, mapping.memories,
+                                                  mapping.layout, origin);
+      argument.instance_epoch = argument.field->instance_epoch();
+    }
+    analysis_.touch(*argument.instance);
+  }
+}
+
+void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
+                              bool inline_if_ready) {
+  scope_.throttle();
+  const std::size_t count = plan.requirements.size();
+  const std::span<PlannedArgument> arguments(plan.arguments.data() + rank * count, count);
+  const PlannedPoint& point = plan.points[rank];
+  analysis::Origin origin{record.call, rank, -1, &plan.info};
+
+  analysis_.begin_point();
+  choose_instances(plan, arguments, origin);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!reads(plan.requirements[i].privilege)) continue;
+    origin.argument = static_cast<int>(i);
+    analysis_.make_valid(*arguments[i].field, *arguments[i].footprint, *arguments[i].instance, origin);
+  }
+  origin.argument = -1;
+
+  exec::Node& node = scope_.allocate(sizeof(TaskPayload) + count * sizeof(TaskPayload::Where));
+  auto& payload = *::new (node.payload()) TaskPayload{&record, rank};
+  node.kind = exec::NodeKind::task;
+  node.run = run_task;
+  node.info = &plan.info;
+  node.origin = &record;
+  node.processor = point.queue;
+  node.priority = point.priority;
+  const exec::NodeRef self{&node, node.seq};
+  analysis_.log_operation(node, origin);
+  if (record.result.valid()) record.result.state()->set_producer(rank, self);
+
+  analysis::Edges edges = analysis_.edges_to(node);
+  for (const AnyFuture& future : record.futures) depend_on(edges, *future.state());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (plan.requirements[i].privilege == Privilege::reduce) continue;
+    payload.arguments()[i].instance = arguments[i].instance;
+    analysis_.use(edges, *arguments[i].field, *arguments[i].footprint, *arguments[i].instance,
+                  plan.requirements[i].privilege);
+  }
+  if (plan.reductions == 0) {
+    analysis_.publish(edges, inline_if_ready);
+    return;
+  }
+  issue_folds(plan, arguments, edges, payload, origin);
+}
+
+// The folds exist before the task may run, since the task tells them their accumulators.
+void ContextImpl::issue_folds(LaunchPlan& plan, std::span<PlannedArgument> arguments,
+                              analysis::Edges& edges, TaskPayload& payload, analysis::Origin origin) {
+  exec::Node& reducer = edges.to();
+  reducer.flags |= exec::kReducer;
+  exec::ReducerGate::set_folds(reducer, plan.reductions);
+  const exec::NodeRef self{&reducer, reducer.seq};
+  boost::container::small_vector<exec::Node*, 4> folds;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (plan.requirements[i].privilege != Privilege::reduce) continue;
+    PlannedArgument& argument = arguments[i];
+    origin.argument = static_cast<int>(i);
+    analysis_.make_valid(*argument.field, *argument.footprint, *argument.instance, origin);
+    exec::Node& fold = analysis_.allocate_fold(argument.points, *argument.instance);
+    payload.arguments()[i].fold = &fold.payload_as<analysis::FoldPayload>();
+    folds.push_back(&fold);
+  }
+  analysis_.publish(edges);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (plan.requirements[i].privilege != Privilege::reduce) continue;
+    PlannedArgument& argument = arguments[i];
+    origin.argument = static_cast<int>(i);
+    analysis_.finish_fold(*folds[next++], self, *argument.field, *argument.footprint, *argument.instance,
+                          origin);
+  }
+}
+
+// The consumer of a future comes after what makes it, and fails with it.
+void ContextImpl::depend_on(analysis::Edges& edges, const detail::FutureState& state) {
+  for (std::size_t rank = 0; rank < state.points(); ++rank) {
+    if (state.context() == id_) {
+      edges.add(state.producer(rank), exec::EdgeKind::data);
+    } else if (const exec::FailureRef failure = state.failure(rank)) {
+      // From an enclosing context, whose futures are there before this one's task starts.
+      exec::pass_failure(*failure.get(), edges.to());
+    }
+  }
+}
+
+void ContextImpl::note_call(std::uint64_t token) {
+  ++calls_;
+  if (parent_ == nullptr && runtime_.token_log() != nullptr) runtime_.token_log()->push_back(token);
+}
+
+}  // namespace refrain::runtime

@@ -1,0 +1,73 @@
+#include "runtime/launch_plan.hpp"
+
+#include <algorithm>
+
+namespace refrain::runtime {
+
+PlanCache::PlanCache() : table_(64) {}
+
+// A few multiplications per word: keys are short, and a collision costs one comparison.
+std::uint64_t PlanCache::hash(const std::vector<std::uint64_t>& key) {
+  std::uint64_t h = 0x243F6A8885A308D3ull ^ key.size();
+  for (std::uint64_t word : key) {
+    const unsigned __int128 product =
+        static_cast<unsigned __int128>(h ^ word) * 0x9E3779B97F4A7C15ull;
+    h = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  }
+  return h;
+}
+
+LaunchPlan* PlanCache::find(const std::vector<std::uint64_t>& key, std::uint64_t hash) const {
+  const std::size_t mask = table_.size() - 1;
+  for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+    const Entry& entry = table_[i];
+    if (entry.plan == nullptr) return nullptr;
+    if (entry.hash == hash && entry.plan->key == key) return entry.plan;
+  }
+}
+
+LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
+  arguments_ += plan->arguments.size() + 1;
+  if (arguments_ > max_arguments) {
+    std::vector<std::uint64_t> ages;
+    for (const auto& other : plans_) ages.push_back(other->last_used);
+    if (!ages.empty()) {
+      auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
+      std::nth_element(ages.begin(), middle, ages.end());
+      const std::uint64_t median = *middle;
+      keep_only([median](const LaunchPlan& p) { return p.last_used > median; });
+    }
+  }
+  LaunchPlan& added = *plans_.emplace_back(std::move(plan));
+  ++count_;
+  if (2 * count_ > table_.size()) {
+    rebuild(2 * table_.size());
+  } else {
+    const std::size_t mask = table_.size() - 1;
+    std::size_t i = hash & mask;
+    while (table_[i].plan != nullptr) i = (i + 1) & mask;
+    table_[i] = {hash, &added};
+  }
+  return added;
+}
+
+void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) {
+  std::erase_if(plans_, [&](const auto& plan) { return plan->in_flight == 0 && !wanted(*plan); });
+  count_ = plans_.size();
+  arguments_ = 0;
+  for (const auto& plan : plans_) arguments_ += plan->arguments.size() + 1;
+  rebuild(table_.size());
+}
+
+void PlanCache::rebuild(std::size_t capacity) {
+  table_.assign(capacity, {});
+  const std::size_t mask = capacity - 1;
+  for (const auto& plan : plans_) {
+    const std::uint64_t h = hash(plan->key);
+    std::size_t i = h & mask;
+    while (table_[i].plan != nullptr) i = (i + 1) & mask;
+    table_[i] = {h, plan.get()};
+  }
+}
+
+}  // namespace refrain::runtime

@@ -1,0 +1,102 @@
+#pragma once
+// Launch plans: everything about a launch that is the same each time it is made, worked out once: the
+// checks, the regions of each point, the mapper's answers, the footprints. A launch that looks like an
+// earlier one finds its plan by a raw key and goes straight to the analysis.
+//
+// The key holds addresses and unique numbers of this process, compared in full. The signature and its
+// token (design, section 3) hold names and slots only and are worked out when the plan is made.
+//
+// Owner: the context's thread. Bounded: plans not used for long are dropped, never those of launches in
+// flight.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/field_state.hpp"
+#include "data/region_tree.hpp"
+#include "exec/node.hpp"
+#include "refrain/dynamic.hpp"
+#include "refrain/mapper.hpp"
+#include "runtime/task_record.hpp"
+
+namespace refrain::runtime {
+
+/// One region argument of one point task.
+struct PlannedArgument {
+  analysis::FieldState* field = nullptr;
+  analysis::Footprint* footprint = nullptr;
+  analysis::Instance* instance = nullptr;  ///< the choice made last ...
+  std::uint32_t instance_epoch = 0;        ///< ... which holds while the field's instance_epoch is this
+  std::uint32_t mapping = 0;               ///< index into LaunchPlan::mappings
+  std::uint32_t field_index = 0;           ///< in the tree's field space
+  data::IndexSpaceRef points;
+  AnyRegion region;
+};
+
+/// What is the same for all points of one requirement.
+struct PlannedRequirement {
+  Privilege privilege = Privilege::read;
+  bool relaxed = false;
+  const ReductionOp* op = nullptr;
+  std::string field;
+  Projection projection;  ///< kept alive: its address is part of the key
+};
+
+struct PlannedPoint {
+  Point<3> point{};
+  ProcessorId processor = 0;
+  std::uint16_t queue = 0;  ///< exec::Node::processor
+  std::int16_t priority = 0;
+  const TaskVariant* variant = nullptr;
+};
+
+struct LaunchPlan {
+  std::vector<std::uint64_t> key;
+  std::vector<std::uint64_t> signature;
+  std::uint64_t token = 0;
+
+  std::shared_ptr<detail::TaskRecord> task;
+  exec::NodeInfo info;
+  bool group = false;
+  int dim = 1;
+  data::IndexSpaceRef domain;  ///< of a group launch
+  std::vector<PlannedRequirement> requirements;
+  std::uint32_t reductions = 0;               ///< how many requirements reduce
+  std::vector<PlannedPoint> points;
+  std::vector<PlannedArgument> arguments;     ///< points x requirements
+  std::vector<ArgumentMapping> mappings;      ///< distinct answers
+  std::uint64_t last_used = 0;
+  std::uint64_t in_flight = 0;                ///< launches not yet back
+};
+
+/// The plans of one context, by key.
+class PlanCache {
+ public:
+  static constexpr std::size_t max_arguments = std::size_t{1} << 22;
+
+  PlanCache();
+  /// The plan with this key, or null.
+  [[nodiscard]] LaunchPlan* find(const std::vector<std::uint64_t>& key, std::uint64_t hash) const;
+  LaunchPlan& insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash);
+  [[nodiscard]] std::size_t size() const { return count_; }
+
+  static std::uint64_t hash(const std::vector<std::uint64_t>& key);
+
+ private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    LaunchPlan* plan = nullptr;
+  };
+  void keep_only(const std::function<bool(const LaunchPlan&)>& wanted);
+  void rebuild(std::size_t capacity);
+
+  std::vector<Entry> table_;  ///< open addressing, a power of two, at most half full
+  std::vector<std::unique_ptr<LaunchPlan>> plans_;
+  std::size_t count_ = 0;
+  std::size_t arguments_ = 0;
+};
+
+}  // namespace refrain::runtime

@@ -1,0 +1,54 @@
+#pragma once
+// One launch in flight: its by-value arguments, the futures it was given, and where its results go.
+// Shared by the nodes of its points. The context's thread makes it and takes it back; the thread that
+// runs the last point ends the by-value arguments, exactly once.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "refrain/dynamic.hpp"
+#include "runtime/launch_plan.hpp"
+
+namespace refrain::analysis { struct FoldPayload; }
+
+namespace refrain::runtime {
+
+class ContextImpl;
+
+struct LaunchRecord {
+  static constexpr std::size_t kInlineValues = 128;
+
+  LaunchPlan* plan = nullptr;
+  ContextImpl* context = nullptr;
+  std::uint64_t call = 0;
+  // acq_rel decrements: the last point sees what the others did with the values.
+  std::atomic<std::uint32_t> unfinished{0};  ///< points that have not run
+  std::uint32_t unreclaimed = 0;             ///< nodes that have not come back (owner)
+  void* values = nullptr;
+  const detail::ValueOps* value_ops = nullptr;
+  AnyFuture result;
+  std::vector<AnyFuture> futures;
+  LaunchRecord* next_free = nullptr;
+  alignas(std::max_align_t) std::byte inline_values[kInlineValues];
+
+  /// Moves the values in.
+  void take_values(void* from, const detail::ValueOps* ops);
+  /// A point has run (or will not): the last one ends the values and lets go of the futures.
+  void point_done();
+};
+
+/// What follows a task's node: its launch, its place in it, and per requirement where the data is.
+struct TaskPayload {
+  LaunchRecord* record;
+  std::uint32_t rank;
+  union Where {
+    const analysis::Instance* instance;
+    analysis::FoldPayload* fold;
+  };
+  [[nodiscard]] Where* arguments() { return reinterpret_cast<Where*>(this + 1); }
+};
+
+}  // namespace refrain::runtime

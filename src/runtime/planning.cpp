@@ -1,0 +1,191 @@
+// First sight of a launch: the checks, the pieces, the mapping; all that a plan remembers.
+
+#include <algorithm>
+
+#include "analysis/independence.hpp"
+#include "data/projection.hpp"
+#include "data/shared_index_space.hpp"
+#include "mapping/default_mapper.hpp"
+#include "mapping/validate.hpp"
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "runtime/launch_domain.hpp"
+#include "runtime/signature.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+std::string task_at(const LaunchRequest& request) {
+  return "task '" + request.task->name() + "' launched at " + to_string(request.where);
+}
+
+std::string argument_of(const LaunchRequest& request, std::size_t i) {
+  return task_at(request) + ", argument " + std::to_string(i);
+}
+
+}  // namespace
+
+std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request) {
+  auto plan = std::make_unique<LaunchPlan>();
+  plan->task = std::const_pointer_cast<detail::TaskRecord>(request.task->shared_from_this());
+  plan->info = {request.task->name(), request.where};
+  plan->group = request.domain != nullptr;
+  for (std::size_t i = 0; i < request.requirements.size(); ++i) {
+    const Requirement& r = request.requirements[i];
+    if (r.partition.tree != nullptr && !plan->group)
+      throw UsageError(argument_of(request, i) + " is the partition " + r.partition.name() +
+                       ": a single launch takes a region");
+    if (r.privilege == Privilege::reduce) {
+      if (r.op == nullptr)
+        throw UsageError(argument_of(request, i) + " reduces without an operator");
+      if (*r.op->type != *r.field.type)
+        throw UsageError(argument_of(request, i) + " reduces field '" + std::string(r.field.name) + "' of type " +
+                         std::string(r.field.type->name) + " with an operator on " +
+                         std::string(r.op->type->name));
+      ++plan->reductions;
+    }
+    plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name), r.projection});
+  }
+  plan_points(*plan, request);
+  plan_arguments(*plan, request);
+  check_independence(*plan, request);
+  plan_mapping(*plan, request);
+  sign(*plan, request);
+  return plan;
+}
+
+void ContextImpl::plan_points(LaunchPlan& plan, const LaunchRequest& request) {
+  if (!plan.group) {
+    plan.points.resize(1);
+    return;
+  }
+  plan.domain = space_of(*request.domain);
+  plan.dim = plan.domain->dim();
+  plan.points.reserve(plan.domain->volume());
+  plan.domain->for_each_point([&](const data::BoxPoint& p) { plan.points.emplace_back().point = p; });
+}
+
+// The region of each point and requirement, and what the analysis needs of it.
+void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
+  const std::size_t count = request.requirements.size();
+  plan.arguments.resize(plan.points.size() * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Requirement& r = request.requirements[i];
+    const std::string who = argument_of(request, i);
+    for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
+      PlannedArgument& argument = plan.arguments[rank * count + i];
+      if (r.partition.tree != nullptr) {
+        const data::RegionTree& tree = *r.partition.tree;
+        const data::PartitionNode& partition = tree.partition(r.partition.index);
+        const Point<3>& point = plan.points[rank].point;
+        const Point<3> colour = data::project(r.projection.impl(), point);
+        const auto colour_rank = partition.colours->rank(colour);
+        if (!colour_rank)
+          throw UsageError(who + ": point " + data::to_string(point, plan.dim) + " gets colour " +
+                           data::to_string(colour, partition.colours->dim()) + " by projection " +
+                           data::describe(r.projection.impl()) + ", which " + r.partition.name() +
+                           " does not have: its colours are " +
+                           data::to_string(partition.colours->bounds(), partition.colours->dim()));
+        argument.region = tree.handle(partition.first_child + static_cast<std::uint32_t>(*colour_rank));
+      } else {
+        argument.region = r.region;
+      }
+      data::RegionTree& tree = *argument.region.tree;
+      argument.points = tree.node(argument.region.node).space;
+      argument.field = &field_state(argument.region, r.field, r.privilege, r.op, who);
+      argument.field_index = *tree.find_field(r.field);
+    }
+  }
+  // After all states are known: a footprint may split pieces for its siblings.
+  for (PlannedArgument& argument : plan.arguments)
+    argument.footprint =
+        &argument.field->footprint(argument.points, argument.region.tree, argument.region.node);
+}
+
+void ContextImpl::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
+  const std::size_t count = plan.requirements.size();
+  const Machine& machine = runtime_.machine();
+  std::vector<ProcessorKind> variants;
+  for (ProcessorKind kind : request.task->kinds())
+    if (machine.has(kind)) variants.push_back(kind);
+  std::vector<MappingArgument> arguments(count);
+  MappingInput input;
+  input.task = plan.info.name;
+  input.where = request.where;
+  input.group = plan.group;
+  input.dim = plan.dim;
+  input.points = plan.points.size();
+  input.arguments = arguments;
+  input.variants = variants;
+  input.machine = &machine;
+  Mapper& mapper = runtime_.mapper();
+  for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
+    PlannedPoint& point = plan.points[rank];
+    input.rank = rank;
+    input.point = point.point;
+    for (std::size_t i = 0; i < count; ++i) {
+      const PlannedArgument& argument = plan.arguments[rank * count + i];
+      arguments[i] = {plan.requirements[i].field, plan.requirements[i].privilege,
+                      argument.field->type().size, argument.points->volume(),
+                      request.requirements[i].partition.tree != nullptr};
+    }
+    MappingOutput output;
+    mapping::map_by_default(input, request.task->kinds(), output);
+    mapper.map(input, output);
+    mapping::validate(mapper, input, output);
+    const Processor& processor = machine.processor(output.processor);
+    point.processor = output.processor;
+    point.queue = processor.kind == ProcessorKind::gpu ? static_cast<std::uint16_t>(output.processor + 1)
+                                                       : std::uint16_t{0};
+    point.priority =
+        static_cast<std::int16_t>(std::clamp(output.priority + request.hints.priority, -30000, 30000));
+    point.variant = request.task->variant(processor.kind);
+    for (std::size_t i = 0; i < count; ++i)
+      plan.arguments[rank * count + i].mapping = remember_mapping(plan, std::move(output.arguments[i]));
+  }
+}
+
+// Answers repeat from point to point, mostly with the period of the machine's processors.
+std::uint32_t ContextImpl::remember_mapping(LaunchPlan& plan, ArgumentMapping answer) {
+  constexpr std::size_t reach = 64;
+  const std::size_t size = plan.mappings.size();
+  for (std::size_t back = 1; back <= std::min(size, reach); ++back) {
+    const ArgumentMapping& known = plan.mappings[size - back];
+    if (known.memories == answer.memories && known.layout == answer.layout)
+      return static_cast<std::uint32_t>(size - back);
+  }
+  plan.mappings.push_back(std::move(answer));
+  return static_cast<std::uint32_t>(size);
+}
+
+void ContextImpl::sign(LaunchPlan& plan, const LaunchRequest& request) {
+  Signature signature(Signature::Call::launch);
+  signature.add(request.task->id());
+  if (plan.group) signature.add(plan.domain->id());
+  signature.add(static_cast<std::uint64_t>(request.hints.priority) << 1 |
+                std::uint64_t{request.hints.inline_if_ready});
+  signature.add(request.futures.size());
+  for (const Requirement& r : request.requirements) {
+    if (r.partition.tree != nullptr) signature.add(r.partition);
+    else signature.add(r.region);
+    signature.add(r.field);
+    signature.add(static_cast<std::uint64_t>(r.privilege) | std::uint64_t{r.relaxed} << 8);
+    if (r.op != nullptr) signature.add(r.op->name);
+    signature.add(data::projection_id(r.projection.impl()));
+  }
+  // The mapping: a changed answer is another launch to whoever remembers.
+  for (const PlannedPoint& point : plan.points)
+    signature.add(std::uint64_t{point.processor} << 16 | static_cast<std::uint16_t>(point.priority));
+  for (const ArgumentMapping& mapping : plan.mappings) {
+    signature.add(static_cast<std::uint64_t>(mapping.layout.arrangement) << 16 |
+                  static_cast<std::uint64_t>(mapping.layout.order) << 8 |
+                  static_cast<std::uint64_t>(mapping.layout.extent));
+    for (MemoryId memory : mapping.memories) signature.add(memory);
+  }
+  for (const PlannedArgument& argument : plan.arguments) signature.add(argument.mapping);
+  plan.token = signature.token();
+  plan.signature = signature.words();
+}
+
+}  // namespace refrain::runtime

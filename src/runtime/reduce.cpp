@@ -1,0 +1,76 @@
+// One future from the values of a group launch.
+
+#include <cstring>
+#include <vector>
+
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "runtime/signature.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+struct ReducePayload {
+  AnyFuture values;
+  AnyFuture result;
+  const ReductionOp* op;
+};
+
+// A fixed binary tree over [first, last): the shape depends on the number of points alone.
+void fold_range(const detail::FutureState& values, const ReductionOp& op, std::size_t first,
+                std::size_t last, std::byte* into) {
+  if (last - first == 1) {
+    std::memcpy(into, values.value(first), op.type->size);
+    return;
+  }
+  const std::size_t middle = first + (last - first) / 2;
+  std::vector<std::byte> right(op.type->size);
+  fold_range(values, op, first, middle, into);
+  fold_range(values, op, middle, last, right.data());
+  op.fold(into, 0, right.data(), 0, 1);
+}
+
+void run_reduce(exec::Node& node, exec::Execution& execution) {
+  auto& reduce = node.payload_as<ReducePayload>();
+  detail::FutureState& result = *reduce.result.state();
+  if (execution.failure != nullptr) {
+    result.fail(0, *execution.failure);
+  } else {
+    const detail::FutureState& values = *reduce.values.state();
+    auto* into = static_cast<std::byte*>(result.storage(0));
+    if (values.points() == 0) reduce.op->initialise(into, 1);
+    else fold_range(values, *reduce.op, 0, values.points(), into);
+    result.finish(0);
+  }
+  reduce.~ReducePayload();
+}
+
+}  // namespace
+
+AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Where where) {
+  runtime_.executor().interleave();
+  after_wait();
+  scope_.throttle();
+  if (!values.valid()) throw UsageError("reduce at " + to_string(where) + ": the futures are empty");
+  Signature signature(Signature::Call::reduce);
+  signature.add(op.name);
+  signature.add(op.type->name);
+  note_call(signature.token());
+  const ResultType type{op.type->size, op.type->alignment, nullptr};
+  AnyFuture result(detail::FutureState::make(futures_, type, id_));
+  exec::Node& node = scope_.allocate(sizeof(ReducePayload));
+  ::new (node.payload()) ReducePayload{values, result, &op};
+  node.kind = exec::NodeKind::other;
+  node.run = run_reduce;
+  node.info = &info_for("reduce", where);
+  result.state()->set_producer(0, {&node, node.seq});
+  const analysis::Origin origin{calls_ - 1, 0, -1, node.info};
+  analysis_.log_operation(node, origin);
+  analysis::Edges edges = analysis_.edges_to(node);
+  depend_on(edges, *values.state());
+  analysis_.publish(edges);
+  return result;
+}
+
+}  // namespace refrain::runtime

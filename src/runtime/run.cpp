@@ -1,0 +1,30 @@
+// refrain::run: a whole program under the runtime's flags.
+
+#include <cstdio>
+#include <exception>
+
+#include "refrain/error.hpp"
+#include "refrain/runtime.hpp"
+
+namespace refrain {
+
+int run(int argc, char** argv, const std::function<void(Context&)>& program) {
+  try {
+    const Options options = parse_options(argc, argv);
+    if (options.help) {
+      std::printf("usage: %s [FLAGS]\n\n%s", argc > 0 ? argv[0] : "program", flags_help().c_str());
+      return 0;
+    }
+    Runtime runtime(options);
+    runtime.run(program);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "refrain: %s\n", error.what());
+  } catch (...) {
+    std::fprintf(stderr, "refrain: the program ended with an exception that is no std::exception\n");
+  }
+  return 1;
+}
+
+}  // namespace refrain

@@ -1,0 +1,120 @@
+#include "refrain/runtime.hpp"
+
+#include <algorithm>
+
+#include "data/index_space.hpp"
+#include "machine/machine.hpp"
+#include "mapping/default_mapper.hpp"
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "runtime/reports.hpp"
+#include "runtime/runtime_impl.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+int worker_count(const Options& options, const Machine& machine) {
+  if (options.workers >= 0) return options.workers;
+  const auto cores = static_cast<int>(machine.processors(ProcessorKind::cpu).size());
+  return std::max(0, cores - 1);
+}
+
+std::unique_ptr<exec::Executor> make_executor(const Options& options, const Machine& machine) {
+  exec::ExecutorOptions chosen;
+  chosen.workers = worker_count(options, machine);
+  chosen.window = static_cast<std::uint32_t>(std::clamp<std::size_t>(options.window, 1, 1u << 30));
+  if (options.schedule) return exec::make_seeded_executor(machine, chosen, *options.schedule);
+  return exec::make_threaded_executor(machine, chosen);
+}
+
+}  // namespace
+
+RuntimeImpl::RuntimeImpl(Options options)
+    : options_(std::move(options)),
+      machine_(machine::load(options_.machine)),
+      memories_(machine_),
+      mapper_(mapping::make_mapper(options_.mapper)),
+      executor_(make_executor(options_, machine_)),
+      reports_(std::make_unique<Reports>(*this)) {}
+
+RuntimeImpl::~RuntimeImpl() = default;
+
+void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) { mapper_ = std::move(mapper); }
+
+void RuntimeImpl::run(const std::function<void(Context&)>& program) {
+  executor_->run_root([&] {
+    ContextImpl context(*this);
+    const detail::CurrentWaiter current(context);
+    program_ = &context;
+    try {
+      program(context.facade());
+      context.finish();
+    } catch (...) {
+      context.abandon();
+      program_ = nullptr;
+      throw;
+    }
+    program_ = nullptr;
+  });
+}
+
+void RuntimeImpl::add(const ContextImpl& context) {
+  const std::lock_guard lock(counters_mutex_);
+  totals_.add(context);
+}
+
+Counters RuntimeImpl::counters() const {
+  const std::lock_guard lock(counters_mutex_);
+  Totals now = totals_;
+  if (program_ != nullptr) now.add(*program_);
+  Counters counters;
+  counters.launches = now.launches;
+  counters.tasks = now.tasks;
+  counters.edges = now.analysis.edges;
+  counters.copies = now.analysis.copies;
+  counters.copied_bytes = now.analysis.copied_bytes;
+  counters.fills = now.analysis.fills;
+  counters.folds = now.analysis.folds;
+  counters.evictions = now.analysis.evictions;
+  if (program_ != nullptr) {
+    counters.regions_alive = program_->regions_alive();
+    counters.instances_alive = program_->instances_alive();
+    counters.nodes_alive = program_->scope().collect();
+  }
+  counters.futures_alive = detail::FutureState::live_count();
+  return counters;
+}
+
+void Totals::add(const ContextImpl& context) {
+  const analysis::AnalysisCounters& more = context.analysis_counters();
+  launches += context.launches();
+  tasks += context.tasks();
+  analysis.edges += more.edges;
+  analysis.copies += more.copies;
+  analysis.copied_bytes += more.copied_bytes;
+  analysis.fills += more.fills;
+  analysis.folds += more.folds;
+  analysis.evictions += more.evictions;
+  analysis.link_copies.resize(std::max(analysis.link_copies.size(), more.link_copies.size()));
+  analysis.link_bytes.resize(analysis.link_copies.size());
+  for (std::size_t i = 0; i < more.link_copies.size(); ++i) {
+    analysis.link_copies[i] += more.link_copies[i];
+    analysis.link_bytes[i] += more.link_bytes[i];
+  }
+}
+
+}  // namespace refrain::runtime
+
+namespace refrain {
+
+Runtime::Runtime(Options options)
+    : impl_(std::make_unique<runtime::RuntimeImpl>(std::move(options))) {}
+Runtime::~Runtime() = default;
+
+void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std::move(mapper)); }
+void Runtime::run(const std::function<void(Context&)>& program) { impl_->run(program); }
+const Machine& Runtime::machine() const { return impl_->machine(); }
+Counters Runtime::counters() const { return impl_->counters(); }
+
+}  // namespace refrain

@@ -1,0 +1,77 @@
+#pragma once
+// What is behind a Runtime: the machine, the memories, the executor and the mapper that its contexts
+// share, and what it counts.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "analysis/analysis.hpp"
+#include "analysis/instance_store.hpp"
+#include "exec/executor.hpp"
+#include "refrain/mapper.hpp"
+#include "refrain/runtime.hpp"
+
+namespace refrain::runtime {
+
+class ContextImpl;
+class Reports;
+
+/// Sums over contexts.
+struct Totals {
+  std::uint64_t launches = 0, tasks = 0;
+  analysis::AnalysisCounters analysis;
+  void add(const ContextImpl& context);
+};
+
+class RuntimeImpl {
+ public:
+  explicit RuntimeImpl(Options options);
+  ~RuntimeImpl();
+  RuntimeImpl(const RuntimeImpl&) = delete;
+
+  void run(const std::function<void(Context&)>& program);
+
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] exec::Executor& executor() { return *executor_; }
+  [[nodiscard]] analysis::Memories& memories() { return memories_; }
+  [[nodiscard]] Mapper& mapper() { return *mapper_; }
+  void set_mapper(std::unique_ptr<Mapper> mapper);
+  [[nodiscard]] std::uint32_t window() const { return static_cast<std::uint32_t>(options_.window); }
+
+  /// Told of every operation and edge; null: nobody. Before run().
+  void set_graph_log(analysis::GraphLog* log) { graph_log_ = log; }
+  [[nodiscard]] analysis::GraphLog* graph_log() const { return graph_log_; }
+  /// Gets the token of every call of the program's context, in order; null: nobody. Before run().
+  void set_token_log(std::vector<std::uint64_t>* log) { token_log_ = log; }
+  [[nodiscard]] std::vector<std::uint64_t>* token_log() const { return token_log_; }
+
+  /// A number for a nested context; the program's is 0.
+  std::uint64_t next_context_id() { return context_ids_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+  /// What a context has counted is added when it ends. Any thread.
+  void add(const ContextImpl& context);
+  /// Sums over the contexts that have ended and the program's (on the thread that runs it).
+  [[nodiscard]] Counters counters() const;
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+
+ private:
+  Options options_;
+  Machine machine_;
+  analysis::Memories memories_;
+  std::unique_ptr<Mapper> mapper_;
+  std::unique_ptr<exec::Executor> executor_;
+  analysis::GraphLog* graph_log_ = nullptr;
+  std::vector<std::uint64_t>* token_log_ = nullptr;
+  std::atomic<std::uint64_t> context_ids_{0};
+  std::unique_ptr<Reports> reports_;
+  ContextImpl* program_ = nullptr;  ///< while run() runs
+  mutable std::mutex counters_mutex_;
+  Totals totals_;  ///< under counters_mutex_
+};
+
+}  // namespace refrain::runtime

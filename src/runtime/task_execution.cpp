@@ -1,0 +1,172 @@
+#include "runtime/task_execution.hpp"
+
+#include <boost/container/small_vector.hpp>
+#include <optional>
+
+#include "data/accumulator.hpp"
+#include "exec/scope.hpp"
+#include "refrain/error.hpp"
+#include "runtime/argument_info.hpp"
+#include "runtime/context_impl.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+// The running body, as its TaskFrame reaches it. A context of its own is made when the body first asks.
+class RunningTask final : public detail::ContextSource,
+                          public detail::Waiter,
+                          public detail::Lending {
+ public:
+  RunningTask(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution)
+      : record_(record), payload_(payload), execution_(execution) {}
+
+  std::span<const detail::PhysicalArgument> prepare() {
+    const LaunchPlan& plan = *record_.plan;
+    const std::size_t count = plan.requirements.size();
+    const bool check = record_.context->runtime().options().check;
+    arguments_.resize(count);
+    if (check) infos_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      describe(i, plan.arguments[payload_.rank * count + i], plan.requirements[i]);
+      if (!check) continue;
+      infos_[i] = {&plan, payload_.rank, i, this};
+      arguments_[i].info = &infos_[i];
+    }
+    return {arguments_.data(), arguments_.size()};
+  }
+
+  Context& context() override {
+    if (!nested_) nested_.emplace(*record_.context, record_, payload_, *this);
+    return nested_->facade();
+  }
+  void parallel_for(std::int64_t count, std::int64_t grain,
+                    const std::function<void(std::int64_t, std::int64_t)>& f) override {
+    execution_.executor.parallel_for(count, grain, f);
+  }
+
+  // Futures that were given as arguments are ready; others it must have launched itself.
+  [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override {
+    for (const AnyFuture& given : record_.futures)
+      if (given.state() == &state) return true;
+    return nested_ && nested_->may_wait_for(state);
+  }
+  void wait_for(detail::FutureState& state, std::size_t rank_or_all) override {
+    if (nested_) nested_->wait_for(state, rank_or_all);
+  }
+
+  [[nodiscard]] bool is_lent(std::size_t argument) const override {
+    return nested_ && nested_->is_lent(argument);
+  }
+
+  void finish() {
+    if (nested_) nested_->finish();
+  }
+  void abandon() noexcept {
+    if (nested_) nested_->abandon();
+  }
+
+ private:
+  void describe(std::size_t i, const PlannedArgument& planned, const PlannedRequirement& requirement) {
+    detail::PhysicalArgument& a = arguments_[i];
+    const data::IndexSpace& points = *planned.points;
+    a.bounds = points.bounds();
+    if (!points.dense()) {
+      a.rects = points.boxes().data();
+      a.rect_count = points.boxes().size();
+    }
+    a.region = planned.region;
+    if (requirement.privilege == Privilege::reduce) {
+      analysis::FoldPayload& fold = *payload_.arguments()[i].fold;
+      fold.accumulator = new detail::Accumulator(*requirement.op, points);
+      a.accumulator = fold.accumulator;
+    } else {
+      const analysis::Instance& instance = *payload_.arguments()[i].instance;
+      a.origin = instance.origin;
+      for (int d = 0; d < 3; ++d) a.stride[d] = instance.stride[d];
+    }
+  }
+
+  LaunchRecord& record_;
+  TaskPayload& payload_;
+  exec::Execution& execution_;
+  boost::container::small_vector<detail::PhysicalArgument, 4> arguments_;
+  boost::container::small_vector<detail::ArgumentInfo, 4> infos_;
+  std::optional<ContextImpl> nested_;
+};
+
+void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution) {
+  const LaunchPlan& plan = *record.plan;
+  RunningTask running(record, payload, execution);
+  const detail::CurrentWaiter current(running);
+  TaskFrame frame;
+  frame.arguments = running.prepare();
+  frame.values = record.values;
+  frame.futures = record.futures;
+  frame.point = plan.points[payload.rank].point;
+  frame.rank = payload.rank;
+  frame.source = &running;
+  detail::FutureState* result = record.result.state();
+  if (result != nullptr) frame.result = result->storage(payload.rank);
+  try {
+    plan.points[payload.rank].variant->body(frame);
+    running.finish();
+    if (result != nullptr) result->finish(payload.rank);
+  } catch (...) {
+    running.abandon();
+    throw;
+  }
+}
+
+}  // namespace
+
+void run_task(exec::Node& node, exec::Execution& execution) {
+  auto& payload = node.payload_as<TaskPayload>();
+  LaunchRecord& record = *payload.record;
+  // Whatever happens, this point has had its turn.
+  struct Done {
+    LaunchRecord& record;
+    ~Done() { record.point_done(); }
+  } done{record};
+  detail::FutureState* result = record.result.state();
+  if (execution.failure != nullptr) {
+    if (result != nullptr) result->fail(payload.rank, *execution.failure);
+    return;
+  }
+  try {
+    run_body(record, payload, execution);
+  } catch (...) {
+    if (result != nullptr) {
+      const auto failure =
+          exec::FailureRef::adopt(exec::Failure::thrown_by(node, std::current_exception()));
+      result->fail(payload.rank, *failure.get());
+    }
+    throw;
+  }
+}
+
+}  // namespace refrain::runtime
+
+namespace refrain::detail {
+
+namespace {
+
+[[noreturn]] void fail_access(const ArgumentInfo& info, const Point<3>& p, const std::string& why) {
+  const runtime::LaunchPlan& plan = *info.plan;
+  throw UsageError("'" + plan.info.name + "' launched at " + to_string(plan.info.where) +
+                   ", argument " + std::to_string(info.argument) + " (" + info.planned().region.name() +
+                   ", field '" + plan.requirements[info.argument].field + "'): access to point " +
+                   data::to_string(p, info.points().dim()) + " " + why);
+}
+
+}  // namespace
+
+void check_access(const ArgumentInfo& info, const Point<3>& p) {
+  if (info.lent()) fail_access(info, p, "while a child task may be changing it: wait for the child first");
+  if (!info.points().contains(p))
+    fail_access(info, p, "outside the argument, which is " +
+                             data::to_string(info.points().bounds(), info.points().dim()) +
+                             (info.points().dense() ? "" : ", sparse"));
+}
+
+}  // namespace refrain::detail
