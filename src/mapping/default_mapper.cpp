@@ -1,0 +1,66 @@
+#include "mapping/default_mapper.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "refrain/error.hpp"
+
+namespace refrain::mapping {
+
+namespace {
+
+std::string listed(std::span<const ProcessorKind> kinds) {
+  std::string text;
+  for (const ProcessorKind kind : kinds) {
+    if (!text.empty()) text += ", ";
+    text += to_string(kind);
+  }
+  return text.empty() ? "none" : text;
+}
+
+[[noreturn]] void fail_no_body(const MappingInput& input, std::span<const ProcessorKind> bodies) {
+  std::vector<ProcessorKind> there;
+  for (const auto kind : {ProcessorKind::cpu, ProcessorKind::gang, ProcessorKind::gpu})
+    if (input.machine->has(kind)) there.push_back(kind);
+  throw UsageError(
+      "'" + std::string(input.task) + "' launched at " + to_string(input.where) +
+      ": no processor of this machine can run it; it has bodies for: " + listed(bodies) +
+      "; the machine ('" + input.machine->name() + "') has: " + listed(there) +
+      ". Add a body for one of these, or describe another machine with "
+      "--refrain:machine");
+}
+
+ProcessorKind choose_kind(const MappingInput& input, std::span<const ProcessorKind> bodies) {
+  for (const auto kind : {ProcessorKind::gpu, ProcessorKind::gang, ProcessorKind::cpu})
+    if (std::ranges::find(input.variants, kind) != input.variants.end() && input.machine->has(kind))
+      return kind;
+  fail_no_body(input, bodies);
+}
+
+ProcessorId deal(const MappingInput& input, std::span<const ProcessorId> processors) {
+  using Wide = unsigned __int128;  // a launch domain may have 2^63 points
+  const Wide points = std::max<std::size_t>(input.points, 1);
+  return processors[static_cast<std::size_t>(Wide{input.rank} * processors.size() / points)];
+}
+
+}  // namespace
+
+void map_by_default(const MappingInput& input, std::span<const ProcessorKind> bodies,
+                    MappingOutput& output) {
+  const Machine& machine = *input.machine;
+  const ProcessorKind kind = choose_kind(input, bodies);
+  output.processor = deal(input, machine.processors(kind));
+  output.priority = 0;
+
+  ArgumentMapping answer;
+  const bool gpu = kind == ProcessorKind::gpu;
+  answer.layout.extent = gpu ? Extent::exact : Extent::whole;
+  for (const auto wanted : {gpu ? MemoryKind::framebuffer : MemoryKind::system, MemoryKind::pinned})
+    if (const std::optional<MemoryId> memory = machine.nearest(output.processor, wanted);
+        memory && (gpu || answer.memories.empty()))
+      answer.memories.push_back(*memory);
+  output.arguments.assign(input.arguments.size(), answer);
+}
+
+}  // namespace refrain::mapping
