@@ -1,0 +1,45 @@
+// Random programs in every setting: results equal to the sequential interpreter's bit for bit, and the
+// task graph exactly the naive analysis's (where the setting leaves memory unlimited).
+//
+// A failure prints the seed, the setting and a shrunk program; `fuzz --seed N` shows it again.
+
+#include <gtest/gtest.h>
+
+#include "support/crash_note.hpp"
+#include "support/generate.hpp"
+#include "support/test_budget.hpp"
+#include "support/trial.hpp"
+
+namespace refrain::test {
+namespace {
+
+class RandomPrograms : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(RandomPrograms, AreExactAndSequential) {
+  const Setting& setting = settings()[GetParam()];
+  // Every program in the first two settings; the others share them among themselves.
+  const std::uint64_t programs = GetParam() < 2 ? 2000 : 400;
+  const std::uint64_t first = GetParam() < 2 ? 0 : 400 * (GetParam() - 2);
+  Trials trials;
+  for (TestBudget budget(programs, 20); budget.more(); budget.next()) {
+    const std::uint64_t seed = first + budget.seed();
+    set_crash_note("seed " + std::to_string(seed) + ", setting '" + setting.name + "'", 120);
+    const std::string wrong = trials.run_and_shrink(generate(seed), setting);
+    if (!wrong.empty()) {
+      ADD_FAILURE() << wrong;
+      break;
+    }
+  }
+  clear_crash_note();
+}
+
+INSTANTIATE_TEST_SUITE_P(InEverySetting, RandomPrograms,
+                         testing::Range<std::size_t>(0, settings().size()), [](const auto& info) {
+                           std::string name;
+                           for (const char c : settings()[info.param].name)
+                             if (std::isalnum(static_cast<unsigned char>(c))) name += c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace refrain::test

@@ -1,0 +1,436 @@
+#include "support/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "refrain/context.hpp"
+#include "support/body.hpp"
+#include "support/text.hpp"
+
+namespace refrain::test {
+
+namespace {
+
+template <class F>
+auto with_dim(int dim, F&& f) {
+  if (dim == 1) return f(std::integral_constant<int, 1>{});
+  if (dim == 2) return f(std::integral_constant<int, 2>{});
+  return f(std::integral_constant<int, 3>{});
+}
+
+template <int N>
+Point<N> cut(const Point<3>& p) {
+  Point<N> q;
+  for (int d = 0; d < N; ++d) q[d] = p[d];
+  return q;
+}
+
+template <int N>
+IndexSpace<N> space_of(const Shape& shape, Mask mask) {
+  std::vector<Point<N>> points;
+  for (int i = 0; i < static_cast<int>(shape.points.size()); ++i)
+    if (has(mask, i)) points.push_back(cut<N>(shape.points[static_cast<std::size_t>(i)]));
+  return IndexSpace<N>(points);
+}
+
+/// Values where the runtime keeps them.
+class PhysicalView : public View {
+ public:
+  PhysicalView(const ResolvedArgument& is, const Shape& shape,
+               const detail::PhysicalArgument& physical)
+      : View(is, shape), shape_(&shape), physical_(&physical) {}
+  void* at(int point) override {
+    const Point<3>& p = shape_->points[static_cast<std::size_t>(point)];
+    const Rect<3>& bounds = physical_->bounds;
+    if (argument().privilege == Privilege::reduce) {
+      std::size_t index = 0;
+      for (int d = 0; d < shape_->dim; ++d)
+        index = index * static_cast<std::size_t>(bounds.hi[d] - bounds.lo[d] + 1) +
+                static_cast<std::size_t>(p[d] - bounds.lo[d]);
+      return detail::accumulator_slot(*physical_->accumulator, index);
+    }
+    std::byte* address = physical_->origin;
+    for (int d = 0; d < shape_->dim; ++d) address += p[d] * physical_->stride[d];
+    return address;
+  }
+  /// Are the argument's points what they should be?
+  [[nodiscard]] bool right_points() const {
+    return with_dim(shape_->dim, [&]<int N>(std::integral_constant<int, N>) {
+      Rect<N> bounds{cut<N>(physical_->bounds.lo), cut<N>(physical_->bounds.hi)};
+      Mask found = 0;
+      std::size_t visited = 0;
+      for (const Point<N>& p : Domain<N>(bounds, physical_->rects, physical_->rect_count)) {
+        Point<3> q{};
+        for (int d = 0; d < N; ++d) q[d] = p[d];
+        const int i = shape_->find(q);
+        if (i < 0) return false;
+        found |= Mask{1} << i;
+        ++visited;
+      }
+      return found == argument().points && visited == static_cast<std::size_t>(count(found));
+    });
+  }
+
+ private:
+  const Shape* shape_;
+  const detail::PhysicalArgument* physical_;
+};
+
+class Run;
+
+/// The by-value argument of every task.
+struct Payload {
+  Run* run;
+  const Resolved* launch;
+
+  Payload(Run* r, const Resolved* l) : run(r), launch(l) { alive.fetch_add(1); }
+  Payload(Payload&& other) noexcept : run(other.run), launch(other.launch) { alive.fetch_add(1); }
+  Payload& operator=(Payload&&) = delete;
+  ~Payload() { alive.fetch_sub(1); }
+  static std::atomic<int> alive;
+};
+std::atomic<int> Payload::alive{0};
+
+/// Names of one context: the program's, or a nested task's.
+struct Names {
+  Context* context;
+  std::span<const detail::PhysicalArgument> arguments;  ///< in nested tasks
+  std::map<int, AnyRegion> regions;
+  std::map<int, AnyPartition> partitions;
+
+  [[nodiscard]] AnyRegion region(const RegionRef& ref, const ResolvedPartition* within) const {
+    if (ref.partition >= 0) return partitions.at(ref.partition).piece(within->colour(ref.colour));
+    if (!arguments.empty()) return arguments[static_cast<std::size_t>(ref.root)].region;
+    return regions.at(ref.root);
+  }
+};
+
+class Run {
+ public:
+  Run(const Program& program, RunOutcome& outcome) : program_(program), outcome_(outcome) {
+    for (std::size_t i = 0; i < program.tasks.size(); ++i) {
+      const TaskSpec& spec = program.tasks[i];
+      std::vector<TaskVariant> variants{{ProcessorKind::cpu, body}};
+      if (spec.gpu) variants.push_back({ProcessorKind::gpu, body});
+      tasks_.emplace_back(fmt::format("t{}", i), variants,
+                          spec.returns ? ResultType{8, 8, nullptr} : ResultType{});
+    }
+  }
+
+  void execute(Context& context) {
+    Names names{&context, {}, {}, {}};
+    std::map<int, ResolvedPartition> partitions;
+    for (const Resolved& r : program_.statements) execute(r, names, partitions);
+  }
+
+  void complain(std::string text) {
+    const std::lock_guard lock(mutex_);
+    outcome_.complaints.push_back(std::move(text));
+  }
+
+ private:
+  using Partitions = std::map<int, ResolvedPartition>;
+
+  static void body(const TaskFrame& frame) {
+    const Payload& payload = *static_cast<const Payload*>(frame.values);
+    payload.run->run_point(*payload.launch, frame);
+  }
+
+  void execute(const Resolved& r, Names& names, Partitions& partitions);
+  void create(const Resolved& r, Names& names);
+  AnyPartition partition(const Resolved& r, const Names& names, const Partitions& partitions);
+  void launch(const Resolved& r, const Names& names, const Partitions& partitions);
+  void access(const Resolved& r, const AnyRegion& region, const Names& names);
+  void run_point(const Resolved& r, const TaskFrame& frame);
+
+  const Shape& shape(int tree) const { return program_.shape(tree); }
+  AnyField field(int tree, int index) const {
+    return field_of(shape(tree).fields[static_cast<std::size_t>(index)], index);
+  }
+  static AnyRegion region(const RegionRef& ref, const Names& names, const Partitions& partitions) {
+    return names.region(ref, ref.partition >= 0 ? &partitions.at(ref.partition) : nullptr);
+  }
+
+  const Program& program_;
+  RunOutcome& outcome_;
+  std::mutex mutex_;
+  std::vector<DynamicTask> tasks_;
+  std::map<int, AnyFuture> futures_;
+};
+
+Projection projection_of(const ProjectionSpec& p) {
+  switch (p.kind) {
+    case ProjectionSpec::Kind::identity: return {};
+    case ProjectionSpec::Kind::function: return Projection::function("spread", spread, p.key);
+    default: break;
+  }
+  return Projection::affine({{{p.scale[0], 0, 0}, {0, p.scale[1], 0}, {0, 0, p.scale[2]}}},
+                            p.offset);
+}
+
+void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
+  using Kind = Statement::Kind;
+  const Statement& s = r.spec;
+  Context& context = *names.context;
+  const auto here = std::source_location::current();
+  switch (s.kind) {
+    case Kind::create: create(r, names); break;
+    case Kind::partition:
+      partitions[s.id] = r.partition;
+      names.partitions[s.id] = partition(r, names, partitions);
+      break;
+    case Kind::destroy_region: context.destroy(names.regions.at(s.id)); break;
+    case Kind::destroy_partition: context.destroy(names.partitions.at(s.id)); break;
+    case Kind::fill: {
+      std::uint64_t value = 0;
+      write_value(shape(r.target.tree).fields[static_cast<std::size_t>(r.target.field)], &value,
+                  s.salt);
+      context.fill_bytes(region(s.target.region, names, partitions),
+                         field(r.target.tree, r.target.field), &value, here);
+      break;
+    }
+    case Kind::fill_future:
+      context.fill_future(region(s.target.region, names, partitions),
+                          field(r.target.tree, r.target.field), futures_.at(s.future), here);
+      break;
+    case Kind::launch: launch(r, names, partitions); break;
+    case Kind::reduce: {
+      const AnyFuture& values = futures_.at(s.future);
+      futures_[s.id] = AnyFuture(context.reduce_futures(values, op_of(s.op, r.value), here));
+      break;
+    }
+    case Kind::copy:
+      context.copy_fields(
+          region(s.source.region, names, partitions), field(r.source.tree, r.source.field),
+          region(s.target.region, names, partitions), field(r.target.tree, r.target.field), here);
+      break;
+    case Kind::access: access(r, region(s.target.region, names, partitions), names); break;
+    case Kind::get: {
+      const auto* value =
+          static_cast<const std::byte*>(detail::await(*futures_.at(s.future).state()));
+      outcome_.observed.emplace_back(value, value + 8);
+      break;
+    }
+    case Kind::fence: context.fence(); break;
+  }
+}
+
+void Run::create(const Resolved& r, Names& names) {
+  const Shape& of = shape(r.tree);
+  std::vector<AnyField> fields;
+  for (std::size_t f = 0; f < of.fields.size(); ++f)
+    fields.push_back(field_of(of.fields[f], static_cast<int>(f)));
+  names.regions[r.spec.id] = with_dim(of.dim, [&]<int N>(std::integral_constant<int, N>) {
+    return names.context->make_region(space_of<N>(of, of.all()).shared(), fields);
+  });
+}
+
+template <int N>
+AnyPartition make_partition(Context& context, const Resolved& r, const Shape& shape,
+                            const AnyRegion& parent, const AnyPartition& any_a,
+                            const AnyPartition& any_b) {
+  using Op = PartitionSpec::Op;
+  const PartitionSpec& p = r.spec.partition;
+  const Region<N> region(parent);
+  const Partition<N> a(any_a), b(any_b);
+  switch (p.op) {
+    case Op::blocks: return context.blocks<N>(region, cut<N>(p.numbers));
+    case Op::halo: return context.halo(a, cut<N>(p.numbers));
+    case Op::interior: return context.interior(a, cut<N>(p.numbers));
+    case Op::unite: return context.unite(a, b);
+    case Op::intersect: return context.intersect(a, b);
+    case Op::subtract: return context.subtract(a, b);
+    case Op::by_colour:
+      return context.by_colour(region, Field<Coord>(field_of(ValueKind::i64, p.field).name),
+                               p.numbers[0]);
+    case Op::pieces: {
+      std::vector<IndexSpace<N>> pieces;
+      for (const Mask m : r.partition.pieces) pieces.push_back(space_of<N>(shape, m));
+      return context.partition(region, pieces);
+    }
+    default: break;
+  }
+  std::array<std::array<Coord, 3>, 3> matrix{};
+  Rect<N> extent;
+  for (int d = 0; d < N; ++d) {
+    matrix[static_cast<std::size_t>(d)][static_cast<std::size_t>(d % p.colour_dim)] = p.scale[d];
+    extent.lo[d] = 0;
+    extent.hi[d] = p.extent[d] - 1;
+  }
+  const Projection transform = Projection::affine(matrix, p.offset);
+  if (p.colour_dim == 1)
+    return context.restrict_to(region, IndexSpace<1>(Rect1{0, p.numbers[0] - 1}), transform,
+                               extent);
+  return context.restrict_to(region,
+                             IndexSpace<2>(Rect2{{0, 0}, {p.numbers[0] - 1, p.numbers[1] - 1}}),
+                             transform, extent);
+}
+
+AnyPartition Run::partition(const Resolved& r, const Names& names, const Partitions& partitions) {
+  const PartitionSpec& p = r.spec.partition;
+  const AnyPartition none;
+  const AnyPartition& a = p.a >= 0 ? names.partitions.at(p.a) : none;
+  const AnyPartition& b = p.b >= 0 ? names.partitions.at(p.b) : none;
+  const AnyRegion parent = p.a >= 0 ? AnyRegion{} : region(p.parent, names, partitions);
+  const Shape& of = shape(r.partition.tree);
+  const AnyPartition made = with_dim(of.dim, [&]<int N>(std::integral_constant<int, N>) {
+    return make_partition<N>(*names.context, r, of, parent, a, b);
+  });
+  Mask covered = 0;
+  int total = 0;
+  for (const Mask m : r.partition.pieces) {
+    covered |= m;
+    total += count(m);
+  }
+  if (made.pieces() != r.partition.pieces.size())
+    complain(fmt::format("partition {} has {} pieces", r.spec.id, made.pieces()));
+  if (made.is_disjoint() != (count(covered) == total))
+    complain(fmt::format("partition {}: is_disjoint() is wrong", r.spec.id));
+  if (made.is_complete() != (covered == r.partition.parent))
+    complain(fmt::format("partition {}: is_complete() is wrong", r.spec.id));
+  return made;
+}
+
+detail::LaunchDomain domain_of(const DomainSpec& d, IndexSpace<1>& one, IndexSpace<2>& two,
+                               IndexSpace<3>& three) {
+  if (d.dense) {
+    detail::LaunchDomain domain{d.dim, {d.points.front(), d.points.back()}, nullptr};
+    return domain;
+  }
+  const Shape shape{d.dim, d.points, {}};
+  switch (d.dim) {
+    case 1: return detail::launch_domain(one = space_of<1>(shape, shape.all()));
+    case 2: return detail::launch_domain(two = space_of<2>(shape, shape.all()));
+    default: return detail::launch_domain(three = space_of<3>(shape, shape.all()));
+  }
+}
+
+void Run::launch(const Resolved& r, const Names& names, const Partitions& partitions) {
+  const LaunchSpec& l = r.spec.launch;
+  std::vector<Requirement> requirements;
+  for (std::size_t i = 0; i < l.requirements.size(); ++i) {
+    const RequirementSpec& q = l.requirements[i];
+    const ResolvedArgument& is = r.points[0].arguments[i];
+    const AnyField f = field(is.tree, is.field);
+    const ReductionOp* op =
+        q.privilege == Privilege::reduce
+            ? &op_of(q.op, shape(is.tree).fields[static_cast<std::size_t>(is.field)])
+            : nullptr;
+    requirements.push_back(
+        q.partitioned ? Requirement::of(names.partitions.at(q.partition), f, q.privilege, op,
+                                        projection_of(q.projection))
+                      : Requirement::of(region(q.region, names, partitions), f, q.privilege, op));
+  }
+  Payload payload(this, &r);
+  std::vector<detail::FutureState*> states;
+  for (const int f : l.futures) states.push_back(futures_.at(f).state());
+  IndexSpace<1> one;
+  IndexSpace<2> two;
+  IndexSpace<3> three;
+  const detail::LaunchDomain domain = domain_of(l.domain, one, two, three);
+  LaunchRequest request;
+  request.task = tasks_[static_cast<std::size_t>(l.task)].record().get();
+  request.domain = l.domain.group ? &domain : nullptr;
+  request.requirements = requirements;
+  request.values = &payload;
+  request.value_ops = &detail::value_ops<Payload>;
+  request.futures = states;
+  request.hints = {l.priority, l.inline_if_ready};
+  request.where = std::source_location::current();
+  request.wants_future = l.future >= 0;
+  AnyFuture future = names.context->launch(request);
+  if (l.future >= 0) futures_[l.future] = std::move(future);
+}
+
+void Run::run_point(const Resolved& r, const TaskFrame& frame) {
+  if (frame.rank >= r.points.size() || frame.point != r.points[frame.rank].point)
+    return complain(
+        fmt::format("task t{}: wrong point or rank {}", r.spec.launch.task, frame.rank));
+  const PointTask& task = r.points[frame.rank];
+  if (frame.arguments.size() != task.arguments.size())
+    return complain(
+        fmt::format("task t{}: {} arguments", r.spec.launch.task, frame.arguments.size()));
+  std::vector<PhysicalView> views;
+  std::vector<View*> arguments;
+  for (std::size_t i = 0; i < task.arguments.size(); ++i)
+    views.emplace_back(task.arguments[i], shape(task.arguments[i].tree), frame.arguments[i]);
+  for (PhysicalView& view : views) {
+    if (!view.right_points())
+      return complain(fmt::format("task t{}: an argument's domain is wrong", r.spec.launch.task));
+    arguments.push_back(&view);
+  }
+  std::vector<std::uint64_t> futures;
+  for (const AnyFuture& f : frame.futures)
+    futures.push_back(value_bits(ValueKind::i64, detail::ready_value(*f.state())));
+  const std::uint64_t digest = run_body(r.spec.launch.salt, task.point, futures, arguments);
+  const TaskSpec& spec = program_.tasks[static_cast<std::size_t>(r.spec.launch.task)];
+  if (spec.returns && frame.result != nullptr) make_result(spec.result, digest, frame.result);
+  if (task.children.empty()) return;
+  Names names{&frame.context(), frame.arguments, {}, {}};
+  Partitions partitions;
+  for (const Resolved& child : task.children) execute(child, names, partitions);
+}
+
+void Run::access(const Resolved& r, const AnyRegion& of, const Names& names) {
+  detail::PhysicalArgument physical;
+  const std::uint64_t ticket =
+      names.context->begin_access(of, field(r.target.tree, r.target.field), r.target.privilege,
+                                  physical, std::source_location::current());
+  PhysicalView view(r.target, shape(r.target.tree), physical);
+  View* views[] = {&view};
+  if (!view.right_points()) complain("an access's domain is wrong");
+  else run_body(r.spec.salt, {}, {}, views);
+  outcome_.observed.push_back(contents(view));
+  runtime::end_access(names.context->impl(), ticket);
+}
+
+}  // namespace
+
+RunOutcome execute(Runtime& runtime, const Program& program) {
+  RunOutcome outcome;
+  {
+    Run run(program, outcome);
+    try {
+      runtime.run([&](Context& context) { run.execute(context); });
+    } catch (const std::exception& error) { run.complain(fmt::format("threw: {}", error.what())); }
+  }
+  if (const int left = Payload::alive.exchange(0); left != 0)
+    outcome.complaints.push_back(fmt::format("{} by-value arguments were not destroyed", left));
+  return outcome;
+}
+
+std::string compare(const Program& program, const std::vector<Observation>& expected,
+                    const RunOutcome& outcome) {
+  std::string text;
+  for (const std::string& complaint : outcome.complaints) text += complaint + "\n";
+  std::size_t n = 0;
+  for (const Resolved& r : program.statements) {
+    using Kind = Statement::Kind;
+    if (r.spec.kind != Kind::access && r.spec.kind != Kind::get) continue;
+    if (n >= outcome.observed.size()) {
+      if (text.empty()) text = "the run ended early\n";
+      break;
+    }
+    const Observation &want = expected[n], &got = outcome.observed[n];
+    ++n;
+    if (want == got) continue;
+    text += "differs: " + to_text(program, r);
+    if (want.size() != got.size()) break;
+    const ValueKind kind =
+        r.spec.kind == Kind::get
+            ? ValueKind::f64
+            : program.shape(r.target.tree).fields[static_cast<std::size_t>(r.target.field)];
+    for (std::size_t at = 0; at < want.size(); at += size_of(kind))
+      if (std::memcmp(&want[at], &got[at], size_of(kind)) != 0)
+        text += fmt::format("  value {}: expected {}, found {}\n", at / size_of(kind),
+                            value_text(kind, &want[at]), value_text(kind, &got[at]));
+    break;
+  }
+  return text;
+}
+
+}  // namespace refrain::test

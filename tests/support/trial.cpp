@@ -1,0 +1,95 @@
+#include "support/trial.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/runtime_impl.hpp"
+#include "support/judge.hpp"
+#include "support/naive_analysis.hpp"
+#include "support/random.hpp"
+#include "support/runner.hpp"
+#include "support/shrink.hpp"
+#include "support/text.hpp"
+
+namespace refrain::test {
+
+namespace {
+
+constexpr const char* one_memory = "emulated:cpus=8";
+constexpr const char* two_gpus = "emulated:cpus=8,gpus=2";
+// Room for the arguments of any one task, and for little more.
+constexpr const char* tiny = "emulated:cpus=8,gpus=2,framebuffer=4KiB";
+constexpr auto everywhere = MappingRule::Style::spread;
+
+}  // namespace
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> all{
+      {.name = "one memory", .machine = one_memory, .workers = 1},
+      {.name = "two gpus", .machine = two_gpus, .workers = 2, .style = everywhere},
+      {.name = "exact instances", .machine = one_memory, .workers = 4, .style = everywhere},
+      {.name = "seeded", .machine = one_memory, .seeded = true},
+      {.name = "window of 1", .machine = one_memory, .workers = 2, .window = 1},
+      {.name = "tiny framebuffers",
+       .machine = tiny,
+       .workers = 2,
+       .style = everywhere,
+       .limited_memory = true},
+      {.name = "eight workers",
+       .machine = two_gpus,
+       .workers = 8,
+       .style = everywhere,
+       .every_launch = true},
+      {.name = "seeded, two gpus", .machine = two_gpus, .seeded = true, .style = everywhere},
+      {.name = "no worker", .machine = one_memory, .workers = 0, .window = 3, .check = true},
+      {.name = "default mapper", .machine = two_gpus, .workers = 2, .default_mapper = true},
+      {.name = "seeded, tiny framebuffers",
+       .machine = tiny,
+       .window = 2,
+       .seeded = true,
+       .style = everywhere,
+       .limited_memory = true},
+  };
+  return all;
+}
+
+Runtime& Trials::runtime(const Setting& setting, std::uint64_t seed) {
+  std::unique_ptr<Runtime>& kept = runtimes_[setting.name];
+  if (kept == nullptr || setting.seeded) {
+    Options options;
+    options.machine = setting.machine;
+    options.workers = setting.workers;
+    options.window = setting.window;
+    if (setting.seeded) options.schedule = mix(seed, 5);
+    options.check = options.check || setting.check;
+    kept.reset();
+    kept = std::make_unique<Runtime>(options);
+  }
+  return *kept;
+}
+
+std::string Trials::run(const Plan& plan, const Setting& setting) {
+  std::vector<Observation> expected;
+  const Program program = resolve(plan, &expected);
+  Runtime& runtime = this->runtime(setting, plan.seed);
+  const MappingRule rule(runtime.machine(), setting.style, mix(plan.seed, 9));
+  if (!setting.default_mapper) runtime.set_mapper(rule.mapper(setting.every_launch));
+  GraphRecorder graph;
+  runtime.impl().set_graph_log(&graph);
+  const RunOutcome outcome = execute(runtime, program);
+  runtime.impl().set_graph_log(nullptr);
+  std::string wrong = compare(program, expected, outcome);
+  if (wrong.empty() && !setting.default_mapper && !setting.limited_memory)
+    wrong = judge(program, NaiveAnalysis(program, rule).analyse(), graph, setting.window < 100);
+  // A runtime that went wrong is not used again.
+  if (!wrong.empty()) runtimes_.erase(setting.name);
+  return wrong;
+}
+
+std::string Trials::run_and_shrink(const Plan& plan, const Setting& setting) {
+  if (run(plan, setting).empty()) return {};
+  const Plan small = shrink(plan, [&](const Plan& p) { return !run(p, setting).empty(); });
+  return fmt::format("seed {}, setting '{}'\n{}\n{}", plan.seed, setting.name, run(small, setting),
+                     to_text(resolve(small)));
+}
+
+}  // namespace refrain::test

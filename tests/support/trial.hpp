@@ -1,0 +1,45 @@
+#pragma once
+// A trial: one random program, executed in one setting, judged in every way that the setting allows:
+// results against the sequential interpreter, the graph against the naive analysis.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "refrain/runtime.hpp"
+#include "support/mapping_rule.hpp"
+#include "support/plan.hpp"
+
+namespace refrain::test {
+
+struct Setting {
+  std::string name;
+  std::string machine;
+  int workers = 1;
+  std::size_t window = 8192;
+  bool seeded = false;          ///< run in an order decided by the program's seed
+  bool default_mapper = false;  ///< instead of a rule that depends on the program's seed
+  MappingRule::Style style = MappingRule::Style::plain;
+  bool every_launch = false;    ///< the mapper is asked each time
+  bool limited_memory = false;  ///< instances are evicted: only results are judged
+  bool check = false;           ///< checked accessors
+};
+
+/// All settings, the cheapest and plainest first.
+const std::vector<Setting>& settings();
+
+/// Runs trials one after the other and keeps a runtime per setting. One thread.
+class Trials {
+ public:
+  /// Empty, or what is wrong.
+  std::string run(const Plan& plan, const Setting& setting);
+  /// What `run` finds, with the seed, the setting and the shrunk program.
+  std::string run_and_shrink(const Plan& plan, const Setting& setting);
+
+ private:
+  Runtime& runtime(const Setting& setting, std::uint64_t seed);
+  std::map<std::string, std::unique_ptr<Runtime>> runtimes_;
+};
+
+}  // namespace refrain::test
