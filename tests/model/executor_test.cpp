@@ -243,19 +243,18 @@ TEST_P(BothExecutors, RunsInlineWhenReady) {
   });
 }
 
-TEST_P(BothExecutors, SteadyStateTakesNoMemory) {
+TEST_P(BothExecutors, MemoryIsBoundedByTheWindow) {
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 64);
-    std::size_t bytes = 0;
     for (int i = 0; i < 20'000; ++i) {
       scope.throttle();
       Node& node = scope.allocate(100);
       node.info = &task_info;
       node.run = [](Node&, Execution&) {};
       executor_->publish(node, 0);
-      if (i == 1000) bytes = scope.pool_bytes();
     }
-    EXPECT_EQ(scope.pool_bytes(), bytes);
+    // As many nodes as the window has room for, in slabs that double.
+    EXPECT_LE(scope.pool_bytes(), 2 * 64 * (sizeof(Node) + 192) + NodePool::kMinSlab);
     scope.drain(nullptr);
     EXPECT_EQ(scope.launched(), 20'000U);
     EXPECT_EQ(scope.in_flight(), 0U);
