@@ -121,15 +121,15 @@ int run(const Choices& choices) {
   while (next != last && std::chrono::steady_clock::now() < end) {
     const Ending ending = isolated(30, [&](Progress& progress) -> std::string {
       Trials trials;
-      for (std::uint64_t seed = next; seed != last && std::chrono::steady_clock::now() < end;
-           ++seed) {
+      std::uint64_t seed = next;
+      for (; seed != last && std::chrono::steady_clock::now() < end; ++seed) {
         const Plan plan = generate(seed);
         for (std::size_t s = 0; s < all.size(); ++s) {
           progress.begin(seed, static_cast<int>(s));
           if (std::string wrong = trials.run(plan, all[s]); !wrong.empty()) return wrong;
         }
       }
-      progress.begin(next == last ? last : progress.seed + 1, 0);
+      progress.begin(seed, 0);
       return {};
     });
     next = ending.seed;

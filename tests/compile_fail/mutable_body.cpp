@@ -1,0 +1,6 @@
+// expect: must not be .mutable
+#include <refrain/refrain.hpp>
+
+using namespace refrain;
+
+const Task count{"count", [n = 0]() mutable { ++n; }};

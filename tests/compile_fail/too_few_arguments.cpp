@@ -1,0 +1,12 @@
+// expect: wrong number of arguments
+#include <refrain/refrain.hpp>
+
+using namespace refrain;
+
+constexpr Field<double> mass{"mass"};
+const Task scale{"scale", [](ReadWrite<double> x, double a, double b) { x[0] = a * b; }};
+
+void program(Context& context) {
+  auto cells = context.region(Rect1{0, 9}, mass);
+  context.launch(scale, cells[mass]);
+}
