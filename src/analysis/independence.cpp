@@ -21,7 +21,8 @@ bool all_use_one(const PointUses& uses) {
 /// The boxes of the sets; the owner is the point. A set that all points use is there once, as the first
 /// point's.
 std::vector<BoxTree::Item> boxes_of(const PointUses& uses) {
-  const std::size_t sets = all_use_one(uses) ? std::min<std::size_t>(1, uses.sets.size()) : uses.sets.size();
+  const std::size_t sets =
+      all_use_one(uses) ? std::min<std::size_t>(1, uses.sets.size()) : uses.sets.size();
   std::vector<BoxTree::Item> items;
   items.reserve(sets);
   for (std::size_t rank = 0; rank < sets; ++rank)
@@ -38,7 +39,8 @@ bool all_distinct(std::vector<const IndexSpace*> sets) {
 }
 
 /// Two points whose sets of one writing requirement meet.
-std::optional<Conflict> conflict_within(std::size_t points, const PointUses& uses, std::size_t index) {
+std::optional<Conflict> conflict_within(std::size_t points, const PointUses& uses,
+                                        std::size_t index) {
   if (points < 2) return std::nullopt;
   if (all_use_one(uses)) {
     if (uses.sets[0]->empty()) return std::nullopt;
@@ -52,8 +54,8 @@ std::optional<Conflict> conflict_within(std::size_t points, const PointUses& use
     tree.query(item.box, [&](const BoxTree::Item& other) {
       // Boxes of one set do not meet, so the box of the same owner is the item itself.
       if (other.owner != item.owner)
-        found = Conflict{std::min(item.owner, other.owner), std::max(item.owner, other.owner), index,
-                         index, intersection(item.box, other.box).lo};
+        found = Conflict{std::min(item.owner, other.owner), std::max(item.owner, other.owner),
+                         index, index, intersection(item.box, other.box).lo};
       return !found;
     });
     if (found) return found;
@@ -62,13 +64,14 @@ std::optional<Conflict> conflict_within(std::size_t points, const PointUses& use
 }
 
 /// A point of one requirement and a point of another, perhaps the same, whose sets meet.
-std::optional<Conflict> conflict_between(const PointUses& a, std::size_t a_index, const PointUses& b,
-                                         std::size_t b_index) {
+std::optional<Conflict> conflict_between(const PointUses& a, std::size_t a_index,
+                                         const PointUses& b, std::size_t b_index) {
   const BoxTree tree(boxes_of(a));
   for (const BoxTree::Item& item : boxes_of(b)) {
     std::optional<Conflict> found;
     tree.query(item.box, [&](const BoxTree::Item& other) {
-      found = Conflict{other.owner, item.owner, a_index, b_index, intersection(item.box, other.box).lo};
+      found =
+          Conflict{other.owner, item.owner, a_index, b_index, intersection(item.box, other.box).lo};
       return false;
     });
     if (!found) continue;
@@ -101,7 +104,8 @@ std::optional<Conflict> find_conflict(std::size_t points, std::span<const PointU
       if (a.data != b.data || compatible(a.privilege, a.op, b.privilege, b.op)) continue;
       // The reader is looked up in the other's tree.
       const bool turn = a.privilege == Privilege::read;
-      if (auto found = turn ? conflict_between(b, j, a, i) : conflict_between(a, i, b, j)) return found;
+      if (auto found = turn ? conflict_between(b, j, a, i) : conflict_between(a, i, b, j))
+        return found;
     }
   }
   return std::nullopt;

@@ -20,7 +20,8 @@ namespace refrain::analysis {
 
 /// One requirement of a launch, for all its points.
 struct PointUses {
-  const void* data = nullptr;  ///< names the field of the tree: equal for the same data, otherwise not
+  const void* data =
+      nullptr;  ///< names the field of the tree: equal for the same data, otherwise not
   Privilege privilege = Privilege::read;
   const ReductionOp* op = nullptr;  ///< of a reduction
   /// What each point uses, in the order of the launch domain; or one set that every point uses.
@@ -39,9 +40,11 @@ struct Conflict {
 };
 
 /// Whether uses with these privileges may share points.
-[[nodiscard]] bool compatible(Privilege a, const ReductionOp* a_op, Privilege b, const ReductionOp* b_op);
+[[nodiscard]] bool compatible(Privilege a, const ReductionOp* a_op, Privilege b,
+                              const ReductionOp* b_op);
 
 /// A conflict in a launch of `points` points (1: a single launch), or nothing. The same one in every run.
-[[nodiscard]] std::optional<Conflict> find_conflict(std::size_t points, std::span<const PointUses> uses);
+[[nodiscard]] std::optional<Conflict> find_conflict(std::size_t points,
+                                                    std::span<const PointUses> uses);
 
 }  // namespace refrain::analysis

@@ -12,13 +12,13 @@ Memories::Memories(const Machine& machine) : machine_(machine) {
 }
 
 InstanceStore::InstanceStore(Memories& memories)
-    : memories_(memories),
-      reusable_(memories.machine().memories().size()),
-      live_(memories.machine().memories().size()) {}
+    : memories_(memories), live_(memories.machine().memories().size()) {}
 
 InstanceStore::~InstanceStore() {
   // The context has drained its scope: nothing uses these bytes any more.
-  for (const Retired& retired : retired_) memories_.pool(retired.memory).release(retired.bytes);
+  for (const Retired& retired : retired_)
+    if (!retired.bytes_are_back)
+      memories_.pool(retired.instance->memory).release(retired.instance->bytes);
 }
 
 bool InstanceStore::reuses_at_once(MemoryId memory) const {
@@ -52,45 +52,41 @@ void InstanceStore::adopt(Instance& instance) {
 
 // The new instance comes after the operations that used any of its addresses before.
 void InstanceStore::inherit_waits(Instance& instance) {
-  auto& freed = reusable_[instance.memory];
   const auto* begin = static_cast<const std::byte*>(instance.bytes);
   const auto* end = begin + instance.size;
-  for (Retired& old : freed) {
-    std::erase_if(old.users, [](const exec::NodeRef& user) { return exec::is_complete(user); });
-    const auto* old_begin = static_cast<const std::byte*>(old.bytes);
-    if (old_begin < end && begin < old_begin + old.size)
+  for (const Retired& old : retired_) {
+    if (old.instance->memory != instance.memory || !old.bytes_are_back) continue;
+    const auto* old_begin = static_cast<const std::byte*>(old.instance->bytes);
+    if (old_begin < end && begin < old_begin + old.instance->size)
       instance.waits.insert(instance.waits.end(), old.users.begin(), old.users.end());
   }
-  std::erase_if(freed, [](const Retired& old) { return old.users.empty(); });
 }
 
 void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users) {
   std::erase(live_[instance->memory], instance.get());
   --alive_;
-  if (instance->storage != Storage::pool) return;
   users.insert(users.end(), instance->waits.begin(), instance->waits.end());
-  Retired retired{instance->bytes, instance->size, instance->memory, std::move(users)};
-  if (reuses_at_once(instance->memory)) {
-    memories_.pool(instance->memory).release(instance->bytes);
-    if (!retired.users.empty()) reusable_[instance->memory].push_back(std::move(retired));
-  } else {
-    retired_.push_back(std::move(retired));
-    collect();
-  }
+  const bool ours = instance->storage == Storage::pool;
+  const bool at_once = ours && reuses_at_once(instance->memory);
+  if (at_once) memories_.pool(instance->memory).release(instance->bytes);
+  retired_.push_back({std::move(instance), std::move(users), at_once || !ours});
+  collect();
 }
 
 void InstanceStore::collect() {
   std::erase_if(retired_, [&](Retired& retired) {
     while (!retired.users.empty() && exec::is_complete(retired.users.back())) retired.users.pop_back();
     if (!retired.users.empty()) return false;
-    memories_.pool(retired.memory).release(retired.bytes);
+    if (!retired.bytes_are_back)
+      memories_.pool(retired.instance->memory).release(retired.instance->bytes);
     return true;
   });
 }
 
 const exec::NodeRef* InstanceStore::first_blocker(MemoryId memory) const {
   for (const Retired& retired : retired_)
-    if (retired.memory == memory && !retired.users.empty()) return &retired.users.back();
+    if (retired.instance->memory == memory && !retired.bytes_are_back && !retired.users.empty())
+      return &retired.users.back();
   return nullptr;
 }
 

@@ -10,7 +10,6 @@
 // Owner: the context's thread; the pools below are shared between contexts and lock.
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -43,7 +42,7 @@ class InstanceStore {
   void retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users);
   /// Hands back the bytes of retired instances whose users have completed.
   void collect();
-  /// Bytes of the memory that will come back when operations in flight complete; their users.
+  /// A user of bytes of this memory that will come back when operations in flight complete; or null.
   [[nodiscard]] const exec::NodeRef* first_blocker(MemoryId memory) const;
 
   [[nodiscard]] std::size_t alive() const { return alive_; }
@@ -54,18 +53,16 @@ class InstanceStore {
 
  private:
   struct Retired {
-    void* bytes;
-    std::size_t size;
-    MemoryId memory;
+    std::unique_ptr<Instance> instance;  ///< its users still look at it
     std::vector<exec::NodeRef> users;
+    bool bytes_are_back;                 ///< in the pool, for others to use after these users
   };
   [[nodiscard]] bool reuses_at_once(MemoryId memory) const;
   void inherit_waits(Instance& instance);
 
   Memories& memories_;
-  std::deque<Retired> retired_;                ///< waiting for their users
-  std::vector<std::vector<Retired>> reusable_; ///< per framebuffer: free bytes that have old users
-  std::vector<std::vector<Instance*>> live_;   ///< per memory, in order of creation
+  std::vector<Retired> retired_;              ///< waiting for their users, oldest first
+  std::vector<std::vector<Instance*>> live_;  ///< per memory, in order of creation
   std::size_t alive_ = 0;
 };
 

@@ -71,15 +71,15 @@ void* FutureBlocks::take(std::size_t bytes, std::size_t alignment, std::uint8_t&
   return block;
 }
 
-void FutureBlocks::give_back(void* memory, std::uint8_t size_class, std::size_t alignment) noexcept {
+void FutureBlocks::give_back(void* memory, std::uint8_t size_class,
+                             std::size_t alignment) noexcept {
   if (size_class == unpooled) {
     ::operator delete(memory, std::align_val_t(alignment));
   } else {
     auto* block = ::new (memory) Block{returned_.load(std::memory_order_relaxed), size_class};
     // release: partner of the acquire in collect; the block is done with.
     while (!returned_.compare_exchange_weak(block->next, block, std::memory_order_release,
-                                            std::memory_order_relaxed)) {
-    }
+                                            std::memory_order_relaxed)) {}
   }
   came_back(1);
 }

@@ -28,8 +28,8 @@ struct FutureState::Shape {
 
   Shape(const ResultType& type, std::size_t points)
       : stride(round_up(type.size, type.alignment)),
-        values_offset(round_up(sizeof(FutureState) + points * (sizeof(exec::NodeRef) + 1),
-                               type.alignment)),
+        values_offset(
+            round_up(sizeof(FutureState) + points * (sizeof(exec::NodeRef) + 1), type.alignment)),
         bytes(values_offset + points * stride),
         alignment(std::max(type.alignment, alignof(FutureState))) {}
 };

@@ -88,8 +88,8 @@ class FutureState {
   using Failures = std::vector<std::pair<std::size_t, exec::FailureRef>>;
   struct Shape;
 
-  FutureState(FutureBlocks& blocks, const ResultType& type, std::uint64_t context, std::size_t points,
-              bool group, const Shape& shape);
+  FutureState(FutureBlocks& blocks, const ResultType& type, std::uint64_t context,
+              std::size_t points, bool group, const Shape& shape);
   ~FutureState();
   static FutureState* make(FuturePool& pool, const ResultType& type, std::uint64_t context,
                            std::size_t points, bool group);

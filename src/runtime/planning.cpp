@@ -103,11 +103,45 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
         &argument.field->footprint(argument.points, argument.region.tree, argument.region.node);
 }
 
+void ContextImpl::check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
+  const std::size_t count = plan.requirements.size();
+  std::vector<analysis::PointUses> uses(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Requirement& r = request.requirements[i];
+    analysis::PointUses& use = uses[i];
+    if (plan.points.empty()) return;
+    use.data = plan.arguments[i].field;
+    use.privilege = r.privilege;
+    use.op = r.op;
+    const bool partitioned = r.partition.tree != nullptr;
+    use.disjoint_pieces = partitioned && r.partition.tree->is_disjoint(r.partition.index);
+    for (std::size_t rank = 0; rank < (partitioned ? plan.points.size() : 1); ++rank)
+      use.sets.push_back(plan.arguments[rank * count + i].points.get());
+  }
+  const auto conflict = analysis::find_conflict(plan.points.size(), uses);
+  if (!conflict) return;
+  auto describe = [&](std::size_t rank, std::size_t use) {
+    const std::size_t i = use;
+    std::string text = "argument " + std::to_string(i) + " (" +
+                       plan.arguments[rank * count + i].region.name() + ", field '" +
+                       plan.requirements[i].field + "', " +
+                       std::string(to_string(plan.requirements[i].privilege)) + ")";
+    if (plan.group) text += " of point " + data::to_string(plan.points[rank].point, plan.dim);
+    return text;
+  };
+  throw UsageError(task_at(request) + ": " + describe(conflict->first_point, conflict->first_use) +
+                   " conflicts with " + describe(conflict->second_point, conflict->second_use) +
+                   ": both use point " +
+                   data::to_string(conflict->shared, plan.arguments[conflict->first_use].points->dim()) +
+                   (plan.group ? ", so the points of the group are not independent" : ""));
+}
+
 void ContextImpl::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
   const std::size_t count = plan.requirements.size();
   const Machine& machine = runtime_.machine();
   std::vector<ProcessorKind> variants;
-  for (ProcessorKind kind : request.task->kinds())
+  const std::vector<ProcessorKind> bodies = request.task->kinds();
+  for (ProcessorKind kind : bodies)
     if (machine.has(kind)) variants.push_back(kind);
   std::vector<MappingArgument> arguments(count);
   MappingInput input;
@@ -131,7 +165,7 @@ void ContextImpl::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
                       request.requirements[i].partition.tree != nullptr};
     }
     MappingOutput output;
-    mapping::map_by_default(input, request.task->kinds(), output);
+    mapping::map_by_default(input, bodies, output);
     mapper.map(input, output);
     mapping::validate(mapper, input, output);
     const Processor& processor = machine.processor(output.processor);

@@ -4,7 +4,7 @@
 
 #include "data/index_space.hpp"
 #include "machine/machine.hpp"
-#include "mapping/default_mapper.hpp"
+#include "mapping/make_mapper.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/reports.hpp"

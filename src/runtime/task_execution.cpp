@@ -110,6 +110,7 @@ void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution& execu
   if (result != nullptr) frame.result = result->storage(payload.rank);
   try {
     plan.points[payload.rank].variant->body(frame);
+    if (result != nullptr) result->constructed(payload.rank);
     running.finish();
     if (result != nullptr) result->finish(payload.rank);
   } catch (...) {

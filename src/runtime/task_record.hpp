@@ -23,7 +23,8 @@ class TaskRecord : public std::enable_shared_from_this<TaskRecord> {
   /// Throws UsageError for a task without a body, or with two for one kind of processor.
   static std::shared_ptr<TaskRecord> make(std::string name, std::vector<TaskVariant> variants,
                                           const ResultType& result);
-  TaskRecord(Private, std::string name, std::vector<TaskVariant> variants, const ResultType& result);
+  TaskRecord(Private, std::string name, std::vector<TaskVariant> variants,
+             const ResultType& result);
   ~TaskRecord();
   TaskRecord(const TaskRecord&) = delete;
 
