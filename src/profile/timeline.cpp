@@ -1,0 +1,249 @@
+#include "profile/timeline.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+#include <unordered_map>
+
+#include "base/json_text.hpp"
+#include "profile/clock.hpp"
+#include "profile/lanes.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::profile {
+
+namespace {
+
+constexpr std::size_t names_limit = 65536;
+
+struct Stored {
+  std::uint64_t begin_ns, end_ns;
+  std::source_location where;
+  std::uint32_t name;
+  Category category;
+  std::array<EventNumber, 2> numbers;
+};
+
+// A track as it is at one moment, in the order in which viewers want its events.
+struct Snapshot {
+  std::string name;
+  std::vector<Stored> events;
+  std::vector<std::string> names;
+};
+
+// Microseconds, three digits after the point.
+void append_time(std::string& out, std::uint64_t ns) {
+  const std::string fraction = std::to_string(ns % 1000);
+  out += std::to_string(ns / 1000);
+  out += '.';
+  out.append(3 - fraction.size(), '0');
+  out += fraction;
+}
+
+void append_arguments(std::string& out, const Stored& event) {
+  out += ",\"args\":{";
+  const char* separator = "";
+  if (event.where.line() != 0) {
+    out += "\"launched at\":";
+    append_json_string(out, refrain::to_string(event.where));
+    separator = ",";
+  }
+  for (const EventNumber& number : event.numbers) {
+    if (number.key == nullptr) continue;
+    out += separator;
+    append_json_string(out, number.key);
+    out += ':';
+    out += std::to_string(number.value);
+    separator = ",";
+  }
+  out += '}';
+}
+
+class Writer {
+ public:
+  Writer(std::ostream& out, std::uint64_t start_ns) : out_(out), start_ns_(start_ns) {}
+
+  void begin() { out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"; }
+
+  void track(const Snapshot& snapshot) {
+    std::vector<Interval> intervals;
+    intervals.reserve(snapshot.events.size());
+    for (const Stored& e : snapshot.events) intervals.push_back({e.begin_ns, e.end_ns});
+    const std::vector<int> lanes = assign_lanes(intervals);
+    const int count = lanes.empty() ? 1 : 1 + *std::max_element(lanes.begin(), lanes.end());
+    for (int lane = 0; lane < count; ++lane)
+      name_row(row_ + lane,
+               lane == 0 ? snapshot.name : snapshot.name + " (" + std::to_string(lane + 1) + ")");
+    for (std::size_t i = 0; i < snapshot.events.size(); ++i)
+      event(snapshot.events[i], snapshot.names, row_ + lanes[i]);
+    row_ += count;
+  }
+
+  void end(std::uint64_t dropped) {
+    out_ << "\n],\"otherData\":{\"dropped events\":\"" << dropped << "\"}}\n";
+  }
+
+ private:
+  void put(const std::string& line) {
+    out_ << separator_ << line;
+    separator_ = ",\n";
+  }
+
+  void name_row(int row, const std::string& name) {
+    const std::string place =
+        "\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(row) + ",\"args\":{";
+    std::string line = "{\"name\":\"thread_name\"," + place + "\"name\":";
+    append_json_string(line, name);
+    put(line + "}}");
+    put("{\"name\":\"thread_sort_index\"," + place + "\"sort_index\":" + std::to_string(row) +
+        "}}");
+  }
+
+  void event(const Stored& e, const std::vector<std::string>& names, int row) {
+    line_ = "{\"ph\":\"X\",\"pid\":1,\"tid\":" + std::to_string(row) + ",\"ts\":";
+    append_time(line_, e.begin_ns - std::min(e.begin_ns, start_ns_));
+    line_ += ",\"dur\":";
+    append_time(line_, e.end_ns - std::min(e.begin_ns, e.end_ns));
+    line_ += ",\"name\":";
+    append_json_string(line_, names[e.name]);
+    line_ += ",\"cat\":\"";
+    line_ += to_string(e.category);
+    line_ += '"';
+    append_arguments(line_, e);
+    line_ += '}';
+    put(line_);
+  }
+
+  std::ostream& out_;
+  const std::uint64_t start_ns_;
+  const char* separator_ = "";
+  int row_ = 0;
+  std::string line_;
+};
+
+}  // namespace
+
+// The last events of one thread: a ring that grows until it is full.
+class Timeline::Track {
+ public:
+  Track(std::string name, std::size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
+
+  void record(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    const Stored stored{event.begin_ns,      event.end_ns,   event.where,
+                        name_of(event.name), event.category, event.numbers};
+    if (ring_.size() < capacity_) ring_.push_back(stored);
+    else ring_[recorded_ % capacity_] = stored;
+    ++recorded_;
+  }
+
+  void rename(std::string name) {
+    const std::lock_guard lock(mutex_);
+    name_ = std::move(name);
+  }
+
+  [[nodiscard]] std::uint64_t recorded() const {
+    const std::lock_guard lock(mutex_);
+    return recorded_;
+  }
+  [[nodiscard]] std::uint64_t dropped() const {
+    const std::lock_guard lock(mutex_);
+    return recorded_ - ring_.size();
+  }
+
+  [[nodiscard]] Snapshot snapshot() const {
+    Snapshot now;
+    {
+      const std::lock_guard lock(mutex_);
+      now = {name_, ring_, names_};
+    }
+    std::stable_sort(now.events.begin(), now.events.end(), [](const Stored& a, const Stored& b) {
+      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
+    });
+    return now;
+  }
+
+ private:
+  // Neighbours mostly have one name. Past the limit, names are not told apart any more.
+  std::uint32_t name_of(std::string_view name) {
+    if (last_ < names_.size() && names_[last_] == name) return last_;
+    auto found = numbers_.find(std::string(name));
+    if (found == numbers_.end()) {
+      const std::string kept(names_.size() < names_limit ? name : "other");
+      found = numbers_.emplace(kept, static_cast<std::uint32_t>(names_.size())).first;
+      if (found->second == names_.size()) names_.push_back(kept);
+    }
+    return last_ = found->second;
+  }
+
+  mutable std::mutex mutex_;
+  std::string name_;
+  const std::size_t capacity_;
+  std::vector<Stored> ring_;
+  std::uint64_t recorded_ = 0;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::uint32_t last_ = 0;
+};
+
+std::string_view to_string(Category category) {
+  switch (category) {
+    case Category::task: return "task";
+    case Category::copy: return "copy";
+    case Category::fill: return "fill";
+    case Category::fold: return "fold";
+    case Category::access: return "access";
+    case Category::analysis: return "analysis";
+    case Category::wait: return "wait";
+    case Category::other: break;
+  }
+  return "other";
+}
+
+Timeline::Timeline(int tracks, std::size_t events_per_track) : start_ns_(now_ns()) {
+  for (int i = 0; i < std::max(tracks, 1); ++i)
+    tracks_.push_back(std::make_unique<Track>("thread " + std::to_string(i),
+                                              std::max<std::size_t>(events_per_track, 1)));
+}
+
+Timeline::~Timeline() = default;
+
+Timeline::Track& Timeline::track(int number) const {
+  const int last = static_cast<int>(tracks_.size()) - 1;
+  return *tracks_[static_cast<std::size_t>(number < 0 || number > last ? last : number)];
+}
+
+void Timeline::record(int number, const Event& event) { track(number).record(event); }
+
+void Timeline::name_track(int number, std::string name) { track(number).rename(std::move(name)); }
+
+std::uint64_t Timeline::recorded() const {
+  std::uint64_t sum = 0;
+  for (const auto& t : tracks_) sum += t->recorded();
+  return sum;
+}
+
+std::uint64_t Timeline::dropped() const {
+  std::uint64_t sum = 0;
+  for (const auto& t : tracks_) sum += t->dropped();
+  return sum;
+}
+
+void Timeline::write(std::ostream& out) const {
+  Writer writer(out, start_ns_);
+  writer.begin();
+  for (const auto& t : tracks_) writer.track(t->snapshot());
+  writer.end(dropped());
+}
+
+void Timeline::write(const std::string& path) const {
+  std::ofstream out(path, std::ios::binary);
+  if (out) write(out);
+  out.close();
+  if (!out)
+    throw Error("the timeline cannot be written to '" + path + "': " + std::strerror(errno));
+}
+
+}  // namespace refrain::profile
