@@ -47,8 +47,8 @@ std::size_t Accumulator::live_count() noexcept { return live.load(std::memory_or
 
 std::size_t Accumulator::touched_chunks() const {
   if (lists_touched()) return touched_.size();
-  return inline_entries - static_cast<std::size_t>(std::count(
-                              std::begin(inline_table_), std::end(inline_table_), nullptr));
+  return inline_entries - static_cast<std::size_t>(std::count(std::begin(inline_table_),
+                                                              std::end(inline_table_), nullptr));
 }
 
 void* Accumulator::slot(std::size_t index) {
@@ -79,7 +79,8 @@ std::byte* Accumulator::new_chunk() {
     return static_cast<std::byte*>(chunk);
   }
   if (spare_ == nullptr)
-    spare_ = data::AccumulatorPool::shared().take_chunks(std::clamp<std::size_t>(touched_.size(), 1, 16));
+    spare_ = data::AccumulatorPool::shared().take_chunks(
+        std::clamp<std::size_t>(touched_.size(), 1, 16));
   return reinterpret_cast<std::byte*>(std::exchange(spare_, spare_->next));
 }
 
@@ -92,7 +93,8 @@ void Accumulator::free_chunk(std::byte* chunk) {
 
 std::size_t Accumulator::index_of(const data::BoxPoint& p) const {
   std::size_t index = 0;
-  for (int d = 0; d < 3; ++d) index = index * extent_[d] + static_cast<std::size_t>(p[d] - bounds_.lo[d]);
+  for (int d = 0; d < 3; ++d)
+    index = index * extent_[d] + static_cast<std::size_t>(p[d] - bounds_.lo[d]);
   return index;
 }
 
@@ -105,7 +107,8 @@ data::BoxPoint Accumulator::point_at(std::size_t index) const {
   return p;
 }
 
-void Accumulator::fold_into(const data::IndexSpace& points, std::byte* origin, const Coord stride[3]) {
+void Accumulator::fold_into(const data::IndexSpace& points, std::byte* origin,
+                            const Coord stride[3]) {
   std::sort(touched_.begin(), touched_.end());
   const Target target{origin, stride};
   for (const data::Box& box : points.boxes()) fold_box(box, target);
@@ -125,8 +128,7 @@ void Accumulator::fold_box(const data::Box& box, const Target& target) {
   const std::size_t by_rows = rows * (1 + (width >> shift_));
   const std::size_t rows_in_chunk = 1 + (std::size_t{1} << shift_) / extent_[row_];
   const auto touched = static_cast<std::size_t>(end - begin);
-  if (by_rows <= touched * rows_in_chunk)
-    fold_rows(box, target);
+  if (by_rows <= touched * rows_in_chunk) fold_rows(box, target);
   else
     fold_touched(box, target, static_cast<std::size_t>(begin - touched_.begin()),
                  static_cast<std::size_t>(end - touched_.begin()));
@@ -171,7 +173,8 @@ void Accumulator::fold_run(data::BoxPoint start, std::size_t index, std::size_t 
   // Addresses wrap: only the sum is sure to be inside the storage.
   auto address = reinterpret_cast<std::uintptr_t>(target.origin);
   for (int d = 0; d < 3; ++d)
-    address += static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(target.stride[d]);
+    address +=
+        static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(target.stride[d]);
   const auto step = static_cast<std::ptrdiff_t>(target.stride[row_]);
   auto* values = reinterpret_cast<std::byte*>(address);
   while (count > 0) {
@@ -186,7 +189,9 @@ void Accumulator::fold_run(data::BoxPoint start, std::size_t index, std::size_t 
   }
 }
 
-void* accumulator_slot(Accumulator& accumulator, std::size_t index) { return accumulator.slot(index); }
+void* accumulator_slot(Accumulator& accumulator, std::size_t index) {
+  return accumulator.slot(index);
+}
 std::byte** accumulator_chunks(Accumulator& accumulator) { return accumulator.chunks(); }
 std::byte* accumulator_touch(Accumulator& accumulator, std::size_t chunk) {
   return accumulator.touch(chunk);

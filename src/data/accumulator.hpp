@@ -63,21 +63,22 @@ class Accumulator {
   void free_chunk(std::byte* chunk);
   void fold_box(const data::Box& box, const Target& target);
   void fold_rows(const data::Box& box, const Target& target);
-  void fold_touched(const data::Box& box, const Target& target, std::size_t first, std::size_t last);
+  void fold_touched(const data::Box& box, const Target& target, std::size_t first,
+                    std::size_t last);
   void fold_run(data::BoxPoint start, std::size_t index, std::size_t count, const Target& target);
 
   decltype(ReductionOp::initialise) const initialise_;
   decltype(ReductionOp::fold) const fold_;
   const std::size_t value_size_;
-  const int shift_;   // a chunk holds 2^shift_ values
-  const int row_;     // the dimension along which positions follow each other
+  const int shift_;  // a chunk holds 2^shift_ values
+  const int row_;    // the dimension along which positions follow each other
   const data::Box bounds_;
   std::size_t extent_[3];
-  std::size_t volume_;        // of the bounding box
-  std::size_t entries_;       // of the table
+  std::size_t volume_;   // of the bounding box
+  std::size_t entries_;  // of the table
   std::byte** table_;
   std::byte* inline_table_[inline_entries] = {};
-  std::mutex touching_;       // guards the two below and the making of chunks
+  std::mutex touching_;               // guards the two below and the making of chunks
   std::vector<std::size_t> touched_;  // unless the table is the inline one
   data::AccumulatorPool::Chunk* spare_ = nullptr;
 };

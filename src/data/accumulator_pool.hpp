@@ -14,8 +14,8 @@ namespace refrain::data {
 class AccumulatorPool {
  public:
   static constexpr std::size_t chunk_bytes = 4096;
-  static constexpr std::size_t kept_chunks_limit = 16384;                    ///< 64 MiB
-  static constexpr std::size_t kept_entries_limit = std::size_t{8} << 20;    ///< 64 MiB
+  static constexpr std::size_t kept_chunks_limit = 16384;                  ///< 64 MiB
+  static constexpr std::size_t kept_entries_limit = std::size_t{8} << 20;  ///< 64 MiB
 
   /// A chunk that is not in use.
   struct Chunk {

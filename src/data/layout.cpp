@@ -27,7 +27,8 @@ struct Loops {
   Loops(const Box& box, const Coord target_stride[3], const Coord source_stride[3]) {
     for (int d = 0; d < 3; ++d)
       if (box.hi[d] > box.lo[d])
-        insert(static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1), target_stride[d], source_stride[d]);
+        insert(static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1), target_stride[d],
+               source_stride[d]);
     merge();
   }
 
@@ -93,8 +94,9 @@ void copy_box(const Box& box, std::byte* target, const Coord target_stride[3],
   const std::size_t n = loops.count[0];
   const auto contiguous = static_cast<Coord>(size);
   if (n == 1 || (loops.target[0] == contiguous && loops.source[0] == contiguous)) {
-    for_each_row(loops, to, from,
-                 [bytes = n * size](std::byte* t, const std::byte* s) { std::memcpy(t, s, bytes); });
+    for_each_row(loops, to, from, [bytes = n * size](std::byte* t, const std::byte* s) {
+      std::memcpy(t, s, bytes);
+    });
     return;
   }
   for_each_row(loops, to, from, [&](std::byte* t, const std::byte* s) {
@@ -138,7 +140,8 @@ void fill_box(const Box& box, std::byte* target, const Coord target_stride[3],
 
 }  // namespace
 
-InstanceLayout::InstanceLayout(const IndexSpace& space, std::size_t value_size, const Layout& layout) {
+InstanceLayout::InstanceLayout(const IndexSpace& space, std::size_t value_size,
+                               const Layout& layout) {
   using Wide = unsigned __int128;
   constexpr auto limit = static_cast<Wide>(std::numeric_limits<std::int64_t>::max());
   const Box& box = space.bounds();

@@ -112,7 +112,8 @@ class MemoryPool::Arena final : public Source {
   }
 
   void give(void* block, std::size_t) override {
-    const auto taken = blocks_.find(static_cast<std::uint64_t>(static_cast<std::byte*>(block) - base_));
+    const auto taken =
+        blocks_.find(static_cast<std::uint64_t>(static_cast<std::byte*>(block) - base_));
     std::uint64_t start = taken->first, size = taken->second;
     blocks_.erase(taken);
     const auto next = by_start_.lower_bound(start);
@@ -162,10 +163,8 @@ struct MemoryPool::State {
 
 MemoryPool::MemoryPool(const Memory& memory)
     : capacity_(memory.capacity), state_(std::make_unique<State>()) {
-  if (memory.kind == MemoryKind::framebuffer)
-    state_->source = std::make_unique<Arena>(capacity_);
-  else
-    state_->source = std::make_unique<MainMemory>(capacity_);
+  if (memory.kind == MemoryKind::framebuffer) state_->source = std::make_unique<Arena>(capacity_);
+  else state_->source = std::make_unique<MainMemory>(capacity_);
 }
 
 MemoryPool::~MemoryPool() {
@@ -191,7 +190,8 @@ void MemoryPool::release(void* block) {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   const auto found = state.blocks.find(block);
-  REFRAIN_ASSERT(found != state.blocks.end(), "a block is released to the pool that it came from, once");
+  REFRAIN_ASSERT(found != state.blocks.end(),
+                 "a block is released to the pool that it came from, once");
   state.used -= found->second;
   state.source->give(block, std::max<std::size_t>(found->second, 1));
   state.blocks.erase(found);
