@@ -1,0 +1,161 @@
+#include "runtime/stats.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/size.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+// 1234567 as "1'234'567".
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), 1, '\'');
+  return digits;
+}
+
+double per_task(const Statistics& s) {
+  return s.tasks == 0 ? 0 : static_cast<double>(s.analysis_ns) / static_cast<double>(s.tasks);
+}
+
+// Labels to the left, values to the right, both as wide as the widest.
+class Table {
+ public:
+  void row(std::string label, std::string value, std::string note = {}) {
+    label_width_ = std::max(label_width_, label.size());
+    value_width_ = std::max(value_width_, value.size());
+    rows_.push_back({std::move(label), std::move(value), std::move(note)});
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (const Row& r : rows_) {
+      out += fmt::format("  {:<{}}  {:>{}}", r.label, label_width_, r.value, value_width_);
+      out += r.note.empty() ? "\n" : "  " + r.note + "\n";
+    }
+    return out;
+  }
+
+ private:
+  struct Row {
+    std::string label, value, note;
+  };
+  std::vector<Row> rows_;
+  std::size_t label_width_ = 0, value_width_ = 0;
+};
+
+void add_copies(Table& table, const Statistics& s) {
+  std::map<std::pair<std::string, std::string>, std::pair<std::uint64_t, std::uint64_t>> kinds;
+  std::uint64_t copies = 0, bytes = 0;
+  for (const LinkTraffic& link : s.links) {
+    auto& sum = kinds[{link.from_kind, link.to_kind}];
+    sum.first += link.copies;
+    sum.second += link.bytes;
+    copies += link.copies;
+    bytes += link.bytes;
+  }
+  table.row("copies", grouped(copies), copies == 0 ? "" : short_size(bytes));
+  for (const auto& [ends, sum] : kinds)
+    table.row("  " + ends.first + " to " + ends.second, grouped(sum.first), short_size(sum.second));
+}
+
+void add_alive(Table& table, const LiveCounts& alive) {
+  table.row("alive: regions", grouped(alive.regions));
+  table.row("alive: instances", grouped(alive.instances));
+  table.row("alive: nodes", grouped(alive.nodes));
+  table.row("alive: futures", grouped(alive.futures));
+  table.row("alive: accumulators", grouped(alive.accumulators));
+  table.row("alive: index spaces", grouped(alive.index_spaces));
+}
+
+}  // namespace
+
+std::uint64_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+std::string to_text(const Statistics& s) {
+  Table table;
+  table.row("time", fmt::format("{:.3f} s", static_cast<double>(s.wall_ns) * 1e-9));
+  table.row("launches", grouped(s.launches));
+  table.row("tasks", grouped(s.tasks));
+  table.row("edges", grouped(s.edges));
+  add_copies(table, s);
+  table.row("fills", grouped(s.fills));
+  table.row("folds", grouped(s.folds));
+  table.row("evictions", grouped(s.evictions));
+  table.row("analysis per task", fmt::format("{:.0f} ns", per_task(s)));
+  table.row("workers", std::to_string(s.workers), "beside the launching thread");
+  table.row("workers idle", fmt::format("{:.1f} %", 100 * s.idle_share));
+  table.row("nodes stolen", grouped(s.stolen));
+  table.row("times asleep", grouped(s.sleeps));
+  table.row("peak resident", short_size(s.peak_resident));
+  for (const MemoryUse& m : s.memories)
+    table.row("peak in " + m.memory, short_size(m.peak), "of " + short_size(m.capacity));
+  add_alive(table, s.alive);
+  return "Refrain statistics\n" + table.text();
+}
+
+std::string to_json(const Statistics& s) {
+  using Json = nlohmann::ordered_json;
+  Json root = {{"wall_ns", s.wall_ns},
+               {"launches", s.launches},
+               {"tasks", s.tasks},
+               {"edges", s.edges},
+               {"fills", s.fills},
+               {"folds", s.folds},
+               {"evictions", s.evictions},
+               {"analysis_ns", s.analysis_ns},
+               {"analysis_ns_per_task", per_task(s)},
+               {"workers", s.workers},
+               {"idle_share", s.idle_share},
+               {"stolen", s.stolen},
+               {"sleeps", s.sleeps},
+               {"peak_resident", s.peak_resident}};
+  root["links"] = Json::array();
+  for (const LinkTraffic& l : s.links)
+    root["links"].push_back({{"from", l.from},
+                             {"to", l.to},
+                             {"from_kind", l.from_kind},
+                             {"to_kind", l.to_kind},
+                             {"copies", l.copies},
+                             {"bytes", l.bytes}});
+  root["memories"] = Json::array();
+  for (const MemoryUse& m : s.memories)
+    root["memories"].push_back({{"memory", m.memory}, {"capacity", m.capacity}, {"peak", m.peak}});
+  root["alive"] = {{"regions", s.alive.regions},
+                   {"instances", s.alive.instances},
+                   {"nodes", s.alive.nodes},
+                   {"futures", s.alive.futures},
+                   {"accumulators", s.alive.accumulators},
+                   {"index_spaces", s.alive.index_spaces}};
+  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void report(const Statistics& statistics, const std::string& file) {
+  if (file.empty()) {
+    std::fputs(to_text(statistics).c_str(), stderr);
+    return;
+  }
+  std::ofstream out(file, std::ios::binary);
+  out << to_json(statistics);
+  out.close();
+  if (!out)
+    throw Error("the statistics cannot be written to '" + file + "': " + std::strerror(errno));
+}
+
+}  // namespace refrain::runtime
