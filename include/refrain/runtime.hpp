@@ -48,8 +48,8 @@ class Runtime {
   std::unique_ptr<runtime::RuntimeImpl> impl_;
 };
 
-/// Runs a whole program: takes the --refrain: flags out of argv, runs `program`, and returns the exit
+/// Runs a whole program: takes the --refrain: flags out of argv (argc becomes smaller), runs `program`, and returns the exit
 /// status: 0, or 1 after printing the error that ended it.
-int run(int argc, char** argv, const std::function<void(Context&)>& program);
+int run(int& argc, char** argv, const std::function<void(Context&)>& program);
 
 }  // namespace refrain

@@ -53,7 +53,8 @@ RegionTree& Forest::create(IndexSpaceRef space, std::vector<FieldColumn> fields)
 }
 
 std::vector<NodeRange> Forest::destroy(RegionTree& tree) {
-  REFRAIN_ASSERT(&tree.forest() == this && tree.alive(), "only a living tree of this forest is destroyed");
+  REFRAIN_ASSERT(&tree.forest() == this && tree.alive(),
+                 "only a living tree of this forest is destroyed");
   std::vector<NodeRange> dropped = tree.sleep();
   --alive_;
   dormant_.push_back(&tree);
@@ -68,7 +69,8 @@ std::vector<RegionTree*> Forest::trees() const {
   return trees;
 }
 
-RegionTree* Forest::find_dormant(const IndexSpaceRef& space, const std::vector<FieldColumn>& fields) {
+RegionTree* Forest::find_dormant(const IndexSpaceRef& space,
+                                 const std::vector<FieldColumn>& fields) {
   const auto found = std::find_if(dormant_.rbegin(), dormant_.rend(), [&](const RegionTree* tree) {
     return tree->space() == space && tree->fields() == fields;
   });

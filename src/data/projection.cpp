@@ -43,7 +43,8 @@ std::uint64_t content_id(const Impl& impl) {
 class Table {
  public:
   static Table& instance() {
-    static auto* table = new Table;  // never destroyed: static projections may end after it would have
+    static auto* table =
+        new Table;  // never destroyed: static projections may end after it would have
     return *table;
   }
 

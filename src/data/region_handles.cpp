@@ -57,8 +57,9 @@ AnyRegion AnyPartition::piece(const Point<3>& colour) const {
   const data::PartitionNode& p = node_of(*this, "piece");
   const auto rank = p.colours->rank(colour);
   if (!rank)
-    throw UsageError(name() + " has no piece of colour " + data::to_string(colour, p.colours->dim()) +
-                     "; its colours are " + data::to_string(*p.colours));
+    throw UsageError(name() + " has no piece of colour " +
+                     data::to_string(colour, p.colours->dim()) + "; its colours are " +
+                     data::to_string(*p.colours));
   return tree->handle(p.first_child + static_cast<std::uint32_t>(*rank));
 }
 

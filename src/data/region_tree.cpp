@@ -20,7 +20,8 @@ std::uint64_t next_uid() {
 std::optional<std::uint32_t> RegionTree::find_field(const AnyField& field) const {
   for (std::uint32_t i = 0; i < fields_.size(); ++i) {
     const FieldColumn& column = fields_[i];
-    if (column.key == field.key && column.name == field.name && column.type == *field.type) return i;
+    if (column.key == field.key && column.name == field.name && column.type == *field.type)
+      return i;
   }
   return std::nullopt;
 }
@@ -60,6 +61,7 @@ void RegionTree::empty() {
   forest_ = nullptr;
   pins_ = 0;
   state.reset();
+  origin = nullptr;
   fields_.clear();
   nodes_.clear();
   partitions_.clear();

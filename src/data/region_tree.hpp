@@ -72,7 +72,9 @@ struct PartitionNode {
   // Any thread may compute these; all get the same answer.
   mutable std::atomic<Known> disjoint{Known::not_yet}, complete{Known::not_yet};
 
-  [[nodiscard]] std::uint32_t pieces() const { return static_cast<std::uint32_t>(colours->volume()); }
+  [[nodiscard]] std::uint32_t pieces() const {
+    return static_cast<std::uint32_t>(colours->volume());
+  }
 };
 
 /// Nodes whose numbers have become free: whatever is kept under them is void.
@@ -91,14 +93,18 @@ class RegionTree {
 
   [[nodiscard]] Forest& forest() const { return *forest_; }
   [[nodiscard]] std::uint32_t slot() const { return slot_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t generation() const {
+    return generation_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] bool alive() const { return generation() != 0; }
   /// Never repeats in the process; changes when node or partition numbers become free.
   [[nodiscard]] std::uint64_t uid() const { return uid_; }
   [[nodiscard]] const std::vector<FieldColumn>& fields() const { return fields_; }
   [[nodiscard]] const RegionNode& node(std::uint32_t i) const { return nodes_[i]; }
   /// One more than the highest node number ever used.
-  [[nodiscard]] std::uint32_t node_count() const { return node_count_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t node_count() const {
+    return node_count_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] const PartitionNode& partition(std::uint32_t i) const { return partitions_[i]; }
   [[nodiscard]] std::uint32_t partition_count() const {
     return partition_count_.load(std::memory_order_relaxed);
@@ -154,7 +160,8 @@ class RegionTree {
  private:
   friend class Forest;
 
-  void start(Forest& forest, std::uint32_t slot, IndexSpaceRef space, std::vector<FieldColumn> fields);
+  void start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
+             std::vector<FieldColumn> fields);
   void revive();
   std::vector<NodeRange> sleep();  ///< becomes dormant with all its partitions
   void empty();                    ///< is dropped: only the clock goes on
@@ -190,7 +197,8 @@ class RegionTree {
   std::vector<std::uint32_t> dormant_;  ///< partitions, oldest first
   std::size_t dormant_pieces_ = 0;
   std::vector<std::uint32_t> free_partitions_;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> free_nodes_;  ///< first nodes, by size of block
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
+      free_nodes_;  ///< first nodes, by size of block
 };
 
 /// Throws UsageError ("WHAT: region 3 was destroyed") unless the handle names something alive. Any thread.

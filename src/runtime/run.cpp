@@ -8,7 +8,7 @@
 
 namespace refrain {
 
-int run(int argc, char** argv, const std::function<void(Context&)>& program) {
+int run(int& argc, char** argv, const std::function<void(Context&)>& program) {
   try {
     const Options options = parse_options(argc, argv);
     if (options.help) {

@@ -126,20 +126,19 @@ void Interpreter::launch(const Resolved& r) {
   if (r.spec.launch.future >= 0) futures_[r.spec.launch.future] = std::move(future);
 }
 
-/// Neighbours are folded in pairs until one value is left.
+/// The tree that is promised: the first half folded, then the second, then both.
 void Interpreter::reduce(const Resolved& r) {
-  FutureValue result = futures_.at(r.spec.future);
-  const ReductionOp& op = op_of(r.spec.op, result.kind);
-  while (result.values.size() > 1) {
-    std::vector<Value> half;
-    for (std::size_t i = 0; i < result.values.size(); i += 2) {
-      half.push_back(result.values[i]);
-      if (i + 1 < result.values.size())
-        op.fold(half.back().data(), 8, result.values[i + 1].data(), 8, 1);
-    }
-    result.values = std::move(half);
-  }
-  futures_[r.spec.id] = std::move(result);
+  const FutureValue& from = futures_.at(r.spec.future);
+  const ReductionOp& op = op_of(r.spec.op, from.kind);
+  const auto tree = [&](auto&& self, std::size_t first, std::size_t last) -> Value {
+    if (last - first == 1) return from.values[first];
+    const std::size_t middle = first + (last - first) / 2;
+    Value left = self(self, first, middle);
+    const Value right = self(self, middle, last);
+    op.fold(left.data(), 8, right.data(), 8, 1);
+    return left;
+  };
+  futures_[r.spec.id] = {from.kind, {tree(tree, 0, from.values.size())}};
 }
 
 void Interpreter::copy(const Resolved& r) {

@@ -12,8 +12,11 @@ NaiveGraph NaiveAnalysis::analyse() {
       case Kind::fill:
       case Kind::fill_future: fill(r); break;
       case Kind::copy: copy(r); break;
-      case Kind::access: access(r, r.target); break;
+      case Kind::access: access(r.target); break;
       case Kind::reduce: reduce(r); break;
+      case Kind::partition: partition(r); break;
+      case Kind::destroy_region:
+      case Kind::destroy_partition: ++calls_; break;
       default: break;  // nothing that a graph shows
     }
     ++statement_;
@@ -202,7 +205,7 @@ void NaiveAnalysis::copy(const Resolved& r) {
   use(operation, out);
 }
 
-void NaiveAnalysis::access(const Resolved&, const ResolvedArgument& argument) {
+void NaiveAnalysis::access(const ResolvedArgument& argument) {
   ++calls_;
   const MemoryId memory = mapping_->machine().memories(MemoryKind::system)[0];
   const Use u{&argument, 0, instance_for(argument, memory, Extent::whole)};
@@ -212,7 +215,18 @@ void NaiveAnalysis::access(const Resolved&, const ResolvedArgument& argument) {
   use(add(operation), u);
 }
 
+/// Partitions that depend on data read it first.
+void NaiveAnalysis::partition(const Resolved& r) {
+  if (r.spec.partition.op != PartitionSpec::Op::by_colour) return;
+  ResolvedArgument argument;
+  argument.tree = r.partition.tree;
+  argument.field = r.spec.partition.field;
+  argument.points = r.partition.parent;
+  access(argument);
+}
+
 void NaiveAnalysis::reduce(const Resolved& r) {
+  ++calls_;
   NaiveOperation operation;
   operation.kind = NodeKind::other;
   const int result = add(operation);

@@ -85,7 +85,8 @@ class NaiveAnalysis {
   void fold(const Use& use, int task, std::size_t rank);
   void fill(const Resolved& r);
   void copy(const Resolved& r);
-  void access(const Resolved& r, const ResolvedArgument& argument);
+  void access(const ResolvedArgument& argument);
+  void partition(const Resolved& r);
   void reduce(const Resolved& r);
 
   PointState& state(int tree, int field, int point);

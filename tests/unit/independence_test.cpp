@@ -61,7 +61,8 @@ TEST_F(Line, WritersAndReadersOfOneField) {
   EXPECT_TRUE(find_conflict(pieces, {{writer, reader}}));
   EXPECT_TRUE(find_conflict(pieces, {{reader, writer}}));
   // Even pieces write, odd ones are read.
-  const std::vector<IndexSpaceRef> even{owned[0], owned[2], owned[4]}, odd{owned[1], owned[3], owned[5]};
+  const std::vector<IndexSpaceRef> even{owned[0], owned[2], owned[4]},
+      odd{owned[1], owned[3], owned[5]};
   EXPECT_EQ(find_conflict(3, {{uses_of(state_field, Privilege::write, even),
                                uses_of(state_field, Privilege::read, odd)}}),
             std::nullopt);
@@ -103,12 +104,14 @@ TEST_F(Line, Reductions) {
   EXPECT_TRUE(find_conflict(pieces, {{add, multiply}}));
   EXPECT_TRUE(find_conflict(pieces, {{add, uses_of(state_field, Privilege::read, owned)}}));
   const ReductionOp same_name = *sum;  // from another library: equal by name and type
-  EXPECT_EQ(find_conflict(pieces,
-                          {{add, uses_of(state_field, Privilege::reduce, ghost, &same_name)}}),
-            std::nullopt);
+  EXPECT_EQ(
+      find_conflict(pieces, {{add, uses_of(state_field, Privilege::reduce, ghost, &same_name)}}),
+      std::nullopt);
 }
 
-TEST_F(Line, NoPoints) { EXPECT_EQ(find_conflict(0, {{uses_of(state_field, Privilege::write, {})}}), std::nullopt); }
+TEST_F(Line, NoPoints) {
+  EXPECT_EQ(find_conflict(0, {{uses_of(state_field, Privilege::write, {})}}), std::nullopt);
+}
 
 // --- random launches ---
 

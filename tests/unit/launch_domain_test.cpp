@@ -29,16 +29,14 @@ TEST(LaunchDomain, Counts) {
 
 TEST(LaunchDomain, RectsInRowMajorOrder) {
   const LaunchDomain domain = launch_domain(Rect2{{1, 5}, {2, 6}});
-  EXPECT_EQ(points_of(domain),
-            (std::vector<Point<3>>{{1, 5, 0}, {1, 6, 0}, {2, 5, 0}, {2, 6, 0}}));
+  EXPECT_EQ(points_of(domain), (std::vector<Point<3>>{{1, 5, 0}, {1, 6, 0}, {2, 5, 0}, {2, 6, 0}}));
   EXPECT_EQ(space_of(domain)->dim(), 2);
 }
 
 TEST(LaunchDomain, SparseOnesInTheOrderOfTheDomain) {
   const IndexSpace<2> space(std::vector<Point<2>>{{2, 0}, {0, 3}, {1, 1}, {0, 1}});
   const LaunchDomain domain = launch_domain(space);
-  EXPECT_EQ(points_of(domain),
-            (std::vector<Point<3>>{{0, 1, 0}, {0, 3, 0}, {1, 1, 0}, {2, 0, 0}}));
+  EXPECT_EQ(points_of(domain), (std::vector<Point<3>>{{0, 1, 0}, {0, 3, 0}, {1, 1, 0}, {2, 0, 0}}));
   EXPECT_EQ(space_of(domain), space.shared().space);
 }
 
@@ -47,7 +45,8 @@ TEST(LaunchDomain, DenseOnesAreRemembered) {
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(space_of(launch_domain(4)), line);
     EXPECT_EQ(space_of(launch_domain(100 + i))->volume(), 100u + static_cast<unsigned>(i));
-    EXPECT_NE(space_of(launch_domain(Rect2{{0, 0}, {3, 0}})), line);  // other dimensions, same rectangle
+    EXPECT_NE(space_of(launch_domain(Rect2{{0, 0}, {3, 0}})),
+              line);  // other dimensions, same rectangle
   }
 }
 

@@ -54,7 +54,8 @@ TEST(Projection, IdsAreContent) {
   EXPECT_EQ(data::projection_id(nullptr), 0u);
   const Projection one = shift(1);
   const std::uint64_t before = one.impl()->id;
-  EXPECT_EQ(before, 8603556716452633366u);  // written down from one run: every process must find the same
+  EXPECT_EQ(before,
+            8603556716452633366u);  // written down from one run: every process must find the same
   EXPECT_EQ(Projection::affine(unit, {1, 0, 0}).impl()->id, before);
   std::set<std::uint64_t> ids{before};
   ids.insert(shift(2).impl()->id);

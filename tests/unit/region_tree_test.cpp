@@ -34,9 +34,7 @@ template <class F>
 std::string error_of(F f) {
   try {
     f();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
+  } catch (const UsageError& error) { return error.what(); }
   return "";
 }
 
@@ -66,7 +64,9 @@ TEST(RegionTree, HandlesSayWhatTheyAre) {
   EXPECT_TRUE(halves.is_disjoint());
   EXPECT_TRUE(halves.is_complete());
   EXPECT_EQ(Region<1>{right}.domain().bounds(), (Rect1{5, 9}));
-  EXPECT_EQ(error_of([&] { (void)halves.piece({2, 0, 0}); }),
+  EXPECT_EQ(error_of([&] {
+              (void)halves.piece({2, 0, 0});
+            }),
             "region 0[blocks] has no piece of colour 2; its colours are [0..1]");
   EXPECT_TRUE(tree.is_within(quarters.piece({4, 0, 0}).node, right.node));
   EXPECT_TRUE(tree.is_within(right.node, 0));
@@ -76,7 +76,8 @@ TEST(RegionTree, HandlesSayWhatTheyAre) {
 TEST(RegionTree, SparseDomainAndAliasedPieces) {
   Forest forest;
   const Box parts[] = {{{0, 0, 0}, {2, 0, 0}}, {{5, 0, 0}, {9, 0, 0}}};
-  RegionTree& tree = forest.create(IndexSpace::from_boxes(1, {parts[0], parts[1]}), {column(value)});
+  RegionTree& tree =
+      forest.create(IndexSpace::from_boxes(1, {parts[0], parts[1]}), {column(value)});
   EXPECT_EQ(Region<1>{tree.handle(0)}.domain().volume(), 8u);
   const AnyPartition aliased = tree.make_partition(
       0, line(2), {IndexSpace::dense(Rect1{0, 1}), IndexSpace::dense(Rect1{1, 2})}, "explicit");
@@ -217,7 +218,8 @@ TEST(Forest, DroppedTreesReleaseTheirStateAndKeepHandlesRecognisable) {
   EXPECT_TRUE(watch.expired());
   EXPECT_EQ(forest.dormant(), Forest::max_dormant);
   EXPECT_LE(make_tree(forest, 1000).slot(), Forest::max_dormant);  // slots are used again
-  for (const AnyRegion& dead : {handle, piece}) EXPECT_THROW(check_alive(dead, "launch"), UsageError);
+  for (const AnyRegion& dead : {handle, piece})
+    EXPECT_THROW(check_alive(dead, "launch"), UsageError);
   EXPECT_THROW(check_alive(parts, "launch"), UsageError);
   EXPECT_NE(handle.tree->uid(), uid);
   EXPECT_NE(handle.name(), "");
@@ -252,7 +254,8 @@ TEST(Forest, HandlesOutliveANestedContext) {
 
 TEST(Forest, EmptyHandlesAreErrors) {
   EXPECT_EQ(error_of([] { check_alive(AnyRegion{}, "fill"); }), "fill: an empty region handle");
-  EXPECT_EQ(error_of([] { check_alive(AnyPartition{}, "halo"); }), "halo: an empty partition handle");
+  EXPECT_EQ(error_of([] { check_alive(AnyPartition{}, "halo"); }),
+            "halo: an empty partition handle");
   EXPECT_EQ(AnyRegion{}.name(), "no region");
 }
 
@@ -261,7 +264,8 @@ TEST(Forest, RandomLivesRepeatTheirNames) {
   const auto play = [](unsigned seed) {
     Forest forest;
     std::mt19937 random(seed);
-    std::vector<std::pair<AnyPartition, bool>> handles;  // every one ever made, and whether it lives
+    std::vector<std::pair<AnyPartition, bool>>
+        handles;  // every one ever made, and whether it lives
     std::vector<std::uint32_t> names;
     for (int step = 0; step < 3000; ++step) {
       const auto trees = forest.trees();
@@ -287,9 +291,7 @@ TEST(Forest, RandomLivesRepeatTheirNames) {
         }
       }
       if (step % 50 != 0) continue;
-      for (auto& [p, alive] : handles) {
-        EXPECT_EQ(p.tree->names_living(p), alive);
-      }
+      for (auto& [p, alive] : handles) { EXPECT_EQ(p.tree->names_living(p), alive); }
     }
     return names;
   };
