@@ -7,26 +7,12 @@ namespace refrain::data {
 
 AnyRegion RegionTree::handle(std::uint32_t node) const {
   const std::uint32_t partition = nodes_[node].partition;
-  const std::uint32_t generation =
-      partition == RegionNode::none
-          ? this->generation()
-          : partitions_[partition].generation.load(std::memory_order_relaxed);
-  return {const_cast<RegionTree*>(this), node, generation};
+  return {const_cast<RegionTree*>(this), node,
+          partition == RegionNode::none ? generation() : generation_of(partition)};
 }
 
 AnyPartition RegionTree::partition_handle(std::uint32_t partition) const {
-  return {const_cast<RegionTree*>(this), partition,
-          partitions_[partition].generation.load(std::memory_order_relaxed)};
-}
-
-bool RegionTree::names_living(const AnyRegion& region) const {
-  return region.generation != 0 && region.node < node_count() &&
-         handle(region.node).generation == region.generation;
-}
-
-bool RegionTree::names_living(const AnyPartition& partition) const {
-  return partition.generation != 0 && partition.index < partition_count() &&
-         partition_handle(partition.index).generation == partition.generation;
+  return {const_cast<RegionTree*>(this), partition, generation_of(partition)};
 }
 
 std::string RegionTree::name_of(std::uint32_t node) const {

@@ -136,8 +136,16 @@ class RegionTree {
   [[nodiscard]] AnyRegion handle(std::uint32_t node) const;
   [[nodiscard]] AnyPartition partition_handle(std::uint32_t partition) const;
   /// Whether the handle, which is one of this tree, names something alive.
-  [[nodiscard]] bool names_living(const AnyRegion& region) const;
-  [[nodiscard]] bool names_living(const AnyPartition& partition) const;
+  [[nodiscard]] bool names_living(const AnyRegion& region) const {
+    if (region.node == 0) return region.generation != 0 && region.generation == generation();
+    if (region.generation == 0 || region.node >= node_count()) return false;
+    const std::uint32_t partition = nodes_[region.node].partition;
+    return partition != RegionNode::none && region.generation == generation_of(partition);
+  }
+  [[nodiscard]] bool names_living(const AnyPartition& partition) const {
+    return partition.generation != 0 && partition.index < partition_count() &&
+           partition.generation == generation_of(partition.index);
+  }
 
   /// "region 3" or "region 3[blocks (1, 2)]" (slot, partition kind, colour, from the root down).
   [[nodiscard]] std::string name_of(std::uint32_t node) const;
@@ -166,6 +174,9 @@ class RegionTree {
   std::vector<NodeRange> sleep();  ///< becomes dormant with all its partitions
   void empty();                    ///< is dropped: only the clock goes on
 
+  [[nodiscard]] std::uint32_t generation_of(std::uint32_t partition) const {
+    return partitions_[partition].generation.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint32_t tick();
   [[nodiscard]] std::optional<std::uint32_t> find_partition(
       std::uint64_t content, std::uint32_t parent, const IndexSpaceRef& colours,
