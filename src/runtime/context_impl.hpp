@@ -104,6 +104,8 @@ class ContextImpl final : public detail::Waiter {
 
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
   [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
+  /// Spent in launches, without waiting for room; counted with --refrain:stats.
+  [[nodiscard]] std::uint64_t analysis_ns() const { return analysis_ns_; }
   [[nodiscard]] std::size_t regions_alive() const { return forest_.alive(); }
   [[nodiscard]] std::size_t instances_alive() const { return analysis_.store().alive(); }
   [[nodiscard]] const analysis::AnalysisCounters& analysis_counters() const {
@@ -113,6 +115,8 @@ class ContextImpl final : public detail::Waiter {
  private:
   // launch.cpp
   void make_key(const LaunchRequest& request);
+  AnyFuture analyse(const LaunchRequest& request);
+  void make_room();
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
   AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
   LaunchRecord& take_record(LaunchPlan& plan, const LaunchRequest& request);
@@ -191,7 +195,7 @@ class ContextImpl final : public detail::Waiter {
   std::vector<GrantedState> granted_;
   std::unordered_map<const data::RegionTree*, std::vector<std::pair<data::RegionTree*, std::uint32_t>>>
       views_;                             ///< of outer regions: own trees for partitions made here
-  std::uint64_t calls_ = 0, launches_ = 0, tasks_ = 0;
+  std::uint64_t calls_ = 0, launches_ = 0, tasks_ = 0, analysis_ns_ = 0;
   std::uint64_t next_ticket_ = 1;
   std::vector<std::unique_ptr<OpenAccess>> accesses_;
   std::vector<std::uint64_t> key_;        ///< scratch

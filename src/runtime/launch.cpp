@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "data/shared_index_space.hpp"
 #include "exec/reducer_gate.hpp"
+#include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/task_execution.hpp"
@@ -58,6 +59,22 @@ void ContextImpl::make_key(const LaunchRequest& request) {
 AnyFuture ContextImpl::launch(const LaunchRequest& request) {
   runtime_.executor().interleave();
   after_wait();
+  if (!runtime_.options().stats) [[likely]] return analyse(request);
+  const std::uint64_t begin = profile::now_ns();
+  AnyFuture result = analyse(request);
+  analysis_ns_ += profile::now_ns() - begin;
+  return result;
+}
+
+// Waiting for room is no part of the analysis.
+void ContextImpl::make_room() {
+  if (!runtime_.options().stats) [[likely]] return scope_.throttle();
+  const std::uint64_t begin = profile::now_ns();
+  scope_.throttle();
+  analysis_ns_ -= profile::now_ns() - begin;
+}
+
+AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
   make_key(request);
   if (runtime_.mapper().every_launch()) [[unlikely]] {
     // The answers join the key: a plan made for them is right whenever they are given again.
@@ -160,7 +177,7 @@ void ContextImpl::choose_instances(LaunchPlan& plan, std::span<PlannedArgument> 
 
 void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
                               bool inline_if_ready) {
-  scope_.throttle();
+  make_room();
   const std::size_t count = plan.requirements.size();
   const std::span<PlannedArgument> arguments(plan.arguments.data() + rank * count, count);
   const PlannedPoint& point = plan.points[rank];

@@ -1,16 +1,37 @@
 #pragma once
 // What a run leaves behind for people: statistics, timeline, graph (--refrain:stats, :timeline, :graph).
+// Files are opened when the runtime starts, so that a path that cannot be written is an error at once;
+// they are complete when the runtime ends.
+
+#include <cstdint>
+#include <memory>
+
+namespace refrain::profile { class Timeline; }
 
 namespace refrain::runtime {
 
+class GraphFile;
 class RuntimeImpl;
+class TimelineListener;
 
 class Reports {
  public:
-  explicit Reports(RuntimeImpl& runtime) : runtime_(runtime) {}
+  /// Throws Error when a file cannot be opened. Registers with the executor and as the graph log.
+  explicit Reports(RuntimeImpl& runtime);
+  ~Reports();
+
+  /// Writes what was asked for. The executor must be idle. Errors go to standard error: the program has
+  /// its results by now.
+  void finish() noexcept;
 
  private:
+  void write_statistics() const;
+
   RuntimeImpl& runtime_;
+  const std::uint64_t start_ns_;
+  std::unique_ptr<profile::Timeline> timeline_;
+  std::unique_ptr<TimelineListener> listener_;
+  std::unique_ptr<GraphFile> graph_;
 };
 
 }  // namespace refrain::runtime

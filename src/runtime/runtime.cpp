@@ -38,7 +38,7 @@ RuntimeImpl::RuntimeImpl(Options options)
       executor_(make_executor(options_, machine_)),
       reports_(std::make_unique<Reports>(*this)) {}
 
-RuntimeImpl::~RuntimeImpl() = default;
+RuntimeImpl::~RuntimeImpl() { reports_->finish(); }
 
 void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) { mapper_ = std::move(mapper); }
 
@@ -90,6 +90,7 @@ void Totals::add(const ContextImpl& context) {
   const analysis::AnalysisCounters& more = context.analysis_counters();
   launches += context.launches();
   tasks += context.tasks();
+  analysis_ns += context.analysis_ns();
   analysis.edges += more.edges;
   analysis.copies += more.copies;
   analysis.copied_bytes += more.copied_bytes;

@@ -22,7 +22,7 @@ class Reports;
 
 /// Sums over contexts.
 struct Totals {
-  std::uint64_t launches = 0, tasks = 0;
+  std::uint64_t launches = 0, tasks = 0, analysis_ns = 0;
   analysis::AnalysisCounters analysis;
   void add(const ContextImpl& context);
 };

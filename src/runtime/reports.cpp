@@ -1,0 +1,94 @@
+#include "runtime/reports.hpp"
+
+#include <cstdio>
+#include <fstream>
+
+#include "data/accumulator.hpp"
+#include "data/index_space.hpp"
+#include "profile/clock.hpp"
+#include "profile/timeline.hpp"
+#include "refrain/error.hpp"
+#include "runtime/future_state.hpp"
+#include "runtime/graph_file.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "runtime/stats.hpp"
+#include "runtime/timeline_listener.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+void check_writable(const std::string& path) {
+  if (!path.empty() && !std::ofstream(path, std::ios::app))
+    throw Error("cannot write the file '" + path + "'");
+}
+
+}  // namespace
+
+Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::now_ns()) {
+  const Options& options = runtime.options();
+  check_writable(options.timeline);
+  check_writable(options.stats_file);
+  if (!options.timeline.empty()) {
+    timeline_ = std::make_unique<profile::Timeline>(runtime.executor().threads());
+    listener_ = std::make_unique<TimelineListener>(*timeline_);
+    runtime.executor().set_listener(listener_.get());
+  }
+  if (!options.graph.empty()) {
+    graph_ = std::make_unique<GraphFile>(options.graph, runtime.machine());
+    runtime.set_graph_log(graph_.get());
+  }
+}
+
+Reports::~Reports() = default;
+
+void Reports::finish() noexcept {
+  try {
+    if (timeline_) timeline_->write(runtime_.options().timeline);
+    if (graph_) graph_->close();
+    if (runtime_.options().stats) write_statistics();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "refrain: %s\n", error.what());
+  }
+}
+
+void Reports::write_statistics() const {
+  const Machine& machine = runtime_.machine();
+  const Totals& totals = runtime_.totals();
+  const exec::ExecutorCounters executed = runtime_.executor().counters();
+  const Counters counters = runtime_.counters();
+  Statistics s;
+  s.wall_ns = profile::now_ns() - start_ns_;
+  s.launches = totals.launches;
+  s.tasks = totals.tasks;
+  s.edges = totals.analysis.edges;
+  s.fills = totals.analysis.fills;
+  s.folds = totals.analysis.folds;
+  s.evictions = totals.analysis.evictions;
+  s.analysis_ns = totals.analysis_ns;
+  s.workers = runtime_.executor().threads() - 1;
+  s.idle_share = executed.idle_share;
+  s.stolen = executed.stolen;
+  s.sleeps = executed.sleeps;
+  s.peak_resident = peak_resident_bytes();
+  const std::size_t memories = machine.memories().size();
+  for (std::size_t link = 0; link < totals.analysis.link_copies.size(); ++link) {
+    if (totals.analysis.link_copies[link] == 0) continue;
+    const Memory& from = machine.memory(static_cast<MemoryId>(link / memories));
+    const Memory& to = machine.memory(static_cast<MemoryId>(link % memories));
+    s.links.push_back({from.name, to.name, std::string(to_string(from.kind)),
+                       std::string(to_string(to.kind)), totals.analysis.link_copies[link],
+                       totals.analysis.link_bytes[link]});
+  }
+  for (const Memory& memory : machine.memories())
+    s.memories.push_back({memory.name, memory.capacity, runtime_.memories().pool(memory.id).peak()});
+  s.alive.regions = counters.regions_alive;
+  s.alive.instances = counters.instances_alive;
+  s.alive.nodes = counters.nodes_alive;
+  s.alive.futures = counters.futures_alive;
+  s.alive.accumulators = detail::Accumulator::live_count();
+  s.alive.index_spaces = data::IndexSpace::live_count();
+  report(s, runtime_.options().stats_file);
+}
+
+}  // namespace refrain::runtime
