@@ -1,0 +1,214 @@
+#include "data/accumulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "data/layout.hpp"
+#include "point_sets.hpp"
+#include "support/test_budget.hpp"
+
+namespace refrain::detail {
+namespace {
+
+using data::BoxPoint;
+using data::IndexSpace;
+using data::IndexSpaceRef;
+
+template <std::size_t Words>
+using Wide = std::array<std::uint64_t, Words>;
+
+struct WideSum {
+  static constexpr std::string_view name = "wide +";
+  template <class T>
+  static constexpr T identity() {
+    return T{};
+  }
+  template <class T>
+  static constexpr T fold(T a, const T& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+    return a;
+  }
+};
+
+template <class T>
+T value_of(std::uint64_t number) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(static_cast<double>(number % 1000) / 7);
+  } else {
+    T value;
+    value.fill(number);
+    return value;
+  }
+}
+
+std::size_t index_in(const data::Box& bounds, const BoxPoint& p) {
+  std::size_t index = 0;
+  for (int d = 0; d < 3; ++d)
+    index = index * static_cast<std::size_t>(bounds.hi[d] - bounds.lo[d] + 1) +
+            static_cast<std::size_t>(p[d] - bounds.lo[d]);
+  return index;
+}
+
+// Values at every point of a bounding box, affine.
+template <class T>
+struct Field {
+  Field(const IndexSpaceRef& space, Order order) : layout(*space, sizeof(T), layout_of(order)) {
+    values.resize(layout.bytes / sizeof(T));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<T>(i * 31);
+  }
+  static Layout layout_of(Order order) {
+    Layout l;
+    l.order = order;
+    return l;
+  }
+  std::byte* origin() { return reinterpret_cast<std::byte*>(values.data()) + layout.offset; }
+  T& at(const BoxPoint& p) {
+    std::ptrdiff_t place = layout.offset;
+    for (int d = 0; d < 3; ++d) place += p[d] * layout.stride[d];
+    return values[static_cast<std::size_t>(place) / sizeof(T)];
+  }
+  data::InstanceLayout layout;
+  std::vector<T> values;
+};
+
+// Touches random points, folds into some of them, and compares with folding every point in full.
+template <class Op, class T>
+void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomSets& random,
+           std::size_t contributions) {
+  Accumulator accumulator(reduction_op<Op, T>, *points);
+  std::map<BoxPoint, T> dense;
+  for (std::size_t i = 0; i < contributions; ++i) {
+    const BoxPoint p = points->nth(
+        static_cast<std::size_t>(random.number(0, static_cast<Coord>(points->volume()) - 1)));
+    const T value = value_of<T>(static_cast<std::uint64_t>(random.number(0, 1 << 20)));
+    T& slot = *static_cast<T*>(accumulator.slot(index_in(points->bounds(), p)));
+    slot = Op::fold(slot, value);
+    T& expected = dense.emplace(p, Op::template identity<T>()).first->second;
+    expected = Op::fold(expected, value);
+  }
+  Field<T> field(points, random.number(0, 1) == 0 ? Order::c : Order::fortran);
+  Field<T> expected = field;
+  into->for_each_point([&](const BoxPoint& p) {
+    const auto found = dense.find(p);
+    T& value = expected.at(p);
+    value = Op::fold(value, found == dense.end() ? Op::template identity<T>() : found->second);
+  });
+  accumulator.fold_into(*into, field.origin(), field.layout.stride);
+  ASSERT_EQ(std::memcmp(field.values.data(), expected.values.data(), field.layout.bytes), 0);
+}
+
+IndexSpaceRef part_of(int dim, const IndexSpaceRef& space, data::RandomSets& random) {
+  if (random.number(0, 1) == 0) return space;
+  return data::space_of(
+      dim, data::common(data::points_of(space), data::points_of(random.space(dim, 30))));
+}
+
+TEST(Accumulator, EqualsTheDenseFold) {
+  for (test::TestBudget budget{600, 60}; budget.more(); budget.next()) {
+    SCOPED_TRACE("seed " + std::to_string(budget.seed()));
+    data::RandomSets random(static_cast<unsigned>(budget.seed()));
+    const int dim = static_cast<int>(random.number(1, 3));
+    const IndexSpaceRef points = random.space(dim, dim == 1 ? 5000 : dim == 2 ? 40 : 10);
+    if (points->empty()) continue;
+    const IndexSpaceRef into = part_of(dim, points, random);
+    const auto n = static_cast<std::size_t>(random.number(0, 40));
+    switch (random.number(0, 5)) {
+      case 0: check<Sum, double>(points, into, random, n); break;
+      case 1: check<Sum, std::int32_t>(points, into, random, n); break;
+      case 2: check<Max, float>(points, into, random, n); break;
+      case 3: check<Min, std::uint8_t>(points, into, random, n); break;
+      case 4: check<WideSum, Wide<3>>(points, into, random, n); break;
+      default: check<WideSum, Wide<100>>(points, into, random, n); break;
+    }
+  }
+}
+
+TEST(Accumulator, SparseTouchesOfLargeSpaces) {
+  data::RandomSets random(9);
+  const auto line = IndexSpace::dense(Rect<1>{-1000, 1'000'000});
+  const auto plane = IndexSpace::dense(Rect<2>{{-5, -7}, {1500, 300}});
+  const auto strip = IndexSpace::dense(Rect<2>{{0, 0}, {300'000, 2}});
+  const auto solid = IndexSpace::dense(Rect<3>{{0, 0, 0}, {80, 90, 70}});
+  data::BoxList columns;
+  for (Coord y = 0; y < 300; y += 30) columns.push_back({{0, y, 0}, {1500, y + y / 100, 0}});
+  const auto comb = IndexSpace::from_boxes(2, columns);
+  for (const IndexSpaceRef& space : {line, plane, strip, solid, comb})
+    for (const std::size_t n : {1, 30, 3000}) check<Sum, double>(space, space, random, n);
+  check<Sum, double>(plane, comb, random, 50);
+}
+
+TEST(Accumulator, ValuesLargerThanAChunk) {
+  data::RandomSets random(4);
+  const auto space = IndexSpace::dense(Rect<1>{0, 40});
+  check<WideSum, Wide<700>>(space, space, random, 10);
+}
+
+TEST(Accumulator, UntouchedValuesKeepTheirBits) {
+  const auto space = IndexSpace::dense(Rect<1>{0, 9});
+  std::vector<double> values(10, -0.0);
+  values[3] = std::nan("7");
+  const std::vector<double> before = values;
+  Accumulator accumulator(reduction_op<Sum, double>, *space);
+  *static_cast<double*>(accumulator.slot(5)) += 1;
+  const Coord stride[3] = {8, 0, 0};
+  accumulator.fold_into(*space, reinterpret_cast<std::byte*>(values.data()), stride);
+  EXPECT_EQ(values[5], 1);
+  values[5] = -0.0;
+  EXPECT_EQ(std::memcmp(values.data(), before.data(), 80), 0);
+}
+
+TEST(Accumulator, PaysForWhatIsTouched) {
+  data::AccumulatorPool::shared().trim();
+  const auto space = IndexSpace::dense(Rect<1>{0, 100'000'000});
+  for (int round = 0; round < 3; ++round) {
+    Accumulator accumulator(reduction_op<Sum, double>, *space);
+    EXPECT_EQ(accumulator.touched_chunks(), 0U) << "a recycled table is clean";
+    for (std::size_t i = 0; i < 1000; ++i)
+      *static_cast<double*>(accumulator.slot(50'000'000 + i)) += 1;
+    EXPECT_LE(accumulator.touched_chunks(), 3U);
+  }
+  EXPECT_LE(data::AccumulatorPool::shared().kept_bytes(), (2U << 20) + (16U << 12));
+  data::AccumulatorPool::shared().trim();
+  EXPECT_EQ(data::AccumulatorPool::shared().kept_bytes(), 0U);
+}
+
+TEST(Accumulator, CountsTheLiving) {
+  const std::size_t before = Accumulator::live_count();
+  const auto space = IndexSpace::dense(Rect<1>{0, 10});
+  {
+    const auto a = std::make_unique<Accumulator>(reduction_op<Sum, int>, *space);
+    const Accumulator b(reduction_op<Sum, int>, *IndexSpace::empty_space(1));
+    EXPECT_EQ(Accumulator::live_count(), before + 2);
+  }
+  EXPECT_EQ(Accumulator::live_count(), before);
+}
+
+TEST(Accumulator, ThreadsOfAGangReduceToDifferentPoints) {
+  const auto space = IndexSpace::dense(Rect<2>{{2, 3}, {101, 402}});
+  Accumulator accumulator(reduction_op<Sum, double>, *space);
+  PhysicalArgument argument;
+  argument.bounds = space->bounds();
+  argument.accumulator = &accumulator;
+  const auto work = [&argument](Coord first) {
+    const Reduce<Sum, double, 2> sums(argument);
+    for (Coord x = 2; x <= 101; ++x)
+      for (Coord y = first; y <= 402; y += 2) sums[{x, y}] += static_cast<double>(1000 * x + y);
+  };
+  std::thread other(work, 3);
+  work(4);
+  other.join();
+  std::vector<double> out(100 * 400, 0.5);
+  const Coord stride[3] = {400 * 8, 8, 0};
+  accumulator.fold_into(*space, reinterpret_cast<std::byte*>(out.data()) - (2 * 400 + 3) * 8,
+                        stride);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    ASSERT_EQ(out[i], 0.5 + static_cast<double>(1000 * (2 + i / 400) + 3 + i % 400));
+}
+
+}  // namespace
+}  // namespace refrain::detail

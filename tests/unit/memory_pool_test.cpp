@@ -1,0 +1,203 @@
+#include "data/memory_pool.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "data/index_space.hpp"
+
+namespace refrain::data {
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+Memory memory_of(MemoryKind kind, std::uint64_t capacity) {
+  Memory memory;
+  memory.kind = kind;
+  memory.capacity = capacity;
+  memory.name = "m";
+  return memory;
+}
+Memory system_memory(std::uint64_t capacity) { return memory_of(MemoryKind::system, capacity); }
+Memory framebuffer(std::uint64_t capacity) { return memory_of(MemoryKind::framebuffer, capacity); }
+
+bool aligned(const void* block) { return reinterpret_cast<std::uintptr_t>(block) % 64 == 0; }
+
+TEST(MemoryPool, KeepsToItsCapacity) {
+  for (const Memory& memory : {system_memory(mib), framebuffer(mib)}) {
+    MemoryPool pool(memory);
+    void* a = pool.allocate(mib / 2, 64);
+    void* b = pool.allocate(mib / 2, 64);
+    ASSERT_TRUE(a != nullptr && b != nullptr);
+    EXPECT_TRUE(aligned(a) && aligned(b));
+    EXPECT_EQ(pool.allocate(64, 64), nullptr);
+    EXPECT_EQ(pool.used(), mib);
+    pool.release(a);
+    EXPECT_EQ(pool.used(), mib / 2);
+    EXPECT_EQ(pool.peak(), mib);
+    EXPECT_EQ(pool.allocate(mib / 2 + 1, 64), nullptr);
+    pool.release(b);
+    pool.release(nullptr);
+    EXPECT_TRUE(pool.fits_ever(mib));
+    EXPECT_FALSE(pool.fits_ever(mib + 1));
+    void* all = pool.allocate(mib, 64);
+    EXPECT_NE(all, nullptr);
+    pool.release(all);
+    EXPECT_EQ(pool.used(), 0U);
+  }
+}
+
+TEST(MemoryPool, TakesShapes) {
+  const MemoryPool pool(framebuffer(8000));
+  const auto space = IndexSpace::dense(Rect<1>{0, 999});
+  EXPECT_TRUE(pool.fits_ever(space, 8, {}));
+  EXPECT_FALSE(pool.fits_ever(space, 9, {}));
+}
+
+TEST(MemoryPool, NothingIsABlockToo) {
+  for (const Memory& memory : {system_memory(mib), framebuffer(mib)}) {
+    MemoryPool pool(memory);
+    void* a = pool.allocate(0, 64);
+    void* b = pool.allocate(0, 64);
+    EXPECT_NE(a, nullptr);
+    EXPECT_NE(a, b);
+    EXPECT_EQ(pool.used(), 0U);
+    pool.release(a);
+    pool.release(b);
+  }
+}
+
+TEST(MemoryPool, UntouchedPagesCostNothing) {
+  MemoryPool pool(system_memory(std::uint64_t{1} << 40));
+  const auto resident = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = resident();
+  constexpr std::size_t size = std::size_t{16} << 30;
+  auto* block = static_cast<char*>(pool.allocate(size, 64));
+  ASSERT_NE(block, nullptr);
+  block[0] = block[size - 1] = 1;
+  EXPECT_LT(resident() - before, 64 * 1024) << "KiB";
+  pool.release(block);
+}
+
+TEST(MemoryPool, LargeBlocksAreReused) {
+  MemoryPool pool(system_memory(64 * mib));
+  void* first = pool.allocate(2 * mib, 64);
+  std::memset(first, 1, 2 * mib);
+  pool.release(first);
+  EXPECT_EQ(pool.cached(), 2 * mib);
+  void* again = pool.allocate(2 * mib, 64);
+  EXPECT_EQ(again, first);
+  EXPECT_EQ(pool.cached(), 0U);
+  void* others[4];
+  for (void*& other : others) other = pool.allocate(2 * mib, 64);
+  for (void* other : others) pool.release(other);
+  EXPECT_EQ(pool.cached(), 4 * mib) << "a sixteenth of the capacity";
+  pool.trim();
+  EXPECT_EQ(pool.cached(), 0U);
+  pool.release(again);
+}
+
+TEST(MemoryPool, WhatIsKeptMakesRoom) {
+  MemoryPool pool(system_memory(32 * mib));
+  void* kept = pool.allocate(2 * mib, 64);
+  pool.release(kept);
+  void* all = pool.allocate(32 * mib, 64);
+  EXPECT_NE(all, nullptr);
+  EXPECT_EQ(pool.cached(), 0U);
+  pool.release(all);
+}
+
+TEST(MemoryPool, AFramebufferFragments) {
+  MemoryPool pool(framebuffer(4096));
+  void* quarter[4];
+  for (void*& q : quarter) q = pool.allocate(1024, 64);
+  pool.release(quarter[0]);
+  pool.release(quarter[2]);
+  EXPECT_EQ(pool.used(), 2048U);
+  EXPECT_EQ(pool.allocate(1025, 64), nullptr) << "half is free, but in two places";
+  pool.release(quarter[1]);
+  void* most = pool.allocate(3 * 1024, 64);
+  EXPECT_EQ(most, quarter[0]);
+  pool.release(most);
+  pool.release(quarter[3]);
+}
+
+TEST(MemoryPool, AFramebufferHoldsExactlyItsCapacity) {
+  MemoryPool pool(framebuffer(1000));
+  auto* all = static_cast<char*>(pool.allocate(1000, 64));
+  ASSERT_NE(all, nullptr);
+  std::memset(all, 1, 1000);
+  pool.release(all);
+}
+
+// 20,000 random steps; blocks that are in use never overlap, and what is free again is whole again.
+// The places are the same in a second pool.
+TEST(MemoryPool, RandomBlocksOfAFramebuffer) {
+  constexpr std::size_t capacity = 100'000;
+  MemoryPool pool(framebuffer(capacity)), twin(framebuffer(capacity));
+  auto* base = static_cast<char*>(pool.allocate(capacity, 64));
+  auto* twin_base = static_cast<char*>(twin.allocate(capacity, 64));
+  pool.release(base);
+  twin.release(twin_base);
+  std::map<char*, std::size_t> blocks;
+  std::mt19937 random(5);
+  for (int step = 0; step < 20'000; ++step) {
+    if (random() % 2 == 0) {
+      const std::size_t size = 1 + random() % 4000;
+      auto* block = static_cast<char*>(pool.allocate(size, 64));
+      auto* other = static_cast<char*>(twin.allocate(size, 64));
+      ASSERT_EQ(block == nullptr, other == nullptr);
+      if (block == nullptr) continue;
+      ASSERT_EQ(block - base, other - twin_base);
+      const auto [at, fresh] = blocks.emplace(block, size);
+      ASSERT_TRUE(fresh && aligned(block));
+      ASSERT_TRUE(base <= block && block + size <= base + capacity);
+      if (at != blocks.begin()) { ASSERT_LE(std::prev(at)->first + std::prev(at)->second, block); }
+      if (std::next(at) != blocks.end()) { ASSERT_LE(block + size, std::next(at)->first); }
+    } else if (!blocks.empty()) {
+      auto victim = std::next(blocks.begin(), random() % blocks.size());
+      pool.release(victim->first);
+      twin.release(twin_base + (victim->first - base));
+      blocks.erase(victim);
+    }
+  }
+  for (const auto& [block, size] : blocks) {
+    pool.release(block);
+    twin.release(twin_base + (block - base));
+  }
+  void* all = pool.allocate(capacity, 64);
+  EXPECT_EQ(all, base);
+  pool.release(all);
+}
+
+TEST(MemoryPool, ManyThreads) {
+  for (const Memory& memory : {system_memory(64 * mib), framebuffer(8 * mib)}) {
+    MemoryPool pool(memory);
+    const auto work = [&pool](unsigned seed) {
+      std::mt19937 random(seed);
+      for (int i = 0; i < 2000; ++i) {
+        const std::size_t size = 1 + random() % (mib / 2);
+        auto* block = static_cast<unsigned char*>(pool.allocate(size, 64));
+        if (block == nullptr) continue;
+        block[0] = block[size - 1] = static_cast<unsigned char>(seed);
+        EXPECT_EQ(block[0], seed);
+        pool.release(block);
+      }
+    };
+    std::thread other(work, 1);
+    work(2);
+    other.join();
+    EXPECT_EQ(pool.used(), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace refrain::data
