@@ -7,16 +7,6 @@
 
 namespace refrain::analysis {
 
-void Edges::add(const exec::NodeRef& from, exec::EdgeKind kind) {
-  if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
-  const bool data = kind == exec::EdgeKind::data;
-  for (const Recent& recent : recent_)
-    if (recent.seq == from.seq && (recent.data || !data)) return;
-  recent_[added_++ % kRecent] = {from.seq, data};
-  if (log_ != nullptr) log_->edge(scope_, from.seq, to_.seq, kind);
-  if (exec::add_edge(from, to_, kind)) ++unfinished_;
-}
-
 Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories,
                    const Machine& machine, std::uint64_t scope_id, GraphLog* log)
     : executor_(executor),
@@ -35,9 +25,8 @@ void Analysis::publish(Edges& edges, bool inline_if_ready) {
   else executor_.publish(edges.to(), edges.unfinished());
 }
 
-void Analysis::log_operation(const exec::Node& node, const Origin& origin, const FieldState* field,
-                             MemoryId source, MemoryId target, const data::IndexSpaceRef& points) {
-  if (log_ == nullptr) return;
+void Analysis::tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,
+                        MemoryId source, MemoryId target, const data::IndexSpaceRef& points) {
   LoggedOperation operation;
   operation.scope = scope_id_;
   operation.seq = node.seq;
@@ -51,14 +40,6 @@ void Analysis::log_operation(const exec::Node& node, const Origin& origin, const
   operation.points = points;
   operation.info = node.info;
   log_->operation(operation);
-}
-
-void Analysis::make_valid(FieldState& field, Footprint& footprint, Instance& instance,
-                          const Origin& origin) {
-  for (Piece* piece : footprint.pieces) {
-    Use& use = piece->at(&instance);
-    if (!use.valid) [[unlikely]] materialise(field, *piece, use, origin);
-  }
 }
 
 void Analysis::make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin) {

@@ -44,16 +44,25 @@ struct Origin {
 class Edges {
  public:
   Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
-  void add(const exec::NodeRef& from, exec::EdgeKind kind);
+  void add(const exec::NodeRef& from, exec::EdgeKind kind) {
+    if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
+    const bool data = kind == exec::EdgeKind::data;
+    const std::uint32_t remembered = added_ < kRecent ? added_ : kRecent;
+    for (std::uint32_t i = 0; i < remembered; ++i)
+      if (recent_[i].seq == from.seq && (recent_[i].data || !data)) return;
+    recent_[added_++ % kRecent] = {from.seq, data};
+    if (log_ != nullptr) [[unlikely]] log_->edge(scope_, from.seq, to_.seq, kind);
+    if (exec::add_edge(from, to_, kind)) ++unfinished_;
+  }
   [[nodiscard]] exec::Node& to() const { return to_; }
   [[nodiscard]] int unfinished() const { return unfinished_; }
   [[nodiscard]] std::uint32_t added() const { return added_; }
 
  private:
-  static constexpr std::uint32_t kRecent = 8;
+  static constexpr std::uint32_t kRecent = 8;  ///< a power of two
   struct Recent {
-    std::uint64_t seq = 0;
-    bool data = false;
+    std::uint64_t seq;
+    bool data;
   };
   exec::Node& to_;
   GraphLog* log_;
@@ -93,14 +102,21 @@ class Analysis {
   void touch(Instance& instance) { instance.last_use = point_; }
 
   /// Rules R1 and R2 for all pieces of the footprint: issues the fills and copies that are missing.
-  void make_valid(FieldState& field, Footprint& footprint, Instance& instance, const Origin& origin);
+  void make_valid(FieldState& field, Footprint& footprint, Instance& instance, const Origin& origin) {
+    for (Piece* piece : footprint.pieces) {
+      Use& use = piece->at(&instance);
+      if (!use.valid) [[unlikely]] materialise(field, *piece, use, origin);
+    }
+  }
 
   /// The edges and the state change of one region argument (not Privilege::reduce) of node `edges.to()`.
   void use(Edges& edges, FieldState& field, Footprint& footprint, Instance& instance, Privilege privilege);
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
   void log_operation(const exec::Node& node, const Origin& origin, const FieldState* field = nullptr,
-                     MemoryId source = 0, MemoryId target = 0, const data::IndexSpaceRef& points = {});
+                     MemoryId source = 0, MemoryId target = 0, const data::IndexSpaceRef& points = {}) {
+    if (log_ != nullptr) [[unlikely]] tell_log(node, origin, field, source, target, points);
+  }
   /// Publishes the node with the edges collected.
   void publish(Edges& edges, bool inline_if_ready = false);
 
@@ -132,6 +148,8 @@ class Analysis {
   void make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin);
 
  private:
+  void tell_log(const exec::Node& node, const Origin& origin, const FieldState* field, MemoryId source,
+                MemoryId target, const data::IndexSpaceRef& points);
   void materialise(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_copy(FieldState& field, Piece& piece, Use& source, Use& target, const Origin& origin);

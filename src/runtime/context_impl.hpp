@@ -114,8 +114,9 @@ class ContextImpl final : public detail::Waiter {
 
  private:
   // launch.cpp
-  void make_key(const LaunchRequest& request);
+  std::span<const std::uint64_t> make_key(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);
+  AnyFuture analyse_asked(const LaunchRequest& request, std::span<const std::uint64_t> key);
   void make_room();
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
   AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);

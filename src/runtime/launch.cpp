@@ -1,8 +1,6 @@
 // The way of a launch: find its plan, move its values into a record, and hand each point task to the
 // analysis.
 
-#include <cstring>
-
 #include "base/assert.hpp"
 #include "data/shared_index_space.hpp"
 #include "exec/reducer_gate.hpp"
@@ -13,47 +11,63 @@
 
 namespace refrain::runtime {
 
+namespace {
+
+std::uint64_t word(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
+
+[[noreturn]] void fail_dead(const LaunchRequest& request, std::size_t i) {
+  const Requirement& r = request.requirements[i];
+  const std::string who = "task '" + request.task->name() + "' launched at " + to_string(request.where) +
+                          ", argument " + std::to_string(i);
+  if (r.partition.tree != nullptr) data::check_alive(r.partition, who.c_str());
+  data::check_alive(r.region, who.c_str());
+  throw UsageError(who + " names neither a region nor a partition");
+}
+
+}  // namespace
+
 // Everything that the plan depends on, as words of this process.
-void ContextImpl::make_key(const LaunchRequest& request) {
-  key_.clear();
-  auto add = [this](auto word) {
-    if constexpr (std::is_pointer_v<decltype(word)>) key_.push_back(reinterpret_cast<std::uint64_t>(word));
-    else key_.push_back(static_cast<std::uint64_t>(word));
-  };
-  add(request.task);
-  add(request.where.file_name());
-  add(std::uint64_t{request.where.line()} << 32 | static_cast<std::uint32_t>(request.hints.priority));
-  add(runtime_.mapper().epoch());
-  if (request.domain != nullptr) {
-    if (request.domain->sparse != nullptr) {
-      add(request.domain->sparse->space.get());
+std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& request) {
+  constexpr std::size_t fixed = 12, per_requirement = 6;
+  const std::size_t most = fixed + per_requirement * request.requirements.size();
+  if (key_.size() < most) key_.resize(most);
+  std::uint64_t* next = key_.data();
+  *next++ = word(request.task);
+  *next++ = word(request.where.file_name());
+  *next++ = std::uint64_t{request.where.line()} << 32 | static_cast<std::uint32_t>(request.hints.priority);
+  *next++ = runtime_.mapper().epoch();
+  if (const detail::LaunchDomain* domain = request.domain) {
+    *next++ = static_cast<std::uint64_t>(domain->dim);
+    if (domain->sparse != nullptr) {
+      *next++ = word(domain->sparse->space.get());
     } else {
-      add(request.domain->dim);
-      for (int d = 0; d < request.domain->dim; ++d) {
-        add(request.domain->rect.lo[d]);
-        add(request.domain->rect.hi[d]);
+      for (int d = 0; d < domain->dim; ++d) {
+        *next++ = static_cast<std::uint64_t>(domain->rect.lo[d]);
+        *next++ = static_cast<std::uint64_t>(domain->rect.hi[d]);
       }
     }
   }
-  for (const Requirement& r : request.requirements) {
+  for (std::size_t i = 0; i < request.requirements.size(); ++i) {
+    const Requirement& r = request.requirements[i];
     const bool partitioned = r.partition.tree != nullptr;
     const data::RegionTree* tree = partitioned ? r.partition.tree : r.region.tree;
-    if (tree == nullptr) throw UsageError("a requirement names neither a region nor a partition");
-    if (partitioned ? !tree->names_living(r.partition) : !tree->names_living(r.region)) {
-      const std::string who = "task '" + request.task->name() + "' launched at " + to_string(request.where) +
-                              ", argument " + std::to_string(&r - request.requirements.data());
-      if (partitioned) data::check_alive(r.partition, who.c_str());
-      else data::check_alive(r.region, who.c_str());
+    // A tree of an enclosing context may have been destroyed since this task was launched: it may still
+    // use what it was given.
+    if (tree == nullptr || (&tree->forest() == &forest_ &&
+                            !(partitioned ? tree->names_living(r.partition) : tree->names_living(r.region))))
+        [[unlikely]] {
+      fail_dead(request, i);
     }
-    add(tree->uid());
-    add(std::uint64_t{partitioned ? r.partition.index : r.region.node} << 32 |
-        std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
-        static_cast<std::uint64_t>(r.privilege));
-    add(r.field.key);
-    add(r.field.type);
-    add(r.op);
-    add(r.projection.impl());
+    *next++ = tree->uid();
+    *next++ = std::uint64_t{partitioned ? r.partition.index : r.region.node} << 32 |
+              std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
+              static_cast<std::uint64_t>(r.privilege);
+    *next++ = r.field.key;
+    *next++ = word(r.field.type);
+    *next++ = word(r.op);
+    *next++ = word(r.projection.impl());
   }
+  return {key_.data(), next};
 }
 
 AnyFuture ContextImpl::launch(const LaunchRequest& request) {
@@ -75,27 +89,32 @@ void ContextImpl::make_room() {
 }
 
 AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
-  make_key(request);
-  if (runtime_.mapper().every_launch()) [[unlikely]] {
-    // The answers join the key: a plan made for them is right whenever they are given again.
-    std::unique_ptr<LaunchPlan> asked = make_plan(request);
-    for (const PlannedPoint& point : asked->points) key_.push_back(point.processor);
-    for (const PlannedArgument& argument : asked->arguments)
-      for (MemoryId memory : asked->mappings[argument.mapping].memories) key_.push_back(memory);
-    key_.push_back(asked->token);
-    asked->key = key_;
-    const std::uint64_t hash = PlanCache::hash(key_);
-    LaunchPlan* known = plans_.find(key_, hash);
-    return issue(known != nullptr ? *known : plans_.insert(std::move(asked), hash), request);
-  }
-  const std::uint64_t hash = PlanCache::hash(key_);
-  LaunchPlan* plan = plans_.find(key_, hash);
+  std::span<const std::uint64_t> key = make_key(request);
+  if (runtime_.mapper().every_launch()) [[unlikely]] return analyse_asked(request, key);
+  const std::uint64_t hash = PlanCache::hash(key);
+  LaunchPlan* plan = plans_.find(key, hash);
   if (plan == nullptr) [[unlikely]] {
+    const std::vector<std::uint64_t> kept(key.begin(), key.end());
     std::unique_ptr<LaunchPlan> made = make_plan(request);
-    made->key = key_;
+    made->key = kept;
     plan = &plans_.insert(std::move(made), hash);
   }
   return issue(*plan, request);
+}
+
+// The mapper is asked each time, and its answers join the key: a plan made for them is right whenever
+// they are given again.
+AnyFuture ContextImpl::analyse_asked(const LaunchRequest& request, std::span<const std::uint64_t> key) {
+  std::vector<std::uint64_t> asked_key(key.begin(), key.end());
+  std::unique_ptr<LaunchPlan> asked = make_plan(request);
+  asked_key.insert(asked_key.end(), asked->signature.begin(), asked->signature.end());
+  const std::uint64_t hash = PlanCache::hash(asked_key);
+  LaunchPlan* known = plans_.find(asked_key, hash);
+  if (known == nullptr) {
+    asked->key = std::move(asked_key);
+    known = &plans_.insert(std::move(asked), hash);
+  }
+  return issue(*known, request);
 }
 
 AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {

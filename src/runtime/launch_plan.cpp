@@ -6,26 +6,6 @@ namespace refrain::runtime {
 
 PlanCache::PlanCache() : table_(64) {}
 
-// A few multiplications per word: keys are short, and a collision costs one comparison.
-std::uint64_t PlanCache::hash(const std::vector<std::uint64_t>& key) {
-  std::uint64_t h = 0x243F6A8885A308D3ull ^ key.size();
-  for (std::uint64_t word : key) {
-    const unsigned __int128 product =
-        static_cast<unsigned __int128>(h ^ word) * 0x9E3779B97F4A7C15ull;
-    h = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  }
-  return h;
-}
-
-LaunchPlan* PlanCache::find(const std::vector<std::uint64_t>& key, std::uint64_t hash) const {
-  const std::size_t mask = table_.size() - 1;
-  for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
-    const Entry& entry = table_[i];
-    if (entry.plan == nullptr) return nullptr;
-    if (entry.hash == hash && entry.plan->key == key) return entry.plan;
-  }
-}
-
 LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
   arguments_ += plan->arguments.size() + 1;
   if (arguments_ > max_arguments) {

@@ -9,9 +9,11 @@
 // Owner: the context's thread. Bounded: plans not used for long are dropped, never those of launches in
 // flight.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,11 +81,27 @@ class PlanCache {
 
   PlanCache();
   /// The plan with this key, or null.
-  [[nodiscard]] LaunchPlan* find(const std::vector<std::uint64_t>& key, std::uint64_t hash) const;
+  [[nodiscard]] LaunchPlan* find(std::span<const std::uint64_t> key, std::uint64_t hash) const {
+    const std::size_t mask = table_.size() - 1;
+    for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+      const Entry& entry = table_[i];
+      if (entry.plan == nullptr) return nullptr;
+      if (entry.hash == hash && std::ranges::equal(entry.plan->key, key)) return entry.plan;
+    }
+  }
   LaunchPlan& insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash);
   [[nodiscard]] std::size_t size() const { return count_; }
 
-  static std::uint64_t hash(const std::vector<std::uint64_t>& key);
+  /// A multiplication per word: keys are short, and a collision costs one comparison.
+  static std::uint64_t hash(std::span<const std::uint64_t> key) {
+    std::uint64_t h = 0x243F6A8885A308D3ull ^ key.size();
+    for (std::uint64_t word : key) {
+      const unsigned __int128 product =
+          static_cast<unsigned __int128>(h ^ word) * 0x9E3779B97F4A7C15ull;
+      h = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    }
+    return h;
+  }
 
  private:
   struct Entry {

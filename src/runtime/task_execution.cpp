@@ -1,6 +1,7 @@
 #include "runtime/task_execution.hpp"
 
-#include <boost/container/small_vector.hpp>
+#include <memory>
+#include <new>
 #include <optional>
 
 #include "data/accumulator.hpp"
@@ -24,16 +25,18 @@ class RunningTask final : public detail::ContextSource,
   std::span<const detail::PhysicalArgument> prepare() {
     const LaunchPlan& plan = *record_.plan;
     const std::size_t count = plan.requirements.size();
+    const PlannedArgument* planned = plan.arguments.data() + payload_.rank * count;
+    if (count > inline_arguments) more_ = std::make_unique<detail::PhysicalArgument[]>(count);
+    arguments_ = count > inline_arguments ? more_.get() : few_.arguments;
     const bool check = record_.context->runtime().options().check;
-    arguments_.resize(count);
-    if (check) infos_.resize(count);
+    if (check) [[unlikely]] infos_ = std::make_unique<detail::ArgumentInfo[]>(count);
     for (std::size_t i = 0; i < count; ++i) {
-      describe(i, plan.arguments[payload_.rank * count + i], plan.requirements[i]);
+      describe(i, planned[i], plan.requirements[i]);
       if (!check) continue;
       infos_[i] = {&plan, payload_.rank, i, this};
       arguments_[i].info = &infos_[i];
     }
-    return {arguments_.data(), arguments_.size()};
+    return {arguments_, count};
   }
 
   Context& context() override {
@@ -68,14 +71,11 @@ class RunningTask final : public detail::ContextSource,
 
  private:
   void describe(std::size_t i, const PlannedArgument& planned, const PlannedRequirement& requirement) {
-    detail::PhysicalArgument& a = arguments_[i];
     const data::IndexSpace& points = *planned.points;
-    a.bounds = points.bounds();
-    if (!points.dense()) {
-      a.rects = points.boxes().data();
-      a.rect_count = points.boxes().size();
-    }
-    a.region = planned.region;
+    const bool dense = points.dense();
+    auto& a = *::new (arguments_ + i) detail::PhysicalArgument{
+        nullptr, {}, points.bounds(), dense ? nullptr : points.boxes().data(),
+        dense ? 0 : points.boxes().size(), nullptr, nullptr, planned.region};
     if (requirement.privilege == Privilege::reduce) {
       analysis::FoldPayload& fold = *payload_.arguments()[i].fold;
       fold.accumulator = new detail::Accumulator(*requirement.op, points);
@@ -87,11 +87,20 @@ class RunningTask final : public detail::ContextSource,
     }
   }
 
+  static constexpr std::size_t inline_arguments = 4;
+  // Not initialised: most of it is never used, and describe() writes what is.
+  union Few {
+    Few() {}
+    detail::PhysicalArgument arguments[inline_arguments];
+  };
+
   LaunchRecord& record_;
   TaskPayload& payload_;
   exec::Execution& execution_;
-  boost::container::small_vector<detail::PhysicalArgument, 4> arguments_;
-  boost::container::small_vector<detail::ArgumentInfo, 4> infos_;
+  detail::PhysicalArgument* arguments_ = nullptr;
+  Few few_;
+  std::unique_ptr<detail::PhysicalArgument[]> more_;
+  std::unique_ptr<detail::ArgumentInfo[]> infos_;
   std::optional<ContextImpl> nested_;
 };
 
