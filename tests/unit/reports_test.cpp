@@ -1,0 +1,199 @@
+// What --refrain:graph and --refrain:stats write.
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/json_tree.hpp"
+#include "machine/machine.hpp"
+#include "refrain/error.hpp"
+#include "runtime/graph_file.hpp"
+#include "runtime/stats.hpp"
+#include "runtime/timeline_listener.hpp"
+
+namespace refrain::runtime {
+namespace {
+
+class Reports : public testing::Test {
+ protected:
+  ~Reports() override { std::filesystem::remove(path_); }
+  [[nodiscard]] std::string text() const {
+    std::ifstream in(path_);
+    std::ostringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  const std::string path_ =
+      (std::filesystem::temp_directory_path() / ("refrain_report_" + std::to_string(getpid())))
+          .string();
+  const Machine machine_ = machine::load("emulated:cpus=1,gpus=1,framebuffer=1MiB");
+};
+
+TEST_F(Reports, TheGraphHasAShapePerKindAndAStylePerEdge) {
+  const exec::NodeInfo step{"say \"hi\"", std::source_location::current()};
+  GraphFile graph(path_, machine_);
+  analysis::LoggedOperation operation;
+  operation.scope = 2;
+  operation.seq = 5;
+  operation.call = 9;
+  operation.rank = 3;
+  operation.info = &step;
+  graph.operation(operation);
+  operation.seq = 4;
+  operation.kind = exec::NodeKind::copy;
+  operation.field = "u";
+  operation.target = machine_.memories(MemoryKind::framebuffer)[0];
+  operation.points = data::IndexSpace::dense(Rect<1>{0, 9});
+  graph.operation(operation);
+  graph.edge(2, 4, 5, exec::EdgeKind::data);
+  graph.edge(2, 3, 5, exec::EdgeKind::order);
+  graph.edge(2, 2, 5, exec::EdgeKind::storage);
+  graph.close();
+  const std::string out = text();
+  EXPECT_EQ(out.substr(0, 17), "digraph refrain {");
+  EXPECT_EQ(out.substr(out.size() - 2), "}\n");
+  const auto holds = [&out](const std::string& part) {
+    return out.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(holds("s2_5 [label=\"say \\\"hi\\\" #3\",shape=box")) << out;
+  EXPECT_TRUE(holds("tooltip=\"" + to_string(step.where) + ", call 9\"")) << out;
+  EXPECT_TRUE(holds("s2_4 [label=\"copy u\\n" + data::to_string(*operation.points) + "\\n" +
+                    machine_.memory(0).name + " to " + machine_.memory(operation.target).name +
+                    "\",shape=ellipse"))
+      << out;
+  EXPECT_TRUE(holds("s2_4 -> s2_5 [style=solid];"));
+  EXPECT_TRUE(holds("s2_3 -> s2_5 [style=dashed];"));
+  EXPECT_TRUE(holds("s2_2 -> s2_5 [style=dotted,color=gray];"));
+}
+
+TEST_F(Reports, ManyThreadsLogWholeLines) {
+  {
+    GraphFile graph(path_, machine_);
+    const auto work = [&graph](std::uint64_t scope) {
+      for (std::uint64_t i = 0; i < 500; ++i) graph.edge(scope, i, i + 1, exec::EdgeKind::data);
+    };
+    std::thread other(work, 1);
+    work(2);
+    other.join();
+  }
+  std::istringstream in(text());
+  int edges = 0;
+  for (std::string line; std::getline(in, line);)
+    if (line.find("->") != std::string::npos) {
+      EXPECT_TRUE(line.ends_with(" [style=solid];")) << line;
+      ++edges;
+    }
+  EXPECT_EQ(edges, 1000);
+}
+
+TEST_F(Reports, FilesThatCannotBeWrittenAreNamed) {
+  EXPECT_THROW(
+      {
+        try {
+          GraphFile graph("/nowhere/g.dot", machine_);
+        } catch (const Error& e) {
+          EXPECT_STREQ(e.what(),
+                       "the task graph cannot be written to '/nowhere/g.dot': No such "
+                       "file or directory");
+          throw;
+        }
+      },
+      Error);
+  EXPECT_THROW(
+      {
+        try {
+          report({}, "/nowhere/s.json");
+        } catch (const Error& e) {
+          EXPECT_STREQ(e.what(),
+                       "the statistics cannot be written to '/nowhere/s.json': No such "
+                       "file or directory");
+          throw;
+        }
+      },
+      Error);
+}
+
+Statistics example() {
+  Statistics s;
+  s.wall_ns = 1'234'567'890;
+  s.launches = 1000;
+  s.tasks = 1'234'567;
+  s.edges = 42;
+  s.analysis_ns = 123'456'700;
+  s.workers = 3;
+  s.idle_share = 0.25;
+  s.peak_resident = 64 << 20;
+  s.links = {{"sys0", "fb0", "system", "framebuffer", 2, 1024},
+             {"sys0", "fb1", "system", "framebuffer", 3, 1024}};
+  s.memories = {{"fb0", 64 << 20, 32 << 20}};
+  s.alive.instances = 2;
+  return s;
+}
+
+TEST_F(Reports, StatisticsForPeople) {
+  EXPECT_EQ(to_text(example()),
+            "Refrain statistics\n"
+            "  time                       1.235 s\n"
+            "  launches                     1'000\n"
+            "  tasks                    1'234'567\n"
+            "  edges                           42\n"
+            "  copies                           5  2KiB\n"
+            "    system to framebuffer          5  2KiB\n"
+            "  fills                            0\n"
+            "  folds                            0\n"
+            "  evictions                        0\n"
+            "  analysis per task           100 ns\n"
+            "  workers                          3  beside the launching thread\n"
+            "  workers idle                25.0 %\n"
+            "  nodes stolen                     0\n"
+            "  times asleep                     0\n"
+            "  peak resident                64MiB\n"
+            "  peak in fb0                  32MiB  of 64MiB\n"
+            "  alive: regions                   0\n"
+            "  alive: instances                 2\n"
+            "  alive: nodes                     0\n"
+            "  alive: futures                   0\n"
+            "  alive: accumulators              0\n"
+            "  alive: index spaces              0\n");
+  EXPECT_NE(to_text({}).find("analysis per task       0 ns"), std::string::npos) << to_text({});
+}
+
+TEST_F(Reports, StatisticsForPrograms) {
+  report(example(), path_);
+  const JsonFile file(text(), "stats");
+  const JsonNode& root = file.root();
+  EXPECT_EQ(root.at("tasks").as_integer(0, 1 << 30), 1'234'567);
+  EXPECT_NEAR(root.at("analysis_ns_per_task").as_number(), 100, 0.01);
+  EXPECT_EQ(root.at("links").as_array().size(), 2U);
+  EXPECT_EQ(root.at("links").as_array()[1].at("to").as_string(), "fb1");
+  EXPECT_EQ(root.at("memories").as_array()[0].at("peak").as_integer(0, 1 << 30), 32 << 20);
+  EXPECT_EQ(root.at("alive").at("instances").as_integer(0, 9), 2);
+}
+
+TEST_F(Reports, PeakResidentIsPlausible) {
+  EXPECT_GT(peak_resident_bytes(), std::uint64_t{1} << 20);
+  EXPECT_LT(peak_resident_bytes(), std::uint64_t{1} << 40);
+}
+
+TEST_F(Reports, NodesAppearOnTheTimelineOfTheirThread) {
+  profile::Timeline timeline(2);
+  TimelineListener listener(timeline);
+  const exec::NodeInfo info{"step", std::source_location::current()};
+  exec::Node node;
+  node.seq = 12;
+  node.info = &info;
+  listener.executed(node, 1, 100, 200);
+  std::ostringstream out;
+  timeline.write(out);
+  EXPECT_NE(
+      out.str().find("\"tid\":1,\"ts\":0.000,\"dur\":0.100,\"name\":\"step\",\"cat\":\"task\""),
+      std::string::npos)
+      << out.str();
+}
+
+}  // namespace
+}  // namespace refrain::runtime
