@@ -120,11 +120,10 @@ class Analysis {
   /// Publishes the node with the edges collected.
   void publish(Edges& edges, bool inline_if_ready = false);
 
-  /// A fold node for a reducing task, not yet published: allocate it before the task is published (the
-  /// task's run function fills in the accumulator), finish it afterwards.
-  exec::Node& allocate_fold(const data::IndexSpaceRef& points, Instance& target);
-  void finish_fold(exec::Node& fold, const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
-                   Instance& target, const Origin& origin);
+  /// The fold of one argument of a reducing task, with the fills and copies that it needs. Called before
+  /// the reducer is published: its run function must find the fold's payload.
+  FoldPayload& issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
+                          Instance& target, const Origin& origin);
 
   /// fill(): everything in the footprint becomes pending.
   static void fill(Footprint& footprint, const std::shared_ptr<const FillValue>& value);
@@ -143,7 +142,7 @@ class Analysis {
 
   /// An operation that copies one field to another at the target's points.
   void copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,
-                  Footprint& target, Instance& target_instance, const Origin& origin);
+                  Footprint& target, Instance& target_instance, Origin origin);
   /// Makes the latest values valid in an instance wherever they are not.
   void make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin);
 

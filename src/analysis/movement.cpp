@@ -97,8 +97,10 @@ void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& tar
 }
 
 void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,
-                          Footprint& target, Instance& target_instance, const Origin& origin) {
+                          Footprint& target, Instance& target_instance, Origin origin) {
+  origin.argument = 0;
   make_valid(from, source, source_instance, origin);
+  origin.argument = -1;
   exec::Node& node = scope_.allocate(sizeof(CopyPayload));
   ::new (node.payload())
       CopyPayload{&source_instance, &target_instance, target.points, to.type().size};
@@ -112,18 +114,15 @@ void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_
   publish(edges);
 }
 
-exec::Node& Analysis::allocate_fold(const data::IndexSpaceRef& points, Instance& target) {
-  exec::Node& node = scope_.allocate(sizeof(FoldPayload));
-  ::new (node.payload()) FoldPayload{nullptr, &target, points};
-  node.kind = exec::NodeKind::fold;
-  node.run = run_fold;
-  node.info = &fold_info;
-  node.flags = exec::kFold;
-  return node;
-}
-
-void Analysis::finish_fold(exec::Node& fold, const exec::NodeRef& reducer, FieldState& field,
-                           Footprint& footprint, Instance& target, const Origin& origin) {
+FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
+                                  Instance& target, const Origin& origin) {
+  make_valid(field, footprint, target, origin);
+  exec::Node& fold = scope_.allocate(sizeof(FoldPayload));
+  auto& payload = *::new (fold.payload()) FoldPayload{nullptr, &target, footprint.points};
+  fold.kind = exec::NodeKind::fold;
+  fold.run = run_fold;
+  fold.info = &fold_info;
+  fold.flags = exec::kFold;
   exec::ReducerGate::attach_fold(reducer, fold);
   log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
   Edges edges = edges_to(fold);
@@ -131,6 +130,7 @@ void Analysis::finish_fold(exec::Node& fold, const exec::NodeRef& reducer, Field
   use(edges, field, footprint, target, Privilege::read_write);
   ++counters_.folds;
   publish(edges);
+  return payload;
 }
 
 }  // namespace refrain::analysis

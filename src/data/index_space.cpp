@@ -1,10 +1,8 @@
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "data/index_space.hpp"
 
 #include <algorithm>
 
+#include "base/hash.hpp"
 #include "base/assert.hpp"
 #include "data/index_space_table.hpp"
 #include "data/point_collector.hpp"
@@ -17,7 +15,7 @@ namespace {
 
 std::uint64_t content_hash(int dim, BoxSpan list) {
   static_assert(sizeof(Box) == 6 * sizeof(Coord), "boxes are hashed as bytes");
-  return XXH3_64bits_withSeed(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
+  return hash_bytes(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
 }
 
 Box bounds_of(BoxSpan list) {

@@ -1,11 +1,9 @@
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "data/partition_checks.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "data/box_tree.hpp"
 #include "data/set_algebra.hpp"
 
@@ -49,7 +47,7 @@ std::uint64_t partition_id(const IndexSpaceRef& parent, const IndexSpaceRef& col
   std::vector<std::uint64_t> ids{parent->id(), colours->id()};
   ids.reserve(pieces.size() + 2);
   for (const IndexSpaceRef& piece : pieces) ids.push_back(piece->id());
-  return XXH3_64bits(ids.data(), ids.size() * sizeof(std::uint64_t));
+  return hash_bytes(ids.data(), ids.size() * sizeof(std::uint64_t));
 }
 
 }  // namespace refrain::data

@@ -4,9 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/hash.hpp"
 #include "data/box.hpp"
 #include "refrain/error.hpp"
 #include "refrain/privilege.hpp"
@@ -33,8 +31,8 @@ std::uint64_t content_id(const Impl& impl) {
     for (const Coord x : row) words[n++] = static_cast<std::uint64_t>(x);
   for (const Coord x : impl.offset.x) words[n++] = static_cast<std::uint64_t>(x);
   words[n] = impl.key;
-  const std::uint64_t hash = XXH3_64bits(words.data(), sizeof words);
-  const std::uint64_t id = XXH3_64bits_withSeed(impl.name.data(), impl.name.size(), hash);
+  const std::uint64_t hash = hash_bytes(words.data(), sizeof words);
+  const std::uint64_t id = hash_bytes(impl.name.data(), impl.name.size(), hash);
   return id == 0 ? 1 : id;  // 0 is the identity's
 }
 

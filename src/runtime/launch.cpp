@@ -238,32 +238,21 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
   issue_folds(plan, arguments, edges, payload, origin);
 }
 
-// The folds exist before the task may run, since the task tells them their accumulators.
+// Argument by argument, what each fold needs and the fold itself. The task is published last, since it
+// tells its folds their accumulators.
 void ContextImpl::issue_folds(LaunchPlan& plan, std::span<PlannedArgument> arguments,
                               analysis::Edges& edges, TaskPayload& payload, analysis::Origin origin) {
   exec::Node& reducer = edges.to();
   reducer.flags |= exec::kReducer;
   exec::ReducerGate::set_folds(reducer, plan.reductions);
-  const exec::NodeRef self{&reducer, reducer.seq};
-  boost::container::small_vector<exec::Node*, 4> folds;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (plan.requirements[i].privilege != Privilege::reduce) continue;
     PlannedArgument& argument = arguments[i];
     origin.argument = static_cast<int>(i);
-    analysis_.make_valid(*argument.field, *argument.footprint, *argument.instance, origin);
-    exec::Node& fold = analysis_.allocate_fold(argument.points, *argument.instance);
-    payload.arguments()[i].fold = &fold.payload_as<analysis::FoldPayload>();
-    folds.push_back(&fold);
+    payload.arguments()[i].fold = &analysis_.issue_fold({&reducer, reducer.seq}, *argument.field,
+                                                        *argument.footprint, *argument.instance, origin);
   }
   analysis_.publish(edges);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (plan.requirements[i].privilege != Privilege::reduce) continue;
-    PlannedArgument& argument = arguments[i];
-    origin.argument = static_cast<int>(i);
-    analysis_.finish_fold(*folds[next++], self, *argument.field, *argument.footprint, *argument.instance,
-                          origin);
-  }
 }
 
 // The consumer of a future comes after what makes it, and fails with it.

@@ -1,13 +1,12 @@
 #include "runtime/signature.hpp"
 
-#include <xxhash.h>
-
+#include "base/hash.hpp"
 #include "data/forest.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::runtime {
 
-void Signature::add(std::string_view name) { add(XXH64(name.data(), name.size(), 0)); }
+void Signature::add(std::string_view name) { add(hash_bytes(name.data(), name.size())); }
 
 void Signature::add(const AnyRegion& region) {
   add(static_cast<std::uint64_t>(region.tree->forest().depth()));
@@ -25,7 +24,7 @@ void Signature::add(const AnyField& field) {
 }
 
 std::uint64_t Signature::token() const {
-  return XXH64(words_.data(), words_.size() * sizeof(std::uint64_t), 0);
+  return hash_bytes(words_.data(), words_.size() * sizeof(std::uint64_t));
 }
 
 }  // namespace refrain::runtime
