@@ -105,7 +105,7 @@ class Matcher {
     }
     for (std::size_t i = 0; i < matched_.size(); ++i) {
       const auto& o = logged_.operations[i];
-      const bool nothing = moves_data(o.kind) && o.points && o.points->empty();
+      const bool nothing = o.kind != NodeKind::fold && o.points && o.points->empty();
       if (!matched_[i] && !nothing) text += "superfluous: " + describe(o) + "\n";
     }
     return text;

@@ -30,16 +30,17 @@ NaiveAnalysis::PointState& NaiveAnalysis::state(int tree, int field, int point) 
   return points[static_cast<std::size_t>(point)];
 }
 
+/// The first instance in the memory that contains the argument's points, or a new one.
 int NaiveAnalysis::instance_for(const ResolvedArgument& argument, MemoryId memory, Extent extent) {
-  const Mask needed =
-      extent == Extent::whole ? program_->shape(argument.tree).all() : argument.points;
   for (std::size_t i = 0; i < instances_.size(); ++i) {
     const Instance& is = instances_[i];
     if (is.tree == argument.tree && is.field == argument.field && is.memory == memory &&
-        (needed & ~is.points) == 0)
+        (argument.points & ~is.points) == 0)
       return static_cast<int>(i);
   }
-  instances_.push_back({argument.tree, argument.field, memory, needed});
+  const Mask covers =
+      extent == Extent::whole ? program_->shape(argument.tree).all() : argument.points;
+  instances_.push_back({argument.tree, argument.field, memory, covers});
   return static_cast<int>(instances_.size()) - 1;
 }
 
@@ -161,7 +162,7 @@ int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {
     for (const int producer : producers_[f])
       edge(producer, task, "a task comes after the tasks that make its futures");
   for (const Use& u : uses)
-    if (u.argument->privilege == Privilege::reduce && u.argument->points != 0) fold(u, task, rank);
+    if (u.argument->privilege == Privilege::reduce) fold(u, task, rank);
   return task;
 }
 
@@ -188,6 +189,7 @@ void NaiveAnalysis::fill(const Resolved& r) {
 
 void NaiveAnalysis::copy(const Resolved& r) {
   ++calls_;
+  if (r.target.points == 0) return;
   const MemoryId memory = mapping_->machine().memories(MemoryKind::system)[0];
   const Shape &from = program_->shape(r.source.tree), &to = program_->shape(r.target.tree);
   ResolvedArgument source = r.source;  // only what the target takes
@@ -197,7 +199,6 @@ void NaiveAnalysis::copy(const Resolved& r) {
       source.points |= Mask{1} << from.find(to.points[static_cast<std::size_t>(i)]);
   const Use in{&source, 0, instance_for(source, memory, Extent::whole)};
   const Use out{&r.target, 1, instance_for(r.target, memory, Extent::whole)};
-  if (r.target.points == 0) return;
   make_valid(in, 0);
   const int operation = add({NodeKind::copy, 0, 0, -1, r.target.tree, r.target.field, memory,
                              memory, r.target.points, 0});

@@ -67,49 +67,73 @@ class Shrinker {
     return found;
   }
 
+  /// Where a launch stands: a statement of the program, then children of children.
+  using Path = std::vector<std::size_t>;
+  static LaunchSpec& launch_at(Plan& plan, const Path& path) {
+    LaunchSpec* launch = &plan.statements[path[0]].launch;
+    for (std::size_t i = 1; i < path.size(); ++i) launch = &launch->children[path[i]].launch;
+    return *launch;
+  }
+  static void find_launches(const std::vector<Statement>& statements, Path& path,
+                            std::vector<Path>& found) {
+    for (std::size_t i = 0; i < statements.size(); ++i) {
+      if (statements[i].kind != Statement::Kind::launch) continue;
+      path.push_back(i);
+      found.push_back(path);
+      find_launches(statements[i].launch.children, path, found);
+      path.pop_back();
+    }
+  }
+
   bool launches() {
     bool progress = false;
-    for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
-      if (plan_.statements[i].kind != Statement::Kind::launch) continue;
-      const auto launch = [&](Plan& p) -> LaunchSpec& { return p.statements[i].launch; };
-      const auto simplify = [&](auto&& wanted, auto&& change) {
-        if (wanted(launch(plan_))) progress |= attempt([&](Plan& p) { change(launch(p)); });
-      };
-      simplify([](LaunchSpec& l) { return !l.children.empty(); },
-               [](LaunchSpec& l) { l.children.clear(); });
-      for (std::size_t c = launch(plan_).children.size(); c-- > 0;)
-        progress |= attempt([&](Plan& p) {
-          launch(p).children.erase(launch(p).children.begin() + static_cast<std::ptrdiff_t>(c));
-        });
-      for (std::size_t q = launch(plan_).requirements.size(); q-- > 0;)
-        progress |= attempt([&](Plan& p) {
-          launch(p).requirements.erase(launch(p).requirements.begin() +
-                                       static_cast<std::ptrdiff_t>(q));
-        });
-      simplify([](LaunchSpec& l) { return !l.futures.empty(); },
-               [](LaunchSpec& l) { l.futures.clear(); });
-      simplify([](LaunchSpec& l) { return l.future >= 0; }, [](LaunchSpec& l) { l.future = -1; });
-      simplify([](LaunchSpec& l) { return l.priority != 0; },
-               [](LaunchSpec& l) { l.priority = 0; });
-      simplify([](LaunchSpec& l) { return l.inline_if_ready; },
-               [](LaunchSpec& l) { l.inline_if_ready = false; });
-      progress |= points(i);
+    for (std::size_t next = 0;; ++next) {
+      std::vector<Path> all;  // again each time: the last one may have lost children
+      Path path;
+      find_launches(plan_.statements, path, all);
+      if (next >= all.size()) return progress;
+      progress |= simplify(all[next]);
     }
+  }
+
+  bool simplify(const Path& path) {
+    bool progress = false;
+    const auto change = [&](auto&& wanted, auto&& apply) {
+      if (wanted(launch_at(plan_, path)))
+        progress |= attempt([&](Plan& p) { apply(launch_at(p, path)); });
+    };
+    change([](LaunchSpec& l) { return !l.children.empty(); },
+           [](LaunchSpec& l) { l.children.clear(); });
+    progress |= thin_out(
+        path, [](LaunchSpec & l) -> auto& { return l.children; });
+    progress |= thin_out(
+        path, [](LaunchSpec & l) -> auto& { return l.requirements; });
+    progress |= thin_out(
+        path, [](LaunchSpec & l) -> auto& { return l.futures; });
+    change([](LaunchSpec& l) { return l.future >= 0; }, [](LaunchSpec& l) { l.future = -1; });
+    change([](LaunchSpec& l) { return l.priority != 0; }, [](LaunchSpec& l) { l.priority = 0; });
+    change([](LaunchSpec& l) { return l.inline_if_ready; },
+           [](LaunchSpec& l) { l.inline_if_ready = false; });
+    change([](LaunchSpec& l) { return !l.domain.dense && l.domain.points.size() == 1; },
+           [](LaunchSpec& l) { l.domain.dense = true; });
+    progress |= thin_out(
+        path, [](LaunchSpec & l) -> auto& {
+          if (l.domain.points.size() > 1) l.domain.dense = false;
+          return l.domain.points;
+        });
     return progress;
   }
 
-  /// Leaves out points of a launch domain.
-  bool points(std::size_t statement) {
+  /// Leaves out the entries of a list of a launch, one at a time.
+  template <class List>
+  bool thin_out(const Path& path, List&& list) {
     bool progress = false;
-    for (std::size_t k = plan_.statements[statement].launch.domain.points.size(); k-- > 0;) {
-      const DomainSpec& now = plan_.statements[statement].launch.domain;
-      if (now.points.size() < 2 || k >= now.points.size()) continue;
+    Plan copy = plan_;
+    for (std::size_t k = list(launch_at(copy, path)).size(); k-- > 0;)
       progress |= attempt([&](Plan& p) {
-        DomainSpec& d = p.statements[statement].launch.domain;
-        d.points.erase(d.points.begin() + static_cast<std::ptrdiff_t>(k));
-        d.dense = d.points.size() == 1;
+        auto& entries = list(launch_at(p, path));
+        entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(k));
       });
-    }
     return progress;
   }
 

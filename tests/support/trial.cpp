@@ -54,14 +54,13 @@ const std::vector<Setting>& settings() {
 
 Runtime& Trials::runtime(const Setting& setting, std::uint64_t seed) {
   std::unique_ptr<Runtime>& kept = runtimes_[setting.name];
-  if (kept == nullptr || setting.seeded) {
+  if (kept == nullptr) {
     Options options;
     options.machine = setting.machine;
     options.workers = setting.workers;
     options.window = setting.window;
     if (setting.seeded) options.schedule = mix(seed, 5);
     options.check = options.check || setting.check;
-    kept.reset();
     kept = std::make_unique<Runtime>(options);
   }
   return *kept;
@@ -80,8 +79,8 @@ std::string Trials::run(const Plan& plan, const Setting& setting) {
   std::string wrong = compare(program, expected, outcome);
   if (wrong.empty() && !setting.default_mapper && !setting.limited_memory)
     wrong = judge(program, NaiveAnalysis(program, rule).analyse(), graph, setting.window < 100);
-  // A runtime that went wrong is not used again.
-  if (!wrong.empty()) runtimes_.erase(setting.name);
+  // A runtime that went wrong is not used again, one with a seed never.
+  if (!wrong.empty() || setting.seeded) runtimes_.erase(setting.name);
   return wrong;
 }
 
