@@ -139,7 +139,11 @@ TEST(Accumulator, SparseTouchesOfLargeSpaces) {
   const auto comb = IndexSpace::from_boxes(2, columns);
   for (const IndexSpaceRef& space : {line, plane, strip, solid, comb})
     for (const std::size_t n : {1, 30, 3000}) check<Sum, double>(space, space, random, n);
+  // Contributions beside the points folded into stay out.
   check<Sum, double>(plane, comb, random, 50);
+  const auto slabs = IndexSpace::from_boxes(
+      3, {{{10, 0, 0}, {20, 90, 70}}, {{30, 40, 0}, {31, 60, 70}}, {{40, 5, 5}, {70, 85, 60}}});
+  for (const std::size_t n : {10, 100, 1000}) check<Sum, double>(solid, slabs, random, n);
 }
 
 TEST(Accumulator, ValuesLargerThanAChunk) {
@@ -192,7 +196,7 @@ TEST(Accumulator, ThreadsOfAGangReduceToDifferentPoints) {
   const auto space = IndexSpace::dense(Rect<2>{{2, 3}, {101, 402}});
   Accumulator accumulator(reduction_op<Sum, double>, *space);
   PhysicalArgument argument;
-  argument.bounds = space->bounds();
+  argument.bounds = &space->bounds();
   argument.accumulator = &accumulator;
   const auto work = [&argument](Coord first) {
     const Reduce<Sum, double, 2> sums(argument);
