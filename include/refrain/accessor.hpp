@@ -28,11 +28,12 @@ namespace detail {
 class Accumulator;
 struct ArgumentInfo;  ///< for messages: task, argument position, region, field
 
-/// A region argument as the task sees it: where its field lies in memory.
+/// A region argument as the task sees it: where its field lies in memory. What it points to lasts as long
+/// as the task runs (the access is open).
 struct PhysicalArgument {
   std::byte* origin = nullptr;  ///< address of the point (0, 0, 0), which may lie outside the storage
-  Coord stride[3] = {};         ///< in bytes, per dimension
-  Rect<3> bounds;               ///< of the argument's points
+  const Coord* stride = nullptr;   ///< in bytes, per dimension
+  const Rect<3>* bounds = nullptr; ///< of the argument's points
   const Rect<3>* rects = nullptr;  ///< its disjoint rectangles when not dense
   std::size_t rect_count = 0;
   Accumulator* accumulator = nullptr;     ///< for reductions, in place of origin
@@ -75,8 +76,8 @@ class DenseAccessor {
       : origin_(a.origin), rects_(a.rects), rect_count_(a.rect_count), info_(a.info), region_(a.region) {
     for (int d = 0; d < N; ++d) {
       stride_[d] = a.stride[d];
-      bounds_.lo[d] = a.bounds.lo[d];
-      bounds_.hi[d] = a.bounds.hi[d];
+      bounds_.lo[d] = a.bounds->lo[d];
+      bounds_.hi[d] = a.bounds->hi[d];
     }
   }
 
@@ -160,8 +161,8 @@ class Reduce {
         rect_count_(a.rect_count),
         info_(a.info) {
     for (int d = 0; d < N; ++d) {
-      bounds_.lo[d] = a.bounds.lo[d];
-      bounds_.hi[d] = a.bounds.hi[d];
+      bounds_.lo[d] = a.bounds->lo[d];
+      bounds_.hi[d] = a.bounds->hi[d];
     }
   }
 

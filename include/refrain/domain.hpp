@@ -22,7 +22,7 @@ class Domain {
   Domain(const Rect<N>& bounds, const Rect<3>* rects, std::size_t count)
       : bounds_(bounds), rects_(rects), count_(count), dense_(count <= 1) {}
 
-  [[nodiscard]] const Rect<N>& bounds() const { return bounds_; }
+  [[nodiscard]] Rect<N> bounds() const { return bounds_; }
   [[nodiscard]] bool dense() const { return dense_; }  ///< every point of bounds() belongs to it
   [[nodiscard]] std::size_t rect_count() const {
     return dense_ ? (bounds_.empty() ? 0 : 1) : count_;

@@ -7,6 +7,22 @@
 
 namespace refrain::analysis {
 
+namespace {
+
+[[noreturn]] void fail_no_values(const FieldState& field, const Origin& origin) {
+  throw UsageError(describe(origin) + field.describe() +
+                   " has no values to read: it was detached and not written since");
+}
+
+}  // namespace
+
+std::string describe(const Origin& origin) {
+  if (origin.info == nullptr) return {};
+  std::string text = "'" + origin.info->name + "' launched at " + to_string(origin.info->where);
+  if (origin.argument >= 0) text += ", argument " + std::to_string(origin.argument);
+  return text + ": ";
+}
+
 Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories,
                    const Machine& machine, std::uint64_t scope_id, GraphLog* log)
     : executor_(executor),
@@ -55,12 +71,13 @@ void Analysis::materialise(FieldState& field, Piece& piece, Use& target, const O
   } else if (Use* source = nearest_valid(field, piece, target.instance->memory)) {
     issue_copy(field, piece, *source, target, origin);
   } else {
-    throw UsageError("field '" + field.name() + "' has no values to read" +
-                     (origin.info != nullptr
-                          ? " for '" + origin.info->name + "' at " + to_string(origin.info->where)
-                          : std::string()) +
-                     ": it was detached and not written since");
+    fail_no_values(field, origin);
   }
+}
+
+void Analysis::check_values(const FieldState& field, const Footprint& footprint, const Origin& origin) {
+  for (const Piece* piece : footprint.pieces)
+    if (!piece->fill && std::ranges::none_of(piece->uses, &Use::valid)) fail_no_values(field, origin);
 }
 
 // The valid instance from which a copy is expected to be quickest; ties go to the one made first.

@@ -40,6 +40,9 @@ struct Origin {
   const exec::NodeInfo* info = nullptr;
 };
 
+/// "'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
+std::string describe(const Origin& origin);
+
 /// Collects the edges that lead to one node, each predecessor once.
 class Edges {
  public:
@@ -108,6 +111,9 @@ class Analysis {
       if (!use.valid) [[unlikely]] materialise(field, *piece, use, origin);
     }
   }
+
+  /// Throws UsageError unless every piece of the footprint has values: valid somewhere, or filled.
+  static void check_values(const FieldState& field, const Footprint& footprint, const Origin& origin);
 
   /// The edges and the state change of one region argument (not Privilege::reduce) of node `edges.to()`.
   void use(Edges& edges, FieldState& field, Footprint& footprint, Instance& instance, Privilege privilege);

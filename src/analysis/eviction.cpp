@@ -84,17 +84,14 @@ void Analysis::fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& 
                                   std::span<const MemoryId> memories, const Layout& layout,
                                   const Origin& origin) {
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
-  std::string text = "no memory for field '" + field.name() + "' (" +
+  std::string text = refrain::analysis::describe(origin) + "no memory for " + field.describe() + " (" +
                      short_size(data::InstanceLayout(*space, field.type().size, layout).bytes) + ")";
-  if (origin.info != nullptr)
-    text += " of argument " + std::to_string(origin.argument) + " of '" + origin.info->name +
-            "' launched at " + to_string(origin.info->where);
   for (MemoryId id : memories) {
     const Memory& memory = machine_.memory(id);
     text += "\n  " + memory.name + ": capacity " + short_size(memory.capacity) + ", used " +
             short_size(store_.memories().pool(id).used());
     for (const Instance* instance : store_.in_memory(id))
-      text += "\n    field '" + instance->field->name() + "', " + short_size(instance->size) +
+      text += "\n    " + instance->field->describe() + ", " + short_size(instance->size) +
               ", made by " + (instance->made_by.empty() ? "the program" : instance->made_by);
   }
   throw OutOfMemory(text);

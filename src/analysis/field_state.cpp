@@ -8,8 +8,9 @@
 
 namespace refrain::analysis {
 
-FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name)
-    : space_(std::move(space)), type_(type), name_(std::move(field_name)) {
+FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
+                       const data::RegionTree* tree)
+    : space_(std::move(space)), type_(type), name_(std::move(field_name)), tree_(tree) {
   auto zeros = std::make_shared<FillValue>();
   zeros->bytes.assign(type.size, std::byte{0});
   zeros_ = std::move(zeros);
@@ -17,6 +18,10 @@ FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::st
 }
 
 FieldState::~FieldState() = default;
+
+std::string FieldState::describe() const {
+  return "field '" + name_ + "'" + (tree_ != nullptr ? " of " + tree_->name_of(0) : std::string());
+}
 
 Piece& FieldState::add_piece(data::IndexSpaceRef points) {
   Piece& piece = *pieces_.emplace_back(std::make_unique<Piece>());

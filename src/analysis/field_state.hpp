@@ -24,7 +24,9 @@ namespace refrain::analysis {
 class FieldState {
  public:
   /// All points of `space` start with a pending fill of zero bytes.
-  FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name);
+  /// `tree`: whose field it is, for messages.
+  FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
+             const data::RegionTree* tree = nullptr);
   ~FieldState();
   FieldState(const FieldState&) = delete;
 
@@ -39,6 +41,8 @@ class FieldState {
   [[nodiscard]] const data::IndexSpaceRef& space() const { return space_; }
   [[nodiscard]] const ValueType& type() const { return type_; }
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// "field 'voltage' of region 3".
+  [[nodiscard]] std::string describe() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Piece>>& pieces() const { return pieces_; }
 
   /// The instances alive, in order of creation.
@@ -67,6 +71,7 @@ class FieldState {
   data::IndexSpaceRef space_;
   ValueType type_;
   std::string name_;
+  const data::RegionTree* tree_;
   std::shared_ptr<const FillValue> zeros_;
   std::vector<std::unique_ptr<Piece>> pieces_;
   PieceIndex index_;

@@ -23,7 +23,7 @@ class TreeState {
     std::unique_ptr<FieldState>& state = fields_[index];
     if (!state) {
       const data::FieldColumn& column = tree.fields()[index];
-      state = std::make_unique<FieldState>(tree.space(), column.type, column.name);
+      state = std::make_unique<FieldState>(tree.space(), column.type, column.name, &tree);
     }
     return *state;
   }

@@ -7,7 +7,6 @@
 #include <map>
 #include <mutex>
 #include <new>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -89,25 +88,34 @@ class MemoryPool::MainMemory final : public Source {
 };
 
 // Blocks are multiples of `unit`, but for the one at the end of the arena, so that exactly `capacity`
-// bytes fit.
+// bytes fit. Addresses are given out by next fit, which takes never used bytes first
+// and then those that were given back longest ago: who used them before is then most likely done, and
+// which addresses are taken follows from the order of calls alone.
 class MemoryPool::Arena final : public Source {
  public:
   explicit Arena(std::uint64_t capacity)
       : capacity_(capacity), base_(static_cast<std::byte*>(map_pages(std::max(capacity, unit)))) {
     if (base_ == nullptr) throw std::bad_alloc();
-    insert(0, std::max(capacity, unit));
+    free_.emplace(0, std::max(capacity, unit));
   }
   ~Arena() override { munmap(base_, std::max(capacity_, unit)); }
 
   void* take(std::size_t bytes, std::size_t alignment) override {
     REFRAIN_ASSERT(alignment <= unit, "a framebuffer aligns its blocks to 64 bytes");
-    const auto found = by_size_.lower_bound({bytes, 0});
-    if (found == by_size_.end()) return nullptr;
-    const auto [size, start] = *found;
-    const std::uint64_t taken = std::min<std::uint64_t>(round_up(bytes, unit), size);
-    erase(start);
-    if (taken < size) insert(start + taken, size - taken);
-    blocks_.emplace(start, taken);
+    // Next fit: on from where the last block ended, then from the start.
+    auto found = free_.lower_bound(next_);
+    while (found != free_.end() && found->second < bytes) ++found;
+    if (found == free_.end()) {
+      found = free_.begin();
+      while (found != free_.end() && found->second < bytes) ++found;
+      if (found == free_.end()) return nullptr;
+    }
+    const auto [start, size] = *found;
+    const std::uint64_t wanted = std::min<std::uint64_t>(round_up(bytes, unit), size);
+    free_.erase(found);
+    if (wanted < size) free_.emplace(start + wanted, size - wanted);
+    blocks_.emplace(start, wanted);
+    next_ = start + wanted;
     return base_ + start;
   }
 
@@ -116,40 +124,28 @@ class MemoryPool::Arena final : public Source {
         blocks_.find(static_cast<std::uint64_t>(static_cast<std::byte*>(block) - base_));
     std::uint64_t start = taken->first, size = taken->second;
     blocks_.erase(taken);
-    const auto next = by_start_.lower_bound(start);
-    if (next != by_start_.end() && next->first == start + size) {
+    auto next = free_.lower_bound(start);
+    if (next != free_.end() && next->first == start + size) {
       size += next->second;
-      erase(next->first);
+      next = free_.erase(next);
     }
-    const auto before = by_start_.lower_bound(start);
-    if (before != by_start_.begin()) {
-      const auto [previous, length] = *std::prev(before);
-      if (previous + length == start) {
-        erase(previous);
-        start = previous;
-        size += length;
+    if (next != free_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == start) {
+        before->second += size;
+        return;
       }
     }
-    insert(start, size);
+    free_.emplace(start, size);
   }
 
  private:
   static constexpr std::uint64_t unit = 64;
 
-  void insert(std::uint64_t start, std::uint64_t size) {
-    by_start_.emplace(start, size);
-    by_size_.emplace(size, start);
-  }
-  void erase(std::uint64_t start) {
-    const auto found = by_start_.find(start);
-    by_size_.erase({found->second, start});
-    by_start_.erase(found);
-  }
-
   const std::uint64_t capacity_;
   std::byte* const base_;
-  std::map<std::uint64_t, std::uint64_t> by_start_;            // free: start to size
-  std::set<std::pair<std::uint64_t, std::uint64_t>> by_size_;  // free: (size, start)
+  std::map<std::uint64_t, std::uint64_t> free_;                // start to size
+  std::uint64_t next_ = 0;                                     // where the search goes on
   std::unordered_map<std::uint64_t, std::uint64_t> blocks_;    // taken: start to size
 };
 

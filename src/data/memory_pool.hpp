@@ -7,12 +7,13 @@
 // that a program which makes and destroys its temporaries does not fault its pages in anew.
 //
 // A framebuffer (emulated) is an arena of exactly `capacity` bytes, reserved as addresses only, where
-// blocks are placed best fit, the lowest address among equals, and neighbours that are free are one. So
-// it fragments as a real one does, and the same requests give the same places in every run.
+// blocks are placed next fit (the first hole that is large enough, from where the last block ended) and
+// neighbours that are free are one. So it fragments as a real one does, and the same requests give the
+// same places in every run.
 //
 // Guarantees: blocks do not overlap; the sizes of the blocks handed out add up to no more than the
 // capacity. A block's bytes are not initialised. Threads: any, one lock. Cost: a table look-up, and
-// for a framebuffer a search among the free blocks, logarithmic in their number.
+// for a framebuffer a search among the free blocks, in the worst case all of them.
 //
 // Requires: all blocks are released before the pool ends.
 

@@ -91,7 +91,11 @@ class RegionTree {
   RegionTree() = default;
   RegionTree(const RegionTree&) = delete;
 
+  /// Not of an emptied tree.
   [[nodiscard]] Forest& forest() const { return *forest_; }
+  [[nodiscard]] bool in(const Forest& forest) const { return forest_ == &forest; }
+  /// Dropped, and not yet used for another one: every handle to it is dead.
+  [[nodiscard]] bool emptied() const { return forest_ == nullptr; }
   [[nodiscard]] std::uint32_t slot() const { return slot_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint32_t generation() const {
     return generation_.load(std::memory_order_relaxed);

@@ -69,10 +69,12 @@ const Failure* FailureLog::of(const NodeRef& ref) const {
 }
 
 const Failure* FailureLog::take() {
-  if (untaken_.empty()) return nullptr;
-  taken_ = std::move(untaken_.begin()->second);
-  untaken_.erase(untaken_.begin());
-  return taken_.get();
+  while (!untaken_.empty()) {
+    taken_ = std::move(untaken_.begin()->second);
+    untaken_.erase(untaken_.begin());
+    if (!taken_->told()) return taken_.get();
+  }
+  return nullptr;
 }
 
 }  // namespace refrain::exec

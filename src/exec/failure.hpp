@@ -28,7 +28,12 @@ class Failure {
   [[nodiscard]] std::uint64_t seq() const { return seq_; }
   /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT".
   [[nodiscard]] const std::exception_ptr& error() const { return error_; }
-  [[noreturn]] void rethrow() const { std::rethrow_exception(error_); }
+  /// Throws it to the program or body that waits: it has been told then.
+  [[noreturn]] void rethrow() const {
+    told_.store(true, std::memory_order_relaxed);
+    std::rethrow_exception(error_);
+  }
+  [[nodiscard]] bool told() const { return told_.load(std::memory_order_relaxed); }
 
   void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() const;
@@ -38,6 +43,7 @@ class Failure {
   std::uint64_t seq_;
   std::exception_ptr error_;
   mutable std::atomic<std::uint32_t> references_{1};
+  mutable std::atomic<bool> told_{false};
 };
 
 /// One reference to a failure, or none.
@@ -82,7 +88,7 @@ class FailureLog {
   void reclaimed(Node& node);
   /// The failure that the operation's data carries, null if it did not fail.
   [[nodiscard]] const Failure* of(const NodeRef& ref) const;
-  /// The earliest failure not taken yet; valid until the next call or the end of the log.
+  /// The earliest failure not taken and not told yet; valid until the next call or the end of the log.
   const Failure* take();
   /// Forgets the failure of every operation for which `unreachable(seq)`: nobody will add an edge from
   /// it any more.

@@ -66,16 +66,17 @@ Node* Scope::take_slow(int size_class) {
 
 void Scope::make_room() {
   if (collect() < limit_) return;
-  if (limit_ < window_) {
+  const std::size_t most = std::size_t{window_} + held_;
+  if (limit_ < most) {
     const bool relieved = executor_.relieve(*this, in_flight() > kBurst ? in_flight() - kBurst : 0);
     limit_ = std::min<std::size_t>(
-        window_, relieved ? std::max(kBurst, in_flight() + kBurst / 4) : in_flight() + kBurst);
+        most, relieved ? std::max(kBurst, in_flight() + kBurst / 4) : in_flight() + kBurst);
     if (in_flight() < limit_) return;
   }
-  const std::size_t target = window_ - std::max<std::size_t>(1, window_ / 4);
+  const std::size_t target = most - std::max<std::size_t>(1, window_ / 4);
   executor_.wait(
       *this, [this, target] { return collect() <= target; }, {}, nullptr);
-  limit_ = executor_.threads() == 1 ? std::min<std::size_t>(kBurst, window_) : window_;
+  limit_ = (executor_.threads() == 1 ? std::min<std::size_t>(kBurst, window_) : window_) + held_;
 }
 
 }  // namespace refrain::exec

@@ -61,6 +61,13 @@ class Scope {
     return *node;
   }
 
+  /// Operations that the owner itself holds open (kManual) do not count against the window: launches go
+  /// on beside any number of them. Owner: +1 when it begins to hold one, -1 when it has ended it.
+  void hold_open(int change) {
+    held_ += static_cast<std::uint32_t>(change);
+    limit_ += static_cast<std::size_t>(change);
+  }
+
   /// Called for each node when the owner takes it back, before it is reused (releases `origin`).
   void (*reclaim)(Node&) = nullptr;
 
@@ -152,7 +159,8 @@ class Scope {
   const Node* task_ = nullptr;
   std::uint64_t launched_ = 0;
   std::uint64_t collected_ = 0;
-  std::size_t limit_;  ///< in flight at which throttle calls make_room; at most window_
+  std::size_t limit_;  ///< in flight at which throttle calls make_room; at most window_ + held_
+  std::uint32_t held_ = 0;  ///< held open by the owner
   std::uint32_t window_;
   int depth_;
   Node* own_returns_ = nullptr;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/assert.hpp"
+#include "exec/body_local.hpp"
 #include "exec/completion.hpp"
 #include "exec/gang_loops.hpp"
 #include "refrain/error.hpp"
@@ -110,7 +111,9 @@ void SeededExecutor::step(Actor& actor) {
 
 void SeededExecutor::resume(Actor& actor) {
   current_ = &actor;
+  void* outside = set_body_local(actor.local);
   const bool ended = actor.fiber->resume();
+  actor.local = set_body_local(outside);
   current_ = nullptr;
   if (!ended) return;
   actor.fiber = nullptr;

@@ -68,6 +68,7 @@ class SeededExecutor final : public Executor {
     const std::function<bool()>* done = nullptr;  ///< set while it waits
     WaitRecord* waits = nullptr;                  ///< innermost
     bool deadlocked = false;
+    void* local = nullptr;  ///< exec/body_local.hpp, while it is suspended
   };
   struct ByPriority {
     bool operator()(const Actor* a, const Actor* b) const {

@@ -28,6 +28,7 @@ exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint
   node.run = run_nothing;
   node.info = origin.info;
   node.flags = exec::kManual;
+  scope_.hold_open(+1);
   const exec::NodeRef self{&node, node.seq};
   analysis_.log_operation(node, origin);
   analysis::Edges edges = analysis_.edges_to(node);
@@ -35,31 +36,33 @@ exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint
   analysis_.publish(edges);
   try {
     runtime_.executor().wait(scope_, [&] { return exec::is_granted(node); }, self, origin.info);
-    after_wait();
   } catch (...) {
-    after_wait();
-    runtime_.executor().complete_manual(node);
+    let_go(self);
     throw;
   }
   // acquire: partner of whoever passed the failure before granting.
   if (const exec::Failure* failure = node.failure.load(std::memory_order_acquire)) {
     const exec::FailureRef kept(failure);
-    runtime_.executor().complete_manual(node);
+    let_go(self);
     kept->rethrow();
   }
   return self;
+}
+
+void ContextImpl::let_go(const exec::NodeRef& held) {
+  runtime_.executor().complete_manual(*held.node);
+  scope_.hold_open(-1);
 }
 
 std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField& field,
                                         Privilege privilege, detail::PhysicalArgument& physical,
                                         Where where) {
   runtime_.executor().interleave();
-  after_wait();
   scope_.throttle();
   const std::string who = "access at " + to_string(where);
   if (privilege == Privilege::reduce)
     throw UsageError(who + ": the program reads and writes; reductions are for tasks");
-  data::check_alive(region, who.c_str());
+  check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
   analysis::Footprint& footprint = state.footprint(points, region.tree, region.node);
@@ -78,8 +81,8 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
 
   access->argument.plan = access->plan.get();
   physical.origin = instance.origin;
-  for (int d = 0; d < 3; ++d) physical.stride[d] = instance.stride[d];
-  physical.bounds = points->bounds();
+  physical.stride = instance.stride;
+  physical.bounds = &points->bounds();
   if (!points->dense()) {
     physical.rects = points->boxes().data();
     physical.rect_count = points->boxes().size();
@@ -110,14 +113,14 @@ void ContextImpl::end_access(std::uint64_t ticket) {
   auto access = std::find_if(accesses_.begin(), accesses_.end(),
                              [&](const auto& open) { return open->ticket == ticket; });
   if (access == accesses_.end()) return;
-  runtime_.executor().complete_manual(*(*access)->node.node);
+  let_go((*access)->node);
   accesses_.erase(access);
 }
 
 void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* memory,
                          const AttachLayout& layout, Where where) {
   const std::string who = "attach at " + to_string(where);
-  data::check_alive(region, who.c_str());
+  check_usable(region, who.c_str());
   if (&region.tree->forest() != &forest_)
     throw UsageError(who + ": " + region.name() + " was made by another context");
   if (memory == nullptr) throw UsageError(who + ": the memory for " + region.name() + " is null");
@@ -156,9 +159,8 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
 
 void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where where) {
   runtime_.executor().interleave();
-  after_wait();
   const std::string who = "detach at " + to_string(where);
-  data::check_alive(region, who.c_str());
+  check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, Privilege::read_write, nullptr, who);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   for (const auto& instance : state.instances()) {
@@ -177,7 +179,7 @@ void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where w
 void ContextImpl::end_attachment(analysis::FieldState& field, analysis::Instance& instance, Where where) {
   analysis::Footprint& footprint = field.footprint(instance.space);
   const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("detach", where)};
-  auto let_go = [&] {
+  auto end = [&] {
     analysis::Analysis::invalidate(footprint);
     analysis_.release_instance(instance);
   };
@@ -185,12 +187,21 @@ void ContextImpl::end_attachment(analysis::FieldState& field, analysis::Instance
   try {
     const exec::NodeRef held =
         hold(field, footprint, instance, Privilege::read_write, exec::NodeKind::detach, origin);
-    runtime_.executor().complete_manual(*held.node);
+    let_go(held);
   } catch (...) {
-    let_go();
+    end();
     throw;
   }
-  let_go();
+  end();
+}
+
+void ContextImpl::end_attachments(data::RegionTree& tree, Where where) {
+  analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
+    std::vector<analysis::Instance*> attached;
+    for (const auto& instance : field.instances())
+      if (instance->storage == analysis::Storage::attached) attached.push_back(instance.get());
+    for (analysis::Instance* instance : attached) end_attachment(field, *instance, where);
+  });
 }
 
 std::span<const MemoryId> ContextImpl::program_memories() const {

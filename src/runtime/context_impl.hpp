@@ -50,7 +50,7 @@ class ContextImpl final : public detail::Waiter {
   /// The program's context.
   explicit ContextImpl(RuntimeImpl& runtime);
   /// A nested one, for a running task.
-  ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload& payload, detail::Waiter& waiter);
+  ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload& payload);
   ~ContextImpl();
   ContextImpl(const ContextImpl&) = delete;
 
@@ -77,6 +77,13 @@ class ContextImpl final : public detail::Waiter {
     std::uint32_t node;
   };
   Place place_of(const AnyRegion& region, const char* what);
+  /// Throws unless the handle is alive. What an enclosing context has destroyed meanwhile stays usable:
+  /// this context's task was launched before that.
+  template <class Handle>
+  void check_usable(const Handle& handle, const char* what) const {
+    if (handle.tree == nullptr || handle.tree->in(forest_) || handle.tree->emptied())
+      data::check_alive(handle, what);
+  }
   AnyPartition make_partition(Place parent, data::IndexSpaceRef colours,
                               std::vector<data::IndexSpaceRef> pieces, const char* kind);
 
@@ -127,6 +134,9 @@ class ContextImpl final : public detail::Waiter {
   void choose_instances(LaunchPlan& plan, std::span<PlannedArgument> arguments, analysis::Origin origin);
   void depend_on(analysis::Edges& edges, const detail::FutureState& state);
   static void reclaim(exec::Node& node);
+  static void release(LaunchRecord& record);
+  /// A future that a call of this context may name: of its own, or one that is there.
+  void check_usable(const detail::FutureState* future, const std::string& who) const;
 
   // planning.cpp
   std::unique_ptr<LaunchPlan> make_plan(const LaunchRequest& request);
@@ -144,7 +154,10 @@ class ContextImpl final : public detail::Waiter {
   std::unique_ptr<LaunchPlan> access_plan(const AnyRegion& region, const AnyField& field,
                                           Privilege privilege, const data::IndexSpaceRef& points,
                                           Where where);
+  /// The end of what hold() began.
+  void let_go(const exec::NodeRef& held);
   void end_attachment(analysis::FieldState& field, analysis::Instance& instance, Where where);
+  void end_attachments(data::RegionTree& tree, Where where);
   /// Where system memory is for accesses, copies and fills of the program itself.
   [[nodiscard]] std::span<const MemoryId> program_memories() const;
 
@@ -162,10 +175,13 @@ class ContextImpl final : public detail::Waiter {
   /// Children are about to use the field: the parent's own accessors on it are invalid if they conflict.
   void lend(const analysis::FieldState& field, Privilege privilege);
   void bring_home();
+  /// The failure of an operation that should have written what the parent's arguments hold; or none.
+  [[nodiscard]] exec::FailureRef poison_at_home() const;
 
   // waiting.cpp
-  void after_wait();
+  void end_attachments();
   void end_regions();
+  static std::uint64_t next_identity();
   /// A name and source line that last as long as the context.
   const exec::NodeInfo& info_for(const char* name, Where where);
   void note_call(std::uint64_t token);
@@ -184,8 +200,8 @@ class ContextImpl final : public detail::Waiter {
 
   RuntimeImpl& runtime_;
   ContextImpl* parent_ = nullptr;
-  std::uint64_t id_ = 0;
-  detail::Waiter* waiter_;                ///< what waits on this thread for this context's program
+  std::uint64_t id_ = 0;                  ///< in logs
+  const std::uint64_t identity_ = next_identity();  ///< never repeats: whose futures are whose
   std::string task_name_;                 ///< nested: whose
   Context facade_;
   exec::Scope scope_;

@@ -33,7 +33,7 @@ data::RegionTree& root_of(data::RegionTree& tree) {
 
 void ContextImpl::destroy(const AnyRegion& region, Where where) {
   const std::string who = "destroy at " + to_string(where);
-  data::check_alive(region, who.c_str());
+  check_usable(region, who.c_str());
   data::RegionTree& tree = *region.tree;
   if (&tree.forest() != &forest_ || tree.origin != nullptr)
     throw UsageError(who + ": " + region.name() + " was made by another context, which alone can destroy it");
@@ -42,11 +42,8 @@ void ContextImpl::destroy(const AnyRegion& region, Where where) {
   Signature signature(Signature::Call::destroy);
   signature.add(region);
   note_call(signature.token());
+  end_attachments(tree, where);
   analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
-    std::vector<analysis::Instance*> attached;
-    for (const auto& instance : field.instances())
-      if (instance->storage == analysis::Storage::attached) attached.push_back(instance.get());
-    for (analysis::Instance* instance : attached) end_attachment(field, *instance, where);
     analysis_.release_instances(field);
     field.reset();
   });
@@ -55,7 +52,7 @@ void ContextImpl::destroy(const AnyRegion& region, Where where) {
 
 void ContextImpl::destroy(const AnyPartition& partition, Where where) {
   const std::string who = "destroy at " + to_string(where);
-  data::check_alive(partition, who.c_str());
+  check_usable(partition, who.c_str());
   data::RegionTree& tree = *partition.tree;
   if (&tree.forest() != &forest_)
     throw UsageError(who + ": " + partition.name() +
@@ -99,13 +96,14 @@ analysis::FieldState& ContextImpl::field_state(const AnyRegion& region, const An
 void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
                        std::shared_ptr<analysis::FillValue> value, Where where) {
   runtime_.executor().interleave();
-  after_wait();
   const std::string who = "fill at " + to_string(where);
-  data::check_alive(region, who.c_str());
+  check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
   if (value->future.valid()) {
     const detail::FutureState& future = *value->future.state();
-    if (future.context() == id_) value->producer = future.producer(0);
+    check_usable(&future, who);
+    if (future.context() == identity_) value->producer = future.producer(0);
+    else if (const exec::FailureRef failure = future.failure(0)) failure->rethrow();
   }
   Signature signature(Signature::Call::fill);
   signature.add(region);
@@ -119,11 +117,10 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
 void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
                        const AnyField& target_field, Where where) {
   runtime_.executor().interleave();
-  after_wait();
   scope_.throttle();
   const std::string who = "copy at " + to_string(where);
-  data::check_alive(source, who.c_str());
-  data::check_alive(target, who.c_str());
+  check_usable(source, who.c_str());
+  check_usable(target, who.c_str());
   const data::IndexSpaceRef points = target.tree->node(target.node).space;
   if (!data::contains(source.tree->node(source.node).space, points))
     throw UsageError(who + ": the source " + source.name() + " does not contain all points of the target " +
@@ -141,6 +138,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field, co
   signature.add(target_field);
   note_call(signature.token());
   if (&from == &to || points->empty()) return;  // the values are there already
+  lend(from, Privilege::read);
   lend(to, Privilege::write);
   analysis::Origin origin{calls_ - 1, 0, 0, &info_for("copy", where)};
   analysis_.begin_point();

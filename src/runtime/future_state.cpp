@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/assert.hpp"
+#include "exec/body_local.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::detail {
@@ -105,10 +106,6 @@ exec::FailureRef FutureState::failure() const {
 
 namespace {
 
-// Read and written through the two functions of Waiter only, never inlined: a body that waits may be
-// resumed on another thread, and must not use an address of the variable that it found before.
-thread_local Waiter* current_waiter = nullptr;
-
 void wait(FutureState& state, std::size_t rank_or_all) {
   const auto ready = [&] {
     return rank_or_all == Waiter::all ? state.ready() : state.ready(rank_or_all);
@@ -125,12 +122,10 @@ void wait(FutureState& state, std::size_t rank_or_all) {
 
 }  // namespace
 
-[[gnu::noinline]] Waiter* Waiter::current() noexcept { return current_waiter; }
+Waiter* Waiter::current() noexcept { return static_cast<Waiter*>(exec::body_local()); }
 
-[[gnu::noinline]] Waiter* Waiter::set_current(Waiter* waiter) noexcept {
-  Waiter* before = current_waiter;
-  current_waiter = waiter;
-  return before;
+Waiter* Waiter::set_current(Waiter* waiter) noexcept {
+  return static_cast<Waiter*>(exec::set_body_local(waiter));
 }
 
 void retain(FutureState* state) noexcept { state->retain(); }

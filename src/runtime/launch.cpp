@@ -53,7 +53,7 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
     const data::RegionTree* tree = partitioned ? r.partition.tree : r.region.tree;
     // A tree of an enclosing context may have been destroyed since this task was launched: it may still
     // use what it was given.
-    if (tree == nullptr || (&tree->forest() == &forest_ &&
+    if (tree == nullptr || ((tree->in(forest_) || tree->emptied()) &&
                             !(partitioned ? tree->names_living(r.partition) : tree->names_living(r.region))))
         [[unlikely]] {
       fail_dead(request, i);
@@ -72,7 +72,6 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
 
 AnyFuture ContextImpl::launch(const LaunchRequest& request) {
   runtime_.executor().interleave();
-  after_wait();
   if (!runtime_.options().stats) [[likely]] return analyse(request);
   const std::uint64_t begin = profile::now_ns();
   AnyFuture result = analyse(request);
@@ -89,6 +88,9 @@ void ContextImpl::make_room() {
 }
 
 AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
+  for (const detail::FutureState* future : request.futures)
+    if (future == nullptr || future->context() != identity_) [[unlikely]]
+      check_usable(future, "task '" + request.task->name() + "' launched at " + to_string(request.where));
   std::span<const std::uint64_t> key = make_key(request);
   if (runtime_.mapper().every_launch()) [[unlikely]] return analyse_asked(request, key);
   const std::uint64_t hash = PlanCache::hash(key);
@@ -130,7 +132,15 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
   LaunchRecord& record = take_record(plan, request);
   AnyFuture result = record.result;
   const bool inline_if_ready = request.hints.inline_if_ready;
-  for (std::uint32_t rank = 0; rank < points; ++rank) issue_point(plan, record, rank, inline_if_ready);
+  std::uint32_t rank = 0;
+  try {
+    for (; rank < points; ++rank) issue_point(plan, record, rank, inline_if_ready);
+  } catch (...) {
+    // What is left of the launch will not run: no memory for it, or nothing to read.
+    for (std::uint32_t left = rank; left < points; ++left) record.point_done();
+    if ((record.unreclaimed -= points - rank) == 0) release(record);
+    throw;
+  }
   return result;
 }
 
@@ -138,8 +148,8 @@ AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& 
   const ResultType& type = request.task->result();
   if (!request.wants_future || type.size == 0) return {};
   return AnyFuture(plan.group
-                       ? detail::FutureState::make_group(futures_, type, id_, plan.points.size())
-                       : detail::FutureState::make(futures_, type, id_));
+                       ? detail::FutureState::make_group(futures_, type, identity_, plan.points.size())
+                       : detail::FutureState::make(futures_, type, identity_));
 }
 
 LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
@@ -162,6 +172,7 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
     detail::retain(future);
     record->futures.emplace_back(future);
   }
+  record->holds_something = request.value_ops != nullptr || !request.futures.empty();
   if (request.wants_future) record->result = make_result(plan, request);
   return *record;
 }
@@ -170,7 +181,10 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
 void ContextImpl::reclaim(exec::Node& node) {
   if (node.origin == nullptr) return;
   auto& record = *static_cast<LaunchRecord*>(node.origin);
-  if (--record.unreclaimed != 0) return;
+  if (--record.unreclaimed == 0) release(record);
+}
+
+void ContextImpl::release(LaunchRecord& record) {
   --record.plan->in_flight;
   record.result = {};
   record.next_free = record.context->free_records_;
@@ -208,6 +222,12 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
     if (!reads(plan.requirements[i].privilege)) continue;
     origin.argument = static_cast<int>(i);
     analysis_.make_valid(*arguments[i].field, *arguments[i].footprint, *arguments[i].instance, origin);
+  }
+  // From here on nothing throws: what folds need must be there.
+  for (std::size_t i = 0; plan.reductions > 0 && i < count; ++i) {
+    if (plan.requirements[i].privilege != Privilege::reduce) continue;
+    origin.argument = static_cast<int>(i);
+    analysis::Analysis::check_values(*arguments[i].field, *arguments[i].footprint, origin);
   }
   origin.argument = -1;
 
@@ -258,13 +278,20 @@ void ContextImpl::issue_folds(LaunchPlan& plan, std::span<PlannedArgument> argum
 // The consumer of a future comes after what makes it, and fails with it.
 void ContextImpl::depend_on(analysis::Edges& edges, const detail::FutureState& state) {
   for (std::size_t rank = 0; rank < state.points(); ++rank) {
-    if (state.context() == id_) {
+    if (state.context() == identity_) {
       edges.add(state.producer(rank), exec::EdgeKind::data);
     } else if (const exec::FailureRef failure = state.failure(rank)) {
-      // From an enclosing context, whose futures are there before this one's task starts.
+      // From another context: it is there (check_usable).
       exec::pass_failure(*failure.get(), edges.to());
     }
   }
+}
+
+void ContextImpl::check_usable(const detail::FutureState* future, const std::string& who) const {
+  if (future == nullptr) throw UsageError(who + ": the future is empty");
+  if (future->context() == identity_ || future->ready()) return;
+  throw UsageError(who + ": the future is of another context and not there yet: a task may use the futures "
+                   "that it launched itself or was given as arguments");
 }
 
 void ContextImpl::note_call(std::uint64_t token) {

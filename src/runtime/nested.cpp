@@ -6,12 +6,10 @@
 
 namespace refrain::runtime {
 
-ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload& payload,
-                         detail::Waiter& waiter)
+ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload& payload)
     : runtime_(parent.runtime_),
       parent_(&parent),
       id_(runtime_.next_context_id()),
-      waiter_(&waiter),
       task_name_("task '" + record.plan->info.name + "' launched at " + to_string(record.plan->info.where)),
       facade_(*this),
       scope_(runtime_.executor(), &parent.scope_, runtime_.window()),
@@ -35,7 +33,7 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
     if (grant.privilege == Privilege::reduce) continue;
     // The values are in the parent's instance, and no child has touched them yet.
     granted.state = std::make_unique<analysis::FieldState>(argument.points, argument.field->type(),
-                                                           argument.field->name());
+                                                           argument.field->name(), grant.root);
     const analysis::Instance& home = *payload.arguments()[i].instance;
     auto borrowed = std::make_unique<analysis::Instance>();
     borrowed->space = argument.points;
@@ -105,8 +103,19 @@ void ContextImpl::bring_home() {
     analysis_.make_valid_everywhere(*granted.state, *granted.home, origin);
   }
   scope_.drain(nullptr);
-  after_wait();
   for (Grant& grant : grants_) grant.lent = false;
+}
+
+exec::FailureRef ContextImpl::poison_at_home() const {
+  for (const GrantedState& granted : granted_) {
+    if (!granted.state || !writes(grants_[granted.grant].privilege)) continue;
+    for (const auto& piece : granted.state->pieces()) {
+      const analysis::Use* use = piece->find(granted.home);
+      if (use == nullptr || !use->writer) continue;
+      if (const exec::Failure* failure = scope_.failure_of(use->writer)) return exec::FailureRef(failure);
+    }
+  }
+  return {};
 }
 
 }  // namespace refrain::runtime

@@ -27,6 +27,10 @@ const IndexSpaceRef& colours_of(const AnyPartition& partition) {
   return partition.tree->partition(partition.index).colours;
 }
 
+AnyRegion parent_of(const AnyPartition& partition) {
+  return partition.tree->handle(partition.tree->partition(partition.index).parent);
+}
+
 const IndexSpaceRef& points_of(const AnyRegion& region) { return region.tree->node(region.node).space; }
 
 }  // namespace
@@ -43,15 +47,15 @@ AnyPartition Context::make_blocks(const AnyRegion& region, const Point<3>& colou
 }
 
 AnyPartition Context::make_halo(const AnyPartition& pieces, const Point<3>& width) {
-  data::check_alive(pieces, "halo");
-  const AnyRegion parent = pieces.parent();
+  impl_.check_usable(pieces, "halo");
+  const AnyRegion parent = parent_of(pieces);
   return impl_.make_partition(impl_.place_of(parent, "halo"), colours_of(pieces),
                               data::halo(pieces_of(pieces), width, points_of(parent)), "halo");
 }
 
 AnyPartition Context::make_interior(const AnyPartition& pieces, const Point<3>& width) {
-  data::check_alive(pieces, "interior");
-  const AnyRegion parent = pieces.parent();
+  impl_.check_usable(pieces, "interior");
+  const AnyRegion parent = parent_of(pieces);
   return impl_.make_partition(impl_.place_of(parent, "interior"), colours_of(pieces),
                               data::interior(pieces_of(pieces), width, points_of(parent)), "interior");
 }
@@ -75,14 +79,14 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const detail::Sh
 }
 
 AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition& b, char operation) {
-  data::check_alive(a, "combination of partitions");
-  data::check_alive(b, "combination of partitions");
+  impl_.check_usable(a, "combination of partitions");
+  impl_.check_usable(b, "combination of partitions");
   if (colours_of(a) != colours_of(b))
     throw UsageError("the partitions " + a.name() + " and " + b.name() + " have different colours");
   const auto left = pieces_of(a), right = pieces_of(b);
-  const AnyRegion parent = operation == '|' && b.tree == a.tree && b.tree->is_within(a.parent().node, b.parent().node)
-                               ? b.parent()
-                               : a.parent();
+  const AnyRegion parent = operation == '|' && b.tree == a.tree && b.tree->is_within(parent_of(a).node, parent_of(b).node)
+                               ? parent_of(b)
+                               : parent_of(a);
   const auto place = impl_.place_of(parent, "combination of partitions");
   switch (operation) {
     case '|':
@@ -160,11 +164,11 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
 
 AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pieces,
                                  const AnyField& field) {
-  data::check_alive(pieces, "image");
+  impl_.check_usable(pieces, "image");
   const auto place = impl_.place_of(target, "image");
   std::vector<IndexSpaceRef> images;
   {
-    const PointerField pointers(impl_, pieces.parent(), field, pointed_dim(field));
+    const PointerField pointers(impl_, parent_of(pieces), field, pointed_dim(field));
     images = data::image(pieces_of(pieces), pointers.reader(), points_of(target));
   }
   return impl_.make_partition(place, colours_of(pieces), std::move(images), "image");
@@ -172,7 +176,7 @@ AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pi
 
 AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition& pieces,
                                     const AnyField& field) {
-  data::check_alive(pieces, "preimage");
+  impl_.check_usable(pieces, "preimage");
   const auto place = impl_.place_of(source, "preimage");
   std::vector<IndexSpaceRef> preimages;
   {
@@ -187,8 +191,8 @@ AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition&
 namespace refrain::runtime {
 
 ContextImpl::Place ContextImpl::place_of(const AnyRegion& region, const char* what) {
-  data::check_alive(region, what);
-  if (&region.tree->forest() == &forest_) return {region.tree, region.node};
+  check_usable(region, what);
+  if (region.tree->in(forest_)) return {region.tree, region.node};
   // A region of an enclosing context: its partitions made here live in a tree of this context.
   auto& views = views_[region.tree];
   for (const auto& [view, node] : views)

@@ -50,15 +50,19 @@ void run_reduce(exec::Node& node, exec::Execution& execution) {
 
 AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Where where) {
   runtime_.executor().interleave();
-  after_wait();
   scope_.throttle();
-  if (!values.valid()) throw UsageError("reduce at " + to_string(where) + ": the futures are empty");
+  const std::string who = "reduce at " + to_string(where);
+  check_usable(values.state(), who);
+  if (values.state()->type().size != op.type->size)
+    throw UsageError(who + ": operator '" + std::string(op.name) + "' on " + std::string(op.type->name) +
+                     " (" + std::to_string(op.type->size) + " bytes) does not fit values of " +
+                     std::to_string(values.state()->type().size) + " bytes");
   Signature signature(Signature::Call::reduce);
   signature.add(op.name);
   signature.add(op.type->name);
   note_call(signature.token());
   const ResultType type{op.type->size, op.type->alignment, nullptr};
-  AnyFuture result(detail::FutureState::make(futures_, type, id_));
+  AnyFuture result(detail::FutureState::make(futures_, type, identity_));
   exec::Node& node = scope_.allocate(sizeof(ReducePayload));
   ::new (node.payload()) ReducePayload{values, result, &op};
   node.kind = exec::NodeKind::other;

@@ -40,7 +40,7 @@ class RunningTask final : public detail::ContextSource,
   }
 
   Context& context() override {
-    if (!nested_) nested_.emplace(*record_.context, record_, payload_, *this);
+    if (!nested_) nested_.emplace(*record_.context, record_, payload_);
     return nested_->facade();
   }
   void parallel_for(std::int64_t count, std::int64_t grain,
@@ -74,7 +74,7 @@ class RunningTask final : public detail::ContextSource,
     const data::IndexSpace& points = *planned.points;
     const bool dense = points.dense();
     auto& a = *::new (arguments_ + i) detail::PhysicalArgument{
-        nullptr, {}, points.bounds(), dense ? nullptr : points.boxes().data(),
+        nullptr, nullptr, &points.bounds(), dense ? nullptr : points.boxes().data(),
         dense ? 0 : points.boxes().size(), nullptr, nullptr, planned.region};
     if (requirement.privilege == Privilege::reduce) {
       analysis::FoldPayload& fold = *payload_.arguments()[i].fold;
@@ -83,7 +83,7 @@ class RunningTask final : public detail::ContextSource,
     } else {
       const analysis::Instance& instance = *payload_.arguments()[i].instance;
       a.origin = instance.origin;
-      for (int d = 0; d < 3; ++d) a.stride[d] = instance.stride[d];
+      a.stride = instance.stride;
     }
   }
 
@@ -136,7 +136,9 @@ void run_task(exec::Node& node, exec::Execution& execution) {
   // Whatever happens, this point has had its turn.
   struct Done {
     LaunchRecord& record;
-    ~Done() { record.point_done(); }
+    ~Done() {
+      if (record.holds_something) record.point_done();
+    }
   } done{record};
   detail::FutureState* result = record.result.state();
   if (execution.failure != nullptr) {

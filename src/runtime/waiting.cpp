@@ -1,13 +1,19 @@
 // Waiting, and the end of a context.
 
+#include <atomic>
+
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
 
+std::uint64_t ContextImpl::next_identity() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 ContextImpl::ContextImpl(RuntimeImpl& runtime)
     : runtime_(runtime),
-      waiter_(this),
       facade_(*this),
       scope_(runtime.executor(), nullptr, runtime.window()),
       analysis_(runtime.executor(), scope_, runtime.memories(), runtime.machine(), id_,
@@ -16,9 +22,6 @@ ContextImpl::ContextImpl(RuntimeImpl& runtime)
 }
 
 ContextImpl::~ContextImpl() { runtime_.add(*this); }
-
-// Another program or body may have run on this thread.
-void ContextImpl::after_wait() { detail::Waiter::set_current(waiter_); }
 
 const exec::NodeInfo& ContextImpl::info_for(const char* name, Where where) {
   const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
@@ -29,14 +32,12 @@ const exec::NodeInfo& ContextImpl::info_for(const char* name, Where where) {
 void ContextImpl::fence(Where where) {
   runtime_.executor().interleave();
   scope_.drain(&info_for("fence", where));
-  after_wait();
   bring_home();
   if (const exec::Failure* failure = scope_.take_failure()) failure->rethrow();
 }
 
 bool ContextImpl::may_wait_for(const detail::FutureState& state) const {
-  // Whoever is the program may wait for anything; a task for what it launched.
-  return parent_ == nullptr || state.context() == id_;
+  return state.context() == identity_;
 }
 
 void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) {
@@ -46,12 +47,13 @@ void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) 
     if (state.ready(rank)) continue;
     const exec::NodeRef producer = state.producer(rank);
     runtime_.executor().wait(scope_, [&] { return exec::is_complete(producer); }, producer, nullptr);
-    after_wait();
   }
 }
 
 void ContextImpl::end_regions() {
   accesses_.clear();
+  for (const GrantedState& granted : granted_)
+    if (granted.state) analysis_.release_instances(*granted.state);
   for (data::RegionTree* tree : forest_.trees()) {
     if (tree->origin != nullptr) continue;
     analysis::TreeState::of(*tree).for_each([&](analysis::FieldState& field) {
@@ -62,11 +64,24 @@ void ContextImpl::end_regions() {
   }
 }
 
+// Memory still attached gets its values, as if the program had detached it. What cannot be had because a
+// task failed is told by that failure.
+void ContextImpl::end_attachments() {
+  for (data::RegionTree* tree : forest_.trees()) {
+    if (tree->origin != nullptr) continue;
+    try {
+      end_attachments(*tree, Where{});
+    } catch (const Error&) {}
+  }
+}
+
 void ContextImpl::finish() {
   while (!accesses_.empty()) end_access(accesses_.back()->ticket);
+  end_attachments();
   scope_.drain(nullptr);
   bring_home();
-  const exec::FailureRef failure(scope_.take_failure());
+  exec::FailureRef failure(scope_.take_failure());
+  if (!failure) failure = poison_at_home();
   end_regions();
   if (failure) failure->rethrow();
 }
@@ -75,7 +90,6 @@ void ContextImpl::abandon() noexcept {
   try {
     while (!accesses_.empty()) end_access(accesses_.back()->ticket);
     scope_.drain(nullptr);
-    after_wait();
     end_regions();
   } catch (const Error&) {
     // Already on the way out with an error; what is left unfinished belongs to it.

@@ -45,7 +45,7 @@ class PhysicalView : public View {
       : View(is, shape), shape_(&shape), physical_(&physical) {}
   void* at(int point) override {
     const Point<3>& p = shape_->points[static_cast<std::size_t>(point)];
-    const Rect<3>& bounds = physical_->bounds;
+    const Rect<3>& bounds = *physical_->bounds;
     if (argument().privilege == Privilege::reduce) {
       std::size_t index = 0;
       for (int d = 0; d < shape_->dim; ++d)
@@ -60,7 +60,7 @@ class PhysicalView : public View {
   /// Are the argument's points what they should be?
   [[nodiscard]] bool right_points() const {
     return with_dim(shape_->dim, [&]<int N>(std::integral_constant<int, N>) {
-      Rect<N> bounds{cut<N>(physical_->bounds.lo), cut<N>(physical_->bounds.hi)};
+      Rect<N> bounds{cut<N>(physical_->bounds->lo), cut<N>(physical_->bounds->hi)};
       Mask found = 0;
       std::size_t visited = 0;
       for (const Point<N>& p : Domain<N>(bounds, physical_->rects, physical_->rect_count)) {

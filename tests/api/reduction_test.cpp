@@ -1,0 +1,221 @@
+// Reductions: every operator, a user's own, the order of folding, mixed with other uses.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "refrain/refrain.hpp"
+#include "support/settings.hpp"
+
+namespace refrain {
+namespace {
+
+class Reductions : public test::InEverySetting {};
+REFRAIN_IN_EVERY_SETTING(Reductions);
+
+constexpr Field<double> real{"real"};
+constexpr Field<Coord> number{"number"};
+constexpr Field<std::uint8_t> byte{"byte"};
+
+template <class Op, class T>
+const auto& contribute() {
+  static const Task task{"contribute", [](Reduce<Op, T> x, Point<1> at) {
+                           for (auto p : x.domain())
+                             if ((p + at) % 3 != 0) x.reduce(p, static_cast<T>(2 + (p * 7 + at * 5) % 11));
+                         }};
+  return task;
+}
+
+/// What every point task contributes, folded one after the other.
+template <class Op, class T>
+std::vector<T> expected(std::vector<T> values, int points, int launches) {
+  for (int l = 0; l < launches; ++l)
+    for (Coord at = 0; at < points; ++at)
+      for (Coord p = 0; p < static_cast<Coord>(values.size()); ++p) {
+        T accumulated = Op::template identity<T>();
+        if ((p + at) % 3 != 0)
+          accumulated = Op::fold(accumulated, static_cast<T>(2 + (p * 7 + at * 5) % 11));
+        T& v = values[static_cast<std::size_t>(p)];
+        v = Op::fold(v, accumulated);
+      }
+  return values;
+}
+
+template <class Op, class T>
+void check(Context& ctx, const Field<T>& field) {
+  auto cells = ctx.region(Rect1{0, 19}, field);
+  ctx.fill(cells, field, T(5));
+  ctx.launch(contribute<Op, T>(), 4, cells[field]);
+  ctx.launch(contribute<Op, T>(), 4, cells[field]);
+  const std::vector<T> wanted = expected<Op, T>(std::vector<T>(20, T(5)), 4, 2);
+  auto x = ctx.access<Read>(cells[field]);
+  for (auto p : x.domain())
+    EXPECT_EQ(std::memcmp(&x[p], &wanted[static_cast<std::size_t>(p[0])], sizeof(T)), 0)
+        << x[p] << " instead of " << wanted[static_cast<std::size_t>(p[0])];
+}
+
+TEST_P(Reductions, EveryOperator) {
+  run([](Context& ctx) {
+    check<Sum>(ctx, real);
+    check<Product>(ctx, real);
+    check<Min>(ctx, real);
+    check<Max>(ctx, real);
+    check<Sum>(ctx, number);
+    check<Product>(ctx, number);
+    check<Min>(ctx, number);
+    check<Max>(ctx, number);
+    check<Sum>(ctx, byte);
+    check<Product>(ctx, byte);
+  });
+}
+
+/// Keeps the two largest numbers, and a count.
+struct Best {
+  double first, second;
+  std::int64_t count;
+};
+struct Merge {
+  static constexpr std::string_view name = "merge";
+  template <class T>
+  static constexpr T identity() { return {-1e300, -1e300, 0}; }
+  template <class T>
+  static constexpr T fold(T a, T b) {
+    double all[] = {a.first, a.second, b.first, b.second};
+    std::sort(all, all + 4);
+    return {all[3], all[2], a.count + b.count};
+  }
+};
+
+TEST_P(Reductions, AUsersOwnOperator) {
+  constexpr Field<Best> best{"best"};
+  const Task offer{"offer", [](Reduce<Merge, Best> x, Point<1> at) {
+                     for (auto p : x.domain())
+                       x.reduce(p, {static_cast<double>((at * 37 + p) % 101), -1e300, 1});
+                   }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 2}, best);
+    ctx.fill(cells, best, Best{-1e300, -1e300, 0});
+    ctx.launch(offer, 50, cells[best]);
+    auto x = ctx.access<Read>(cells[best]);
+    for (auto p : x.domain()) {
+      std::vector<double> offers;
+      for (Coord at = 0; at < 50; ++at) offers.push_back(static_cast<double>((at * 37 + p) % 101));
+      std::sort(offers.rbegin(), offers.rend());
+      EXPECT_EQ(x[p].first, offers[0]);
+      EXPECT_EQ(x[p].second, offers[1]);
+      EXPECT_EQ(x[p].count, 50);
+    }
+  });
+}
+
+TEST_P(Reductions, OrderOfFoldingIsThatOfTheProgram) {
+  const Task add{"add", [](Reduce<Sum, double> x, Point<1> at, double scale) {
+                   for (auto p : x.domain()) x[p] += scale / static_cast<double>(3 * at + p + 1);
+                 }};
+  const Task halve{"halve", [](ReadWrite<double> x) {
+                     for (auto p : x.domain()) x[p] *= 0.7;
+                   }};
+  std::vector<double> wanted(16, 0.1);
+  for (int step = 0; step < 5; ++step) {
+    for (int at = 0; at < 7; ++at)
+      for (std::size_t p = 0; p < 16; ++p)
+        wanted[p] += -0.0 + 1e3 / static_cast<double>(3 * at + static_cast<int>(p) + 1);
+    for (std::size_t p = 0; p < 8; ++p) wanted[p] *= 0.7;
+    for (int at = 0; at < 7; ++at)
+      for (std::size_t p = 0; p < 16; ++p)
+        wanted[p] += -0.0 + 1e-3 / static_cast<double>(3 * at + static_cast<int>(p) + 1);
+  }
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 15}, real);
+    auto halves = ctx.blocks(cells, 2);
+    ctx.fill(cells, real, 0.1);
+    for (int step = 0; step < 5; ++step) {
+      ctx.launch(add, 7, cells[real], 1e3);
+      ctx.launch(halve, halves(0)[real]);
+      ctx.launch(add, 7, cells[real], 1e-3);
+    }
+    auto x = ctx.access<Read>(cells[real]);
+    for (auto p : x.domain())
+      EXPECT_EQ(std::memcmp(&x[p], &wanted[static_cast<std::size_t>(p[0])], sizeof(double)), 0);
+  });
+}
+
+TEST_P(Reductions, OfPiecesThatOverlap) {
+  const Task one{"one", [](Reduce<Sum, Coord> x) {
+                   for (auto p : x.domain()) x[p] += 1;
+                 }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 19}, number);
+    auto owned = ctx.blocks(cells, 4);
+    auto ghost = ctx.halo(owned, 2);
+    for (int i = 0; i < 10; ++i) ctx.launch(one, 4, ghost[number]);
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) {
+      const Coord near = p % 5;
+      const bool edge = (near < 2 && p >= 5) || (near > 2 && p < 15);
+      EXPECT_EQ(x[p], edge ? 20 : 10) << p[0];
+    }
+  });
+}
+
+TEST_P(Reductions, TwoArgumentsOfOneTaskOnTheSameData) {
+  const Task both{"both", [](Reduce<Sum, Coord> x, Reduce<Sum, Coord> y) {
+                    for (auto p : x.domain()) x[p] += 1;
+                    for (auto p : y.domain()) y[p] += 10;
+                  }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    auto halves = ctx.blocks(cells, 2);
+    for (int i = 0; i < 3; ++i) ctx.launch(both, cells[number], halves(1)[number]);
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], p < 4 ? 3 : 33);
+  });
+}
+
+TEST_P(Reductions, RelaxedOnesGiveTheSameIntegers) {
+  const Task one{"one", [](Reduce<Sum, Coord> x, Point<1> at) { x[at % 5] += at; }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 4}, number);
+    auto all = ctx.blocks(cells, 1);
+    ctx.launch(one, 20, cells[number].relaxed());
+    ctx.launch(one, Rect1{0, 0}, all[number].relaxed());
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], 4 * p + 5 + 10 + 15);
+  });
+}
+
+TEST_P(Reductions, ManyMoreReducersThanAccumulators) {
+  const Task one{"one", [](Reduce<Sum, Coord> x) { x[0] += 1; }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 1}, number);
+    for (int i = 0; i < 1000; ++i) ctx.launch(one, cells[number]);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[0], 1000);
+  });
+}
+
+TEST_P(Reductions, InTwoAndThreeDimensionsAndSparse) {
+  const Task plane{"plane", [](Reduce<Max, Coord, 2> x, Point<1> at) {
+                     for (auto p : x.domain()) x.reduce(p, p[0] * 10 + p[1] * at);
+                   }};
+  const Task cube{"cube", [](Reduce<Sum, Coord, 3> x) {
+                    for (auto p : x.domain()) x[p] += p[0] * 100 + p[1] * 10 + p[2];
+                  }};
+  run([&](Context& ctx) {
+    auto flat = ctx.region(IndexSpace<2>(std::vector<Rect2>{{{-3, 0}, {-1, 4}}, {{2, 7}, {2, 9}}}), number);
+    ctx.launch(plane, 3, flat[number]);
+    {
+      auto x = ctx.access<Read>(flat[number]);
+      for (auto p : x.domain()) EXPECT_EQ(x[p], std::max<Coord>(0, p[0] * 10 + p[1] * 2));
+    }
+    auto block = ctx.region(Rect3{{0, 0, 0}, {2, 3, 4}}, number);
+    auto pieces = ctx.blocks(block, {1, 2, 2});
+    ctx.launch(cube, Rect3{{0, 0, 0}, {0, 1, 1}}, pieces[number]);
+    ctx.launch(cube, block[number]);
+    auto x = ctx.access<Read>(block[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], 2 * (p[0] * 100 + p[1] * 10 + p[2]));
+  });
+}
+
+}  // namespace
+}  // namespace refrain
