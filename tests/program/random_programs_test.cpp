@@ -34,9 +34,9 @@ TEST_P(RandomPrograms, AreExactAndSequential) {
 }
 
 INSTANTIATE_TEST_SUITE_P(InEverySetting, RandomPrograms,
-                         testing::Range<std::size_t>(0, settings().size()), [](const auto& info) {
+                         testing::Range<std::size_t>(0, settings().size()), [](const auto& setting) {
                            std::string name;
-                           for (const char c : settings()[info.param].name)
+                           for (const char c : settings()[setting.param].name)
                              if (std::isalnum(static_cast<unsigned char>(c))) name += c;
                            return name;
                          });

@@ -20,6 +20,17 @@ constexpr const char* two_gpus = "emulated:cpus=8,gpus=2";
 constexpr const char* tiny = "emulated:cpus=8,gpus=2,framebuffer=4KiB";
 constexpr auto everywhere = MappingRule::Style::spread;
 
+/// What a program has left behind that it should not.
+std::string left_over(Runtime& runtime) {
+  std::string text;
+  for (const Memory& memory : runtime.machine().memories())
+    if (const auto used = runtime.impl().memories().pool(memory.id).used(); used != 0)
+      text += fmt::format("{} bytes of {} are still in use after the program\n", used, memory.name);
+  if (const auto futures = runtime.counters().futures_alive; futures != 0)
+    text += fmt::format("{} futures are alive after the program\n", futures);
+  return text;
+}
+
 }  // namespace
 
 const std::vector<Setting>& settings() {
@@ -76,10 +87,11 @@ std::string Trials::run(const Plan& plan, const Setting& setting) {
   runtime.impl().set_graph_log(&graph);
   const RunOutcome outcome = execute(runtime, program);
   runtime.impl().set_graph_log(nullptr);
-  std::string wrong = compare(program, expected, outcome);
+  std::string wrong = compare(program, expected, outcome) + left_over(runtime);
   if (wrong.empty() && !setting.default_mapper && !setting.limited_memory)
     wrong = judge(program, NaiveAnalysis(program, rule).analyse(), graph, setting.window < 100);
-  // A runtime that went wrong is not used again, one with a seed never.
+  // One that went wrong is not used again, nor ended: that would fail too, and hide what it did first.
+  if (!wrong.empty()) (void)runtimes_.at(setting.name).release();
   if (!wrong.empty() || setting.seeded) runtimes_.erase(setting.name);
   return wrong;
 }
