@@ -82,6 +82,12 @@ void initialise_values(void* values, std::size_t count) {
 template <class Op, class T>
 void fold_values(void* values, std::ptrdiff_t value_stride, const void* contributions,
                  std::ptrdiff_t contribution_stride, std::size_t count) {
+  if (value_stride == sizeof(T) && contribution_stride == sizeof(T)) {  // so that it vectorises
+    T* __restrict v = static_cast<T*>(values);
+    const T* __restrict c = static_cast<const T*>(contributions);
+    for (std::size_t i = 0; i < count; ++i) v[i] = Op::fold(v[i], c[i]);
+    return;
+  }
   auto* v = static_cast<std::byte*>(values);
   auto* c = static_cast<const std::byte*>(contributions);
   for (std::size_t i = 0; i < count; ++i, v += value_stride, c += contribution_stride) {

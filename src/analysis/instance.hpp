@@ -36,6 +36,7 @@ struct Instance {
   void* bytes = nullptr;           ///< what the pool gave
   std::size_t size = 0;            ///< of it
   std::uint32_t number = 0;        ///< order of creation within its field, from 0
+  std::size_t live_index = 0;      ///< its place in InstanceStore::in_memory
   std::uint64_t last_use = 0;      ///< number of the last point task that used it (for eviction)
   std::string made_by;             ///< task and source line, for messages about full memories
   /// Operations of earlier instances at the same addresses that may not be complete: whatever writes

@@ -28,10 +28,14 @@ bool InstanceStore::reuses_at_once(MemoryId memory) const {
 std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& space,
                                                   std::size_t value_size, MemoryId memory,
                                                   const Layout& layout) {
-  collect();
+  collect_now_and_then();
   const data::InstanceLayout shape(*space, value_size, layout);
   void* bytes = memories_.pool(memory).allocate(shape.bytes, shape.alignment);
-  if (bytes == nullptr) return nullptr;
+  if (bytes == nullptr) {
+    collect();
+    bytes = memories_.pool(memory).allocate(shape.bytes, shape.alignment);
+    if (bytes == nullptr) return nullptr;
+  }
   auto instance = std::make_unique<Instance>();
   instance->space = space;
   instance->memory = memory;
@@ -46,6 +50,7 @@ std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& spa
 }
 
 void InstanceStore::adopt(Instance& instance) {
+  instance.live_index = live_[instance.memory].size();
   live_[instance.memory].push_back(&instance);
   ++alive_;
 }
@@ -63,14 +68,17 @@ void InstanceStore::inherit_waits(Instance& instance) {
 }
 
 void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users) {
-  std::erase(live_[instance->memory], instance.get());
+  auto& live = live_[instance->memory];
+  live.back()->live_index = instance->live_index;
+  live[instance->live_index] = live.back();
+  live.pop_back();
   --alive_;
   users.insert(users.end(), instance->waits.begin(), instance->waits.end());
   const bool ours = instance->storage == Storage::pool;
   const bool at_once = ours && reuses_at_once(instance->memory);
   if (at_once) memories_.pool(instance->memory).release(instance->bytes);
   retired_.push_back({std::move(instance), std::move(users), at_once || !ours});
-  collect();
+  collect_now_and_then();
 }
 
 void InstanceStore::collect() {
@@ -81,6 +89,7 @@ void InstanceStore::collect() {
       memories_.pool(retired.instance->memory).release(retired.instance->bytes);
     return true;
   });
+  look_again_at_ = 2 * retired_.size() + 16;
 }
 
 const exec::NodeRef* InstanceStore::first_blocker(MemoryId memory) const {
