@@ -1,0 +1,147 @@
+// Tokens: a program gives the same sequence in every run, with any number of workers, in every process;
+// and a loop that makes and destroys its temporaries repeats them.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <optional>
+
+#include "runtime/runtime_impl.hpp"
+#include "support/generate.hpp"
+#include "support/hand_made.hpp"
+#include "support/mapping_rule.hpp"
+#include "support/random.hpp"
+#include "support/runner.hpp"
+
+namespace refrain::test {
+namespace {
+
+using Tokens = std::vector<std::uint64_t>;
+
+Tokens tokens_of(Runtime& runtime, const Plan& plan) {
+  const Program program = resolve(plan);
+  const MappingRule rule(runtime.machine(), MappingRule::Style::spread, plan.seed);
+  runtime.set_mapper(rule.mapper(false));
+  Tokens tokens;
+  runtime.impl().set_token_log(&tokens);
+  const RunOutcome outcome = execute(runtime, program);
+  runtime.impl().set_token_log(nullptr);
+  EXPECT_TRUE(outcome.complaints.empty())
+      << "seed " << plan.seed << ": " << outcome.complaints.front();
+  return tokens;
+}
+
+Tokens tokens_of(const Plan& plan, int workers, std::optional<std::uint64_t> schedule = {}) {
+  Options options;
+  options.machine = "emulated:cpus=8,gpus=2";
+  options.workers = workers;
+  options.schedule = schedule;
+  Runtime runtime(options);
+  return tokens_of(runtime, plan);
+}
+
+constexpr std::uint64_t programs = 25;
+
+TEST(Tokens, DoNotDependOnWorkersOrOrder) {
+  for (std::uint64_t seed = 1; seed <= programs; ++seed) {
+    const Plan plan = generate(seed);
+    const Tokens one = tokens_of(plan, 1);
+    EXPECT_FALSE(one.empty());
+    EXPECT_EQ(one, tokens_of(plan, 0)) << "seed " << seed;
+    EXPECT_EQ(one, tokens_of(plan, 4)) << "seed " << seed;
+    EXPECT_EQ(one, tokens_of(plan, 0, seed)) << "seed " << seed;
+  }
+}
+
+TEST(Tokens, RepeatInOneRuntime) {
+  Options options;
+  options.workers = 1;
+  options.machine = "emulated:cpus=8,gpus=2";
+  Runtime runtime(options);
+  for (std::uint64_t seed = 1; seed <= programs; ++seed) {
+    const Plan plan = generate(seed);
+    const Tokens first = tokens_of(runtime, plan);
+    EXPECT_EQ(first, tokens_of(runtime, plan)) << "seed " << seed;
+  }
+}
+
+/// One number for the tokens of many programs.
+std::uint64_t digest() {
+  std::uint64_t all = 0;
+  for (std::uint64_t seed = 1; seed <= programs; ++seed)
+    for (const std::uint64_t token : tokens_of(generate(seed), 2)) all = mix(all, token);
+  return all;
+}
+
+constexpr const char* file_variable = "REFRAIN_TEST_TOKEN_FILE";
+
+/// What the other process does; without the variable it has nothing to do.
+TEST(Tokens, WrittenByAnotherProcess) {
+  if (const char* file = std::getenv(file_variable)) std::ofstream(file) << digest();
+}
+
+TEST(Tokens, AreTheSameInTwoProcesses) {
+  char file[] = "/tmp/refrain-tokens-XXXXXX";
+  const int descriptor = mkstemp(file);
+  ASSERT_GE(descriptor, 0);
+  close(descriptor);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv(file_variable, file, 1);
+    unsetenv("GTEST_TOTAL_SHARDS");
+    unsetenv("GTEST_SHARD_INDEX");
+    execl("/proc/self/exe", "tests_program", "--gtest_filter=Tokens.WrittenByAnotherProcess",
+          "--gtest_brief=1", nullptr);
+    std::_Exit(127);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  std::uint64_t theirs = 0;
+  std::ifstream(file) >> theirs;
+  unlink(file);
+  EXPECT_EQ(theirs, digest());
+}
+
+// Fresh names would make every round another program to whoever looks for repeats.
+TEST(Tokens, OfALoopRepeatThoughItMakesAndDestroys) {
+  HandMade make;
+  make.region(8);
+  make.blocks(0, 2);
+  constexpr std::size_t rounds = 6;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const int region = make.regions;
+    make.region(4);
+    make.blocks(region, 2);
+    make.blocks(0, 4);
+    make.fill(region);
+    make.launch(2, {HandMade::piece(make.partitions - 2, Privilege::read_write),
+                    HandMade::piece(0, Privilege::read)});
+    make.launch(4, {HandMade::piece(make.partitions - 1, Privilege::reduce)});
+    make.launch(0, {HandMade::part(make.partitions - 2, 1, Privilege::read)});
+    make.destroy_partition(make.partitions - 1);
+    if (round % 2 == 0) make.destroy_partition(make.partitions - 2);
+    make.destroy_region(region);
+  }
+  // Every round's partition of the region goes, with or without being destroyed by name.
+  const Tokens tokens = tokens_of(make.plan, 2);
+  std::vector<std::size_t> lengths;
+  std::size_t at = 0;
+  for (std::size_t round = 0; round < rounds; ++round) lengths.push_back(round % 2 == 0 ? 7 : 6);
+  ASSERT_GE(tokens.size(), std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
+  std::vector<Tokens> sequence;
+  for (const std::size_t length : lengths) {
+    sequence.emplace_back(tokens.begin() + static_cast<std::ptrdiff_t>(at),
+                          tokens.begin() + static_cast<std::ptrdiff_t>(at + length));
+    at += length;
+  }
+  for (std::size_t round = 2; round < rounds; ++round)
+    EXPECT_EQ(sequence[round], sequence[round - 2]) << round;
+}
+
+}  // namespace
+}  // namespace refrain::test
