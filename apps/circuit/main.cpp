@@ -19,22 +19,22 @@ struct CommandLine {
 void add_flags(CLI::App& app, CommandLine& line) {
   Setup& s = line.setup;
   app.add_option("--pieces", s.pieces, "number of pieces")
-      ->check(CLI::PositiveNumber)
+      ->check(apps::at_least_one())
       ->capture_default_str();
   app.add_option("--nodes", s.nodes, "nodes per piece")
-      ->check(CLI::PositiveNumber)
+      ->check(apps::at_least_one())
       ->capture_default_str();
   app.add_option("--wires", s.wires, "wires per piece")
-      ->check(CLI::PositiveNumber)
+      ->check(apps::at_least_one())
       ->capture_default_str();
   app.add_option("--percent-in-piece", s.percent_in_piece, "of the wires, both ends in one piece")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app.add_option("--steps", s.steps, "time steps")
-      ->check(CLI::PositiveNumber)
+      ->check(apps::at_least_one())
       ->capture_default_str();
   app.add_option("--substeps", s.substeps, "inner steps per step of a wire")
-      ->check(CLI::PositiveNumber)
+      ->check(apps::at_least_one())
       ->capture_default_str();
   app.add_option("--seed", s.seed, "of the random graph")->capture_default_str();
   auto* only = app.add_flag("--sequential", line.only_sequential, "run the plain loop only");
@@ -72,11 +72,11 @@ bool run(const CommandLine& line, const refrain::Options& options) {
               static_cast<long long>(setup.wires), setup.percent_in_piece, setup.steps,
               setup.substeps);
   std::fflush(stdout);
-  const int threads = apps::threads_of(options);
+  const std::string threads = apps::threads_of(options);
   if (line.no_sequential) {
     const Outcome parallel = run_on_refrain(setup, options, nullptr);
     print_speed("refrain", setup, parallel);
-    std::printf("  (%d threads)\n", threads);
+    std::printf("  (%s)\n", threads.c_str());
     return check_balance(parallel);
   }
   State state;
@@ -87,7 +87,7 @@ bool run(const CommandLine& line, const refrain::Options& options) {
   run_reference(setup, state);
   const Outcome parallel = run_on_refrain(setup, options, &state);
   print_speed("refrain", setup, parallel);
-  std::printf("  (%d threads, %.2f times the plain loop's speed)\n", threads,
+  std::printf("  (%s, %.2f times the plain loop's speed)\n", threads.c_str(),
               plain.seconds / parallel.seconds);
   const bool balanced = check_balance(parallel);
   std::printf("check %s: voltages, charges and currents %s the reference's, bit for bit\n",

@@ -10,36 +10,39 @@ using namespace refrain;
 using apps::host_task;
 
 void make_nodes(Context& ctx, const Setup& setup, const Region<1>& nodes) {
-  const auto make = host_task(ctx, "make_nodes",
-                              [](Write<double> voltage, Write<NodeConstants> constants,
-                                 Write<Coord> piece, const Setup& s) {
-                                for (auto n : voltage.domain()) {
-                                  voltage[n] = first_voltage(s, n);
-                                  constants[n] = node_constants(s, n);
-                                  piece[n] = n / s.nodes;
-                                }
-                              });
+  const auto make =
+      host_task(ctx, "make_nodes",
+                [](Write<double> voltage, Write<double> charge, Write<NodeConstants> constants,
+                   Write<Coord> piece, const Setup& s) {
+                  for (auto n : voltage.domain()) {
+                    voltage[n] = first_voltage(s, n);
+                    charge[n] = 0.0;
+                    constants[n] = node_constants(s, n);
+                    piece[n] = n / s.nodes;
+                  }
+                });
   const auto block = ctx.blocks(nodes, setup.pieces);
-  ctx.launch(make, setup.pieces, block[Node::voltage], block[Node::constants], block[Node::piece],
-             setup);
-  ctx.fill(nodes, Node::charge, 0.0);
+  ctx.launch(make, setup.pieces, block[Node::voltage], block[Node::charge], block[Node::constants],
+             block[Node::piece], setup);
 }
 
 void make_wires(Context& ctx, const Setup& setup, const Region<1>& wires) {
-  const auto make = host_task(
-      ctx, "make_wires",
-      [](Write<Point1> in, Write<Point1> out, Write<WireInPiece> constants, const Setup& s) {
-        for (auto w : in.domain()) {
-          const Ends ends = wire_ends(s, w);
-          in[w] = ends.in;
-          out[w] = ends.out;
-          constants[w] = {wire_constants(s, w), Place::private_node, Place::private_node};
-        }
-      });
+  const auto make =
+      host_task(ctx, "make_wires",
+                [](Write<Point1> in, Write<Point1> out, Write<Currents> current,
+                   Write<InnerVoltages> inner, Write<WireInPiece> constants, const Setup& s) {
+                  for (auto w : in.domain()) {
+                    const Ends ends = wire_ends(s, w);
+                    in[w] = ends.in;
+                    out[w] = ends.out;
+                    current[w] = {};
+                    inner[w] = {};
+                    constants[w] = {wire_constants(s, w), Place::private_node, Place::private_node};
+                  }
+                });
   const auto block = ctx.blocks(wires, setup.pieces);
-  ctx.launch(make, setup.pieces, block[Wire::in], block[Wire::out], block[Wire::constants], setup);
-  ctx.fill(wires, Wire::current, Currents{});
-  ctx.fill(wires, Wire::inner, InnerVoltages{});
+  ctx.launch(make, setup.pieces, block[Wire::in], block[Wire::out], block[Wire::current],
+             block[Wire::inner], block[Wire::constants], setup);
 }
 
 // Tells every wire where its piece finds its ends, so that the steps need not look it up.

@@ -13,12 +13,22 @@
 
 namespace apps {
 
-/// Threads that issue or execute: the workers and the launching thread.
-inline int threads_of(const refrain::Options& options) {
-  if (options.schedule) return 1;
-  if (options.workers >= 0) return options.workers + 1;
-  const unsigned cores = std::thread::hardware_concurrency();
-  return cores > 0 ? static_cast<int>(cores) : 1;
+/// How many threads issue or execute, the launching one included: "2 threads".
+inline std::string threads_of(const refrain::Options& options) {
+  int threads = static_cast<int>(std::thread::hardware_concurrency());
+  if (options.workers >= 0) threads = options.workers + 1;
+  if (options.schedule || threads < 1) threads = 1;
+  return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
+/// For options that count things.
+inline CLI::Validator at_least_one() {
+  return {[](const std::string& text) {
+            long long number = 0;
+            const bool read = CLI::detail::lexical_cast(text, number);
+            return read && number >= 1 ? std::string() : "has to be at least 1, is " + text;
+          },
+          ""};
 }
 
 /// The exit status: 0 when `program` returned true (its check passed).
@@ -26,7 +36,7 @@ inline int run_program(CLI::App& flags, int argc, char** argv,
                        const std::function<bool(const refrain::Options&)>& program) {
   try {
     const refrain::Options options = refrain::parse_options(argc, argv);
-    flags.footer("\nFlags of the runtime:\n" + refrain::flags_help());
+    flags.footer("\n" + refrain::flags_help());
     if (options.help) {
       std::fputs(flags.help().c_str(), stdout);
       return 0;

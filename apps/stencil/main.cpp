@@ -28,14 +28,14 @@ void add_flags(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(1, 4))
       ->capture_default_str();
   app.add_option("--iterations", s.iterations, "timed iterations; one more goes before")
-      ->check(CLI::PositiveNumber)
+      ->check(apps::at_least_one())
       ->capture_default_str();
   auto* tiles = app.add_option("--tiles", line.tiles, "DOWN,ACROSS: number of tiles (4,4)")
                     ->delimiter(',')
                     ->expected(2)
-                    ->check(CLI::PositiveNumber);
+                    ->check(apps::at_least_one());
   app.add_option("--tile", line.tile, "edge of a tile, instead of --tiles")
-      ->check(CLI::PositiveNumber)
+      ->check(apps::at_least_one())
       ->excludes(tiles);
   auto* only = app.add_flag("--sequential", line.only_sequential, "run the plain loops only");
   app.add_flag("--no-sequential", line.no_sequential, "do not compare with the plain loops")
@@ -95,12 +95,12 @@ bool run(const CommandLine& line, const refrain::Options& options) {
   }
   const Outcome parallel = run_on_refrain(setup, options, line.no_sequential ? nullptr : &expected);
   print_speed("refrain", setup, parallel);
-  const int threads = apps::threads_of(options);
+  const std::string threads = apps::threads_of(options);
   if (line.no_sequential) {
-    std::printf("  (%d threads)\n", threads);
+    std::printf("  (%s)\n", threads.c_str());
     return check(setup, parallel);
   }
-  std::printf("  (%d threads, %.2f times the sequential speed)\n", threads,
+  std::printf("  (%s, %.2f times the sequential speed)\n", threads.c_str(),
               sequential.seconds / parallel.seconds);
   const bool right = check(setup, parallel);
   std::printf("check %s: out %s the sequential one, bit for bit\n",
