@@ -1,4 +1,6 @@
 #pragma once
 // Everything of the public API.
 
+#include "refrain/error.hpp"
 #include "refrain/runtime.hpp"
+#include "refrain/version.hpp"
