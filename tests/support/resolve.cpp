@@ -73,7 +73,7 @@ bool World::create(const Statement& s, Resolved& r) {
 
 bool World::partition(const Statement& s, Resolved& r) {
   using Op = PartitionSpec::Op;
-  const PartitionSpec& spec = s.partition;
+  PartitionSpec& spec = r.spec.partition;
   if (partitions_.contains(s.id)) return false;
   RegionRef parent = spec.parent;
   const ResolvedPartition* operands[2] = {nullptr, nullptr};
@@ -95,6 +95,8 @@ bool World::partition(const Statement& s, Resolved& r) {
   if (spec.op == Op::by_colour &&
       (arguments_ != nullptr || of.fields[static_cast<std::size_t>(spec.field)] != ValueKind::i64))
     return false;
+  if (spec.op == Op::blocks)  // in children the argument may not be the one that was thought of
+    for (int d = of.dim; d < 3; ++d) spec.numbers[d] = 1;
   is.root = parent.root;
   is.colours = {1, 1, 1};
   is.colour_dim = 1;
