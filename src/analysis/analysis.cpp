@@ -36,9 +36,10 @@ Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memor
 }
 
 void Analysis::publish(Edges& edges, bool inline_if_ready) {
-  counters_.edges += edges.added();
-  if (inline_if_ready) executor_.publish_inline(edges.to(), edges.unfinished());
-  else executor_.publish(edges.to(), edges.unfinished());
+  edges.log();
+  counters_.edges += edges.all().size();
+  if (inline_if_ready) executor_.publish_inline(edges.to(), edges.all());
+  else executor_.publish(edges.to(), edges.all());
 }
 
 void Analysis::tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,

@@ -43,36 +43,34 @@ struct Origin {
 /// "'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
 std::string describe(const Origin& origin);
 
-/// Collects the edges that lead to one node, each predecessor once.
+/// Collects the predecessors of one node, each once as far as repetitions are close together.
 class Edges {
  public:
   Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
   void add(const exec::NodeRef& from, exec::EdgeKind kind) {
     if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
-    const bool data = kind == exec::EdgeKind::data;
-    const std::uint32_t remembered = added_ < kRecent ? added_ : kRecent;
-    for (std::uint32_t i = 0; i < remembered; ++i)
-      if (recent_[i].seq == from.seq && (recent_[i].data || !data)) return;
-    recent_[added_++ % kRecent] = {from.seq, data};
-    if (log_ != nullptr) [[unlikely]] log_->edge(scope_, from.seq, to_.seq, kind);
-    if (exec::add_edge(from, to_, kind)) ++unfinished_;
+    const std::size_t size = edges_.size();
+    for (std::size_t i = size > kLookBack ? size - kLookBack : 0; i < size; ++i) {
+      if (edges_[i].from.seq != from.seq) continue;
+      if (kind == exec::EdgeKind::data) edges_[i].kind = kind;
+      return;
+    }
+    edges_.push_back({from, kind});
   }
   [[nodiscard]] exec::Node& to() const { return to_; }
-  [[nodiscard]] int unfinished() const { return unfinished_; }
-  [[nodiscard]] std::uint32_t added() const { return added_; }
+  [[nodiscard]] std::span<const exec::Edge> all() const { return {edges_.data(), edges_.size()}; }
+  /// Tells the log, if there is one.
+  void log() const {
+    if (log_ == nullptr) [[likely]] return;
+    for (const exec::Edge& edge : edges_) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
+  }
 
  private:
-  static constexpr std::uint32_t kRecent = 8;  ///< a power of two
-  struct Recent {
-    std::uint64_t seq;
-    bool data;
-  };
+  static constexpr std::size_t kLookBack = 8;
   exec::Node& to_;
   GraphLog* log_;
   std::uint64_t scope_;
-  int unfinished_ = 0;
-  std::uint32_t added_ = 0;
-  Recent recent_[kRecent];  ///< predecessors just added: most repetitions are close together
+  boost::container::small_vector<exec::Edge, kLookBack> edges_;
 };
 
 /// What a fold operation works on. The reducing task makes the accumulator when it starts.

@@ -102,21 +102,19 @@ class MemoryPool::Arena final : public Source {
 
   void* take(std::size_t bytes, std::size_t alignment) override {
     REFRAIN_ASSERT(alignment <= unit, "a framebuffer aligns its blocks to 64 bytes");
-    // Next fit: on from where the last block ended, then from the start.
-    auto found = free_.lower_bound(next_);
+    // Next fit: on from where the last block ended, which may be inside a free stretch.
+    auto found = free_.upper_bound(next_);
+    if (found != free_.begin()) {
+      const auto around = std::prev(found);
+      if (around->first + around->second >= next_ + bytes) return carve(around, next_, bytes);
+    }
     while (found != free_.end() && found->second < bytes) ++found;
     if (found == free_.end()) {
       found = free_.begin();
       while (found != free_.end() && found->second < bytes) ++found;
       if (found == free_.end()) return nullptr;
     }
-    const auto [start, size] = *found;
-    const std::uint64_t wanted = std::min<std::uint64_t>(round_up(bytes, unit), size);
-    free_.erase(found);
-    if (wanted < size) free_.emplace(start + wanted, size - wanted);
-    blocks_.emplace(start, wanted);
-    next_ = start + wanted;
-    return base_ + start;
+    return carve(found, found->first, bytes);
   }
 
   void give(void* block, std::size_t) override {
@@ -141,6 +139,18 @@ class MemoryPool::Arena final : public Source {
 
  private:
   static constexpr std::uint64_t unit = 64;
+  using Stretch = std::map<std::uint64_t, std::uint64_t>::iterator;
+
+  void* carve(Stretch stretch, std::uint64_t at, std::size_t bytes) {
+    const std::uint64_t start = stretch->first, end = start + stretch->second;
+    const std::uint64_t wanted = std::min<std::uint64_t>(round_up(bytes, unit), end - at);
+    if (at > start) stretch->second = at - start;
+    else free_.erase(stretch);
+    if (at + wanted < end) free_.emplace(at + wanted, end - at - wanted);
+    blocks_.emplace(at, wanted);
+    next_ = at + wanted;
+    return base_ + at;
+  }
 
   const std::uint64_t capacity_;
   std::byte* const base_;

@@ -5,6 +5,8 @@
 //   sink.granted(node)  a kManual node has become ready; its owner may be waiting for that
 //   sink.finish(node)   complete the node (with complete_node) and give it back to its owner
 
+#include <span>
+
 #include "exec/failure.hpp"
 #include "exec/node.hpp"
 #include "exec/reducer_gate.hpp"
@@ -63,24 +65,30 @@ void node_ready(Node& node, Executor& executor, Sink& sink) {
   }
 }
 
-/// Gives up the owner's hold on `node`. True: it is ready.
-inline bool release_hold(Node& node, int unfinished) {
+/// Gives `node` its predecessors. True: they are all complete, so it is ready. Otherwise the one that
+/// completes last makes it ready, perhaps at once: unless this returns true, the caller must not look at
+/// the node again.
+inline bool connect(Node& node, std::span<const Edge> predecessors) {
   if (node.flags & kReducer) node.scope->gate().enroll(node);
-  if (unfinished == 0) {
-    // No predecessor knows the node: nobody else looks at the count.
+  const auto count = static_cast<std::int32_t>(predecessors.size());
+  // Relaxed: the release in add_edge orders it before any predecessor lowers the count.
+  node.pending.store(count, std::memory_order_relaxed);
+  std::int32_t complete = 0;
+  for (const Edge& edge : predecessors) complete += add_edge(edge.from, node, edge.kind) ? 0 : 1;
+  if (complete == count) {
+    // No unfinished predecessor knows the node: nobody else looks at the count.
     node.pending.store(0, std::memory_order_relaxed);
     return true;
   }
-  const std::int32_t last = Node::kBias - unfinished;
+  if (complete == 0) return false;
   // acquire: partner of the releases in lower_pending, so that the runner sees what they wrote.
   // release: what the owner wrote into the node is visible to whoever lowers the count to zero.
-  if (node.pending.load(std::memory_order_acquire) == last) return true;
-  return node.pending.fetch_sub(last, std::memory_order_acq_rel) == last;
+  return node.pending.fetch_sub(complete, std::memory_order_acq_rel) == complete;
 }
 
 /// One predecessor of `node` is complete. True: it was the last one.
 inline bool lower_pending(Node& node) {
-  // acquire: partner of the release half below (other predecessors) and of release_hold (the owner).
+  // acquire: partner of the release half below (other predecessors) and of connect (the owner).
   // At 1 only this thread is left that could touch the count, so it need not be written.
   return node.pending.load(std::memory_order_acquire) == 1 ||
          node.pending.fetch_sub(1, std::memory_order_acq_rel) == 1;

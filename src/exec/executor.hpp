@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,13 +57,13 @@ class Executor {
   /// the launching thread.
   virtual void run_root(const std::function<void()>& program) = 0;
 
-  /// Owner thread. All edges to `node` are there; `unfinished` of them count (add_edge said true).
-  /// The node may run, complete and come back at any time from here on.
-  virtual void publish(Node& node, int unfinished) = 0;
+  /// Owner thread. The node runs after its predecessors, complete ones among them or not. It may run,
+  /// complete and come back at any time from here on.
+  virtual void publish(Node& node, std::span<const Edge> predecessors) = 0;
 
   /// Like publish; if the node is ready at once it is run on the calling thread before this returns
   /// (the hint inline_if_ready). Kinds the calling thread cannot run are published.
-  virtual void publish_inline(Node& node, int unfinished) = 0;
+  virtual void publish_inline(Node& node, std::span<const Edge> predecessors) = 0;
 
   /// Ends a kManual node (owner thread), granted or not: one that has not been granted completes
   /// when it would have been.

@@ -99,9 +99,9 @@ struct alignas(64) Node {
 
   // --- shared ------------------------------------------------------------------------------------
   static constexpr int kInlineSuccessors = 5;
-  static constexpr std::int32_t kBias = 1 << 30;      ///< held by the owner until publication
+  static constexpr std::int32_t kUnpublished = -1;    ///< in `pending`: the predecessors are not known yet
   static constexpr std::uint32_t kClosed = 1u << 31;  ///< in `successor_state`: complete
-  alignas(64) std::atomic<std::int32_t> pending{kBias};
+  alignas(64) std::atomic<std::int32_t> pending{kUnpublished};
   std::atomic<std::uint32_t> successor_state{0};  ///< number of successors | kClosed
   std::atomic<const Failure*> failure{nullptr};   ///< holds one reference
   TaggedNode successors[kInlineSuccessors] = {};
@@ -144,9 +144,15 @@ bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to);
 void inherit_failure(const NodeRef& from, Node& to);
 }  // namespace detail
 
-/// Owner thread only, before `to` is published. Adds the edge unless `from` is complete.
-/// Returns true when it was added: the caller counts these and passes the sum to Executor::publish.
-/// When `from` is complete and failed, a data edge passes the failure on to `to`.
+/// One predecessor of a node that is about to be published.
+struct Edge {
+  NodeRef from;
+  EdgeKind kind = EdgeKind::order;
+};
+
+/// Owner thread only, while `to` is being published (exec/completion.hpp). Adds the edge unless `from` is
+/// complete; says whether it did. When `from` is complete and failed, a data edge passes the failure on to
+/// `to`.
 inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
   Node& node = *from.node;
   if (node.seq == from.seq) {

@@ -37,7 +37,7 @@ class Scope {
       make_room();
   }
 
-  /// A fresh node with `payload_bytes` behind it, next sequence number, pending = kBias, no successors.
+  /// A fresh node with `payload_bytes` behind it, next sequence number, not published, no successors.
   /// Never waits. Allocates nothing in the steady state.
   Node& allocate(std::size_t payload_bytes) {
     const int size_class = NodePool::class_of(payload_bytes);
@@ -56,7 +56,7 @@ class Scope {
     node->manual.store(0, std::memory_order_relaxed);
     node->payload_bytes = static_cast<std::uint32_t>(payload_bytes);
     node->reduction = 0;
-    node->pending.store(Node::kBias, std::memory_order_relaxed);
+    node->pending.store(Node::kUnpublished, std::memory_order_relaxed);
     node->successor_state.store(0, std::memory_order_relaxed);
     return *node;
   }

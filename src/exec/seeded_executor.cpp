@@ -147,19 +147,19 @@ void SeededExecutor::finish(Node& node) {
 
 // --- what programs and bodies call -------------------------------------------------------------------
 
-void SeededExecutor::publish(Node& node, int unfinished) {
-  if (release_hold(node, unfinished)) {
+void SeededExecutor::publish(Node& node, std::span<const Edge> predecessors) {
+  if (connect(node, predecessors)) {
     Sink sink{*this};
     node_ready(node, *this, sink);
   }
   interleave();
 }
 
-void SeededExecutor::publish_inline(Node& node, int unfinished) {
+void SeededExecutor::publish_inline(Node& node, std::span<const Edge> predecessors) {
   if (!current_ || node.processor != 0 || (node.flags & (kManual | kReducer))) {
-    return publish(node, unfinished);
+    return publish(node, predecessors);
   }
-  if (!release_hold(node, unfinished)) return interleave();
+  if (!connect(node, predecessors)) return interleave();
   run_body(node);
   interleave();
   finish(node);

@@ -38,8 +38,8 @@ class SeededExecutor final : public Executor {
   SeededExecutor(ProcessorPlan plan, const ExecutorOptions& options, std::uint64_t seed);
 
   void run_root(const std::function<void()>& program) override;
-  void publish(Node& node, int unfinished) override;
-  void publish_inline(Node& node, int unfinished) override;
+  void publish(Node& node, std::span<const Edge> predecessors) override;
+  void publish_inline(Node& node, std::span<const Edge> predecessors) override;
   void complete_manual(Node& node) override;
   void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
             const NodeInfo* waiter) override;

@@ -134,15 +134,15 @@ void ThreadedExecutor::close(Scope& scope) {
 
 // --- running ---------------------------------------------------------------------------------------
 
-void ThreadedExecutor::publish(Node& node, int unfinished) {
-  if (!release_hold(node, unfinished)) return;
+void ThreadedExecutor::publish(Node& node, std::span<const Edge> predecessors) {
+  if (!connect(node, predecessors)) return;
   Sink sink{*this, slot_of(*node.scope), false};
   node_ready(node, *this, sink);
 }
 
-void ThreadedExecutor::publish_inline(Node& node, int unfinished) {
-  if (node.processor != 0 || (node.flags & (kManual | kReducer))) return publish(node, unfinished);
-  if (release_hold(node, unfinished)) execute(slot_of(*node.scope), node, false);
+void ThreadedExecutor::publish_inline(Node& node, std::span<const Edge> predecessors) {
+  if (node.processor != 0 || (node.flags & (kManual | kReducer))) return publish(node, predecessors);
+  if (connect(node, predecessors)) execute(slot_of(*node.scope), node, false);
 }
 
 void ThreadedExecutor::complete_manual(Node& node) {

@@ -53,8 +53,8 @@ class ThreadedExecutor final : public Executor {
   ~ThreadedExecutor() override;
 
   void run_root(const std::function<void()>& program) override;
-  void publish(Node& node, int unfinished) override;
-  void publish_inline(Node& node, int unfinished) override;
+  void publish(Node& node, std::span<const Edge> predecessors) override;
+  void publish_inline(Node& node, std::span<const Edge> predecessors) override;
   void complete_manual(Node& node) override;
   void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
             const NodeInfo* waiter) override;

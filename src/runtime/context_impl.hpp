@@ -131,7 +131,8 @@ class ContextImpl final : public detail::Waiter {
   void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank, bool inline_if_ready);
   void issue_folds(LaunchPlan& plan, std::span<PlannedArgument> arguments, analysis::Edges& edges,
                    TaskPayload& payload, analysis::Origin origin);
-  void choose_instances(LaunchPlan& plan, std::span<PlannedArgument> arguments, analysis::Origin origin);
+  void choose_instances(LaunchPlan& plan, std::span<PlannedArgument> arguments,
+                        const analysis::Origin& origin);
   void depend_on(analysis::Edges& edges, const detail::FutureState& state);
   static void reclaim(exec::Node& node);
   static void release(LaunchRecord& record);

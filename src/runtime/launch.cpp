@@ -193,15 +193,16 @@ void ContextImpl::release(LaunchRecord& record) {
 
 // All instances first: what one argument uses is not evicted for the next.
 void ContextImpl::choose_instances(LaunchPlan& plan, std::span<PlannedArgument> arguments,
-                                   analysis::Origin origin) {
+                                   const analysis::Origin& origin) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     PlannedArgument& argument = arguments[i];
     if (argument.instance == nullptr || argument.instance_epoch != argument.field->instance_epoch())
         [[unlikely]] {
-      origin.argument = static_cast<int>(i);
+      analysis::Origin chosen_for = origin;
+      chosen_for.argument = static_cast<int>(i);
       const ArgumentMapping& mapping = plan.mappings[argument.mapping];
       argument.instance = &analysis_.instance_for(*argument.field, argument.points, mapping.memories,
-                                                  mapping.layout, origin);
+                                                  mapping.layout, chosen_for);
       argument.instance_epoch = argument.field->instance_epoch();
     }
     analysis_.touch(*argument.instance);

@@ -44,6 +44,7 @@ struct PlannedRequirement {
   bool relaxed = false;
   const ReductionOp* op = nullptr;
   std::string field;
+  ValueType type;
   Projection projection;  ///< kept alive: its address is part of the key
 };
 

@@ -32,8 +32,9 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
     granted.grant = i;
     if (grant.privilege == Privilege::reduce) continue;
     // The values are in the parent's instance, and no child has touched them yet.
-    granted.state = std::make_unique<analysis::FieldState>(argument.points, argument.field->type(),
-                                                           argument.field->name(), grant.root);
+    granted.state = std::make_unique<analysis::FieldState>(
+        argument.points, plan.requirements[i].type, plan.requirements[i].field, grant.root);
+    if (argument.points->empty()) continue;  // nobody keeps an instance for that
     const analysis::Instance& home = *payload.arguments()[i].instance;
     auto borrowed = std::make_unique<analysis::Instance>();
     borrowed->space = argument.points;
@@ -97,7 +98,7 @@ bool ContextImpl::is_lent(std::size_t requirement) const { return grants_[requir
 // Waited for: what children changed elsewhere goes back to the parent's instances.
 void ContextImpl::bring_home() {
   for (const GrantedState& granted : granted_) {
-    if (!granted.state || !writes(grants_[granted.grant].privilege)) continue;
+    if (granted.home == nullptr || !writes(grants_[granted.grant].privilege)) continue;
     const analysis::Origin origin{calls_, 0, -1, nullptr};
     analysis_.begin_point();
     analysis_.make_valid_everywhere(*granted.state, *granted.home, origin);
@@ -108,7 +109,7 @@ void ContextImpl::bring_home() {
 
 exec::FailureRef ContextImpl::poison_at_home() const {
   for (const GrantedState& granted : granted_) {
-    if (!granted.state || !writes(grants_[granted.grant].privilege)) continue;
+    if (granted.home == nullptr || !writes(grants_[granted.grant].privilege)) continue;
     for (const auto& piece : granted.state->pieces()) {
       const analysis::Use* use = piece->find(granted.home);
       if (use == nullptr || !use->writer) continue;

@@ -45,7 +45,7 @@ std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request)
                          std::string(r.op->type->name));
       ++plan->reductions;
     }
-    plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name), r.projection});
+    plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name), *r.field.type, r.projection});
   }
   plan_points(*plan, request);
   plan_arguments(*plan, request);

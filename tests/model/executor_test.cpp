@@ -49,9 +49,9 @@ class BothExecutors : public testing::TestWithParam<Case> {
       if (!execution.failure) (*owned)(self, execution);
     };
     const NodeRef ref{&node, node.seq};
-    int unfinished = 0;
-    for (const NodeRef& from : after) unfinished += add_edge(from, node, EdgeKind::data);
-    executor_->publish(node, unfinished);
+    std::vector<Edge> edges;
+    for (const NodeRef& from : after) edges.push_back({from, EdgeKind::data});
+    executor_->publish(node, edges);
     return ref;
   }
   void wait_for(Scope& scope, NodeRef ref) {
@@ -222,7 +222,7 @@ TEST_P(BothExecutors, DedicatedProcessorsRunTheirOwnNodes) {
       *seen.processor = execution.processor;
       *seen.elsewhere = std::this_thread::get_id() != seen.launching;
     };
-    executor_->publish(node, 0);
+    executor_->publish(node, {});
     scope.drain(nullptr);
     EXPECT_EQ(processor, 1);
     EXPECT_EQ(elsewhere, GetParam().workers >= 0);
@@ -237,7 +237,7 @@ TEST_P(BothExecutors, RunsInlineWhenReady) {
     Node& node = scope.allocate(0);
     node.info = &task_info;
     node.run = [](Node&, Execution&) { here = 1; };
-    executor_->publish_inline(node, 0);
+    executor_->publish_inline(node, {});
     EXPECT_EQ(here, 1);
     scope.drain(nullptr);
   });
@@ -251,7 +251,7 @@ TEST_P(BothExecutors, MemoryIsBoundedByTheWindow) {
       Node& node = scope.allocate(100);
       node.info = &task_info;
       node.run = [](Node&, Execution&) {};
-      executor_->publish(node, 0);
+      executor_->publish(node, {});
     }
     // As many nodes as the window has room for, in slabs that double.
     EXPECT_LE(scope.pool_bytes(), 2 * 64 * (sizeof(Node) + 192) + NodePool::kMinSlab);

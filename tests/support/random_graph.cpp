@@ -161,15 +161,13 @@ Node& launch(GraphRun& run, Scope& scope, int index) {
     node.flags |= kFold;
     ReducerGate::attach_fold(run.refs[planned.reducer], node);
   }
-  int unfinished = 0;
-  for (const auto& edge : planned.edges) {
-    unfinished += add_edge(run.refs[edge.from], node, edge.kind);
-  }
+  std::vector<Edge> edges;
+  for (const auto& edge : planned.edges) edges.push_back({run.refs[edge.from], edge.kind});
   const auto before = node.seq;
   if (planned.inline_run) {
-    run.executor.publish_inline(node, unfinished);
+    run.executor.publish_inline(node, edges);
   } else {
-    run.executor.publish(node, unfinished);
+    run.executor.publish(node, edges);
   }
   EXPECT_EQ(before, run.refs[index].seq);
   return node;
