@@ -1,0 +1,130 @@
+// What is refused of regions, partitions, copies, fills, accesses and attached memory.
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "support/expect_error.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> mass{"mass"};
+constexpr Field<float> charge{"charge"};
+
+TEST(DataErrors, EverythingAfterDestruction) {
+  const auto with_dead = [](auto&& use) {
+    expect_error<UsageError>(small_machine(), {"region 0", "destroyed"}, [&](Context& context) {
+      auto dead = context.region(Rect1{0, 7}, mass);
+      auto alive = context.region(Rect1{0, 7}, mass);
+      context.destroy(dead);
+      use(context, dead, alive);
+    });
+  };
+  with_dead([](Context& c, const Region<1>& dead, const Region<1>&) { c.fill(dead, mass, 1.0); });
+  with_dead([](Context& c, const Region<1>& dead, const Region<1>& alive) {
+    c.copy(dead[mass], alive[mass]);
+  });
+  with_dead([](Context& c, const Region<1>& dead, const Region<1>& alive) {
+    c.copy(alive[mass], dead[mass]);
+  });
+  with_dead([](Context& c, const Region<1>& dead, const Region<1>&) {
+    (void)c.access<Read>(dead[mass]);
+  });
+  with_dead([](Context& c, const Region<1>& dead, const Region<1>&) { c.blocks(dead, 2); });
+  with_dead([](Context& c, const Region<1>& dead, const Region<1>&) { c.destroy(dead); });
+}
+
+TEST(DataErrors, MessagesNameTheLine) {
+  expect_error<UsageError>(small_machine(), {"@"}, [](Context& context) {
+    auto dead = context.region(Rect1{0, 7}, mass);
+    context.destroy(dead);
+    next_line_fails();
+    context.fill(dead, mass, 1.0);
+  });
+}
+
+TEST(DataErrors, DestroyingASubregion) {
+  expect_error<UsageError>(small_machine(), {"region 0", "subregion"}, [](Context& context) {
+    auto blocks = context.blocks(context.region(Rect1{0, 7}, mass), 2);
+    context.destroy(blocks(1));
+  });
+}
+
+TEST(DataErrors, CopyThatTheSourceCannotServe) {
+  expect_error<UsageError>(
+      small_machine(), {"copy", "region 0", "region 1", "does not contain"}, [](Context& context) {
+        auto small = context.region(Rect1{0, 7}, mass), large = context.region(Rect1{0, 8}, mass);
+        context.copy(small[mass], large[mass]);
+      });
+}
+
+TEST(DataErrors, TwoFieldsOfOneName) {
+  expect_error<UsageError>(small_machine(), {"two fields", "'mass'"}, [](Context& context) {
+    context.region(Rect1{0, 7}, mass, Field<float>{"mass"});
+  });
+}
+
+TEST(DataErrors, FieldThatTheRegionDoesNotHave) {
+  expect_error<UsageError>(small_machine(), {"fill", "region 0", "'charge'", "'mass'"},
+                           [](Context& context) {
+                             context.fill(context.region(Rect1{0, 7}, mass), charge, 1.0F);
+                           });
+}
+
+TEST(DataErrors, Partitions) {
+  expect_error<UsageError>(small_machine(), {"blocks", "region 0", "at least 1"},
+                           [](Context& context) {
+                             context.blocks(context.region(Rect1{0, 7}, mass), 0);
+                           });
+  expect_error<UsageError>(small_machine(), {"different colours"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    context.unite(context.blocks(cells, 2), context.blocks(cells, 3));
+  });
+  expect_error<UsageError>(small_machine(), {"colour 1", "outside"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    context.partition(cells, {IndexSpace<1>(Rect1{0, 3}), IndexSpace<1>(Rect1{4, 8})});
+  });
+  expect_error<UsageError>(small_machine(), {"affine"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    const auto f = Projection::function("f", [](const Point<3>& p, std::uint64_t) { return p; });
+    context.restrict_to(cells, IndexSpace<1>(Rect1{0, 1}), f, Rect1{0, 1});
+  });
+}
+
+TEST(DataErrors, AttachedMemory) {
+  std::array<double, 8> memory{};
+  expect_error<UsageError>(small_machine(), {"region 0", "'mass'", "attached already"},
+                           [&](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             context.attach(cells, mass, memory.data());
+                             context.attach(cells, mass, memory.data());
+                           });
+  expect_error<UsageError>(small_machine(), {"region 0", "'mass'", "nothing is attached"},
+                           [&](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             context.detach(cells, mass);
+                           });
+  expect_error<UsageError>(small_machine(), {"region 0", "null"}, [&](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    context.attach(cells, mass, static_cast<double*>(nullptr));
+  });
+  expect_error<UsageError>(small_machine(), {"'mass'", "no values"}, [&](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    context.attach(cells, mass, memory.data());
+    context.detach(cells, mass);
+    (void)context.access<Read>(cells[mass]);
+  });
+}
+
+TEST(DataErrors, MachineThatCannotBeRead) {
+  try {
+    const Runtime runtime(small_machine("emulated:gpus=two"));
+    ADD_FAILURE() << "no error";
+  } catch (const InputError& error) {
+    expect_words(error.what(), {"emulated:gpus=two", ":1:", "'two'"});
+  }
+}
+
+}  // namespace
+}  // namespace refrain::test

@@ -1,0 +1,225 @@
+// What is refused when a launch is made: each message names the task, the argument, the region and the
+// line of the launch.
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> mass{"mass"}, charge{"charge"};
+
+const Task read_one{"read_one", [](Read<double>) {}};
+const Task write_one{"write_one", [](Write<double>) {}};
+const Task update_two{"update_two", [](ReadWrite<double>, Read<double>) {}};
+const Task on_gpu{"on_gpu", on<ProcessorKind::gpu>([](ReadWrite<double>) {})};
+
+TEST(LaunchErrors, ColourThatThePartitionDoesNotHave) {
+  expect_error<UsageError>(
+      small_machine(),
+      {"'read_one'", "argument 0", "region 0", "blocks", "point 3", "colour 4", "[0..3]", "@"},
+      [](Context& context) {
+        auto cells = context.region(Rect1{0, 15}, mass);
+        auto blocks = context.blocks(cells, 4);
+        next_line_fails();
+        context.launch(read_one, 4, blocks.at(shift(1))[mass]);
+      });
+}
+
+TEST(LaunchErrors, FunctionThatLeavesThePartition) {
+  expect_error<UsageError>(
+      small_machine(), {"'read_one'", "argument 0", "colour -7", "away"}, [](Context& context) {
+        auto cells = context.region(Rect1{0, 15}, mass);
+        const auto away = Projection::function("away", [](const Point<3>&, std::uint64_t) {
+          return Point<3>{-7, 0, 0};
+        });
+        context.launch(read_one, 2, context.blocks(cells, 4).at(away)[mass]);
+      });
+}
+
+TEST(LaunchErrors, PointsOfAGroupThatAreNotIndependent) {
+  expect_error<UsageError>(small_machine(),
+                           {"'write_one'", "argument 0", "region 0", "'mass'", "halo", "point 0",
+                            "point 1", "not independent", "@"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 15}, mass);
+                             auto halo = context.halo(context.blocks(cells, 4), 1);
+                             next_line_fails();
+                             context.launch(write_one, 4, halo[mass]);
+                           });
+}
+
+TEST(LaunchErrors, GroupThatWritesOneRegion) {
+  expect_error<UsageError>(small_machine(), {"'write_one'", "not independent"},
+                           [](Context& context) {
+                             context.launch(write_one, 2, context.region(Rect1{0, 15}, mass)[mass]);
+                           });
+}
+
+TEST(LaunchErrors, ArgumentsThatConflictWithEachOther) {
+  expect_error<UsageError>(small_machine(),
+                           {"'update_two'", "argument 0", "argument 1", "conflicts"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 15}, mass);
+                             context.launch(update_two, cells[mass], cells[mass]);
+                           });
+}
+
+TEST(LaunchErrors, DifferentFieldsAndReadsDoNotConflict) {
+  Runtime runtime(small_machine());
+  runtime.run([](Context& context) {
+    auto cells = context.region(Rect1{0, 15}, mass, charge);
+    context.launch(update_two, cells[mass], cells[charge]);
+    context.launch(read_one, 4, cells[mass]);
+  });
+}
+
+TEST(LaunchErrors, RegionUsedAfterItsDestruction) {
+  expect_error<UsageError>(small_machine(),
+                           {"'read_one'", "argument 0", "region 0", "destroyed", "@"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 15}, mass);
+                             context.destroy(cells);
+                             context.region(Rect1{0, 15}, mass);  // takes the slot again
+                             next_line_fails();
+                             context.launch(read_one, cells[mass]);
+                           });
+}
+
+TEST(LaunchErrors, PartitionUsedAfterItsDestruction) {
+  expect_error<UsageError>(small_machine(), {"'read_one'", "argument 0", "destroyed", "@"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 15}, mass);
+                             auto blocks = context.blocks(cells, 4);
+                             context.destroy(blocks);
+                             next_line_fails();
+                             context.launch(read_one, 4, blocks[mass]);
+                           });
+}
+
+TEST(LaunchErrors, PieceOfADestroyedPartition) {
+  expect_error<UsageError>(small_machine(), {"'read_one'", "argument 0", "destroyed"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 15}, mass);
+                             auto blocks = context.blocks(cells, 4);
+                             auto piece = blocks(2);
+                             context.destroy(blocks);
+                             context.launch(read_one, piece[mass]);
+                           });
+}
+
+TEST(LaunchErrors, FieldThatTheRegionDoesNotHave) {
+  expect_error<UsageError>(small_machine(),
+                           {"'read_one'", "argument 0", "region 0", "'charge'", "'mass'", "@"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 15}, mass);
+                             next_line_fails();
+                             context.launch(read_one, cells[charge]);
+                           });
+}
+
+TEST(LaunchErrors, FieldOfAnotherType) {
+  expect_error<UsageError>(small_machine(),
+                           {"'read_one'", "argument 0", "region 0", "'mass'", "double", "float"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 15}, Field<float>{"mass"});
+                             context.launch(read_one, cells[mass]);
+                           });
+}
+
+TEST(LaunchErrors, ColourOfAPiece) {
+  expect_error<UsageError>(small_machine(), {"region 0", "blocks", "colour 9"},
+                           [](Context& context) {
+                             auto blocks = context.blocks(context.region(Rect1{0, 15}, mass), 4);
+                             context.launch(read_one, blocks(9)[mass]);
+                           });
+}
+
+TEST(LaunchErrors, NoVariantForAnyProcessorOfTheMachine) {
+  expect_error<UsageError>(small_machine(), {"'on_gpu'", "gpu", "@"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 15}, mass);
+    next_line_fails();
+    context.launch(on_gpu, cells[mass]);
+  });
+}
+
+TEST(LaunchErrors, RegionThatFitsInNoMemory) {
+  expect_error<OutOfMemory>(
+      small_machine("emulated:cpus=2,gpus=1,framebuffer=64KiB,pinned=4KiB"),
+      {"'on_gpu'", "argument 0", "'mass'", "framebuffer", "capacity 64KiB", "@"},
+      [](Context& context) {
+        auto cells = context.region(Rect1{0, 99'999}, mass);
+        next_line_fails();
+        context.launch(on_gpu, cells[mass]);
+      });
+}
+
+/// Keeps everything of one launch in the framebuffer.
+TEST(LaunchErrors, FullMemorySaysWhoFillsIt) {
+  static const Task two{"two", on<ProcessorKind::gpu>([](ReadWrite<double>, ReadWrite<double>) {})};
+  expect_error<OutOfMemory>(small_machine("emulated:cpus=2,gpus=1,framebuffer=64KiB,pinned=4KiB"),
+                            {"'two'", "argument 1", "'charge'", "'mass'", "made by 'two'", "48"},
+                            [](Context& context) {
+                              auto cells = context.region(Rect1{0, 6'143}, mass, charge);
+                              context.launch(two, cells[mass], cells[charge]);
+                            });
+}
+
+class WrongMemory : public Mapper {
+ public:
+  std::string_view name() const override { return "wrong_memory"; }
+  void map(const MappingInput&, MappingOutput& output) override {
+    output.arguments[0].memories = {77};
+  }
+};
+
+TEST(LaunchErrors, InvalidAnswerOfAMapper) {
+  Runtime runtime(small_machine());
+  runtime.set_mapper(std::make_unique<WrongMemory>());
+  try {
+    runtime.run([](Context& context) {
+      auto cells = context.region(Rect1{0, 15}, mass);
+      next_line_fails();
+      context.launch(read_one, cells[mass]);
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) {
+    expect_words(error.what(), {"'wrong_memory'", "'read_one'", "argument 0", "'mass'", "77", "@"});
+  }
+}
+
+TEST(LaunchErrors, DynamicRequirements) {
+  const DynamicTask task("dynamic", [](const TaskFrame&) {});
+  const auto launch = [&](Context& context, const Requirement& requirement) {
+    LaunchRequest request;
+    request.task = task.record().get();
+    request.requirements = {&requirement, 1};
+    request.where = std::source_location::current();
+    context.launch(request);
+  };
+  expect_error<UsageError>(
+      small_machine(), {"'dynamic'", "argument 0", "partition", "single launch"},
+      [&](Context& context) {
+        auto cells = context.region(Rect1{0, 15}, mass);
+        launch(context, Requirement::of(context.blocks(cells, 2), mass, Privilege::read));
+      });
+  expect_error<
+      UsageError>(small_machine(), {"'dynamic'", "argument 0", "operator"}, [&](Context& context) {
+    launch(context, Requirement::of(context.region(Rect1{0, 15}, mass), mass, Privilege::reduce));
+  });
+  expect_error<UsageError>(
+      small_machine(), {"'dynamic'", "argument 0", "float", "double"}, [&](Context& context) {
+        launch(context, Requirement::of(context.region(Rect1{0, 15}, mass), mass, Privilege::reduce,
+                                        &reduction_op<Sum, float>));
+      });
+  expect_error<UsageError>(small_machine(), {"'dynamic'", "argument 0", "empty region handle"},
+                           [&](Context& context) {
+                             Requirement nothing;
+                             nothing.field = mass;
+                             launch(context, nothing);
+                           });
+}
+
+}  // namespace
+}  // namespace refrain::test

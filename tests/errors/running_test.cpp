@@ -1,0 +1,254 @@
+// What goes wrong while tasks run: tasks that throw, accesses that are checked, children that ask for too
+// much, waits that cannot end. The error reaches the program at its next wait.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "support/expect_error.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> mass{"mass"}, charge{"charge"};
+
+struct Boom : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+const Task throws{"throws", [](ReadWrite<double>) { throw Boom("the boiler burst"); }};
+const Task throws_value{"throws_value",
+                        [](Read<double>) -> double { throw Boom("no value today"); }};
+const Task add_one{"add_one", [](ReadWrite<double> x) {
+                     for (auto p : x.domain()) x[p] += 1;
+                   }};
+
+Options checked() {
+  Options options = small_machine();
+  options.check = true;
+  return options;
+}
+
+TEST(RunningErrors, TaskThatThrows) {
+  expect_error<TaskFailed>(small_machine(), {"'throws'", "the boiler burst", "@"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             next_line_fails();
+                             context.launch(throws, cells[mass]);
+                           });
+}
+
+TEST(RunningErrors, TheOriginalIsKept) {
+  Runtime runtime(small_machine());
+  try {
+    runtime.run([](Context& context) {
+      context.launch(throws, context.region(Rect1{0, 7}, mass)[mass]);
+      context.fence();
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const TaskFailed& error) {
+    EXPECT_THROW(std::rethrow_exception(error.original()), Boom);
+  }
+}
+
+TEST(RunningErrors, WhatDependsOnAFailureDoesNotRunAndTheRestFinishes) {
+  static std::atomic<int> ran{0};
+  static const Task count{"count", [](ReadWrite<double>) { ++ran; }};
+  static const Task read{"read", [](Read<double>) { ++ran; }};
+  static const Task rewrite{"rewrite", [](Write<double> x) {
+                              for (auto p : x.domain()) x[p] = 5;
+                            }};
+  for (const int workers : {0, 1, 3}) {
+    ran = 0;
+    Runtime runtime(small_machine("emulated:cpus=4", workers));
+    runtime.run([](Context& context) {
+      auto cells = context.region(Rect1{0, 7}, mass, charge);
+      auto blocks = context.blocks(cells, 2);
+      context.fill(cells, mass, 1.0);
+      context.launch(throws, blocks(0)[mass]);
+      context.launch(count, blocks(0)[mass]);  // poisoned
+      context.launch(read, cells[mass]);       // poisoned
+      context.launch(count, blocks(1)[mass]);  // runs
+      context.launch(count, cells[charge]);    // runs
+      EXPECT_THROW(context.fence(), TaskFailed);
+      EXPECT_EQ(ran.load(), 2);
+      EXPECT_THROW((void)context.access<Read>(cells[mass]), TaskFailed);
+      EXPECT_EQ(context.access<Read>(blocks(1)[mass])[4], 1.0);
+      context.launch(rewrite, blocks(0)[mass]);  // good again
+      EXPECT_EQ(context.access<Read>(cells[mass])[0], 5.0);
+    });
+    expect_usable(runtime);
+  }
+}
+
+TEST(RunningErrors, FuturesCarryFailures) {
+  Runtime runtime(small_machine());
+  runtime.run([](Context& context) {
+    static const Task twice{"twice", [](double x) { return 2 * x; }};
+    auto cells = context.region(Rect1{0, 7}, mass);
+    auto failed = context.launch(throws_value, cells[mass]);
+    auto follows = context.launch(twice, failed);
+    EXPECT_THROW((void)failed.get(), TaskFailed);
+    try {
+      (void)follows.get();
+      ADD_FAILURE() << "no error";
+    } catch (const TaskFailed& error) {
+      expect_words(error.what(), {"'throws_value'", "no value today"});
+    }
+  });
+  // A reduction of what failed fails; nobody looks at the other points' failures, so run() tells of them.
+  EXPECT_THROW(runtime.run([](Context& context) {
+    auto group = context.launch(throws_value, 3, context.region(Rect1{0, 7}, mass)[mass]);
+    EXPECT_THROW((void)context.reduce(group, Sum{}).get(), TaskFailed);
+  }),
+               TaskFailed);
+}
+
+TEST(RunningErrors, ProgramThatThrows) {
+  Runtime runtime(small_machine());
+  EXPECT_THROW(runtime.run([](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    for (int i = 0; i < 100; ++i) context.launch(add_one, cells[mass]);
+    throw Boom("changed my mind");
+  }),
+               Boom);
+  expect_usable(runtime);
+}
+
+TEST(RunningErrors, CheckedAccessOutsideTheRegion) {
+  static const Task beyond{"beyond", [](ReadWrite<double> x, Read<double>) { x[8] = 1; }};
+  expect_error<Error>(checked(),
+                      {"'beyond'", "argument 0", "region 0", "'mass'", "point 8", "[4..7]", "@"},
+                      [](Context& context) {
+                        auto cells = context.region(Rect1{0, 15}, mass, charge);
+                        next_line_fails();
+                        context.launch(beyond, context.blocks(cells, 4)(1)[mass], cells[charge]);
+                      });
+}
+
+TEST(RunningErrors, CheckedContributionOutsideTheRegion) {
+  static const Task beyond{"beyond", [](Reduce<Sum, double> x) { x[3] += 1; }};
+  expect_error<Error>(checked(), {"'beyond'", "argument 0", "point 3"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 15}, mass);
+    context.launch(beyond, context.blocks(cells, 4)(1)[mass]);
+  });
+}
+
+TEST(RunningErrors, CheckedAccessOfTheProgram) {
+  expect_error<UsageError>(checked(), {"access", "region 0", "point 16"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 15}, mass);
+    (void)context.access<Read>(cells[mass])[16];
+  });
+}
+
+TEST(RunningErrors, CheckedAccessWhileAChildMayWrite) {
+  static const Task parent{"parent", [](ReadWrite<double> x, Context& context) {
+                             context.launch(add_one, x.region()[mass]);
+                             x[0] = 1;
+                           }};
+  expect_error<Error>(checked(), {"'parent'", "argument 0", "point 0", "child"},
+                      [](Context& context) {
+                        context.launch(parent, context.region(Rect1{0, 15}, mass)[mass]);
+                      });
+}
+
+TEST(RunningErrors, AccessAfterWaitingForTheChild) {
+  static const Task parent{"parent", [](ReadWrite<double> x, Context& context) {
+                             context.launch(add_one, x.region()[mass]);
+                             context.fence();
+                             x[0] += 1;
+                           }};
+  Runtime runtime(checked());
+  runtime.run([](Context& context) {
+    auto cells = context.region(Rect1{0, 15}, mass);
+    context.launch(parent, cells[mass]);
+    EXPECT_EQ(context.access<Read>(cells[mass])[0], 2.0);
+  });
+}
+
+TEST(RunningErrors, ChildThatAsksForMoreThanItsParentHas) {
+  static const Task reader{"reader", [](Read<double> x, Context& context) {
+                             context.launch(add_one, x.region()[mass]);
+                           }};
+  expect_error<Error>(
+      small_machine(),
+      {"'add_one'", "'reader'", "argument 0", "'mass'", "read-write", "more than its parent"},
+      [](Context& context) {
+        context.launch(reader, context.region(Rect1{0, 15}, mass)[mass]);
+      });
+}
+
+TEST(RunningErrors, ChildOfAPieceThatAsksForTheWhole) {
+  static Region<1> whole;
+  static const Task piece{
+      "piece", [](ReadWrite<double>, Context& context) { context.launch(add_one, whole[mass]); }};
+  expect_error<Error>(small_machine(), {"'add_one'", "'piece'", "more than its parent"},
+                      [](Context& context) {
+                        whole = context.region(Rect1{0, 15}, mass);
+                        context.launch(piece, context.blocks(whole, 4)(1)[mass]);
+                      });
+}
+
+TEST(RunningErrors, TaskThatWaitsForAFutureItDoesNotOwn) {
+  static Future<double> foreign;
+  static const Task make{"make", []() { return 1.0; }};
+  static const Task waits{"waits", [](Read<double>) { (void)foreign.get(); }};
+  expect_error<Error>(small_machine(), {"'waits'", "future"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 15}, mass);
+    context.launch(throws, cells[mass]);  // keeps `make` from being ready
+    foreign = context.launch(make);
+    auto other = context.region(Rect1{0, 15}, mass);
+    context.launch(waits, other[mass]);
+    EXPECT_THROW(context.fence(), TaskFailed);
+    context.fence();
+  });
+  foreign = {};
+}
+
+// The chain: who waits for whom, with lines.
+TEST(RunningErrors, WaitThatCannotEnd) {
+  static const Task sum{"sum", [](Read<double> x) { return x[0]; }};
+  for (const int workers : {0, 2}) {
+    Options options = small_machine("emulated:cpus=4", workers);
+    expect_error<Deadlock>(options, {"'sum'", "access", "running_test.cpp", "@"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 15}, mass);
+                             auto held = context.access<ReadWrite>(cells[mass]);
+                             next_line_fails();
+                             auto future = context.launch(sum, cells[mass]);
+                             (void)future.get();
+                           });
+    expect_error<Deadlock>(options, {"fence", "access", "@"}, [](Context& context) {
+      auto cells = context.region(Rect1{0, 15}, mass);
+      auto held = context.access<ReadWrite>(cells[mass]);
+      context.launch(add_one, cells[mass]);
+      next_line_fails();
+      context.fence();
+    });
+  }
+}
+
+TEST(RunningErrors, ExitStatusOfAProgram) {
+  char name[] = "program";
+  char* arguments[] = {name, nullptr};
+  int count = 1;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(count, arguments,
+                [](Context& context) {
+                  context.launch(throws, context.region(Rect1{0, 7}, mass)[mass]);
+                }),
+            1);
+  expect_words(testing::internal::GetCapturedStderr(), {"'throws'", "the boiler burst"});
+  EXPECT_EQ(run(count, arguments, [](Context&) {}), 0);
+}
+
+TEST(RunningErrors, UnknownFlag) {
+  char name[] = "program", flag[] = "--refrain:wrokers=3";
+  char* arguments[] = {name, flag, nullptr};
+  int count = 2;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(count, arguments, [](Context&) { ADD_FAILURE() << "the program ran"; }), 1);
+  expect_words(testing::internal::GetCapturedStderr(), {"wrokers", "workers"});
+}
+
+}  // namespace
+}  // namespace refrain::test
