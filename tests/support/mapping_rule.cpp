@@ -25,7 +25,11 @@ class RuleMapper : public Mapper {
     output.processor = placement.processor;
     output.arguments.resize(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      output.arguments[i].memories = {placement.arguments[i].memory};
+      // Should that memory be too small, any other will do.
+      std::vector<MemoryId>& memories = output.arguments[i].memories;
+      memories = {placement.arguments[i].memory};
+      for (const MemoryId other : input.machine->processor(placement.processor).memories)
+        if (other != memories[0]) memories.push_back(other);
       output.arguments[i].layout.extent = placement.arguments[i].extent;
     }
   }

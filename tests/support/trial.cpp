@@ -16,8 +16,8 @@ namespace {
 
 constexpr const char* one_memory = "emulated:cpus=8";
 constexpr const char* two_gpus = "emulated:cpus=8,gpus=2";
-// Room for the arguments of any one task, and for little more.
-constexpr const char* tiny = "emulated:cpus=8,gpus=2,framebuffer=4KiB";
+// Room for a few instances only.
+constexpr const char* tiny = "emulated:cpus=8,gpus=2,framebuffer=512B";
 constexpr auto everywhere = MappingRule::Style::spread;
 
 /// What a program has left behind that it should not.
