@@ -2,9 +2,9 @@
 //   peer_growth_refrain THREADS WHAT "regions= pieces= fields= in_flight= [tasks=]"
 // The shape:
 //   pieces = 0   single launches; each reads and writes one of `fields` fields of one of `regions`
-//                regions, all of them in turn in a random order. With in_flight > 0 so many are
-//                launched before the first of them may run; otherwise the runtime runs them when it
-//                will (alone on its thread: some hundreds at a time)
+//                regions, all of them in turn in a random order. With in_flight > 0 each reads a gate,
+//                too, that opens when so many have been launched; otherwise the runtime runs them when
+//                it will (alone on its thread: some hundreds at a time)
 //   pieces > 0   group launches over a region in so many pieces: a step writes every piece of one field
 //                and reads it with its neighbours' nearest values from the other, as a stencil does
 // WHAT: `time` and requests `tasks=`: ns per task; `bytes` and any request: resident bytes that the
@@ -89,12 +89,9 @@ class Singles final : public Program {
   void run_parked(std::int64_t tasks) {
     {
       const auto closed = context_.access<ReadWrite>(gate_[barrier]);
-      const auto first =
-          std::min<std::int64_t>(tasks, static_cast<std::int64_t>(arguments_.size()));
-      for (std::int64_t i = 0; i < first; ++i) {
+      for (std::int64_t i = 0; i < tasks; ++i) {
         context_.launch(touch_gated, next(), gate_[barrier]);
       }
-      for (std::int64_t i = first; i < tasks; ++i) launch_next();
     }
     context_.fence();
   }
