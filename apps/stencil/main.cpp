@@ -30,7 +30,8 @@ void add_flags(CLI::App& app, CommandLine& line) {
   app.add_option("--iterations", s.iterations, "timed iterations; one more goes before")
       ->check(apps::at_least_one())
       ->capture_default_str();
-  auto* tiles = app.add_option("--tiles", line.tiles, "DOWN,ACROSS: number of tiles (4,4)")
+  auto* tiles = app.add_option("--tiles", line.tiles,
+                               "DOWN,ACROSS: number of tiles (8,1); whole rows are fastest")
                     ->delimiter(',')
                     ->expected(2)
                     ->check(apps::at_least_one());

@@ -12,7 +12,7 @@ using refrain::Coord;
 
 struct Setup {
   Coord n = 4096;               ///< the grid is n x n
-  refrain::Point2 tiles{4, 4};  ///< how many, down and across
+  refrain::Point2 tiles{8, 1};  ///< how many, down and across; whole rows stream best
   int radius = 2;               ///< 1 to 4
   int iterations = 100;         ///< timed; one more goes before
 
