@@ -182,6 +182,7 @@ class ContextImpl final : public detail::Waiter {
   // waiting.cpp
   void end_attachments();
   void end_regions();
+  void forget_failures();
   static std::uint64_t next_identity();
   /// A name and source line that last as long as the context.
   const exec::NodeInfo& info_for(const char* name, Where where);
@@ -219,6 +220,8 @@ class ContextImpl final : public detail::Waiter {
   std::vector<std::uint64_t> key_;        ///< scratch
   std::vector<std::unique_ptr<LaunchRecord>> records_;
   LaunchRecord* free_records_ = nullptr;
+  static constexpr std::size_t kFailures = 1024;
+  std::size_t failures_limit_ = kFailures;
   detail::FuturePool futures_;
   std::map<std::tuple<const char*, const char*, std::uint32_t>, exec::NodeInfo> infos_;
 };

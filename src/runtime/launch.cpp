@@ -279,12 +279,12 @@ void ContextImpl::issue_folds(LaunchPlan& plan, std::span<PlannedArgument> argum
 // The consumer of a future comes after what makes it, and fails with it.
 void ContextImpl::depend_on(analysis::Edges& edges, const detail::FutureState& state) {
   for (std::size_t rank = 0; rank < state.points(); ++rank) {
-    if (state.context() == identity_) {
-      edges.add(state.producer(rank), exec::EdgeKind::data);
-    } else if (const exec::FailureRef failure = state.failure(rank)) {
-      // From another context: it is there (check_usable).
+    if (state.context() == identity_) edges.add(state.producer(rank), exec::EdgeKind::data);
+    // What is ready says itself whether it failed: one of another context always is (check_usable), and
+    // of this one's own the failure may have been forgotten (forget_failures).
+    if (!state.ready(rank)) continue;
+    if (const exec::FailureRef failure = state.failure(rank))
       exec::pass_failure(*failure.get(), edges.to());
-    }
   }
 }
 

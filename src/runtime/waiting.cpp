@@ -1,6 +1,7 @@
 // Waiting, and the end of a context.
 
 #include <atomic>
+#include <unordered_set>
 
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
@@ -33,7 +34,28 @@ void ContextImpl::fence(Where where) {
   runtime_.executor().interleave();
   scope_.drain(&info_for("fence", where));
   bring_home();
+  forget_failures();
   if (const exec::Failure* failure = scope_.take_failure()) failure->rethrow();
+}
+
+// A failure is remembered for as long as data carries it: a program that goes on after failures, again
+// and again, must not remember them all.
+void ContextImpl::forget_failures() {
+  if (scope_.failures() < failures_limit_) return;
+  std::unordered_set<std::uint64_t> carried;
+  const auto note = [&carried](const analysis::FieldState& field) {
+    for (const auto& piece : field.pieces()) {
+      if (piece->fill && piece->fill->producer) carried.insert(piece->fill->producer.seq);
+      for (const analysis::Use& use : piece->uses)
+        if (use.writer) carried.insert(use.writer.seq);
+    }
+  };
+  for (data::RegionTree* tree : forest_.trees())
+    if (tree->origin == nullptr) analysis::TreeState::of(*tree).for_each(note);
+  for (const GrantedState& granted : granted_)
+    if (granted.state) note(*granted.state);
+  scope_.prune_failures([&](std::uint64_t seq) { return !carried.contains(seq); });
+  failures_limit_ = 2 * scope_.failures() + kFailures;
 }
 
 bool ContextImpl::may_wait_for(const detail::FutureState& state) const {
