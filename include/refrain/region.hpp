@@ -115,6 +115,9 @@ struct Partition : AnyPartition {
     return Region<N>{piece(erased)};
   }
   [[nodiscard]] Region<N> operator()(Coord colour) const { return Region<N>{piece({colour, 0, 0})}; }
+  // For colours written in braces: `pieces({1, 0})`.
+  [[nodiscard]] Region<N> operator()(const Point<2>& colour) const { return operator()<2>(colour); }
+  [[nodiscard]] Region<N> operator()(const Point<3>& colour) const { return operator()<3>(colour); }
 };
 
 }  // namespace refrain

@@ -93,7 +93,7 @@ std::uint32_t Forest::take_slot() {
 void Forest::drop_oldest(const RegionTree& except) {
   for (std::size_t i = 0; i < dormant_.size() && dormant_.size() > max_dormant;) {
     RegionTree* tree = dormant_[i];
-    if (tree == &except || tree->pins_ > 0) {
+    if (tree == &except || tree->pins() > 0) {
       ++i;
       continue;
     }

@@ -9,7 +9,7 @@
 namespace refrain {
 
 int AnyRegion::dim() const {
-  data::check_alive(*this, "number of dimensions");
+  data::check_readable(*this, "number of dimensions");
   return tree->dim();
 }
 
@@ -17,7 +17,7 @@ std::string AnyRegion::name() const { return tree == nullptr ? "no region" : tre
 
 template <int N>
 Domain<N> Region<N>::domain() const {
-  data::check_alive(*this, "domain");
+  data::check_readable(*this, "domain");
   REFRAIN_ASSERT(tree->dim() == N, "a typed handle has the dimensions of its region");
   return detail::domain_of<N>(tree->node(node).space);
 }
@@ -28,14 +28,14 @@ template Domain<3> Region<3>::domain() const;
 namespace {
 
 const data::PartitionNode& node_of(const AnyPartition& partition, const char* what) {
-  data::check_alive(partition, what);
+  data::check_readable(partition, what);
   return partition.tree->partition(partition.index);
 }
 
 }  // namespace
 
 int AnyPartition::dim() const {
-  data::check_alive(*this, "number of dimensions");
+  data::check_readable(*this, "number of dimensions");
   return tree->dim();
 }
 
@@ -44,12 +44,12 @@ int AnyPartition::colour_dim() const { return node_of(*this, "colours").colours-
 std::size_t AnyPartition::pieces() const { return node_of(*this, "pieces").colours->volume(); }
 
 bool AnyPartition::is_disjoint() const {
-  data::check_alive(*this, "is_disjoint");
+  data::check_readable(*this, "is_disjoint");
   return tree->is_disjoint(index);
 }
 
 bool AnyPartition::is_complete() const {
-  data::check_alive(*this, "is_complete");
+  data::check_readable(*this, "is_complete");
   return tree->is_complete(index);
 }
 

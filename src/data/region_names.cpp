@@ -59,4 +59,14 @@ void check_alive(const AnyPartition& partition, const char* what) {
                      " was destroyed");
 }
 
+void check_readable(const AnyRegion& region, const char* what) {
+  if (region.tree == nullptr || region.tree->pins() == 0 || !region.tree->knows(region))
+    check_alive(region, what);
+}
+
+void check_readable(const AnyPartition& partition, const char* what) {
+  if (partition.tree == nullptr || partition.tree->pins() == 0 || !partition.tree->knows(partition))
+    check_alive(partition, what);
+}
+
 }  // namespace refrain::data

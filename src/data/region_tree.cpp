@@ -59,7 +59,7 @@ void RegionTree::empty() {
   node_count_.store(0, std::memory_order_relaxed);
   partition_count_.store(0, std::memory_order_relaxed);
   forest_ = nullptr;
-  pins_ = 0;
+  pins_.store(0, std::memory_order_relaxed);
   state.reset();
   origin = nullptr;
   fields_.clear();
@@ -180,7 +180,7 @@ void RegionTree::take_off_dormant(std::uint32_t index) {
 
 std::vector<NodeRange> RegionTree::trim() {
   std::vector<NodeRange> dropped;
-  while (pins_ == 0 &&
+  while (pins() == 0 &&
          (dormant_.size() > max_dormant_partitions || dormant_pieces_ > max_dormant_pieces))
     drop(dormant_.front(), dropped);
   if (!dropped.empty()) uid_ = next_uid();

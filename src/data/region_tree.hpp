@@ -129,8 +129,8 @@ class RegionTree {
   std::vector<NodeRange> destroy_partition(std::uint32_t index);
 
   /// Owner. While pinned, nothing of this tree is dropped. Pins count.
-  void pin() { ++pins_; }
-  void unpin() { --pins_; }
+  void pin() { pins_.store(pins() + 1, std::memory_order_relaxed); }
+  void unpin() { pins_.store(pins() - 1, std::memory_order_relaxed); }
 
   // Any thread; computed when first asked for.
   [[nodiscard]] bool is_disjoint(std::uint32_t partition) const;
@@ -149,6 +149,15 @@ class RegionTree {
   [[nodiscard]] bool names_living(const AnyPartition& partition) const {
     return partition.generation != 0 && partition.index < partition_count() &&
            partition.generation == generation_of(partition.index);
+  }
+
+  /// Whether the handle names something that can still be looked at: perhaps destroyed, but kept for the
+  /// tasks that were launched before.
+  [[nodiscard]] bool knows(const AnyRegion& region) const {
+    return region.node < node_count() && static_cast<bool>(nodes_[region.node].space);
+  }
+  [[nodiscard]] bool knows(const AnyPartition& partition) const {
+    return partition.index < partition_count() && static_cast<bool>(partitions_[partition.index].colours);
   }
 
   /// "region 3" or "region 3[blocks (1, 2)]" (slot, partition kind, colour, from the root down).
@@ -171,6 +180,8 @@ class RegionTree {
 
  private:
   friend class Forest;
+  friend void check_readable(const AnyRegion& region, const char* what);
+  friend void check_readable(const AnyPartition& partition, const char* what);
 
   void start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
              std::vector<FieldColumn> fields);
@@ -182,6 +193,7 @@ class RegionTree {
     return partitions_[partition].generation.load(std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint32_t tick();
+  [[nodiscard]] std::uint32_t pins() const { return pins_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::optional<std::uint32_t> find_partition(
       std::uint64_t content, std::uint32_t parent, const IndexSpaceRef& colours,
       const std::vector<IndexSpaceRef>& pieces) const;
@@ -203,7 +215,9 @@ class RegionTree {
   std::atomic<std::uint32_t> born_{0};  ///< the clock when this object last became a new tree
   std::atomic<std::uint32_t> node_count_{0}, partition_count_{0};
   std::uint32_t clock_ = 0;
-  std::uint32_t pins_ = 0;
+  /// Written by the owner. Relaxed: a task reads it for a tree that it knows to be pinned, or for one that
+  /// it has no business with.
+  std::atomic<std::uint32_t> pins_{0};
   std::uint64_t uid_ = 0;
   std::vector<FieldColumn> fields_;
   StableVector<RegionNode> nodes_;
@@ -219,5 +233,9 @@ class RegionTree {
 /// Throws UsageError ("WHAT: region 3 was destroyed") unless the handle names something alive. Any thread.
 void check_alive(const AnyRegion& region, const char* what);
 void check_alive(const AnyPartition& partition, const char* what);
+/// The same for questions, which tasks in flight may go on asking about what was destroyed since they were
+/// launched.
+void check_readable(const AnyRegion& region, const char* what);
+void check_readable(const AnyPartition& partition, const char* what);
 
 }  // namespace refrain::data

@@ -81,7 +81,7 @@ class ContextImpl final : public detail::Waiter {
   /// this context's task was launched before that.
   template <class Handle>
   void check_usable(const Handle& handle, const char* what) const {
-    if (handle.tree == nullptr || handle.tree->in(forest_) || handle.tree->emptied())
+    if (handle.tree == nullptr || handle.tree->in(forest_) || !handle.tree->knows(handle))
       data::check_alive(handle, what);
   }
   AnyPartition make_partition(Place parent, data::IndexSpaceRef colours,

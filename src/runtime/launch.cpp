@@ -53,9 +53,10 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
     const data::RegionTree* tree = partitioned ? r.partition.tree : r.region.tree;
     // A tree of an enclosing context may have been destroyed since this task was launched: it may still
     // use what it was given.
-    if (tree == nullptr || ((tree->in(forest_) || tree->emptied()) &&
-                            !(partitioned ? tree->names_living(r.partition) : tree->names_living(r.region))))
-        [[unlikely]] {
+    if (tree == nullptr ||
+        !(tree->in(forest_)
+              ? (partitioned ? tree->names_living(r.partition) : tree->names_living(r.region))
+              : (partitioned ? tree->knows(r.partition) : tree->knows(r.region)))) [[unlikely]] {
       fail_dead(request, i);
     }
     *next++ = tree->uid();
@@ -166,7 +167,8 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
   // Relaxed: publication of the nodes orders it before any point runs.
   record->unfinished.store(points, std::memory_order_relaxed);
   record->unreclaimed = points;
-  ++plan.in_flight;
+  if (plan.in_flight++ == 0)
+    for (data::RegionTree* tree : plan.trees) tree->pin();
   record->take_values(request.values, request.value_ops);
   for (detail::FutureState* future : request.futures) {
     detail::retain(future);
@@ -185,7 +187,8 @@ void ContextImpl::reclaim(exec::Node& node) {
 }
 
 void ContextImpl::release(LaunchRecord& record) {
-  --record.plan->in_flight;
+  if (--record.plan->in_flight == 0)
+    for (data::RegionTree* tree : record.plan->trees) tree->unpin();
   record.result = {};
   record.next_free = record.context->free_records_;
   record.context->free_records_ = &record;

@@ -73,6 +73,8 @@ struct LaunchPlan {
   std::vector<ArgumentMapping> mappings;      ///< distinct answers
   std::uint64_t last_used = 0;
   std::uint64_t in_flight = 0;                ///< launches not yet back
+  /// The context's own trees among the arguments': what children may look at stays while in flight.
+  std::vector<data::RegionTree*> trees;
 };
 
 /// The plans of one context, by key.

@@ -102,6 +102,11 @@ void ContextImpl::bring_home() {
     const analysis::Origin origin{calls_, 0, -1, nullptr};
     analysis_.begin_point();
     analysis_.make_valid_everywhere(*granted.state, *granted.home, origin);
+    // From here on the parent may change it there, without saying so.
+    for (const auto& piece : granted.state->pieces()) {
+      piece->fill.reset();
+      for (analysis::Use& use : piece->uses) use.valid = use.instance == granted.home;
+    }
   }
   scope_.drain(nullptr);
   for (Grant& grant : grants_) grant.lent = false;
