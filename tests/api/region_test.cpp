@@ -1,0 +1,155 @@
+// Regions that come and go: names that repeat, work in flight, owners.
+
+#include <vector>
+
+#include "refrain/refrain.hpp"
+#include "support/settings.hpp"
+
+namespace refrain {
+namespace {
+
+class Regions : public test::InEverySetting {};
+REFRAIN_IN_EVERY_SETTING(Regions);
+
+constexpr Field<Coord> number{"number"};
+constexpr Field<double> real{"real"};
+
+const Task add{"add", [](ReadWrite<Coord> x, Coord a) {
+                 for (auto p : x.domain()) x[p] += a;
+               }};
+const Task total{"total", [](Read<Coord> x) {
+                   Coord sum = 0;
+                   for (auto p : x.domain()) sum += x[p];
+                   return sum;
+                 }};
+
+TEST_P(Regions, ATemporaryStartsWithZerosEachTime) {
+  run([](Context& ctx) {
+    for (Coord i = 0; i < 50; ++i) {
+      auto cells = ctx.region(Rect1{0, 7}, number);
+      auto blocks = ctx.blocks(cells, 4);
+      ctx.launch(add, 4, blocks[number], i);
+      const Future<Coord> sum = ctx.launch(total, cells[number]);
+      ctx.destroy(cells);
+      if (i % 7 == 0) {
+        EXPECT_EQ(sum.get(), 8 * i);
+      }
+    }
+  });
+}
+
+TEST_P(Regions, AnOwnerDestroys) {
+  Runtime runtime(options());
+  runtime.run([&](Context& ctx) {
+    const std::uint64_t before = runtime.counters().regions_alive;
+    Future<Coord> sum;
+    {
+      const Owned<1> cells(ctx, ctx.region(Rect1{0, 7}, number));
+      Owned<1> moved(ctx, ctx.region(Rect1{0, 3}, number));
+      const Owned<1> to(std::move(moved));
+      EXPECT_EQ(runtime.counters().regions_alive, before + 2);
+      ctx.launch(add, (*cells)[number], 3);
+      ctx.launch(add, (*to)[number], 4);
+      EXPECT_EQ(cells->domain().volume(), 8u);
+      sum = ctx.launch(total, (*cells)[number]);
+    }
+    EXPECT_EQ(runtime.counters().regions_alive, before);
+    EXPECT_EQ(sum.get(), 24);
+  });
+}
+
+TEST_P(Regions, ManyAtOnce) {
+  run([](Context& ctx) {
+    std::vector<Region<1>> all;
+    for (Coord i = 0; i < 300; ++i) {
+      all.push_back(ctx.region(Rect1{0, i % 10}, number));
+      ctx.launch(add, all.back()[number], i);
+    }
+    for (std::size_t i = 0; i < all.size(); i += 2) ctx.destroy(all[i]);
+    for (std::size_t i = 1; i < all.size(); i += 2)
+      EXPECT_EQ(ctx.access<Read>(all[i][number])[0], static_cast<Coord>(i));
+  });
+}
+
+TEST_P(Regions, PartitionsComeAndGo) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 99}, number);
+    for (Coord i = 1; i <= 150; ++i) {
+      auto blocks = ctx.blocks(cells, 1 + i % 90);
+      auto inner = ctx.blocks(blocks(0), 2);
+      ctx.launch(add, static_cast<int>(1 + i % 90), blocks[number], 1);
+      ctx.launch(add, 2, inner[number], 0);
+      ctx.destroy(blocks);
+    }
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], 150);
+  });
+}
+
+TEST_P(Regions, EqualPartitionsAreOne) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 99}, number);
+    auto a = ctx.blocks(cells, 4);
+    auto b = ctx.blocks(cells, 4);
+    EXPECT_EQ(AnyPartition(a), AnyPartition(b));
+    ctx.destroy(a);
+    ctx.launch(add, 4, b[number], 1);  // made twice, destroyed once
+    ctx.destroy(b);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[50], 1);
+  });
+}
+
+TEST_P(Regions, TreesOfThreeLevels) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect2{{0, 0}, {15, 15}}, number);
+    const Task add2{"add2", [](ReadWrite<Coord, 2> x, Coord a) {
+                      for (auto p : x.domain()) x[p] += a;
+                    }};
+    auto outer = ctx.blocks(cells, {2, 2});
+    auto middle = ctx.blocks(outer({1, 0}), {2, 2});
+    auto inner = ctx.halo(ctx.blocks(middle({0, 1}), {2, 2}), 1);
+    for (int i = 0; i < 3; ++i) {
+      ctx.launch(add2, cells[number], 1000);
+      ctx.launch(add2, Rect2{{0, 0}, {1, 1}}, outer[number], 100);
+      ctx.launch(add2, Rect2{{0, 0}, {1, 1}}, middle[number], 10);
+      ctx.launch(add2, inner({1, 1})[number], 1);
+      ctx.launch(add2, inner({0, 0})[number], 1);
+    }
+    auto x = ctx.access<Read>(cells[number]);
+    EXPECT_EQ((x[{0, 0}]), 3300);
+    EXPECT_EQ((x[{8, 0}]), 3330);
+    EXPECT_EQ((x[{8, 4}]), 3333);
+    EXPECT_EQ((x[{9, 5}]), 3336);
+  });
+}
+
+TEST_P(Regions, CountersReturnToZero) {
+  const std::uint64_t futures_before = Runtime(options()).counters().futures_alive;
+  Runtime runtime(options());
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    runtime.run([&](Context& ctx) {
+      EXPECT_EQ(runtime.counters().regions_alive, 0u);
+      EXPECT_EQ(runtime.counters().instances_alive, 0u);
+      auto cells = ctx.region(Rect1{0, 7}, number);
+      auto temporary = ctx.region(Rect1{0, 7}, number, real);
+      ctx.launch(add, temporary[number], 1);
+      for (int i = 0; i < 20; ++i) ctx.launch(total, 2, ctx.blocks(cells, 2)[number]);
+      EXPECT_EQ(runtime.counters().regions_alive, 2u);
+      ctx.destroy(temporary);
+      ctx.fence();
+      EXPECT_EQ(runtime.counters().regions_alive, 1u);
+      EXPECT_EQ(runtime.counters().nodes_alive, 0u);
+      EXPECT_EQ(runtime.counters().futures_alive, futures_before);
+      EXPECT_EQ(runtime.counters().instances_alive, 1u);
+    });
+    const Counters after = runtime.counters();
+    EXPECT_EQ(after.regions_alive, 0u);
+    EXPECT_EQ(after.instances_alive, 0u);
+    EXPECT_EQ(after.nodes_alive, 0u);
+    EXPECT_EQ(after.futures_alive, futures_before);
+  }
+  EXPECT_GT(runtime.counters().launches, 60u);
+}
+
+}  // namespace
+}  // namespace refrain
