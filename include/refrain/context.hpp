@@ -71,7 +71,8 @@ class Context {
   AnyRegion make_region(const detail::SharedIndexSpace& points, std::span<const AnyField> fields);
 
   /// Ends a region (with all its subregions, partitions and data), or a partition (and what was made
-  /// of its pieces). An operation of the stream: earlier launches still finish with it; no waiting.
+  /// of its pieces). An operation of the stream: earlier launches still finish with it, and the
+  /// program does not wait (only memory attached to the region is detached first, which waits).
   void destroy(const AnyRegion& region, Where where = Where::current());
   void destroy(const AnyPartition& partition, Where where = Where::current());
 

@@ -25,7 +25,7 @@ struct Options {
   std::size_t window = 8192;
   /// Empty: this machine as found. "emulated:gpus=2,...": the short form. Otherwise a JSON file.
   std::string machine;
-  /// "default", or the name of a mapping file.
+  /// The mapper by name; "default" is the only one so far.
   std::string mapper = "default";
   /// Run everything interleaved on one thread, in the order that this seed decides.
   std::optional<std::uint64_t> schedule;

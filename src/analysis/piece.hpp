@@ -3,7 +3,7 @@
 // piece have the same state, so the state is kept once: who wrote each instance last, who has read it
 // since, which instances are valid, and whether a fill is pending. This is the state of the naive
 // analysis (per point, field and instance) with equal points put together; the rules that change it are
-// R1, R2 and W of the dynamic tracing paper (IV.A), see analysis/coherence.hpp.
+// R1, R2 and W of the dynamic tracing paper (IV.A), see analysis/analysis.hpp.
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>

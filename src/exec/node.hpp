@@ -2,9 +2,9 @@
 // A node of the task graph: one operation (a task, a copy, a fill, a fold, ...) and its place in the
 // order of operations.
 //
-// Life of a node. The thread that owns a scope (exec/scope.hpp) allocates the node, adds the edges
-// that lead to it and publishes it (Executor::publish). When its count of unfinished predecessors
-// reaches zero it is ready and some thread runs it. When it has run, that thread *completes* it: the
+// Life of a node. The thread that owns a scope (exec/scope.hpp) allocates the node and publishes it with
+// its predecessors (Executor::publish), to whose lists of successors it is added. When its count of
+// unfinished predecessors reaches zero it is ready and some thread runs it. When it has run, that thread *completes* it: the
 // list of successors is closed and each successor's count is lowered. The memory goes back to the
 // owner through the scope's return list; only the owner reuses it.
 //
@@ -34,7 +34,7 @@ enum class NodeKind : std::uint8_t { task, copy, fill, fold, access, attach, det
 
 /// What reports, timelines and error texts say of a node. Outlives every node that points to it.
 struct NodeInfo {
-  std::string name;  ///< task name, or what the runtime does ("copy circuit.voltage")
+  std::string name;  ///< task name, or what the runtime does ("copy", "fence")
   std::source_location where;
 };
 
@@ -132,7 +132,7 @@ inline bool is_granted(const Node& node) {
 /// Owner thread only. True once the operation has completed (acquire: what it wrote is visible).
 inline bool is_complete(const NodeRef& ref) {
   // seq_cst: a thread that is about to sleep asks this after it has registered with the Notifier; the
-  // partner is the exchange in complete() (exec/completion.hpp), which precedes the look for sleepers.
+  // partner is the exchange in complete_node() (exec/completion.hpp), which precedes the look for sleepers.
   return ref.node->seq != ref.seq ||
          (ref.node->successor_state.load(std::memory_order_seq_cst) & Node::kClosed) != 0;
 }

@@ -8,7 +8,8 @@
 //
 // Owner: the thread that runs the program or the parent's body. The files beside this one each hold
 // one part: launch.cpp (the way of a launch), planning.cpp (first sight of one), partitions.cpp,
-// data_calls.cpp (regions, fills, copies), access.cpp, nested.cpp, futures of groups in reduce.cpp.
+// data_calls.cpp (regions, fills, copies), access.cpp, nested.cpp, reduce.cpp (futures of groups), and
+// waiting.cpp (fences, failures, the end).
 
 #include <map>
 #include <memory>

@@ -76,7 +76,7 @@ constexpr Flag flags[] = {
     {"machine", Value::required, "TEXT|FILE", "a JSON file or a text such as emulated:gpus=2",
      "run on the machine described (this machine as found)",
      [](Options& o, std::string_view v) { return take_text(o.machine, v); }},
-    {"mapper", Value::required, "NAME|FILE", "default or a mapping file",
+    {"mapper", Value::required, "NAME", "default",
      "who decides where tasks run and data lies (default)",
      [](Options& o, std::string_view v) { return take_text(o.mapper, v); }},
     {"schedule", Value::required, "SEED", "a whole number from 0 to 2^64-1",
