@@ -78,9 +78,9 @@ TEST(DocsData, Partitions) {
     auto padded = ctx.restrict_to(line, IndexSpace<1>(Rect1{0, 2}),
                                   Projection::affine({{{4, 0, 0}}}, {}), Rect1{-1, 4});
 
-    EXPECT_EQ(tiles(Point2{1, 3}).domain().bounds(), (Rect2{{4, 6}, {7, 7}}));
-    EXPECT_EQ(near(Point2{0, 0}).domain().bounds(), (Rect2{{0, 0}, {4, 1}}));
-    EXPECT_EQ(inner(Point2{0, 0}).domain().bounds(), (Rect2{{1, 1}, {3, 1}}));
+    EXPECT_EQ(tiles({1, 3}).domain().bounds(), (Rect2{{4, 6}, {7, 7}}));
+    EXPECT_EQ(near({0, 0}).domain().bounds(), (Rect2{{0, 0}, {4, 1}}));
+    EXPECT_EQ(inner({0, 0}).domain().bounds(), (Rect2{{1, 1}, {3, 1}}));
     EXPECT_EQ(teams(1).domain().volume(), 4u);
     EXPECT_EQ(reached(0).domain().bounds(), (Rect1{1, 4}));
     EXPECT_EQ(reaching(0).domain().volume(), 4u);
