@@ -51,7 +51,8 @@ struct RegionArgument {
   AnyRegion region;
   AnyField field;
   bool is_relaxed = false;
-  /// Gives up the order of folding for this argument (reductions only): faster, not reproducible.
+  /// Allows another order of folding for this argument (reductions only). Nothing makes use of it yet: the
+  /// order is that of other reductions.
   [[nodiscard]] RegionArgument relaxed() const {
     RegionArgument copy = *this;
     copy.is_relaxed = true;
