@@ -126,11 +126,6 @@ void Analysis::read(Edges& edges, Use& use) {
 }
 
 void Analysis::overwrite(Edges& edges, Use& use, bool reads_too) {
-  Instance& instance = *use.instance;
-  if (!instance.waits.empty()) [[unlikely]] {
-    std::erase_if(instance.waits, [](const exec::NodeRef& user) { return exec::is_complete(user); });
-    for (const exec::NodeRef& user : instance.waits) edges.add(user, exec::EdgeKind::storage);
-  }
   // Readers come after the writer, so with readers the edge to the writer says nothing new about order.
   if (use.writer && (reads_too || use.readers.empty()))
     edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);

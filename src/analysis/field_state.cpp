@@ -70,7 +70,7 @@ void FieldState::split_by_siblings(Piece& piece, const data::RegionTree& tree,
 void FieldState::refine(const data::IndexSpaceRef& points, const data::RegionTree* tree,
                         std::uint32_t node) {
   const std::uint32_t family = tree != nullptr ? tree->node(node).partition : data::RegionNode::none;
-  for (Piece* piece : index_.query(points->bounds())) {
+  for (Piece* piece : index_.query(*points)) {
     if (data::contains_uncached(points, piece->points)) continue;
     if (family != data::RegionNode::none) {
       const data::PartitionNode& partition = tree->partition(family);
@@ -92,7 +92,7 @@ Footprint& FieldState::footprint(const data::IndexSpaceRef& points, const data::
   refine(points, tree, node);
   slot = std::make_unique<Footprint>();
   slot->points = points;
-  for (Piece* piece : index_.query(points->bounds())) {
+  for (Piece* piece : index_.query(*points)) {
     if (!data::contains_uncached(points, piece->points)) continue;
     slot->pieces.push_back(piece);
     piece->footprints.push_back(slot.get());
@@ -174,7 +174,7 @@ Instance& FieldState::add_instance(std::unique_ptr<Instance> instance) {
 
 std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
                                                             std::vector<exec::NodeRef>& users) {
-  for (Piece* piece : index_.query(instance.space->bounds())) {
+  for (Piece* piece : index_.query(*instance.space)) {
     auto use = std::find_if(piece->uses.begin(), piece->uses.end(),
                             [&](const Use& u) { return u.instance == &instance; });
     if (use == piece->uses.end()) continue;

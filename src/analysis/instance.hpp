@@ -39,9 +39,6 @@ struct Instance {
   std::size_t live_index = 0;      ///< its place in InstanceStore::in_memory
   std::uint64_t last_use = 0;      ///< number of the last point task that used it (for eviction)
   std::string made_by;             ///< task and source line, for messages about full memories
-  /// Operations of earlier instances at the same addresses that may not be complete: whatever writes
-  /// here first comes after them (EdgeKind::storage).
-  std::vector<exec::NodeRef> waits;
 };
 
 }  // namespace refrain::analysis

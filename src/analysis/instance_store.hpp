@@ -2,10 +2,10 @@
 // Where instances get their bytes, and where the bytes go when an instance ends while operations that
 // use it may still run.
 //
-// A framebuffer is small, so its bytes are reused at once, in launch order: a new instance at the same
-// addresses waits for the old users (Instance::waits). What is evicted is thereby decided by launch
-// order alone, never by timing. In the other memories bytes go back to the pool when the last user has
-// completed, so no operation ever waits for storage.
+// Bytes go back to the pool, which contexts share, when the last user has completed; so no operation ever
+// waits for storage, and no edge of the graph is there for its sake. Where there is no room, the launch
+// waits until all bytes that are on their way back have arrived, before anything is evicted: what is
+// evicted then does not depend on how far operations are.
 //
 // Owner: the context's thread; the pools below are shared between contexts and lock.
 
@@ -56,13 +56,12 @@ class InstanceStore {
   void adopt(Instance& instance);
 
  private:
+  void give_back(const Instance& instance);
+
   struct Retired {
     std::unique_ptr<Instance> instance;  ///< its users still look at it
     std::vector<exec::NodeRef> users;
-    bool bytes_are_back;                 ///< in the pool, for others to use after these users
   };
-  [[nodiscard]] bool reuses_at_once(MemoryId memory) const;
-  void inherit_waits(Instance& instance);
 
   Memories& memories_;
   std::vector<Retired> retired_;              ///< waiting for their users, oldest first

@@ -2,8 +2,11 @@
 
 #include <boost/geometry.hpp>
 #include <boost/geometry/index/rtree.hpp>
+#include <algorithm>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace refrain::analysis {
 
@@ -34,12 +37,26 @@ void PieceIndex::erase(Piece& piece, const data::Box& bounds) {
   tree_->entries.remove(Entry{to_bounds(bounds), &piece});
 }
 
-std::vector<Piece*> PieceIndex::query(const data::Box& box) const {
+std::vector<Piece*> PieceIndex::query(const data::IndexSpace& points) const {
+  // With more boxes than this, or than there are pieces, one look at the bounds is no worse.
+  constexpr std::size_t most_boxes = 4096;
   std::vector<Piece*> found;
-  if (box.empty()) return found;
-  for (auto it = tree_->entries.qbegin(bg::index::intersects(to_bounds(box)));
-       it != tree_->entries.qend(); ++it)
-    found.push_back(it->second);
+  if (points.empty()) return found;
+  auto look = [&](const data::Box& box) {
+    for (auto it = tree_->entries.qbegin(bg::index::intersects(to_bounds(box)));
+         it != tree_->entries.qend(); ++it)
+      found.push_back(it->second);
+  };
+  const data::BoxSpan boxes = points.boxes();
+  if (boxes.size() > std::min(most_boxes, tree_->entries.size())) {
+    look(points.bounds());
+    return found;
+  }
+  for (const data::Box& box : boxes) look(box);
+  if (boxes.size() == 1) return found;
+  // Each once, in the order found: the order of pieces must not depend on addresses.
+  std::unordered_set<const Piece*> seen;
+  std::erase_if(found, [&](const Piece* piece) { return !seen.insert(piece).second; });
   return found;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 #include <memory>
 
-#include "data/box.hpp"
+#include "data/index_space.hpp"
 
 namespace refrain::analysis {
 
@@ -18,8 +18,9 @@ class PieceIndex {
   void insert(Piece& piece, const data::Box& bounds);
   /// `bounds` must be what insert was given.
   void erase(Piece& piece, const data::Box& bounds);
-  /// The pieces whose bounds meet `box`.
-  [[nodiscard]] std::vector<Piece*> query(const data::Box& box) const;
+  /// The pieces whose bounds meet a box of the set, each once (all that share a point with it are among
+  /// them). A scattered set is looked up box by box: its bounding box may meet nearly everything.
+  [[nodiscard]] std::vector<Piece*> query(const data::IndexSpace& points) const;
   void clear();
 
  private:
