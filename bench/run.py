@@ -3,10 +3,11 @@
 
 Usage: bench/run.py BIN_DIR --out FILE [--only NAME] [--all] [--seconds N]
 
-Each program BIN_DIR/bench_NAME writes records (see support/records.hpp) to a file of its own. They are merged
-into FILE; a benchmark's records replace those that an earlier run left there under the same
-`benchmark`. A program that fails, writes a record twice or does not end in time makes the run fail, after
-the others have had their turn.
+Without --only and --all: all benchmarks that a bar judges, not those that give figures alone.
+Each program BIN_DIR/bench_NAME writes records (see support/records.hpp) to a file of its own. They
+are merged into FILE; a benchmark's records replace those that an earlier run left there under the
+same `benchmark`. A program that fails, writes a record twice or does not end in time makes the run
+fail, after the others have had their turn.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import time
 
+FIGURES_ONLY = {"bench_metg"}
 NAME_KEYS = ("benchmark", "system", "variant", "threads", "size", "metric")
 KEYS = NAME_KEYS + ("unit", "value", "min", "max")
 
@@ -82,7 +84,7 @@ def arguments():
     parser.add_argument("bin", type=pathlib.Path, help="where the programs bench_NAME are")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="the merged records")
     parser.add_argument("--only", metavar="NAME", help="this benchmark only")
-    parser.add_argument("--all", action="store_true", help="also what only the figures need")
+    parser.add_argument("--all", action="store_true", help="also what gives figures alone")
     parser.add_argument("--seconds", type=float, help="for everything (600; unbounded with --all)")
     return parser.parse_args()
 
@@ -92,6 +94,8 @@ def main():
     programs = sorted(path for path in wanted.bin.glob("bench_*") if path.is_file())
     if wanted.only:
         programs = [path for path in programs if path.name == "bench_" + wanted.only]
+    elif not wanted.all:
+        programs = [path for path in programs if path.name not in FIGURES_ONLY]
     if not programs:
         print(f"bench: no program {wanted.bin}/bench_{wanted.only or '*'}", file=sys.stderr)
         return 1

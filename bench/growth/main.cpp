@@ -34,26 +34,27 @@ using Shape = std::map<std::string, long>;
 
 struct Axis {
   std::string name;
-  Shape base;
   std::vector<long> sizes;
 };
 
+/// What does not grow.
+const Shape base{{"regions", 16}, {"pieces", 0}, {"fields", 1}, {"in_flight", 0}};
+
 std::vector<Axis> axes(bool quick) {
-  const Shape single{{"regions", 16}, {"pieces", 0}, {"fields", 1}, {"in_flight", 0}};
   if (quick) {
-    return {{"regions", single, {100, 1000, 10000}},
-            {"pieces", single, {64, 4096}},
-            {"fields", single, {1, 16}},
-            {"in_flight", single, {100, 10000}}};
+    return {{"regions", {100, 1000, 10000}},
+            {"pieces", {64, 4096}},
+            {"fields", {1, 16}},
+            {"in_flight", {100, 10000}}};
   }
-  return {{"regions", single, {100, 1000, 10000, 100000}},
-          {"pieces", single, {64, 512, 4096, 32768}},
-          {"fields", single, {1, 4, 16, 64}},
-          {"in_flight", single, {100, 1000, 10000, 100000}}};
+  return {{"regions", {100, 1000, 10000, 100000}},
+          {"pieces", {64, 512, 4096, 32768}},
+          {"fields", {1, 4, 16, 64}},
+          {"in_flight", {100, 1000, 10000, 100000}}};
 }
 
 std::string shape_of(const Axis& axis, long size) {
-  Shape shape = axis.base;
+  Shape shape = base;
   shape[axis.name] = size;
   std::string line;
   for (const auto& [key, value] : shape) line += key + "=" + std::to_string(value) + " ";

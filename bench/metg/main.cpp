@@ -24,8 +24,12 @@ namespace {
 
 using namespace refrain::bench;
 
-/// A system of a workload, with its process and what was measured of it, one spread per size. Sizes go
-/// from coarse to fine, so a system that gives up on fine tasks has its coarse ones measured; the
+/// A system that takes longer than this for one repetition is left out at finer sizes: some need
+/// time that grows with the square of the number of tasks.
+constexpr double patience_ns = 5e9;
+
+/// A system of a workload, with its process and what was measured of it, one spread per size. Sizes
+/// go from coarse to fine, so a system that gives up on fine tasks has its coarse ones measured; the
 /// sizes from where it was lost are missing at the end.
 struct Runner {
   Runner(WorkloadSystem system, const std::string& folder)
@@ -61,7 +65,13 @@ void measure(const WorkloadSize& size, int rounds, std::vector<std::unique_ptr<R
   run_rounds(contestants, rounds);
   for (std::size_t i = 0; i < running.size(); ++i) {
     running[i]->lost = contestants[i].lost;
-    if (contestants[i].finished()) running[i]->walls.push_back(spread(contestants[i].samples));
+    if (!contestants[i].finished()) continue;
+    running[i]->walls.push_back(spread(contestants[i].samples));
+    const double wall = running[i]->walls.back().median;
+    if (wall <= patience_ns) continue;
+    running[i]->lost = "too slow";
+    std::printf("left out below size %ld: %s: a repetition takes %.0f s\n",
+                static_cast<long>(size.size), contestants[i].name().c_str(), wall * 1e-9);
   }
 }
 
