@@ -25,7 +25,7 @@ std::string describe(const Program& program, const NaiveOperation& o) {
     text += fmt::format(", tree {}.f{} {} memory {} -> {}", o.tree, o.field, to_text(o.points),
                         o.source, o.target);
   return text + ", statement " +
-         to_text(program, program.statements[static_cast<std::size_t>(o.statement)]);
+         (o.statement != nullptr ? to_text(program, *o.statement) : std::string("the end\n"));
 }
 
 std::string describe(const analysis::LoggedOperation& o) {
@@ -82,7 +82,7 @@ Order close(std::size_t n, const std::vector<Link>& links) {
 
 class Matcher {
  public:
-  Matcher(const Program& program, const NaiveGraph& naive, const GraphRecorder& logged)
+  Matcher(const Program& program, const NaiveGraph& naive, const ContextLog& logged)
       : program_(program), naive_(naive), logged_(logged), matched_(logged.operations.size()) {
     for (std::size_t i = 0; i < logged.operations.size(); ++i) {
       const auto& o = logged.operations[i];
@@ -124,7 +124,7 @@ class Matcher {
     return -1;
   }
   bool fits(const NaiveOperation& o, const analysis::LoggedOperation& l) const {
-    if (!moves_data(o.kind) || (o.kind == NodeKind::copy && o.argument < 0)) return true;
+    if (!moves_data(o.kind)) return true;
     if (l.field != field_of(ValueKind::f64, o.field).name || l.target != o.target || !l.points)
       return false;
     if (o.kind == NodeKind::copy && l.source != o.source) return false;
@@ -137,7 +137,7 @@ class Matcher {
 
   const Program& program_;
   const NaiveGraph& naive_;
-  const GraphRecorder& logged_;
+  const ContextLog& logged_;
   std::vector<bool> matched_;
   std::map<Key, std::vector<int>> by_key_;
   std::vector<int> others_;
@@ -145,27 +145,47 @@ class Matcher {
 
 }  // namespace
 
+namespace {
+thread_local const PointTask* current_parent = nullptr;
+}
+
+CurrentParent::CurrentParent(const PointTask* parent) : before_(current_parent) {
+  current_parent = parent;
+}
+CurrentParent::~CurrentParent() { current_parent = before_; }
+const PointTask* CurrentParent::get() { return current_parent; }
+
 void GraphRecorder::operation(const analysis::LoggedOperation& operation) {
   const std::lock_guard lock(mutex_);
-  if (operation.scope != 0) return;
-  if (!operations.empty() && operations.back().seq >= operation.seq)
-    complaints.push_back("operations are not logged in ascending order: " + describe(operation));
-  position_[operation.seq] = static_cast<int>(operations.size());
-  operations.push_back(operation);
+  const auto [context, added] = contexts_.try_emplace(operation.scope);
+  const PointTask* parent = operation.scope == 0 ? nullptr : CurrentParent::get();
+  if (added && (operation.scope == 0 || parent != nullptr)) scope_of_[parent] = operation.scope;
+  ContextLog& log = context->second;
+  if (!log.operations.empty() && log.operations.back().seq >= operation.seq)
+    log.complaints.push_back("operations are not logged in ascending order: " +
+                             describe(operation));
+  log.position[operation.seq] = static_cast<int>(log.operations.size());
+  log.operations.push_back(operation);
 }
 
 void GraphRecorder::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
                          exec::EdgeKind kind) {
   const std::lock_guard lock(mutex_);
-  if (scope != 0) return;
-  const auto a = position_.find(from), b = position_.find(to);
-  if (a == position_.end() || b == position_.end() || a->second >= b->second)
-    complaints.push_back(
+  ContextLog& log = contexts_[scope];
+  const auto a = log.position.find(from), b = log.position.find(to);
+  if (a == log.position.end() || b == log.position.end() || a->second >= b->second)
+    log.complaints.push_back(
         fmt::format("an edge from {} to {} joins no earlier to a later operation", from, to));
-  else edges.push_back({a->second, b->second, kind});
+  else log.edges.push_back({a->second, b->second, kind});
 }
 
-std::string judge(const Program& program, const NaiveGraph& naive, const GraphRecorder& logged,
+const ContextLog& GraphRecorder::log_of(const PointTask* parent) const {
+  static const ContextLog nothing;
+  const auto scope = scope_of_.find(parent);
+  return scope == scope_of_.end() ? nothing : contexts_.at(scope->second);
+}
+
+std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged,
                   bool storage_edges) {
   std::string text;
   for (const std::string& complaint : logged.complaints) text += complaint + "\n";
@@ -174,7 +194,7 @@ std::string judge(const Program& program, const NaiveGraph& naive, const GraphRe
   if (!text.empty()) return text;
 
   std::vector<Link> real, defined;
-  for (const GraphRecorder::Edge& e : logged.edges) {
+  for (const ContextLog::Edge& e : logged.edges) {
     if (e.kind != exec::EdgeKind::storage) real.push_back({e.from, e.to, ""});
     else if (!storage_edges)
       text += fmt::format("an edge because of storage from {} to {}\n",
@@ -201,6 +221,36 @@ std::string judge(const Program& program, const NaiveGraph& naive, const GraphRe
   for (const Link& l : real)
     if (!want.has(l.from, l.to)) report("spurious edge: from", l);
   return text;
+}
+
+namespace {
+
+std::string judge_children(const Program& program, const MappingRule& mapping,
+                           const GraphRecorder& logged, const std::vector<Resolved>& statements,
+                           bool storage_edges) {
+  for (const Resolved& r : statements)
+    for (std::size_t rank = 0; rank < r.points.size(); ++rank) {
+      const PointTask& parent = r.points[rank];
+      if (parent.children.empty()) continue;
+      const NaiveGraph naive = NaiveAnalysis(program, mapping).analyse_children(r, rank);
+      std::string text = judge(program, naive, logged.log_of(&parent), storage_edges);
+      if (!text.empty())
+        return text +
+               fmt::format("     among the children of point {} of {}", rank, to_text(program, r));
+      text = judge_children(program, mapping, logged, parent.children, storage_edges);
+      if (!text.empty()) return text;
+    }
+  return {};
+}
+
+}  // namespace
+
+std::string judge_all(const Program& program, const MappingRule& mapping,
+                      const GraphRecorder& logged, bool storage_edges, bool nested) {
+  const NaiveGraph naive = NaiveAnalysis(program, mapping).analyse();
+  std::string text = judge(program, naive, logged.log_of(nullptr), storage_edges);
+  if (!text.empty() || !nested) return text;
+  return judge_children(program, mapping, logged, program.statements, storage_edges);
 }
 
 }  // namespace refrain::test

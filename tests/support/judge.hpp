@@ -5,7 +5,8 @@
 // The real analysis moves many points with one copy or fill. So every naive point-operation is matched
 // with the logged operation of the same call, point task, argument, field and memories that contains its
 // point, every logged operation must be matched, and the naive graph is contracted to logged operations
-// before the orders are compared. Of nested tasks only the parent is judged.
+// before the orders are compared. The children of every point of a nested task are
+// judged in the same way, as a program of their own.
 
 #include <map>
 #include <mutex>
@@ -17,13 +18,8 @@
 
 namespace refrain::test {
 
-/// What the real analysis logged for the program's own context, in order.
-class GraphRecorder : public analysis::GraphLog {
- public:
-  void operation(const analysis::LoggedOperation& operation) override;
-  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-            exec::EdgeKind kind) override;
-
+/// What the real analysis logged for one context, in order.
+struct ContextLog {
   struct Edge {
     int from, to;  ///< positions in `operations`
     exec::EdgeKind kind;
@@ -31,14 +27,43 @@ class GraphRecorder : public analysis::GraphLog {
   std::vector<analysis::LoggedOperation> operations;
   std::vector<Edge> edges;
   std::vector<std::string> complaints;  ///< about the log itself
+  std::map<std::uint64_t, int> position;
+};
+
+/// Keeps all contexts apart.
+class GraphRecorder : public analysis::GraphLog {
+ public:
+  void operation(const analysis::LoggedOperation& operation) override;
+  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
+            exec::EdgeKind kind) override;
+
+  /// The log of the program (null), or of the children of a point of a nested task; empty if there is none.
+  [[nodiscard]] const ContextLog& log_of(const PointTask* parent) const;
 
  private:
   std::mutex mutex_;  // nested contexts log from other threads
-  std::map<std::uint64_t, int> position_;
+  std::map<std::uint64_t, ContextLog> contexts_;
+  std::map<const PointTask*, std::uint64_t> scope_of_;
 };
 
-/// Empty, or what is wrong, in words; `storage_edges`: whether edges of that kind may occur.
-std::string judge(const Program& program, const NaiveGraph& naive, const GraphRecorder& logged,
+/// Which point task's body this thread is in: the runner sets it, the recorder finds out by it whose
+/// children a context holds. Where bodies have stacks of their own on one thread it means nothing.
+class CurrentParent {
+ public:
+  explicit CurrentParent(const PointTask* parent);
+  ~CurrentParent();
+  CurrentParent(const CurrentParent&) = delete;
+  static const PointTask* get();
+
+ private:
+  const PointTask* before_;
+};
+
+/// Empty, or what is wrong with one context, in words; `storage_edges`: whether such edges may occur.
+std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged,
                   bool storage_edges);
+/// The program's context and, if `nested`, those of all nested tasks.
+std::string judge_all(const Program& program, const MappingRule& mapping,
+                      const GraphRecorder& logged, bool storage_edges, bool nested);
 
 }  // namespace refrain::test

@@ -5,42 +5,98 @@ namespace refrain::test {
 using exec::NodeKind;
 
 NaiveGraph NaiveAnalysis::analyse() {
-  using Kind = Statement::Kind;
-  for (const Resolved& r : program_->statements) {
-    switch (r.spec.kind) {
-      case Kind::launch: launch(r); break;
-      case Kind::fill:
-      case Kind::fill_future: fill(r); break;
-      case Kind::copy: copy(r); break;
-      case Kind::access: access(r.target); break;
-      case Kind::reduce: reduce(r); break;
-      case Kind::partition: partition(r); break;
-      case Kind::destroy_region:
-      case Kind::destroy_partition: ++calls_; break;
-      default: break;  // nothing that a graph shows
-    }
-    ++statement_;
-  }
+  for (const Resolved& r : program_->statements) execute(r);
   return std::move(graph_);
 }
 
-NaiveAnalysis::PointState& NaiveAnalysis::state(int tree, int field, int point) {
-  auto& points = fields_[{tree, field}];
-  if (points.empty()) points.resize(program_->shape(tree).points.size());
+NaiveGraph NaiveAnalysis::analyse_children(const Resolved& parent, std::size_t rank) {
+  parent_ = &parent.points[rank];
+  const Placement placement = place(parent, rank);
+  for (std::size_t i = 0; i < parent_->arguments.size(); ++i) {
+    const ResolvedArgument& a = parent_->arguments[i];
+    homes_.push_back({&a, static_cast<int>(i), -1});
+    if (a.privilege == Privilege::reduce) continue;
+    instances_.push_back({static_cast<int>(i), a.field, placement.arguments[i].memory, a.points});
+    homes_.back().instance = static_cast<int>(instances_.size()) - 1;
+    auto& points = fields_[{static_cast<int>(i), a.field}];
+    points.resize(program_->shape(a.tree).points.size());
+    for (PointState& at : points) {
+      at.fill_pending = false;
+      at.valid = {homes_.back().instance};
+    }
+  }
+  for (const Resolved& r : parent_->children) execute(r);
+  bring_home();
+  return std::move(graph_);
+}
+
+void NaiveAnalysis::execute(const Resolved& r) {
+  using Kind = Statement::Kind;
+  statement_ = &r;
+  switch (r.spec.kind) {
+    case Kind::launch: launch(r); break;
+    case Kind::fill:
+    case Kind::fill_future: fill(r); break;
+    case Kind::copy: copy(r); break;
+    case Kind::access: access(r.target); break;
+    case Kind::reduce: reduce(r); break;
+    case Kind::partition: partition(r); break;
+    case Kind::destroy_region:
+    case Kind::destroy_partition: ++calls_; break;
+    case Kind::fence: bring_home(); break;
+    default: break;  // nothing that a graph shows
+  }
+}
+
+/// What children changed elsewhere goes back to where the parent has it.
+void NaiveAnalysis::bring_home() {
+  ++calls_;  // these copies belong to the call that is yet to come
+  for (const Use& home : homes_) {
+    if (home.instance < 0 || !writes(home.argument->privilege)) continue;
+    make_valid({home.argument, -1, home.instance}, 0);
+    for (int i = 0; i < max_points; ++i)
+      if (has(home.argument->points, i))
+        fields_[{home.position, home.argument->field}][static_cast<std::size_t>(i)].valid = {
+            home.instance};
+  }
+  --calls_;
+}
+
+int NaiveAnalysis::owner(const ResolvedArgument& argument) const {
+  if (parent_ == nullptr) return argument.tree;
+  for (std::size_t i = 0; i < parent_->arguments.size(); ++i) {
+    const ResolvedArgument& has_it = parent_->arguments[i];
+    if (&argument == &has_it) return static_cast<int>(i);
+    const bool allowed = argument.privilege == Privilege::read
+                             ? has_it.privilege != Privilege::reduce
+                             : writes(has_it.privilege);
+    if (allowed && has_it.tree == argument.tree && has_it.field == argument.field &&
+        (argument.points & ~has_it.points) == 0)
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+NaiveAnalysis::PointState& NaiveAnalysis::state(const ResolvedArgument& argument, int point) {
+  auto& points = fields_[{owner(argument), argument.field}];
+  if (points.empty()) points.resize(program_->shape(argument.tree).points.size());
   return points[static_cast<std::size_t>(point)];
 }
 
 /// The first instance in the memory that contains the argument's points, or a new one.
 int NaiveAnalysis::instance_for(const ResolvedArgument& argument, MemoryId memory, Extent extent) {
+  const int owned_by = owner(argument);
   for (std::size_t i = 0; i < instances_.size(); ++i) {
     const Instance& is = instances_[i];
-    if (is.tree == argument.tree && is.field == argument.field && is.memory == memory &&
+    if (is.owner == owned_by && is.field == argument.field && is.memory == memory &&
         (argument.points & ~is.points) == 0)
       return static_cast<int>(i);
   }
-  const Mask covers =
-      extent == Extent::whole ? program_->shape(argument.tree).all() : argument.points;
-  instances_.push_back({argument.tree, argument.field, memory, covers});
+  const Mask whole = parent_ == nullptr
+                         ? program_->shape(argument.tree).all()
+                         : parent_->arguments[static_cast<std::size_t>(owned_by)].points;
+  instances_.push_back(
+      {owned_by, argument.field, memory, extent == Extent::whole ? whole : argument.points});
   return static_cast<int>(instances_.size()) - 1;
 }
 
@@ -77,10 +133,10 @@ void NaiveAnalysis::make_valid(const Use& use, std::size_t rank) {
       size_of(program_->shape(a.tree).fields[static_cast<std::size_t>(a.field)]);
   for (int i = 0; i < max_points; ++i) {
     if (!has(a.points, i)) continue;
-    PointState& at = state(a.tree, a.field, i);
+    PointState& at = state(a, i);
     if (at.valid.contains(use.instance)) continue;
     NaiveOperation operation{NodeKind::fill, 0,      rank,   use.position, a.tree,
-                             a.field,        memory, memory, Mask{1} << i, 0};
+                             a.field,        memory, memory, Mask{1} << i, nullptr};
     if (at.fill_pending) {
       const int fill = add(operation);
       edge(at.fill_producer, fill, "a fill comes after the task that makes its value");
@@ -115,7 +171,7 @@ void NaiveAnalysis::use(int operation, const Use& use) {
   const bool writes_it = a.privilege != Privilege::read;
   for (int i = 0; i < max_points; ++i) {
     if (!has(a.points, i)) continue;
-    PointState& at = state(a.tree, a.field, i);
+    PointState& at = state(a, i);
     Uses& uses = at.uses[use.instance];
     if (!writes_it) {
       read(operation, uses, "a read comes after the last write");
@@ -137,15 +193,18 @@ void NaiveAnalysis::launch(const Resolved& r) {
   if (r.spec.launch.future >= 0) producers_[r.spec.launch.future] = tasks;
 }
 
-int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {
-  const std::vector<ResolvedArgument>& arguments = r.points[rank].arguments;
+Placement NaiveAnalysis::place(const Resolved& r, std::size_t rank) const {
   const int number = r.spec.launch.task;
   const std::string name = "t" + std::to_string(number);
   std::vector<std::string_view> fields;
-  for (const ResolvedArgument& a : arguments)
+  for (const ResolvedArgument& a : r.points[rank].arguments)
     fields.push_back(field_of(ValueKind::f64, a.field).name);
-  const Placement placement =
-      mapping_->place(name, rank, program_->tasks[static_cast<std::size_t>(number)].gpu, fields);
+  return mapping_->place(name, rank, program_->tasks[static_cast<std::size_t>(number)].gpu, fields);
+}
+
+int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {
+  const std::vector<ResolvedArgument>& arguments = r.points[rank].arguments;
+  const Placement placement = place(r, rank);
   std::vector<Use> uses;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     uses.push_back(
@@ -170,8 +229,8 @@ void NaiveAnalysis::fold(const Use& u, int task, std::size_t rank) {
   make_valid(u, rank);
   const ResolvedArgument& a = *u.argument;
   const MemoryId memory = instances_[static_cast<std::size_t>(u.instance)].memory;
-  const int operation =
-      add({NodeKind::fold, 0, rank, u.position, a.tree, a.field, memory, memory, a.points, 0});
+  const int operation = add(
+      {NodeKind::fold, 0, rank, u.position, a.tree, a.field, memory, memory, a.points, nullptr});
   edge(task, operation, "a fold comes after its task");
   use(operation, u);
 }
@@ -180,7 +239,7 @@ void NaiveAnalysis::fill(const Resolved& r) {
   ++calls_;
   for (int i = 0; i < max_points; ++i) {
     if (!has(r.target.points, i)) continue;
-    PointState& at = state(r.target.tree, r.target.field, i);
+    PointState& at = state(r.target, i);
     at.valid.clear();
     at.fill_pending = true;
     at.fill_producer = r.spec.kind == Statement::Kind::fill ? -1 : producers_[r.spec.future].at(0);
@@ -201,7 +260,7 @@ void NaiveAnalysis::copy(const Resolved& r) {
   const Use out{&r.target, 1, instance_for(r.target, memory, Extent::whole)};
   make_valid(in, 0);
   const int operation = add({NodeKind::copy, 0, 0, -1, r.target.tree, r.target.field, memory,
-                             memory, r.target.points, 0});
+                             memory, r.target.points, nullptr});
   use(operation, in);
   use(operation, out);
 }

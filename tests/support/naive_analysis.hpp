@@ -14,6 +14,11 @@
 //          operation of its own, which reads and writes, after the task.
 // Copies and fills are one operation per point here; everything else is one operation per task, fold,
 // access or copy call.
+//
+// The children of a nested task are a program of their own: at its start each argument of the parent is
+// valid in the instance that the parent has (its home), and nobody uses it; at fences and at the end what
+// is not valid at home any more is copied there. A child's argument belongs to the parent's first argument
+// that contains it and allows it.
 
 #include <cstdint>
 #include <map>
@@ -35,7 +40,7 @@ struct NaiveOperation {
   int tree = -1, field = -1;
   MemoryId source = 0, target = 0;
   Mask points = 0;    ///< copies and fills: one point
-  int statement = 0;  ///< of the program
+  const Resolved* statement = nullptr;
 };
 
 struct NaiveEdge {
@@ -53,12 +58,15 @@ class NaiveAnalysis {
   NaiveAnalysis(const Program& program, const MappingRule& mapping)
       : program_(&program), mapping_(&mapping) {}
 
-  /// The graph of the whole program. Once.
+  // One of these, once.
+  /// The graph of the whole program, without what nested tasks launch.
   NaiveGraph analyse();
+  /// The graph of the children of one point of a launch.
+  NaiveGraph analyse_children(const Resolved& parent, std::size_t rank);
 
  private:
   struct Instance {
-    int tree, field;
+    int owner, field;
     MemoryId memory;
     Mask points;
   };
@@ -79,6 +87,7 @@ class NaiveAnalysis {
     int instance;
   };
 
+  void execute(const Resolved& r);
   void launch(const Resolved& r);
   /// Returns the task.
   int point_task(const Resolved& r, std::size_t rank);
@@ -89,7 +98,11 @@ class NaiveAnalysis {
   void partition(const Resolved& r);
   void reduce(const Resolved& r);
 
-  PointState& state(int tree, int field, int point);
+  /// Whose data an argument is: the region tree, or the parent's argument.
+  [[nodiscard]] int owner(const ResolvedArgument& argument) const;
+  PointState& state(const ResolvedArgument& argument, int point);
+  [[nodiscard]] Placement place(const Resolved& r, std::size_t rank) const;
+  void bring_home();
   int instance_for(const ResolvedArgument& argument, MemoryId memory, Extent extent);
   int add(NaiveOperation operation);
   void edge(int from, int to, const char* rule);
@@ -102,10 +115,12 @@ class NaiveAnalysis {
   const MappingRule* mapping_;
   NaiveGraph graph_;
   std::vector<Instance> instances_;
-  std::map<std::pair<int, int>, std::vector<PointState>> fields_;  ///< by tree and field
+  std::map<std::pair<int, int>, std::vector<PointState>> fields_;  ///< by owner and field
   std::map<int, std::vector<int>> producers_;                      ///< of futures
   std::uint64_t calls_ = 0;
-  int statement_ = 0;
+  const Resolved* statement_ = nullptr;
+  const PointTask* parent_ = nullptr;  ///< in children
+  std::vector<Use> homes_;             ///< of the parent's arguments
 };
 
 }  // namespace refrain::test

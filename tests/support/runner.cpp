@@ -9,6 +9,7 @@
 
 #include "refrain/context.hpp"
 #include "support/body.hpp"
+#include "support/judge.hpp"
 #include "support/text.hpp"
 
 namespace refrain::test {
@@ -370,6 +371,7 @@ void Run::run_point(const Resolved& r, const TaskFrame& frame) {
   const TaskSpec& spec = program_.tasks[static_cast<std::size_t>(r.spec.launch.task)];
   if (spec.returns && frame.result != nullptr) make_result(spec.result, digest, frame.result);
   if (task.children.empty()) return;
+  const CurrentParent parent(&task);
   Names names{&frame.context(), frame.arguments, {}, {}};
   Partitions partitions;
   for (const Resolved& child : task.children) execute(child, names, partitions);

@@ -89,7 +89,7 @@ std::string Trials::run(const Plan& plan, const Setting& setting) {
   runtime.impl().set_graph_log(nullptr);
   std::string wrong = compare(program, expected, outcome) + left_over(runtime);
   if (wrong.empty() && !setting.default_mapper && !setting.limited_memory)
-    wrong = judge(program, NaiveAnalysis(program, rule).analyse(), graph, setting.window < 100);
+    wrong = judge_all(program, rule, graph, setting.window < 100, !setting.seeded);
   // One that went wrong is not used again, nor ended: that would fail too, and hide what it did first.
   if (!wrong.empty()) (void)runtimes_.at(setting.name).release();
   if (!wrong.empty() || setting.seeded) runtimes_.erase(setting.name);
