@@ -47,11 +47,13 @@ std::map<const Node*, const Node*> first_predecessors(const Scope& scope) {
 
 const Node* first_unfinished(const WaitRecord& wait) {
   if (wait.awaited && !is_complete(wait.awaited)) return wait.awaited.node;
-  const Node* oldest = nullptr;
+  // What the waiter itself holds open is the end of a chain: one that begins elsewhere says more.
+  const Node *oldest = nullptr, *held = nullptr;
   wait.scope->for_each_live([&](const Node& node) {
-    if (!oldest || node.seq < oldest->seq) oldest = &node;
+    const Node*& entry = node.flags & kManual ? held : oldest;
+    if (!entry || node.seq < entry->seq) entry = &node;
   });
-  return oldest;
+  return oldest ? oldest : held;
 }
 
 std::string end_of_chain(const Node& node) {
