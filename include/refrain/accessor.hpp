@@ -50,6 +50,10 @@ void check_access(const ArgumentInfo& info, const Point<N>& p) {
   check_access(info, erased);
 }
 
+/// Throws UsageError unless an accessor of this kind may be made of the argument.
+void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim);
+[[noreturn]] void fail_argument(std::size_t asked, std::size_t arguments);
+
 /// The accumulator's storage for a point: identity until something was folded in. `index` is the row-major
 /// position of the point inside the argument's bounding rectangle.
 void* accumulator_slot(Accumulator& accumulator, std::size_t index);

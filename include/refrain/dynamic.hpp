@@ -63,9 +63,16 @@ struct TaskFrame {
 
   /// The context for launching child tasks.
   [[nodiscard]] Context& context() const { return source->context(); }
-  /// Argument i as an accessor: `frame.get<Read<double>>(0)`. The requirement must fit the accessor.
+  /// Argument i as an accessor: `frame.get<Read<double>>(0)`. The requirement must fit the accessor,
+  /// which is looked at where accesses are checked.
   template <class Accessor>
-  [[nodiscard]] Accessor get(std::size_t i) const { return Accessor{arguments[i]}; }
+  [[nodiscard]] Accessor get(std::size_t i) const {
+    if (i >= arguments.size()) [[unlikely]] detail::fail_argument(i, arguments.size());
+    if (const detail::ArgumentInfo* info = arguments[i].info) [[unlikely]]
+      detail::check_accessor(*info, Accessor::privilege, value_type<typename Accessor::value_type>(),
+                             Accessor::dim);
+    return Accessor{arguments[i]};
+  }
 };
 
 /// One variant of a task: the body for one kind of processor.

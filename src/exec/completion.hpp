@@ -21,12 +21,7 @@ inline void run_node(Node& node, Executor& executor, int processor) {
   Execution execution{executor, processor, node.failure.load(std::memory_order_relaxed)};
   try {
     node.run(node, execution);
-  } catch (...) {
-    // Outlives nobody else's: predecessors are complete, and the node is this thread's alone.
-    const Failure* own = Failure::thrown_by(node, std::current_exception());
-    const Failure* inherited = node.failure.exchange(own, std::memory_order_relaxed);
-    if (inherited) inherited->release();
-  }
+  } catch (...) { fail(node, std::current_exception()); }
 }
 
 /// A kManual node has become ready: its run (may be null, must be short) is called here and now, then

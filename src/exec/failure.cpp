@@ -38,6 +38,14 @@ void Failure::release() const {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
+const Failure& fail(Node& node, std::exception_ptr error) {
+  const Failure* own = Failure::thrown_by(node, std::move(error));
+  // Outlives nobody else's: predecessors are complete, and the node is this thread's alone.
+  const Failure* inherited = node.failure.exchange(own, std::memory_order_relaxed);
+  if (inherited) inherited->release();
+  return *own;
+}
+
 void pass_failure(const Failure& failure, Node& to) {
   const Failure* replaced = nullptr;
   {

@@ -76,6 +76,10 @@ class FailureRef {
   const Failure* failure_ = nullptr;
 };
 
+/// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
+/// back; for longer, a FailureRef.
+const Failure& fail(Node& node, std::exception_ptr error);
+
 /// Gives `failure` to a node that is not yet running, unless it carries one of an earlier launch.
 /// Several completing threads may do this at once to one node; failures are rare, so they take turns
 /// behind one lock.

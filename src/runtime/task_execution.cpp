@@ -145,12 +145,9 @@ void run_task(exec::Node& node, exec::Execution& execution) {
   try {
     run_body(record, payload, execution);
   } catch (...) {
-    if (result != nullptr) {
-      const auto failure =
-          exec::FailureRef::adopt(exec::Failure::thrown_by(node, std::current_exception()));
-      result->fail(payload.rank, *failure.get());
-    }
-    throw;
+    // One failure for the data and for the future: who has been told by either knows.
+    const exec::Failure& failure = exec::fail(node, std::current_exception());
+    if (result != nullptr) result->fail(payload.rank, failure);
   }
 }
 
@@ -169,6 +166,27 @@ namespace {
 }
 
 }  // namespace
+
+void fail_argument(std::size_t asked, std::size_t arguments) {
+  throw UsageError("a task's body asks for its argument " + std::to_string(asked) + ", but it was launched with " +
+                   std::to_string(arguments) + " region arguments");
+}
+
+void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim) {
+  const runtime::LaunchPlan& plan = *info.plan;
+  const runtime::PlannedRequirement& given = plan.requirements[info.argument];
+  // Asking for less is fine: a reader of what it may also write.
+  const bool allowed = given.privilege == privilege ||
+                       (given.privilege == Privilege::read_write && privilege != Privilege::reduce);
+  if (allowed && given.type == type && info.points().dim() == dim) return;
+  const auto describe = [](Privilege p, const ValueType& t, int d) {
+    return std::string(to_string(p)) + " access to " + std::string(t.name) + " in " + std::to_string(d) + " dimensions";
+  };
+  throw UsageError("'" + plan.info.name + "' launched at " + to_string(plan.info.where) + ", argument " +
+                   std::to_string(info.argument) + " (" + info.planned().region.name() + ", field '" +
+                   given.field + "'): the body asks for " + describe(privilege, type, dim) +
+                   ", the launch gave " + describe(given.privilege, given.type, info.points().dim()));
+}
 
 void check_access(const ArgumentInfo& info, const Point<3>& p) {
   if (info.lent()) fail_access(info, p, "while a child task may be changing it: wait for the child first");
