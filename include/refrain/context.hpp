@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "refrain/error.hpp"
 #include "refrain/launch.hpp"
 
 namespace refrain {
@@ -347,6 +348,9 @@ class Context {
                        detail::FutureState** futures, std::size_t& future_count, const A& argument) {
     if constexpr (detail::is_accessor<P>) {
       detail::fill_requirement<Group, std::remove_cvref_t<P>>(requirements[requirement_count++], argument);
+    } else if constexpr (detail::is_per_point<A>) {
+      static_assert(Group, "per_point gives an argument for each point of a group launch: a single launch "
+                           "takes the value itself");
     } else if constexpr (std::is_same_v<A, Future<std::remove_cvref_t<P>>>) {
       futures[future_count++] = argument.state();
     }
@@ -398,7 +402,8 @@ class Context {
   runtime::ContextImpl& impl_;
 };
 
-/// Destroys a region when it goes out of scope.
+/// Destroys a region when it goes out of scope. What goes wrong then (a task that should have written
+/// memory attached to the region failed) is thrown by the next wait instead.
 template <int N>
 class Owned {
  public:
@@ -407,7 +412,10 @@ class Owned {
       : context_(std::exchange(other.context_, nullptr)), region_(other.region_) {}
   Owned& operator=(Owned&&) = delete;
   ~Owned() {
-    if (context_ != nullptr) context_->destroy(region_);
+    if (context_ == nullptr) return;
+    try {
+      context_->destroy(region_);
+    } catch (const Error&) {}
   }
   [[nodiscard]] const Region<N>& operator*() const { return region_; }
   [[nodiscard]] const Region<N>* operator->() const { return &region_; }

@@ -3,6 +3,7 @@
 // what it is about in the program's words: task, argument, region, source line, what was expected and
 // what was found. Mistakes inside Refrain itself are assertions (base/assert.hpp), never an Error.
 
+#include <exception>
 #include <source_location>
 #include <stdexcept>
 #include <string>

@@ -19,6 +19,7 @@ namespace detail {
 class FutureState;
 void retain(FutureState* state) noexcept;
 void release(FutureState* state) noexcept;
+[[noreturn]] void fail_empty();
 /// Waits until the value is there; throws the task's error if it failed. Returns the value's address.
 const void* await(FutureState& state);
 /// The value's address; the state must be complete (a task's future argument is when the task runs).
@@ -48,10 +49,17 @@ class AnyFuture {
     if (state_ != nullptr) detail::release(state_);
   }
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
-  [[nodiscard]] bool ready() const noexcept { return detail::is_ready(*state_); }
+  [[nodiscard]] bool ready() const { return detail::is_ready(held()); }
   /// Waits for the launch; rethrows its failure.
-  void wait() const { detail::await(*state_); }
+  void wait() const { detail::await(held()); }
   [[nodiscard]] detail::FutureState* state() const noexcept { return state_; }
+
+ protected:
+  /// UsageError for an empty future.
+  [[nodiscard]] detail::FutureState& held() const {
+    if (state_ == nullptr) [[unlikely]] detail::fail_empty();
+    return *state_;
+  }
 
  private:
   detail::FutureState* state_ = nullptr;
@@ -66,7 +74,7 @@ class Future : public AnyFuture {
   /// The caller knows that the future holds T.
   explicit Future(AnyFuture future) noexcept : AnyFuture(std::move(future)) {}
   /// Waits for the value; rethrows the failure of the task that should have made it.
-  [[nodiscard]] const T& get() const { return *static_cast<const T*>(detail::await(*state())); }
+  [[nodiscard]] const T& get() const { return *static_cast<const T*>(detail::await(held())); }
 };
 
 /// The values that the points of a group launch return; reduce them with Context::reduce.
@@ -77,10 +85,10 @@ class FutureMap : public AnyFuture {
   using AnyFuture::AnyFuture;
   /// The caller knows that the future holds T.
   explicit FutureMap(AnyFuture future) noexcept : AnyFuture(std::move(future)) {}
-  [[nodiscard]] std::size_t size() const { return detail::point_count(*state()); }
+  [[nodiscard]] std::size_t size() const { return detail::point_count(held()); }
   /// The value of the point at this position in the order of the launch domain; waits for it.
   [[nodiscard]] const T& get(std::size_t rank) const {
-    return *static_cast<const T*>(detail::await_point(*state(), rank));
+    return *static_cast<const T*>(detail::await_point(held(), rank));
   }
 };
 

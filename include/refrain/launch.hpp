@@ -97,7 +97,7 @@ ValueSlot<T> make_slot(Argument&& argument, const LaunchDomain* domain) {
   using D = std::remove_cvref_t<Argument>;
   if constexpr (std::is_same_v<D, Future<T>>) {
     return ValueSlot<T>{std::in_place_index<1>, std::forward<Argument>(argument)};
-  } else if constexpr (requires { argument.f; } && !std::is_convertible_v<Argument, T>) {
+  } else if constexpr (is_per_point<D>) {
     std::vector<T> values;
     if (domain != nullptr)
       for_each_launch_point(*domain, [&](std::size_t, const Point<3>& q) {

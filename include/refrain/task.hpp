@@ -52,6 +52,9 @@ PerPoint<std::decay_t<F>> per_point(F&& f) { return {std::forward<F>(f)}; }
 
 namespace detail {
 
+template <class T> inline constexpr bool is_per_point = false;
+template <class F> inline constexpr bool is_per_point<PerPoint<F>> = true;
+
 template <class T>
 concept AccessorType = requires {
   { T::privilege } -> std::convertible_to<Privilege>;

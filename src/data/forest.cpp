@@ -27,7 +27,10 @@ class TreeGraveyard {
   std::vector<std::unique_ptr<RegionTree>> trees_;
 };
 
-Forest::Forest(int depth) : depth_(depth), graveyard_(std::make_shared<TreeGraveyard>()) {}
+std::shared_ptr<TreeGraveyard> make_graveyard() { return std::make_shared<TreeGraveyard>(); }
+
+Forest::Forest(std::shared_ptr<TreeGraveyard> graveyard)
+    : depth_(0), graveyard_(std::move(graveyard)) {}
 
 Forest::Forest(const Forest& enclosing)
     : depth_(enclosing.depth_ + 1), graveyard_(enclosing.graveyard_) {}

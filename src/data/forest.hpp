@@ -2,8 +2,8 @@
 // The region trees of one context, by slot. See data/region_tree.hpp for what becomes of destroyed ones.
 //
 // Owner: the context's thread. Objects of dropped trees go to a graveyard, from which the next new trees
-// take them; forests of nested contexts share that of the program's, so that a handle stays recognisable
-// as dead also after the context that made it has ended. It holds as many objects as there ever were
+// take them; all forests of a runtime share one, so that a handle stays recognisable as dead also after
+// the context that made it has ended. It holds as many objects as there ever were
 // trees at one time.
 
 #include <cstddef>
@@ -19,13 +19,14 @@ namespace refrain::data {
 
 /// Emptied trees waiting to be used again. Any thread.
 class TreeGraveyard;
+std::shared_ptr<TreeGraveyard> make_graveyard();
 
 class Forest {
  public:
   static constexpr std::size_t max_dormant = 64;
 
-  /// The program's forest, or one that stands alone.
-  explicit Forest(int depth = 0);
+  /// A program's forest.
+  explicit Forest(std::shared_ptr<TreeGraveyard> graveyard = make_graveyard());
   /// The forest of a context nested in that of `enclosing`.
   explicit Forest(const Forest& enclosing);
   ~Forest();

@@ -102,7 +102,7 @@ class RegionTree {
   }
   [[nodiscard]] bool alive() const { return generation() != 0; }
   /// Never repeats in the process; changes when node or partition numbers become free.
-  [[nodiscard]] std::uint64_t uid() const { return uid_; }
+  [[nodiscard]] std::uint64_t uid() const { return uid_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::vector<FieldColumn>& fields() const { return fields_; }
   [[nodiscard]] const RegionNode& node(std::uint32_t i) const { return nodes_[i]; }
   /// One more than the highest node number ever used.
@@ -218,7 +218,7 @@ class RegionTree {
   /// Written by the owner. Relaxed: a task reads it for a tree that it knows to be pinned, or for one that
   /// it has no business with.
   std::atomic<std::uint32_t> pins_{0};
-  std::uint64_t uid_ = 0;
+  std::atomic<std::uint64_t> uid_{0};  ///< written by the owner
   std::vector<FieldColumn> fields_;
   StableVector<RegionNode> nodes_;
   StableVector<PartitionNode> partitions_;

@@ -128,6 +128,10 @@ Waiter* Waiter::set_current(Waiter* waiter) noexcept {
   return static_cast<Waiter*>(exec::set_body_local(waiter));
 }
 
+void fail_empty() {
+  throw UsageError("an empty future is asked for its value: it was never assigned the result of a launch");
+}
+
 void retain(FutureState* state) noexcept { state->retain(); }
 void release(FutureState* state) noexcept { state->release(); }
 

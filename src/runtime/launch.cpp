@@ -168,7 +168,7 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
   record->unfinished.store(points, std::memory_order_relaxed);
   record->unreclaimed = points;
   if (plan.in_flight++ == 0)
-    for (data::RegionTree* tree : plan.trees) tree->pin();
+    for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
   record->take_values(request.values, request.value_ops);
   for (detail::FutureState* future : request.futures) {
     detail::retain(future);
@@ -188,7 +188,7 @@ void ContextImpl::reclaim(exec::Node& node) {
 
 void ContextImpl::release(LaunchRecord& record) {
   if (--record.plan->in_flight == 0)
-    for (data::RegionTree* tree : record.plan->trees) tree->unpin();
+    for (const LaunchPlan::Tree& used : record.plan->trees) used.tree->unpin();
   record.result = {};
   record.next_free = record.context->free_records_;
   record.context->free_records_ = &record;

@@ -7,6 +7,10 @@ namespace refrain::runtime {
 PlanCache::PlanCache() : table_(64) {}
 
 LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
+  if (count_ >= sweep_at_) {
+    keep_only([](const LaunchPlan& p) { return !p.stale(); });
+    sweep_at_ = std::max(first_sweep, 2 * count_);
+  }
   arguments_ += plan->arguments.size() + 1;
   if (arguments_ > max_arguments) {
     std::vector<std::uint64_t> ages;

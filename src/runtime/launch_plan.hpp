@@ -6,9 +6,10 @@
 // The key holds addresses and unique numbers of this process, compared in full. The signature and its
 // token (design, section 3) hold names and slots only and are worked out when the plan is made.
 //
-// Owner: the context's thread. Bounded: plans not used for long are dropped, never those of launches in
-// flight.
+// Owner: the context's thread. Bounded: plans that name dropped trees go when their number has doubled, those
+// not used for long when there is too much of them; never those of launches in flight.
 
+#include <algorithm>
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -74,13 +75,21 @@ struct LaunchPlan {
   std::uint64_t last_used = 0;
   std::uint64_t in_flight = 0;                ///< launches not yet back
   /// The context's own trees among the arguments': what children may look at stays while in flight.
-  std::vector<data::RegionTree*> trees;
+  struct Tree {
+    data::RegionTree* tree;
+    std::uint64_t uid;  ///< when the plan was made; once it differs, no launch can find the plan
+  };
+  std::vector<Tree> trees;
+  [[nodiscard]] bool stale() const {
+    return std::ranges::any_of(trees, [](const Tree& used) { return used.tree->uid() != used.uid; });
+  }
 };
 
 /// The plans of one context, by key.
 class PlanCache {
  public:
   static constexpr std::size_t max_arguments = std::size_t{1} << 22;
+  static constexpr std::size_t first_sweep = 1024;
 
   PlanCache();
   /// The plan with this key, or null.
@@ -118,6 +127,7 @@ class PlanCache {
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
   std::size_t count_ = 0;
   std::size_t arguments_ = 0;
+  std::size_t sweep_at_ = first_sweep;  ///< number of plans at which stale ones are dropped
 };
 
 }  // namespace refrain::runtime

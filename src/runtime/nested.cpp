@@ -79,9 +79,11 @@ analysis::FieldState& ContextImpl::granted_field(const data::RegionTree& root, s
     if (allows(grant.privilege, privilege)) return *granted_[grant.state].state;
     found = std::string(to_string(grant.privilege)) + " access to it";
   }
+  if (parent_ == nullptr)
+    throw UsageError(who + ": " + region.name() + " belongs to another runtime, or to a run that has ended");
   throw UsageError(who + " asks for more than its parent has: " + std::string(to_string(privilege)) +
                    " access to field '" + name + "' of " + region.name() + "; the parent, " +
-                   (parent_ != nullptr ? task_name_ : std::string("the program")) + ", has " +
+                   task_name_ + ", has " +
                    (found.empty() ? "no argument with that data" : found));
 }
 

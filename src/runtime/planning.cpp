@@ -74,8 +74,8 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
     const Requirement& r = request.requirements[i];
     const std::string who = argument_of(request, i);
     data::RegionTree* used = r.partition.tree != nullptr ? r.partition.tree : r.region.tree;
-    if (used->in(forest_) && std::ranges::find(plan.trees, used) == plan.trees.end())
-      plan.trees.push_back(used);
+    if (used->in(forest_) && std::ranges::find(plan.trees, used, &LaunchPlan::Tree::tree) == plan.trees.end())
+      plan.trees.push_back({used, used->uid()});
     for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
       PlannedArgument& argument = plan.arguments[rank * count + i];
       if (r.partition.tree != nullptr) {

@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.hpp"
 #include "analysis/instance_store.hpp"
+#include "data/forest.hpp"
 #include "exec/executor.hpp"
 #include "refrain/mapper.hpp"
 #include "refrain/runtime.hpp"
@@ -39,6 +40,7 @@ class RuntimeImpl {
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] exec::Executor& executor() { return *executor_; }
   [[nodiscard]] analysis::Memories& memories() { return memories_; }
+  [[nodiscard]] const std::shared_ptr<data::TreeGraveyard>& graveyard() const { return graveyard_; }
   [[nodiscard]] Mapper& mapper() { return *mapper_; }
   void set_mapper(std::unique_ptr<Mapper> mapper);
   [[nodiscard]] std::uint32_t window() const { return static_cast<std::uint32_t>(options_.window); }
@@ -63,6 +65,7 @@ class RuntimeImpl {
   Options options_;
   Machine machine_;
   analysis::Memories memories_;
+  std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
   std::unique_ptr<Mapper> mapper_;
   std::unique_ptr<exec::Executor> executor_;
   analysis::GraphLog* graph_log_ = nullptr;

@@ -18,7 +18,8 @@ ContextImpl::ContextImpl(RuntimeImpl& runtime)
       facade_(*this),
       scope_(runtime.executor(), nullptr, runtime.window()),
       analysis_(runtime.executor(), scope_, runtime.memories(), runtime.machine(), id_,
-                runtime.graph_log()) {
+                runtime.graph_log()),
+      forest_(runtime.graveyard()) {
   scope_.reclaim = reclaim;
 }
 
