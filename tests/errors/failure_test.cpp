@@ -1,0 +1,347 @@
+// Failures on their way: what they reach, what they leave alone, when the program hears of them, and that
+// whoever caught one goes on. In every setting.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "refrain/error.hpp"
+#include "refrain/refrain.hpp"
+#include "support/settings.hpp"
+
+namespace refrain {
+namespace {
+
+using test::error_of;
+using test::mentions;
+
+class Failures : public test::InEverySetting {};
+REFRAIN_IN_EVERY_SETTING(Failures);
+
+constexpr Field<Coord> number{"number"};
+constexpr Field<Coord> other{"other"};
+
+const Task fail{"fail", [](ReadWrite<Coord>, Coord code) {
+                  throw std::runtime_error("code " + std::to_string(code));
+                }};
+const Task fail_at{"fail_at", [](ReadWrite<Coord> x, Point<1> p, Coord at) {
+                     if (p == at) throw std::runtime_error("at " + std::to_string(at));
+                     for (auto q : x.domain()) x[q] += 1;
+                   }};
+const Task contribute{"contribute", [](Reduce<Sum, Coord> x, Point<1> p, Coord at) {
+                        for (auto q : x.domain()) x[q] += 1;
+                        if (p == at) throw std::runtime_error("no contribution");
+                      }};
+const Task add{"add", [](ReadWrite<Coord> x) {
+                 for (auto p : x.domain()) x[p] += 1;
+               }};
+const Task set{"set", [](Write<Coord> x, Coord value) {
+                 for (auto p : x.domain()) x[p] = value;
+               }};
+const Task first{"first", [](Read<Coord> x) { return x[x.domain().bounds().lo]; }};
+const Task value_at{"value_at", [](Point<1> p, Coord at) {
+                      if (p == at) throw std::runtime_error("no value");
+                      return Coord{p};
+                    }};
+
+TEST_P(Failures, OfOnePointOfAGroup) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    auto blocks = ctx.blocks(cells, 4);
+    ctx.launch(fail_at, 4, blocks[number], 2);
+    ctx.launch(add, 4, blocks[number]);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }),
+                         {"task 'fail_at' launched at failure_test.cpp:", "failed: at 2"}));
+    EXPECT_EQ(ctx.access<Read>(blocks(1)[number])[2], 2);
+    EXPECT_THROW((void)ctx.access<Read>(blocks(2)[number]), TaskFailed);
+    ctx.launch(set, blocks(2)[number], 9);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[4], 9);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[7], 2);
+  });
+}
+
+TEST_P(Failures, AreToldOnce) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number, other);
+    ctx.launch(fail, cells[number], 1);
+    ctx.launch(fail, cells[other], 2);
+    const Future<Coord> poisoned = ctx.launch(first, cells[other]);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)poisoned.get(); }), {"code 2"}));
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)poisoned.get(); }), {"code 2"}));
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"code 1"}));
+    ctx.fence();  // both are known
+  });  // and so run() has nothing to throw
+}
+
+TEST_P(Failures, TheFirstInLaunchOrderThatNobodyHasSeen) {
+  for (int seen = 0; seen < 2; ++seen)
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] {
+                           run([&](Context& ctx) {
+                             auto cells = ctx.region(Rect1{0, 7}, number, other);
+                             ctx.launch(fail, cells[number], 1);
+                             ctx.launch(fail, cells[other], 2);
+                             if (seen == 1)
+                               EXPECT_THROW((void)ctx.access<Read>(cells[number]), TaskFailed);
+                           });
+                         }),
+                         {seen == 1 ? "code 2" : "code 1"}));
+}
+
+TEST_P(Failures, OverwritingHeals) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number, other);
+    auto blocks = ctx.blocks(cells, 4);
+    const auto poison = [&] {
+      ctx.launch(fail, cells[number], 1);
+      ctx.launch(add, 4, blocks[number]);
+    };
+    poison();
+    ctx.launch(set, cells[number], 3);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[5], 3);
+    poison();
+    ctx.fill(cells, number, 4);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[5], 4);
+    poison();
+    ctx.fill(cells, other, 5);
+    ctx.copy(cells[other], cells[number]);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[5], 5);
+    poison();
+    {
+      auto x = ctx.access<Write>(cells[number]);
+      for (auto p : x.domain()) x[p] = 6;
+    }
+    EXPECT_EQ(ctx.launch(first, cells[number]).get(), 6);
+    EXPECT_THROW(ctx.fence(), TaskFailed);
+    EXPECT_THROW(ctx.fence(), TaskFailed);
+    EXPECT_THROW(ctx.fence(), TaskFailed);
+    EXPECT_THROW(ctx.fence(), TaskFailed);
+    ctx.fence();
+  });
+}
+
+TEST_P(Failures, OfReducers) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number, other);
+    auto blocks = ctx.blocks(cells, 4);
+    ctx.launch(contribute, 5, cells[number], 3);
+    ctx.launch(contribute, 4, blocks[other], 1);
+    EXPECT_THROW(ctx.fence(), TaskFailed);
+    EXPECT_THROW((void)ctx.access<Read>(cells[number]), TaskFailed);
+    EXPECT_EQ(ctx.access<Read>(blocks(0)[other])[0], 1);
+    EXPECT_THROW((void)ctx.access<Read>(blocks(1)[other]), TaskFailed);
+    ctx.fill(cells, number, 0);
+    for (int i = 0; i < 100; ++i) ctx.launch(contribute, 4, cells[number], -1);  // no slot is lost
+    EXPECT_EQ(ctx.access<Read>(cells[number])[7], 400);
+  });
+}
+
+TEST_P(Failures, OfFutures) {
+  run([](Context& ctx) {
+    const FutureMap<Coord> values = ctx.launch(value_at, 5, 2);
+    EXPECT_EQ(values.get(1), 1);
+    EXPECT_THROW((void)values.get(2), TaskFailed);
+    EXPECT_EQ(values.get(4), 4);
+    EXPECT_THROW((void)ctx.reduce(values, Sum{}).get(), TaskFailed);
+    auto cells = ctx.region(Rect1{0, 3}, number);
+    const Future<Coord> sum = ctx.reduce(values, Sum{});
+    ctx.fill(cells, number, sum);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(cells[number]); }), {"no value"}));
+    ctx.launch(set, cells[number], sum);
+    EXPECT_THROW((void)ctx.access<Read>(cells[number]), TaskFailed);
+    ctx.launch(set, cells[number], 1);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[0], 1);
+  });
+}
+
+TEST_P(Failures, OfChildrenReachTheParent) {
+  const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
+                      ctx.launch(fail, x.region()[number], 7);
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    ctx.launch(parent, cells[number]);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }),
+                         {"task 'parent' launched at", "failed: task 'fail' launched at", "failed: code 7"}));
+    EXPECT_THROW((void)ctx.launch(first, cells[number]).get(), TaskFailed);
+  });
+}
+
+TEST_P(Failures, OfChildrenThatTheParentMends) {
+  const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
+                      auto halves = ctx.blocks(x.region(), 2);
+                      ctx.launch(fail, halves(0)[number], 7);
+                      ctx.launch(add, halves(1)[number]);
+                      EXPECT_THROW(ctx.fence(), TaskFailed);
+                      ctx.launch(set, halves(0)[number], 5);
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    ctx.launch(parent, cells[number]);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[0], 5);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[7], 1);
+  });
+}
+
+TEST_P(Failures, OfChildrenThatTheParentOnlyCatches) {
+  const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
+                      ctx.launch(fail, x.region()[number], 7);
+                      EXPECT_THROW(ctx.fence(), TaskFailed);
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    ctx.launch(parent, cells[number]);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(cells[number]); }), {"code 7"}));
+  });
+}
+
+TEST_P(Failures, AgainAndAgain) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    for (Coord i = 0; i < 200; ++i) {
+      ctx.launch(fail, cells[number], i);
+      ctx.launch(add, cells[number]);
+      EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"code " + std::to_string(i)}));
+      ctx.launch(set, cells[number], i);
+    }
+    EXPECT_EQ(ctx.access<Read>(cells[number])[3], 199);
+  });
+}
+
+TEST_P(Failures, WhatIsNotAnException) {
+  const Task odd{"odd", [](Write<Coord>) { throw 5; }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    ctx.launch(odd, cells[number]);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"'odd'", "not a std::exception"}));
+  });
+}
+
+// A launch that cannot be made leaves nothing behind: its values are destroyed, the rest goes on.
+TEST_P(Failures, OfALaunchForWantOfMemory) {
+  const auto counted = std::make_shared<int>(0);
+  const Task gpu{"gpu", on<ProcessorKind::gpu>([](ReadWrite<Coord> x, const std::shared_ptr<int>&) {
+                   for (auto p : x.domain()) x[p] += 1;
+                 })};
+  Runtime runtime(options("emulated:cpus=2,gpus=1,framebuffer=4KiB,pinned=4KiB"));
+  runtime.run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 9999}, number);
+    auto parts = ctx.partition(cells, {IndexSpace<1>(Rect1{0, 9}), IndexSpace<1>(Rect1{10, 9999})});
+    EXPECT_TRUE(mentions(error_of<OutOfMemory>([&] { ctx.launch(gpu, 2, parts[number], counted); }),
+                         {"'gpu' launched at failure_test.cpp:", "argument 0", "no memory for field 'number' of region 0",
+                          "capacity 4KiB"}));
+    ctx.fence();
+    EXPECT_EQ(counted.use_count(), 1);
+    ctx.launch(gpu, parts(0)[number], counted);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[5], 2);
+  });
+  EXPECT_EQ(runtime.counters().instances_alive, 0u);
+}
+
+TEST_P(Failures, OfALaunchThatWouldReadNothing) {
+  std::vector<Coord> mine(8, 1);
+  const auto counted = std::make_shared<int>(0);
+  const Task use{"use", [](Reduce<Sum, Coord> x, const std::shared_ptr<int>&) { x[0] += 1; }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    ctx.attach(cells, number, mine.data());
+    ctx.detach(cells, number);
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.launch(use, cells[number], counted); }),
+                         {"'use' launched at failure_test.cpp:", "argument 0", "field 'number' of region 0",
+                          "no values to read", "detached"}));
+    ctx.fence();
+    EXPECT_EQ(counted.use_count(), 1);
+    ctx.launch(set, cells[number], 2);
+    ctx.launch(use, cells[number], counted);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[0], 3);
+  });
+}
+
+TEST_P(Failures, WaitsThatCannotEndInATask) {
+  const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
+                      const auto open = ctx.access<ReadWrite>(x.region()[number]);
+                      ctx.launch(add, x.region()[number]);
+                      ctx.fence();
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    ctx.launch(parent, cells[number]);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }),
+                         {"task 'parent'", "deadlock: fence at failure_test.cpp:", "task 'add'",
+                          "the inline access 'access' opened at failure_test.cpp:", "still open"}));
+    ctx.launch(set, cells[number], 1);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[0], 1);
+  });
+}
+
+TEST(HandleErrors, OfAnEarlierRunOrAnotherRuntime) {
+  Options options;
+  options.machine = "emulated:cpus=2";
+  Runtime runtime(options), another(options);
+  Region<1> kept;
+  Partition<1> pieces;
+  runtime.run([&](Context& ctx) {
+    kept = ctx.region(Rect1{0, 7}, number);
+    pieces = ctx.blocks(kept, 2);
+  });
+  runtime.run([&](Context& ctx) {
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.launch(add, kept[number]); }),
+                         {"task 'add' launched at", "argument 0", "destroyed"}));
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.launch(add, 2, pieces[number]); }), {"destroyed"}));
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.fill(kept, number, 1); }), {"destroyed"}));
+    EXPECT_THROW((void)kept.domain(), UsageError);
+    auto mine = ctx.region(Rect1{0, 7}, number);
+    another.run([&](Context& inner) {
+      EXPECT_TRUE(mentions(error_of<UsageError>([&] { inner.launch(add, mine[number]); }),
+                           {"task 'add' launched at", "argument 0", "belongs to another runtime"}));
+    });
+    EXPECT_THROW(runtime.set_mapper(nullptr), UsageError);
+  });
+}
+
+TEST(HandleErrors, EmptyOnes) {
+  Options options;
+  options.machine = "emulated:cpus=2";
+  Runtime(options).run([&](Context& ctx) {
+    const Task use{"use", [](Coord) {}};
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.launch(add, Region<1>{}[number]); }),
+                         {"task 'add' launched at", "argument 0"}));
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.launch(use, Future<Coord>{}); }),
+                         {"task 'use' launched at", "the future is empty"}));
+    EXPECT_THROW((void)Future<Coord>{}.get(), UsageError);
+    EXPECT_THROW((void)FutureMap<Coord>{}.size(), UsageError);
+    EXPECT_THROW(ctx.fill(Region<1>{}, number, 1), UsageError);
+    EXPECT_THROW((void)ctx.access<Read>(Region<1>{}[number]), UsageError);
+    EXPECT_THROW(ctx.blocks(Region<1>{}, 2), UsageError);
+    EXPECT_THROW(ctx.destroy(Region<1>{}), UsageError);
+  });
+}
+
+TEST(HandleErrors, AccessorsThatDoNotFitTheRequirement) {
+  Options options;
+  options.machine = "emulated:cpus=2";
+  options.check = true;
+  const auto message = [&](auto body) {
+    const DynamicTask task{"task", std::function<void(const TaskFrame&)>(body)};
+    return error_of<TaskFailed>([&] {
+      Runtime(options).run([&](Context& ctx) {
+        auto cells = ctx.region(Rect1{0, 7}, number);
+        const Requirement requirements[] = {Requirement::of(cells, number, Privilege::read)};
+        LaunchRequest request;
+        request.task = task.record().get();
+        request.requirements = requirements;
+        request.where = std::source_location::current();
+        ctx.launch(request);
+      });
+    });
+  };
+  EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<ReadWrite<Coord>>(0); }),
+                       {"'task' launched at", "argument 0", "field 'number'", "read-write", "the launch gave read"}));
+  EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<Read<float>>(0); }), {"float", "long"}));
+  EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<Read<Coord, 2>>(0); }), {"2 dimensions", "1 dim"}));
+  EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<Read<Coord>>(1); }),
+                       {"its argument 1", "launched with 1"}));
+  EXPECT_EQ(message([](const TaskFrame& f) { (void)f.get<Read<Coord>>(0); }), "no error");
+}
+
+}  // namespace
+}  // namespace refrain
