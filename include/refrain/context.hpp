@@ -15,7 +15,9 @@
 
 namespace refrain {
 
-namespace runtime { class ContextImpl; }
+namespace runtime {
+class ContextImpl;
+}
 
 /// Where attached memory keeps its values: bytes between neighbours in each dimension, the region's
 /// lowest corner being at the pointer.
@@ -28,7 +30,8 @@ struct AttachLayout {
 template <class Accessor>
 class Access : public Accessor {
  public:
-  Access(runtime::ContextImpl& context, std::uint64_t ticket, const detail::PhysicalArgument& argument)
+  Access(runtime::ContextImpl& context, std::uint64_t ticket,
+         const detail::PhysicalArgument& argument)
       : Accessor(argument), context_(&context), ticket_(ticket) {}
   Access(Access&& other) noexcept
       : Accessor(other), context_(std::exchange(other.context_, nullptr)), ticket_(other.ticket_) {}
@@ -83,72 +86,88 @@ class Context {
   /// `colours` nearly equal blocks per dimension: block c of n in a dimension of length len covers
   /// [c len / n, (c + 1) len / n).
   template <int N>
-  Partition<N> blocks(const Region<N>& region, const std::type_identity_t<Point<N>>& colours) {
+  Partition<N> blocks(const Region<N>& region, const std::type_identity_t<Point<N>>& colours,
+                      Where where = Where::current()) {
     Point<3> erased{1, 1, 1};
     for (int d = 0; d < N; ++d) erased[d] = colours[d];
-    return Partition<N>{make_blocks(region, erased)};
+    return Partition<N>{make_blocks(region, erased, where)};
   }
   /// Each piece grown by `width` points in every direction, clipped to the region.
   template <int N>
-  Partition<N> halo(const Partition<N>& pieces, const std::type_identity_t<Point<N>>& width) {
-    return Partition<N>{make_halo(pieces, erase(width))};
+  Partition<N> halo(const Partition<N>& pieces, const std::type_identity_t<Point<N>>& width,
+                    Where where = Where::current()) {
+    return Partition<N>{make_halo(pieces, erase(width), where)};
   }
   template <int N>
-  Partition<N> halo(const Partition<N>& pieces, Coord width) requires(N > 1) { return halo(pieces, uniform<N>(width)); }
+  Partition<N> halo(const Partition<N>& pieces, Coord width,
+                    Where where = Where::current()) requires(N > 1) {
+    return halo(pieces, uniform<N>(width), where);
+  }
   /// Each piece minus the points within `width` of the region's boundary.
   template <int N>
-  Partition<N> interior(const Partition<N>& pieces, const std::type_identity_t<Point<N>>& width) {
-    return Partition<N>{make_interior(pieces, erase(width))};
+  Partition<N> interior(const Partition<N>& pieces, const std::type_identity_t<Point<N>>& width,
+                        Where where = Where::current()) {
+    return Partition<N>{make_interior(pieces, erase(width), where)};
   }
   template <int N>
-  Partition<N> interior(const Partition<N>& pieces, Coord width) requires(N > 1) {
-    return interior(pieces, uniform<N>(width));
+  Partition<N> interior(const Partition<N>& pieces, Coord width,
+                        Where where = Where::current()) requires(N > 1) {
+    return interior(pieces, uniform<N>(width), where);
   }
   /// Piece of colour c: (transform(c) + extent) restricted to the region, transform an affine projection.
   template <int N, int M>
-  Partition<N> restrict_to(const Region<N>& region, const IndexSpace<M>& colours, const Projection& transform,
-                           const Rect<N>& extent) {
+  Partition<N> restrict_to(const Region<N>& region, const IndexSpace<M>& colours,
+                           const Projection& transform, const Rect<N>& extent,
+                           Where where = Where::current()) {
     return Partition<N>{make_restriction(region, colours.shared(), transform,
-                                         {erase(extent.lo), erase(extent.hi)})};
+                                         {erase(extent.lo), erase(extent.hi)}, where)};
   }
   /// Piece of colour c: the points whose `field` holds c. Waits for the field.
   template <int N, int M>
-  Partition<N> by_colour(const Region<N>& region, const Field<Point<M>>& field, const IndexSpace<M>& colours) {
-    return Partition<N>{make_by_colour(region, field, colours.shared())};
+  Partition<N> by_colour(const Region<N>& region, const Field<Point<M>>& field,
+                         const IndexSpace<M>& colours, Where where = Where::current()) {
+    return Partition<N>{make_by_colour(region, field, colours.shared(), where)};
   }
   template <int N>
-  Partition<N> by_colour(const Region<N>& region, const Field<Coord>& field, Coord colours) {
-    return Partition<N>{make_by_colour(region, field, IndexSpace<1>(Rect1{0, colours - 1}).shared())};
+  Partition<N> by_colour(const Region<N>& region, const Field<Coord>& field, Coord colours,
+                         Where where = Where::current()) {
+    return Partition<N>{
+        make_by_colour(region, field, IndexSpace<1>(Rect1{0, colours - 1}).shared(), where)};
   }
   /// Piece of colour c: the points of `target` that `field` points to from pieces(c). Waits for the field.
   template <int N, int M>
-  Partition<M> image(const Region<M>& target, const Partition<N>& pieces, const Field<Point<M>>& field) {
-    return Partition<M>{make_image(target, pieces, field)};
+  Partition<M> image(const Region<M>& target, const Partition<N>& pieces,
+                     const Field<Point<M>>& field, Where where = Where::current()) {
+    return Partition<M>{make_image(target, pieces, field, where)};
   }
   /// Piece of colour c: the points of `source` whose `field` points into pieces(c). Waits for the field.
   template <int N, int M>
-  Partition<N> preimage(const Region<N>& source, const Partition<M>& pieces, const Field<Point<M>>& field) {
-    return Partition<N>{make_preimage(source, pieces, field)};
+  Partition<N> preimage(const Region<N>& source, const Partition<M>& pieces,
+                        const Field<Point<M>>& field, Where where = Where::current()) {
+    return Partition<N>{make_preimage(source, pieces, field, where)};
   }
   /// Colour by colour; both are partitions of one region tree with the same colours.
   template <int N>
-  Partition<N> unite(const Partition<N>& a, const Partition<N>& b) {
-    return Partition<N>{make_combination(a, b, '|')};
+  Partition<N> unite(const Partition<N>& a, const Partition<N>& b, Where where = Where::current()) {
+    return Partition<N>{make_combination(a, b, '|', where)};
   }
   template <int N>
-  Partition<N> intersect(const Partition<N>& a, const Partition<N>& b) {
-    return Partition<N>{make_combination(a, b, '&')};
+  Partition<N> intersect(const Partition<N>& a, const Partition<N>& b,
+                         Where where = Where::current()) {
+    return Partition<N>{make_combination(a, b, '&', where)};
   }
   template <int N>
-  Partition<N> subtract(const Partition<N>& a, const Partition<N>& b) {
-    return Partition<N>{make_combination(a, b, '-')};
+  Partition<N> subtract(const Partition<N>& a, const Partition<N>& b,
+                        Where where = Where::current()) {
+    return Partition<N>{make_combination(a, b, '-', where)};
   }
   /// Pieces given explicitly, colours 0 .. size-1; each within the region.
   template <int N>
-  Partition<N> partition(const Region<N>& region, const std::vector<IndexSpace<N>>& pieces) {
+  Partition<N> partition(const Region<N>& region, const std::vector<IndexSpace<N>>& pieces,
+                         Where where = Where::current()) {
     std::vector<const detail::SharedIndexSpace*> shared;
     for (const auto& piece : pieces) shared.push_back(&piece.shared());
-    return Partition<N>{make_explicit(region, shared)};
+    return Partition<N>{make_explicit(region, shared, where)};
   }
 
   // --- data ---------------------------------------------------------------------------------------
@@ -181,8 +200,8 @@ class Context {
   /// Uses the caller's memory as the storage of the region's field, without copying: its present
   /// contents become the field's values. It must stay alive until detach.
   template <int N, class T>
-  void attach(const Region<N>& region, const Field<T>& field, T* memory, const AttachLayout& layout = {},
-              Where where = Where::current()) {
+  void attach(const Region<N>& region, const Field<T>& field, T* memory,
+              const AttachLayout& layout = {}, Where where = Where::current()) {
     attach_memory(region, field, memory, layout, where);
   }
   /// Waits until the attached memory holds the field's values, and gives it back. The field has no
@@ -199,58 +218,62 @@ class Context {
   // Returns Future<R> (once), FutureMap<R> (group), nothing if the body returns nothing.
 
   template <class K>
-  auto launch(const K& task, Where where = Where::current()) { return typed(task, where); }
+  auto launch(const K& task, Where where = Where::current()) {
+    return typed(task, where);
+  }
   template <class K, class A>
   auto launch(const K& task, A&& a, Where where = Where::current()) {
     return typed(task, where, std::forward<A>(a));
   }
-#define REFRAIN_LAUNCH_WITH(parameters, arguments, ...)                      \
-  template <class K, __VA_ARGS__>                                            \
+#define REFRAIN_LAUNCH_WITH(parameters, arguments, ...)                                   \
+  template <class K, __VA_ARGS__>                                                         \
   auto launch(const K& task, REFRAIN_UNPACK parameters, Where where = Where::current()) { \
-    return typed(task, where, REFRAIN_UNPACK arguments);                     \
+    return typed(task, where, REFRAIN_UNPACK arguments);                                  \
   }
 #define REFRAIN_UNPACK(...) __VA_ARGS__
 #define REFRAIN_FORWARD(x, X) std::forward<X>(x)
   // The source line of a launch comes from a defaulted last parameter, which cannot follow a parameter
   // pack; hence one overload per number of arguments.
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b), (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B)), class A, class B)
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C)), class A,
-                      class B, class C)
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d),
+  REFRAIN_LAUNCH_WITH((A && a, B&& b), (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B)), class A,
+                      class B)
+  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c),
+                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C)),
+                      class A, class B, class C)
+  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d),
                       (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
                        REFRAIN_FORWARD(d, D)),
                       class A, class B, class C, class D)
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e),
+  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e),
                       (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
                        REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E)),
                       class A, class B, class C, class D, class E)
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f),
+  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f),
                       (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
                        REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F)),
                       class A, class B, class C, class D, class E, class F)
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g),
+  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g),
                       (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
                        REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
                        REFRAIN_FORWARD(g, G)),
                       class A, class B, class C, class D, class E, class F, class G)
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h),
+  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h),
                       (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
                        REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
                        REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H)),
                       class A, class B, class C, class D, class E, class F, class G, class H)
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h, I&& i),
+  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h, I&& i),
                       (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
                        REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
                        REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H), REFRAIN_FORWARD(i, I)),
-                      class A, class B, class C, class D, class E, class F, class G, class H, class I)
-  REFRAIN_LAUNCH_WITH((A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h, I&& i, J&& j),
+                      class A, class B, class C, class D, class E, class F, class G, class H,
+                      class I)
+  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h, I&& i, J&& j),
                       (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
                        REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
                        REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H), REFRAIN_FORWARD(i, I),
                        REFRAIN_FORWARD(j, J)),
-                      class A, class B, class C, class D, class E, class F, class G, class H, class I,
-                      class J)
+                      class A, class B, class C, class D, class E, class F, class G, class H,
+                      class I, class J)
 #undef REFRAIN_FORWARD
 #undef REFRAIN_UNPACK
 #undef REFRAIN_LAUNCH_WITH
@@ -274,12 +297,14 @@ class Context {
   [[nodiscard]] const Machine& machine() const;
 
  private:
-  template <int N> static Point<3> erase(const Point<N>& p) {
+  template <int N>
+  static Point<3> erase(const Point<N>& p) {
     Point<3> q;
     for (int d = 0; d < N; ++d) q[d] = p[d];
     return q;
   }
-  template <int N> static Point<N> uniform(Coord width) {
+  template <int N>
+  static Point<N> uniform(Coord width) {
     Point<N> p;
     for (int d = 0; d < N; ++d) p[d] = width;
     return p;
@@ -300,20 +325,23 @@ class Context {
   }
   template <class K, class D, class... Args>
   auto group_launch(const K& task, Where where, const D& domain, Args&&... args) {
-    static_assert(requires { detail::launch_domain(domain); },
-                  "the first argument of a group launch is its domain: a number of points, a Rect or "
-                  "an IndexSpace");
+    static_assert(
+        requires { detail::launch_domain(domain); },
+        "the first argument of a group launch is its domain: a number of points, a Rect or "
+        "an IndexSpace");
     const detail::LaunchDomain points = detail::launch_domain(domain);
     return typed_launch<true>(task, where, &points, std::forward<Args>(args)...);
   }
 
   template <bool Group, class K, class... Args>
-  auto typed_launch(const K& task, Where where, const detail::LaunchDomain* domain, Args&&... args) {
+  auto typed_launch(const K& task, Where where, const detail::LaunchDomain* domain,
+                    Args&&... args) {
     using TaskType = std::remove_cvref_t<decltype(detail::plain_task(task))>;
     using Parameters = typename detail::Explicit<typename TaskType::parameters>::type;
     using Values = typename TaskType::values;
     using Result = typename TaskType::result;
-    constexpr std::size_t accessors = detail::CountExplicit<typename TaskType::parameters>::accessors;
+    constexpr std::size_t accessors =
+        detail::CountExplicit<typename TaskType::parameters>::accessors;
     constexpr std::size_t value_count = std::tuple_size_v<Values>;
 
     std::array<Requirement, accessors> requirements;
@@ -323,7 +351,8 @@ class Context {
       (describe<Group, typename std::tuple_element_t<I, Parameters>::type>(
            requirements.data(), requirement_count, futures.data(), future_count, args),
        ...);
-    }(std::index_sequence_for<Args...>{});
+    }
+    (std::index_sequence_for<Args...>{});
     Values values = take_values<Values, Parameters>(domain, std::forward<Args>(args)...);
 
     LaunchRequest request;
@@ -345,12 +374,14 @@ class Context {
 
   template <bool Group, class P, class A>
   static void describe(Requirement* requirements, std::size_t& requirement_count,
-                       detail::FutureState** futures, std::size_t& future_count, const A& argument) {
+                       detail::FutureState** futures, std::size_t& future_count,
+                       const A& argument) {
     if constexpr (detail::is_accessor<P>) {
-      detail::fill_requirement<Group, std::remove_cvref_t<P>>(requirements[requirement_count++], argument);
+      detail::fill_requirement<Group, std::remove_cvref_t<P>>(requirements[requirement_count++],
+                                                              argument);
     } else if constexpr (detail::is_per_point<A>) {
-      static_assert(Group, "per_point gives an argument for each point of a group launch: a single launch "
-                           "takes the value itself");
+      static_assert(Group, "per_point gives an argument for each point of a group launch: a single "
+                           "launch takes the value itself");
     } else if constexpr (std::is_same_v<A, Future<std::remove_cvref_t<P>>>) {
       futures[future_count++] = argument.state();
     }
@@ -361,32 +392,39 @@ class Context {
   static Values take_values(const detail::LaunchDomain* domain, Args&&... args) {
     auto one = [&]<class P, class A>(std::type_identity<P>, A&& argument) {
       if constexpr (detail::is_value<P>)
-        return std::tuple(detail::make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), domain));
-      else
-        return std::tuple<>();
+        return std::tuple(
+            detail::make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), domain));
+      else return std::tuple<>();
     };
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Values(std::tuple_cat(one(std::tuple_element_t<I, Parameters>{}, std::forward<Args>(args))...));
-    }(std::index_sequence_for<Args...>{});
+      return Values(
+          std::tuple_cat(one(std::tuple_element_t<I, Parameters>{}, std::forward<Args>(args))...));
+    }
+    (std::index_sequence_for<Args...>{});
   }
 
-  AnyPartition make_blocks(const AnyRegion& region, const Point<3>& colours);
-  AnyPartition make_halo(const AnyPartition& pieces, const Point<3>& width);
-  AnyPartition make_interior(const AnyPartition& pieces, const Point<3>& width);
+  AnyPartition make_blocks(const AnyRegion& region, const Point<3>& colours, Where where);
+  AnyPartition make_halo(const AnyPartition& pieces, const Point<3>& width, Where where);
+  AnyPartition make_interior(const AnyPartition& pieces, const Point<3>& width, Where where);
   AnyPartition make_restriction(const AnyRegion& region, const detail::SharedIndexSpace& colours,
-                                const Projection& transform, const Rect<3>& extent);
+                                const Projection& transform, const Rect<3>& extent, Where where);
   AnyPartition make_by_colour(const AnyRegion& region, const AnyField& field,
-                              const detail::SharedIndexSpace& colours);
-  AnyPartition make_image(const AnyRegion& target, const AnyPartition& pieces, const AnyField& field);
-  AnyPartition make_preimage(const AnyRegion& source, const AnyPartition& pieces, const AnyField& field);
-  AnyPartition make_combination(const AnyPartition& a, const AnyPartition& b, char operation);
+                              const detail::SharedIndexSpace& colours, Where where);
+  AnyPartition make_image(const AnyRegion& target, const AnyPartition& pieces,
+                          const AnyField& field, Where where);
+  AnyPartition make_preimage(const AnyRegion& source, const AnyPartition& pieces,
+                             const AnyField& field, Where where);
+  AnyPartition make_combination(const AnyPartition& a, const AnyPartition& b, char operation,
+                                Where where);
   AnyPartition make_explicit(const AnyRegion& region,
-                             const std::vector<const detail::SharedIndexSpace*>& pieces);
+                             const std::vector<const detail::SharedIndexSpace*>& pieces,
+                             Where where);
 
  public:
   // --- the run-time forms of the calls above ------------------------------------------------------
   void fill_bytes(const AnyRegion& region, const AnyField& field, const void* value, Where where);
-  void fill_future(const AnyRegion& region, const AnyField& field, const AnyFuture& value, Where where);
+  void fill_future(const AnyRegion& region, const AnyField& field, const AnyFuture& value,
+                   Where where);
   void copy_fields(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
                    const AnyField& target_field, Where where);
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,

@@ -156,6 +156,7 @@ class Analysis {
   void materialise(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_copy(FieldState& field, Piece& piece, Use& source, Use& target, const Origin& origin);
+  void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
   Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
   void read(Edges& edges, Use& use);
   void overwrite(Edges& edges, Use& use, bool reads_too);

@@ -87,13 +87,16 @@ void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& tar
   read(edges, source);
   overwrite(edges, target, false);
   target.valid = true;
-  const std::uint64_t bytes = piece.points->volume() * field.type().size;
+  count_copy(from, to, piece.points->volume() * field.type().size);
+  publish(edges);
+}
+
+void Analysis::count_copy(MemoryId from, MemoryId to, std::uint64_t bytes) {
   const std::size_t link = from * machine_.memories().size() + to;
   ++counters_.copies;
   ++counters_.link_copies[link];
   counters_.copied_bytes += bytes;
   counters_.link_bytes[link] += bytes;
-  publish(edges);
 }
 
 void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,
@@ -111,6 +114,7 @@ void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_
   Edges edges = edges_to(node);
   use(edges, from, source, source_instance, Privilege::read);
   use(edges, to, target, target_instance, Privilege::write);
+  count_copy(source_instance.memory, target_instance.memory, target.points->volume() * to.type().size);
   publish(edges);
 }
 

@@ -28,7 +28,7 @@ std::uint64_t word(const void* address) { return reinterpret_cast<std::uint64_t>
 
 // Everything that the plan depends on, as words of this process.
 std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& request) {
-  constexpr std::size_t fixed = 12, per_requirement = 6;
+  constexpr std::size_t fixed = 13, per_requirement = 7;
   const std::size_t most = fixed + per_requirement * request.requirements.size();
   if (key_.size() < most) key_.resize(most);
   std::uint64_t* next = key_.data();
@@ -36,6 +36,8 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
   *next++ = word(request.where.file_name());
   *next++ = std::uint64_t{request.where.line()} << 32 | static_cast<std::uint32_t>(request.hints.priority);
   *next++ = runtime_.mapper().epoch();
+  *next++ = request.futures.size() << 2 | std::uint64_t{request.hints.inline_if_ready} << 1 |
+            std::uint64_t{request.wants_future};
   if (const detail::LaunchDomain* domain = request.domain) {
     *next++ = static_cast<std::uint64_t>(domain->dim);
     if (domain->sparse != nullptr) {
@@ -64,6 +66,7 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
               std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
               static_cast<std::uint64_t>(r.privilege);
     *next++ = r.field.key;
+    *next++ = word(r.field.name.data());
     *next++ = word(r.field.type);
     *next++ = word(r.op);
     *next++ = word(r.projection.impl());

@@ -27,47 +27,59 @@ const IndexSpaceRef& colours_of(const AnyPartition& partition) {
   return partition.tree->partition(partition.index).colours;
 }
 
+// The beginning of a message.
+std::string at(const char* call, std::source_location where) {
+  return std::string(call) + " at " + to_string(where);
+}
+
 AnyRegion parent_of(const AnyPartition& partition) {
   return partition.tree->handle(partition.tree->partition(partition.index).parent);
 }
 
-const IndexSpaceRef& points_of(const AnyRegion& region) { return region.tree->node(region.node).space; }
+const IndexSpaceRef& points_of(const AnyRegion& region) {
+  return region.tree->node(region.node).space;
+}
 
 }  // namespace
 
-AnyPartition Context::make_blocks(const AnyRegion& region, const Point<3>& colours) {
-  const auto place = impl_.place_of(region, "blocks");
+AnyPartition Context::make_blocks(const AnyRegion& region, const Point<3>& colours, Where where) {
+  const auto place = impl_.place_of(region, at("blocks", where).c_str());
   const IndexSpaceRef& points = points_of(region);
   for (int d = 0; d < points->dim(); ++d)
     if (colours[d] < 1)
-      throw UsageError("blocks of " + region.name() + ": " + std::to_string(colours[d]) +
-                       " blocks in dimension " + std::to_string(d) + ", expected at least 1");
+      throw UsageError(at("blocks", where) + ": blocks of " + region.name() + ": " +
+                       std::to_string(colours[d]) + " blocks in dimension " + std::to_string(d) +
+                       ", expected at least 1");
   return impl_.make_partition(place, data::block_colours(points->dim(), colours),
                               data::blocks(points, colours), "blocks");
 }
 
-AnyPartition Context::make_halo(const AnyPartition& pieces, const Point<3>& width) {
-  impl_.check_usable(pieces, "halo");
+AnyPartition Context::make_halo(const AnyPartition& pieces, const Point<3>& width, Where where) {
+  impl_.check_usable(pieces, at("halo", where).c_str());
   const AnyRegion parent = parent_of(pieces);
-  return impl_.make_partition(impl_.place_of(parent, "halo"), colours_of(pieces),
+  return impl_.make_partition(impl_.place_of(parent, at("halo", where).c_str()), colours_of(pieces),
                               data::halo(pieces_of(pieces), width, points_of(parent)), "halo");
 }
 
-AnyPartition Context::make_interior(const AnyPartition& pieces, const Point<3>& width) {
-  impl_.check_usable(pieces, "interior");
+AnyPartition Context::make_interior(const AnyPartition& pieces, const Point<3>& width,
+                                    Where where) {
+  impl_.check_usable(pieces, at("interior", where).c_str());
   const AnyRegion parent = parent_of(pieces);
-  return impl_.make_partition(impl_.place_of(parent, "interior"), colours_of(pieces),
-                              data::interior(pieces_of(pieces), width, points_of(parent)), "interior");
+  return impl_.make_partition(
+      impl_.place_of(parent, at("interior", where).c_str()), colours_of(pieces),
+      data::interior(pieces_of(pieces), width, points_of(parent)), "interior");
 }
 
-AnyPartition Context::make_restriction(const AnyRegion& region, const detail::SharedIndexSpace& colours,
-                                       const Projection& transform, const Rect<3>& extent) {
-  const auto place = impl_.place_of(region, "restrict_to");
+AnyPartition Context::make_restriction(const AnyRegion& region,
+                                       const detail::SharedIndexSpace& colours,
+                                       const Projection& transform, const Rect<3>& extent,
+                                       Where where) {
+  const auto place = impl_.place_of(region, at("restrict_to", where).c_str());
   data::AffineMap map;
   if (const Projection::Impl* impl = transform.impl()) {
     if (impl->kind != Projection::Impl::Kind::affine)
-      throw UsageError("restrict_to " + region.name() + ": the transform must be affine, it is " +
-                       data::describe(impl));
+      throw UsageError(at("restrict_to", where) + ": restrict_to " + region.name() +
+                       ": the transform must be affine, it is " + data::describe(impl));
     map.matrix = impl->matrix;
     map.offset = impl->offset;
   } else {
@@ -78,29 +90,35 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const detail::Sh
                               "restriction");
 }
 
-AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition& b, char operation) {
-  impl_.check_usable(a, "combination of partitions");
-  impl_.check_usable(b, "combination of partitions");
+AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition& b, char operation,
+                                       Where where) {
+  impl_.check_usable(a, at("combination of partitions", where).c_str());
+  impl_.check_usable(b, at("combination of partitions", where).c_str());
   if (colours_of(a) != colours_of(b))
-    throw UsageError("the partitions " + a.name() + " and " + b.name() + " have different colours");
+    throw UsageError(at("combination of partitions", where) + ": the partitions " + a.name() +
+                     " and " + b.name() + " have different colours");
   const auto left = pieces_of(a), right = pieces_of(b);
-  const AnyRegion parent = operation == '|' && b.tree == a.tree && b.tree->is_within(parent_of(a).node, parent_of(b).node)
+  const AnyRegion parent = operation == '|' && b.tree == a.tree &&
+                                   b.tree->is_within(parent_of(a).node, parent_of(b).node)
                                ? parent_of(b)
                                : parent_of(a);
-  const auto place = impl_.place_of(parent, "combination of partitions");
+  const auto place = impl_.place_of(parent, at("combination of partitions", where).c_str());
   switch (operation) {
     case '|':
       return impl_.make_partition(place, colours_of(a), data::union_of(left, right), "union");
     case '&':
-      return impl_.make_partition(place, colours_of(a), data::intersection_of(left, right), "intersection");
+      return impl_.make_partition(place, colours_of(a), data::intersection_of(left, right),
+                                  "intersection");
     default:
-      return impl_.make_partition(place, colours_of(a), data::difference_of(left, right), "difference");
+      return impl_.make_partition(place, colours_of(a), data::difference_of(left, right),
+                                  "difference");
   }
 }
 
 AnyPartition Context::make_explicit(const AnyRegion& region,
-                                    const std::vector<const detail::SharedIndexSpace*>& pieces) {
-  const auto place = impl_.place_of(region, "partition");
+                                    const std::vector<const detail::SharedIndexSpace*>& pieces,
+                                    Where where) {
+  const auto place = impl_.place_of(region, at("partition", where).c_str());
   std::vector<IndexSpaceRef> spaces;
   for (const detail::SharedIndexSpace* piece : pieces) spaces.push_back(piece->space);
   const IndexSpaceRef colours =
@@ -114,9 +132,9 @@ namespace {
 class PointerField {
  public:
   PointerField(runtime::ContextImpl& context, const AnyRegion& region, const AnyField& field,
-               int pointed_dim)
+               int pointed_dim, std::source_location where)
       : context_(context), pointed_dim_(pointed_dim) {
-    ticket_ = context.begin_access(region, field, Privilege::read, physical_, std::source_location::current());
+    ticket_ = context.begin_access(region, field, Privilege::read, physical_, where);
   }
   ~PointerField() { context_.end_access(ticket_); }
   PointerField(const PointerField&) = delete;
@@ -147,40 +165,42 @@ class PointerField {
   detail::PhysicalArgument physical_;
 };
 
-int pointed_dim(const AnyField& field) { return static_cast<int>(field.type->size / sizeof(Coord)); }
+int pointed_dim(const AnyField& field) {
+  return static_cast<int>(field.type->size / sizeof(Coord));
+}
 
 }  // namespace
 
 AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& field,
-                                     const detail::SharedIndexSpace& colours) {
-  const auto place = impl_.place_of(region, "by_colour");
+                                     const detail::SharedIndexSpace& colours, Where where) {
+  const auto place = impl_.place_of(region, at("by_colour", where).c_str());
   std::vector<IndexSpaceRef> pieces;
   {
-    const PointerField pointers(impl_, region, field, pointed_dim(field));
+    const PointerField pointers(impl_, region, field, pointed_dim(field), where);
     pieces = data::by_colour(points_of(region), pointers.reader(), colours.space);
   }
   return impl_.make_partition(place, colours.space, std::move(pieces), "by_colour");
 }
 
 AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pieces,
-                                 const AnyField& field) {
-  impl_.check_usable(pieces, "image");
-  const auto place = impl_.place_of(target, "image");
+                                 const AnyField& field, Where where) {
+  impl_.check_usable(pieces, at("image", where).c_str());
+  const auto place = impl_.place_of(target, at("image", where).c_str());
   std::vector<IndexSpaceRef> images;
   {
-    const PointerField pointers(impl_, parent_of(pieces), field, pointed_dim(field));
+    const PointerField pointers(impl_, parent_of(pieces), field, pointed_dim(field), where);
     images = data::image(pieces_of(pieces), pointers.reader(), points_of(target));
   }
   return impl_.make_partition(place, colours_of(pieces), std::move(images), "image");
 }
 
 AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition& pieces,
-                                    const AnyField& field) {
-  impl_.check_usable(pieces, "preimage");
-  const auto place = impl_.place_of(source, "preimage");
+                                    const AnyField& field, Where where) {
+  impl_.check_usable(pieces, at("preimage", where).c_str());
+  const auto place = impl_.place_of(source, at("preimage", where).c_str());
   std::vector<IndexSpaceRef> preimages;
   {
-    const PointerField pointers(impl_, source, field, pointed_dim(field));
+    const PointerField pointers(impl_, source, field, pointed_dim(field), where);
     preimages = data::preimage(pieces_of(pieces), pointers.reader(), points_of(source));
   }
   return impl_.make_partition(place, colours_of(pieces), std::move(preimages), "preimage");
@@ -197,14 +217,16 @@ ContextImpl::Place ContextImpl::place_of(const AnyRegion& region, const char* wh
   auto& views = views_[region.tree];
   for (const auto& [view, node] : views)
     if (node == region.node) return {view, 0};
-  data::RegionTree& view = forest_.create(region.tree->node(region.node).space, region.tree->fields());
+  data::RegionTree& view =
+      forest_.create(region.tree->node(region.node).space, region.tree->fields());
   view.origin = region.tree->origin != nullptr ? region.tree->origin : region.tree;
   views.emplace_back(&view, region.node);
   return {&view, 0};
 }
 
 AnyPartition ContextImpl::make_partition(Place parent, data::IndexSpaceRef colours,
-                                         std::vector<data::IndexSpaceRef> pieces, const char* kind) {
+                                         std::vector<data::IndexSpaceRef> pieces,
+                                         const char* kind) {
   data::check_pieces(pieces, colours, parent.tree->node(parent.node).space);
   return parent.tree->make_partition(parent.node, std::move(colours), std::move(pieces), kind);
 }
