@@ -83,7 +83,10 @@ Order close(std::size_t n, const std::vector<Link>& links) {
 class Matcher {
  public:
   Matcher(const Program& program, const NaiveGraph& naive, const ContextLog& logged)
-      : program_(program), naive_(naive), logged_(logged), matched_(logged.operations.size()) {
+      : program_(program),
+        naive_(naive),
+        logged_(logged),
+        tree_(logged.operations.size(), unmatched) {
     for (std::size_t i = 0; i < logged.operations.size(); ++i) {
       const auto& o = logged.operations[i];
       by_key_[key(o.kind, o.call, o.rank, o.argument)].push_back(static_cast<int>(i));
@@ -100,13 +103,13 @@ class Matcher {
       if (o.kind == NodeKind::other) found = other < others_.size() ? others_[other++] : -1;
       else found = find(o);
       if (found < 0) text += "lacking: " + describe(program_, o);
-      else matched_[static_cast<std::size_t>(found)] = true;
+      else tree_[static_cast<std::size_t>(found)] = o.tree;
       to.push_back(found);
     }
-    for (std::size_t i = 0; i < matched_.size(); ++i) {
+    for (std::size_t i = 0; i < tree_.size(); ++i) {
       const auto& o = logged_.operations[i];
       const bool nothing = o.kind != NodeKind::fold && o.points && o.points->empty();
-      if (!matched_[i] && !nothing) text += "superfluous: " + describe(o) + "\n";
+      if (tree_[i] == unmatched && !nothing) text += "superfluous: " + describe(o) + "\n";
     }
     return text;
   }
@@ -119,8 +122,12 @@ class Matcher {
   int find(const NaiveOperation& o) const {
     const auto found = by_key_.find(key(o.kind, o.call, o.rank, o.argument));
     if (found == by_key_.end()) return -1;
-    for (const int i : found->second)
+    for (const int i : found->second) {
+      // What goes home may look alike for two arguments; both analyses take them in order.
+      const int tree = tree_[static_cast<std::size_t>(i)];
+      if (tree != unmatched && tree != o.tree) continue;
       if (fits(o, logged_.operations[static_cast<std::size_t>(i)])) return i;
+    }
     return -1;
   }
   bool fits(const NaiveOperation& o, const analysis::LoggedOperation& l) const {
@@ -138,7 +145,8 @@ class Matcher {
   const Program& program_;
   const NaiveGraph& naive_;
   const ContextLog& logged_;
-  std::vector<bool> matched_;
+  static constexpr int unmatched = -2;
+  std::vector<int> tree_;  ///< of the naive operation that each logged one was matched with
   std::map<Key, std::vector<int>> by_key_;
   std::vector<int> others_;
 };
