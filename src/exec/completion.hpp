@@ -48,15 +48,23 @@ void end_manual(Node& node, Sink& sink) {
   if (before == std::uint8_t(ManualState::granted)) sink.finish(node);
 }
 
-/// All predecessors of `node` are complete.
+/// The same as node_ready for those few that do not simply run. Apart, so that complete_node stays small.
 template <class Sink>
-void node_ready(Node& node, Executor& executor, Sink& sink) {
-  if ((node.flags & (kReducer | kManual)) == 0) [[likely]] {
-    sink.ready(node);
-  } else if (node.flags & kManual) {
+[[gnu::noinline]] void special_ready(Node& node, Executor& executor, Sink& sink) {
+  if (node.flags & kManual) {
     grant(node, executor, sink);
   } else if (node.scope->gate().admit(node)) {
     sink.ready(node);
+  }
+}
+
+/// All predecessors of `node` are complete.
+template <class Sink>
+inline void node_ready(Node& node, Executor& executor, Sink& sink) {
+  if ((node.flags & (kReducer | kManual)) == 0) [[likely]] {
+    sink.ready(node);
+  } else {
+    special_ready(node, executor, sink);
   }
 }
 
@@ -90,7 +98,7 @@ inline bool lower_pending(Node& node) {
 }
 
 template <class Sink>
-void lower_successor(TaggedNode tagged, const Failure* failure, Executor& executor, Sink& sink) {
+inline void lower_successor(TaggedNode tagged, const Failure* failure, Executor& executor, Sink& sink) {
   Node& node = *reinterpret_cast<Node*>(tagged & ~TaggedNode{1});
   if (failure && (tagged & 1)) [[unlikely]]
     pass_failure(*failure, node);

@@ -33,9 +33,11 @@ class Scope {
   /// Waits (and helps) while the window is full. Called between operations, when the owner holds no
   /// node that it has not published; an operation of several nodes may go beyond the window a little.
   void throttle() {
-    if (in_flight() >= limit_) [[unlikely]]
+    if (full()) [[unlikely]]
       make_room();
   }
+  /// Whether throttle has anything to do.
+  [[nodiscard]] bool full() const { return in_flight() >= limit_; }
 
   /// A fresh node with `payload_bytes` behind it, next sequence number, not published, no successors.
   /// Never waits. Allocates nothing in the steady state.

@@ -153,21 +153,19 @@ void ThreadedExecutor::complete_manual(Node& node) {
 void ThreadedExecutor::Sink::granted(Node&) { executor.notifier_.notify_all(kWaiter); }
 
 inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
-  if ((node.priority | node.processor) == 0) [[likely]] {
-    if (keep && !slot.next) {
-      slot.next = &node;
-      return;
-    }
-    if (!node.scope->parent()) [[likely]] {
-      slot.deque.push(&node);
-      notifier_.notify_one(kWorker);
-      return;
-    }
+  if (keep && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
+    slot.next = &node;
+  } else {
+    put_in_queue(slot, node);
   }
-  enqueue_slow(slot, node);
 }
 
-void ThreadedExecutor::enqueue_slow(Slot&, Node& node) {
+void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
+  if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
+    slot.deque.push(&node);
+    notifier_.notify_one(kWorker);
+    return;
+  }
   const bool nested = node.scope->parent() != nullptr;
   if (node.processor != 0) {
     const int queue = queue_of_.at(node.processor - 1);
@@ -416,10 +414,13 @@ bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
   if (threads() > 1) return false;
   Slot& slot = slot_of(scope);
   const Scope* within = scope.parent() ? &scope : nullptr;
-  while (scope.collect() > target) {
-    Node* node = next_or_find(slot, within);
-    if (!node) return false;
-    execute(slot, *node, true);
+  // No execution gives more than its own node back, so that many can run before it pays to look again.
+  for (std::size_t left; (left = scope.collect()) > target;) {
+    for (; left > target; --left) {
+      Node* node = next_or_find(slot, within);
+      if (!node) return scope.collect() <= target;
+      execute(slot, *node, true);
+    }
   }
   put_next_back(slot);
   return true;

@@ -106,7 +106,7 @@ class ThreadedExecutor final : public Executor {
 
   // Running.
   void enqueue(Slot& slot, Node& node, bool keep);
-  void enqueue_slow(Slot& slot, Node& node);
+  void put_in_queue(Slot& slot, Node& node);
   void execute(Slot& slot, Node& node, bool keep);
   void execute_listened(Slot& slot, Node& node);
   void finish(Slot& slot, Node& node, bool keep);
