@@ -35,11 +35,22 @@ Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memor
   counters_.link_bytes.resize(counters_.link_copies.size());
 }
 
-void Analysis::publish(Edges& edges, bool inline_if_ready) {
-  edges.log();
-  counters_.edges += edges.all().size();
-  if (inline_if_ready) executor_.publish_inline(edges.to(), edges.all());
-  else executor_.publish(edges.to(), edges.all());
+void Edges::add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
+  for (std::size_t i = size_ > kLookBack ? size_ - kLookBack : 0; i < size_; ++i) {
+    if (data_[i].from.seq != from.seq) continue;
+    if (kind == exec::EdgeKind::data) data_[i].kind = kind;
+    return;
+  }
+  if (size_ == capacity_) grow();
+  data_[size_++] = {from, kind};
+}
+
+void Edges::grow() {
+  auto larger = std::make_unique<exec::Edge[]>(2 * capacity_);
+  std::copy_n(data_, size_, larger.get());
+  more_ = std::move(larger);
+  data_ = more_.get();
+  capacity_ *= 2;
 }
 
 void Analysis::tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,
@@ -57,6 +68,14 @@ void Analysis::tell_log(const exec::Node& node, const Origin& origin, const Fiel
   operation.points = points;
   operation.info = node.info;
   log_->operation(operation);
+}
+
+void Analysis::make_valid(FieldState& field, Footprint& footprint, Instance& instance,
+                          const Origin& origin) {
+  for (Piece* piece : footprint.pieces) {
+    Use& use = piece->at(&instance);
+    if (!use.valid) materialise(field, *piece, use, origin);
+  }
 }
 
 void Analysis::make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin) {
@@ -98,18 +117,29 @@ Use* Analysis::nearest_valid(const FieldState& field, Piece& piece, MemoryId tar
   return best;
 }
 
+void Analysis::overwrite(Edges& edges, Use& use, bool reads_too) {
+  // Readers come after the writer, so with readers the edge to the writer says nothing new about order.
+  if (!use.readers.empty()) [[unlikely]] after_readers(edges, use, reads_too);
+  else if (use.writer) edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
+  use.writer = {&edges.to(), edges.to().seq};
+}
+
+void Analysis::after_readers(Edges& edges, Use& use, bool reads_too) {
+  if (use.writer && reads_too) edges.add(use.writer, exec::EdgeKind::data);
+  for (const exec::NodeRef& reader : use.readers) edges.add(reader, exec::EdgeKind::order);
+  use.readers.clear();
+}
+
 void Analysis::use(Edges& edges, FieldState&, Footprint& footprint, Instance& instance,
                    Privilege privilege) {
   for (Piece* piece : footprint.pieces) {
     Use& use = piece->at(&instance);
     if (privilege == Privilege::read) {
       read(edges, use);
-      continue;
+    } else {
+      overwrite(edges, use, privilege == Privilege::read_write);
+      piece->only_valid(use);
     }
-    overwrite(edges, use, privilege == Privilege::read_write);
-    for (Use& other : piece->uses) other.valid = false;  // rule W
-    use.valid = true;
-    if (piece->fill) piece->fill.reset();
   }
 }
 
@@ -123,15 +153,6 @@ void Analysis::read(Edges& edges, Use& use) {
     use.readers.erase(std::remove_if(use.readers.begin(), use.readers.end(), exec::is_complete),
                       use.readers.end());
   use.readers.push_back(self);
-}
-
-void Analysis::overwrite(Edges& edges, Use& use, bool reads_too) {
-  // Readers come after the writer, so with readers the edge to the writer says nothing new about order.
-  if (use.writer && (reads_too || use.readers.empty()))
-    edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
-  for (const exec::NodeRef& reader : use.readers) edges.add(reader, exec::EdgeKind::order);
-  use.writer = {&edges.to(), edges.to().seq};
-  use.readers.clear();
 }
 
 void Analysis::fill(Footprint& footprint, const std::shared_ptr<const FillValue>& value) {

@@ -47,30 +47,38 @@ std::string describe(const Origin& origin);
 class Edges {
  public:
   Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
+  Edges(const Edges&) = delete;
   void add(const exec::NodeRef& from, exec::EdgeKind kind) {
     if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
-    const std::size_t size = edges_.size();
-    for (std::size_t i = size > kLookBack ? size - kLookBack : 0; i < size; ++i) {
-      if (edges_[i].from.seq != from.seq) continue;
-      if (kind == exec::EdgeKind::data) edges_[i].kind = kind;
-      return;
-    }
-    edges_.push_back({from, kind});
+    if (size_ > 0) [[unlikely]] return add_further(from, kind);
+    few_.edges[0] = {from, kind};
+    size_ = 1;
   }
   [[nodiscard]] exec::Node& to() const { return to_; }
-  [[nodiscard]] std::span<const exec::Edge> all() const { return {edges_.data(), edges_.size()}; }
+  [[nodiscard]] std::span<const exec::Edge> all() const { return {data_, size_}; }
   /// Tells the log, if there is one.
   void log() const {
     if (log_ == nullptr) [[likely]] return;
-    for (const exec::Edge& edge : edges_) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
+    for (const exec::Edge& edge : all()) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
   }
 
  private:
-  static constexpr std::size_t kLookBack = 8;
+  static constexpr std::size_t kLookBack = 8, kInline = 8;
+  /// Not initialised: most of it is never used.
+  union Few {
+    Few() {}
+    exec::Edge edges[kInline];
+  };
+  void add_further(const exec::NodeRef& from, exec::EdgeKind kind);
+  void grow();
+
   exec::Node& to_;
   GraphLog* log_;
   std::uint64_t scope_;
-  boost::container::small_vector<exec::Edge, kLookBack> edges_;
+  exec::Edge* data_ = few_.edges;
+  std::size_t size_ = 0, capacity_ = kInline;
+  std::unique_ptr<exec::Edge[]> more_;  ///< instead of few_
+  Few few_;
 };
 
 /// What a fold operation works on. The reducing task makes the accumulator when it starts.
@@ -102,13 +110,14 @@ class Analysis {
   /// Notes that the present point task uses the instance.
   void touch(Instance& instance) { instance.last_use = point_; }
 
-  /// Rules R1 and R2 for all pieces of the footprint: issues the fills and copies that are missing.
-  void make_valid(FieldState& field, Footprint& footprint, Instance& instance, const Origin& origin) {
-    for (Piece* piece : footprint.pieces) {
-      Use& use = piece->at(&instance);
-      if (!use.valid) [[unlikely]] materialise(field, *piece, use, origin);
-    }
+  /// Whether the instance holds the latest values of the whole footprint (rule R1).
+  static bool is_valid(const Footprint& footprint, Instance& instance) {
+    for (Piece* piece : footprint.pieces)
+      if (!piece->at(&instance).valid) [[unlikely]] return false;
+    return true;
   }
+  /// Rules R1 and R2 for all pieces of the footprint: issues the fills and copies that are missing.
+  void make_valid(FieldState& field, Footprint& footprint, Instance& instance, const Origin& origin);
 
   /// Throws UsageError unless every piece of the footprint has values: valid somewhere, or filled.
   static void check_values(const FieldState& field, const Footprint& footprint, const Origin& origin);
@@ -117,12 +126,19 @@ class Analysis {
   void use(Edges& edges, FieldState& field, Footprint& footprint, Instance& instance, Privilege privilege);
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
+  [[nodiscard]] bool has_log() const { return log_ != nullptr; }
   void log_operation(const exec::Node& node, const Origin& origin, const FieldState* field = nullptr,
                      MemoryId source = 0, MemoryId target = 0, const data::IndexSpaceRef& points = {}) {
     if (log_ != nullptr) [[unlikely]] tell_log(node, origin, field, source, target, points);
   }
   /// Publishes the node with the edges collected.
-  void publish(Edges& edges, bool inline_if_ready = false);
+  void publish(const Edges& edges, bool inline_if_ready = false) {
+    edges.log();
+    const std::span<const exec::Edge> all = edges.all();
+    counters_.edges += all.size();
+    if (inline_if_ready) [[unlikely]] executor_.publish_inline(edges.to(), all);
+    else executor_.publish(edges.to(), all);
+  }
 
   /// The fold of one argument of a reducing task, with the fills and copies that it needs. Called before
   /// the reducer is published: its run function must find the fold's payload.
@@ -159,7 +175,8 @@ class Analysis {
   void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
   Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
   void read(Edges& edges, Use& use);
-  void overwrite(Edges& edges, Use& use, bool reads_too);
+  static void overwrite(Edges& edges, Use& use, bool reads_too);
+  static void after_readers(Edges& edges, Use& use, bool reads_too);
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
                        const Layout& layout, const Origin& origin);
   bool evict_one(MemoryId memory, const Origin& origin);

@@ -46,11 +46,18 @@ struct Piece {
       if (use.instance == instance) return &use;
     return nullptr;
   }
-  /// The same, made when missing.
+  /// The same, made when missing. Mostly there is one, or the one wanted is the oldest.
   Use& at(Instance* instance) {
-    if (Use* use = find(instance)) return *use;
-    uses.emplace_back().instance = instance;
-    return uses.back();
+    if (!uses.empty() && uses.front().instance == instance) [[likely]] return uses.front();
+    return find_or_add(instance);
+  }
+  Use& find_or_add(Instance* instance);
+  /// Rule W: `use` becomes the only valid one, and no fill is pending.
+  void only_valid(Use& use) {
+    if (uses.size() > 1) [[unlikely]]
+      for (Use& other : uses) other.valid = false;
+    use.valid = true;
+    if (fill) [[unlikely]] fill.reset();
   }
 };
 

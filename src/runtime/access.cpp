@@ -80,14 +80,9 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   access->node = hold(state, footprint, instance, privilege, exec::NodeKind::access, origin);
 
   access->argument.plan = access->plan.get();
+  physical = physical_argument(*points, region);
   physical.origin = instance.origin;
   physical.stride = instance.stride;
-  physical.bounds = &points->bounds();
-  if (!points->dense()) {
-    physical.rects = points->boxes().data();
-    physical.rect_count = points->boxes().size();
-  }
-  physical.region = region;
   if (runtime_.options().check) physical.info = &access->argument;
   access->ticket = next_ticket_++;
   accesses_.push_back(std::move(access));

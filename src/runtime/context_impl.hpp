@@ -130,10 +130,10 @@ class ContextImpl final : public detail::Waiter {
   AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
   LaunchRecord& take_record(LaunchPlan& plan, const LaunchRequest& request);
   void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank, bool inline_if_ready);
-  void issue_folds(LaunchPlan& plan, std::span<PlannedArgument> arguments, analysis::Edges& edges,
-                   TaskPayload& payload, analysis::Origin origin);
-  void choose_instances(LaunchPlan& plan, std::span<PlannedArgument> arguments,
-                        const analysis::Origin& origin);
+  bool data_in_place(std::span<const PlannedArgument> arguments);
+  void place_data(LaunchPlan& plan, const LaunchRecord& record, std::uint32_t rank);
+  void choose_instance(LaunchPlan& plan, PlannedArgument& argument, const analysis::Origin& origin);
+  void issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload& payload, analysis::Edges& edges);
   void depend_on(analysis::Edges& edges, const detail::FutureState& state);
   static void reclaim(exec::Node& node);
   static void release(LaunchRecord& record);

@@ -197,48 +197,57 @@ void ContextImpl::release(LaunchRecord& record) {
   record.context->free_records_ = &record;
 }
 
-// All instances first: what one argument uses is not evicted for the next.
-void ContextImpl::choose_instances(LaunchPlan& plan, std::span<PlannedArgument> arguments,
-                                   const analysis::Origin& origin) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    PlannedArgument& argument = arguments[i];
-    if (argument.instance == nullptr || argument.instance_epoch != argument.field->instance_epoch())
-        [[unlikely]] {
-      analysis::Origin chosen_for = origin;
-      chosen_for.argument = static_cast<int>(i);
-      const ArgumentMapping& mapping = plan.mappings[argument.mapping];
-      argument.instance = &analysis_.instance_for(*argument.field, argument.points, mapping.memories,
-                                                  mapping.layout, chosen_for);
-      argument.instance_epoch = argument.field->instance_epoch();
-    }
+void ContextImpl::choose_instance(LaunchPlan& plan, PlannedArgument& argument,
+                                  const analysis::Origin& origin) {
+  const ArgumentMapping& mapping = plan.mappings[argument.mapping];
+  argument.instance = &analysis_.instance_for(*argument.field, argument.points, mapping.memories,
+                                              mapping.layout, origin);
+  argument.instance_epoch = argument.field->instance_epoch();
+}
+
+// Whether the instances chosen last still hold, with the latest values of all that is read: then there is
+// nothing for place_data to do. Says which instances the point uses.
+bool ContextImpl::data_in_place(std::span<const PlannedArgument> arguments) {
+  for (const PlannedArgument& argument : arguments) {
+    if (!argument.chosen()) return false;
+    if (argument.privilege == Privilege::reduce ||
+        (reads(argument.privilege) &&
+         !analysis::Analysis::is_valid(*argument.footprint, *argument.instance)))
+      return false;
     analysis_.touch(*argument.instance);
   }
+  return true;
+}
+
+// The data of a point task where it will be used, with its latest values. What can fail does so here.
+void ContextImpl::place_data(LaunchPlan& plan, const LaunchRecord& record, std::uint32_t rank) {
+  const std::span<PlannedArgument> arguments = plan.arguments_of(rank);
+  const auto origin = [&](const PlannedArgument& argument) {
+    return analysis::Origin{record.call, rank, static_cast<int>(&argument - arguments.data()), &plan.info};
+  };
+  // All instances first: what one argument uses is not evicted for the next.
+  for (PlannedArgument& argument : arguments) {
+    if (!argument.chosen()) choose_instance(plan, argument, origin(argument));
+    analysis_.touch(*argument.instance);
+  }
+  for (PlannedArgument& argument : arguments)
+    if (reads(argument.privilege))
+      analysis_.make_valid(*argument.field, *argument.footprint, *argument.instance, origin(argument));
+  // What folds need must be there: nothing throws once the task's node is made.
+  for (PlannedArgument& argument : arguments)
+    if (argument.privilege == Privilege::reduce)
+      analysis::Analysis::check_values(*argument.field, *argument.footprint, origin(argument));
 }
 
 void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
                               bool inline_if_ready) {
-  make_room();
-  const std::size_t count = plan.requirements.size();
-  const std::span<PlannedArgument> arguments(plan.arguments.data() + rank * count, count);
-  const PlannedPoint& point = plan.points[rank];
-  analysis::Origin origin{record.call, rank, -1, &plan.info};
-
+  if (scope_.full()) [[unlikely]] make_room();
+  const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
   analysis_.begin_point();
-  choose_instances(plan, arguments, origin);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!reads(plan.requirements[i].privilege)) continue;
-    origin.argument = static_cast<int>(i);
-    analysis_.make_valid(*arguments[i].field, *arguments[i].footprint, *arguments[i].instance, origin);
-  }
-  // From here on nothing throws: what folds need must be there.
-  for (std::size_t i = 0; plan.reductions > 0 && i < count; ++i) {
-    if (plan.requirements[i].privilege != Privilege::reduce) continue;
-    origin.argument = static_cast<int>(i);
-    analysis::Analysis::check_values(*arguments[i].field, *arguments[i].footprint, origin);
-  }
-  origin.argument = -1;
+  if (!data_in_place(arguments)) [[unlikely]] place_data(plan, record, rank);
 
-  exec::Node& node = scope_.allocate(sizeof(TaskPayload) + count * sizeof(TaskPayload::Where));
+  const PlannedPoint& point = plan.points[rank];
+  exec::Node& node = scope_.allocate(sizeof(TaskPayload) + arguments.size() * sizeof(TaskPayload::Where));
   auto& payload = *::new (node.payload()) TaskPayload{&record, rank};
   node.kind = exec::NodeKind::task;
   node.run = run_task;
@@ -246,36 +255,35 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
   node.origin = &record;
   node.processor = point.queue;
   node.priority = point.priority;
-  const exec::NodeRef self{&node, node.seq};
-  analysis_.log_operation(node, origin);
-  if (record.result.valid()) record.result.state()->set_producer(rank, self);
+  if (analysis_.has_log()) [[unlikely]] analysis_.log_operation(node, {record.call, rank, -1, &plan.info});
+  if (record.result.valid()) [[unlikely]] record.result.state()->set_producer(rank, {&node, node.seq});
 
   analysis::Edges edges = analysis_.edges_to(node);
   for (const AnyFuture& future : record.futures) depend_on(edges, *future.state());
-  for (std::size_t i = 0; i < count; ++i) {
-    if (plan.requirements[i].privilege == Privilege::reduce) continue;
-    payload.arguments()[i].instance = arguments[i].instance;
-    analysis_.use(edges, *arguments[i].field, *arguments[i].footprint, *arguments[i].instance,
-                  plan.requirements[i].privilege);
+  TaskPayload::Where* where = payload.arguments();
+  for (const PlannedArgument& argument : arguments) {
+    if (argument.privilege != Privilege::reduce) [[likely]] {
+      where->instance = argument.instance;
+      analysis_.use(edges, *argument.field, *argument.footprint, *argument.instance, argument.privilege);
+    }
+    ++where;
   }
-  if (plan.reductions == 0) {
-    analysis_.publish(edges, inline_if_ready);
-    return;
-  }
-  issue_folds(plan, arguments, edges, payload, origin);
+  if (plan.reductions > 0) [[unlikely]] return issue_folds(plan, record.call, payload, edges);
+  analysis_.publish(edges, inline_if_ready);
 }
 
 // Argument by argument, what each fold needs and the fold itself. The task is published last, since it
 // tells its folds their accumulators.
-void ContextImpl::issue_folds(LaunchPlan& plan, std::span<PlannedArgument> arguments,
-                              analysis::Edges& edges, TaskPayload& payload, analysis::Origin origin) {
+void ContextImpl::issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload& payload,
+                              analysis::Edges& edges) {
   exec::Node& reducer = edges.to();
   reducer.flags |= exec::kReducer;
   exec::ReducerGate::set_folds(reducer, plan.reductions);
+  const std::span<PlannedArgument> arguments = plan.arguments_of(payload.rank);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (plan.requirements[i].privilege != Privilege::reduce) continue;
-    PlannedArgument& argument = arguments[i];
-    origin.argument = static_cast<int>(i);
+    const PlannedArgument& argument = arguments[i];
+    if (argument.privilege != Privilege::reduce) continue;
+    const analysis::Origin origin{call, payload.rank, static_cast<int>(i), &plan.info};
     payload.arguments()[i].fold = &analysis_.issue_fold({&reducer, reducer.seq}, *argument.field,
                                                         *argument.footprint, *argument.instance, origin);
   }

@@ -4,6 +4,17 @@
 
 namespace refrain::runtime {
 
+detail::PhysicalArgument physical_argument(const data::IndexSpace& points, const AnyRegion& region) {
+  detail::PhysicalArgument physical;
+  physical.bounds = &points.bounds();
+  if (!points.dense()) {
+    physical.rects = points.boxes().data();
+    physical.rect_count = points.boxes().size();
+  }
+  physical.region = region;
+  return physical;
+}
+
 PlanCache::PlanCache() : table_(64) {}
 
 LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {

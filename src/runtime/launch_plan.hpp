@@ -21,6 +21,7 @@
 #include "analysis/field_state.hpp"
 #include "data/region_tree.hpp"
 #include "exec/node.hpp"
+#include "refrain/accessor.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/mapper.hpp"
 #include "runtime/task_record.hpp"
@@ -34,10 +35,19 @@ struct PlannedArgument {
   analysis::Instance* instance = nullptr;  ///< the choice made last ...
   std::uint32_t instance_epoch = 0;        ///< ... which holds while the field's instance_epoch is this
   std::uint32_t mapping = 0;               ///< index into LaunchPlan::mappings
+  Privilege privilege = Privilege::read;   ///< the requirement's
   std::uint32_t field_index = 0;           ///< in the tree's field space
   data::IndexSpaceRef points;
   AnyRegion region;
+  detail::PhysicalArgument physical;       ///< what the task will see, but for the place in memory
+
+  [[nodiscard]] bool chosen() const {
+    return instance != nullptr && instance_epoch == field->instance_epoch();
+  }
 };
+
+/// An argument over these points, without its place in memory. Points into `points`.
+detail::PhysicalArgument physical_argument(const data::IndexSpace& points, const AnyRegion& region);
 
 /// What is the same for all points of one requirement.
 struct PlannedRequirement {
@@ -68,7 +78,9 @@ struct LaunchPlan {
   int dim = 1;
   data::IndexSpaceRef domain;  ///< of a group launch
   std::vector<PlannedRequirement> requirements;
+  std::uint32_t argument_count = 0;           ///< requirements.size(), which takes a division
   std::uint32_t reductions = 0;               ///< how many requirements reduce
+  bool check = false;                         ///< accesses are checked
   std::vector<PlannedPoint> points;
   std::vector<PlannedArgument> arguments;     ///< points x requirements
   std::vector<ArgumentMapping> mappings;      ///< distinct answers
@@ -82,6 +94,10 @@ struct LaunchPlan {
   std::vector<Tree> trees;
   [[nodiscard]] bool stale() const {
     return std::ranges::any_of(trees, [](const Tree& used) { return used.tree->uid() != used.uid; });
+  }
+
+  [[nodiscard]] std::span<PlannedArgument> arguments_of(std::size_t rank) {
+    return {arguments.data() + rank * argument_count, argument_count};
   }
 };
 

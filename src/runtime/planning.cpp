@@ -31,6 +31,7 @@ std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request)
   plan->task = std::const_pointer_cast<detail::TaskRecord>(request.task->shared_from_this());
   plan->info = {request.task->name(), request.where};
   plan->group = request.domain != nullptr;
+  plan->check = runtime_.options().check;
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
     if (r.partition.tree != nullptr && !plan->group)
@@ -47,6 +48,7 @@ std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request)
     }
     plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name), *r.field.type, r.projection});
   }
+  plan->argument_count = static_cast<std::uint32_t>(plan->requirements.size());
   plan_points(*plan, request);
   plan_arguments(*plan, request);
   check_independence(*plan, request);
@@ -96,6 +98,8 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
       }
       data::RegionTree& tree = *argument.region.tree;
       argument.points = tree.node(argument.region.node).space;
+      argument.physical = physical_argument(*argument.points, argument.region);
+      argument.privilege = r.privilege;
       argument.field = &field_state(argument.region, r.field, r.privilege, r.op, who);
       argument.field_index = *tree.find_field(r.field);
     }

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <new>
-#include <optional>
 
 #include "data/accumulator.hpp"
 #include "exec/scope.hpp"
@@ -23,24 +22,21 @@ class RunningTask final : public detail::ContextSource,
       : record_(record), payload_(payload), execution_(execution) {}
 
   std::span<const detail::PhysicalArgument> prepare() {
-    const LaunchPlan& plan = *record_.plan;
-    const std::size_t count = plan.requirements.size();
-    const PlannedArgument* planned = plan.arguments.data() + payload_.rank * count;
-    if (count > inline_arguments) more_ = std::make_unique<detail::PhysicalArgument[]>(count);
-    arguments_ = count > inline_arguments ? more_.get() : few_.arguments;
-    const bool check = record_.context->runtime().options().check;
-    if (check) [[unlikely]] infos_ = std::make_unique<detail::ArgumentInfo[]>(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      describe(i, planned[i], plan.requirements[i]);
-      if (!check) continue;
-      infos_[i] = {&plan, payload_.rank, i, this};
-      arguments_[i].info = &infos_[i];
+    LaunchPlan& plan = *record_.plan;
+    const std::span<const PlannedArgument> planned = plan.arguments_of(payload_.rank);
+    const std::size_t count = planned.size();
+    detail::PhysicalArgument* arguments = few_.arguments;
+    if (count > inline_arguments) [[unlikely]] {
+      more_ = std::make_unique<detail::PhysicalArgument[]>(count);
+      arguments = more_.get();
     }
-    return {arguments_, count};
+    for (std::size_t i = 0; i < count; ++i) describe(i, planned[i], arguments + i);
+    if (plan.check) [[unlikely]] watch({arguments, count});
+    return {arguments, count};
   }
 
   Context& context() override {
-    if (!nested_) nested_.emplace(*record_.context, record_, payload_);
+    if (!nested_) nested_ = std::make_unique<ContextImpl>(*record_.context, record_, payload_);
     return nested_->facade();
   }
   void parallel_for(std::int64_t count, std::int64_t grain,
@@ -70,20 +66,29 @@ class RunningTask final : public detail::ContextSource,
   }
 
  private:
-  void describe(std::size_t i, const PlannedArgument& planned, const PlannedRequirement& requirement) {
-    const data::IndexSpace& points = *planned.points;
-    const bool dense = points.dense();
-    auto& a = *::new (arguments_ + i) detail::PhysicalArgument{
-        nullptr, nullptr, &points.bounds(), dense ? nullptr : points.boxes().data(),
-        dense ? 0 : points.boxes().size(), nullptr, nullptr, planned.region};
-    if (requirement.privilege == Privilege::reduce) {
-      analysis::FoldPayload& fold = *payload_.arguments()[i].fold;
-      fold.accumulator = new detail::Accumulator(*requirement.op, points);
-      a.accumulator = fold.accumulator;
+  void describe(std::size_t i, const PlannedArgument& planned, detail::PhysicalArgument* at) {
+    auto& argument = *::new (at) detail::PhysicalArgument(planned.physical);
+    if (planned.privilege == Privilege::reduce) [[unlikely]] {
+      argument.accumulator = make_accumulator(i, planned);
     } else {
       const analysis::Instance& instance = *payload_.arguments()[i].instance;
-      a.origin = instance.origin;
-      a.stride = instance.stride;
+      argument.origin = instance.origin;
+      argument.stride = instance.stride;
+    }
+  }
+
+  [[gnu::noinline]] detail::Accumulator* make_accumulator(std::size_t i, const PlannedArgument& planned) {
+    analysis::FoldPayload& fold = *payload_.arguments()[i].fold;
+    fold.accumulator = new detail::Accumulator(*record_.plan->requirements[i].op, *planned.points);
+    return fold.accumulator;
+  }
+
+  /// Every access is to be checked.
+  [[gnu::noinline]] void watch(std::span<detail::PhysicalArgument> arguments) {
+    infos_ = std::make_unique<detail::ArgumentInfo[]>(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      infos_[i] = {record_.plan, payload_.rank, i, this};
+      arguments[i].info = &infos_[i];
     }
   }
 
@@ -97,14 +102,13 @@ class RunningTask final : public detail::ContextSource,
   LaunchRecord& record_;
   TaskPayload& payload_;
   exec::Execution& execution_;
-  detail::PhysicalArgument* arguments_ = nullptr;
   Few few_;
   std::unique_ptr<detail::PhysicalArgument[]> more_;
   std::unique_ptr<detail::ArgumentInfo[]> infos_;
-  std::optional<ContextImpl> nested_;
+  std::unique_ptr<ContextImpl> nested_;  ///< its size is not for every task's stack
 };
 
-void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution) {
+inline void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution) {
   const LaunchPlan& plan = *record.plan;
   RunningTask running(record, payload, execution);
   const detail::CurrentWaiter current(running);
@@ -137,9 +141,8 @@ void run_task(exec::Node& node, exec::Execution& execution) {
       if (record.holds_something) record.point_done();
     }
   } done{record};
-  detail::FutureState* result = record.result.state();
-  if (execution.failure != nullptr) {
-    if (result != nullptr) result->fail(payload.rank, *execution.failure);
+  if (execution.failure != nullptr) [[unlikely]] {
+    if (record.result.valid()) record.result.state()->fail(payload.rank, *execution.failure);
     return;
   }
   try {
@@ -147,7 +150,7 @@ void run_task(exec::Node& node, exec::Execution& execution) {
   } catch (...) {
     // One failure for the data and for the future: who has been told by either knows.
     const exec::Failure& failure = exec::fail(node, std::current_exception());
-    if (result != nullptr) result->fail(payload.rank, failure);
+    if (record.result.valid()) record.result.state()->fail(payload.rank, failure);
   }
 }
 
