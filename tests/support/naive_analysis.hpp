@@ -39,7 +39,7 @@ struct NaiveOperation {
   int argument = -1;
   int tree = -1, field = -1;
   MemoryId source = 0, target = 0;
-  Mask points = 0;    ///< copies and fills: one point
+  Mask points = 0;  ///< copies and fills: one point
   const Resolved* statement = nullptr;
 };
 
