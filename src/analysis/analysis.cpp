@@ -95,9 +95,11 @@ void Analysis::materialise(FieldState& field, Piece& piece, Use& target, const O
   }
 }
 
-void Analysis::check_values(const FieldState& field, const Footprint& footprint, const Origin& origin) {
+void Analysis::check_values(const FieldState& field, const Footprint& footprint,
+                            const Origin& origin) {
   for (const Piece* piece : footprint.pieces)
-    if (!piece->fill && std::ranges::none_of(piece->uses, &Use::valid)) fail_no_values(field, origin);
+    if (!piece->fill && std::ranges::none_of(piece->uses, &Use::valid))
+      fail_no_values(field, origin);
 }
 
 // The valid instance from which a copy is expected to be quickest; ties go to the one made first.
@@ -106,8 +108,7 @@ Use* Analysis::nearest_valid(const FieldState& field, Piece& piece, MemoryId tar
   double best_seconds = 0;
   for (Use& use : piece.uses) {
     if (!use.valid) continue;
-    const double seconds =
-        machine_.copy_seconds(use.instance->memory, target, field.type().size);
+    const double seconds = machine_.copy_seconds(use.instance->memory, target, field.type().size);
     if (best == nullptr || seconds < best_seconds ||
         (seconds == best_seconds && use.instance->number < best->instance->number)) {
       best = &use;
@@ -119,8 +120,10 @@ Use* Analysis::nearest_valid(const FieldState& field, Piece& piece, MemoryId tar
 
 void Analysis::overwrite(Edges& edges, Use& use, bool reads_too) {
   // Readers come after the writer, so with readers the edge to the writer says nothing new about order.
-  if (!use.readers.empty()) [[unlikely]] after_readers(edges, use, reads_too);
-  else if (use.writer) edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
+  if (!use.readers.empty()) [[unlikely]]
+    after_readers(edges, use, reads_too);
+  else if (use.writer)
+    edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
   use.writer = {&edges.to(), edges.to().seq};
 }
 
@@ -141,6 +144,15 @@ void Analysis::use(Edges& edges, FieldState&, Footprint& footprint, Instance& in
       piece->only_valid(use);
     }
   }
+  if (footprint.pieces.empty()) [[unlikely]]
+    note_looker(instance, {&edges.to(), edges.to().seq});
+}
+
+void Analysis::note_looker(Instance& instance, const exec::NodeRef& node) {
+  if (instance.lookers.size() == instance.lookers.capacity())
+    std::erase_if(instance.lookers,
+                  [](const exec::NodeRef& looker) { return exec::is_complete(looker); });
+  instance.lookers.push_back(node);
 }
 
 void Analysis::read(Edges& edges, Use& use) {

@@ -28,7 +28,9 @@
 #include "refrain/privilege.hpp"
 #include "refrain/reduction.hpp"
 
-namespace refrain::detail { class Accumulator; }
+namespace refrain::detail {
+class Accumulator;
+}
 
 namespace refrain::analysis {
 
@@ -50,7 +52,8 @@ class Edges {
   Edges(const Edges&) = delete;
   void add(const exec::NodeRef& from, exec::EdgeKind kind) {
     if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
-    if (size_ > 0) [[unlikely]] return add_further(from, kind);
+    if (size_ > 0) [[unlikely]]
+      return add_further(from, kind);
     few_.edges[0] = {from, kind};
     size_ = 1;
   }
@@ -58,7 +61,8 @@ class Edges {
   [[nodiscard]] std::span<const exec::Edge> all() const { return {data_, size_}; }
   /// Tells the log, if there is one.
   void log() const {
-    if (log_ == nullptr) [[likely]] return;
+    if (log_ == nullptr) [[likely]]
+      return;
     for (const exec::Edge& edge : all()) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
   }
 
@@ -91,7 +95,8 @@ struct FoldPayload {
 /// Counted by the owner.
 struct AnalysisCounters {
   std::uint64_t edges = 0, copies = 0, copied_bytes = 0, fills = 0, folds = 0, evictions = 0;
-  std::vector<std::uint64_t> link_copies, link_bytes;  ///< per pair of memories, from * memories + to
+  std::vector<std::uint64_t> link_copies,
+      link_bytes;  ///< per pair of memories, from * memories + to
 };
 
 class Analysis {
@@ -103,7 +108,8 @@ class Analysis {
   /// or the first made that contains the points, or a new one (Extent::whole: of the whole field).
   /// Throws OutOfMemory. Instances that `begin_point` has seen used since are not evicted for it.
   Instance& instance_for(FieldState& field, const data::IndexSpaceRef& points,
-                         std::span<const MemoryId> memories, const Layout& layout, const Origin& origin);
+                         std::span<const MemoryId> memories, const Layout& layout,
+                         const Origin& origin);
 
   /// A new point task begins: what it uses from here on must stay.
   void begin_point() { ++point_; }
@@ -113,30 +119,37 @@ class Analysis {
   /// Whether the instance holds the latest values of the whole footprint (rule R1).
   static bool is_valid(const Footprint& footprint, Instance& instance) {
     for (Piece* piece : footprint.pieces)
-      if (!piece->at(&instance).valid) [[unlikely]] return false;
+      if (!piece->at(&instance).valid) [[unlikely]]
+        return false;
     return true;
   }
   /// Rules R1 and R2 for all pieces of the footprint: issues the fills and copies that are missing.
-  void make_valid(FieldState& field, Footprint& footprint, Instance& instance, const Origin& origin);
+  void make_valid(FieldState& field, Footprint& footprint, Instance& instance,
+                  const Origin& origin);
 
   /// Throws UsageError unless every piece of the footprint has values: valid somewhere, or filled.
-  static void check_values(const FieldState& field, const Footprint& footprint, const Origin& origin);
+  static void check_values(const FieldState& field, const Footprint& footprint,
+                           const Origin& origin);
 
   /// The edges and the state change of one region argument (not Privilege::reduce) of node `edges.to()`.
-  void use(Edges& edges, FieldState& field, Footprint& footprint, Instance& instance, Privilege privilege);
+  void use(Edges& edges, FieldState& field, Footprint& footprint, Instance& instance,
+           Privilege privilege);
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }
-  void log_operation(const exec::Node& node, const Origin& origin, const FieldState* field = nullptr,
-                     MemoryId source = 0, MemoryId target = 0, const data::IndexSpaceRef& points = {}) {
-    if (log_ != nullptr) [[unlikely]] tell_log(node, origin, field, source, target, points);
+  void log_operation(const exec::Node& node, const Origin& origin,
+                     const FieldState* field = nullptr, MemoryId source = 0, MemoryId target = 0,
+                     const data::IndexSpaceRef& points = {}) {
+    if (log_ != nullptr) [[unlikely]]
+      tell_log(node, origin, field, source, target, points);
   }
   /// Publishes the node with the edges collected.
   void publish(const Edges& edges, bool inline_if_ready = false) {
     edges.log();
     const std::span<const exec::Edge> all = edges.all();
     counters_.edges += all.size();
-    if (inline_if_ready) [[unlikely]] executor_.publish_inline(edges.to(), all);
+    if (inline_if_ready) [[unlikely]]
+      executor_.publish_inline(edges.to(), all);
     else executor_.publish(edges.to(), all);
   }
 
@@ -167,11 +180,12 @@ class Analysis {
   void make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin);
 
  private:
-  void tell_log(const exec::Node& node, const Origin& origin, const FieldState* field, MemoryId source,
-                MemoryId target, const data::IndexSpaceRef& points);
+  void tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,
+                MemoryId source, MemoryId target, const data::IndexSpaceRef& points);
   void materialise(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_copy(FieldState& field, Piece& piece, Use& source, Use& target, const Origin& origin);
+  static void note_looker(Instance& instance, const exec::NodeRef& node);
   void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
   Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
   void read(Edges& edges, Use& use);

@@ -69,7 +69,8 @@ void FieldState::split_by_siblings(Piece& piece, const data::RegionTree& tree,
 // Splits pieces until the points are a union of whole ones.
 void FieldState::refine(const data::IndexSpaceRef& points, const data::RegionTree* tree,
                         std::uint32_t node) {
-  const std::uint32_t family = tree != nullptr ? tree->node(node).partition : data::RegionNode::none;
+  const std::uint32_t family =
+      tree != nullptr ? tree->node(node).partition : data::RegionNode::none;
   for (Piece* piece : index_.query(*points)) {
     if (data::contains_uncached(points, piece->points)) continue;
     if (family != data::RegionNode::none) {
@@ -114,10 +115,12 @@ void FieldState::forget_footprints(const std::function<bool(const data::IndexSpa
 namespace {
 
 bool same_state(const Piece& a, const Piece& b) {
-  if (a.fill != b.fill || a.uses.size() != b.uses.size() || a.footprints != b.footprints) return false;
+  if (a.fill != b.fill || a.uses.size() != b.uses.size() || a.footprints != b.footprints)
+    return false;
   for (std::size_t i = 0; i < a.uses.size(); ++i) {
     const Use &x = a.uses[i], &y = b.uses[i];
-    if (x.instance != y.instance || x.valid != y.valid || x.writer != y.writer || x.readers != y.readers)
+    if (x.instance != y.instance || x.valid != y.valid || x.writer != y.writer ||
+        x.readers != y.readers)
       return false;
   }
   return true;
@@ -173,7 +176,7 @@ Instance& FieldState::add_instance(std::unique_ptr<Instance> instance) {
 }
 
 std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
-                                                            std::vector<exec::NodeRef>& users) {
+                                                      std::vector<exec::NodeRef>& users) {
   for (Piece* piece : index_.query(*instance.space)) {
     auto use = std::find_if(piece->uses.begin(), piece->uses.end(),
                             [&](const Use& u) { return u.instance == &instance; });
@@ -183,9 +186,12 @@ std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
       if (!exec::is_complete(reader)) users.push_back(reader);
     piece->uses.erase(use);
   }
+  for (const exec::NodeRef& looker : instance.lookers)
+    if (!exec::is_complete(looker)) users.push_back(looker);
   auto it = std::find_if(instances_.begin(), instances_.end(),
                          [&](const auto& other) { return other.get() == &instance; });
-  REFRAIN_ASSERT(it != instances_.end(), "an instance belongs to the field state it is removed from");
+  REFRAIN_ASSERT(it != instances_.end(),
+                 "an instance belongs to the field state it is removed from");
   std::unique_ptr<Instance> removed = std::move(*it);
   instances_.erase(it);
   ++instance_epoch_;

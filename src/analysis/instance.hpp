@@ -27,18 +27,20 @@ enum class Storage : std::uint8_t {
 
 struct Instance {
   FieldState* field = nullptr;
-  data::IndexSpaceRef space;       ///< the points it has room for
+  data::IndexSpaceRef space;  ///< the points it has room for
   MemoryId memory = 0;
   Layout layout;
   Storage storage = Storage::pool;
-  std::byte* origin = nullptr;     ///< address of the point (0, 0, 0), perhaps outside the storage
-  Coord stride[3] = {};            ///< bytes
-  void* bytes = nullptr;           ///< what the pool gave
-  std::size_t size = 0;            ///< of it
-  std::uint32_t number = 0;        ///< order of creation within its field, from 0
-  std::size_t live_index = 0;      ///< its place in InstanceStore::in_memory
-  std::uint64_t last_use = 0;      ///< number of the last point task that used it (for eviction)
-  std::string made_by;             ///< task and source line, for messages about full memories
+  std::byte* origin = nullptr;  ///< address of the point (0, 0, 0), perhaps outside the storage
+  Coord stride[3] = {};         ///< bytes
+  void* bytes = nullptr;        ///< what the pool gave
+  std::size_t size = 0;         ///< of it
+  std::uint32_t number = 0;     ///< order of creation within its field, from 0
+  std::size_t live_index = 0;   ///< its place in InstanceStore::in_memory
+  std::uint64_t last_use = 0;   ///< number of the last point task that used it (for eviction)
+  /// Operations with an argument here that has no points: no piece knows them, but they look at this.
+  std::vector<exec::NodeRef> lookers;
+  std::string made_by;  ///< task and source line, for messages about full memories
 };
 
 }  // namespace refrain::analysis

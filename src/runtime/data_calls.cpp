@@ -11,7 +11,8 @@
 
 namespace refrain::runtime {
 
-AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields) {
+AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points,
+                                   std::span<const AnyField> fields) {
   std::vector<data::FieldColumn> columns;
   for (const AnyField& field : fields) {
     for (const data::FieldColumn& other : columns)
@@ -20,7 +21,8 @@ AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points, std::span<
     columns.push_back({std::string(field.name), field.key, *field.type});
   }
   data::RegionTree& tree = forest_.create(points, std::move(columns));
-  tree.origin = nullptr;
+  // Written only when it changes: a task in flight may be looking at a tree that is taken up again.
+  if (tree.origin != nullptr) tree.origin = nullptr;
   return tree.handle(0);
 }
 
@@ -36,9 +38,11 @@ void ContextImpl::destroy(const AnyRegion& region, Where where) {
   check_usable(region, who.c_str());
   data::RegionTree& tree = *region.tree;
   if (&tree.forest() != &forest_ || tree.origin != nullptr)
-    throw UsageError(who + ": " + region.name() + " was made by another context, which alone can destroy it");
+    throw UsageError(who + ": " + region.name() +
+                     " was made by another context, which alone can destroy it");
   if (region.node != 0)
-    throw UsageError(who + ": " + region.name() + " is a subregion; destroy its partition or the whole region");
+    throw UsageError(who + ": " + region.name() +
+                     " is a subregion; destroy its partition or the whole region");
   Signature signature(Signature::Call::destroy);
   signature.add(region);
   note_call(signature.token());
@@ -114,8 +118,8 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   analysis::Analysis::fill(state.footprint(points, region.tree, region.node), value);
 }
 
-void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
-                       const AnyField& target_field, Where where) {
+void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
+                       const AnyRegion& target, const AnyField& target_field, Where where) {
   runtime_.executor().interleave();
   scope_.throttle();
   const std::string who = "copy at " + to_string(where);
@@ -123,12 +127,13 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field, co
   check_usable(target, who.c_str());
   const data::IndexSpaceRef points = target.tree->node(target.node).space;
   if (!data::contains(source.tree->node(source.node).space, points))
-    throw UsageError(who + ": the source " + source.name() + " does not contain all points of the target " +
-                     target.name());
+    throw UsageError(who + ": the source " + source.name() +
+                     " does not contain all points of the target " + target.name());
   if (*source_field.type != *target_field.type)
     throw UsageError(who + ": the source field '" + std::string(source_field.name) + "' holds " +
                      std::string(source_field.type->name) + ", the target field '" +
-                     std::string(target_field.name) + "' holds " + std::string(target_field.type->name));
+                     std::string(target_field.name) + "' holds " +
+                     std::string(target_field.type->name));
   analysis::FieldState& from = field_state(source, source_field, Privilege::read, nullptr, who);
   analysis::FieldState& to = field_state(target, target_field, Privilege::write, nullptr, who);
   Signature signature(Signature::Call::copy);
