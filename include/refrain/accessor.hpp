@@ -31,13 +31,14 @@ struct ArgumentInfo;  ///< for messages: task, argument position, region, field
 /// A region argument as the task sees it: where its field lies in memory. What it points to lasts as long
 /// as the task runs (the access is open).
 struct PhysicalArgument {
-  std::byte* origin = nullptr;  ///< address of the point (0, 0, 0), which may lie outside the storage
-  const Coord* stride = nullptr;   ///< in bytes, per dimension
-  const Rect<3>* bounds = nullptr; ///< of the argument's points
-  const Rect<3>* rects = nullptr;  ///< its disjoint rectangles when not dense
+  std::byte* origin =
+      nullptr;  ///< address of the point (0, 0, 0), which may lie outside the storage
+  const Coord* stride = nullptr;    ///< in bytes, per dimension
+  const Rect<3>* bounds = nullptr;  ///< of the argument's points
+  const Rect<3>* rects = nullptr;   ///< its disjoint rectangles when not dense
   std::size_t rect_count = 0;
-  Accumulator* accumulator = nullptr;     ///< for reductions, in place of origin
-  const ArgumentInfo* info = nullptr;     ///< set when accesses are checked
+  Accumulator* accumulator = nullptr;  ///< for reductions, in place of origin
+  const ArgumentInfo* info = nullptr;  ///< set when accesses are checked
   AnyRegion region;
 };
 
@@ -77,7 +78,11 @@ class DenseAccessor {
   static constexpr int dim = N;
 
   explicit DenseAccessor(const PhysicalArgument& a)
-      : origin_(a.origin), rects_(a.rects), rect_count_(a.rect_count), info_(a.info), region_(a.region) {
+      : origin_(a.origin),
+        rects_(a.rects),
+        rect_count_(a.rect_count),
+        info_(a.info),
+        region_(a.region) {
     for (int d = 0; d < N; ++d) {
       stride_[d] = a.stride[d];
       bounds_.lo[d] = a.bounds->lo[d];
@@ -89,7 +94,8 @@ class DenseAccessor {
   [[nodiscard]] Domain<N> domain() const { return {bounds_, rects_, rect_count_}; }
 
   Value& operator[](const Point<N>& p) const {
-    if (info_ != nullptr) [[unlikely]] check_access(*info_, p);
+    if (info_ != nullptr) [[unlikely]]
+      check_access(*info_, p);
     std::byte* address = origin_;
     for (int d = 0; d < N; ++d) address += p[d] * stride_[d];
     return *reinterpret_cast<Value*>(address);
@@ -174,7 +180,8 @@ class Reduce {
 
   /// accumulator(p) = Op::fold(accumulator(p), contribution)
   void reduce(const Point<N>& p, const T& contribution) const {
-    if (info_ != nullptr) [[unlikely]] check_access(*info_, p);
+    if (info_ != nullptr) [[unlikely]]
+      check_access(*info_, p);
     std::size_t index = 0;
     for (int d = 0; d < N; ++d)
       index = index * static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1) +
@@ -192,7 +199,9 @@ class Reduce {
   class Slot {
    public:
     Slot(const Reduce& accessor, const Point<N>& p) : accessor_(accessor), point_(p) {}
-    void operator+=(const T& x) const requires std::is_same_v<Op, Sum> { accessor_.reduce(point_, x); }
+    void operator+=(const T& x) const requires std::is_same_v<Op, Sum> {
+      accessor_.reduce(point_, x);
+    }
     void operator*=(const T& x) const requires std::is_same_v<Op, Product> {
       accessor_.reduce(point_, x);
     }

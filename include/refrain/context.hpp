@@ -380,8 +380,9 @@ class Context {
       detail::fill_requirement<Group, std::remove_cvref_t<P>>(requirements[requirement_count++],
                                                               argument);
     } else if constexpr (detail::is_per_point<A>) {
-      static_assert(Group, "per_point gives an argument for each point of a group launch: a single "
-                           "launch takes the value itself");
+      static_assert(Group,
+                    "per_point gives an argument for each point of a group launch: a single "
+                    "launch takes the value itself");
     } else if constexpr (std::is_same_v<A, Future<std::remove_cvref_t<P>>>) {
       futures[future_count++] = argument.state();
     }

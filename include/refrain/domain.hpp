@@ -11,7 +11,9 @@
 
 namespace refrain {
 
-namespace detail { struct SharedIndexSpace; }
+namespace detail {
+struct SharedIndexSpace;
+}
 
 /// A view of a set of points; valid as long as what it came from (a task's argument: the task's body).
 template <int N>
@@ -67,7 +69,11 @@ class Domain {
       enter();
       return *this;
     }
-    iterator operator++(int) { iterator before = *this; ++*this; return before; }
+    iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
     friend bool operator==(const iterator& a, const iterator& b) {
       return a.index_ == b.index_ && a.point_ == b.point_;
     }
@@ -105,7 +111,8 @@ class IndexSpace {
   IndexSpace(const Rect<N>& dense);
   /// The union of the rectangles, which may overlap.
   explicit IndexSpace(std::span<const Rect<N>> rects);
-  explicit IndexSpace(const std::vector<Rect<N>>& rects) : IndexSpace(std::span<const Rect<N>>(rects)) {}
+  explicit IndexSpace(const std::vector<Rect<N>>& rects)
+      : IndexSpace(std::span<const Rect<N>>(rects)) {}
   /// The set of the points.
   explicit IndexSpace(const std::vector<Point<N>>& points);
 

@@ -34,7 +34,8 @@ struct LaunchDomain {
 struct ValueOps {
   std::size_t size = 0;
   std::size_t alignment = 1;
-  void (*move)(void* to, void* from) = nullptr;   ///< move-constructs `to`; `from` stays destructible
+  void (*move)(void* to,
+               void* from) = nullptr;  ///< move-constructs `to`; `from` stays destructible
   void (*destroy)(void* values) = nullptr;
 };
 
@@ -54,11 +55,11 @@ class ContextSource {
 /// What a task body is called with.
 struct TaskFrame {
   std::span<const detail::PhysicalArgument> arguments;  ///< one per requirement
-  void* values = nullptr;           ///< the launch's by-value arguments
+  void* values = nullptr;                               ///< the launch's by-value arguments
   std::span<const AnyFuture> futures;  ///< those of the launch request; their values are there
-  void* result = nullptr;           ///< storage for the return value; null if the task has none
-  Point<3> point{};                 ///< the point of a group launch
-  std::size_t rank = 0;             ///< its position in the order of the launch domain
+  void* result = nullptr;              ///< storage for the return value; null if the task has none
+  Point<3> point{};                    ///< the point of a group launch
+  std::size_t rank = 0;                ///< its position in the order of the launch domain
   detail::ContextSource* source = nullptr;
 
   /// The context for launching child tasks.
@@ -67,10 +68,11 @@ struct TaskFrame {
   /// which is looked at where accesses are checked.
   template <class Accessor>
   [[nodiscard]] Accessor get(std::size_t i) const {
-    if (i >= arguments.size()) [[unlikely]] detail::fail_argument(i, arguments.size());
+    if (i >= arguments.size()) [[unlikely]]
+      detail::fail_argument(i, arguments.size());
     if (const detail::ArgumentInfo* info = arguments[i].info) [[unlikely]]
-      detail::check_accessor(*info, Accessor::privilege, value_type<typename Accessor::value_type>(),
-                             Accessor::dim);
+      detail::check_accessor(*info, Accessor::privilege,
+                             value_type<typename Accessor::value_type>(), Accessor::dim);
     return Accessor{arguments[i]};
   }
 };
@@ -107,11 +109,11 @@ class DynamicTask {
 
 /// One region argument of a launch.
 struct Requirement {
-  AnyRegion region;          ///< either this ...
-  AnyPartition partition;    ///< ... or this (tree set) with a projection, in group launches
+  AnyRegion region;        ///< either this ...
+  AnyPartition partition;  ///< ... or this (tree set) with a projection, in group launches
   AnyField field;
   Privilege privilege = Privilege::read;
-  const ReductionOp* op = nullptr;   ///< for Privilege::reduce
+  const ReductionOp* op = nullptr;  ///< for Privilege::reduce
   bool relaxed = false;
   Projection projection;
 
@@ -134,14 +136,14 @@ struct LaunchHints {
 /// Everything about one launch.
 struct LaunchRequest {
   const detail::TaskRecord* task = nullptr;
-  const detail::LaunchDomain* domain = nullptr;      ///< null: a single launch
+  const detail::LaunchDomain* domain = nullptr;  ///< null: a single launch
   std::span<const Requirement> requirements;
-  void* values = nullptr;                            ///< moved from
+  void* values = nullptr;  ///< moved from
   const detail::ValueOps* value_ops = nullptr;
-  std::span<detail::FutureState* const> futures;     ///< awaited before the task starts
+  std::span<detail::FutureState* const> futures;  ///< awaited before the task starts
   LaunchHints hints;
   std::source_location where;
-  bool wants_future = false;                         ///< the caller keeps the result
+  bool wants_future = false;  ///< the caller keeps the result
 };
 
 }  // namespace refrain

@@ -57,7 +57,8 @@ class AnyFuture {
  protected:
   /// UsageError for an empty future.
   [[nodiscard]] detail::FutureState& held() const {
-    if (state_ == nullptr) [[unlikely]] detail::fail_empty();
+    if (state_ == nullptr) [[unlikely]]
+      detail::fail_empty();
     return *state_;
   }
 

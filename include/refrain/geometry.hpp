@@ -57,7 +57,9 @@ struct Rect {
   Point<N> lo{};
   Point<N> hi{};
 
-  constexpr Rect() { for (int d = 0; d < N; ++d) hi[d] = -1; }
+  constexpr Rect() {
+    for (int d = 0; d < N; ++d) hi[d] = -1;
+  }
   constexpr Rect(Point<N> low, Point<N> high) : lo(low), hi(high) {}
 
   [[nodiscard]] constexpr bool empty() const {

@@ -9,15 +9,20 @@
 
 namespace refrain::detail {
 
-template <class List> struct CountExplicit;
+template <class List>
+struct CountExplicit;
 template <class... Ps>
 struct CountExplicit<TypeList<Ps...>> {
   static constexpr std::size_t arguments = (std::size_t{0} + ... + (is_implicit<Ps> ? 0 : 1));
   static constexpr std::size_t accessors = (std::size_t{0} + ... + (is_accessor<Ps> ? 1 : 0));
 };
 
-template <class List, class... Done> struct Explicit;
-template <class... Done> struct Explicit<TypeList<>, Done...> { using type = std::tuple<std::type_identity<Done>...>; };
+template <class List, class... Done>
+struct Explicit;
+template <class... Done>
+struct Explicit<TypeList<>, Done...> {
+  using type = std::tuple<std::type_identity<Done>...>;
+};
 template <class P, class... Rest, class... Done>
 struct Explicit<TypeList<P, Rest...>, Done...>
     : std::conditional_t<is_implicit<P>, Explicit<TypeList<Rest...>, Done...>,
@@ -25,7 +30,9 @@ struct Explicit<TypeList<P, Rest...>, Done...>
 
 /// The launch domain from an int, a Rect or an IndexSpace.
 template <std::integral I>
-LaunchDomain launch_domain(I points) { return {1, {{0, 0, 0}, {static_cast<Coord>(points) - 1, 0, 0}}, nullptr}; }
+LaunchDomain launch_domain(I points) {
+  return {1, {{0, 0, 0}, {static_cast<Coord>(points) - 1, 0, 0}}, nullptr};
+}
 template <int N>
 LaunchDomain launch_domain(const Rect<N>& rect) {
   LaunchDomain domain{N, {{0, 0, 0}, {0, 0, 0}}, nullptr};
@@ -40,24 +47,33 @@ LaunchDomain launch_domain(const IndexSpace<N>& space) {
   return {N, {{0, 0, 0}, {0, 0, 0}}, &space.shared()};
 }
 
-template <class T> inline constexpr bool is_region_argument = false;
-template <class T, int N> inline constexpr bool is_region_argument<RegionArgument<T, N>> = true;
-template <class T> inline constexpr bool is_partition_argument = false;
-template <class T, int N> inline constexpr bool is_partition_argument<PartitionArgument<T, N>> = true;
+template <class T>
+inline constexpr bool is_region_argument = false;
+template <class T, int N>
+inline constexpr bool is_region_argument<RegionArgument<T, N>> = true;
+template <class T>
+inline constexpr bool is_partition_argument = false;
+template <class T, int N>
+inline constexpr bool is_partition_argument<PartitionArgument<T, N>> = true;
 
-template <class Accessor> struct ReductionOf {
+template <class Accessor>
+struct ReductionOf {
   static constexpr const ReductionOp* op = nullptr;
 };
-template <class Op, class T, int N> struct ReductionOf<Reduce<Op, T, N>> {
+template <class Op, class T, int N>
+struct ReductionOf<Reduce<Op, T, N>> {
   static constexpr const ReductionOp* op = &reduction_op<Op, T>;
 };
 
-template <class A> struct ArgumentShape;
-template <class T, int N> struct ArgumentShape<RegionArgument<T, N>> {
+template <class A>
+struct ArgumentShape;
+template <class T, int N>
+struct ArgumentShape<RegionArgument<T, N>> {
   using value = T;
   static constexpr int dim = N;
 };
-template <class T, int N> struct ArgumentShape<PartitionArgument<T, N>> {
+template <class T, int N>
+struct ArgumentShape<PartitionArgument<T, N>> {
   using value = T;
   static constexpr int dim = N;
 };
@@ -68,13 +84,15 @@ void fill_requirement(Requirement& r, const Argument& argument) {
                 "this parameter of the task is an accessor (Read, Write, ReadWrite, Reduce): pass "
                 "region[field] or partition[field] for it");
   if constexpr (is_region_argument<Argument> || is_partition_argument<Argument>) {
-    static_assert(std::is_same_v<typename Accessor::value_type, typename ArgumentShape<Argument>::value>,
-                  "the field's type is not the type in the task's accessor");
+    static_assert(
+        std::is_same_v<typename Accessor::value_type, typename ArgumentShape<Argument>::value>,
+        "the field's type is not the type in the task's accessor");
     static_assert(Accessor::dim == ArgumentShape<Argument>::dim,
                   "the region's number of dimensions is not the one in the task's accessor");
-    static_assert(Group || !is_partition_argument<Argument>,
-                  "a partition is an argument of a group launch: give a domain first, as in "
-                  "launch(task, domain, partition[field]), or pass one piece, partition(colour)[field]");
+    static_assert(
+        Group || !is_partition_argument<Argument>,
+        "a partition is an argument of a group launch: give a domain first, as in "
+        "launch(task, domain, partition[field]), or pass one piece, partition(colour)[field]");
     if constexpr (is_partition_argument<Argument>) {
       r.partition = argument.partition;
       r.projection = argument.projection;
@@ -101,7 +119,8 @@ ValueSlot<T> make_slot(Argument&& argument, const LaunchDomain* domain) {
     std::vector<T> values;
     if (domain != nullptr)
       for_each_launch_point(*domain, [&](std::size_t, const Point<3>& q) {
-        if constexpr (requires { argument.f(Point<1>{q[0]}); }) values.push_back(argument.f(Point<1>{q[0]}));
+        if constexpr (requires { argument.f(Point<1>{q[0]}); })
+          values.push_back(argument.f(Point<1>{q[0]}));
         else if constexpr (requires { argument.f(Point<2>{q[0], q[1]}); })
           values.push_back(argument.f(Point<2>{q[0], q[1]}));
         else values.push_back(argument.f(q));
@@ -120,10 +139,18 @@ inline constexpr ValueOps value_ops{
     [](void* to, void* from) { ::new (to) Values(std::move(*static_cast<Values*>(from))); },
     [](void* values) { static_cast<Values*>(values)->~Values(); }};
 
-template <class T> const T& plain_task(const T& task) { return task; }
-template <class T> requires requires(const T& t) { t.hints; t.task; }
+template <class T>
+const T& plain_task(const T& task) {
+  return task;
+}
+template <class T>
+  requires requires(const T& t) {
+    t.hints;
+    t.task;
+  }
 const auto& plain_task(const T& hinted) { return hinted.task; }
-template <class T> LaunchHints hints_of(const T& task) {
+template <class T>
+LaunchHints hints_of(const T& task) {
   if constexpr (requires { task.hints; }) return task.hints;
   else return {};
 }

@@ -20,7 +20,10 @@ namespace refrain {
 
 /// How an instance lies in memory.
 enum class Arrangement : std::uint8_t { struct_of_arrays, array_of_structs };
-enum class Order : std::uint8_t { c, fortran };  ///< which dimension is contiguous: the last, the first
+enum class Order : std::uint8_t {
+  c,
+  fortran
+};  ///< which dimension is contiguous: the last, the first
 
 /// How much of the region tree an instance covers.
 enum class Extent : std::uint8_t {
@@ -39,9 +42,9 @@ struct Layout {
 struct MappingArgument {
   std::string_view field;
   Privilege privilege = Privilege::read;
-  std::size_t value_size = 0;      ///< bytes per point
-  std::size_t points = 0;          ///< of this point task's argument
-  bool partitioned = false;        ///< each point of the group has its own piece
+  std::size_t value_size = 0;  ///< bytes per point
+  std::size_t points = 0;      ///< of this point task's argument
+  bool partitioned = false;    ///< each point of the group has its own piece
 };
 
 /// A launch, as a mapper sees it.
@@ -50,17 +53,18 @@ struct MappingInput {
   std::source_location where;
   bool group = false;
   int dim = 1;
-  std::size_t points = 1;                     ///< number of points of the launch
-  std::size_t rank = 0;                       ///< which of them is asked about
+  std::size_t points = 1;  ///< number of points of the launch
+  std::size_t rank = 0;    ///< which of them is asked about
   Point<3> point{};
   std::span<const MappingArgument> arguments;
-  std::span<const ProcessorKind> variants;    ///< kinds the task has a body for and the machine has
+  std::span<const ProcessorKind> variants;  ///< kinds the task has a body for and the machine has
   const Machine* machine = nullptr;
 };
 
 /// Where one argument's instance should be.
 struct ArgumentMapping {
-  std::vector<MemoryId> memories;  ///< tried in this order; each must be reachable from the processor
+  std::vector<MemoryId>
+      memories;  ///< tried in this order; each must be reachable from the processor
   Layout layout{};
 };
 
@@ -84,7 +88,9 @@ class Mapper {
 
   /// Forgets all remembered answers: the next launches ask again. Any thread.
   void forget() noexcept { epoch_.fetch_add(1, std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t epoch() const noexcept {
+    return epoch_.load(std::memory_order_relaxed);
+  }
 
  private:
   // Relaxed: a launch that races with forget() may use either answer; both are right.

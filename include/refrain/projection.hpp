@@ -20,7 +20,8 @@ class Projection {
   Projection() = default;
 
   /// colour = matrix * point + offset (unused dimensions zero).
-  static Projection affine(const std::array<std::array<Coord, 3>, 3>& matrix, const Point<3>& offset);
+  static Projection affine(const std::array<std::array<Coord, 3>, 3>& matrix,
+                           const Point<3>& offset);
   /// Any pure function. It has no state but `key`; name and key identify it in signatures.
   static Projection function(std::string name, Function f, std::uint64_t key = 0);
 

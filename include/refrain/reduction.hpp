@@ -27,15 +27,21 @@ struct Sum {
     else return T{};
   }
   template <class T>
-  static constexpr T fold(T a, T b) { return static_cast<T>(a + b); }
+  static constexpr T fold(T a, T b) {
+    return static_cast<T>(a + b);
+  }
 };
 
 struct Product {
   static constexpr std::string_view name = "*";
   template <class T>
-  static constexpr T identity() { return T(1); }
+  static constexpr T identity() {
+    return T(1);
+  }
   template <class T>
-  static constexpr T fold(T a, T b) { return static_cast<T>(a * b); }
+  static constexpr T fold(T a, T b) {
+    return static_cast<T>(a * b);
+  }
 };
 
 struct Min {
@@ -46,7 +52,9 @@ struct Min {
     else return std::numeric_limits<T>::max();
   }
   template <class T>
-  static constexpr T fold(T a, T b) { return b < a ? b : a; }
+  static constexpr T fold(T a, T b) {
+    return b < a ? b : a;
+  }
 };
 
 struct Max {
@@ -57,7 +65,9 @@ struct Max {
     else return std::numeric_limits<T>::lowest();
   }
   template <class T>
-  static constexpr T fold(T a, T b) { return a < b ? b : a; }
+  static constexpr T fold(T a, T b) {
+    return a < b ? b : a;
+  }
 };
 
 /// An operator with its type forgotten, for the run-time API. `name` and `type` identify it.
@@ -100,7 +110,7 @@ void fold_values(void* values, std::ptrdiff_t value_stride, const void* contribu
 
 /// The run-time description of operator Op (Sum, Product, Min, Max, or a struct of the same shape) on T.
 template <class Op, class T>
-inline constexpr ReductionOp reduction_op{Op::name, &value_type<T>(), &detail::initialise_values<Op, T>,
-                                          &detail::fold_values<Op, T>};
+inline constexpr ReductionOp reduction_op{
+    Op::name, &value_type<T>(), &detail::initialise_values<Op, T>, &detail::fold_values<Op, T>};
 
 }  // namespace refrain

@@ -14,7 +14,9 @@
 
 namespace refrain {
 
-namespace data { class RegionTree; }
+namespace data {
+class RegionTree;
+}
 
 /// A region with its number of dimensions forgotten.
 struct AnyRegion {
@@ -23,7 +25,8 @@ struct AnyRegion {
   std::uint32_t generation = 0;
 
   [[nodiscard]] int dim() const;
-  [[nodiscard]] std::string name() const;  ///< as in error texts: "region 3", "region 3[blocks 1, 4]"
+  [[nodiscard]] std::string name()
+      const;  ///< as in error texts: "region 3", "region 3[blocks 1, 4]"
   friend bool operator==(const AnyRegion&, const AnyRegion&) = default;
 };
 
@@ -35,9 +38,9 @@ struct AnyPartition {
 
   [[nodiscard]] int dim() const;
   [[nodiscard]] int colour_dim() const;
-  [[nodiscard]] std::size_t pieces() const;    ///< number of colours
-  [[nodiscard]] bool is_disjoint() const;      ///< no two pieces share a point (computed, then kept)
-  [[nodiscard]] bool is_complete() const;      ///< the pieces cover the parent (computed, then kept)
+  [[nodiscard]] std::size_t pieces() const;  ///< number of colours
+  [[nodiscard]] bool is_disjoint() const;    ///< no two pieces share a point (computed, then kept)
+  [[nodiscard]] bool is_complete() const;    ///< the pieces cover the parent (computed, then kept)
   /// The subregion of a colour; UsageError if the partition does not have it.
   [[nodiscard]] AnyRegion piece(const Point<3>& colour) const;
   [[nodiscard]] AnyRegion parent() const;
@@ -84,7 +87,9 @@ struct Region : AnyRegion {
   [[nodiscard]] Domain<N> domain() const;
 
   template <class T>
-  RegionArgument<T, N> operator[](const Field<T>& field) const { return {*this, field}; }
+  RegionArgument<T, N> operator[](const Field<T>& field) const {
+    return {*this, field};
+  }
 };
 
 /// A partition of a region of N-dimensional points.
@@ -94,7 +99,9 @@ struct Partition : AnyPartition {
   explicit Partition(const AnyPartition& any) : AnyPartition(any) {}
 
   template <class T>
-  PartitionArgument<T, N> operator[](const Field<T>& field) const { return {*this, field, {}}; }
+  PartitionArgument<T, N> operator[](const Field<T>& field) const {
+    return {*this, field, {}};
+  }
 
   /// The same partition seen through a projection: `cells.at(shift(1))[field]` gives point p the
   /// piece of colour p + 1.
@@ -115,7 +122,9 @@ struct Partition : AnyPartition {
     for (int d = 0; d < M; ++d) erased[d] = colour[d];
     return Region<N>{piece(erased)};
   }
-  [[nodiscard]] Region<N> operator()(Coord colour) const { return Region<N>{piece({colour, 0, 0})}; }
+  [[nodiscard]] Region<N> operator()(Coord colour) const {
+    return Region<N>{piece({colour, 0, 0})};
+  }
   // For colours written in braces: `pieces({1, 0})`.
   [[nodiscard]] Region<N> operator()(const Point<2>& colour) const { return operator()<2>(colour); }
   [[nodiscard]] Region<N> operator()(const Point<3>& colour) const { return operator()<3>(colour); }

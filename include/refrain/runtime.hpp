@@ -11,12 +11,14 @@
 
 namespace refrain {
 
-namespace runtime { class RuntimeImpl; }
+namespace runtime {
+class RuntimeImpl;
+}
 
 /// What a runtime has counted so far (--refrain:stats prints these and more).
 struct Counters {
-  std::uint64_t launches = 0;     ///< single launches and group launches
-  std::uint64_t tasks = 0;        ///< points
+  std::uint64_t launches = 0;  ///< single launches and group launches
+  std::uint64_t tasks = 0;     ///< points
   std::uint64_t edges = 0;
   std::uint64_t copies = 0, copied_bytes = 0, fills = 0, folds = 0;
   std::uint64_t regions_alive = 0, instances_alive = 0, nodes_alive = 0, futures_alive = 0;

@@ -48,12 +48,16 @@ struct PerPoint {
   F f;
 };
 template <class F>
-PerPoint<std::decay_t<F>> per_point(F&& f) { return {std::forward<F>(f)}; }
+PerPoint<std::decay_t<F>> per_point(F&& f) {
+  return {std::forward<F>(f)};
+}
 
 namespace detail {
 
-template <class T> inline constexpr bool is_per_point = false;
-template <class F> inline constexpr bool is_per_point<PerPoint<F>> = true;
+template <class T>
+inline constexpr bool is_per_point = false;
+template <class F>
+inline constexpr bool is_per_point<PerPoint<F>> = true;
 
 template <class T>
 concept AccessorType = requires {
@@ -62,14 +66,16 @@ concept AccessorType = requires {
   { T::dim } -> std::convertible_to<int>;
 };
 
-template <class T> inline constexpr bool is_point = false;
-template <int N> inline constexpr bool is_point<Point<N>> = true;
+template <class T>
+inline constexpr bool is_point = false;
+template <int N>
+inline constexpr bool is_point<Point<N>> = true;
 
 /// A parameter that the runtime provides and a launch does not mention.
 template <class P>
-inline constexpr bool is_implicit = is_point<std::remove_cvref_t<P>> ||
-                                    std::is_same_v<std::remove_cvref_t<P>, Context> ||
-                                    std::is_same_v<std::remove_cvref_t<P>, Gang>;
+inline constexpr bool is_implicit =
+    is_point<std::remove_cvref_t<P>> || std::is_same_v<std::remove_cvref_t<P>, Context> ||
+    std::is_same_v<std::remove_cvref_t<P>, Gang>;
 template <class P>
 inline constexpr bool is_accessor = AccessorType<std::remove_cvref_t<P>>;
 template <class P>
@@ -82,23 +88,30 @@ using ValueSlot = std::variant<T, Future<T>, std::vector<T>>;
 template <class T>
 const T& slot_value(const ValueSlot<T>& slot, const TaskFrame& frame) {
   if (auto* value = std::get_if<0>(&slot)) return *value;
-  if (auto* future = std::get_if<1>(&slot)) return *static_cast<const T*>(ready_value(*future->state()));
+  if (auto* future = std::get_if<1>(&slot))
+    return *static_cast<const T*>(ready_value(*future->state()));
   return std::get<2>(slot)[frame.rank];
 }
 
-template <class... Ts> struct TypeList {};
+template <class... Ts>
+struct TypeList {};
 
-template <class List, class... Done> struct ValueSlots;
+template <class List, class... Done>
+struct ValueSlots;
 template <class... Done>
-struct ValueSlots<TypeList<>, Done...> { using type = std::tuple<Done...>; };
+struct ValueSlots<TypeList<>, Done...> {
+  using type = std::tuple<Done...>;
+};
 template <class P, class... Rest, class... Done>
 struct ValueSlots<TypeList<P, Rest...>, Done...>
     : std::conditional_t<is_value<P>,
                          ValueSlots<TypeList<Rest...>, Done..., ValueSlot<std::remove_cvref_t<P>>>,
                          ValueSlots<TypeList<Rest...>, Done...>> {};
 
-template <class F> struct Signature : Signature<decltype(&F::operator())> {};
-template <class R, class... Ps> struct Signature<R (*)(Ps...)> {
+template <class F>
+struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class... Ps>
+struct Signature<R (*)(Ps...)> {
   using result = R;
   using parameters = TypeList<Ps...>;
 };
@@ -108,8 +121,9 @@ template <class C, class R, class... Ps>
 struct Signature<R (C::*)(Ps...) const noexcept> : Signature<R (*)(Ps...)> {};
 template <class C, class R, class... Ps>
 struct Signature<R (C::*)(Ps...)> {
-  static_assert(sizeof(C) == 0, "a task's body must be callable more than once at a time: "
-                                "the lambda must not be `mutable`");
+  static_assert(sizeof(C) == 0,
+                "a task's body must be callable more than once at a time: "
+                "the lambda must not be `mutable`");
 };
 
 /// How many of the first `count` parameters satisfy a condition: the position of a parameter among its kind.
@@ -120,8 +134,10 @@ constexpr std::size_t count_before(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) n += is_kind[i] ? 1 : 0;
   return n;
 }
-template <class P> struct IsAccessor : std::bool_constant<is_accessor<P>> {};
-template <class P> struct IsValue : std::bool_constant<is_value<P>> {};
+template <class P>
+struct IsAccessor : std::bool_constant<is_accessor<P>> {};
+template <class P>
+struct IsValue : std::bool_constant<is_value<P>> {};
 
 template <class P, std::size_t AccessorIndex, std::size_t ValueIndex, class Values>
 decltype(auto) make_parameter(const TaskFrame& frame, const Values& values, Gang& gang) {
@@ -150,8 +166,9 @@ std::function<void(const TaskFrame&)> make_body(F f, TypeList<Ps...>, std::index
     const auto& values = *static_cast<const Values*>(frame.values);
     Gang gang{*frame.source};
     auto call = [&]() -> Result {
-      return f(make_parameter<Ps, count_before<IsAccessor, Ps...>(I), count_before<IsValue, Ps...>(I)>(
-          frame, values, gang)...);
+      return f(
+          make_parameter<Ps, count_before<IsAccessor, Ps...>(I), count_before<IsValue, Ps...>(I)>(
+              frame, values, gang)...);
     };
     if constexpr (std::is_void_v<Result>) call();
     else if (frame.result != nullptr) ::new (frame.result) Result(call());
@@ -189,7 +206,9 @@ struct VariantOf {
   F f;
 };
 template <ProcessorKind Kind, class F>
-VariantOf<Kind, F> on(F f) { return {std::move(f)}; }
+VariantOf<Kind, F> on(F f) {
+  return {std::move(f)};
+}
 
 /// A task of the typed API; see the top of this file. Objects are usually global constants. F is the
 /// type of the (first) body.
@@ -199,23 +218,29 @@ class Task : public DynamicTask {
   using parameters = typename detail::Signature<F>::parameters;
   using result = typename detail::Signature<F>::result;
   using values = typename detail::ValueSlots<parameters>::type;
-  static_assert(!std::is_reference_v<result>, "a task returns a value: references do not outlive it");
+  static_assert(!std::is_reference_v<result>,
+                "a task returns a value: references do not outlive it");
 
   Task(std::string name, F body)
-      : DynamicTask(std::move(name),
-                    {{detail::mentions_gang(parameters{}) ? ProcessorKind::gang : ProcessorKind::cpu,
-                      detail::make_body(std::move(body), parameters{})}},
-                    detail::result_type<result>()) {}
+      : DynamicTask(
+            std::move(name),
+            {{detail::mentions_gang(parameters{}) ? ProcessorKind::gang : ProcessorKind::cpu,
+              detail::make_body(std::move(body), parameters{})}},
+            detail::result_type<result>()) {}
 
   template <ProcessorKind K, ProcessorKind... Ks, class... Fs>
   Task(std::string name, VariantOf<K, F> first, VariantOf<Ks, Fs>... more)
       : DynamicTask(std::move(name),
                     {{K, detail::make_body(std::move(first.f), parameters{})},
-                     {Ks, detail::make_body(std::move(more.f), typename detail::Signature<Fs>::parameters{})}...},
+                     {Ks, detail::make_body(std::move(more.f),
+                                            typename detail::Signature<Fs>::parameters{})}...},
                     detail::result_type<result>()) {
-    static_assert((std::is_same_v<typename detail::ValueSlots<typename detail::Signature<Fs>::parameters>::type,
-                                  values> && ...),
-                  "all variants of a task take the same arguments");
+    static_assert(
+        (std::is_same_v<
+             typename detail::ValueSlots<typename detail::Signature<Fs>::parameters>::type,
+             values> &&
+         ...),
+        "all variants of a task take the same arguments");
   }
 
   /// The same task with advice for one launch: `ctx.launch(small.with({.inline_if_ready = true}), ...)`.

@@ -20,8 +20,8 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
   fail_out_of_memory(field, points, memories, layout, origin);
 }
 
-Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
-                               const Layout& layout, const Origin& origin) {
+Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points,
+                               MemoryId memory, const Layout& layout, const Origin& origin) {
   Instance* found = nullptr;
   for (const auto& instance : field.instances()) {
     if (instance->memory != memory || !data::contains(instance->space, points)) continue;
@@ -36,7 +36,8 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
     // and what is evicted then does not depend on how far those operations are.
     if (const exec::NodeRef* blocker = store_.first_blocker(memory)) {
       const exec::NodeRef awaited = *blocker;
-      executor_.wait(scope_, [&] { return exec::is_complete(awaited); }, awaited, origin.info);
+      executor_.wait(
+          scope_, [&] { return exec::is_complete(awaited); }, awaited, origin.info);
     } else if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout) ||
                !evict_one(memory, origin)) {
       break;
@@ -84,8 +85,9 @@ void Analysis::fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& 
                                   std::span<const MemoryId> memories, const Layout& layout,
                                   const Origin& origin) {
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
-  std::string text = refrain::analysis::describe(origin) + "no memory for " + field.describe() + " (" +
-                     short_size(data::InstanceLayout(*space, field.type().size, layout).bytes) + ")";
+  std::string text =
+      refrain::analysis::describe(origin) + "no memory for " + field.describe() + " (" +
+      short_size(data::InstanceLayout(*space, field.type().size, layout).bytes) + ")";
   for (MemoryId id : memories) {
     const Memory& memory = machine_.memory(id);
     text += "\n  " + memory.name + ": capacity " + short_size(memory.capacity) + ", used " +

@@ -46,14 +46,15 @@ class FieldState {
   [[nodiscard]] const std::vector<std::unique_ptr<Piece>>& pieces() const { return pieces_; }
 
   /// The instances alive, in order of creation.
-  [[nodiscard]] const std::vector<std::unique_ptr<Instance>>& instances() const { return instances_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Instance>>& instances() const {
+    return instances_;
+  }
   /// Changes whenever an instance appears or goes: choices of instances remembered elsewhere carry it.
   [[nodiscard]] std::uint32_t instance_epoch() const { return instance_epoch_; }
   Instance& add_instance(std::unique_ptr<Instance> instance);
   /// Takes the instance out of all pieces; the operations that may still be using it are appended to
   /// `users`. The storage is the caller's to release once they are complete.
-  std::unique_ptr<Instance> remove_instance(Instance& instance,
-                                                  std::vector<exec::NodeRef>& users);
+  std::unique_ptr<Instance> remove_instance(Instance& instance, std::vector<exec::NodeRef>& users);
 
   /// As new: a pending fill of zeros everywhere, nobody has written or read. Pieces and footprints stay.
   void reset();
@@ -64,7 +65,8 @@ class FieldState {
  private:
   Piece& add_piece(data::IndexSpaceRef points);
   void split(Piece& piece, const data::IndexSpaceRef& inside);
-  void split_by_siblings(Piece& piece, const data::RegionTree& tree, const data::PartitionNode& partition);
+  void split_by_siblings(Piece& piece, const data::RegionTree& tree,
+                         const data::PartitionNode& partition);
   void refine(const data::IndexSpaceRef& points, const data::RegionTree* tree, std::uint32_t node);
   void coalesce();
 
@@ -75,7 +77,8 @@ class FieldState {
   std::shared_ptr<const FillValue> zeros_;
   std::vector<std::unique_ptr<Piece>> pieces_;
   PieceIndex index_;
-  std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>> footprints_;  ///< by points
+  std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>>
+      footprints_;  ///< by points
   std::vector<std::unique_ptr<Instance>> instances_;
   std::uint32_t next_instance_ = 0;
   std::uint32_t instance_epoch_ = 0;

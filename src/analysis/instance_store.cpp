@@ -64,7 +64,8 @@ void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec:
 
 void InstanceStore::collect() {
   std::erase_if(retired_, [&](Retired& retired) {
-    while (!retired.users.empty() && exec::is_complete(retired.users.back())) retired.users.pop_back();
+    while (!retired.users.empty() && exec::is_complete(retired.users.back()))
+      retired.users.pop_back();
     if (!retired.users.empty()) return false;
     give_back(*retired.instance);
     return true;

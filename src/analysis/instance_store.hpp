@@ -50,7 +50,9 @@ class InstanceStore {
   [[nodiscard]] const exec::NodeRef* first_blocker(MemoryId memory) const;
 
   [[nodiscard]] std::size_t alive() const { return alive_; }
-  [[nodiscard]] const std::vector<Instance*>& in_memory(MemoryId memory) const { return live_[memory]; }
+  [[nodiscard]] const std::vector<Instance*>& in_memory(MemoryId memory) const {
+    return live_[memory];
+  }
   [[nodiscard]] Memories& memories() { return memories_; }
   /// An instance whose bytes are not the pool's (attached, borrowed) joins the books.
   void adopt(Instance& instance);
@@ -64,8 +66,8 @@ class InstanceStore {
   };
 
   Memories& memories_;
-  std::vector<Retired> retired_;              ///< waiting for their users, oldest first
-  std::size_t look_again_at_ = 16;            ///< size of retired_ at which collect looks at all of it
+  std::vector<Retired> retired_;    ///< waiting for their users, oldest first
+  std::size_t look_again_at_ = 16;  ///< size of retired_ at which collect looks at all of it
   std::vector<std::vector<Instance*>> live_;  ///< per memory
   std::size_t alive_ = 0;
 };

@@ -41,7 +41,8 @@ void run_fill(exec::Node& node, exec::Execution& execution) {
     const void* value = fill.value->future.valid()
                             ? refrain::detail::ready_value(*fill.value->future.state())
                             : fill.value->bytes.data();
-    data::fill_points(*fill.points, fill.target->origin, fill.target->stride, value, fill.value_size);
+    data::fill_points(*fill.points, fill.target->origin, fill.target->stride, value,
+                      fill.value_size);
   }
   fill.~FillPayload();
 }
@@ -64,7 +65,8 @@ void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Or
   node.kind = exec::NodeKind::fill;
   node.run = run_fill;
   node.info = &fill_info;
-  log_operation(node, origin, &field, target.instance->memory, target.instance->memory, piece.points);
+  log_operation(node, origin, &field, target.instance->memory, target.instance->memory,
+                piece.points);
   Edges edges = edges_to(node);
   if (piece.fill->producer) edges.add(piece.fill->producer, exec::EdgeKind::data);
   overwrite(edges, target, false);
@@ -99,8 +101,9 @@ void Analysis::count_copy(MemoryId from, MemoryId to, std::uint64_t bytes) {
   counters_.link_bytes[link] += bytes;
 }
 
-void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,
-                          Footprint& target, Instance& target_instance, Origin origin) {
+void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_instance,
+                          FieldState& to, Footprint& target, Instance& target_instance,
+                          Origin origin) {
   origin.argument = 0;
   make_valid(from, source, source_instance, origin);
   origin.argument = -1;
@@ -114,12 +117,13 @@ void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_
   Edges edges = edges_to(node);
   use(edges, from, source, source_instance, Privilege::read);
   use(edges, to, target, target_instance, Privilege::write);
-  count_copy(source_instance.memory, target_instance.memory, target.points->volume() * to.type().size);
+  count_copy(source_instance.memory, target_instance.memory,
+             target.points->volume() * to.type().size);
   publish(edges);
 }
 
-FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
-                                  Instance& target, const Origin& origin) {
+FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& field,
+                                  Footprint& footprint, Instance& target, const Origin& origin) {
   make_valid(field, footprint, target, origin);
   exec::Node& fold = scope_.allocate(sizeof(FoldPayload));
   auto& payload = *::new (fold.payload()) FoldPayload{nullptr, &target, footprint.points};

@@ -21,17 +21,17 @@ struct Footprint;
 
 /// A fill that has not been carried out everywhere yet. Shared with the operations that do.
 struct FillValue {
-  std::vector<std::byte> bytes;    ///< one value; unused with a future
-  AnyFuture future;                ///< the value's origin, if it is a future
-  exec::NodeRef producer;          ///< of the future
+  std::vector<std::byte> bytes;  ///< one value; unused with a future
+  AnyFuture future;              ///< the value's origin, if it is a future
+  exec::NodeRef producer;        ///< of the future
 };
 
 /// How one instance stands at one piece.
 struct Use {
   Instance* instance = nullptr;
-  exec::NodeRef writer;  ///< the operation that wrote it last
+  exec::NodeRef writer;                                      ///< the operation that wrote it last
   boost::container::small_vector<exec::NodeRef, 2> readers;  ///< since then
-  bool valid = false;    ///< it holds the latest values
+  bool valid = false;                                        ///< it holds the latest values
 };
 
 struct Piece {
@@ -48,7 +48,8 @@ struct Piece {
   }
   /// The same, made when missing. Mostly there is one, or the one wanted is the oldest.
   Use& at(Instance* instance) {
-    if (!uses.empty() && uses.front().instance == instance) [[likely]] return uses.front();
+    if (!uses.empty() && uses.front().instance == instance) [[likely]]
+      return uses.front();
     return find_or_add(instance);
   }
   Use& find_or_add(Instance* instance);
@@ -57,7 +58,8 @@ struct Piece {
     if (uses.size() > 1) [[unlikely]]
       for (Use& other : uses) other.valid = false;
     use.valid = true;
-    if (fill) [[unlikely]] fill.reset();
+    if (fill) [[unlikely]]
+      fill.reset();
   }
 };
 

@@ -1,8 +1,8 @@
 #include "analysis/piece_index.hpp"
 
+#include <algorithm>
 #include <boost/geometry.hpp>
 #include <boost/geometry/index/rtree.hpp>
-#include <algorithm>
 #include <iterator>
 #include <unordered_set>
 #include <utility>

@@ -2,8 +2,8 @@
 // Finds the pieces whose bounding boxes meet a box: an R-tree (Boost.Geometry) over the pieces' bounds.
 // Queries cost O(log n + hits). Owner: the field state's.
 
-#include <vector>
 #include <memory>
+#include <vector>
 
 #include "data/index_space.hpp"
 

@@ -10,7 +10,7 @@ namespace refrain {
 }  // namespace refrain
 
 /// Ends the process with `sentence` when `condition` is false.
-#define REFRAIN_ASSERT(condition, sentence)                                              \
-  (static_cast<bool>(condition) ? void(0)                                                \
-                                : ::refrain::assertion_failed(#condition, sentence, __FILE__, \
-                                                              __LINE__))
+#define REFRAIN_ASSERT(condition, sentence) \
+  (static_cast<bool>(condition)             \
+       ? void(0)                            \
+       : ::refrain::assertion_failed(#condition, sentence, __FILE__, __LINE__))

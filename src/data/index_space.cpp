@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/hash.hpp"
 #include "base/assert.hpp"
+#include "base/hash.hpp"
 #include "data/index_space_table.hpp"
 #include "data/point_collector.hpp"
 #include "data/set_cache.hpp"

@@ -154,9 +154,9 @@ class MemoryPool::Arena final : public Source {
 
   const std::uint64_t capacity_;
   std::byte* const base_;
-  std::map<std::uint64_t, std::uint64_t> free_;                // start to size
-  std::uint64_t next_ = 0;                                     // where the search goes on
-  std::unordered_map<std::uint64_t, std::uint64_t> blocks_;    // taken: start to size
+  std::map<std::uint64_t, std::uint64_t> free_;              // start to size
+  std::uint64_t next_ = 0;                                   // where the search goes on
+  std::unordered_map<std::uint64_t, std::uint64_t> blocks_;  // taken: start to size
 };
 
 struct MemoryPool::State {

@@ -157,7 +157,8 @@ class RegionTree {
     return region.node < node_count() && static_cast<bool>(nodes_[region.node].space);
   }
   [[nodiscard]] bool knows(const AnyPartition& partition) const {
-    return partition.index < partition_count() && static_cast<bool>(partitions_[partition.index].colours);
+    return partition.index < partition_count() &&
+           static_cast<bool>(partitions_[partition.index].colours);
   }
 
   /// "region 3" or "region 3[blocks (1, 2)]" (slot, partition kind, colour, from the root down).

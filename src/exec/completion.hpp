@@ -98,7 +98,8 @@ inline bool lower_pending(Node& node) {
 }
 
 template <class Sink>
-inline void lower_successor(TaggedNode tagged, const Failure* failure, Executor& executor, Sink& sink) {
+inline void lower_successor(TaggedNode tagged, const Failure* failure, Executor& executor,
+                            Sink& sink) {
   Node& node = *reinterpret_cast<Node*>(tagged & ~TaggedNode{1});
   if (failure && (tagged & 1)) [[unlikely]]
     pass_failure(*failure, node);

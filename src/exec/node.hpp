@@ -99,7 +99,8 @@ struct alignas(64) Node {
 
   // --- shared ------------------------------------------------------------------------------------
   static constexpr int kInlineSuccessors = 5;
-  static constexpr std::int32_t kUnpublished = -1;    ///< in `pending`: the predecessors are not known yet
+  static constexpr std::int32_t kUnpublished =
+      -1;  ///< in `pending`: the predecessors are not known yet
   static constexpr std::uint32_t kClosed = 1u << 31;  ///< in `successor_state`: complete
   alignas(64) std::atomic<std::int32_t> pending{kUnpublished};
   std::atomic<std::uint32_t> successor_state{0};  ///< number of successors | kClosed

@@ -141,7 +141,8 @@ void ThreadedExecutor::publish(Node& node, std::span<const Edge> predecessors) {
 }
 
 void ThreadedExecutor::publish_inline(Node& node, std::span<const Edge> predecessors) {
-  if (node.processor != 0 || (node.flags & (kManual | kReducer))) return publish(node, predecessors);
+  if (node.processor != 0 || (node.flags & (kManual | kReducer)))
+    return publish(node, predecessors);
   if (connect(node, predecessors)) execute(slot_of(*node.scope), node, false);
 }
 

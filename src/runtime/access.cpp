@@ -19,8 +19,8 @@ void run_nothing(exec::Node&, exec::Execution&) {}
 // Issues a manual node that uses `instance`, and waits until it is granted. Throws what made the data
 // unavailable; the node is then complete.
 exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint& footprint,
-                                analysis::Instance& instance, Privilege privilege, exec::NodeKind kind,
-                                const analysis::Origin& origin) {
+                                analysis::Instance& instance, Privilege privilege,
+                                exec::NodeKind kind, const analysis::Origin& origin) {
   analysis_.touch(instance);
   if (reads(privilege)) analysis_.make_valid(field, footprint, instance, origin);
   exec::Node& node = scope_.allocate(0);
@@ -35,7 +35,8 @@ exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint
   analysis_.use(edges, field, footprint, instance, privilege);
   analysis_.publish(edges);
   try {
-    runtime_.executor().wait(scope_, [&] { return exec::is_granted(node); }, self, origin.info);
+    runtime_.executor().wait(
+        scope_, [&] { return exec::is_granted(node); }, self, origin.info);
   } catch (...) {
     let_go(self);
     throw;
@@ -76,7 +77,8 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   access->plan = access_plan(region, field, privilege, points, where);
   const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("access", where)};
   analysis_.begin_point();
-  analysis::Instance& instance = analysis_.instance_for(state, points, program_memories(), Layout{}, origin);
+  analysis::Instance& instance =
+      analysis_.instance_for(state, points, program_memories(), Layout{}, origin);
   access->node = hold(state, footprint, instance, privilege, exec::NodeKind::access, origin);
 
   access->argument.plan = access->plan.get();
@@ -92,7 +94,8 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
 // What messages about an access need, in the form that task arguments have it.
 std::unique_ptr<LaunchPlan> ContextImpl::access_plan(const AnyRegion& region, const AnyField& field,
                                                      Privilege privilege,
-                                                     const data::IndexSpaceRef& points, Where where) {
+                                                     const data::IndexSpaceRef& points,
+                                                     Where where) {
   auto plan = std::make_unique<LaunchPlan>();
   plan->info = info_for("access", where);
   plan->requirements.resize(1);
@@ -167,11 +170,13 @@ void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where w
     end_attachment(state, *instance, where);
     return;
   }
-  throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " + region.name());
+  throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " +
+                   region.name());
 }
 
 // Brings the latest values into the attached memory, waits for all its users, and lets it go.
-void ContextImpl::end_attachment(analysis::FieldState& field, analysis::Instance& instance, Where where) {
+void ContextImpl::end_attachment(analysis::FieldState& field, analysis::Instance& instance,
+                                 Where where) {
   analysis::Footprint& footprint = field.footprint(instance.space);
   const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("detach", where)};
   auto end = [&] {

@@ -7,12 +7,15 @@
 
 namespace refrain {
 
-AnyRegion Context::make_region(const detail::SharedIndexSpace& points, std::span<const AnyField> fields) {
+AnyRegion Context::make_region(const detail::SharedIndexSpace& points,
+                               std::span<const AnyField> fields) {
   return impl_.make_region(points.space, fields);
 }
 
 void Context::destroy(const AnyRegion& region, Where where) { impl_.destroy(region, where); }
-void Context::destroy(const AnyPartition& partition, Where where) { impl_.destroy(partition, where); }
+void Context::destroy(const AnyPartition& partition, Where where) {
+  impl_.destroy(partition, where);
+}
 
 AnyFuture Context::launch(const LaunchRequest& request) { return impl_.launch(request); }
 
@@ -20,7 +23,8 @@ void Context::fence(Where where) { impl_.fence(where); }
 
 const Machine& Context::machine() const { return impl_.runtime().machine(); }
 
-void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const void* value, Where where) {
+void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const void* value,
+                         Where where) {
   auto fill = std::make_shared<analysis::FillValue>();
   const auto* bytes = static_cast<const std::byte*>(value);
   fill->bytes.assign(bytes, bytes + field.type->size);
@@ -34,13 +38,14 @@ void Context::fill_future(const AnyRegion& region, const AnyField& field, const 
   impl_.fill(region, field, std::move(fill), where);
 }
 
-void Context::copy_fields(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
-                          const AnyField& target_field, Where where) {
+void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
+                          const AnyRegion& target, const AnyField& target_field, Where where) {
   impl_.copy(source, source_field, target, target_field, where);
 }
 
-std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
-                                    detail::PhysicalArgument& physical, Where where) {
+std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& field,
+                                    Privilege privilege, detail::PhysicalArgument& physical,
+                                    Where where) {
   return impl_.begin_access(region, field, privilege, physical, where);
 }
 

@@ -42,8 +42,8 @@ struct Grant {
   std::uint32_t field = 0;                 ///< index in the tree's field space
   data::IndexSpaceRef points;
   Privilege privilege = Privilege::read;
-  std::size_t state = 0;                   ///< index into granted_
-  bool lent = false;                       ///< children may be changing it: the parent's accessor is invalid
+  std::size_t state = 0;  ///< index into granted_
+  bool lent = false;      ///< children may be changing it: the parent's accessor is invalid
 };
 
 class ContextImpl final : public detail::Waiter {
@@ -66,8 +66,8 @@ class ContextImpl final : public detail::Waiter {
   AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields);
   void destroy(const AnyRegion& region, Where where);
   void destroy(const AnyPartition& partition, Where where);
-  void fill(const AnyRegion& region, const AnyField& field, std::shared_ptr<analysis::FillValue> value,
-            Where where);
+  void fill(const AnyRegion& region, const AnyField& field,
+            std::shared_ptr<analysis::FillValue> value, Where where);
   void copy(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
             const AnyField& target_field, Where where);
 
@@ -92,8 +92,8 @@ class ContextImpl final : public detail::Waiter {
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
                              detail::PhysicalArgument& physical, Where where);
   void end_access(std::uint64_t ticket);
-  void attach(const AnyRegion& region, const AnyField& field, void* memory, const AttachLayout& layout,
-              Where where);
+  void attach(const AnyRegion& region, const AnyField& field, void* memory,
+              const AttachLayout& layout, Where where);
   void detach(const AnyRegion& region, const AnyField& field, Where where);
 
   // --- waiting ---
@@ -129,11 +129,13 @@ class ContextImpl final : public detail::Waiter {
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
   AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
   LaunchRecord& take_record(LaunchPlan& plan, const LaunchRequest& request);
-  void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank, bool inline_if_ready);
+  void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
+                   bool inline_if_ready);
   bool data_in_place(std::span<const PlannedArgument> arguments);
   void place_data(LaunchPlan& plan, const LaunchRecord& record, std::uint32_t rank);
   void choose_instance(LaunchPlan& plan, PlannedArgument& argument, const analysis::Origin& origin);
-  void issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload& payload, analysis::Edges& edges);
+  void issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload& payload,
+                   analysis::Edges& edges);
   void depend_on(analysis::Edges& edges, const detail::FutureState& state);
   static void reclaim(exec::Node& node);
   static void release(LaunchRecord& record);
@@ -166,8 +168,9 @@ class ContextImpl final : public detail::Waiter {
   // data_calls.cpp
   /// The state of a field as this context sees it: of a tree of its own, or of a grant (which must
   /// contain the points and allow the privilege).
-  analysis::FieldState& field_state(const AnyRegion& region, const AnyField& field, Privilege privilege,
-                                    const ReductionOp* op, const std::string& who);
+  analysis::FieldState& field_state(const AnyRegion& region, const AnyField& field,
+                                    Privilege privilege, const ReductionOp* op,
+                                    const std::string& who);
   void forget(data::RegionTree& tree, const std::vector<data::NodeRange>& dropped);
 
   // nested.cpp
@@ -197,28 +200,29 @@ class ContextImpl final : public detail::Waiter {
   };
   struct GrantedState {
     std::unique_ptr<analysis::FieldState> state;
-    std::size_t grant = 0;                ///< the first grant it serves
-    analysis::Instance* home = nullptr;   ///< the parent's instance, borrowed
+    std::size_t grant = 0;               ///< the first grant it serves
+    analysis::Instance* home = nullptr;  ///< the parent's instance, borrowed
   };
 
   RuntimeImpl& runtime_;
   ContextImpl* parent_ = nullptr;
-  std::uint64_t id_ = 0;                  ///< in logs
+  std::uint64_t id_ = 0;                            ///< in logs
   const std::uint64_t identity_ = next_identity();  ///< never repeats: whose futures are whose
-  std::string task_name_;                 ///< nested: whose
+  std::string task_name_;                           ///< nested: whose
   Context facade_;
   exec::Scope scope_;
   analysis::Analysis analysis_;
   data::Forest forest_;
   PlanCache plans_;
-  std::vector<Grant> grants_;             ///< by requirement of the parent's launch
+  std::vector<Grant> grants_;  ///< by requirement of the parent's launch
   std::vector<GrantedState> granted_;
-  std::unordered_map<const data::RegionTree*, std::vector<std::pair<data::RegionTree*, std::uint32_t>>>
-      views_;                             ///< of outer regions: own trees for partitions made here
+  std::unordered_map<const data::RegionTree*,
+                     std::vector<std::pair<data::RegionTree*, std::uint32_t>>>
+      views_;  ///< of outer regions: own trees for partitions made here
   std::uint64_t calls_ = 0, launches_ = 0, tasks_ = 0, analysis_ns_ = 0;
   std::uint64_t next_ticket_ = 1;
   std::vector<std::unique_ptr<OpenAccess>> accesses_;
-  std::vector<std::uint64_t> key_;        ///< scratch
+  std::vector<std::uint64_t> key_;  ///< scratch
   std::vector<std::unique_ptr<LaunchRecord>> records_;
   LaunchRecord* free_records_ = nullptr;
   static constexpr std::size_t kFailures = 1024;

@@ -129,7 +129,8 @@ Waiter* Waiter::set_current(Waiter* waiter) noexcept {
 }
 
 void fail_empty() {
-  throw UsageError("an empty future is asked for its value: it was never assigned the result of a launch");
+  throw UsageError(
+      "an empty future is asked for its value: it was never assigned the result of a launch");
 }
 
 void retain(FutureState* state) noexcept { state->retain(); }

@@ -17,8 +17,8 @@ std::uint64_t word(const void* address) { return reinterpret_cast<std::uint64_t>
 
 [[noreturn]] void fail_dead(const LaunchRequest& request, std::size_t i) {
   const Requirement& r = request.requirements[i];
-  const std::string who = "task '" + request.task->name() + "' launched at " + to_string(request.where) +
-                          ", argument " + std::to_string(i);
+  const std::string who = "task '" + request.task->name() + "' launched at " +
+                          to_string(request.where) + ", argument " + std::to_string(i);
   if (r.partition.tree != nullptr) data::check_alive(r.partition, who.c_str());
   data::check_alive(r.region, who.c_str());
   throw UsageError(who + " names neither a region nor a partition");
@@ -34,7 +34,8 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
   std::uint64_t* next = key_.data();
   *next++ = word(request.task);
   *next++ = word(request.where.file_name());
-  *next++ = std::uint64_t{request.where.line()} << 32 | static_cast<std::uint32_t>(request.hints.priority);
+  *next++ = std::uint64_t{request.where.line()} << 32 |
+            static_cast<std::uint32_t>(request.hints.priority);
   *next++ = runtime_.mapper().epoch();
   *next++ = request.futures.size() << 2 | std::uint64_t{request.hints.inline_if_ready} << 1 |
             std::uint64_t{request.wants_future};
@@ -76,7 +77,8 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
 
 AnyFuture ContextImpl::launch(const LaunchRequest& request) {
   runtime_.executor().interleave();
-  if (!runtime_.options().stats) [[likely]] return analyse(request);
+  if (!runtime_.options().stats) [[likely]]
+    return analyse(request);
   const std::uint64_t begin = profile::now_ns();
   AnyFuture result = analyse(request);
   analysis_ns_ += profile::now_ns() - begin;
@@ -85,7 +87,8 @@ AnyFuture ContextImpl::launch(const LaunchRequest& request) {
 
 // Waiting for room is no part of the analysis.
 void ContextImpl::make_room() {
-  if (!runtime_.options().stats) [[likely]] return scope_.throttle();
+  if (!runtime_.options().stats) [[likely]]
+    return scope_.throttle();
   const std::uint64_t begin = profile::now_ns();
   scope_.throttle();
   analysis_ns_ -= profile::now_ns() - begin;
@@ -94,9 +97,11 @@ void ContextImpl::make_room() {
 AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
   for (const detail::FutureState* future : request.futures)
     if (future == nullptr || future->context() != identity_) [[unlikely]]
-      check_usable(future, "task '" + request.task->name() + "' launched at " + to_string(request.where));
+      check_usable(future,
+                   "task '" + request.task->name() + "' launched at " + to_string(request.where));
   std::span<const std::uint64_t> key = make_key(request);
-  if (runtime_.mapper().every_launch()) [[unlikely]] return analyse_asked(request, key);
+  if (runtime_.mapper().every_launch()) [[unlikely]]
+    return analyse_asked(request, key);
   const std::uint64_t hash = PlanCache::hash(key);
   LaunchPlan* plan = plans_.find(key, hash);
   if (plan == nullptr) [[unlikely]] {
@@ -110,7 +115,8 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
 
 // The mapper is asked each time, and its answers join the key: a plan made for them is right whenever
 // they are given again.
-AnyFuture ContextImpl::analyse_asked(const LaunchRequest& request, std::span<const std::uint64_t> key) {
+AnyFuture ContextImpl::analyse_asked(const LaunchRequest& request,
+                                     std::span<const std::uint64_t> key) {
   std::vector<std::uint64_t> asked_key(key.begin(), key.end());
   std::unique_ptr<LaunchPlan> asked = make_plan(request);
   asked_key.insert(asked_key.end(), asked->signature.begin(), asked->signature.end());
@@ -151,9 +157,9 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
 AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
   const ResultType& type = request.task->result();
   if (!request.wants_future || type.size == 0) return {};
-  return AnyFuture(plan.group
-                       ? detail::FutureState::make_group(futures_, type, identity_, plan.points.size())
-                       : detail::FutureState::make(futures_, type, identity_));
+  return AnyFuture(
+      plan.group ? detail::FutureState::make_group(futures_, type, identity_, plan.points.size())
+                 : detail::FutureState::make(futures_, type, identity_));
 }
 
 LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
@@ -223,7 +229,8 @@ bool ContextImpl::data_in_place(std::span<const PlannedArgument> arguments) {
 void ContextImpl::place_data(LaunchPlan& plan, const LaunchRecord& record, std::uint32_t rank) {
   const std::span<PlannedArgument> arguments = plan.arguments_of(rank);
   const auto origin = [&](const PlannedArgument& argument) {
-    return analysis::Origin{record.call, rank, static_cast<int>(&argument - arguments.data()), &plan.info};
+    return analysis::Origin{record.call, rank, static_cast<int>(&argument - arguments.data()),
+                            &plan.info};
   };
   // All instances first: what one argument uses is not evicted for the next.
   for (PlannedArgument& argument : arguments) {
@@ -232,7 +239,8 @@ void ContextImpl::place_data(LaunchPlan& plan, const LaunchRecord& record, std::
   }
   for (PlannedArgument& argument : arguments)
     if (reads(argument.privilege))
-      analysis_.make_valid(*argument.field, *argument.footprint, *argument.instance, origin(argument));
+      analysis_.make_valid(*argument.field, *argument.footprint, *argument.instance,
+                           origin(argument));
   // What folds need must be there: nothing throws once the task's node is made.
   for (PlannedArgument& argument : arguments)
     if (argument.privilege == Privilege::reduce)
@@ -241,13 +249,16 @@ void ContextImpl::place_data(LaunchPlan& plan, const LaunchRecord& record, std::
 
 void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
                               bool inline_if_ready) {
-  if (scope_.full()) [[unlikely]] make_room();
+  if (scope_.full()) [[unlikely]]
+    make_room();
   const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
   analysis_.begin_point();
-  if (!data_in_place(arguments)) [[unlikely]] place_data(plan, record, rank);
+  if (!data_in_place(arguments)) [[unlikely]]
+    place_data(plan, record, rank);
 
   const PlannedPoint& point = plan.points[rank];
-  exec::Node& node = scope_.allocate(sizeof(TaskPayload) + arguments.size() * sizeof(TaskPayload::Where));
+  exec::Node& node =
+      scope_.allocate(sizeof(TaskPayload) + arguments.size() * sizeof(TaskPayload::Where));
   auto& payload = *::new (node.payload()) TaskPayload{&record, rank};
   node.kind = exec::NodeKind::task;
   node.run = run_task;
@@ -255,8 +266,10 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
   node.origin = &record;
   node.processor = point.queue;
   node.priority = point.priority;
-  if (analysis_.has_log()) [[unlikely]] analysis_.log_operation(node, {record.call, rank, -1, &plan.info});
-  if (record.result.valid()) [[unlikely]] record.result.state()->set_producer(rank, {&node, node.seq});
+  if (analysis_.has_log()) [[unlikely]]
+    analysis_.log_operation(node, {record.call, rank, -1, &plan.info});
+  if (record.result.valid()) [[unlikely]]
+    record.result.state()->set_producer(rank, {&node, node.seq});
 
   analysis::Edges edges = analysis_.edges_to(node);
   for (const AnyFuture& future : record.futures) depend_on(edges, *future.state());
@@ -264,11 +277,13 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
   for (const PlannedArgument& argument : arguments) {
     if (argument.privilege != Privilege::reduce) [[likely]] {
       where->instance = argument.instance;
-      analysis_.use(edges, *argument.field, *argument.footprint, *argument.instance, argument.privilege);
+      analysis_.use(edges, *argument.field, *argument.footprint, *argument.instance,
+                    argument.privilege);
     }
     ++where;
   }
-  if (plan.reductions > 0) [[unlikely]] return issue_folds(plan, record.call, payload, edges);
+  if (plan.reductions > 0) [[unlikely]]
+    return issue_folds(plan, record.call, payload, edges);
   analysis_.publish(edges, inline_if_ready);
 }
 
@@ -284,8 +299,8 @@ void ContextImpl::issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload&
     const PlannedArgument& argument = arguments[i];
     if (argument.privilege != Privilege::reduce) continue;
     const analysis::Origin origin{call, payload.rank, static_cast<int>(i), &plan.info};
-    payload.arguments()[i].fold = &analysis_.issue_fold({&reducer, reducer.seq}, *argument.field,
-                                                        *argument.footprint, *argument.instance, origin);
+    payload.arguments()[i].fold = &analysis_.issue_fold(
+        {&reducer, reducer.seq}, *argument.field, *argument.footprint, *argument.instance, origin);
   }
   analysis_.publish(edges);
 }
@@ -305,8 +320,10 @@ void ContextImpl::depend_on(analysis::Edges& edges, const detail::FutureState& s
 void ContextImpl::check_usable(const detail::FutureState* future, const std::string& who) const {
   if (future == nullptr) throw UsageError(who + ": the future is empty");
   if (future->context() == identity_ || future->ready()) return;
-  throw UsageError(who + ": the future is of another context and not there yet: a task may use the futures "
-                   "that it launched itself or was given as arguments");
+  throw UsageError(
+      who +
+      ": the future is of another context and not there yet: a task may use the futures "
+      "that it launched itself or was given as arguments");
 }
 
 void ContextImpl::note_call(std::uint64_t token) {

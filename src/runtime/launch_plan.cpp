@@ -4,7 +4,8 @@
 
 namespace refrain::runtime {
 
-detail::PhysicalArgument physical_argument(const data::IndexSpace& points, const AnyRegion& region) {
+detail::PhysicalArgument physical_argument(const data::IndexSpace& points,
+                                           const AnyRegion& region) {
   detail::PhysicalArgument physical;
   physical.bounds = &points.bounds();
   if (!points.dense()) {

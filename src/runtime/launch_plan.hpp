@@ -10,7 +10,6 @@
 // not used for long when there is too much of them; never those of launches in flight.
 
 #include <algorithm>
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,13 +32,13 @@ struct PlannedArgument {
   analysis::FieldState* field = nullptr;
   analysis::Footprint* footprint = nullptr;
   analysis::Instance* instance = nullptr;  ///< the choice made last ...
-  std::uint32_t instance_epoch = 0;        ///< ... which holds while the field's instance_epoch is this
-  std::uint32_t mapping = 0;               ///< index into LaunchPlan::mappings
-  Privilege privilege = Privilege::read;   ///< the requirement's
-  std::uint32_t field_index = 0;           ///< in the tree's field space
+  std::uint32_t instance_epoch = 0;  ///< ... which holds while the field's instance_epoch is this
+  std::uint32_t mapping = 0;         ///< index into LaunchPlan::mappings
+  Privilege privilege = Privilege::read;  ///< the requirement's
+  std::uint32_t field_index = 0;          ///< in the tree's field space
   data::IndexSpaceRef points;
   AnyRegion region;
-  detail::PhysicalArgument physical;       ///< what the task will see, but for the place in memory
+  detail::PhysicalArgument physical;  ///< what the task will see, but for the place in memory
 
   [[nodiscard]] bool chosen() const {
     return instance != nullptr && instance_epoch == field->instance_epoch();
@@ -78,14 +77,14 @@ struct LaunchPlan {
   int dim = 1;
   data::IndexSpaceRef domain;  ///< of a group launch
   std::vector<PlannedRequirement> requirements;
-  std::uint32_t argument_count = 0;           ///< requirements.size(), which takes a division
-  std::uint32_t reductions = 0;               ///< how many requirements reduce
-  bool check = false;                         ///< accesses are checked
+  std::uint32_t argument_count = 0;  ///< requirements.size(), which takes a division
+  std::uint32_t reductions = 0;      ///< how many requirements reduce
+  bool check = false;                ///< accesses are checked
   std::vector<PlannedPoint> points;
-  std::vector<PlannedArgument> arguments;     ///< points x requirements
-  std::vector<ArgumentMapping> mappings;      ///< distinct answers
+  std::vector<PlannedArgument> arguments;  ///< points x requirements
+  std::vector<ArgumentMapping> mappings;   ///< distinct answers
   std::uint64_t last_used = 0;
-  std::uint64_t in_flight = 0;                ///< launches not yet back
+  std::uint64_t in_flight = 0;  ///< launches not yet back
   /// The context's own trees among the arguments': what children may look at stays while in flight.
   struct Tree {
     data::RegionTree* tree;
@@ -93,7 +92,8 @@ struct LaunchPlan {
   };
   std::vector<Tree> trees;
   [[nodiscard]] bool stale() const {
-    return std::ranges::any_of(trees, [](const Tree& used) { return used.tree->uid() != used.uid; });
+    return std::ranges::any_of(trees,
+                               [](const Tree& used) { return used.tree->uid() != used.uid; });
   }
 
   [[nodiscard]] std::span<PlannedArgument> arguments_of(std::size_t rank) {

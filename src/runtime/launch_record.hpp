@@ -12,7 +12,9 @@
 #include "refrain/dynamic.hpp"
 #include "runtime/launch_plan.hpp"
 
-namespace refrain::analysis { struct FoldPayload; }
+namespace refrain::analysis {
+struct FoldPayload;
+}
 
 namespace refrain::runtime {
 

@@ -10,7 +10,8 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
     : runtime_(parent.runtime_),
       parent_(&parent),
       id_(runtime_.next_context_id()),
-      task_name_("task '" + record.plan->info.name + "' launched at " + to_string(record.plan->info.where)),
+      task_name_("task '" + record.plan->info.name + "' launched at " +
+                 to_string(record.plan->info.where)),
       facade_(*this),
       scope_(runtime_.executor(), &parent.scope_, runtime_.window()),
       analysis_(runtime_.executor(), scope_, runtime_.memories(), runtime_.machine(), id_,
@@ -80,11 +81,12 @@ analysis::FieldState& ContextImpl::granted_field(const data::RegionTree& root, s
     found = std::string(to_string(grant.privilege)) + " access to it";
   }
   if (parent_ == nullptr)
-    throw UsageError(who + ": " + region.name() + " belongs to another runtime, or to a run that has ended");
-  throw UsageError(who + " asks for more than its parent has: " + std::string(to_string(privilege)) +
+    throw UsageError(who + ": " + region.name() +
+                     " belongs to another runtime, or to a run that has ended");
+  throw UsageError(who +
+                   " asks for more than its parent has: " + std::string(to_string(privilege)) +
                    " access to field '" + name + "' of " + region.name() + "; the parent, " +
-                   task_name_ + ", has " +
-                   (found.empty() ? "no argument with that data" : found));
+                   task_name_ + ", has " + (found.empty() ? "no argument with that data" : found));
 }
 
 void ContextImpl::lend(const analysis::FieldState& field, Privilege privilege) {
@@ -120,7 +122,8 @@ exec::FailureRef ContextImpl::poison_at_home() const {
     for (const auto& piece : granted.state->pieces()) {
       const analysis::Use* use = piece->find(granted.home);
       if (use == nullptr || !use->writer) continue;
-      if (const exec::Failure* failure = scope_.failure_of(use->writer)) return exec::FailureRef(failure);
+      if (const exec::Failure* failure = scope_.failure_of(use->writer))
+        return exec::FailureRef(failure);
     }
   }
   return {};

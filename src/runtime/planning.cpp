@@ -41,12 +41,13 @@ std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request)
       if (r.op == nullptr)
         throw UsageError(argument_of(request, i) + " reduces without an operator");
       if (*r.op->type != *r.field.type)
-        throw UsageError(argument_of(request, i) + " reduces field '" + std::string(r.field.name) + "' of type " +
-                         std::string(r.field.type->name) + " with an operator on " +
+        throw UsageError(argument_of(request, i) + " reduces field '" + std::string(r.field.name) +
+                         "' of type " + std::string(r.field.type->name) + " with an operator on " +
                          std::string(r.op->type->name));
       ++plan->reductions;
     }
-    plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name), *r.field.type, r.projection});
+    plan->requirements.push_back(
+        {r.privilege, r.relaxed, r.op, std::string(r.field.name), *r.field.type, r.projection});
   }
   plan->argument_count = static_cast<std::uint32_t>(plan->requirements.size());
   plan_points(*plan, request);
@@ -65,7 +66,8 @@ void ContextImpl::plan_points(LaunchPlan& plan, const LaunchRequest& request) {
   plan.domain = space_of(*request.domain);
   plan.dim = plan.domain->dim();
   plan.points.reserve(plan.domain->volume());
-  plan.domain->for_each_point([&](const data::BoxPoint& p) { plan.points.emplace_back().point = p; });
+  plan.domain->for_each_point(
+      [&](const data::BoxPoint& p) { plan.points.emplace_back().point = p; });
 }
 
 // The region of each point and requirement, and what the analysis needs of it.
@@ -76,7 +78,8 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
     const Requirement& r = request.requirements[i];
     const std::string who = argument_of(request, i);
     data::RegionTree* used = r.partition.tree != nullptr ? r.partition.tree : r.region.tree;
-    if (used->in(forest_) && std::ranges::find(plan.trees, used, &LaunchPlan::Tree::tree) == plan.trees.end())
+    if (used->in(forest_) &&
+        std::ranges::find(plan.trees, used, &LaunchPlan::Tree::tree) == plan.trees.end())
       plan.trees.push_back({used, used->uid()});
     for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
       PlannedArgument& argument = plan.arguments[rank * count + i];
@@ -92,7 +95,8 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
                            data::describe(r.projection.impl()) + ", which " + r.partition.name() +
                            " does not have: its colours are " +
                            data::to_string(partition.colours->bounds(), partition.colours->dim()));
-        argument.region = tree.handle(partition.first_child + static_cast<std::uint32_t>(*colour_rank));
+        argument.region =
+            tree.handle(partition.first_child + static_cast<std::uint32_t>(*colour_rank));
       } else {
         argument.region = r.region;
       }
@@ -136,11 +140,12 @@ void ContextImpl::check_independence(const LaunchPlan& plan, const LaunchRequest
     if (plan.group) text += " of point " + data::to_string(plan.points[rank].point, plan.dim);
     return text;
   };
-  throw UsageError(task_at(request) + ": " + describe(conflict->first_point, conflict->first_use) +
-                   " conflicts with " + describe(conflict->second_point, conflict->second_use) +
-                   ": both use point " +
-                   data::to_string(conflict->shared, plan.arguments[conflict->first_use].points->dim()) +
-                   (plan.group ? ", so the points of the group are not independent" : ""));
+  throw UsageError(
+      task_at(request) + ": " + describe(conflict->first_point, conflict->first_use) +
+      " conflicts with " + describe(conflict->second_point, conflict->second_use) +
+      ": both use point " +
+      data::to_string(conflict->shared, plan.arguments[conflict->first_use].points->dim()) +
+      (plan.group ? ", so the points of the group are not independent" : ""));
 }
 
 void ContextImpl::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
@@ -177,13 +182,15 @@ void ContextImpl::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
     mapping::validate(mapper, input, output);
     const Processor& processor = machine.processor(output.processor);
     point.processor = output.processor;
-    point.queue = processor.kind == ProcessorKind::gpu ? static_cast<std::uint16_t>(output.processor + 1)
-                                                       : std::uint16_t{0};
-    point.priority =
-        static_cast<std::int16_t>(std::clamp(output.priority + request.hints.priority, -30000, 30000));
+    point.queue = processor.kind == ProcessorKind::gpu
+                      ? static_cast<std::uint16_t>(output.processor + 1)
+                      : std::uint16_t{0};
+    point.priority = static_cast<std::int16_t>(
+        std::clamp(output.priority + request.hints.priority, -30000, 30000));
     point.variant = request.task->variant(processor.kind);
     for (std::size_t i = 0; i < count; ++i)
-      plan.arguments[rank * count + i].mapping = remember_mapping(plan, std::move(output.arguments[i]));
+      plan.arguments[rank * count + i].mapping =
+          remember_mapping(plan, std::move(output.arguments[i]));
   }
 }
 
@@ -217,7 +224,8 @@ void ContextImpl::sign(LaunchPlan& plan, const LaunchRequest& request) {
   }
   // The mapping: a changed answer is another launch to whoever remembers.
   for (const PlannedPoint& point : plan.points)
-    signature.add(std::uint64_t{point.processor} << 16 | static_cast<std::uint16_t>(point.priority));
+    signature.add(std::uint64_t{point.processor} << 16 |
+                  static_cast<std::uint16_t>(point.priority));
   for (const ArgumentMapping& mapping : plan.mappings) {
     signature.add(static_cast<std::uint64_t>(mapping.layout.arrangement) << 16 |
                   static_cast<std::uint64_t>(mapping.layout.order) << 8 |

@@ -54,8 +54,9 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
   const std::string who = "reduce at " + to_string(where);
   check_usable(values.state(), who);
   if (values.state()->type().size != op.type->size)
-    throw UsageError(who + ": operator '" + std::string(op.name) + "' on " + std::string(op.type->name) +
-                     " (" + std::to_string(op.type->size) + " bytes) does not fit values of " +
+    throw UsageError(who + ": operator '" + std::string(op.name) + "' on " +
+                     std::string(op.type->name) + " (" + std::to_string(op.type->size) +
+                     " bytes) does not fit values of " +
                      std::to_string(values.state()->type().size) + " bytes");
   Signature signature(Signature::Call::reduce);
   signature.add(op.name);

@@ -47,9 +47,7 @@ void Reports::finish() noexcept {
     if (timeline_) timeline_->write(runtime_.options().timeline);
     if (graph_) graph_->close();
     if (runtime_.options().stats) write_statistics();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "refrain: %s\n", error.what());
-  }
+  } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
 }
 
 void Reports::write_statistics() const {
@@ -81,7 +79,8 @@ void Reports::write_statistics() const {
                        totals.analysis.link_bytes[link]});
   }
   for (const Memory& memory : machine.memories())
-    s.memories.push_back({memory.name, memory.capacity, runtime_.memories().pool(memory.id).peak()});
+    s.memories.push_back(
+        {memory.name, memory.capacity, runtime_.memories().pool(memory.id).peak()});
   s.alive.regions = counters.regions_alive;
   s.alive.instances = counters.instances_alive;
   s.alive.nodes = counters.nodes_alive;

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 
-namespace refrain::profile { class Timeline; }
+namespace refrain::profile {
+class Timeline;
+}
 
 namespace refrain::runtime {
 

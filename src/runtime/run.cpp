@@ -22,7 +22,8 @@ int run(int& argc, char** argv, const std::function<void(Context&)>& program) {
     std::fflush(stdout);
     std::fprintf(stderr, "refrain: %s\n", error.what());
   } catch (...) {
-    std::fprintf(stderr, "refrain: the program ended with an exception that is no std::exception\n");
+    std::fprintf(stderr,
+                 "refrain: the program ended with an exception that is no std::exception\n");
   }
   return 1;
 }

@@ -43,8 +43,8 @@ RuntimeImpl::~RuntimeImpl() { reports_->finish(); }
 void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
   if (mapper == nullptr) throw UsageError("set_mapper: the mapper is null");
   if (program_ != nullptr)
-    throw UsageError("set_mapper: a program runs, and has asked the mapper '" + std::string(mapper_->name()) +
-                     "' already; set it before run()");
+    throw UsageError("set_mapper: a program runs, and has asked the mapper '" +
+                     std::string(mapper_->name()) + "' already; set it before run()");
   mapper_ = std::move(mapper);
 }
 

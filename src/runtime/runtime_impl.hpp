@@ -53,7 +53,9 @@ class RuntimeImpl {
   [[nodiscard]] std::vector<std::uint64_t>* token_log() const { return token_log_; }
 
   /// A number for a nested context; the program's is 0.
-  std::uint64_t next_context_id() { return context_ids_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  std::uint64_t next_context_id() {
+    return context_ids_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
 
   /// What a context has counted is added when it ends. Any thread.
   void add(const ContextImpl& context);

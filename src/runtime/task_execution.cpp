@@ -31,7 +31,8 @@ class RunningTask final : public detail::ContextSource,
       arguments = more_.get();
     }
     for (std::size_t i = 0; i < count; ++i) describe(i, planned[i], arguments + i);
-    if (plan.check) [[unlikely]] watch({arguments, count});
+    if (plan.check) [[unlikely]]
+      watch({arguments, count});
     return {arguments, count};
   }
 
@@ -77,7 +78,8 @@ class RunningTask final : public detail::ContextSource,
     }
   }
 
-  [[gnu::noinline]] detail::Accumulator* make_accumulator(std::size_t i, const PlannedArgument& planned) {
+  [[gnu::noinline]] detail::Accumulator* make_accumulator(std::size_t i,
+                                                          const PlannedArgument& planned) {
     analysis::FoldPayload& fold = *payload_.arguments()[i].fold;
     fold.accumulator = new detail::Accumulator(*record_.plan->requirements[i].op, *planned.points);
     return fold.accumulator;
@@ -115,9 +117,11 @@ inline void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution
   const PlannedPoint& point = plan.points[payload.rank];
   detail::FutureState* result = record.result.state();
   // All members given: a frame that is zeroed first costs more than an empty body.
-  const TaskFrame frame{running.prepare(), record.values, record.futures,
-                        result != nullptr ? result->storage(payload.rank) : nullptr,
-                        point.point, payload.rank, &running};
+  const TaskFrame frame{
+      running.prepare(), record.values,
+      record.futures,    result != nullptr ? result->storage(payload.rank) : nullptr,
+      point.point,       payload.rank,
+      &running};
   try {
     point.variant->body(frame);
     if (result != nullptr) result->constructed(payload.rank);
@@ -163,16 +167,17 @@ namespace {
 [[noreturn]] void fail_access(const ArgumentInfo& info, const Point<3>& p, const std::string& why) {
   const runtime::LaunchPlan& plan = *info.plan;
   throw UsageError("'" + plan.info.name + "' launched at " + to_string(plan.info.where) +
-                   ", argument " + std::to_string(info.argument) + " (" + info.planned().region.name() +
-                   ", field '" + plan.requirements[info.argument].field + "'): access to point " +
+                   ", argument " + std::to_string(info.argument) + " (" +
+                   info.planned().region.name() + ", field '" +
+                   plan.requirements[info.argument].field + "'): access to point " +
                    data::to_string(p, info.points().dim()) + " " + why);
 }
 
 }  // namespace
 
 void fail_argument(std::size_t asked, std::size_t arguments) {
-  throw UsageError("a task's body asks for its argument " + std::to_string(asked) + ", but it was launched with " +
-                   std::to_string(arguments) + " region arguments");
+  throw UsageError("a task's body asks for its argument " + std::to_string(asked) +
+                   ", but it was launched with " + std::to_string(arguments) + " region arguments");
 }
 
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim) {
@@ -183,20 +188,24 @@ void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueTy
                        (given.privilege == Privilege::read_write && privilege != Privilege::reduce);
   if (allowed && given.type == type && info.points().dim() == dim) return;
   const auto describe = [](Privilege p, const ValueType& t, int d) {
-    return std::string(to_string(p)) + " access to " + std::string(t.name) + " in " + std::to_string(d) + " dimensions";
+    return std::string(to_string(p)) + " access to " + std::string(t.name) + " in " +
+           std::to_string(d) + " dimensions";
   };
-  throw UsageError("'" + plan.info.name + "' launched at " + to_string(plan.info.where) + ", argument " +
-                   std::to_string(info.argument) + " (" + info.planned().region.name() + ", field '" +
-                   given.field + "'): the body asks for " + describe(privilege, type, dim) +
-                   ", the launch gave " + describe(given.privilege, given.type, info.points().dim()));
+  throw UsageError(
+      "'" + plan.info.name + "' launched at " + to_string(plan.info.where) + ", argument " +
+      std::to_string(info.argument) + " (" + info.planned().region.name() + ", field '" +
+      given.field + "'): the body asks for " + describe(privilege, type, dim) +
+      ", the launch gave " + describe(given.privilege, given.type, info.points().dim()));
 }
 
 void check_access(const ArgumentInfo& info, const Point<3>& p) {
-  if (info.lent()) fail_access(info, p, "while a child task may be changing it: wait for the child first");
+  if (info.lent())
+    fail_access(info, p, "while a child task may be changing it: wait for the child first");
   if (!info.points().contains(p))
-    fail_access(info, p, "outside the argument, which is " +
-                             data::to_string(info.points().bounds(), info.points().dim()) +
-                             (info.points().dense() ? "" : ", sparse"));
+    fail_access(info, p,
+                "outside the argument, which is " +
+                    data::to_string(info.points().bounds(), info.points().dim()) +
+                    (info.points().dense() ? "" : ", sparse"));
 }
 
 }  // namespace refrain::detail

@@ -69,7 +69,8 @@ void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) 
   for (std::size_t rank = first; rank < last; ++rank) {
     if (state.ready(rank)) continue;
     const exec::NodeRef producer = state.producer(rank);
-    runtime_.executor().wait(scope_, [&] { return exec::is_complete(producer); }, producer, nullptr);
+    runtime_.executor().wait(
+        scope_, [&] { return exec::is_complete(producer); }, producer, nullptr);
   }
 }
 

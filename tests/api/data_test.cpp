@@ -72,7 +72,7 @@ TEST_P(DataCalls, CopiesBetweenRegions) {
         EXPECT_EQ(y[p], p < 9 ? 0 : 1100 + p);
       }
     }
-    ctx.copy(to[other], to[number]);  // one field to another
+    ctx.copy(to[other], to[number]);       // one field to another
     ctx.copy(from[number], from[number]);  // to itself
     EXPECT_EQ(ctx.access<Read>(to[number])[12], 112);
     EXPECT_EQ(ctx.access<Read>(from[number])[0], 1100);
@@ -216,7 +216,8 @@ TEST_P(DataCalls, SparseRegionsAndTheirRows) {
                              for (auto p : x.domain()) x[p] = n++;
                            }};
   run([&](Context& ctx) {
-    const IndexSpace<2> points(std::vector<Rect2>{{{0, 0}, {1, 1}}, {{5, 5}, {6, 7}}, {{1, 1}, {1, 3}}});
+    const IndexSpace<2> points(
+        std::vector<Rect2>{{{0, 0}, {1, 1}}, {{5, 5}, {6, 7}}, {{1, 1}, {1, 3}}});
     auto cells = ctx.region(points, number);
     EXPECT_EQ(cells.domain().volume(), 4u + 6u + 2u);
     ctx.launch(number_points, cells[number]);
@@ -235,7 +236,8 @@ TEST_P(DataCalls, RowsAndStrides) {
                     ASSERT_TRUE(x.contiguous_rows());
                     for (Coord i = box.lo[0]; i <= box.hi[0]; ++i)
                       for (Coord j = box.lo[1]; j <= box.hi[1]; ++j) {
-                        auto row = x.row({i, j, box.lo[2]}, static_cast<std::size_t>(box.hi[2] - box.lo[2] + 1));
+                        auto row = x.row({i, j, box.lo[2]},
+                                         static_cast<std::size_t>(box.hi[2] - box.lo[2] + 1));
                         for (Coord& v : row) v += 100 * i + 10 * j;
                       }
                   }};

@@ -66,8 +66,9 @@ TEST_P(Futures, NontrivialResultsAreDestroyedOnce) {
     Result(const Result& other) : text(other.text) { ++alive; }
     ~Result() { --alive; }
   };
-  const Task make{"make", [](Point<1> p) { return Result("a long text that is allocated " +
-                                                         std::to_string(p[0])); }};
+  const Task make{"make", [](Point<1> p) {
+                    return Result("a long text that is allocated " + std::to_string(p[0]));
+                  }};
   std::optional<FutureMap<Result>> kept;
   {
     Runtime runtime(options());

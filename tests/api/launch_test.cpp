@@ -103,8 +103,7 @@ TEST_P(Launches, PerPointArguments) {
     auto cells = ctx.region(Rect2{{0, 0}, {3, 3}}, number);
     auto blocks = ctx.blocks(cells, {2, 2});
     std::vector<Point<2>> asked;
-    ctx.launch(set, Rect2{{0, 0}, {1, 1}}, blocks[number],
-               per_point([&](Point<2> p) {
+    ctx.launch(set, Rect2{{0, 0}, {1, 1}}, blocks[number], per_point([&](Point<2> p) {
                  asked.push_back(p);
                  return p[0] + p[1];
                }),
@@ -148,9 +147,11 @@ TEST_P(Launches, Projections) {
     }
     ctx.launch(take, 4, blocks[other], blocks.at(shift(1))[number]);
     const auto mirror = Projection::function(
-        "mirror", [](const Point<3>& p, std::uint64_t key) {
+        "mirror",
+        [](const Point<3>& p, std::uint64_t key) {
           return Point<3>{static_cast<Coord>(key) - p[0], 0, 0};
-        }, 4);
+        },
+        4);
     const Task add{"add", [](ReadWrite<Coord> x, Read<Coord> y) {
                      for (auto p : x.domain()) x[p] += y[y.domain().bounds().lo];
                    }};
@@ -239,7 +240,8 @@ TEST_P(Launches, TheRunTimeApi) {
                             const auto x = frame.get<ReadWrite<Coord>>(0);
                             const auto y = frame.get<Read<double>>(1);
                             const auto& factor = *static_cast<const Coord*>(frame.values);
-                            for (auto p : x.domain()) x[p] = x[p] * factor + static_cast<Coord>(y[p]);
+                            for (auto p : x.domain())
+                              x[p] = x[p] * factor + static_cast<Coord>(y[p]);
                             *static_cast<Coord*>(frame.result) = static_cast<Coord>(frame.rank);
                           },
                           {sizeof(Coord), alignof(Coord), nullptr}};

@@ -25,8 +25,7 @@ struct AddOne {
 
 TEST_P(Mapping, VariantsRunWhereTheirProcessorsAre) {
   std::atomic<int> on_gpu{0}, on_cpu{0};
-  const Task both{"both",
-                  on<ProcessorKind::gpu>([&](ReadWrite<Coord> x) {
+  const Task both{"both", on<ProcessorKind::gpu>([&](ReadWrite<Coord> x) {
                     ++on_gpu;
                     for (auto p : x.domain()) x[p] = 3 * x[p] + 1;
                   }),

@@ -145,7 +145,8 @@ TEST_P(NestedTasks, OfGroupsAtOnce) {
 }
 
 TEST_P(NestedTasks, WhatTheyWereGivenMayBeDestroyedMeanwhile) {
-  const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x, Write<Coord> y, Partition<1> pieces) {
+  const Task parent{"parent",
+                    [](Context& ctx, ReadWrite<Coord> x, Write<Coord> y, Partition<1> pieces) {
                       EXPECT_EQ(x.region().domain().volume(), 8u);
                       auto halves = ctx.blocks(x.region(), 2);
                       ctx.launch(add, 2, halves[number], 1);

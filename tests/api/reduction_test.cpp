@@ -22,7 +22,8 @@ template <class Op, class T>
 const auto& contribute() {
   static const Task task{"contribute", [](Reduce<Op, T> x, Point<1> at) {
                            for (auto p : x.domain())
-                             if ((p + at) % 3 != 0) x.reduce(p, static_cast<T>(2 + (p * 7 + at * 5) % 11));
+                             if ((p + at) % 3 != 0)
+                               x.reduce(p, static_cast<T>(2 + (p * 7 + at * 5) % 11));
                          }};
   return task;
 }
@@ -78,7 +79,9 @@ struct Best {
 struct Merge {
   static constexpr std::string_view name = "merge";
   template <class T>
-  static constexpr T identity() { return {-1e300, -1e300, 0}; }
+  static constexpr T identity() {
+    return {-1e300, -1e300, 0};
+  }
   template <class T>
   static constexpr T fold(T a, T b) {
     double all[] = {a.first, a.second, b.first, b.second};
@@ -202,7 +205,8 @@ TEST_P(Reductions, InTwoAndThreeDimensionsAndSparse) {
                     for (auto p : x.domain()) x[p] += p[0] * 100 + p[1] * 10 + p[2];
                   }};
   run([&](Context& ctx) {
-    auto flat = ctx.region(IndexSpace<2>(std::vector<Rect2>{{{-3, 0}, {-1, 4}}, {{2, 7}, {2, 9}}}), number);
+    auto flat =
+        ctx.region(IndexSpace<2>(std::vector<Rect2>{{{-3, 0}, {-1, 4}}, {{2, 7}, {2, 9}}}), number);
     ctx.launch(plane, 3, flat[number]);
     {
       auto x = ctx.access<Read>(flat[number]);

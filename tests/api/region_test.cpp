@@ -31,9 +31,7 @@ TEST_P(Regions, ATemporaryStartsWithZerosEachTime) {
       ctx.launch(add, 4, blocks[number], i);
       const Future<Coord> sum = ctx.launch(total, cells[number]);
       ctx.destroy(cells);
-      if (i % 7 == 0) {
-        EXPECT_EQ(sum.get(), 8 * i);
-      }
+      if (i % 7 == 0) { EXPECT_EQ(sum.get(), 8 * i); }
     }
   });
 }

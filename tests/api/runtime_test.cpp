@@ -95,10 +95,12 @@ TEST_P(Runtimes, AnExceptionOfTheProgramPassesThrough) {
 TEST(RefrainRun, TakesItsFlagsAndLeavesTheRest) {
   test::Arguments args{"--refrain:workers=0", "mine", "--refrain:window", "16", "--verbose"};
   bool ran = false;
-  EXPECT_EQ(refrain::run(args.count, args.values(), [&](Context& ctx) {
-    ran = true;
-    EXPECT_EQ(work(ctx, 10), 45);
-  }), 0);
+  EXPECT_EQ(refrain::run(args.count, args.values(),
+                         [&](Context& ctx) {
+                           ran = true;
+                           EXPECT_EQ(work(ctx, 10), 45);
+                         }),
+            0);
   EXPECT_TRUE(ran);
   EXPECT_EQ(args.left(), (std::vector<std::string>{"mine", "--verbose"}));
 }
@@ -111,8 +113,9 @@ TEST(RefrainRun, TheExitStatusTellsOfErrors) {
     const int result = refrain::run(args.count, args.values(), program);
     return std::to_string(result) + " " + testing::internal::GetCapturedStderr();
   };
-  EXPECT_TRUE(test::mentions(status({}, [&](Context& ctx) { ctx.launch(fails); }),
-                             {"1 refrain: task 'fails' launched at runtime_test.cpp:", " failed: no luck"}));
+  EXPECT_TRUE(test::mentions(
+      status({}, [&](Context& ctx) { ctx.launch(fails); }),
+      {"1 refrain: task 'fails' launched at runtime_test.cpp:", " failed: no luck"}));
   EXPECT_EQ(status({}, [](Context&) { throw std::runtime_error("mine"); }), "1 refrain: mine\n");
   EXPECT_TRUE(test::mentions(status({"--refrain:worker=1"}, [](Context&) { FAIL(); }),
                              {"1 refrain: argv: unknown flag '--refrain:worker'"}));
@@ -124,7 +127,8 @@ TEST(RefrainRun, HelpRunsNothing) {
   test::Arguments args{"--refrain:help"};
   testing::internal::CaptureStdout();
   EXPECT_EQ(refrain::run(args.count, args.values(), [](Context&) { FAIL(); }), 0);
-  EXPECT_TRUE(test::mentions(testing::internal::GetCapturedStdout(), {"--refrain:workers", "--refrain:graph"}));
+  EXPECT_TRUE(test::mentions(testing::internal::GetCapturedStdout(),
+                             {"--refrain:workers", "--refrain:graph"}));
 }
 
 TEST(RefrainRun, SchedulesAreTheSameEveryTime) {

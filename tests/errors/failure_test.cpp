@@ -70,7 +70,7 @@ TEST_P(Failures, AreToldOnce) {
     EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)poisoned.get(); }), {"code 2"}));
     EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"code 1"}));
     ctx.fence();  // both are known
-  });  // and so run() has nothing to throw
+  });             // and so run() has nothing to throw
 }
 
 TEST_P(Failures, TheFirstInLaunchOrderThatNobodyHasSeen) {
@@ -80,8 +80,9 @@ TEST_P(Failures, TheFirstInLaunchOrderThatNobodyHasSeen) {
                              auto cells = ctx.region(Rect1{0, 7}, number, other);
                              ctx.launch(fail, cells[number], 1);
                              ctx.launch(fail, cells[other], 2);
-                             if (seen == 1)
+                             if (seen == 1) {
                                EXPECT_THROW((void)ctx.access<Read>(cells[number]), TaskFailed);
+                             }
                            });
                          }),
                          {seen == 1 ? "code 2" : "code 1"}));
@@ -145,7 +146,8 @@ TEST_P(Failures, OfFutures) {
     auto cells = ctx.region(Rect1{0, 3}, number);
     const Future<Coord> sum = ctx.reduce(values, Sum{});
     ctx.fill(cells, number, sum);
-    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(cells[number]); }), {"no value"}));
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(cells[number]); }),
+                         {"no value"}));
     ctx.launch(set, cells[number], sum);
     EXPECT_THROW((void)ctx.access<Read>(cells[number]), TaskFailed);
     ctx.launch(set, cells[number], 1);
@@ -154,14 +156,14 @@ TEST_P(Failures, OfFutures) {
 }
 
 TEST_P(Failures, OfChildrenReachTheParent) {
-  const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
-                      ctx.launch(fail, x.region()[number], 7);
-                    }};
+  const Task parent{
+      "parent", [](Context& ctx, ReadWrite<Coord> x) { ctx.launch(fail, x.region()[number], 7); }};
   run([&](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 7}, number);
     ctx.launch(parent, cells[number]);
-    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }),
-                         {"task 'parent' launched at", "failed: task 'fail' launched at", "failed: code 7"}));
+    EXPECT_TRUE(mentions(
+        error_of<TaskFailed>([&] { ctx.fence(); }),
+        {"task 'parent' launched at", "failed: task 'fail' launched at", "failed: code 7"}));
     EXPECT_THROW((void)ctx.launch(first, cells[number]).get(), TaskFailed);
   });
 }
@@ -190,7 +192,8 @@ TEST_P(Failures, OfChildrenThatTheParentOnlyCatches) {
   run([&](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 7}, number);
     ctx.launch(parent, cells[number]);
-    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(cells[number]); }), {"code 7"}));
+    EXPECT_TRUE(
+        mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(cells[number]); }), {"code 7"}));
   });
 }
 
@@ -200,7 +203,8 @@ TEST_P(Failures, AgainAndAgain) {
     for (Coord i = 0; i < 200; ++i) {
       ctx.launch(fail, cells[number], i);
       ctx.launch(add, cells[number]);
-      EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"code " + std::to_string(i)}));
+      EXPECT_TRUE(
+          mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"code " + std::to_string(i)}));
       ctx.launch(set, cells[number], i);
     }
     EXPECT_EQ(ctx.access<Read>(cells[number])[3], 199);
@@ -212,7 +216,8 @@ TEST_P(Failures, WhatIsNotAnException) {
   run([&](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 7}, number);
     ctx.launch(odd, cells[number]);
-    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"'odd'", "not a std::exception"}));
+    EXPECT_TRUE(
+        mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"'odd'", "not a std::exception"}));
   });
 }
 
@@ -227,8 +232,8 @@ TEST_P(Failures, OfALaunchForWantOfMemory) {
     auto cells = ctx.region(Rect1{0, 9999}, number);
     auto parts = ctx.partition(cells, {IndexSpace<1>(Rect1{0, 9}), IndexSpace<1>(Rect1{10, 9999})});
     EXPECT_TRUE(mentions(error_of<OutOfMemory>([&] { ctx.launch(gpu, 2, parts[number], counted); }),
-                         {"'gpu' launched at failure_test.cpp:", "argument 0", "no memory for field 'number' of region 0",
-                          "capacity 4KiB"}));
+                         {"'gpu' launched at failure_test.cpp:", "argument 0",
+                          "no memory for field 'number' of region 0", "capacity 4KiB"}));
     ctx.fence();
     EXPECT_EQ(counted.use_count(), 1);
     ctx.launch(gpu, parts(0)[number], counted);
@@ -246,8 +251,8 @@ TEST_P(Failures, OfALaunchThatWouldReadNothing) {
     ctx.attach(cells, number, mine.data());
     ctx.detach(cells, number);
     EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.launch(use, cells[number], counted); }),
-                         {"'use' launched at failure_test.cpp:", "argument 0", "field 'number' of region 0",
-                          "no values to read", "detached"}));
+                         {"'use' launched at failure_test.cpp:", "argument 0",
+                          "field 'number' of region 0", "no values to read", "detached"}));
     ctx.fence();
     EXPECT_EQ(counted.use_count(), 1);
     ctx.launch(set, cells[number], 2);
@@ -286,7 +291,8 @@ TEST(HandleErrors, OfAnEarlierRunOrAnotherRuntime) {
   runtime.run([&](Context& ctx) {
     EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.launch(add, kept[number]); }),
                          {"task 'add' launched at", "argument 0", "destroyed"}));
-    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.launch(add, 2, pieces[number]); }), {"destroyed"}));
+    EXPECT_TRUE(
+        mentions(error_of<UsageError>([&] { ctx.launch(add, 2, pieces[number]); }), {"destroyed"}));
     EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.fill(kept, number, 1); }), {"destroyed"}));
     EXPECT_THROW((void)kept.domain(), UsageError);
     auto mine = ctx.region(Rect1{0, 7}, number);
@@ -335,9 +341,12 @@ TEST(HandleErrors, AccessorsThatDoNotFitTheRequirement) {
     });
   };
   EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<ReadWrite<Coord>>(0); }),
-                       {"'task' launched at", "argument 0", "field 'number'", "read-write", "the launch gave read"}));
-  EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<Read<float>>(0); }), {"float", "long"}));
-  EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<Read<Coord, 2>>(0); }), {"2 dimensions", "1 dim"}));
+                       {"'task' launched at", "argument 0", "field 'number'", "read-write",
+                        "the launch gave read"}));
+  EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<Read<float>>(0); }),
+                       {"float", "long"}));
+  EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<Read<Coord, 2>>(0); }),
+                       {"2 dimensions", "1 dim"}));
   EXPECT_TRUE(mentions(message([](const TaskFrame& f) { (void)f.get<Read<Coord>>(1); }),
                        {"its argument 1", "launched with 1"}));
   EXPECT_EQ(message([](const TaskFrame& f) { (void)f.get<Read<Coord>>(0); }), "no error");

@@ -20,8 +20,7 @@ constexpr Field<Coord> number{"number"};
 const Task add{"add", [](ReadWrite<Coord> x) {
                  for (auto p : x.domain()) x[p] += 1;
                }};
-const Task contribute{"contribute",
-                      [](Reduce<Sum, Coord> x) { x[x.domain().bounds().lo] += 1; }};
+const Task contribute{"contribute", [](Reduce<Sum, Coord> x) { x[x.domain().bounds().lo] += 1; }};
 const Task first{"first", [](Read<Coord> x) { return x[x.domain().bounds().lo]; }};
 const Task fail{"fail", [](ReadWrite<Coord>) { throw std::runtime_error("again"); }};
 const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {

@@ -54,8 +54,8 @@ class InEverySetting : public testing::TestWithParam<Setting> {
   }
 };
 
-#define REFRAIN_IN_EVERY_SETTING(Suite)                                                           \
-  INSTANTIATE_TEST_SUITE_P(All, Suite, testing::ValuesIn(::refrain::test::all_settings()),        \
+#define REFRAIN_IN_EVERY_SETTING(Suite)                                                    \
+  INSTANTIATE_TEST_SUITE_P(All, Suite, testing::ValuesIn(::refrain::test::all_settings()), \
                            ::refrain::test::name_of)
 
 /// The text of the error of this type that `f` throws.

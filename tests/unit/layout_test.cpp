@@ -53,9 +53,7 @@ TEST(InstanceLayout, PlacesPointsSideBySide) {
       std::set<std::byte*> places;
       for (const BoxPoint& p : box) places.insert(storage.at(p));
       EXPECT_EQ(places.size(), box.size());
-      if (!space->empty()) {
-        EXPECT_EQ(storage.layout.stride[order == Order::c ? dim - 1 : 0], 8);
-      }
+      if (!space->empty()) { EXPECT_EQ(storage.layout.stride[order == Order::c ? dim - 1 : 0], 8); }
     }
   }
 }
