@@ -19,6 +19,22 @@
 
 namespace refrain {
 
+namespace detail {
+
+/// f(a, b); on integers modulo 2^bits, so that a sum or a product of many is defined, and the same
+/// in every order.
+template <class T, class F>
+constexpr T wrapping(T a, T b, F f) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return static_cast<T>(
+        f(static_cast<unsigned long long>(a), static_cast<unsigned long long>(b)));
+  } else {
+    return static_cast<T>(f(a, b));
+  }
+}
+
+}  // namespace detail
+
 struct Sum {
   static constexpr std::string_view name = "+";
   template <class T>
@@ -28,7 +44,7 @@ struct Sum {
   }
   template <class T>
   static constexpr T fold(T a, T b) {
-    return static_cast<T>(a + b);
+    return detail::wrapping(a, b, [](auto x, auto y) { return x + y; });
   }
 };
 
@@ -40,7 +56,7 @@ struct Product {
   }
   template <class T>
   static constexpr T fold(T a, T b) {
-    return static_cast<T>(a * b);
+    return detail::wrapping(a, b, [](auto x, auto y) { return x * y; });
   }
 };
 

@@ -140,7 +140,7 @@ template <class P>
 struct IsValue : std::bool_constant<is_value<P>> {};
 
 template <class P, std::size_t AccessorIndex, std::size_t ValueIndex, class Values>
-decltype(auto) make_parameter(const TaskFrame& frame, const Values& values, Gang& gang) {
+decltype(auto) make_parameter(const TaskFrame& frame, const Values* values, Gang& gang) {
   using D = std::remove_cvref_t<P>;
   if constexpr (is_accessor<P>) {
     return D{frame.arguments[AccessorIndex]};
@@ -153,7 +153,7 @@ decltype(auto) make_parameter(const TaskFrame& frame, const Values& values, Gang
   } else if constexpr (std::is_same_v<D, Gang>) {
     return (gang);
   } else {
-    return slot_value<D>(std::get<ValueIndex>(values), frame);
+    return slot_value<D>(std::get<ValueIndex>(*values), frame);
   }
 }
 
@@ -163,7 +163,7 @@ std::function<void(const TaskFrame&)> make_body(F f, TypeList<Ps...>, std::index
   using Values = typename ValueSlots<TypeList<Ps...>>::type;
   using Result = typename Signature<F>::result;
   return [f = std::move(f)](const TaskFrame& frame) {
-    const auto& values = *static_cast<const Values*>(frame.values);
+    const auto* values = static_cast<const Values*>(frame.values);  // null if there are none
     Gang gang{*frame.source};
     auto call = [&]() -> Result {
       return f(
