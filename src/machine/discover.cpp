@@ -162,22 +162,12 @@ Description discover_description() {
   return machine;
 }
 
-namespace {
-
-// Looking takes some twenty milliseconds, and what is found does not change while the process lives.
-const Description& found() {
-  static const Description description = discover_description();
-  return description;
-}
-
-}  // namespace
-
 Machine discover() {
-  Description machine = found();
+  Description machine = discover_description();
   machine.add_gangs();
   return std::move(machine).build();
 }
 
-int usable_cores() { return static_cast<int>(found().processors.size()); }
+int usable_cores() { return static_cast<int>(discover_description().processors.size()); }
 
 }  // namespace refrain::machine

@@ -18,7 +18,11 @@ std::string read_file(const std::string& path) {
 }  // namespace
 
 Machine load(std::string_view description) {
-  if (description.empty()) return discover();
+  if (description.empty()) {
+    // Looking takes some twenty milliseconds, and what is found does not change while the process lives.
+    static const Machine found = discover();
+    return found;
+  }
   // A file may be called "emulated.json"; only "emulated" and "emulated:..." are the short form.
   if (description == "emulated" || description.starts_with("emulated:"))
     return parse_short_form(description);
