@@ -60,6 +60,4 @@ std::vector<Piece*> PieceIndex::query(const data::IndexSpace& points) const {
   return found;
 }
 
-void PieceIndex::clear() { tree_->entries.clear(); }
-
 }  // namespace refrain::analysis

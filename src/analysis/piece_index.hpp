@@ -21,7 +21,6 @@ class PieceIndex {
   /// The pieces whose bounds meet a box of the set, each once (all that share a point with it are among
   /// them). A scattered set is looked up box by box: its bounding box may meet nearly everything.
   [[nodiscard]] std::vector<Piece*> query(const data::IndexSpace& points) const;
-  void clear();
 
  private:
   struct Tree;

@@ -8,6 +8,7 @@
 #include "exec/body_local.hpp"
 #include "exec/completion.hpp"
 #include "exec/gang_loops.hpp"
+#include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::exec {
@@ -15,12 +16,6 @@ namespace refrain::exec {
 namespace {
 
 constexpr std::size_t kProgramStack = 8 << 20;
-
-std::uint64_t now_ns() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
-}
 
 }  // namespace
 
@@ -131,9 +126,9 @@ void SeededExecutor::run_body(Node& node) {
   const Node* outer = std::exchange(actor.running, &node);
   const int processor =
       node.processor != 0 ? node.processor - 1 : plan_.cpus[draw() % plan_.cpus.size()].processor;
-  const std::uint64_t begin = listener_ ? now_ns() : 0;
+  const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
   run_node(node, *this, processor);
-  if (listener_) listener_->executed(node, 0, begin, now_ns());
+  if (listener_) listener_->executed(node, 0, begin, profile::now_ns());
   ++counters_.executed;
   actor.running = outer;
 }

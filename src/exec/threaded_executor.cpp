@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "exec/completion.hpp"
+#include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::exec {
@@ -13,12 +14,6 @@ namespace {
 
 /// The slot of this thread in the executor whose thread it is now.
 thread_local void* this_slot = nullptr;
-
-std::uint64_t now_ns() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
-}
 
 void count(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
   // One writer: no read-modify-write is needed.
@@ -45,7 +40,7 @@ class Spin {
     ++steps_;
     if (yield_ || steps_ % 16 == 0) {
       std::this_thread::yield();
-      const std::uint64_t now = now_ns();
+      const std::uint64_t now = profile::now_ns();
       if (end_ == 0) end_ = now + kSpinNs;
       return now < end_;
     }
@@ -69,7 +64,7 @@ ThreadedExecutor::ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& op
       notifier_(1 + options.workers + static_cast<int>(plan_.dedicated.size()),
                 kFirstDedicated + static_cast<int>(plan_.dedicated.size()),
                 [this] { return find_deadlocked(); }),
-      started_ns_(now_ns()) {
+      started_ns_(profile::now_ns()) {
   const int cpu_threads = 1 + options_.workers;
   const int all = cpu_threads + static_cast<int>(plan_.dedicated.size());
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -198,9 +193,9 @@ inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
 }
 
 void ThreadedExecutor::execute_listened(Slot& slot, Node& node) {
-  const std::uint64_t begin = now_ns();
+  const std::uint64_t begin = profile::now_ns();
   run_node(node, *this, slot.processor);
-  listener_->executed(node, slot.index, begin, now_ns());
+  listener_->executed(node, slot.index, begin, profile::now_ns());
 }
 
 inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
@@ -322,7 +317,7 @@ Node* ThreadedExecutor::look(Slot& slot) {
 /// Null: the executor stops.
 Node* ThreadedExecutor::idle(Slot& slot) {
   flush(slot);
-  const std::uint64_t begin = now_ns();
+  const std::uint64_t begin = profile::now_ns();
   const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
   Node* node = nullptr;
   while (!node) {
@@ -339,7 +334,7 @@ Node* ThreadedExecutor::idle(Slot& slot) {
       notifier_.commit(slot.sleeper);
     }
   }
-  count(slot.idle_ns, now_ns() - begin);
+  count(slot.idle_ns, profile::now_ns() - begin);
   return node;
 }
 
@@ -444,7 +439,7 @@ ExecutorCounters ThreadedExecutor::counters() const {
     sum.sleeps += slot->sleeps.load(std::memory_order_relaxed);
     idle += slot->idle_ns.load(std::memory_order_relaxed);
   }
-  const double span = double(now_ns() - started_ns_) * double(threads() - 1);
+  const double span = double(profile::now_ns() - started_ns_) * double(threads() - 1);
   sum.idle_share = span > 0 ? std::min(1.0, double(idle) / span) : 0;
   return sum;
 }
