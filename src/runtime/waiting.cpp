@@ -66,8 +66,9 @@ bool ContextImpl::may_wait_for(const detail::FutureState& state) const {
 void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) {
   const std::size_t first = rank_or_all == all ? 0 : rank_or_all;
   const std::size_t last = rank_or_all == all ? state.points() : rank_or_all + 1;
+  // Waiting for the node, not for the point: a point that is settled may not have been counted yet, and
+  // then the whole is not ready.
   for (std::size_t rank = first; rank < last; ++rank) {
-    if (state.ready(rank)) continue;
     const exec::NodeRef producer = state.producer(rank);
     runtime_.executor().wait(
         scope_, [&] { return exec::is_complete(producer); }, producer, nullptr);
