@@ -110,6 +110,9 @@ class ContextImpl final : public detail::Waiter {
   /// Checked mode: is the parent's accessor on this requirement usable now?
   [[nodiscard]] bool is_lent(std::size_t requirement) const;
 
+  /// Breaks when the analysis has broken an invariant. Slow; for tests.
+  void check_invariants();
+
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
   [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
   /// Spent in launches, without waiting for room; counted with --refrain:stats.
