@@ -42,7 +42,7 @@ TEST(Plan, HasEverythingSomewhere) {
     }
   }
   EXPECT_EQ(kinds.size(), 12U);
-  EXPECT_EQ(partitions.size(), 9U);
+  EXPECT_EQ(partitions.size(), 11U);
   EXPECT_EQ(privileges.size(), 4U);
   for (const auto& [kind, n] : kinds) EXPECT_GE(n, 10) << static_cast<int>(kind);
   for (const auto& [op, n] : partitions) EXPECT_GE(n, 10) << static_cast<int>(op);

@@ -15,7 +15,7 @@ GenerateOptions options_for(std::uint64_t seed) {
   options.futures = random.percent(60);
   options.reductions = random.percent(75);
   options.destroy = random.percent(50);
-  options.by_colour = random.percent(30);
+  options.by_data = random.percent(35);
   options.max_dim = random.between(1, 3);
   return options;
 }
@@ -23,17 +23,19 @@ GenerateOptions options_for(std::uint64_t seed) {
 namespace {
 
 using Kind = Statement::Kind;
+using Op = PartitionSpec::Op;
 
 class Generator {
  public:
   Generator(std::uint64_t seed, const GenerateOptions& options)
       : options_(options),
         random_(seed),
-        world_(plan_, [this](int t, int f, int i) { return interpreter_.value(t, f, i); }),
+        world_(plan_, [this](int t, int f, int i) { return interpreter_.pointed_at(t, f, i); }),
         interpreter_(plan_.shapes, plan_.tasks) {
     plan_.seed = seed;
     const int shapes = random_.between(1, 3);
-    for (int i = 0; i < shapes; ++i) plan_.shapes.push_back(random_shape(random_, options.max_dim));
+    for (int i = 0; i < shapes; ++i)
+      plan_.shapes.push_back(random_shape(random_, options.max_dim, options.by_data));
     for (int i = 0; i < 6; ++i)
       plan_.tasks.push_back({random_.percent(60),
                              random_.percent(60) ? ValueKind::f64 : ValueKind::i64,
@@ -126,22 +128,48 @@ class Generator {
     s.kind = Kind::partition;
     s.id = next_partition_++;
     PartitionSpec& p = s.partition;
+    if (options_.by_data && random_.percent(45) && partition_by_data(s, live)) return;
     if (!live.empty() && random_.percent(45)) {
-      p.op = static_cast<PartitionSpec::Op>(random_.percent(60) ? random_.between(1, 2)
-                                                                : random_.between(6, 8));
+      p.op =
+          static_cast<Op>(random_.percent(60) ? random_.between(int(Op::halo), int(Op::interior))
+                                              : random_.between(int(Op::unite), int(Op::subtract)));
       p.a = random_.pick(live);
-      if (p.op >= PartitionSpec::Op::unite) p.b = random_.pick(live);
+      if (p.op >= Op::unite) p.b = random_.pick(live);
       for (int d = 0; d < 3; ++d) p.numbers[d] = random_.between(0, 2);
     } else {
       p.parent = some_region();
-      const Shape& shape = world_.shape(tree_of(p.parent));
-      fill_partition(random_, shape, p);
-      if (options_.by_colour && random_.percent(30)) {
-        p.op = PartitionSpec::Op::by_colour;
-        p.field = some_field(tree_of(p.parent));
-        p.numbers = {random_.between(1, 6), 1, 1};
-      }
+      fill_partition(random_, world_.shape(tree_of(p.parent)), p);
     }
+    emit(s);
+  }
+
+  /// By the colours in a field, or by image or preimage through one; of fields that point, if there are.
+  bool partition_by_data(Statement s, const std::vector<int>& live) {
+    PartitionSpec& p = s.partition;
+    for (int tries = 0; tries < 12; ++tries) {
+      p.op = static_cast<Op>(live.empty() ? int(Op::by_colour)
+                                          : random_.between(int(Op::by_colour), int(Op::preimage)));
+      p.parent = some_region();
+      p.a = p.op == Op::by_colour ? -1 : random_.pick(live);
+      const int from = p.op == Op::image ? world_.partitions().at(p.a).is.tree : tree_of(p.parent);
+      p.field = some_field(from);
+      const int dim = pointer_dim(world_.shape(from).fields[static_cast<std::size_t>(p.field)]);
+      for (int d = 0; d < 3; ++d) p.numbers[d] = random_.between(1, dim == 1 ? 6 : 2);
+      if (dim == 0) continue;
+      if (random_.percent(40)) write_some(p.op == Op::image ? p.a : -1, p.parent, p.field);
+      if (emit(s)) return true;
+    }
+    return false;
+  }
+
+  /// An access that writes: to a region, or to a piece of the partition where there is one.
+  void write_some(int partition, const RegionRef& region, int field) {
+    Statement s;
+    s.kind = Kind::access;
+    s.target.region = partition < 0 ? region : RegionRef{0, partition, 0};
+    s.target.field = field;
+    s.target.privilege = Privilege::write;
+    s.salt = random_.next();
     emit(s);
   }
 

@@ -12,7 +12,7 @@ struct GenerateOptions {
   bool futures = true;
   bool reductions = true;
   bool destroy = true;
-  bool by_colour = true;  ///< partitions that depend on data
+  bool by_data = true;  ///< partitions that depend on data, and fields of pointers for them
   int max_dim = 3;
 };
 

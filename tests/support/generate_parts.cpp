@@ -23,7 +23,7 @@ bool same_colours(const ResolvedPartition& partition, const DomainSpec& domain) 
 
 }  // namespace
 
-Shape random_shape(Random& random, int max_dim) {
+Shape random_shape(Random& random, int max_dim, bool pointers) {
   Shape shape;
   shape.dim = random.between(1, max_dim);
   Point<3> lo{}, size{1, 1, 1};
@@ -41,7 +41,9 @@ Shape random_shape(Random& random, int max_dim) {
   }
   for (int n = random.between(1, random.percent(50) ? 2 : max_fields); n > 0; --n)
     shape.fields.push_back(
-        static_cast<ValueKind>(random.percent(40) ? 0 : random.below(value_kinds)));
+        pointers && random.percent(45)
+            ? pointer_kind(random.between(1, max_dim))
+            : static_cast<ValueKind>(random.percent(40) ? 0 : random.below(number_kinds)));
   return shape;
 }
 

@@ -10,7 +10,7 @@
 
 namespace refrain::test {
 
-Shape random_shape(Random& random, int max_dim);
+Shape random_shape(Random& random, int max_dim, bool pointers);
 /// Fills in a partition that needs no operands: blocks, a restriction or explicit pieces.
 void fill_partition(Random& random, const Shape& shape, PartitionSpec& spec);
 /// Points for a group launch: often the colours of `like` or some of them.

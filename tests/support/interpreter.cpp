@@ -1,5 +1,6 @@
 #include "support/interpreter.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -52,10 +53,9 @@ void* Interpreter::address(int tree, int field, int point) {
   return t.fields[f].data() + static_cast<std::size_t>(point) * size_of(t.shape->fields[f]);
 }
 
-Coord Interpreter::value(int tree, int field, int point) {
-  std::int64_t value = 0;
-  std::memcpy(&value, address(tree, field, point), sizeof value);
-  return value;
+Point<3> Interpreter::pointed_at(int tree, int field, int point) {
+  const Shape& shape = *trees_[static_cast<std::size_t>(tree)].shape;
+  return pointed(shape.fields[static_cast<std::size_t>(field)], address(tree, field, point));
 }
 
 void Interpreter::execute(const Resolved& r) {
@@ -75,9 +75,9 @@ void Interpreter::execute(const Resolved& r) {
     case Kind::fill_future: {
       Tree& t = trees_[static_cast<std::size_t>(r.target.tree)];
       const ValueKind kind = t.shape->fields[static_cast<std::size_t>(r.target.field)];
-      Value value{};
+      std::array<std::byte, max_value_size> value{};
       if (r.spec.kind == Kind::fill) write_value(kind, value.data(), r.spec.salt);
-      else value = futures_.at(r.spec.future).values[0];
+      else std::ranges::copy(futures_.at(r.spec.future).values[0], value.begin());
       for (int i = 0; i < static_cast<int>(t.shape->points.size()); ++i)
         if (has(r.target.points, i))
           std::memcpy(address(r.target.tree, r.target.field, i), value.data(), size_of(kind));
@@ -170,8 +170,9 @@ std::uint64_t Interpreter::future_bits(int id) const {
 Program resolve(const Plan& plan, std::vector<Observation>* expected) {
   Program program{plan.seed, plan.shapes, plan.tasks, {}, {}};
   Interpreter interpreter(plan.shapes, plan.tasks);
-  World world(
-      plan, [&](int tree, int field, int point) { return interpreter.value(tree, field, point); });
+  World world(plan, [&](int tree, int field, int point) {
+    return interpreter.pointed_at(tree, field, point);
+  });
   const auto take = [&](const Statement& s) {
     Resolved resolved;
     if (!world.apply(s, resolved)) return;

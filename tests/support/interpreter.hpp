@@ -25,8 +25,8 @@ class Interpreter {
 
   void execute(const Resolved& statement);
   [[nodiscard]] const std::vector<Observation>& observed() const { return observed_; }
-  /// The value of an int64 field.
-  [[nodiscard]] Coord value(int tree, int field, int point);
+  /// What a value of a field that points names.
+  [[nodiscard]] Point<3> pointed_at(int tree, int field, int point);
   /// The bytes of a value.
   void* address(int tree, int field, int point);
 
@@ -56,7 +56,7 @@ class Interpreter {
   std::vector<Observation> observed_;
 };
 
-/// Resolves a plan; the values that partitions by colour look at come from interpreting it on the way.
+/// Resolves a plan; the values that partitions by data look at come from interpreting it on the way.
 /// `expected`, where given, receives what the program observes.
 Program resolve(const Plan& plan, std::vector<Observation>* expected = nullptr);
 

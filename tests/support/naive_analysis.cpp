@@ -277,12 +277,7 @@ void NaiveAnalysis::access(const ResolvedArgument& argument) {
 
 /// Partitions that depend on data read it first.
 void NaiveAnalysis::partition(const Resolved& r) {
-  if (r.spec.partition.op != PartitionSpec::Op::by_colour) return;
-  ResolvedArgument argument;
-  argument.tree = r.partition.tree;
-  argument.field = r.spec.partition.field;
-  argument.points = r.partition.parent;
-  access(argument);
+  if (by_data(r.spec.partition.op)) access(r.source);
 }
 
 void NaiveAnalysis::reduce(const Resolved& r) {

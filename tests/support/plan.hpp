@@ -51,21 +51,29 @@ struct PartitionSpec {
     restriction,
     pieces,
     by_colour,
+    image,
+    preimage,
     unite,
     intersect,
     subtract
   };
   Op op = Op::blocks;
-  RegionRef parent;    ///< of blocks, restriction, pieces, by_colour
-  int a = -1, b = -1;  ///< operand partitions of the others
-  Point<3> numbers{};  ///< blocks, restriction: colours per dimension; halo, interior: the width
+  RegionRef parent;    ///< but of those that take it from their operands: halo, interior, unite ...
+  int a = -1, b = -1;  ///< operand partitions: of halo, interior, image, preimage, unite ...
+  Point<3>
+      numbers{};  ///< colours per dimension: blocks, restriction, by_colour; halo, interior: width
   int colour_dim = 1;  ///< restriction
   Point<3> scale{},
       offset{};       ///< restriction: the box of colour c starts at scale * c + offset, where
   Point<3> extent{};  ///< c is repeated cyclically over the dimensions, and is this long
   std::vector<Mask> pieces;
-  int field = 0;  ///< by_colour: an int64 field
+  int field = 0;  ///< by_colour, image, preimage: a field that points
 };
+/// Does it depend on data?
+inline bool by_data(PartitionSpec::Op op) {
+  return op == PartitionSpec::Op::by_colour || op == PartitionSpec::Op::image ||
+         op == PartitionSpec::Op::preimage;
+}
 
 /// colour = scale * point + offset, or a pure function of the point and a key.
 struct ProjectionSpec {

@@ -71,49 +71,73 @@ bool World::create(const Statement& s, Resolved& r) {
   return true;
 }
 
-bool World::partition(const Statement& s, Resolved& r) {
-  using Op = PartitionSpec::Op;
-  PartitionSpec& spec = r.spec.partition;
-  if (partitions_.contains(s.id)) return false;
-  RegionRef parent = spec.parent;
-  const ResolvedPartition* operands[2] = {nullptr, nullptr};
+/// Finds the operands, and the parent where they decide it.
+bool World::take_operands(PartitionSpec& spec, const ResolvedPartition* (&operands)[2]) const {
   for (int k = 0; k < 2; ++k) {
     const int id = k == 0 ? spec.a : spec.b;
     if (id < 0) continue;
     const auto p = partitions_.find(id);
     if (p == partitions_.end() || !p->second.alive) return false;
     operands[k] = &p->second.is;
-    if (k == 0) parent = p->second.parent;
-    else if (operands[1]->tree != operands[0]->tree || operands[1]->parent != operands[0]->parent ||
-             operands[1]->colours != operands[0]->colours ||
-             operands[1]->colour_dim != operands[0]->colour_dim)
-      return false;
+    if (k == 0 && !by_data(spec.op)) spec.parent = p->second.parent;
   }
+  return operands[1] == nullptr ||
+         (operands[1]->tree == operands[0]->tree && operands[1]->parent == operands[0]->parent &&
+          operands[1]->colours == operands[0]->colours &&
+          operands[1]->colour_dim == operands[0]->colour_dim);
+}
+
+/// What a partition by data reads. In children nobody knows the values yet.
+bool World::take_data(const PartitionSpec& spec, const ResolvedPartition* operand,
+                      Resolved& r) const {
+  using Op = PartitionSpec::Op;
+  if (arguments_ != nullptr) return false;
+  const ResolvedPartition& is = r.partition;
+  const bool image = spec.op == Op::image;
+  r.source.tree = image ? operand->tree : is.tree;
+  r.source.points = image ? operand->parent : is.parent;
+  r.source.field = spec.field;
+  const Shape& from = shape(r.source.tree);
+  if (spec.field >= static_cast<int>(from.fields.size())) return false;
+  const ValueKind kind = from.fields[static_cast<std::size_t>(spec.field)];
+  if (spec.op == Op::by_colour) return pointer_dim(kind) > 0;
+  return kind == pointer_kind(shape(image ? is.tree : operand->tree).dim);
+}
+
+bool World::partition(const Statement& s, Resolved& r) {
+  using Op = PartitionSpec::Op;
+  PartitionSpec& spec = r.spec.partition;
+  if (partitions_.contains(s.id)) return false;
+  const ResolvedPartition* operands[2] = {nullptr, nullptr};
+  if (!take_operands(spec, operands)) return false;
   ResolvedPartition& is = r.partition;
-  if (!find(parent, is.tree, is.parent) || is.parent == 0) return false;
+  if (!find(spec.parent, is.tree, is.parent) || is.parent == 0) return false;
   const Shape& of = shape(is.tree);
-  if (spec.op == Op::by_colour &&
-      (arguments_ != nullptr || of.fields[static_cast<std::size_t>(spec.field)] != ValueKind::i64))
-    return false;
-  if (spec.op == Op::blocks)  // in children the argument may not be the one that was thought of
-    for (int d = of.dim; d < 3; ++d) spec.numbers[d] = 1;
-  is.root = parent.root;
-  is.colours = {1, 1, 1};
-  is.colour_dim = 1;
+  PointerValues pointers;
+  if (by_data(spec.op)) {
+    if (!take_data(spec, operands[0], r)) return false;
+    pointers.at = [&](int point) { return read_(r.source.tree, spec.field, point); };
+    if (spec.op == Op::preimage) pointers.into = &shape(operands[0]->tree);
+  }
+  if (spec.op == Op::blocks) spec.colour_dim = of.dim;
+  if (spec.op == Op::by_colour)
+    spec.colour_dim = pointer_dim(of.fields[static_cast<std::size_t>(spec.field)]);
+  if (spec.op == Op::pieces) {
+    spec.colour_dim = 1;
+    spec.numbers = {static_cast<Coord>(spec.pieces.size()), 1, 1};
+  }
   if (operands[0] != nullptr) {
     is.colours = operands[0]->colours;
     is.colour_dim = operands[0]->colour_dim;
-    is.root = operands[0]->root;
-  } else if (spec.op == Op::pieces) {
-    is.colours[0] = static_cast<Coord>(spec.pieces.size());
-  } else {
+  } else {  // in children the argument may not be the one that was thought of
+    for (int d = spec.colour_dim; d < 3; ++d) spec.numbers[d] = 1;
     is.colours = spec.numbers;
-    if (spec.op == Op::blocks) is.colour_dim = of.dim;
-    if (spec.op == Op::restriction) is.colour_dim = spec.colour_dim;
+    is.colour_dim = spec.colour_dim;
   }
-  is.pieces = make_pieces(of, spec, is.parent, operands[0], operands[1],
-                          [&](int point) { return read_(is.tree, spec.field, point); });
-  partitions_[s.id] = {is, parent, true};
+  is.root = spec.parent.root;
+  if (spec.parent.partition >= 0) is.root = partitions_.at(spec.parent.partition).is.root;
+  is.pieces = make_pieces(of, spec, is.parent, operands[0], operands[1], pointers);
+  partitions_[s.id] = {is, spec.parent, true};
   return true;
 }
 
@@ -186,6 +210,9 @@ bool World::take_requirement(const RequirementSpec& q, Resolved& r) const {
     if (q.region.partition >= 0) root = partitions_.at(q.region.partition).is.root;
     mine.assign(r.points.size(), a);
   }
+  if (q.privilege == Privilege::reduce &&
+      !is_number(shape(mine[0].tree).fields[static_cast<std::size_t>(q.field)]))
+    return false;
   if (!allowed(q, root)) return false;
   for (std::size_t i = 0; i < mine.size(); ++i)
     for (std::size_t j = 0; j < r.points.size(); ++j) {

@@ -4,7 +4,7 @@
 // mean nothing (a destroyed region, a colour that does not exist) are left out; so are arguments that
 // would conflict with another of the same launch, since a launch's points must be independent.
 //
-// One thread. Partitions by colour need the values that the program has computed so far, so resolving
+// One thread. Partitions by data need the values that the program has computed so far, so resolving
 // and interpreting go hand in hand (interpreter.hpp).
 
 #include <functional>
@@ -49,7 +49,7 @@ struct Resolved {
   Statement spec;
   std::vector<PointTask> points;     ///< launch
   ResolvedPartition partition;       ///< partition
-  ResolvedArgument source, target;   ///< copy, fill, access
+  ResolvedArgument source, target;   ///< copy, fill, access; source: also what a partition reads
   int tree = 0;                      ///< create, destroy_region
   ValueKind value = ValueKind::f64;  ///< reduce: the type of the futures
 };
@@ -66,18 +66,24 @@ struct Program {
   }
 };
 
+/// A field that points, as partitions by data see it.
+struct PointerValues {
+  std::function<Point<3>(int)> at;  ///< what the value at a point of its tree names
+  const Shape* into = nullptr;      ///< preimage: the points of the tree that is pointed into
+};
+
 /// The pieces of a partition of `parent`; `a` and `b` are the operands where the operator has some.
 std::vector<Mask> make_pieces(const Shape& shape, const PartitionSpec& spec, Mask parent,
                               const ResolvedPartition* a, const ResolvedPartition* b,
-                              const std::function<Coord(int)>& colour_of);
+                              const PointerValues& pointers);
 
 /// May two arguments be used at the same time?
 bool conflict(const ResolvedArgument& a, const ResolvedArgument& b);
 
 class World {
  public:
-  /// The present value of an int64 field at a point of a tree.
-  using ReadValue = std::function<Coord(int tree, int field, int point)>;
+  /// What the present value of a field that points names, at a point of a tree.
+  using ReadValue = std::function<Point<3>(int tree, int field, int point)>;
   struct LivePartition {
     ResolvedPartition is;
     RegionRef parent;
@@ -108,6 +114,8 @@ class World {
  private:
   bool create(const Statement& s, Resolved& r);
   bool partition(const Statement& s, Resolved& r);
+  bool take_operands(PartitionSpec& spec, const ResolvedPartition* (&operands)[2]) const;
+  bool take_data(const PartitionSpec& spec, const ResolvedPartition* operand, Resolved& r) const;
   bool destroy(const Statement& s, Resolved& r);
   bool launch(const Statement& s, Resolved& r);
   bool take_requirement(const RequirementSpec& q, Resolved& r) const;

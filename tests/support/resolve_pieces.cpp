@@ -87,6 +87,15 @@ Mask restriction(const Shape& shape, const PartitionSpec& spec, Mask parent,
   return choose(shape, parent, [&](const Point<3>& p, int) { return Rect<3>{lo, hi}.contains(p); });
 }
 
+/// The points of `parent` that one of `from` points to.
+Mask pointed_to(const Shape& shape, Mask parent, Mask from, const PointerValues& pointers) {
+  return choose(shape, parent, [&](const Point<3>& p, int) {
+    for (int i = 0; i < max_points; ++i)
+      if (has(from, i) && pointers.at(i) == p) return true;
+    return false;
+  });
+}
+
 Mask combine(PartitionSpec::Op op, Mask a, Mask b) {
   switch (op) {
     case PartitionSpec::Op::unite: return a | b;
@@ -107,7 +116,7 @@ Point<3> ResolvedPartition::colour(int position) const { return colour_at(colour
 
 std::vector<Mask> make_pieces(const Shape& shape, const PartitionSpec& spec, Mask parent,
                               const ResolvedPartition* a, const ResolvedPartition* b,
-                              const std::function<Coord(int)>& colour_of) {
+                              const PointerValues& pointers) {
   using Op = PartitionSpec::Op;
   std::vector<Mask> pieces;
   Point<3> width{};
@@ -123,10 +132,23 @@ std::vector<Mask> make_pieces(const Shape& shape, const PartitionSpec& spec, Mas
         pieces.push_back(restriction(shape, spec, parent, colour_at(spec.numbers, c)));
       break;
     }
-    case Op::by_colour:
-      for (Coord c = 0; c < spec.numbers[0]; ++c)
-        pieces.push_back(
-            choose(shape, parent, [&](const Point<3>&, int i) { return colour_of(i) == c; }));
+    case Op::by_colour: {
+      const auto total = static_cast<int>(spec.numbers[0] * spec.numbers[1] * spec.numbers[2]);
+      for (int c = 0; c < total; ++c)
+        pieces.push_back(choose(shape, parent, [&](const Point<3>&, int i) {
+          return pointers.at(i) == colour_at(spec.numbers, c);
+        }));
+      break;
+    }
+    case Op::image:
+      for (const Mask m : a->pieces) pieces.push_back(pointed_to(shape, parent, m, pointers));
+      break;
+    case Op::preimage:
+      for (const Mask m : a->pieces)
+        pieces.push_back(choose(shape, parent, [&](const Point<3>&, int i) {
+          const int j = pointers.into->find(pointers.at(i));
+          return j >= 0 && has(m, j);
+        }));
       break;
     case Op::halo:
       for (const Mask m : a->pieces) pieces.push_back(grow(shape, parent, m, width));

@@ -8,35 +8,16 @@
 #include <mutex>
 
 #include "refrain/context.hpp"
+#include "runtime/context_impl.hpp"
 #include "support/body.hpp"
+#include "support/dimensions.hpp"
 #include "support/judge.hpp"
+#include "support/make_partition.hpp"
 #include "support/text.hpp"
 
 namespace refrain::test {
 
 namespace {
-
-template <class F>
-auto with_dim(int dim, F&& f) {
-  if (dim == 1) return f(std::integral_constant<int, 1>{});
-  if (dim == 2) return f(std::integral_constant<int, 2>{});
-  return f(std::integral_constant<int, 3>{});
-}
-
-template <int N>
-Point<N> cut(const Point<3>& p) {
-  Point<N> q;
-  for (int d = 0; d < N; ++d) q[d] = p[d];
-  return q;
-}
-
-template <int N>
-IndexSpace<N> space_of(const Shape& shape, Mask mask) {
-  std::vector<Point<N>> points;
-  for (int i = 0; i < static_cast<int>(shape.points.size()); ++i)
-    if (has(mask, i)) points.push_back(cut<N>(shape.points[static_cast<std::size_t>(i)]));
-  return IndexSpace<N>(points);
-}
 
 /// Values where the runtime keeps them.
 class PhysicalView : public View {
@@ -126,6 +107,7 @@ class Run {
     Names names{&context, {}, {}, {}};
     std::map<int, ResolvedPartition> partitions;
     for (const Resolved& r : program_.statements) execute(r, names, partitions);
+    context.impl().check_invariants();
   }
 
   void complain(std::string text) {
@@ -187,11 +169,11 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
     case Kind::destroy_region: context.destroy(names.regions.at(s.id)); break;
     case Kind::destroy_partition: context.destroy(names.partitions.at(s.id)); break;
     case Kind::fill: {
-      std::uint64_t value = 0;
-      write_value(shape(r.target.tree).fields[static_cast<std::size_t>(r.target.field)], &value,
+      std::byte value[max_value_size]{};
+      write_value(shape(r.target.tree).fields[static_cast<std::size_t>(r.target.field)], value,
                   s.salt);
       context.fill_bytes(region(s.target.region, names, partitions),
-                         field(r.target.tree, r.target.field), &value, here);
+                         field(r.target.tree, r.target.field), value, here);
       break;
     }
     case Kind::fill_future:
@@ -230,57 +212,14 @@ void Run::create(const Resolved& r, Names& names) {
   });
 }
 
-template <int N>
-AnyPartition make_partition(Context& context, const Resolved& r, const Shape& shape,
-                            const AnyRegion& parent, const AnyPartition& any_a,
-                            const AnyPartition& any_b) {
-  using Op = PartitionSpec::Op;
-  const PartitionSpec& p = r.spec.partition;
-  const Region<N> region(parent);
-  const Partition<N> a(any_a), b(any_b);
-  switch (p.op) {
-    case Op::blocks: return context.blocks<N>(region, cut<N>(p.numbers));
-    case Op::halo: return context.halo(a, cut<N>(p.numbers));
-    case Op::interior: return context.interior(a, cut<N>(p.numbers));
-    case Op::unite: return context.unite(a, b);
-    case Op::intersect: return context.intersect(a, b);
-    case Op::subtract: return context.subtract(a, b);
-    case Op::by_colour:
-      return context.by_colour(region, Field<Coord>(field_of(ValueKind::i64, p.field).name),
-                               p.numbers[0]);
-    case Op::pieces: {
-      std::vector<IndexSpace<N>> pieces;
-      for (const Mask m : r.partition.pieces) pieces.push_back(space_of<N>(shape, m));
-      return context.partition(region, pieces);
-    }
-    default: break;
-  }
-  std::array<std::array<Coord, 3>, 3> matrix{};
-  Rect<N> extent;
-  for (int d = 0; d < N; ++d) {
-    matrix[static_cast<std::size_t>(d)][static_cast<std::size_t>(d % p.colour_dim)] = p.scale[d];
-    extent.lo[d] = 0;
-    extent.hi[d] = p.extent[d] - 1;
-  }
-  const Projection transform = Projection::affine(matrix, p.offset);
-  if (p.colour_dim == 1)
-    return context.restrict_to(region, IndexSpace<1>(Rect1{0, p.numbers[0] - 1}), transform,
-                               extent);
-  return context.restrict_to(region,
-                             IndexSpace<2>(Rect2{{0, 0}, {p.numbers[0] - 1, p.numbers[1] - 1}}),
-                             transform, extent);
-}
-
 AnyPartition Run::partition(const Resolved& r, const Names& names, const Partitions& partitions) {
   const PartitionSpec& p = r.spec.partition;
   const AnyPartition none;
-  const AnyPartition& a = p.a >= 0 ? names.partitions.at(p.a) : none;
-  const AnyPartition& b = p.b >= 0 ? names.partitions.at(p.b) : none;
-  const AnyRegion parent = p.a >= 0 ? AnyRegion{} : region(p.parent, names, partitions);
-  const Shape& of = shape(r.partition.tree);
-  const AnyPartition made = with_dim(of.dim, [&]<int N>(std::integral_constant<int, N>) {
-    return make_partition<N>(*names.context, r, of, parent, a, b);
-  });
+  const AnyRegion parent =
+      p.a < 0 || by_data(p.op) ? region(p.parent, names, partitions) : AnyRegion{};
+  const AnyPartition made = make_partition(*names.context, program_, r, parent,
+                                           p.a >= 0 ? names.partitions.at(p.a) : none,
+                                           p.b >= 0 ? names.partitions.at(p.b) : none);
   Mask covered = 0;
   int total = 0;
   for (const Mask m : r.partition.pieces) {
@@ -375,6 +314,7 @@ void Run::run_point(const Resolved& r, const TaskFrame& frame) {
   Names names{&frame.context(), frame.arguments, {}, {}};
   Partitions partitions;
   for (const Resolved& child : task.children) execute(child, names, partitions);
+  frame.context().impl().check_invariants();
 }
 
 void Run::access(const Resolved& r, const AnyRegion& of, const Names& names) {

@@ -37,15 +37,17 @@ std::string requirement_text(const RequirementSpec& q) {
 }
 
 std::string partition_text(const Program& program, const Resolved& r) {
-  constexpr std::array names{"blocks",    "halo",  "interior",  "restriction", "pieces",
-                             "by_colour", "unite", "intersect", "subtract"};
+  constexpr std::array names{"blocks", "halo",      "interior", "restriction",
+                             "pieces", "by_colour", "image",    "preimage",
+                             "unite",  "intersect", "subtract"};
   const PartitionSpec& spec = r.spec.partition;
   const Shape& shape = program.shape(r.partition.tree);
   std::string text =
       fmt::format("partition {} = {}(", r.spec.id, names[static_cast<std::size_t>(spec.op)]);
-  if (spec.a >= 0) text += fmt::format("partition {}", spec.a);
-  else text += region_text(spec.parent);
+  if (spec.a < 0 || by_data(spec.op)) text += region_text(spec.parent);
+  if (spec.a >= 0) text += fmt::format(" partition {}", spec.a);
   if (spec.b >= 0) text += fmt::format(", partition {}", spec.b);
+  if (by_data(spec.op)) text += "; " + argument_text(r.source);
   text += fmt::format("; {}):", point_text(spec.numbers, 3));
   for (std::size_t c = 0; c < r.partition.pieces.size(); ++c)
     text += fmt::format(" {}:{}",

@@ -17,14 +17,28 @@ auto with_type(ValueKind kind, F&& f) {
     case ValueKind::f64: return f(double{});
     case ValueKind::i64: return f(std::int64_t{});
     case ValueKind::f32: return f(float{});
-    default: return f(std::int32_t{});
+    case ValueKind::i32: return f(std::int32_t{});
+    case ValueKind::p1: return f(Point<1>{});
+    case ValueKind::p2: return f(Point<2>{});
+    default: return f(Point<3>{});
   }
 }
 
-/// In [-1, 1), all bits of the mantissa used; integers in [-1000, 1000].
+template <class T>
+inline constexpr int dim_of = 0;
+template <int N>
+inline constexpr int dim_of<Point<N>> = N;
+
+/// In [-1, 1), all bits of the mantissa used; integers in [-1000, 1000]; points where regions are.
 template <class T>
 T from_hash(std::uint64_t hash) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (dim_of < T >> 0) {
+    constexpr std::uint64_t reach = dim_of<T> == 1 ? 16 : dim_of<T> == 2 ? 9 : 7;
+    T point;
+    for (int d = 0; d < dim_of<T>; ++d)
+      point[d] = static_cast<Coord>(mix(hash, static_cast<std::uint64_t>(d)) % reach) - 2;
+    return point;
+  } else if constexpr (std::is_floating_point_v<T>) {
     constexpr int bits = std::numeric_limits<T>::digits;
     return static_cast<T>(hash >> (64 - bits)) / static_cast<T>(std::uint64_t{1} << (bits - 1)) -
            T(1);
@@ -58,7 +72,7 @@ std::size_t size_of(ValueKind kind) {
 }
 
 const char* name_of(ValueKind kind) {
-  constexpr std::array names{"double", "int64", "float", "int32"};
+  constexpr std::array names{"double", "int64", "float", "int32", "point1", "point2", "point3"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -74,13 +88,16 @@ AnyField field_of(ValueKind kind, int index) {
 }
 
 const ReductionOp& op_of(OpKind op, ValueKind kind) {
-  return *with_type(kind, [&](auto t) { return &typed_op<decltype(t)>(op); });
+  return *with_type(kind, [&](auto t) -> const ReductionOp* {
+    if constexpr (dim_of < decltype(t) >> 0) return nullptr;
+    else return &typed_op<decltype(t)>(op);
+  });
 }
 
 std::uint64_t value_bits(ValueKind kind, const void* value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, value, size_of(kind));
-  return bits;
+  std::uint64_t words[max_value_size / 8]{};
+  std::memcpy(words, value, size_of(kind));
+  return words[1] == 0 && words[2] == 0 ? words[0] : mix(mix(words[0], words[1]), words[2]);
 }
 
 void write_value(ValueKind kind, void* value, std::uint64_t hash) {
@@ -94,7 +111,8 @@ void update_value(ValueKind kind, void* value, std::uint64_t hash) {
   with_type(kind, [&](auto t) {
     using T = decltype(t);
     std::memcpy(&t, value, sizeof t);
-    t = static_cast<T>(t / T(2) + from_hash<T>(hash));
+    if constexpr (dim_of < T >> 0) t = from_hash<T>(mix(hash, value_bits(kind, value)));
+    else t = static_cast<T>(t / T(2) + from_hash<T>(hash));
     std::memcpy(value, &t, sizeof t);
   });
 }
@@ -102,16 +120,26 @@ void update_value(ValueKind kind, void* value, std::uint64_t hash) {
 void contribute(ValueKind kind, OpKind op, void* value, std::uint64_t hash) {
   with_type(kind, [&](auto t) {
     using T = decltype(t);
-    t = contribution<T>(op, hash);
-    typed_op<T>(op).fold(value, sizeof(T), &t, sizeof(T), 1);
+    if constexpr (dim_of<T> == 0) {
+      t = contribution<T>(op, hash);
+      typed_op<T>(op).fold(value, sizeof(T), &t, sizeof(T), 1);
+    }
   });
+}
+
+Point<3> pointed(ValueKind kind, const void* value) {
+  Point<3> point{};
+  for (int d = 0; d < pointer_dim(kind); ++d)
+    std::memcpy(&point[d], static_cast<const std::byte*>(value) + 8 * d, sizeof point[d]);
+  return point;
 }
 
 std::string value_text(ValueKind kind, const void* value) {
   return with_type(kind, [&](auto t) {
     std::memcpy(&t, value, sizeof t);
     char text[64];
-    if constexpr (std::is_floating_point_v<decltype(t)>)
+    if constexpr (dim_of < decltype(t) >> 0) return to_string(t);
+    else if constexpr (std::is_floating_point_v<decltype(t)>)
       std::snprintf(text, sizeof text, "%.17g (%a)", static_cast<double>(t),
                     static_cast<double>(t));
     else std::snprintf(text, sizeof text, "%lld", static_cast<long long>(t));
