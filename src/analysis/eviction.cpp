@@ -62,19 +62,18 @@ bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
   const MemoryId refuge = machine_.memories(MemoryKind::system).front();
   Origin spill = origin;
   spill.argument = -1;
-  for (const auto& owned : field.pieces()) {
-    Piece& piece = *owned;
-    Use* use = piece.find(victim);
-    if (use == nullptr || !use->valid || piece.fill) continue;
-    const bool elsewhere = std::any_of(piece.uses.begin(), piece.uses.end(), [&](const Use& other) {
-      return other.valid && other.instance != victim;
-    });
+  for (Piece* piece : field.pieces_meeting(victim->space)) {
+    Use* use = piece->find(victim);
+    if (use == nullptr || !use->valid || piece->fill) continue;
+    const bool elsewhere =
+        std::any_of(piece->uses.begin(), piece->uses.end(),
+                    [&](const Use& other) { return other.valid && other.instance != victim; });
     if (elsewhere) continue;
     if (memory == refuge) return false;
     Instance* safe = try_memory(field, field.space(), refuge, Layout{}, spill);
     if (safe == nullptr) return false;
-    Use& target = piece.at(safe);
-    issue_copy(field, piece, *piece.find(victim), target, spill);
+    Use& target = piece->at(safe);
+    issue_copy(field, *piece, *piece->find(victim), target, spill);
   }
   ++counters_.evictions;
   release_instance(*victim);

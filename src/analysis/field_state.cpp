@@ -14,7 +14,11 @@ FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::st
   auto zeros = std::make_shared<FillValue>();
   zeros->bytes.assign(type.size, std::byte{0});
   zeros_ = std::move(zeros);
-  if (!space_->empty()) add_piece(space_).fill = zeros_;
+  if (space_->empty()) return;
+  Piece& whole = add_piece();
+  whole.fill = zeros_;
+  whole.points = space_;
+  for (const data::Box& box : space_->boxes()) cells_.add(whole, box);
 }
 
 FieldState::~FieldState() = default;
@@ -23,81 +27,86 @@ std::string FieldState::describe() const {
   return "field '" + name_ + "'" + (tree_ != nullptr ? " of " + tree_->name_of(0) : std::string());
 }
 
-Piece& FieldState::add_piece(data::IndexSpaceRef points) {
+Piece& FieldState::add_piece() {
   Piece& piece = *pieces_.emplace_back(std::make_unique<Piece>());
-  piece.points = std::move(points);
-  index_.insert(piece, piece.points->bounds());
+  piece.number = next_piece_++;
   return piece;
 }
 
-// Afterwards `piece` has the points in `inside` and a new piece of the same state has the others.
-void FieldState::split(Piece& piece, const data::IndexSpaceRef& inside) {
-  index_.erase(piece, piece.points->bounds());
-  Piece& rest = add_piece(data::subtract_uncached(piece.points, inside));
-  piece.points = inside;
-  index_.insert(piece, inside->bounds());
-  rest.uses = piece.uses;
-  rest.fill = piece.fill;
-  rest.footprints = piece.footprints;
-  for (Footprint* footprint : rest.footprints) footprint->pieces.push_back(&rest);
+std::vector<Piece*> FieldState::all_pieces() const {
+  std::vector<Piece*> pieces;
+  pieces.reserve(pieces_.size());
+  for (const auto& piece : pieces_) pieces.push_back(piece.get());
+  return pieces;
 }
 
-// `piece` contains the whole parent of a disjoint partition: cut out all its pieces at once.
-void FieldState::split_by_siblings(Piece& piece, const data::RegionTree& tree,
-                                   const data::PartitionNode& partition) {
-  const std::uint32_t colours = static_cast<std::uint32_t>(partition.colours->volume());
-  std::vector<data::IndexSpaceRef> parts;
-  for (std::uint32_t c = 0; c < colours; ++c) {
-    const data::IndexSpaceRef& part = tree.node(partition.first_child + c).space;
-    if (!part->empty()) parts.push_back(part);
+const data::IndexSpaceRef& FieldState::points_of(Piece& piece) const {
+  if (!piece.points) {
+    data::BoxList boxes;
+    for (const Cell& cell : piece.cells) boxes.push_back(cell.box);
+    piece.points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
   }
-  data::IndexSpaceRef rest =
-      data::subtract_uncached(piece.points, data::unite(piece.points->dim(), parts));
-  if (!rest->empty()) parts.push_back(std::move(rest));
-  index_.erase(piece, piece.points->bounds());
-  piece.points = parts.front();
-  index_.insert(piece, piece.points->bounds());
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    Piece& part = add_piece(std::move(parts[i]));
-    part.uses = piece.uses;
-    part.fill = piece.fill;
-    part.footprints = piece.footprints;
-    for (Footprint* footprint : part.footprints) footprint->pieces.push_back(&part);
-  }
+  return piece.points;
 }
 
-// Splits pieces until the points are a union of whole ones.
-void FieldState::refine(const data::IndexSpaceRef& points, const data::RegionTree* tree,
-                        std::uint32_t node) {
-  const std::uint32_t family =
-      tree != nullptr ? tree->node(node).partition : data::RegionNode::none;
-  for (Piece* piece : index_.query(*points)) {
-    if (data::contains_uncached(points, piece->points)) continue;
-    if (family != data::RegionNode::none) {
-      const data::PartitionNode& partition = tree->partition(family);
-      if (partition.colours->volume() > 2 && tree->is_disjoint(family) &&
-          data::contains_uncached(piece->points, tree->node(partition.parent).space)) {
-        split_by_siblings(*piece, *tree, partition);
-        return;  // the piece held the whole parent, so no other piece meets the region
-      }
-    }
-    const data::IndexSpaceRef common = data::intersect_uncached(piece->points, points);
-    if (!common->empty()) split(*piece, common);
+// A new piece of the same state takes over some of the cells.
+Piece& FieldState::split(Piece& piece, std::span<Cell* const> inside) {
+  Piece& part = add_piece();
+  part.uses = piece.uses;
+  part.fill = piece.fill;
+  part.footprints = piece.footprints;
+  for (Footprint* footprint : part.footprints) footprint->pieces.push_back(&part);
+  for (Cell* cell : inside) {
+    piece.cells.erase(piece.cells.iterator_to(*cell));
+    part.cells.push_back(*cell);
+    cell->piece = &part;
   }
+  piece.points = {};
+  return part;
 }
 
-Footprint& FieldState::footprint(const data::IndexSpaceRef& points, const data::RegionTree* tree,
-                                 std::uint32_t node) {
+namespace {
+
+// By the pieces' order of creation: nothing may depend on addresses, or on the order of a search.
+void sort_by_piece(std::vector<Cell*>& cells) {
+  const auto number = [](const Cell* cell) { return cell->piece->number; };
+  if (!std::ranges::is_sorted(cells, {}, number)) std::ranges::stable_sort(cells, {}, number);
+}
+
+}  // namespace
+
+std::vector<Piece*> FieldState::pieces_meeting(const data::IndexSpaceRef& points) const {
+  if (points == space_) return all_pieces();
+  std::vector<Cell*> cells = cells_.meeting(*points);
+  sort_by_piece(cells);
+  std::vector<Piece*> pieces;
+  for (const Cell* cell : cells)
+    if (pieces.empty() || pieces.back() != cell->piece) pieces.push_back(cell->piece);
+  return pieces;
+}
+
+// Splits the pieces that the set covers in part; returns those that it covers then.
+std::vector<Piece*> FieldState::cut_out(const data::IndexSpaceRef& points) {
+  if (points == space_) return all_pieces();
+  std::vector<Cell*> inside = cells_.cut_out(*points);
+  sort_by_piece(inside);
+  std::vector<Piece*> covered;
+  for (std::size_t first = 0, last = 0; first < inside.size(); first = last) {
+    Piece& piece = *inside[first]->piece;
+    while (last < inside.size() && inside[last]->piece == &piece) ++last;
+    const bool whole = last - first == piece.cells.size();
+    covered.push_back(whole ? &piece
+                            : &split(piece, std::span(inside).subspan(first, last - first)));
+  }
+  return covered;
+}
+
+Footprint& FieldState::footprint(const data::IndexSpaceRef& points) {
   std::unique_ptr<Footprint>& slot = footprints_[points.get()];
   if (slot) return *slot;
-  refine(points, tree, node);
-  slot = std::make_unique<Footprint>();
-  slot->points = points;
-  for (Piece* piece : index_.query(*points)) {
-    if (!data::contains_uncached(points, piece->points)) continue;
-    slot->pieces.push_back(piece);
-    piece->footprints.push_back(slot.get());
-  }
+  std::vector<Piece*> pieces = cut_out(points);
+  slot = std::make_unique<Footprint>(Footprint{points, std::move(pieces)});
+  for (Piece* piece : slot->pieces) piece->footprints.push_back(slot.get());
   return *slot;
 }
 
@@ -154,12 +163,12 @@ void FieldState::coalesce() {
       if (group.size() == 1) continue;
       std::vector<data::IndexSpaceRef> parts;
       for (Piece* piece : group) {
-        parts.push_back(piece->points);
-        index_.erase(*piece, piece->points->bounds());
+        parts.push_back(points_of(*piece));
+        cells_.drop(*piece);
         if (piece != group.front()) gone.insert(piece);
       }
       group.front()->points = data::unite(space_->dim(), parts);
-      index_.insert(*group.front(), group.front()->points->bounds());
+      for (const data::Box& box : group.front()->points->boxes()) cells_.add(*group.front(), box);
     }
   }
   if (gone.empty()) return;
@@ -177,7 +186,7 @@ Instance& FieldState::add_instance(std::unique_ptr<Instance> instance) {
 
 std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
                                                       std::vector<exec::NodeRef>& users) {
-  for (Piece* piece : index_.query(*instance.space)) {
+  for (Piece* piece : pieces_meeting(instance.space)) {
     auto use = std::find_if(piece->uses.begin(), piece->uses.end(),
                             [&](const Use& u) { return u.instance == &instance; });
     if (use == piece->uses.end()) continue;
@@ -211,15 +220,16 @@ void FieldState::check_invariants() const {
   std::size_t volume = 0;
   std::vector<data::IndexSpaceRef> all;
   for (const auto& piece : pieces_) {
-    REFRAIN_ASSERT(!piece->points->empty(), "a piece has points");
-    volume += piece->points->volume();
-    all.push_back(piece->points);
+    REFRAIN_ASSERT(!piece->cells.empty(), "a piece has points");
+    const data::IndexSpaceRef& points = points_of(*piece);
+    volume += points->volume();
+    all.push_back(points);
   }
   REFRAIN_ASSERT(volume == space_->volume() && data::unite(space_->dim(), all) == space_,
                  "the pieces are disjoint and cover the field's points");
   for (const auto& [key, footprint] : footprints_) {
     std::vector<data::IndexSpaceRef> parts;
-    for (const Piece* piece : footprint->pieces) parts.push_back(piece->points);
+    for (Piece* piece : footprint->pieces) parts.push_back(points_of(*piece));
     REFRAIN_ASSERT(data::unite(space_->dim(), parts) == footprint->points,
                    "a footprint is the union of its pieces");
   }

@@ -3,20 +3,20 @@
 // regions used so far, and the instances.
 //
 // Splitting. When a region is used for the first time, the pieces that it covers in part are split, so
-// that every region used is a union of whole pieces. Later launches on the same regions touch no set
-// algebra: they walk the footprint. The first use of a piece of a disjoint partition splits for all its
-// siblings at once, which keeps first uses linear in the number of pieces.
+// that every region used is a union of whole pieces. That costs what the cells cost that the region meets
+// (cell_index.hpp), not what the pieces do. Later launches on the same regions touch no set algebra: they
+// walk the footprint.
 //
 // Owner: the context's thread.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/piece.hpp"
-#include "analysis/piece_index.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::analysis {
@@ -30,10 +30,12 @@ class FieldState {
   ~FieldState();
   FieldState(const FieldState&) = delete;
 
-  /// The footprint of a set of points, made when missing. When the points are a region of a tree, saying
-  /// so makes the first use of a partition cheap.
-  Footprint& footprint(const data::IndexSpaceRef& points, const data::RegionTree* tree = nullptr,
-                       std::uint32_t node = 0);
+  /// The footprint of a set of points, made when missing.
+  Footprint& footprint(const data::IndexSpaceRef& points);
+  /// The pieces that share points with a set, in order of creation.
+  [[nodiscard]] std::vector<Piece*> pieces_meeting(const data::IndexSpaceRef& points) const;
+  /// The piece's points as a set.
+  const data::IndexSpaceRef& points_of(Piece& piece) const;
   /// Forgets the footprints that `in_use` does not ask to keep, and puts pieces together that nothing
   /// tells apart any more. Whoever remembers footprints must have forgotten those before.
   void forget_footprints(const std::function<bool(const data::IndexSpaceRef&)>& in_use);
@@ -63,11 +65,10 @@ class FieldState {
   void check_invariants() const;
 
  private:
-  Piece& add_piece(data::IndexSpaceRef points);
-  void split(Piece& piece, const data::IndexSpaceRef& inside);
-  void split_by_siblings(Piece& piece, const data::RegionTree& tree,
-                         const data::PartitionNode& partition);
-  void refine(const data::IndexSpaceRef& points, const data::RegionTree* tree, std::uint32_t node);
+  Piece& add_piece();
+  Piece& split(Piece& piece, std::span<Cell* const> inside);
+  std::vector<Piece*> cut_out(const data::IndexSpaceRef& points);
+  [[nodiscard]] std::vector<Piece*> all_pieces() const;
   void coalesce();
 
   data::IndexSpaceRef space_;
@@ -75,8 +76,9 @@ class FieldState {
   std::string name_;
   const data::RegionTree* tree_;
   std::shared_ptr<const FillValue> zeros_;
-  std::vector<std::unique_ptr<Piece>> pieces_;
-  PieceIndex index_;
+  CellIndex cells_;
+  std::vector<std::unique_ptr<Piece>> pieces_;  ///< in order of creation
+  std::uint32_t next_piece_ = 0;
   std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>>
       footprints_;  ///< by points
   std::vector<std::unique_ptr<Instance>> instances_;

@@ -60,13 +60,13 @@ void run_fold(exec::Node& node, exec::Execution& execution) {
 }  // namespace
 
 void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin) {
+  const data::IndexSpaceRef& points = field.points_of(piece);
   exec::Node& node = scope_.allocate(sizeof(FillPayload));
-  ::new (node.payload()) FillPayload{target.instance, piece.points, piece.fill, field.type().size};
+  ::new (node.payload()) FillPayload{target.instance, points, piece.fill, field.type().size};
   node.kind = exec::NodeKind::fill;
   node.run = run_fill;
   node.info = &fill_info;
-  log_operation(node, origin, &field, target.instance->memory, target.instance->memory,
-                piece.points);
+  log_operation(node, origin, &field, target.instance->memory, target.instance->memory, points);
   Edges edges = edges_to(node);
   if (piece.fill->producer) edges.add(piece.fill->producer, exec::EdgeKind::data);
   overwrite(edges, target, false);
@@ -77,19 +77,19 @@ void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Or
 
 void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& target,
                           const Origin& origin) {
+  const data::IndexSpaceRef& points = field.points_of(piece);
   exec::Node& node = scope_.allocate(sizeof(CopyPayload));
-  ::new (node.payload())
-      CopyPayload{source.instance, target.instance, piece.points, field.type().size};
+  ::new (node.payload()) CopyPayload{source.instance, target.instance, points, field.type().size};
   node.kind = exec::NodeKind::copy;
   node.run = run_copy;
   node.info = &copy_info;
   const MemoryId from = source.instance->memory, to = target.instance->memory;
-  log_operation(node, origin, &field, from, to, piece.points);
+  log_operation(node, origin, &field, from, to, points);
   Edges edges = edges_to(node);
   read(edges, source);
   overwrite(edges, target, false);
   target.valid = true;
-  count_copy(from, to, piece.points->volume() * field.type().size);
+  count_copy(from, to, points->volume() * field.type().size);
   publish(edges);
 }
 

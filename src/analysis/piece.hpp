@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "analysis/cell_index.hpp"
 #include "analysis/instance.hpp"
 #include "data/index_space.hpp"
 #include "exec/node.hpp"
@@ -35,7 +36,10 @@ struct Use {
 };
 
 struct Piece {
-  data::IndexSpaceRef points;
+  std::uint32_t number = 0;  ///< in order of creation within the field
+  Cells cells;               ///< what it consists of
+  data::IndexSpaceRef
+      points;  ///< the same as a set, when somebody has asked (FieldState::points_of)
   boost::container::small_vector<Use, 1> uses;
   std::shared_ptr<const FillValue> fill;  ///< pending: valid everywhere, nowhere materialised yet
   std::vector<Footprint*> footprints;     ///< the regions that contain it

@@ -66,7 +66,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
-  analysis::Footprint& footprint = state.footprint(points, region.tree, region.node);
+  analysis::Footprint& footprint = state.footprint(points);
   Signature signature(Signature::Call::access);
   signature.add(region);
   signature.add(field);
@@ -132,7 +132,7 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   signature.add(region);
   signature.add(field);
   note_call(signature.token());
-  analysis::Footprint& footprint = state.footprint(points, region.tree, region.node);
+  analysis::Footprint& footprint = state.footprint(points);
 
   auto instance = std::make_unique<analysis::Instance>();
   instance->space = points;

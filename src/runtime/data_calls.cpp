@@ -123,7 +123,7 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   note_call(signature.token());
   lend(state, Privilege::write);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
-  analysis::Analysis::fill(state.footprint(points, region.tree, region.node), value);
+  analysis::Analysis::fill(state.footprint(points), value);
 }
 
 void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
@@ -162,8 +162,8 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   analysis::Instance& target_instance =
       analysis_.instance_for(to, points, program_memories(), Layout{}, origin);
   analysis_.touch(target_instance);
-  analysis_.copy_field(from, from.footprint(points), source_instance, to,
-                       to.footprint(points, target.tree, target.node), target_instance, origin);
+  analysis_.copy_field(from, from.footprint(points), source_instance, to, to.footprint(points),
+                       target_instance, origin);
 }
 
 }  // namespace refrain::runtime

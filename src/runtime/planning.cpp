@@ -108,10 +108,9 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
       argument.field_index = *tree.find_field(r.field);
     }
   }
-  // After all states are known: a footprint may split pieces for its siblings.
+  // After all that may throw: a footprint stays.
   for (PlannedArgument& argument : plan.arguments)
-    argument.footprint =
-        &argument.field->footprint(argument.points, argument.region.tree, argument.region.node);
+    argument.footprint = &argument.field->footprint(argument.points);
 }
 
 void ContextImpl::check_independence(const LaunchPlan& plan, const LaunchRequest& request) {

@@ -1,0 +1,67 @@
+#pragma once
+// The cells of a field: disjoint boxes that cover it, each all of one piece. A scattered piece has many, and
+// they, not its bounds, are what is searched: the bounds of scattered pieces all meet one another.
+//
+// A few cells stand in a list, more in an R-tree (Boost.Geometry). To find the cells that meet a box costs
+// O(log n + hits). Cutting out a set costs that for each of its boxes, whatever the sizes of the pieces
+// that it meets, and leaves at most six more cells per cell that is cut. So first uses of any family of
+// sets cost O(m log m), where m counts their boxes, and each again for every cell it meets.
+//
+// Owner: the field state's.
+
+#include <boost/intrusive/list.hpp>
+#include <memory>
+#include <vector>
+
+#include "data/index_space.hpp"
+
+namespace refrain::analysis {
+
+struct Piece;
+
+/// A box of points of one piece.
+struct Cell : boost::intrusive::list_base_hook<> {
+  Cell(const data::Box& points, Piece& owner) : box(points), piece(&owner) {}
+  data::Box box;
+  Piece* piece;
+};
+
+/// The cells of one piece. It owns them, but an index must have forgotten them before they go.
+class Cells : public boost::intrusive::list<Cell> {
+ public:
+  Cells() = default;
+  Cells(const Cells&) = delete;
+  Cells(Cells&&) = delete;
+  ~Cells() { drop(); }
+  void drop() {
+    clear_and_dispose([](Cell* cell) { delete cell; });
+  }
+};
+
+class CellIndex {
+ public:
+  CellIndex();
+  ~CellIndex();
+  /// A new cell at the end of the piece's.
+  void add(Piece& piece, const data::Box& box);
+  /// Forgets the cells of a piece and ends them.
+  void drop(Piece& piece);
+  /// The cells that meet a box of the set, perhaps more than once.
+  [[nodiscard]] std::vector<Cell*> meeting(const data::IndexSpace& points) const;
+  /// Cuts cells in two, within their pieces, until each is inside the set or outside; those inside.
+  std::vector<Cell*> cut_out(const data::IndexSpace& points);
+
+ private:
+  struct Tree;
+  static constexpr std::size_t few = 16;
+
+  void insert(Cell& cell);
+  void erase(Cell& cell);
+  void find(const data::Box& box, std::vector<Cell*>& found) const;
+  void trim(Cell& cell, const data::Box& box);
+
+  std::vector<Cell*> list_;     ///< all cells, while there are few
+  std::unique_ptr<Tree> tree_;  ///< all cells, once there have been more
+};
+
+}  // namespace refrain::analysis

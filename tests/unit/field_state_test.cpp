@@ -1,0 +1,108 @@
+// Pieces and footprints of a field, against classes of points that the same sets contain.
+
+#include "analysis/field_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "point_sets.hpp"
+#include "refrain/value_type.hpp"
+
+namespace refrain::analysis {
+namespace {
+
+using data::Box;
+using data::BoxList;
+using data::IndexSpace;
+using data::IndexSpaceRef;
+
+IndexSpaceRef whole(int dim) {
+  const Coord range = data::test_range(dim);
+  Box box;
+  for (int d = 0; d < dim; ++d) {
+    box.lo[d] = -range;
+    box.hi[d] = range;
+  }
+  return IndexSpace::dense(dim, box);
+}
+
+std::size_t cells_of(const FieldState& field) {
+  std::size_t cells = 0;
+  for (const auto& piece : field.pieces()) cells += piece->cells.size();
+  return cells;
+}
+
+/// How many classes the points fall into when those in the same sets are put together.
+std::size_t classes(const IndexSpaceRef& space, const std::vector<IndexSpaceRef>& sets) {
+  std::map<data::BoxPoint, std::vector<std::size_t>> members;
+  for (const data::BoxPoint& p : data::points_of(space)) members[p];
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    for (const data::BoxPoint& p : data::points_of(sets[i])) members[p].push_back(i);
+  std::set<std::vector<std::size_t>> distinct;
+  for (const auto& [point, in] : members) distinct.insert(in);
+  return distinct.size();
+}
+
+TEST(FieldState, PiecesAreTheCoarsestThatTheSetsNeed) {
+  for (unsigned seed = 1; seed <= 150; ++seed) {
+    const int dim = 1 + static_cast<int>(seed % 3);
+    data::RandomSets random(seed);
+    const IndexSpaceRef space = whole(dim);
+    FieldState field(space, value_type<double>(), "x");
+    std::vector<IndexSpaceRef> sets;
+    for (Coord n = random.number(1, 12); n > 0; --n) {
+      sets.push_back(random.space(dim, data::test_range(dim)));
+      const Footprint& footprint = field.footprint(sets.back());
+      EXPECT_EQ(footprint.points, sets.back()) << "seed " << seed;
+    }
+    field.check_invariants();
+    EXPECT_EQ(field.pieces().size(), classes(space, sets)) << "seed " << seed;
+    const auto kept = [&](const IndexSpaceRef& set) { return set == sets.front(); };
+    field.forget_footprints(kept);
+    field.check_invariants();
+    EXPECT_EQ(field.pieces().size(), classes(space, {sets.front()})) << "seed " << seed;
+  }
+}
+
+TEST(FieldState, FindsThePiecesThatASetMeets) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    const int dim = 1 + static_cast<int>(seed % 3);
+    data::RandomSets random(seed);
+    FieldState field(whole(dim), value_type<double>(), "x");
+    for (int n = 0; n < 6; ++n) field.footprint(random.space(dim, data::test_range(dim)));
+    const IndexSpaceRef asked = random.space(dim, data::test_range(dim));
+    std::vector<Piece*> expected;
+    for (const auto& piece : field.pieces())
+      if (!data::common(data::points_of(field.points_of(*piece)), data::points_of(asked)).empty())
+        expected.push_back(piece.get());
+    EXPECT_EQ(field.pieces_meeting(asked), expected) << "seed " << seed;
+  }
+}
+
+/// Piece p of `pieces`: the points that are p modulo `pieces`, in a line of `boxes` boxes for each.
+IndexSpaceRef scattered(Coord p, Coord pieces, Coord boxes) {
+  BoxList list;
+  for (Coord i = 0; i < boxes; ++i)
+    list.push_back({{i * pieces + p, 0, 0}, {i * pieces + p, 0, 0}});
+  return IndexSpace::from_boxes(1, std::move(list));
+}
+
+// Whatever the order and the overlaps, what is kept is in proportion to the boxes of the sets.
+TEST(FieldState, CellsAreAsManyAsTheBoxesOfScatteredSets) {
+  constexpr Coord pieces = 64, boxes = 50;
+  FieldState field(IndexSpace::dense(Rect1{0, pieces * boxes - 1}), value_type<double>(), "x");
+  for (Coord p = pieces; p-- > 0;) {
+    field.footprint(scattered(p, pieces, boxes));
+    EXPECT_LE(cells_of(field), static_cast<std::size_t>(2 * (pieces - p) * boxes + 1));
+  }
+  EXPECT_EQ(cells_of(field), static_cast<std::size_t>(pieces * boxes));
+  EXPECT_EQ(field.pieces().size(), static_cast<std::size_t>(pieces));
+  for (Coord p = 0; p < pieces / 2; ++p)
+    field.footprint(IndexSpace::dense(Rect1{p * boxes, p * boxes + 2 * boxes}));
+  field.check_invariants();
+  EXPECT_EQ(cells_of(field), static_cast<std::size_t>(pieces * boxes));
+}
+
+}  // namespace
+}  // namespace refrain::analysis
