@@ -109,8 +109,15 @@ data::BoxPoint Accumulator::point_at(std::size_t index) const {
 
 void Accumulator::fold_into(const data::IndexSpace& points, std::byte* origin,
                             const Coord stride[3]) {
+  fold_points(points, {origin, stride, nullptr});
+}
+
+void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target) {
+  fold_points(points, {nullptr, nullptr, &target});
+}
+
+void Accumulator::fold_points(const data::IndexSpace& points, const Target& target) {
   std::sort(touched_.begin(), touched_.end());
-  const Target target{origin, stride};
   for (const data::Box& box : points.boxes()) fold_box(box, target);
 }
 
@@ -170,20 +177,41 @@ void Accumulator::fold_touched(const data::Box& box, const Target& target, std::
 // `count` points of a row from `start`, which is at position `index`, chunk by chunk.
 void Accumulator::fold_run(data::BoxPoint start, std::size_t index, std::size_t count,
                            const Target& target) {
+  while (count > 0) {
+    const std::size_t chunk = index >> shift_, within = index - (chunk << shift_);
+    const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
+    if (const std::byte* values = table_[chunk]) {
+      const std::byte* contributions = values + within * value_size_;
+      if (target.accumulator != nullptr) target.accumulator->take_in(start, contributions, n);
+      else fold_affine(start, contributions, n, target);
+    }
+    start[row_] += static_cast<Coord>(n);
+    index += n;
+    count -= n;
+  }
+}
+
+void Accumulator::fold_affine(const data::BoxPoint& start, const std::byte* contributions,
+                              std::size_t count, const Target& target) const {
   // Addresses wrap: only the sum is sure to be inside the storage.
   auto address = reinterpret_cast<std::uintptr_t>(target.origin);
   for (int d = 0; d < 3; ++d)
     address +=
         static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(target.stride[d]);
-  const auto step = static_cast<std::ptrdiff_t>(target.stride[row_]);
-  auto* values = reinterpret_cast<std::byte*>(address);
+  fold_(reinterpret_cast<std::byte*>(address), static_cast<std::ptrdiff_t>(target.stride[row_]),
+        contributions, static_cast<std::ptrdiff_t>(value_size_), count);
+}
+
+// Folds in what another accumulator has for `count` points of a row.
+void Accumulator::take_in(const data::BoxPoint& start, const std::byte* contributions,
+                          std::size_t count) {
+  const auto size = static_cast<std::ptrdiff_t>(value_size_);
+  std::size_t index = index_of(start);
   while (count > 0) {
-    const std::size_t chunk = index >> shift_, within = index - (chunk << shift_);
+    const std::size_t within = index & ((std::size_t{1} << shift_) - 1);
     const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
-    if (const std::byte* contributions = table_[chunk])
-      fold_(values, step, contributions + within * value_size_,
-            static_cast<std::ptrdiff_t>(value_size_), n);
-    values += static_cast<std::ptrdiff_t>(n) * step;
+    fold_(slot(index), size, contributions, size, n);
+    contributions += n * value_size_;
     index += n;
     count -= n;
   }

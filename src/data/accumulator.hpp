@@ -38,6 +38,9 @@ class Accumulator {
   /// Folds the contributions to `points`, some or all of the points it was made for, into an affine
   /// layout: the address of the point (0, 0, 0), and the strides in bytes.
   void fold_into(const data::IndexSpace& points, std::byte* origin, const Coord stride[3]);
+  /// The same into another accumulator of the operator, which was made for these points at least. Other
+  /// points of it may be in use meanwhile.
+  void fold_into(const data::IndexSpace& points, Accumulator& target);
 
   /// The chunks by position, null where nothing was touched; for accumulator_slot in accessors.
   [[nodiscard]] std::byte** chunks() { return table_; }
@@ -51,21 +54,26 @@ class Accumulator {
  private:
   static constexpr std::size_t inline_entries = 8;
 
-  /// Where values are folded to.
+  /// Where values are folded to: an affine layout, or an accumulator.
   struct Target {
     std::byte* origin;
     const Coord* stride;
+    Accumulator* accumulator;
   };
   [[nodiscard]] bool lists_touched() const { return table_ != inline_table_; }
   [[nodiscard]] std::size_t index_of(const data::BoxPoint& p) const;
   [[nodiscard]] data::BoxPoint point_at(std::size_t index) const;
   std::byte* new_chunk();
   void free_chunk(std::byte* chunk);
+  void fold_points(const data::IndexSpace& points, const Target& target);
   void fold_box(const data::Box& box, const Target& target);
   void fold_rows(const data::Box& box, const Target& target);
   void fold_touched(const data::Box& box, const Target& target, std::size_t first,
                     std::size_t last);
   void fold_run(data::BoxPoint start, std::size_t index, std::size_t count, const Target& target);
+  void fold_affine(const data::BoxPoint& start, const std::byte* contributions, std::size_t count,
+                   const Target& target) const;
+  void take_in(const data::BoxPoint& start, const std::byte* contributions, std::size_t count);
 
   decltype(ReductionOp::initialise) const initialise_;
   decltype(ReductionOp::fold) const fold_;
