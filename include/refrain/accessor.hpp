@@ -169,7 +169,8 @@ class Reduce {
         chunks_(detail::accumulator_chunks(*a.accumulator)),
         rects_(a.rects),
         rect_count_(a.rect_count),
-        info_(a.info) {
+        info_(a.info),
+        region_(a.region) {
     for (int d = 0; d < N; ++d) {
       bounds_.lo[d] = a.bounds->lo[d];
       bounds_.hi[d] = a.bounds->hi[d];
@@ -177,6 +178,9 @@ class Reduce {
   }
 
   [[nodiscard]] Domain<N> domain() const { return {bounds_, rects_, rect_count_}; }
+
+  /// The region this argument is a view of, for launching child tasks that reduce to its subregions.
+  [[nodiscard]] Region<N> region() const { return Region<N>{region_}; }
 
   /// accumulator(p) = Op::fold(accumulator(p), contribution)
   void reduce(const Point<N>& p, const T& contribution) const {
@@ -219,6 +223,7 @@ class Reduce {
   const Rect<3>* rects_;
   std::size_t rect_count_;
   const detail::ArgumentInfo* info_;
+  AnyRegion region_;
 };
 
 }  // namespace refrain

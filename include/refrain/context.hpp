@@ -290,7 +290,7 @@ class Context {
 
   /// Waits until everything launched so far has finished; throws the first failure in launch order
   /// that was not thrown before. In a task: its own accessors, invalid since it launched children that
-  /// conflict with them, are valid again; and if it ends while one of its arguments still lacks what a
+  /// conflict with them, are valid again (as they are when it has waited for those by futures); and if it ends while one of its arguments still lacks what a
   /// failed child should have written there, it fails too.
   void fence(Where where = Where::current());
 

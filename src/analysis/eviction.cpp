@@ -15,6 +15,9 @@ namespace refrain::analysis {
 Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& points,
                                  std::span<const MemoryId> memories, const Layout& layout,
                                  const Origin& origin) {
+  // What a parent task reduces to is in one place, wherever its children run.
+  if (!field.instances().empty() && field.instances().front()->accumulator != nullptr)
+    return *field.instances().front();
   for (MemoryId memory : memories)
     if (Instance* instance = try_memory(field, points, memory, layout, origin)) return *instance;
   fail_out_of_memory(field, points, memories, layout, origin);

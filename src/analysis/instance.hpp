@@ -14,6 +14,10 @@
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"
 
+namespace refrain::detail {
+class Accumulator;
+}
+
 namespace refrain::analysis {
 
 class FieldState;
@@ -40,6 +44,8 @@ struct Instance {
   std::uint64_t last_use = 0;   ///< number of the last point task that used it (for eviction)
   /// Operations with an argument here that has no points: no piece knows them, but they look at this.
   std::vector<exec::NodeRef> lookers;
+  /// Borrowed from a parent that reduces: what its children contribute goes here, and there are no bytes.
+  refrain::detail::Accumulator* accumulator = nullptr;
   std::string made_by;  ///< task and source line, for messages about full memories
 };
 

@@ -50,8 +50,11 @@ void run_fill(exec::Node& node, exec::Execution& execution) {
 void run_fold(exec::Node& node, exec::Execution& execution) {
   auto& fold = node.payload_as<FoldPayload>();
   if (fold.accumulator != nullptr) {
-    if (execution.failure == nullptr)
-      fold.accumulator->fold_into(*fold.points, fold.target->origin, fold.target->stride);
+    if (execution.failure == nullptr) {
+      if (fold.target->accumulator != nullptr)
+        fold.accumulator->fold_into(*fold.points, *fold.target->accumulator);
+      else fold.accumulator->fold_into(*fold.points, fold.target->origin, fold.target->stride);
+    }
     delete fold.accumulator;
   }
   fold.~FoldPayload();

@@ -3,7 +3,7 @@
 // of one task with children.
 //
 // A nested context sees its parent task's arguments as fields that are valid in the parent's instances
-// and that nobody uses yet (grants). What its children change elsewhere is copied back there whenever
+// and that nobody uses yet (grant.hpp). What its children change elsewhere is copied back there whenever
 // the parent waits for them, and when it ends.
 //
 // Owner: the thread that runs the program or the parent's body. The files beside this one each hold
@@ -28,6 +28,7 @@
 #include "runtime/argument_info.hpp"
 #include "runtime/future_pool.hpp"
 #include "runtime/future_state.hpp"
+#include "runtime/grant.hpp"
 #include "runtime/launch_plan.hpp"
 #include "runtime/launch_record.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -35,16 +36,6 @@
 namespace refrain::runtime {
 
 using Where = std::source_location;
-
-/// A region argument of the parent task, as its nested context may use it.
-struct Grant {
-  const data::RegionTree* root = nullptr;  ///< the tree whose data it is
-  std::uint32_t field = 0;                 ///< index in the tree's field space
-  data::IndexSpaceRef points;
-  Privilege privilege = Privilege::read;
-  std::size_t state = 0;  ///< index into granted_
-  bool lent = false;      ///< children may be changing it: the parent's accessor is invalid
-};
 
 class ContextImpl final : public detail::Waiter {
  public:
@@ -100,6 +91,7 @@ class ContextImpl final : public detail::Waiter {
   void fence(Where where);
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override;
+  void has_waited_for(detail::FutureState& state, std::size_t rank_or_all) override;
   AnyFuture reduce(const AnyFuture& values, const ReductionOp& op, Where where);
   /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
   /// failure that nobody has seen.
@@ -177,12 +169,18 @@ class ContextImpl final : public detail::Waiter {
   void forget(data::RegionTree& tree, const std::vector<data::NodeRange>& dropped);
 
   // nested.cpp
+  Grant make_grant(const LaunchPlan& plan, TaskPayload& payload, std::size_t requirement);
+  analysis::Instance& borrow_home(Grant& grant, TaskPayload::Where where);
   analysis::FieldState& granted_field(const data::RegionTree& root, std::uint32_t field,
                                       const AnyRegion& region, Privilege privilege,
                                       const ReductionOp* op, const std::string& who);
-  /// Children are about to use the field: the parent's own accessors on it are invalid if they conflict.
+  /// A launch with this result (or none) uses the parent's arguments.
+  void lend(const LaunchPlan& plan, const detail::FutureState* result);
+  /// Something else does that the parent waits for with a fence alone.
   void lend(const analysis::FieldState& field, Privilege privilege);
-  void bring_home();
+  void bring_home(Grant& grant);
+  void bring_all_home();
+  void await_home(const Grant& grant);
   /// The failure of an operation that should have written what the parent's arguments hold; or none.
   [[nodiscard]] exec::FailureRef poison_at_home() const;
 
@@ -201,11 +199,6 @@ class ContextImpl final : public detail::Waiter {
     std::unique_ptr<LaunchPlan> plan;  ///< for messages
     detail::ArgumentInfo argument;
   };
-  struct GrantedState {
-    std::unique_ptr<analysis::FieldState> state;
-    std::size_t grant = 0;               ///< the first grant it serves
-    analysis::Instance* home = nullptr;  ///< the parent's instance, borrowed
-  };
 
   RuntimeImpl& runtime_;
   ContextImpl* parent_ = nullptr;
@@ -218,7 +211,8 @@ class ContextImpl final : public detail::Waiter {
   data::Forest forest_;
   PlanCache plans_;
   std::vector<Grant> grants_;  ///< by requirement of the parent's launch
-  std::vector<GrantedState> granted_;
+  /// The futures that a node reduces: who waits for it has waited for them.
+  std::unordered_map<std::uint64_t, AnyFuture> reductions_;
   std::unordered_map<const data::RegionTree*,
                      std::vector<std::pair<data::RegionTree*, std::uint32_t>>>
       views_;  ///< of outer regions: own trees for partitions made here
@@ -228,7 +222,7 @@ class ContextImpl final : public detail::Waiter {
   std::vector<std::uint64_t> key_;  ///< scratch
   std::vector<std::unique_ptr<LaunchRecord>> records_;
   LaunchRecord* free_records_ = nullptr;
-  static constexpr std::size_t kFailures = 1024;
+  static constexpr std::size_t kFailures = 1024, kReductions = 4096;
   std::size_t failures_limit_ = kFailures;
   detail::FuturePool futures_;
   std::map<std::tuple<const char*, const char*, std::uint32_t>, exec::NodeInfo> infos_;

@@ -101,8 +101,7 @@ void ContextImpl::check_invariants() {
   const auto check = [](const analysis::FieldState& field) { field.check_invariants(); };
   for (data::RegionTree* tree : forest_.trees())
     if (tree->origin == nullptr) analysis::TreeState::of(*tree).for_each(check);
-  for (const GrantedState& granted : granted_)
-    if (granted.state) check(*granted.state);
+  for (const Grant& grant : grants_) check(*grant.state);
 }
 
 void ContextImpl::fill(const AnyRegion& region, const AnyField& field,

@@ -110,14 +110,16 @@ void wait(FutureState& state, std::size_t rank_or_all) {
   const auto ready = [&] {
     return rank_or_all == Waiter::all ? state.ready() : state.ready(rank_or_all);
   };
-  if (ready()) return;
   Waiter* waiter = Waiter::current();
-  if (waiter == nullptr || !waiter->may_wait_for(state))
-    throw UsageError(
-        "a task waits for a future that it neither launched nor was given as an argument: pass it "
-        "to the launch in place of a value");
-  waiter->wait_for(state, rank_or_all);
-  REFRAIN_ASSERT(ready(), "a wait for a future ends when the future is ready");
+  if (!ready()) {
+    if (waiter == nullptr || !waiter->may_wait_for(state))
+      throw UsageError(
+          "a task waits for a future that it neither launched nor was given as an argument: pass "
+          "it to the launch in place of a value");
+    waiter->wait_for(state, rank_or_all);
+    REFRAIN_ASSERT(ready(), "a wait for a future ends when the future is ready");
+  }
+  if (waiter != nullptr) waiter->has_waited_for(state, rank_or_all);
 }
 
 }  // namespace

@@ -138,6 +138,8 @@ class Waiter {
   virtual void wait_for(FutureState& state, std::size_t rank_or_all) = 0;
   /// Whether it may wait for a future that is not ready.
   [[nodiscard]] virtual bool may_wait_for(const FutureState& state) const = 0;
+  /// The point (`all`: every point) was asked for and is ready, with or without a wait.
+  virtual void has_waited_for(FutureState& state, std::size_t rank_or_all) = 0;
 
   /// The present thread's, or null.
   [[nodiscard]] static Waiter* current() noexcept;

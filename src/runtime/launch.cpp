@@ -136,9 +136,6 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
   ++launches_;
   tasks_ += points;
   if (points == 0) return make_result(plan, request);
-  if (!granted_.empty()) [[unlikely]]
-    for (std::size_t i = 0; i < plan.arguments.size(); ++i)
-      lend(*plan.arguments[i].field, plan.requirements[i % plan.requirements.size()].privilege);
   LaunchRecord& record = take_record(plan, request);
   AnyFuture result = record.result;
   const bool inline_if_ready = request.hints.inline_if_ready;
@@ -149,8 +146,11 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
     // What is left of the launch will not run: no memory for it, or nothing to read.
     for (std::uint32_t left = rank; left < points; ++left) record.point_done();
     if ((record.unreclaimed -= points - rank) == 0) release(record);
+    if (!grants_.empty()) lend(plan, nullptr);
     throw;
   }
+  if (!grants_.empty()) [[unlikely]]
+    lend(plan, result.state());
   return result;
 }
 

@@ -1,5 +1,6 @@
 // Contexts of tasks that launch tasks.
 
+#include "analysis/independence.hpp"
 #include "data/set_algebra.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
@@ -18,56 +19,71 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
                 runtime_.graph_log()),
       forest_(parent.forest_) {
   scope_.reclaim = reclaim;
-  const LaunchPlan& plan = *record.plan;
-  for (std::size_t i = 0; i < plan.requirements.size(); ++i) {
-    const PlannedArgument& argument = plan.arguments[payload.rank * plan.requirements.size() + i];
-    Grant grant;
-    const data::RegionTree* tree = argument.region.tree;
-    grant.root = tree->origin != nullptr ? tree->origin : tree;
-    grant.field = argument.field_index;
-    grant.points = argument.points;
-    grant.privilege = plan.requirements[i].privilege;
-    grant.state = granted_.size();
-    grants_.push_back(grant);
-    auto& granted = granted_.emplace_back();
-    granted.grant = i;
-    if (grant.privilege == Privilege::reduce) continue;
-    // The values are in the parent's instance, and no child has touched them yet.
-    granted.state = std::make_unique<analysis::FieldState>(
-        argument.points, plan.requirements[i].type, plan.requirements[i].field, grant.root);
-    if (argument.points->empty()) continue;  // nobody keeps an instance for that
-    const analysis::Instance& home = *payload.arguments()[i].instance;
-    auto borrowed = std::make_unique<analysis::Instance>();
-    borrowed->space = argument.points;
+  for (std::size_t i = 0; i < record.plan->requirements.size(); ++i)
+    grants_.push_back(make_grant(*record.plan, payload, i));
+}
+
+Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
+                              std::size_t requirement) {
+  const PlannedRequirement& given = plan.requirements[requirement];
+  const PlannedArgument& argument =
+      plan.arguments[payload.rank * plan.requirements.size() + requirement];
+  Grant grant;
+  const data::RegionTree* tree = argument.region.tree;
+  grant.root = tree->origin != nullptr ? tree->origin : tree;
+  grant.field = argument.field_index;
+  grant.points = argument.points;
+  grant.privilege = given.privilege;
+  grant.op = given.op;
+  grant.state =
+      std::make_unique<analysis::FieldState>(argument.points, given.type, given.field, grant.root);
+  if (argument.points->empty()) return grant;  // nobody keeps an instance for that
+  grant.home = &borrow_home(grant, payload.arguments()[requirement]);
+  for (const auto& piece : grant.state->pieces()) {
+    piece->fill.reset();
+    piece->at(grant.home).valid = true;
+  }
+  return grant;
+}
+
+// The parent's instance, or its accumulator, as an instance of this context.
+analysis::Instance& ContextImpl::borrow_home(Grant& grant, TaskPayload::Where where) {
+  auto borrowed = std::make_unique<analysis::Instance>();
+  borrowed->space = grant.points;
+  borrowed->storage = analysis::Storage::borrowed;
+  borrowed->made_by = task_name_;
+  if (grant.privilege == Privilege::reduce) {
+    borrowed->memory = where.fold->target->memory;
+    borrowed->accumulator = where.fold->accumulator;
+  } else {
+    const analysis::Instance& home = *where.instance;
     borrowed->memory = home.memory;
     borrowed->layout = home.layout;
-    borrowed->storage = analysis::Storage::borrowed;
     borrowed->origin = home.origin;
     for (int d = 0; d < 3; ++d) borrowed->stride[d] = home.stride[d];
-    borrowed->made_by = task_name_;
-    granted.home = &granted.state->add_instance(std::move(borrowed));
-    analysis_.store().adopt(*granted.home);
-    for (const auto& piece : granted.state->pieces()) {
-      piece->fill.reset();
-      piece->at(granted.home).valid = true;
-    }
   }
+  analysis::Instance& added = grant.state->add_instance(std::move(borrowed));
+  analysis_.store().adopt(added);
+  return added;
+}
+
+bool Grant::allows(Privilege asked, const ReductionOp* asked_op) const {
+  if (privilege == Privilege::reduce) return analysis::compatible(privilege, op, asked, asked_op);
+  return asked == Privilege::read || writes(privilege);
 }
 
 namespace {
 
-bool allows(Privilege given, Privilege asked) {
-  switch (asked) {
-    case Privilege::read: return given != Privilege::reduce;
-    default: return writes(given);
-  }
+std::string describe(Privilege privilege, const ReductionOp* op) {
+  return std::string(to_string(privilege)) + " access" +
+         (op != nullptr ? " with '" + std::string(op->name) + "'" : std::string());
 }
 
 }  // namespace
 
 analysis::FieldState& ContextImpl::granted_field(const data::RegionTree& root, std::uint32_t field,
                                                  const AnyRegion& region, Privilege privilege,
-                                                 const ReductionOp*, const std::string& who) {
+                                                 const ReductionOp* op, const std::string& who) {
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   const std::string& name = root.fields()[field].name;
   std::string found;
@@ -77,50 +93,96 @@ analysis::FieldState& ContextImpl::granted_field(const data::RegionTree& root, s
       found = "an argument that does not contain all of its points";
       continue;
     }
-    if (allows(grant.privilege, privilege)) return *granted_[grant.state].state;
-    found = std::string(to_string(grant.privilege)) + " access to it";
+    if (grant.allows(privilege, op)) return *grant.state;
+    found = describe(grant.privilege, grant.op) + " to it";
   }
   if (parent_ == nullptr)
     throw UsageError(who + ": " + region.name() +
                      " belongs to another runtime, or to a run that has ended");
-  throw UsageError(who +
-                   " asks for more than its parent has: " + std::string(to_string(privilege)) +
-                   " access to field '" + name + "' of " + region.name() + "; the parent, " +
-                   task_name_ + ", has " + (found.empty() ? "no argument with that data" : found));
+  throw UsageError(who + " asks for more than its parent has: " + describe(privilege, op) +
+                   " to field '" + name + "' of " + region.name() + "; the parent, " + task_name_ +
+                   ", has " + (found.empty() ? "no argument with that data" : found));
+}
+
+void ContextImpl::lend(const LaunchPlan& plan, const detail::FutureState* result) {
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
+    const PlannedArgument& argument = plan.arguments[i];
+    for (Grant& grant : grants_) {
+      if (grant.state.get() != argument.field || !grant.conflicts(argument.privilege)) continue;
+      if (argument.points == grant.points) grant.loan.supersede(argument.privilege);
+      if (result == nullptr) grant.loan.until_fence(argument.privilege);
+      else grant.loan.to(result->producer(i / plan.argument_count).seq, argument.privilege);
+    }
+  }
 }
 
 void ContextImpl::lend(const analysis::FieldState& field, Privilege privilege) {
-  for (Grant& grant : grants_) {
-    const GrantedState& granted = granted_[grant.state];
-    if (granted.state.get() == &field && (privilege != Privilege::read || writes(grant.privilege)))
-      grant.lent = true;
+  for (Grant& grant : grants_)
+    if (grant.state.get() == &field && grant.conflicts(privilege))
+      grant.loan.until_fence(privilege);
+}
+
+bool ContextImpl::is_lent(std::size_t requirement) const {
+  return grants_[requirement].loan.open();
+}
+
+// What children changed elsewhere goes back to where the parent has it.
+void ContextImpl::bring_home(Grant& grant) {
+  if (grant.home == nullptr || grant.privilege == Privilege::read) return;
+  const analysis::Origin origin{calls_, 0, -1, nullptr};
+  analysis_.begin_point();
+  analysis_.make_valid_everywhere(*grant.state, *grant.home, origin);
+  // From here on the parent may change it there, without saying so.
+  for (const auto& piece : grant.state->pieces()) {
+    piece->fill.reset();
+    for (analysis::Use& use : piece->uses) use.valid = use.instance == grant.home;
   }
 }
 
-bool ContextImpl::is_lent(std::size_t requirement) const { return grants_[requirement].lent; }
-
-// Waited for: what children changed elsewhere goes back to the parent's instances.
-void ContextImpl::bring_home() {
-  for (const GrantedState& granted : granted_) {
-    if (granted.home == nullptr || !writes(grants_[granted.grant].privilege)) continue;
-    const analysis::Origin origin{calls_, 0, -1, nullptr};
-    analysis_.begin_point();
-    analysis_.make_valid_everywhere(*granted.state, *granted.home, origin);
-    // From here on the parent may change it there, without saying so.
-    for (const auto& piece : granted.state->pieces()) {
-      piece->fill.reset();
-      for (analysis::Use& use : piece->uses) use.valid = use.instance == granted.home;
-    }
-  }
+// All children are complete.
+void ContextImpl::bring_all_home() {
+  for (Grant& grant : grants_) bring_home(grant);
   scope_.drain(nullptr);
-  for (Grant& grant : grants_) grant.lent = false;
+  for (Grant& grant : grants_) grant.loan.end();
+  reductions_.clear();
+}
+
+void ContextImpl::has_waited_for(detail::FutureState& state, std::size_t rank_or_all) {
+  if (grants_.empty() || state.context() != identity_ || state.points() == 0) return;
+  const std::size_t first = rank_or_all == all ? 0 : rank_or_all;
+  const std::size_t last = rank_or_all == all ? state.points() : rank_or_all + 1;
+  if (const auto reduction = reductions_.extract(state.producer(first).seq))
+    has_waited_for(*reduction.mapped().state(), all);
+  for (Grant& grant : grants_) {
+    if (!grant.loan.open()) continue;
+    for (std::size_t rank = first; rank < last; ++rank)
+      grant.loan.waited_for(state.producer(rank).seq);
+    if (grant.loan.open()) continue;
+    bring_home(grant);
+    await_home(grant);
+  }
+}
+
+// What still happens where the parent has its data: folds and copies that come after the children.
+void ContextImpl::await_home(const Grant& grant) {
+  if (grant.home == nullptr) return;
+  const auto await = [this](const exec::NodeRef& node) {
+    if (node)
+      runtime_.executor().wait(
+          scope_, [&] { return exec::is_complete(node); }, node, nullptr);
+  };
+  for (const auto& piece : grant.state->pieces()) {
+    const analysis::Use& use = piece->at(grant.home);
+    await(use.writer);
+    for (const exec::NodeRef& reader : use.readers) await(reader);
+  }
 }
 
 exec::FailureRef ContextImpl::poison_at_home() const {
-  for (const GrantedState& granted : granted_) {
-    if (granted.home == nullptr || !writes(grants_[granted.grant].privilege)) continue;
-    for (const auto& piece : granted.state->pieces()) {
-      const analysis::Use* use = piece->find(granted.home);
+  for (const Grant& grant : grants_) {
+    if (grant.home == nullptr || grant.privilege == Privilege::read) continue;
+    for (const auto& piece : grant.state->pieces()) {
+      const analysis::Use* use = piece->find(grant.home);
       if (use == nullptr || !use->writer) continue;
       if (const exec::Failure* failure = scope_.failure_of(use->writer))
         return exec::FailureRef(failure);

@@ -70,6 +70,7 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
   node.run = run_reduce;
   node.info = &info_for("reduce", where);
   result.state()->set_producer(0, {&node, node.seq});
+  if (!grants_.empty() && reductions_.size() < kReductions) reductions_.emplace(node.seq, values);
   const analysis::Origin origin{calls_ - 1, 0, -1, node.info};
   analysis_.log_operation(node, origin);
   analysis::Edges edges = analysis_.edges_to(node);

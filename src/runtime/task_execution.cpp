@@ -54,6 +54,9 @@ class RunningTask final : public detail::ContextSource,
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override {
     if (nested_) nested_->wait_for(state, rank_or_all);
   }
+  void has_waited_for(detail::FutureState& state, std::size_t rank_or_all) override {
+    if (nested_) nested_->has_waited_for(state, rank_or_all);
+  }
 
   [[nodiscard]] bool is_lent(std::size_t argument) const override {
     return nested_ && nested_->is_lent(argument);
@@ -200,7 +203,8 @@ void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueTy
 
 void check_access(const ArgumentInfo& info, const Point<3>& p) {
   if (info.lent())
-    fail_access(info, p, "while a child task may be changing it: wait for the child first");
+    fail_access(info, p,
+                "while a child may be changing it: wait for its future, or call fence(), first");
   if (!info.points().contains(p))
     fail_access(info, p,
                 "outside the argument, which is " +

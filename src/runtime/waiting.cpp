@@ -34,7 +34,7 @@ const exec::NodeInfo& ContextImpl::info_for(const char* name, Where where) {
 void ContextImpl::fence(Where where) {
   runtime_.executor().interleave();
   scope_.drain(&info_for("fence", where));
-  bring_home();
+  bring_all_home();
   forget_failures();
   if (const exec::Failure* failure = scope_.take_failure()) failure->rethrow();
 }
@@ -53,8 +53,7 @@ void ContextImpl::forget_failures() {
   };
   for (data::RegionTree* tree : forest_.trees())
     if (tree->origin == nullptr) analysis::TreeState::of(*tree).for_each(note);
-  for (const GrantedState& granted : granted_)
-    if (granted.state) note(*granted.state);
+  for (const Grant& grant : grants_) note(*grant.state);
   scope_.prune_failures([&](std::uint64_t seq) { return !carried.contains(seq); });
   failures_limit_ = 2 * scope_.failures() + kFailures;
 }
@@ -77,8 +76,7 @@ void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) 
 
 void ContextImpl::end_regions() {
   accesses_.clear();
-  for (const GrantedState& granted : granted_)
-    if (granted.state) analysis_.release_instances(*granted.state);
+  for (const Grant& grant : grants_) analysis_.release_instances(*grant.state);
   for (data::RegionTree* tree : forest_.trees()) {
     if (tree->origin != nullptr) continue;
     analysis::TreeState::of(*tree).for_each([&](analysis::FieldState& field) {
@@ -104,7 +102,7 @@ void ContextImpl::finish() {
   while (!accesses_.empty()) end_access(accesses_.back()->ticket);
   end_attachments();
   scope_.drain(nullptr);
-  bring_home();
+  bring_all_home();
   exec::FailureRef failure(scope_.take_failure());
   if (!failure) failure = poison_at_home();
   end_regions();

@@ -73,6 +73,97 @@ TEST_P(NestedTasks, TheParentSeesWhatItsChildrenDid) {
   });
 }
 
+// The parent touches its argument again without a fence.
+TEST_P(NestedTasks, TheParentWaitsForAFuture) {
+  const Task bump{"bump", [](ReadWrite<Coord> x, Coord a) {
+                    for (auto p : x.domain()) x[p] += a;
+                    return a;
+                  }};
+  const Task parent{"parent", [&](Context& ctx, ReadWrite<Coord> x) {
+                      auto pieces = ctx.blocks(x.region(), 3);
+                      const Future<Coord> one = ctx.launch(bump, x.region()[number], 1);
+                      EXPECT_EQ(one.get(), 1);
+                      x[0] += 10;
+                      const FutureMap<Coord> group = ctx.launch(bump, 3, pieces[number], 100);
+                      for (std::size_t i = 0; i < group.size(); ++i) EXPECT_EQ(group.get(i), 100);
+                      x[0] += 1000;
+                      ctx.launch(bump, 3, pieces[number], 10000).wait();
+                      ctx.launch(add, 3, pieces[number], 100000);
+                      // Reads the whole after what wrote the pieces.
+                      EXPECT_EQ(ctx.launch(total, x.region()[number]).get(), 6 * 110101 + 1010);
+                      x[0] += 1000000;
+                      EXPECT_EQ(ctx.reduce(ctx.launch(total, 3, pieces[number]), Sum{}).get(),
+                                6 * 110101 + 1001010);
+                      x[0] += 10000000;
+                    }};
+  Options checked = options();
+  checked.check = true;
+  Runtime runtime(checked);
+  runtime.run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 5}, number);
+    ctx.launch(parent, cells[number]);
+    auto x = ctx.access<Read>(cells[number]);
+    EXPECT_EQ(x[0], 11111111);
+    for (Coord p = 1; p < 6; ++p) EXPECT_EQ(x[p], 110101);
+  });
+}
+
+// A child has contributed when its future is there and its turn to be folded has come.
+TEST_P(NestedTasks, TheParentWaitsForAReducingChild) {
+  const Task give{"give", [](Reduce<Sum, Coord> x, Coord a) {
+                    for (auto p : x.domain()) x[p] += a;
+                    return a;
+                  }};
+  const Task parent{"parent", [&](Context& ctx, ReadWrite<Coord> x) {
+                      for (Coord i = 1; i <= 50; ++i) {
+                        ctx.launch(give, 4, x.region()[number], 1);
+                        EXPECT_EQ(ctx.launch(give, x.region()[number], i).get(), i);
+                        EXPECT_EQ(x[3], i * (i + 1) / 2 + 5 * i - i);
+                        x[3] += 0;
+                      }
+                    }};
+  Options checked = options();
+  checked.check = true;
+  Runtime runtime(checked);
+  runtime.run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 5}, number);
+    ctx.launch(parent, cells[number]);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[5], 51 * 25 + 200);
+  });
+}
+
+TEST_P(NestedTasks, WhatChildrenDidOnAGpuComesHomeWithTheFuture) {
+  const auto body = [](ReadWrite<Coord> x, Coord a) {
+    for (auto p : x.domain()) x[p] = 2 * x[p] + a;
+    return a;
+  };
+  const Task on_gpu{"on_gpu", on<ProcessorKind::gpu>(body)};
+  const Task parent{"parent", [&](Context& ctx, ReadWrite<Coord> x) {
+                      auto halves = ctx.blocks(x.region(), 2);
+                      for (Coord i = 0; i < 10; ++i) {
+                        ctx.launch(on_gpu, 2, halves[number], i).wait();
+                        x[0] += 1;
+                        ctx.launch(on_gpu, halves(1)[number], i).wait();
+                        x[5] += 1;
+                      }
+                    }};
+  Options checked = options("emulated:cpus=4,gpus=2,framebuffer=64MiB");
+  checked.check = true;
+  Runtime runtime(checked);
+  runtime.run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 5}, number);
+    ctx.launch(parent, cells[number]);
+    Coord first = 0, last = 0;
+    for (Coord i = 0; i < 10; ++i) {
+      first = 2 * first + i + 1;
+      last = 2 * (2 * last + i) + i + 1;
+    }
+    auto x = ctx.access<Read>(cells[number]);
+    EXPECT_EQ(x[0], first);
+    EXPECT_EQ(x[5], last);
+  });
+}
+
 TEST_P(NestedTasks, RegionsOfTheirOwn) {
   const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x, Coord rounds) {
                       Coord sum = 0;
@@ -202,6 +293,89 @@ TEST_P(NestedTasks, ReductionsInside) {
     }
     auto x = ctx.access<Read>(cells[number]);
     for (auto p : x.domain()) EXPECT_EQ(x[p], 4 * 116);
+  });
+}
+
+struct FloatCell {
+  static constexpr Field<double> value{"value"};
+};
+
+/// Splits what it contributes to until single points are left; each level adds something itself.
+struct Spread {
+  void operator()(Context& ctx, Reduce<Sum, double> x, double amount) const;
+};
+const Task<Spread> spread{"spread", Spread{}};
+void Spread::operator()(Context& ctx, Reduce<Sum, double> x, double amount) const {
+  const Rect1 all = x.domain().bounds();
+  x[all.lo] += amount;
+  if (all.volume() == 1) return;
+  auto halves = ctx.blocks(x.region(), 2);
+  ctx.launch(spread, 2, halves[FloatCell::value], amount / 3);
+  ctx.launch(spread, halves(1)[FloatCell::value], amount / 7);
+  ctx.fence();
+  x[all.hi] += amount * 1e-9;
+}
+
+/// The same, plainly: what a launch of `spread` adds to the values of [lo, hi].
+void spread_plainly(std::vector<double>& values, Coord lo, Coord hi, double amount) {
+  std::vector<double> mine(values.size(), -0.0);
+  mine[static_cast<std::size_t>(lo)] += amount;
+  if (hi > lo) {
+    const Coord middle = lo + (hi - lo + 1) / 2;
+    spread_plainly(mine, lo, middle - 1, amount / 3);
+    spread_plainly(mine, middle, hi, amount / 3);
+    spread_plainly(mine, middle, hi, amount / 7);
+    mine[static_cast<std::size_t>(hi)] += amount * 1e-9;
+  }
+  for (Coord p = lo; p <= hi; ++p)
+    values[static_cast<std::size_t>(p)] += mine[static_cast<std::size_t>(p)];
+}
+
+TEST_P(NestedTasks, ReducingTasksWithReducingChildren) {
+  std::vector<double> expected(23, 0.1);
+  for (int i = 0; i < 3; ++i) {
+    spread_plainly(expected, 0, 22, 1.0 + i);
+    spread_plainly(expected, 0, 22, 0.7);
+    spread_plainly(expected, 0, 22, 0.7);
+  }
+  Options checked = options();
+  checked.check = true;
+  Runtime runtime(checked);
+  runtime.run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 22}, FloatCell::value);
+    ctx.fill(cells, FloatCell::value, 0.1);
+    for (int i = 0; i < 3; ++i) {
+      ctx.launch(spread, cells[FloatCell::value], 1.0 + i);
+      ctx.launch(spread, 2, cells[FloatCell::value], 0.7);
+    }
+    auto x = ctx.access<Read>(cells[FloatCell::value]);
+    for (Coord p = 0; p < 23; ++p) EXPECT_EQ(x[p], expected[static_cast<std::size_t>(p)]);
+  });
+}
+
+// Most of a large region is never touched, by parent or child; rows of children begin in the middle of a
+// parent's chunk.
+TEST_P(NestedTasks, ReducingChildrenOfSparseAndWideArguments) {
+  const Task mark{"mark", [](Reduce<Max, Coord, 2> x, Coord a) {
+                    std::size_t n = 0;
+                    for (auto p : x.domain())
+                      if (n++ % 97 == 0) x.reduce(p, a + p[0] * 1000 + p[1]);
+                  }};
+  const Task parent{"parent", [&](Context& ctx, Reduce<Max, Coord, 2> x) {
+                      auto tiles = ctx.blocks(x.region(), {3, 5});
+                      ctx.launch(mark, Rect2{{0, 0}, {2, 4}}, tiles[number], 7);
+                      ctx.launch(mark, tiles({1, 2})[number], 9);
+                    }};
+  run([&](Context& ctx) {
+    auto plain = ctx.region(Rect2{{-10, 3}, {89, 722}}, number);
+    auto nested = ctx.region(Rect2{{-10, 3}, {89, 722}}, number);
+    auto tiles = ctx.blocks(plain, {3, 5});
+    ctx.launch(mark, Rect2{{0, 0}, {2, 4}}, tiles[number], 7);
+    ctx.launch(mark, tiles({1, 2})[number], 9);
+    ctx.launch(parent, nested[number]);
+    auto x = ctx.access<Read>(plain[number]);
+    auto y = ctx.access<Read>(nested[number]);
+    for (auto p : x.domain()) ASSERT_EQ(x[p], y[p]);
   });
 }
 

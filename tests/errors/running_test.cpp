@@ -165,6 +165,66 @@ TEST(RunningErrors, AccessAfterWaitingForTheChild) {
   });
 }
 
+// One of two children was waited for; a child that returns nothing is waited for by a fence.
+TEST(RunningErrors, AccessBeforeTheLastChildIsWaitedFor) {
+  static const Task count{"count", [](Read<double> x) { return x.domain().volume(); }};
+  static const Task two{"two", [](ReadWrite<double> x, Context& context) {
+                          auto halves = context.blocks(x.region(), 2);
+                          auto first = context.launch(count, halves(0)[mass]);
+                          auto second = context.launch(count, halves(1)[mass]);
+                          first.wait();
+                          x[0] = static_cast<double>(first.get());
+                        }};
+  static const Task silent{"silent", [](ReadWrite<double> x, Context& context) {
+                             auto halves = context.blocks(x.region(), 2);
+                             context.launch(add_one, halves(0)[mass]);
+                             context.launch(count, halves(1)[mass]).wait();
+                             x[0] = 1;
+                           }};
+  expect_error<Error>(checked(), {"'two'", "argument 0", "point 0", "fence()"},
+                      [](Context& context) {
+                        context.launch(two, context.region(Rect1{0, 15}, mass)[mass]);
+                      });
+  expect_error<Error>(checked(), {"'silent'", "argument 0", "point 0", "fence()"},
+                      [](Context& context) {
+                        context.launch(silent, context.region(Rect1{0, 15}, mass)[mass]);
+                      });
+}
+
+TEST(RunningErrors, ReducerThatTouchesWhatItsChildrenContributeTo) {
+  static const Task give{"give", [](Reduce<Sum, double> x) { x[0] += 1; }};
+  static const Task parent{"parent", [](Reduce<Sum, double> x, Context& context) {
+                             context.launch(give, x.region()[mass]);
+                             x[0] += 1;
+                           }};
+  expect_error<Error>(checked(), {"'parent'", "argument 0", "point 0", "child"},
+                      [](Context& context) {
+                        context.launch(parent, context.region(Rect1{0, 15}, mass)[mass]);
+                      });
+}
+
+TEST(RunningErrors, ChildOfAReducerThatReadsOrReducesOtherwise) {
+  static const Task other{"other", [](Reduce<Min, double> x) { x.reduce(0, 1); }};
+  static const Task look{"look", [](Read<double>) {}};
+  static const Task wrong{"wrong", [](Reduce<Sum, double> x, Context& context) {
+                            context.launch(other, x.region()[mass]);
+                          }};
+  static const Task curious{"curious", [](Reduce<Sum, double> x, Context& context) {
+                              context.launch(look, x.region()[mass]);
+                            }};
+  expect_error<Error>(
+      small_machine(),
+      {"'other'", "more than its parent", "reduce access with 'min'", "'wrong'", "with '+'"},
+      [](Context& context) {
+        context.launch(wrong, context.region(Rect1{0, 15}, mass)[mass]);
+      });
+  expect_error<Error>(small_machine(),
+                      {"'look'", "more than its parent", "read access", "'curious'", "with '+'"},
+                      [](Context& context) {
+                        context.launch(curious, context.region(Rect1{0, 15}, mass)[mass]);
+                      });
+}
+
 TEST(RunningErrors, ChildThatAsksForMoreThanItsParentHas) {
   static const Task reader{"reader", [](Read<double> x, Context& context) {
                              context.launch(add_one, x.region()[mass]);

@@ -197,7 +197,9 @@ class FakeContext final : public Waiter {
       }
   }
   bool may_wait_for(const FutureState& state) const override { return state.context() == id_; }
+  void has_waited_for(FutureState&, std::size_t rank) override { asked.push_back(rank); }
   int waits = 0;
+  std::vector<std::size_t> asked;
 
  private:
   std::uint64_t id_;
