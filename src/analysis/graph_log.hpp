@@ -25,7 +25,8 @@ struct LoggedOperation {
   std::size_t rank = 0;  ///< point of a group launch, in the order of its domain
   int argument =
       -1;  ///< for copies, fills and folds: the requirement they serve (copy(): 0 is its source)
-  /// For copies, fills and folds: what they write (copies: from where).
+  /// For copies, fills and folds: what they write (copies: from where); for accesses and detach: what
+  /// the program holds.
   std::string field;
   MemoryId source = 0, target = 0;
   data::IndexSpaceRef points;
