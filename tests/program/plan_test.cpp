@@ -41,7 +41,7 @@ TEST(Plan, HasEverythingSomewhere) {
       for (const RequirementSpec& q : r.spec.launch.requirements) ++privileges[q.privilege];
     }
   }
-  EXPECT_EQ(kinds.size(), 12U);
+  EXPECT_EQ(kinds.size(), 14U);
   EXPECT_EQ(partitions.size(), 11U);
   EXPECT_EQ(privileges.size(), 4U);
   for (const auto& [kind, n] : kinds) EXPECT_GE(n, 10) << static_cast<int>(kind);
@@ -93,12 +93,12 @@ TEST(Interpreter, FoldsAccumulatorsThatStartAtTheIdentity) {
     std::vector<Observation> observed;
     resolve(one.plan, &observed);
     double accumulated = 0;  // 0.0 + accumulator: the accumulator itself, as it is no zero
-    std::memcpy(&accumulated, observed[0].data(), sizeof accumulated);
+    std::memcpy(&accumulated, observed[0].values.data(), sizeof accumulated);
     region = region + accumulated;
   }
   std::vector<Observation> observed;
   resolve(make.plan, &observed);
-  EXPECT_EQ(std::memcmp(observed[0].data(), &region, sizeof region), 0);
+  EXPECT_EQ(std::memcmp(observed[0].values.data(), &region, sizeof region), 0);
   EXPECT_NE(region, 0.0);
 }
 
@@ -111,10 +111,10 @@ TEST(Interpreter, NewRegionsHoldZerosAndCopiesCopy) {
   std::vector<Observation> observed;
   resolve(make.plan, &observed);
   ASSERT_EQ(observed.size(), 2U);
-  EXPECT_EQ(observed[0], observed[1]);
+  EXPECT_EQ(observed[0].values, observed[1].values);
   make.plan.statements.pop_back();
   resolve(make.plan, &observed);
-  EXPECT_EQ(observed[1], Observation(24));
+  EXPECT_EQ(observed[1].values, std::vector<std::byte>(24));
 }
 
 TEST(Shrink, FindsASmallProgram) {

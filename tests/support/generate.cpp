@@ -16,6 +16,7 @@ GenerateOptions options_for(std::uint64_t seed) {
   options.reductions = random.percent(75);
   options.destroy = random.percent(50);
   options.by_data = random.percent(35);
+  options.attach = random.percent(45);
   options.max_dim = random.between(1, 3);
   return options;
 }
@@ -64,13 +65,13 @@ class Generator {
     if (world_.regions().empty()) create();
     else if (dice < 14) partition();
     else if (dice < 34) launch(false);
-    else if (dice < 66) launch(true);
-    else if (dice < 73) fill();
-    else if (dice < 78) copy();
-    else if (dice < 82) access();
-    else if (dice < 84) get();
-    else if (dice < 85) emit({});  // a fence
-    else if (dice < 88) create();
+    else if (dice < 64) launch(true);
+    else if (dice < 71) fill();
+    else if (dice < 76) copy();
+    else if (dice < 80) access();
+    else if (dice < 82) get();
+    else if (dice < 83) emit({});  // a fence
+    else if (dice < 88) maybe_attach();
     else if (dice < 92) destroy();
     else if (loops) loop();
   }
@@ -276,6 +277,40 @@ class Generator {
     emit(s);
   }
 
+  void maybe_attach() {
+    if (!options_.attach || random_.percent(15)) create();
+    else attach();
+  }
+
+  /// Memory of the program's own, or the end of some. What is gone with it must be written before it is
+  /// read again, so mostly a fill follows.
+  void attach() {
+    Statement s;
+    if (!world_.attachments().empty() && random_.percent(60)) {
+      auto at = world_.attachments().begin();
+      std::advance(at, random_.below(static_cast<int>(world_.attachments().size())));
+      s.kind = Kind::detach;
+      s.id = at->first;
+      Statement again;
+      again.kind = Kind::fill;
+      again.target.region = at->second.region;
+      again.target.field = at->second.is.field;
+      again.target.privilege = Privilege::write;
+      again.salt = random_.next();
+      emit(s);
+      if (random_.percent(80)) emit(again);
+      return;
+    }
+    s.kind = Kind::attach;
+    s.id = next_attachment_++;
+    s.target.region = some_region();
+    s.target.field = some_field(tree_of(s.target.region));
+    s.memory.fortran = random_.percent(50);
+    for (int d = 0; d < 3; ++d) s.memory.padding[d] = std::max(0, random_.between(-2, 2));
+    s.salt = random_.next();
+    emit(s);
+  }
+
   void get() {
     Statement s;
     s.kind = Kind::get;
@@ -319,7 +354,8 @@ class Generator {
     const std::vector<Statement> body(plan_.statements.begin() + static_cast<std::ptrdiff_t>(begin),
                                       plan_.statements.end());
     for (int n = random_.between(1, 3); n > 0; --n) {
-      Renaming names{{}, {}, {}, &next_region_, &next_partition_, &next_future_};
+      Renaming names{
+          {}, {}, {}, {}, &next_region_, &next_partition_, &next_future_, &next_attachment_};
       for (Statement s : body) {
         names.apply(s);
         if (random_.percent(10)) vary(s);
@@ -343,7 +379,7 @@ class Generator {
   Plan plan_;
   World world_;
   Interpreter interpreter_;
-  int next_region_ = 0, next_partition_ = 0, next_future_ = 0;
+  int next_region_ = 0, next_partition_ = 0, next_future_ = 0, next_attachment_ = 0;
 };
 
 }  // namespace

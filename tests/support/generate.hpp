@@ -13,6 +13,7 @@ struct GenerateOptions {
   bool reductions = true;
   bool destroy = true;
   bool by_data = true;  ///< partitions that depend on data, and fields of pointers for them
+  bool attach = true;   ///< memory of the program's own
   int max_dim = 3;
 };
 

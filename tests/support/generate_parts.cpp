@@ -207,6 +207,8 @@ void Renaming::apply(Statement& s) {
     case Kind::create: make(regions, s.id, next_region); break;
     case Kind::partition: make(partitions, s.id, next_partition); break;
     case Kind::reduce: make(futures, s.id, next_future); break;
+    case Kind::attach: make(attachments, s.id, next_attachment); break;
+    case Kind::detach: rename(attachments, s.id); break;
     case Kind::destroy_region: rename(regions, s.id); break;
     case Kind::destroy_partition: rename(partitions, s.id); break;
     default: break;

@@ -31,8 +31,8 @@ std::vector<Statement> random_children(Random& random, const std::vector<ChildAr
 
 /// Gives fresh numbers to what a repeated body of statements makes.
 struct Renaming {
-  std::map<int, int> regions, partitions, futures;
-  int *next_region, *next_partition, *next_future;
+  std::map<int, int> regions, partitions, futures, attachments;
+  int *next_region, *next_partition, *next_future, *next_attachment;
   void apply(Statement& s);
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "support/attached_memory.hpp"
 #include "support/body.hpp"
 #include "support/random.hpp"
 
@@ -58,7 +59,20 @@ Point<3> Interpreter::pointed_at(int tree, int field, int point) {
   return pointed(shape.fields[static_cast<std::size_t>(field)], address(tree, field, point));
 }
 
+void Interpreter::observe(std::span<const std::byte> values) {
+  observed_.push_back({executed_, {values.begin(), values.end()}});
+}
+
 void Interpreter::execute(const Resolved& r) {
+  perform(r);
+  ++executed_;
+}
+
+void Interpreter::finish(const std::vector<int>& left) {
+  std::ranges::for_each(left, [&](int id) { observe_attached(id); });
+}
+
+void Interpreter::perform(const Resolved& r) {
   using Kind = Statement::Kind;
   switch (r.spec.kind) {
     case Kind::create: create(r); break;
@@ -66,11 +80,12 @@ void Interpreter::execute(const Resolved& r) {
     case Kind::reduce: reduce(r); break;
     case Kind::copy: copy(r); break;
     case Kind::access: access(r); break;
-    case Kind::get: {
-      const Value& value = futures_.at(r.spec.future).values[0];
-      observed_.emplace_back(value.begin(), value.end());
+    case Kind::attach: attach(r); break;
+    case Kind::detach:
+    case Kind::destroy_region:
+      std::ranges::for_each(r.detached, [&](int id) { observe_attached(id); });
       break;
-    }
+    case Kind::get: observe(futures_.at(r.spec.future).values[0]); break;
     case Kind::fill:
     case Kind::fill_future: {
       Tree& t = trees_[static_cast<std::size_t>(r.target.tree)];
@@ -110,7 +125,7 @@ std::uint64_t Interpreter::run_point(const Resolved& r, const PointTask& task) {
   std::vector<std::uint64_t> futures;
   for (const int f : r.spec.launch.futures) futures.push_back(future_bits(f));
   const std::uint64_t digest = run_body(r.spec.launch.salt, task.point, futures, arguments);
-  for (const Resolved& child : task.children) execute(child);
+  for (const Resolved& child : task.children) perform(child);
   for (std::size_t i = 0; i < views.size(); ++i)
     if (auto* accumulator = dynamic_cast<AccumulatorView*>(views[i].get()))
       accumulator->fold_into(
@@ -159,7 +174,23 @@ void Interpreter::access(const Resolved& r) {
                  static_cast<std::byte*>(address(r.target.tree, r.target.field, 0)));
   View* views[] = {&view};
   run_body(r.spec.salt, {}, {}, views);
-  observed_.push_back(contents(view));
+  observe(contents(view));
+}
+
+void Interpreter::attach(const Resolved& r) {
+  const Shape& shape = *trees_[static_cast<std::size_t>(r.target.tree)].shape;
+  for (int i = 0; i < static_cast<int>(shape.points.size()); ++i)
+    if (has(r.target.points, i))
+      write_attached(shape.fields[static_cast<std::size_t>(r.target.field)],
+                     address(r.target.tree, r.target.field, i), r.spec.salt, i);
+  attached_[r.spec.id] = r.target;
+}
+
+void Interpreter::observe_attached(int id) {
+  const ResolvedArgument& is = attached_.at(id);
+  ArrayView view(is, *trees_[static_cast<std::size_t>(is.tree)].shape,
+                 static_cast<std::byte*>(address(is.tree, is.field, 0)));
+  observe(contents(view));
 }
 
 std::uint64_t Interpreter::future_bits(int id) const {
@@ -168,7 +199,7 @@ std::uint64_t Interpreter::future_bits(int id) const {
 }
 
 Program resolve(const Plan& plan, std::vector<Observation>* expected) {
-  Program program{plan.seed, plan.shapes, plan.tasks, {}, {}};
+  Program program{plan.seed, plan.shapes, plan.tasks, {}, {}, {}};
   Interpreter interpreter(plan.shapes, plan.tasks);
   World world(plan, [&](int tree, int field, int point) {
     return interpreter.pointed_at(tree, field, point);
@@ -180,8 +211,10 @@ Program resolve(const Plan& plan, std::vector<Observation>* expected) {
     program.statements.push_back(std::move(resolved));
   };
   for (const Statement& s : plan.statements) take(s);
-  for (const Statement& s : world.final_reads()) take(s);
+  for (const Statement& s : world.last_statements()) take(s);
   program.tree_shapes = world.tree_shapes();
+  for (const auto& [id, attachment] : world.attachments()) program.left.push_back(id);
+  interpreter.finish(program.left);
   if (expected != nullptr) *expected = interpreter.observed();
   return program;
 }

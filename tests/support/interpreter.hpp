@@ -9,14 +9,19 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "support/resolve.hpp"
 
 namespace refrain::test {
 
-/// What a program sees of itself when it accesses a region or waits for a future: the bytes.
-using Observation = std::vector<std::byte>;
+/// What a program sees of itself when it accesses a region, waits for a future or gets its own memory back.
+struct Observation {
+  std::size_t statement = 0;  ///< its number; at the end of the program, how many there are
+  std::vector<std::byte> values;
+  friend bool operator==(const Observation&, const Observation&) = default;
+};
 
 class Interpreter {
  public:
@@ -24,6 +29,8 @@ class Interpreter {
       : shapes_(&shapes), tasks_(&tasks) {}
 
   void execute(const Resolved& statement);
+  /// The program ends; these attachments are left.
+  void finish(const std::vector<int>& left);
   [[nodiscard]] const std::vector<Observation>& observed() const { return observed_; }
   /// What a value of a field that points names.
   [[nodiscard]] Point<3> pointed_at(int tree, int field, int point);
@@ -41,18 +48,24 @@ class Interpreter {
     std::vector<Value> values;  ///< one, or one per point
   };
 
+  void perform(const Resolved& r);
   void create(const Resolved& r);
   void launch(const Resolved& r);
   std::uint64_t run_point(const Resolved& r, const PointTask& task);
   void reduce(const Resolved& r);
   void copy(const Resolved& r);
   void access(const Resolved& r);
+  void attach(const Resolved& r);
+  void observe(std::span<const std::byte> values);
+  void observe_attached(int id);
   std::uint64_t future_bits(int id) const;
 
   const std::vector<Shape>* shapes_;
   const std::vector<TaskSpec>* tasks_;
   std::vector<Tree> trees_;
   std::map<int, FutureValue> futures_;
+  std::map<int, ResolvedArgument> attached_;
+  std::size_t executed_ = 0;  ///< statements of the program
   std::vector<Observation> observed_;
 };
 

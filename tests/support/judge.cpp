@@ -41,6 +41,10 @@ std::string describe(const analysis::LoggedOperation& o) {
 bool moves_data(NodeKind kind) {
   return kind == NodeKind::copy || kind == NodeKind::fill || kind == NodeKind::fold;
 }
+/// Is it logged with a field and points?
+bool has_data(NodeKind kind) {
+  return moves_data(kind) || kind == NodeKind::access || kind == NodeKind::detach;
+}
 
 /// A square of bits: row i holds what comes before i.
 class Order {
@@ -83,10 +87,7 @@ Order close(std::size_t n, const std::vector<Link>& links) {
 class Matcher {
  public:
   Matcher(const Program& program, const NaiveGraph& naive, const ContextLog& logged)
-      : program_(program),
-        naive_(naive),
-        logged_(logged),
-        tree_(logged.operations.size(), unmatched) {
+      : program_(program), naive_(naive), logged_(logged), taken_(logged.operations.size()) {
     for (std::size_t i = 0; i < logged.operations.size(); ++i) {
       const auto& o = logged.operations[i];
       by_key_[key(o.kind, o.call, o.rank, o.argument)].push_back(static_cast<int>(i));
@@ -103,13 +104,13 @@ class Matcher {
       if (o.kind == NodeKind::other) found = other < others_.size() ? others_[other++] : -1;
       else found = find(o);
       if (found < 0) text += "lacking: " + describe(program_, o);
-      else tree_[static_cast<std::size_t>(found)] = o.tree;
+      else take(taken_[static_cast<std::size_t>(found)], o);
       to.push_back(found);
     }
-    for (std::size_t i = 0; i < tree_.size(); ++i) {
+    for (std::size_t i = 0; i < taken_.size(); ++i) {
       const auto& o = logged_.operations[i];
-      const bool nothing = o.kind != NodeKind::fold && o.points && o.points->empty();
-      if (tree_[i] == unmatched && !nothing) text += "superfluous: " + describe(o) + "\n";
+      const bool nothing = moves_data(o.kind) && o.kind != NodeKind::fold && o.points->empty();
+      if (!taken_[i].by_any && !nothing) text += "superfluous: " + describe(o) + "\n";
     }
     return text;
   }
@@ -123,15 +124,16 @@ class Matcher {
     const auto found = by_key_.find(key(o.kind, o.call, o.rank, o.argument));
     if (found == by_key_.end()) return -1;
     for (const int i : found->second) {
-      // What goes home may look alike for two arguments; both analyses take them in order.
-      const int tree = tree_[static_cast<std::size_t>(i)];
-      if (tree != unmatched && tree != o.tree) continue;
+      // What goes home, or to attached memory at the end, may look alike for two arguments; both analyses
+      // take them in order.
+      const Taken& taken = taken_[static_cast<std::size_t>(i)];
+      if (taken.by_any && (taken.tree != o.tree || (taken.points & o.points) != 0)) continue;
       if (fits(o, logged_.operations[static_cast<std::size_t>(i)])) return i;
     }
     return -1;
   }
   bool fits(const NaiveOperation& o, const analysis::LoggedOperation& l) const {
-    if (!moves_data(o.kind)) return true;
+    if (!has_data(o.kind)) return true;
     if (l.field != field_of(ValueKind::f64, o.field).name || l.target != o.target || !l.points)
       return false;
     if (o.kind == NodeKind::copy && l.source != o.source) return false;
@@ -145,8 +147,16 @@ class Matcher {
   const Program& program_;
   const NaiveGraph& naive_;
   const ContextLog& logged_;
-  static constexpr int unmatched = -2;
-  std::vector<int> tree_;  ///< of the naive operation that each logged one was matched with
+  /// Which naive operations a logged one was matched with: of this tree, with these points.
+  struct Taken {
+    bool by_any = false;
+    int tree = -1;
+    Mask points = 0;
+  };
+  static void take(Taken& taken, const NaiveOperation& by) {
+    taken = {true, by.tree, taken.points | by.points};
+  }
+  std::vector<Taken> taken_;
   std::map<Key, std::vector<int>> by_key_;
   std::vector<int> others_;
 };

@@ -31,6 +31,7 @@ class RuleMapper : public Mapper {
       for (const MemoryId other : input.machine->processor(placement.processor).memories)
         if (other != memories[0]) memories.push_back(other);
       output.arguments[i].layout.extent = placement.arguments[i].extent;
+      output.arguments[i].layout.order = placement.arguments[i].order;
     }
   }
 
@@ -53,12 +54,13 @@ Placement MappingRule::place(std::string_view task, std::size_t rank, bool gpu,
   const std::vector<MemoryId>& memories = machine_->processor(placement.processor).memories;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     hash = mix(mix(at, i), detail::hash_name(fields[i]));
-    Placement::Argument argument{memories[0], Extent::whole};
+    Placement::Argument argument{.memory = memories[0]};
     if (style_ == Style::spread) {
       if (hash % 4 == 0) argument.memory = memories[hash / 4 % memories.size()];
       // Mostly the same for all arguments of a task, so that instances are met again.
       if ((hash / 1024 % 4 == 0 ? hash / 4096 : at / 4096) % 2 == 0)
         argument.extent = Extent::exact;
+      if ((hash >> 40) % 5 == 0) argument.order = Order::fortran;
     }
     placement.arguments.push_back(argument);
   }

@@ -16,6 +16,7 @@ struct Placement {
   struct Argument {
     MemoryId memory = 0;
     Extent extent = Extent::whole;
+    Order order = Order::c;
   };
   std::vector<Argument> arguments;
 };
@@ -24,7 +25,7 @@ class MappingRule {
  public:
   enum class Style {
     plain,   ///< any cpu, system memory, whole instances
-    spread,  ///< any processor, any memory that it reaches, whole and exact instances
+    spread,  ///< any processor, any memory that it reaches, whole and exact instances, any order
   };
   MappingRule(const Machine& machine, Style style, std::uint64_t seed)
       : machine_(&machine), style_(style), seed_(seed) {}

@@ -6,6 +6,7 @@ using exec::NodeKind;
 
 NaiveGraph NaiveAnalysis::analyse() {
   for (const Resolved& r : program_->statements) execute(r);
+  for (const int id : program_->left) detach(id);
   return std::move(graph_);
 }
 
@@ -16,7 +17,11 @@ NaiveGraph NaiveAnalysis::analyse_children(const Resolved& parent, std::size_t r
     const ResolvedArgument& a = parent_->arguments[i];
     homes_.push_back({&a, static_cast<int>(i), -1});
     if (a.privilege == Privilege::reduce) continue;
-    instances_.push_back({static_cast<int>(i), a.field, placement.arguments[i].memory, a.points});
+    instances_.push_back({.owner = static_cast<int>(i),
+                          .field = a.field,
+                          .memory = placement.arguments[i].memory,
+                          .points = a.points,
+                          .given = true});
     homes_.back().instance = static_cast<int>(instances_.size()) - 1;
     auto& points = fields_[{static_cast<int>(i), a.field}];
     points.resize(program_->shape(a.tree).points.size());
@@ -41,7 +46,12 @@ void NaiveAnalysis::execute(const Resolved& r) {
     case Kind::access: access(r.target); break;
     case Kind::reduce: reduce(r); break;
     case Kind::partition: partition(r); break;
+    case Kind::attach: attach(r); break;
+    case Kind::detach:
     case Kind::destroy_region:
+      ++calls_;
+      for (const int id : r.detached) detach(id);
+      break;
     case Kind::destroy_partition: ++calls_; break;
     case Kind::fence: bring_home(); break;
     default: break;  // nothing that a graph shows
@@ -83,21 +93,33 @@ NaiveAnalysis::PointState& NaiveAnalysis::state(const ResolvedArgument& argument
   return points[static_cast<std::size_t>(point)];
 }
 
-/// The first instance in the memory that contains the argument's points, or a new one.
-int NaiveAnalysis::instance_for(const ResolvedArgument& argument, MemoryId memory, Extent extent) {
+/// In that memory: an attached instance (or the parent's) that contains the argument's points; or the
+/// first made that does and has the order; or a new one.
+int NaiveAnalysis::instance_for(const ResolvedArgument& argument,
+                                const Placement::Argument& where) {
   const int owned_by = owner(argument);
-  for (std::size_t i = 0; i < instances_.size(); ++i) {
-    const Instance& is = instances_[i];
-    if (is.owner == owned_by && is.field == argument.field && is.memory == memory &&
-        (argument.points & ~is.points) == 0)
-      return static_cast<int>(i);
-  }
+  for (const bool given : {true, false})
+    for (std::size_t i = 0; i < instances_.size(); ++i) {
+      const Instance& is = instances_[i];
+      if (is.alive && is.given == given && (given || is.order == where.order) &&
+          is.owner == owned_by && is.field == argument.field && is.memory == where.memory &&
+          (argument.points & ~is.points) == 0)
+        return static_cast<int>(i);
+    }
   const Mask whole = parent_ == nullptr
                          ? program_->shape(argument.tree).all()
                          : parent_->arguments[static_cast<std::size_t>(owned_by)].points;
-  instances_.push_back(
-      {owned_by, argument.field, memory, extent == Extent::whole ? whole : argument.points});
+  instances_.push_back({.owner = owned_by,
+                        .field = argument.field,
+                        .memory = where.memory,
+                        .points = where.extent == Extent::whole ? whole : argument.points,
+                        .order = where.order});
   return static_cast<int>(instances_.size()) - 1;
+}
+
+/// What the program's own accesses, copies and attachments use.
+int NaiveAnalysis::main_memory_instance(const ResolvedArgument& argument) {
+  return instance_for(argument, {.memory = mapping_->machine().memories(MemoryKind::system)[0]});
 }
 
 int NaiveAnalysis::add(NaiveOperation operation) {
@@ -208,8 +230,7 @@ int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {
   std::vector<Use> uses;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     uses.push_back(
-        {&arguments[i], static_cast<int>(i),
-         instance_for(arguments[i], placement.arguments[i].memory, placement.arguments[i].extent)});
+        {&arguments[i], static_cast<int>(i), instance_for(arguments[i], placement.arguments[i])});
   for (const Use& u : uses)
     if (reads(u.argument->privilege)) make_valid(u, rank);
   NaiveOperation operation;
@@ -256,8 +277,8 @@ void NaiveAnalysis::copy(const Resolved& r) {
   for (int i = 0; i < static_cast<int>(to.points.size()); ++i)
     if (has(r.target.points, i))
       source.points |= Mask{1} << from.find(to.points[static_cast<std::size_t>(i)]);
-  const Use in{&source, 0, instance_for(source, memory, Extent::whole)};
-  const Use out{&r.target, 1, instance_for(r.target, memory, Extent::whole)};
+  const Use in{&source, 0, main_memory_instance(source)};
+  const Use out{&r.target, 1, main_memory_instance(r.target)};
   make_valid(in, 0);
   const int operation = add({NodeKind::copy, 0, 0, -1, r.target.tree, r.target.field, memory,
                              memory, r.target.points, nullptr});
@@ -267,12 +288,46 @@ void NaiveAnalysis::copy(const Resolved& r) {
 
 void NaiveAnalysis::access(const ResolvedArgument& argument) {
   ++calls_;
-  const MemoryId memory = mapping_->machine().memories(MemoryKind::system)[0];
-  const Use u{&argument, 0, instance_for(argument, memory, Extent::whole)};
-  if (argument.privilege != Privilege::write) make_valid(u, 0);
-  NaiveOperation operation;
-  operation.kind = NodeKind::access;
-  use(add(operation), u);
+  hold(NodeKind::access, {&argument, 0, main_memory_instance(argument)});
+}
+
+void NaiveAnalysis::hold(NodeKind kind, const Use& u) {
+  const ResolvedArgument& a = *u.argument;
+  if (a.privilege != Privilege::write) make_valid(u, 0);
+  const MemoryId memory = instances_[static_cast<std::size_t>(u.instance)].memory;
+  use(add({kind, 0, 0, -1, a.tree, a.field, memory, memory, a.points, nullptr}), u);
+}
+
+/// The memory joins as an instance that alone is valid.
+void NaiveAnalysis::attach(const Resolved& r) {
+  ++calls_;
+  instances_.push_back({.owner = r.target.tree,
+                        .field = r.target.field,
+                        .memory = mapping_->machine().memories(MemoryKind::system)[0],
+                        .points = r.target.points,
+                        .given = true});
+  const int instance = static_cast<int>(instances_.size()) - 1;
+  attached_[r.spec.id] = instance;
+  for (int i = 0; i < max_points; ++i)
+    if (has(r.target.points, i)) {
+      state(r.target, i).valid = {instance};
+      state(r.target, i).fill_pending = false;
+    }
+}
+
+/// The memory gets the latest values, and goes; nothing is valid then.
+void NaiveAnalysis::detach(int attachment) {
+  const int number = attached_.at(attachment);
+  Instance& instance = instances_[static_cast<std::size_t>(number)];
+  ResolvedArgument all;
+  all.tree = instance.owner;
+  all.field = instance.field;
+  all.points = instance.points;
+  all.privilege = Privilege::read_write;
+  hold(NodeKind::detach, {&all, 0, number});
+  instance.alive = false;
+  for (int i = 0; i < max_points; ++i)
+    if (has(all.points, i)) state(all, i).valid.clear();
 }
 
 /// Partitions that depend on data read it first.

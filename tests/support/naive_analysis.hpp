@@ -69,6 +69,9 @@ class NaiveAnalysis {
     int owner, field;
     MemoryId memory;
     Mask points;
+    Order order = Order::c;
+    bool given = false;  ///< attached, or the parent's: taken as it is, whatever order is asked for
+    bool alive = true;
   };
   struct Uses {
     int last_writer = -1;
@@ -95,6 +98,9 @@ class NaiveAnalysis {
   void fill(const Resolved& r);
   void copy(const Resolved& r);
   void access(const ResolvedArgument& argument);
+  void hold(exec::NodeKind kind, const Use& use);
+  void attach(const Resolved& r);
+  void detach(int attachment);
   void partition(const Resolved& r);
   void reduce(const Resolved& r);
 
@@ -103,7 +109,8 @@ class NaiveAnalysis {
   PointState& state(const ResolvedArgument& argument, int point);
   [[nodiscard]] Placement place(const Resolved& r, std::size_t rank) const;
   void bring_home();
-  int instance_for(const ResolvedArgument& argument, MemoryId memory, Extent extent);
+  int instance_for(const ResolvedArgument& argument, const Placement::Argument& where);
+  int main_memory_instance(const ResolvedArgument& argument);
   int add(NaiveOperation operation);
   void edge(int from, int to, const char* rule);
   void make_valid(const Use& use, std::size_t rank);
@@ -121,6 +128,7 @@ class NaiveAnalysis {
   const Resolved* statement_ = nullptr;
   const PointTask* parent_ = nullptr;  ///< in children
   std::vector<Use> homes_;             ///< of the parent's arguments
+  std::map<int, int> attached_;        ///< the instances
 };
 
 }  // namespace refrain::test

@@ -107,6 +107,12 @@ struct DomainSpec {
   std::vector<Point<3>> points;
 };
 
+/// How the program's own memory is laid out that it attaches.
+struct MemoryLayout {
+  bool fortran = false;  ///< the first dimension is contiguous
+  Point<3> padding{};    ///< values left unused between neighbours in each dimension
+};
+
 /// A task: what it returns and for which processors it has a body.
 struct TaskSpec {
   bool returns = false;
@@ -140,19 +146,22 @@ struct Statement {
     reduce,
     copy,
     access,
+    attach,
+    detach,
     get,
     fence
   };
   Kind kind = Kind::fence;
-  int id = -1;    ///< region (create, destroy_region), partition, or future (reduce)
+  int id = -1;    ///< region (create, destroy_region), partition, attachment, or future (reduce)
   int shape = 0;  ///< create
   PartitionSpec partition;
   LaunchSpec launch;
   RequirementSpec source;   ///< copy
-  RequirementSpec target;   ///< fill, fill_future, copy, access
+  RequirementSpec target;   ///< fill, fill_future, copy, access, attach
+  MemoryLayout memory;      ///< attach
   int future = -1;          ///< fill_future, get, reduce: the future read
   OpKind op = OpKind::sum;  ///< reduce
-  std::uint64_t salt = 0;   ///< fill, access: makes the values
+  std::uint64_t salt = 0;   ///< fill, access, attach: makes the values
 };
 
 struct Plan {

@@ -36,8 +36,30 @@ bool World::find(const RegionRef& region, int& tree, Mask& points) const {
 }
 
 bool World::apply(const Statement& s, Resolved& r) {
-  using Kind = Statement::Kind;
   r.spec = s;
+  if (!resolve(s, r)) return false;
+  note_writes(r);
+  return true;
+}
+
+bool World::readable(const ResolvedArgument& a) const {
+  const auto found = without_values_.find({a.tree, a.field});
+  return a.privilege == Privilege::write || found == without_values_.end() ||
+         (a.points & found->second) == 0;
+}
+
+void World::note_writes(const Resolved& r) {
+  const auto note = [&](const ResolvedArgument& a) {
+    if (a.privilege != Privilege::write) return;
+    if (const auto found = without_values_.find({a.tree, a.field}); found != without_values_.end())
+      found->second &= ~a.points;
+  };
+  note(r.target);
+  for (const PointTask& t : r.points) std::ranges::for_each(t.arguments, note);
+}
+
+bool World::resolve(const Statement& s, Resolved& r) {
+  using Kind = Statement::Kind;
   switch (s.kind) {
     case Kind::create: return create(s, r);
     case Kind::partition: return partition(s, r);
@@ -57,7 +79,10 @@ bool World::apply(const Statement& s, Resolved& r) {
       return true;
     case Kind::copy: return copy(s, r);
     case Kind::access:
-      return argument(s.target, r.target) && s.target.privilege != Privilege::reduce;
+      return argument(s.target, r.target) && s.target.privilege != Privilege::reduce &&
+             readable(r.target);
+    case Kind::attach: return attach(s, r);
+    case Kind::detach: return detach(s, r);
     case Kind::get: return future(s.future, false, nullptr);
     default: return true;
   }
@@ -98,7 +123,7 @@ bool World::take_data(const PartitionSpec& spec, const ResolvedPartition* operan
   r.source.points = image ? operand->parent : is.parent;
   r.source.field = spec.field;
   const Shape& from = shape(r.source.tree);
-  if (spec.field >= static_cast<int>(from.fields.size())) return false;
+  if (spec.field >= static_cast<int>(from.fields.size()) || !readable(r.source)) return false;
   const ValueKind kind = from.fields[static_cast<std::size_t>(spec.field)];
   if (spec.op == Op::by_colour) return pointer_dim(kind) > 0;
   return kind == pointer_kind(shape(image ? is.tree : operand->tree).dim);
@@ -148,6 +173,9 @@ bool World::destroy(const Statement& s, Resolved& r) {
     if (found == regions_.end()) return false;
     r.tree = found->second;
     regions_.erase(found);
+    for (const auto& [id, attachment] : attachments_)
+      if (attachment.is.tree == r.tree) r.detached.push_back(id);
+    for (const int id : r.detached) attachments_.erase(id);
     for (auto& [id, p] : partitions_)
       if (p.is.tree == r.tree) p.alive = false;
     return true;
@@ -213,7 +241,8 @@ bool World::take_requirement(const RequirementSpec& q, Resolved& r) const {
   if (q.privilege == Privilege::reduce &&
       !is_number(shape(mine[0].tree).fields[static_cast<std::size_t>(q.field)]))
     return false;
-  if (!allowed(q, root)) return false;
+  if (!allowed(q, root) || !std::ranges::all_of(mine, [&](auto& a) { return readable(a); }))
+    return false;
   for (std::size_t i = 0; i < mine.size(); ++i)
     for (std::size_t j = 0; j < r.points.size(); ++j) {
       if (i != j && conflict(mine[i], mine[j])) return false;
@@ -265,7 +294,31 @@ bool World::copy(const Statement& s, Resolved& r) const {
     const int j = from.find(to.points[static_cast<std::size_t>(i)]);
     if (j < 0 || !has(r.source.points, j)) return false;
   }
-  return !conflict(r.source, r.target);
+  return !conflict(r.source, r.target) && readable(r.source);
+}
+
+bool World::attach(const Statement& s, Resolved& r) {
+  if (arguments_ != nullptr || attachments_.contains(s.id) || !argument(s.target, r.target) ||
+      r.target.points == 0)
+    return false;
+  r.target.privilege = Privilege::write;
+  for (const auto& [id, other] : attachments_)
+    if (conflict(r.target, other.is)) return false;
+  attachments_[s.id] = {r.target, s.target.region};
+  return true;
+}
+
+bool World::detach(const Statement& s, Resolved& r) {
+  const auto found = attachments_.find(s.id);
+  int tree = 0;
+  Mask points = 0;
+  if (found == attachments_.end() || !find(found->second.region, tree, points)) return false;
+  r.target = found->second.is;
+  r.target.privilege = Privilege::read_write;
+  r.detached.push_back(s.id);
+  without_values_[{r.target.tree, r.target.field}] |= r.target.points;
+  attachments_.erase(found);
+  return true;
 }
 
 bool World::future(int id, bool map, const ValueKind* kind) const {
@@ -274,7 +327,7 @@ bool World::future(int id, bool map, const ValueKind* kind) const {
   return kind == nullptr || f->second.kind == *kind;
 }
 
-std::vector<Statement> World::final_reads() const {
+std::vector<Statement> World::last_statements() const {
   std::vector<Statement> reads;
   for (const auto& [id, tree] : regions_)
     for (int f = 0; f < static_cast<int>(shape(tree).fields.size()); ++f) {
@@ -291,6 +344,18 @@ std::vector<Statement> World::final_reads() const {
       s.future = id;
       reads.push_back(s);
     }
+  for (const auto& [id, attachment] : attachments_) {
+    if (id == attachments_.rbegin()->first) break;
+    Statement s;
+    int tree = 0;
+    Mask points = 0;
+    const bool there = find(attachment.region, tree, points);
+    s.kind = there ? Statement::Kind::detach : Statement::Kind::destroy_region;
+    s.id = id;
+    for (const auto& [region, its_tree] : regions_)
+      if (!there && its_tree == attachment.is.tree) s.id = region;
+    reads.push_back(s);
+  }
   return reads;
 }
 

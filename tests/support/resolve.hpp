@@ -47,10 +47,12 @@ struct PointTask {
 /// A statement with what it means. Requirements that were left out are gone from `spec` too.
 struct Resolved {
   Statement spec;
-  std::vector<PointTask> points;     ///< launch
-  ResolvedPartition partition;       ///< partition
-  ResolvedArgument source, target;   ///< copy, fill, access; source: also what a partition reads
-  int tree = 0;                      ///< create, destroy_region
+  std::vector<PointTask> points;  ///< launch
+  ResolvedPartition partition;    ///< partition
+  ResolvedArgument source,
+      target;                 ///< copy, fill, access, attach; source: also what a partition reads
+  std::vector<int> detached;  ///< destroy_region, detach: these attachments
+  int tree = 0;               ///< create, destroy_region
   ValueKind value = ValueKind::f64;  ///< reduce: the type of the futures
 };
 
@@ -61,6 +63,7 @@ struct Program {
   std::vector<TaskSpec> tasks;
   std::vector<int> tree_shapes;  ///< region trees by number: their shapes
   std::vector<Resolved> statements;
+  std::vector<int> left;  ///< attachments that the end detaches
   [[nodiscard]] const Shape& shape(int tree) const {
     return shapes[static_cast<std::size_t>(tree_shapes[static_cast<std::size_t>(tree)])];
   }
@@ -89,6 +92,10 @@ class World {
     RegionRef parent;
     bool alive = true;
   };
+  struct Attachment {
+    ResolvedArgument is;
+    RegionRef region;
+  };
   struct LiveFuture {
     ValueKind kind = ValueKind::f64;
     bool map = false;
@@ -98,12 +105,14 @@ class World {
 
   /// Resolves a statement and applies it. False: it means nothing here, and nothing happened.
   bool apply(const Statement& statement, Resolved& resolved);
-  /// Reads of every field of every region there is.
-  [[nodiscard]] std::vector<Statement> final_reads() const;
+  /// Reads of every field of every region there is. Then the ends of all attachments but one, so that
+  /// what the runtime does at the end of a program is tried as well.
+  [[nodiscard]] std::vector<Statement> last_statements() const;
 
   [[nodiscard]] const std::map<int, int>& regions() const { return regions_; }
   [[nodiscard]] const std::map<int, LivePartition>& partitions() const { return partitions_; }
   [[nodiscard]] const std::map<int, LiveFuture>& futures() const { return futures_; }
+  [[nodiscard]] const std::map<int, Attachment>& attachments() const { return attachments_; }
   [[nodiscard]] const std::vector<int>& tree_shapes() const { return tree_shapes_; }
   [[nodiscard]] const Shape& shape(int tree) const {
     return plan_->shapes[static_cast<std::size_t>(tree_shapes_[static_cast<std::size_t>(tree)])];
@@ -112,6 +121,7 @@ class World {
   bool find(const RegionRef& region, int& tree, Mask& points) const;
 
  private:
+  bool resolve(const Statement& s, Resolved& r);
   bool create(const Statement& s, Resolved& r);
   bool partition(const Statement& s, Resolved& r);
   bool take_operands(PartitionSpec& spec, const ResolvedPartition* (&operands)[2]) const;
@@ -122,6 +132,11 @@ class World {
   bool allowed(const RequirementSpec& q, int root) const;
   bool argument(const RequirementSpec& q, ResolvedArgument& a) const;
   bool copy(const Statement& s, Resolved& r) const;
+  bool attach(const Statement& s, Resolved& r);
+  bool detach(const Statement& s, Resolved& r);
+  /// Has the argument values to read, should it read?
+  [[nodiscard]] bool readable(const ResolvedArgument& a) const;
+  void note_writes(const Resolved& r);
   bool future(int id, bool map, const ValueKind* kind) const;
   void children(const Statement& s, PointTask& task) const;
 
@@ -132,6 +147,8 @@ class World {
   std::vector<int> tree_shapes_;
   std::map<int, LivePartition> partitions_;
   std::map<int, LiveFuture> futures_;
+  std::map<int, Attachment> attachments_;
+  std::map<std::pair<int, int>, Mask> without_values_;  ///< detached: by tree and field
 };
 
 }  // namespace refrain::test

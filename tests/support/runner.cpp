@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "refrain/context.hpp"
 #include "runtime/context_impl.hpp"
+#include "support/attached_memory.hpp"
 #include "support/body.hpp"
 #include "support/dimensions.hpp"
 #include "support/judge.hpp"
@@ -106,8 +108,14 @@ class Run {
   void execute(Context& context) {
     Names names{&context, {}, {}, {}};
     std::map<int, ResolvedPartition> partitions;
-    for (const Resolved& r : program_.statements) execute(r, names, partitions);
+    for (; executed_ < program_.statements.size(); ++executed_)
+      execute(program_.statements[executed_], names, partitions);
     context.impl().check_invariants();
+  }
+
+  /// After the end: the program's own memory that nobody has detached holds the values now.
+  void finish() {
+    for (const int id : program_.left) take_back(id);
   }
 
   void complain(std::string text) {
@@ -128,6 +136,11 @@ class Run {
   AnyPartition partition(const Resolved& r, const Names& names, const Partitions& partitions);
   void launch(const Resolved& r, const Names& names, const Partitions& partitions);
   void access(const Resolved& r, const AnyRegion& region, const Names& names);
+  void attach(const Resolved& r, const AnyRegion& region, Context& context);
+  void observe(std::vector<std::byte> values) {
+    outcome_.observed.push_back({executed_, std::move(values)});
+  }
+  void take_back(int attachment);
   void run_point(const Resolved& r, const TaskFrame& frame);
 
   const Shape& shape(int tree) const { return program_.shape(tree); }
@@ -143,6 +156,13 @@ class Run {
   std::mutex mutex_;
   std::vector<DynamicTask> tasks_;
   std::map<int, AnyFuture> futures_;
+  struct Attachment {
+    AnyRegion region;
+    AnyField field;
+    std::unique_ptr<AttachedMemory> memory;
+  };
+  std::map<int, Attachment> attachments_;
+  std::size_t executed_ = 0;  ///< statements of the program
 };
 
 Projection projection_of(const ProjectionSpec& p) {
@@ -166,7 +186,15 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
       partitions[s.id] = r.partition;
       names.partitions[s.id] = partition(r, names, partitions);
       break;
-    case Kind::destroy_region: context.destroy(names.regions.at(s.id)); break;
+    case Kind::destroy_region:
+      context.destroy(names.regions.at(s.id));
+      for (const int id : r.detached) take_back(id);
+      break;
+    case Kind::attach: attach(r, region(s.target.region, names, partitions), context); break;
+    case Kind::detach:
+      context.detach_memory(attachments_.at(s.id).region, attachments_.at(s.id).field, here);
+      take_back(s.id);
+      break;
     case Kind::destroy_partition: context.destroy(names.partitions.at(s.id)); break;
     case Kind::fill: {
       std::byte value[max_value_size]{};
@@ -195,7 +223,7 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
     case Kind::get: {
       const auto* value =
           static_cast<const std::byte*>(detail::await(*futures_.at(s.future).state()));
-      outcome_.observed.emplace_back(value, value + 8);
+      observe({value, value + 8});
       break;
     }
     case Kind::fence: context.fence(); break;
@@ -326,8 +354,25 @@ void Run::access(const Resolved& r, const AnyRegion& of, const Names& names) {
   View* views[] = {&view};
   if (!view.right_points()) complain("an access's domain is wrong");
   else run_body(r.spec.salt, {}, {}, views);
-  outcome_.observed.push_back(contents(view));
+  observe(contents(view));
   runtime::end_access(names.context->impl(), ticket);
+}
+
+void Run::attach(const Resolved& r, const AnyRegion& of, Context& context) {
+  Attachment& made = attachments_[r.spec.id];
+  made.region = of;
+  made.field = field(r.target.tree, r.target.field);
+  made.memory =
+      std::make_unique<AttachedMemory>(shape(r.target.tree), r.target, r.spec.salt, r.spec.memory);
+  context.attach_memory(of, made.field, made.memory->data(), made.memory->layout(),
+                        std::source_location::current());
+}
+
+void Run::take_back(int attachment) {
+  const AttachedMemory& memory = *attachments_.at(attachment).memory;
+  observe(memory.values());
+  if (!memory.intact()) complain(fmt::format("attachment {}: bytes beside the values", attachment));
+  attachments_.erase(attachment);
 }
 
 }  // namespace
@@ -338,6 +383,7 @@ RunOutcome execute(Runtime& runtime, const Program& program) {
     Run run(program, outcome);
     try {
       runtime.run([&](Context& context) { run.execute(context); });
+      run.finish();
     } catch (const std::exception& error) { run.complain(fmt::format("threw: {}", error.what())); }
   }
   if (const int left = Payload::alive.exchange(0); left != 0)
@@ -345,33 +391,42 @@ RunOutcome execute(Runtime& runtime, const Program& program) {
   return outcome;
 }
 
+namespace {
+
+/// The type of the values that a statement lets the program see.
+ValueKind kind_seen(const Program& program, std::size_t statement) {
+  if (statement >= program.statements.size()) return ValueKind::f64;
+  const Resolved& r = program.statements[statement];
+  using Kind = Statement::Kind;
+  if (r.spec.kind == Kind::get || r.spec.kind == Kind::destroy_region) return ValueKind::f64;
+  return program.shape(r.target.tree).fields[static_cast<std::size_t>(r.target.field)];
+}
+
+std::string difference(const Program& program, const Observation& want, const Observation& got) {
+  const std::size_t at = want.statement;
+  std::string text =
+      "differs: " + (at < program.statements.size() ? to_text(program, program.statements[at])
+                                                    : std::string("what is attached at the end\n"));
+  if (want.statement != got.statement || want.values.size() != got.values.size())
+    return text + "  something else is seen there\n";
+  const ValueKind kind = kind_seen(program, at);
+  for (std::size_t i = 0; i + size_of(kind) <= want.values.size(); i += size_of(kind))
+    if (std::memcmp(&want.values[i], &got.values[i], size_of(kind)) != 0)
+      text += fmt::format("  value {}: expected {}, found {}\n", i / size_of(kind),
+                          value_text(kind, &want.values[i]), value_text(kind, &got.values[i]));
+  return text;
+}
+
+}  // namespace
+
 std::string compare(const Program& program, const std::vector<Observation>& expected,
                     const RunOutcome& outcome) {
   std::string text;
   for (const std::string& complaint : outcome.complaints) text += complaint + "\n";
-  std::size_t n = 0;
-  for (const Resolved& r : program.statements) {
-    using Kind = Statement::Kind;
-    if (r.spec.kind != Kind::access && r.spec.kind != Kind::get) continue;
-    if (n >= outcome.observed.size()) {
-      if (text.empty()) text = "the run ended early\n";
-      break;
-    }
-    const Observation &want = expected[n], &got = outcome.observed[n];
-    ++n;
-    if (want == got) continue;
-    text += "differs: " + to_text(program, r);
-    if (want.size() != got.size()) break;
-    const ValueKind kind =
-        r.spec.kind == Kind::get
-            ? ValueKind::f64
-            : program.shape(r.target.tree).fields[static_cast<std::size_t>(r.target.field)];
-    for (std::size_t at = 0; at < want.size(); at += size_of(kind))
-      if (std::memcmp(&want[at], &got[at], size_of(kind)) != 0)
-        text += fmt::format("  value {}: expected {}, found {}\n", at / size_of(kind),
-                            value_text(kind, &want[at]), value_text(kind, &got[at]));
-    break;
-  }
+  for (std::size_t n = 0; n < std::min(expected.size(), outcome.observed.size()); ++n)
+    if (expected[n] != outcome.observed[n])
+      return text + difference(program, expected[n], outcome.observed[n]);
+  if (text.empty() && outcome.observed.size() != expected.size()) text = "the run ended early\n";
   return text;
 }
 
