@@ -99,8 +99,8 @@ class Executor {
   };
   virtual Opened open(Scope& scope) = 0;
   virtual void close(Scope& scope) = 0;
-  /// With a single thread: runs ready nodes of `scope` until at most `target` are in flight. False
-  /// when that many cannot be run now, or other threads are there to do it.
+  /// While the calling thread runs alone: runs ready nodes of `scope` until at most `target` are in flight.
+  /// False when that many cannot be run now, or other threads are there to do it.
   virtual bool relieve(Scope& scope, std::size_t target) = 0;
   [[nodiscard]] virtual const ExecutorOptions& options() const = 0;
 };

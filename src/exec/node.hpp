@@ -9,8 +9,8 @@
 // owner through the scope's return list; only the owner reuses it.
 //
 // Who writes what. The first cache line is written by the owner before publication and is read-only
-// until the node has come back (except `next` and `manual`, written by whoever holds the ready or
-// completed node). The second line is shared: the owner appends successors, the threads that complete
+// until the node has come back (except `next`, `ahead` and `manual`, written by whoever holds the ready
+// or completed node). The second line is shared: the owner appends successors, the threads that complete
 // predecessors lower `pending`, the completing thread closes the list.
 //
 // The list of successors has one producer, the owner, and ends once. The owner writes slot n and then
@@ -79,9 +79,13 @@ struct alignas(64) Node {
   std::uint64_t seq =
       0;  ///< launch order within the scope; never repeats, so it also names the operation
   Scope* scope = nullptr;
-  /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
-  /// but still release what the node holds. May throw: the node then fails with the exception.
-  void (*run)(Node&, Execution&) = nullptr;
+  union {
+    /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
+    /// but still release what the node holds. May throw: the node then fails with the exception.
+    void (*run)(Node&, Execution&) = nullptr;
+    Node*
+        ahead;  ///< once complete, in the scope's return list: a node some places further on, or null
+  };
   const NodeInfo* info = nullptr;
   void* origin = nullptr;  ///< for the layer that made the node (its launch plan)
   Node* next = nullptr;    ///< link in whichever single list the node is in (ready, returned, free)

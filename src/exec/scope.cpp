@@ -1,15 +1,25 @@
 #include "exec/scope.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.hpp"
+#include "base/prefetch.hpp"
 #include "exec/executor.hpp"
 
 namespace refrain::exec {
 
 namespace {
-/// With one thread, nodes are run a few hundred at a time: their memory is still in the cache.
+/// A thread that is alone runs a few hundred nodes at a time: their memory is still in the cache.
 constexpr std::size_t kBurst = 256;
+
+/// The owner will write all of it again.
+void prefetch_node(const Node& node) {
+  const auto* line = reinterpret_cast<const std::byte*>(&node);
+  prefetch_exclusive(line);
+  prefetch_exclusive(line + 64);
+  prefetch_exclusive(line + 128);
+}
 }  // namespace
 
 Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
@@ -18,7 +28,7 @@ Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
       window_(std::max(1U, window)),
       depth_(parent ? parent->depth_ + 1 : 0),
       gate_(std::max(1, executor.options().accumulators)) {
-  limit_ = executor.threads() == 1 ? std::min<std::size_t>(kBurst, window_) : window_;
+  limit_ = std::min<std::size_t>(kBurst, window_);
   const Executor::Opened opened = executor_.open(*this);
   owner_ = opened.owner;
   task_ = opened.task;
@@ -31,25 +41,26 @@ Scope::~Scope() {
 }
 
 std::size_t Scope::collect() {
-  if (own_returns_) take_back(std::exchange(own_returns_, nullptr));
+  for (Node* node = std::exchange(own_returns_, nullptr); node != nullptr;)
+    take_back(*std::exchange(node, node->next));
   // seq_cst: a thread about to sleep looks here after Notifier::prepare; partner: give_back.
   if (returns_.load(std::memory_order_seq_cst)) {
     // acquire: partner of the release in give_back.
-    take_back(returns_.exchange(nullptr, std::memory_order_acquire));
+    Node* node = returns_.exchange(nullptr, std::memory_order_acquire);
+    while (node != nullptr) {
+      if (node->ahead != nullptr) prefetch_node(*node->ahead);
+      take_back(*std::exchange(node, node->next));
+    }
   }
   return in_flight();
 }
 
-void Scope::take_back(Node* list) {
-  while (list) {
-    Node& node = *list;
-    list = node.next;
-    if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
-      failures_.reclaimed(node);
-    if (reclaim) reclaim(node);
-    pool_.put(node);
-    ++collected_;
-  }
+void Scope::take_back(Node& node) {
+  if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
+    failures_.reclaimed(node);
+  if (reclaim) reclaim(node);
+  pool_.put(node);
+  ++collected_;
 }
 
 void Scope::drain(const NodeInfo* waiter) {
@@ -64,19 +75,21 @@ Node* Scope::take_slow(int size_class) {
   return node ? node : pool_.carve(size_class);
 }
 
+// Comes by every few hundred launches: what is complete is taken back while it is in the cache.
 void Scope::make_room() {
-  if (collect() < limit_) return;
+  collect();
   const std::size_t most = std::size_t{window_} + held_;
-  if (limit_ < most) {
-    const bool relieved = executor_.relieve(*this, in_flight() > kBurst ? in_flight() - kBurst : 0);
-    limit_ = std::min<std::size_t>(
-        most, relieved ? std::max(kBurst, in_flight() + kBurst / 4) : in_flight() + kBurst);
-    if (in_flight() < limit_) return;
+  if (in_flight() < most) {
+    const bool relieved = in_flight() >= limit_ &&
+                          executor_.relieve(*this, in_flight() > kBurst ? in_flight() - kBurst : 0);
+    const std::size_t next = in_flight() + (relieved ? kBurst / 4 : kBurst);
+    limit_ = std::min(most, std::max(kBurst, next));
+    return;
   }
   const std::size_t target = most - std::max<std::size_t>(1, window_ / 4);
   executor_.wait(
       *this, [this, target] { return collect() <= target; }, {}, nullptr);
-  limit_ = (executor_.threads() == 1 ? std::min<std::size_t>(kBurst, window_) : window_) + held_;
+  limit_ = std::min<std::size_t>(kBurst, window_) + held_;
 }
 
 }  // namespace refrain::exec

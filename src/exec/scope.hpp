@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "exec/failure.hpp"
 #include "exec/node.hpp"
@@ -130,14 +131,18 @@ class Scope {
     node.next = own_returns_;
     own_returns_ = &node;
   }
-  /// Any other thread: completed nodes, linked from `first` to `last`. The scope may end at once.
-  void give_back(Node& first, Node& last) {
+  /// Any other thread: completed nodes. The scope may end at once.
+  void give_back(std::span<Node* const> nodes) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      nodes[i]->next = i + 1 < nodes.size() ? nodes[i + 1] : nullptr;
+      nodes[i]->ahead = i + kAhead < nodes.size() ? nodes[i + kAhead] : nullptr;
+    }
     Node* head = returns_.load(std::memory_order_relaxed);
     do {
-      last.next = head;
+      nodes.back()->next = head;
       // release: partner of the acquire in collect, the nodes are done with. seq_cst: precedes the look
       // for sleeping waiters; partner: Notifier::prepare and the load in collect.
-    } while (!returns_.compare_exchange_weak(head, &first, std::memory_order_seq_cst,
+    } while (!returns_.compare_exchange_weak(head, nodes.front(), std::memory_order_seq_cst,
                                              std::memory_order_relaxed));
   }
 
@@ -151,9 +156,13 @@ class Scope {
   }
 
  private:
+  /// How far the owner looks ahead while it takes nodes back that another thread has written: their
+  /// lines come one by one otherwise, each when the one before has told its address.
+  static constexpr std::size_t kAhead = 4;
+
   void make_room();
   Node* take_slow(int size_class);
-  void take_back(Node* list);
+  void take_back(Node& node);
 
   Executor& executor_;
   Scope* parent_;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/assert.hpp"
+#include "base/prefetch.hpp"
 #include "exec/completion.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
@@ -208,19 +209,17 @@ inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
 inline void ThreadedExecutor::give_back(Slot& slot, Node& node) {
   Scope& scope = *node.scope;
   if (scope.owner() == &slot) return scope.give_back_own(node);
-  if (scope.parent() || scope.window() < 16 * kBatch) return scope.give_back(node, node);
-  node.next = slot.batch_first;
-  if (!slot.batch_first) slot.batch_last = &node;
-  slot.batch_first = &node;
-  if (++slot.batch_size >= kBatch || notifier_.any(kWaiter)) flush(slot);
+  if (scope.parent() || scope.window() < 16 * kBatch) {
+    Node* const alone = &node;
+    return scope.give_back({&alone, 1});
+  }
+  slot.batch[slot.batch_size++] = &node;
+  if (slot.batch_size == kBatch || notifier_.any(kWaiter)) flush(slot);
 }
 
 void ThreadedExecutor::flush(Slot& slot) {
   if (slot.batch_size == 0) return;
-  Scope& scope = *slot.batch_first->scope;
-  Node* first = std::exchange(slot.batch_first, nullptr);
-  slot.batch_size = 0;
-  scope.give_back(*first, *slot.batch_last);
+  slot.batch[0]->scope->give_back({slot.batch, std::exchange(slot.batch_size, 0)});
   notifier_.notify_all(kWaiter);
 }
 
@@ -314,10 +313,27 @@ Node* ThreadedExecutor::look(Slot& slot) {
   return node;
 }
 
+/// A worker that has found nothing to do naps while the launching thread is better left alone.
+void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
+  const bool decides = slot.index == 1;
+  if (decides && !solo_.begin(now, executed())) return;
+  while (solo_.on() && !stop_.load(std::memory_order_relaxed)) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(Solo::kNapNs));
+    if (decides) solo_.go_on(profile::now_ns(), executed());
+  }
+}
+
+std::uint64_t ThreadedExecutor::executed() const {
+  std::uint64_t sum = 0;
+  for (const auto& slot : slots_) sum += slot->executed.load(std::memory_order_relaxed);
+  return sum;
+}
+
 /// Null: the executor stops.
 Node* ThreadedExecutor::idle(Slot& slot) {
   flush(slot);
   const std::uint64_t begin = profile::now_ns();
+  if (slot.dedicated < 0) stay_away(slot, begin);
   const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
   Node* node = nullptr;
   while (!node) {
@@ -407,7 +423,7 @@ Sleeper* ThreadedExecutor::find_deadlocked() {
 }
 
 bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
-  if (threads() > 1) return false;
+  if (threads() > 1 && !solo_.on()) return false;
   Slot& slot = slot_of(scope);
   const Scope* within = scope.parent() ? &scope : nullptr;
   // No execution gives more than its own node back, so that many can run before it pays to look again.
@@ -432,9 +448,9 @@ void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,
 
 ExecutorCounters ThreadedExecutor::counters() const {
   ExecutorCounters sum;
+  sum.executed = executed();
   std::uint64_t idle = 0;
   for (const auto& slot : slots_) {
-    sum.executed += slot->executed.load(std::memory_order_relaxed);
     sum.stolen += slot->stolen.load(std::memory_order_relaxed);
     sum.sleeps += slot->sleeps.load(std::memory_order_relaxed);
     idle += slot->idle_ns.load(std::memory_order_relaxed);

@@ -23,9 +23,13 @@
 // share on the hot path are the nodes, the deques' tops and the scopes' return lists. Nodes of the
 // root scope that a worker has completed go back in batches.
 //
+// Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
+// (exec/solo.hpp).
+//
 // Shutdown (destructor, the launching thread):
 //   1. No scope is alive (asserted): so no node is ready or running and no queue holds anything.
-//   2. `stop_` is raised (seq_cst), so that a thread that is about to sleep sees it in its second look.
+//   2. `stop_` is raised (seq_cst), so that a thread that is about to sleep sees it in its second look, and
+//      one that naps when it wakes.
 //   3. Every kind of sleeper is notified; those asleep wake and see it.
 //   4. The threads are joined; after that nobody touches the slots, the queues or the notifier.
 
@@ -44,6 +48,7 @@
 #include "exec/processor_plan.hpp"
 #include "exec/ready_queue.hpp"
 #include "exec/scope.hpp"
+#include "exec/solo.hpp"
 
 namespace refrain::exec {
 
@@ -72,7 +77,8 @@ class ThreadedExecutor final : public Executor {
  private:
   /// Kinds of sleepers.
   enum : int { kWorker, kWaiter, kFirstDedicated };
-  static constexpr int kBatch = 16;   ///< completed nodes a worker holds before it gives them back
+  static constexpr std::size_t kBatch =
+      16;                             ///< completed nodes a worker holds before it gives them back
   static constexpr int kStreak = 64;  ///< kept successors in a row
 
   /// What one thread works with. Written by that thread alone, except the deque's top and the sleeper;
@@ -82,11 +88,10 @@ class ThreadedExecutor final : public Executor {
     Node* next = nullptr;  ///< kept successor
     int streak = 0;
     int index = 0;
-    int processor = 0;   ///< id of the machine's processor
-    int dedicated = -1;  ///< number of its own queue, or -1
-    Node* batch_first = nullptr;
-    Node* batch_last = nullptr;
-    int batch_size = 0;
+    int processor = 0;         ///< id of the machine's processor
+    int dedicated = -1;        ///< number of its own queue, or -1
+    Node* batch[kBatch] = {};  ///< completed nodes of the root scope
+    std::size_t batch_size = 0;
     const Node* running = nullptr;  ///< innermost
     WaitRecord* waits = nullptr;    ///< innermost; read by the thread that detects a deadlock
     Sleeper sleeper;
@@ -124,6 +129,8 @@ class ThreadedExecutor final : public Executor {
   // Threads.
   void work(Slot& slot);
   Node* idle(Slot& slot);
+  void stay_away(Slot& slot, std::uint64_t now);
+  [[nodiscard]] std::uint64_t executed() const;
   Node* look(Slot& slot);
   bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Node*& found);
   Sleeper* find_deadlocked();
@@ -142,6 +149,7 @@ class ThreadedExecutor final : public Executor {
   /// Ready nodes in all nested scopes; raised after a push (partner: Notifier::prepare).
   alignas(64) std::atomic<std::int64_t> nested_ready_{0};
   alignas(64) Notifier notifier_;
+  Solo solo_;
   bool oversubscribed_;
   std::atomic<bool> stop_{false};
   ExecutionListener* listener_ = nullptr;
