@@ -14,12 +14,12 @@ void ReducerGate::enroll(Node& reducer) {
   entries_.insert(at, Entry{reducer.seq, &reducer, std::max(1U, reducer.reduction)});
 }
 
-ReducerGate::Entry& ReducerGate::find(std::uint64_t seq) {
+std::deque<ReducerGate::Entry>::iterator ReducerGate::find(std::uint64_t seq) {
   const auto at =
       std::lower_bound(entries_.begin(), entries_.end(), seq,
                        [](const Entry& entry, std::uint64_t s) { return entry.seq < s; });
   REFRAIN_ASSERT(at != entries_.end() && at->seq == seq, "a reducer must be enrolled and unfolded");
-  return *at;
+  return at;
 }
 
 bool ReducerGate::may_start(const Entry& entry) const {
@@ -28,7 +28,7 @@ bool ReducerGate::may_start(const Entry& entry) const {
 
 bool ReducerGate::admit(Node& reducer) {
   const std::lock_guard lock(mutex_);
-  Entry& entry = find(reducer.seq);
+  Entry& entry = *find(reducer.seq);
   // Slots are handed out whenever one becomes free, so while one is free nobody older waits for it.
   if (may_start(entry)) {
     entry.state = State::started;
@@ -42,12 +42,11 @@ bool ReducerGate::admit(Node& reducer) {
 
 Node* ReducerGate::folded(const Node& fold) {
   const std::lock_guard lock(mutex_);
-  Entry& entry = find(fold.seq - fold.reduction);
-  REFRAIN_ASSERT(entry.state == State::started && entry.folds_left > 0,
-                 "a fold completes after its reducer has run, once");
-  if (--entry.folds_left > 0) return nullptr;
+  const auto entry = find(fold.seq - fold.reduction);
+  REFRAIN_ASSERT(entry->state == State::started, "a fold completes after its reducer has run");
+  if (--entry->folds_left > 0) return nullptr;
   --held_;
-  while (!entries_.empty() && entries_.front().folds_left == 0) entries_.pop_front();
+  entries_.erase(entry);
   return start_ready();
 }
 

@@ -55,12 +55,12 @@ class ReducerGate {
     State state = State::unready;
   };
 
-  Entry& find(std::uint64_t seq);
+  std::deque<Entry>::iterator find(std::uint64_t seq);
   bool may_start(const Entry& entry) const;
   Node* start_ready();
 
   mutable std::mutex mutex_;
-  std::deque<Entry> entries_;  ///< by seq; folded ones leave at the front
+  std::deque<Entry> entries_;  ///< those not folded yet, by seq; mostly the oldest leaves next
   int capacity_;
   int held_ = 0;
   int ready_ = 0;

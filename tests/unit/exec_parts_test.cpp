@@ -149,6 +149,20 @@ TEST_F(Gate, TheSlotIsFreeAfterTheLastFold) {
   EXPECT_EQ(gate_.held(), 0);
 }
 
+TEST_F(Gate, YoungerOnesMayBeFoldedFirst) {
+  for (Node& reducer : reducers_) gate_.enroll(reducer);
+  EXPECT_TRUE(gate_.admit(reducers_[0]));
+  for (const int younger : {4, 1, 5, 3}) {
+    EXPECT_TRUE(gate_.admit(reducers_[younger]));
+    EXPECT_TRUE(fold(younger).empty());
+    EXPECT_EQ(gate_.held(), 1);
+  }
+  EXPECT_TRUE(fold(0).empty());
+  EXPECT_TRUE(gate_.admit(reducers_[2]));
+  EXPECT_TRUE(fold(2).empty());
+  EXPECT_EQ(gate_.held(), 0);
+}
+
 TEST(FailureText, NamesTheTaskAndTheLaunch) {
   const NodeInfo info{"heat", std::source_location::current()};
   Node node;
