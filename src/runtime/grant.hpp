@@ -62,7 +62,7 @@ struct Grant {
   Privilege privilege = Privilege::read;
   const ReductionOp* op = nullptr;  ///< of Privilege::reduce
   std::unique_ptr<analysis::FieldState> state;
-  analysis::Instance* home = nullptr;  ///< borrowed; none where there are no points
+  analysis::Instance* home = nullptr;  ///< borrowed; perhaps none where there are no points
   Loan loan;
 
   /// Whether a child may have this access to some of its points.

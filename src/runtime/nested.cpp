@@ -37,7 +37,8 @@ Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
   grant.op = given.op;
   grant.state =
       std::make_unique<analysis::FieldState>(argument.points, given.type, given.field, grant.root);
-  if (argument.points->empty()) return grant;  // nobody keeps an instance for that
+  if (argument.points->empty() && grant.privilege != Privilege::reduce)
+    return grant;  // nobody keeps an instance for that
   grant.home = &borrow_home(grant, payload.arguments()[requirement]);
   for (const auto& piece : grant.state->pieces()) {
     piece->fill.reset();
@@ -53,7 +54,7 @@ analysis::Instance& ContextImpl::borrow_home(Grant& grant, TaskPayload::Where wh
   borrowed->storage = analysis::Storage::borrowed;
   borrowed->made_by = task_name_;
   if (grant.privilege == Privilege::reduce) {
-    borrowed->memory = where.fold->target->memory;
+    borrowed->memory = program_memories().front();
     borrowed->accumulator = where.fold->accumulator;
   } else {
     const analysis::Instance& home = *where.instance;

@@ -217,7 +217,7 @@ class Generator {
       for (const RequirementSpec& q : l.requirements) {
         const int tree =
             q.partitioned ? world_.partitions().at(q.partition).is.tree : tree_of(q.region);
-        arguments.push_back({&world_.shape(tree), q.field, q.privilege});
+        arguments.push_back({&world_.shape(tree), q.field, q.privilege, q.op});
       }
       l.children = random_children(random_, arguments, static_cast<int>(plan_.tasks.size()), 0);
     }

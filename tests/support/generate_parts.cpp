@@ -157,6 +157,7 @@ std::vector<Statement> random_children(Random& random, const std::vector<ChildAr
       q.field = argument.field;
       random_privilege(random, true, q);
       if (argument.privilege != Privilege::read_write) q.privilege = argument.privilege;
+      if (argument.privilege == Privilege::reduce) q.op = argument.op;
       if (random.percent(70)) {
         l.launch.domain = {true, 1, true,
                            box_points({}, {colours[0] * colours[1] * colours[2], 1, 1})};
@@ -171,8 +172,8 @@ std::vector<Statement> random_children(Random& random, const std::vector<ChildAr
       }
       l.launch.requirements.push_back(q);
       if (depth < 1 && random.percent(15))
-        l.launch.children =
-            random_children(random, {{argument.shape, q.field, q.privilege}}, tasks, depth + 1);
+        l.launch.children = random_children(random, {{argument.shape, q.field, q.privilege, q.op}},
+                                            tasks, depth + 1);
       children.push_back(l);
     }
     if (random.percent(20)) children.emplace_back();  // a fence

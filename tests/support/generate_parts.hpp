@@ -25,6 +25,7 @@ struct ChildArgument {
   const Shape* shape;
   int field;
   Privilege privilege;
+  OpKind op;
 };
 std::vector<Statement> random_children(Random& random, const std::vector<ChildArgument>& arguments,
                                        int tasks, int depth);

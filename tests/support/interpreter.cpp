@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "support/attached_memory.hpp"
 #include "support/body.hpp"
@@ -125,12 +126,29 @@ std::uint64_t Interpreter::run_point(const Resolved& r, const PointTask& task) {
   std::vector<std::uint64_t> futures;
   for (const int f : r.spec.launch.futures) futures.push_back(future_bits(f));
   const std::uint64_t digest = run_body(r.spec.launch.salt, task.point, futures, arguments);
-  for (const Resolved& child : task.children) perform(child);
+  run_children(task, arguments);
   for (std::size_t i = 0; i < views.size(); ++i)
     if (auto* accumulator = dynamic_cast<AccumulatorView*>(views[i].get()))
-      accumulator->fold_into(
-          static_cast<std::byte*>(address(task.arguments[i].tree, task.arguments[i].field, 0)));
+      accumulator->fold_into(fold_target(task.arguments[i]));
   return digest;
+}
+
+void Interpreter::run_children(const PointTask& task, const std::vector<View*>& views) {
+  const Parent here{task.arguments, views};
+  const Parent* const outer = std::exchange(parent_, &here);
+  for (const Resolved& child : task.children) perform(child);
+  parent_ = outer;
+}
+
+/// The region's array; what a reducing parent launches contributes to the parent's accumulator.
+std::byte* Interpreter::fold_target(const ResolvedArgument& a) {
+  for (std::size_t i = 0; parent_ != nullptr && i < parent_->arguments.size(); ++i) {
+    const ResolvedArgument& has_it = parent_->arguments[i];
+    if (has_it.privilege == Privilege::reduce && has_it.op == a.op && has_it.tree == a.tree &&
+        has_it.field == a.field && (a.points & ~has_it.points) == 0)
+      return static_cast<std::byte*>(parent_->views[i]->at(0));
+  }
+  return static_cast<std::byte*>(address(a.tree, a.field, 0));
 }
 
 void Interpreter::launch(const Resolved& r) {

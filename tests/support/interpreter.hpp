@@ -16,6 +16,8 @@
 
 namespace refrain::test {
 
+class View;
+
 /// What a program sees of itself when it accesses a region, waits for a future or gets its own memory back.
 struct Observation {
   std::size_t statement = 0;  ///< its number; at the end of the program, how many there are
@@ -51,7 +53,14 @@ class Interpreter {
   void perform(const Resolved& r);
   void create(const Resolved& r);
   void launch(const Resolved& r);
+  /// A task whose children run: its arguments, and where each has its values.
+  struct Parent {
+    const std::vector<ResolvedArgument>& arguments;
+    const std::vector<View*>& views;
+  };
   std::uint64_t run_point(const Resolved& r, const PointTask& task);
+  void run_children(const PointTask& task, const std::vector<View*>& views);
+  std::byte* fold_target(const ResolvedArgument& a);
   void reduce(const Resolved& r);
   void copy(const Resolved& r);
   void access(const Resolved& r);
@@ -63,6 +72,7 @@ class Interpreter {
   const std::vector<Shape>* shapes_;
   const std::vector<TaskSpec>* tasks_;
   std::vector<Tree> trees_;
+  const Parent* parent_ = nullptr;
   std::map<int, FutureValue> futures_;
   std::map<int, ResolvedArgument> attached_;
   std::size_t executed_ = 0;  ///< statements of the program

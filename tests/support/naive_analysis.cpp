@@ -16,10 +16,13 @@ NaiveGraph NaiveAnalysis::analyse_children(const Resolved& parent, std::size_t r
   for (std::size_t i = 0; i < parent_->arguments.size(); ++i) {
     const ResolvedArgument& a = parent_->arguments[i];
     homes_.push_back({&a, static_cast<int>(i), -1});
-    if (a.privilege == Privilege::reduce) continue;
+    // Of a reducing parent it is the accumulator, in system memory.
+    const MemoryId memory = a.privilege == Privilege::reduce
+                                ? mapping_->machine().memories(MemoryKind::system)[0]
+                                : placement.arguments[i].memory;
     instances_.push_back({.owner = static_cast<int>(i),
                           .field = a.field,
-                          .memory = placement.arguments[i].memory,
+                          .memory = memory,
                           .points = a.points,
                           .given = true});
     homes_.back().instance = static_cast<int>(instances_.size()) - 1;
@@ -77,9 +80,9 @@ int NaiveAnalysis::owner(const ResolvedArgument& argument) const {
   for (std::size_t i = 0; i < parent_->arguments.size(); ++i) {
     const ResolvedArgument& has_it = parent_->arguments[i];
     if (&argument == &has_it) return static_cast<int>(i);
-    const bool allowed = argument.privilege == Privilege::read
-                             ? has_it.privilege != Privilege::reduce
-                             : writes(has_it.privilege);
+    const bool allowed = has_it.privilege == Privilege::reduce
+                             ? argument.privilege == Privilege::reduce && argument.op == has_it.op
+                             : argument.privilege == Privilege::read || writes(has_it.privilege);
     if (allowed && has_it.tree == argument.tree && has_it.field == argument.field &&
         (argument.points & ~has_it.points) == 0)
       return static_cast<int>(i);
@@ -98,6 +101,9 @@ NaiveAnalysis::PointState& NaiveAnalysis::state(const ResolvedArgument& argument
 int NaiveAnalysis::instance_for(const ResolvedArgument& argument,
                                 const Placement::Argument& where) {
   const int owned_by = owner(argument);
+  if (parent_ != nullptr &&
+      homes_[static_cast<std::size_t>(owned_by)].argument->privilege == Privilege::reduce)
+    return homes_[static_cast<std::size_t>(owned_by)].instance;
   for (const bool given : {true, false})
     for (std::size_t i = 0; i < instances_.size(); ++i) {
       const Instance& is = instances_[i];

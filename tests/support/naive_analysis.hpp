@@ -16,8 +16,9 @@
 // access or copy call.
 //
 // The children of a nested task are a program of their own: at its start each argument of the parent is
-// valid in the instance that the parent has (its home), and nobody uses it; at fences and at the end what
-// is not valid at home any more is copied there. A child's argument belongs to the parent's first argument
+// valid in the instance that the parent has (its home; where the parent reduces, its accumulator, to which
+// children can only reduce), and nobody uses it; at fences and at the end what is not valid at home any more
+// is copied there. A child's argument belongs to the parent's first argument
 // that contains it and allows it.
 
 #include <cstdint>

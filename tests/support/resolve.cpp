@@ -26,7 +26,7 @@ bool World::find(const RegionRef& region, int& tree, Mask& points) const {
     const ResolvedArgument& a = (*arguments_)[static_cast<std::size_t>(region.root)];
     tree = a.tree;
     points = a.points;
-    return a.privilege != Privilege::reduce;
+    return true;
   }
   const auto r = regions_.find(region.root);
   if (r == regions_.end()) return false;
@@ -200,7 +200,7 @@ bool World::allowed(const RequirementSpec& q, int root) const {
   if (has_it.field != q.field) return false;
   switch (has_it.privilege) {
     case Privilege::read_write: return true;
-    case Privilege::reduce: return false;
+    case Privilege::reduce: return q.privilege == Privilege::reduce && q.op == has_it.op;
     default: return has_it.privilege == q.privilege;
   }
 }
