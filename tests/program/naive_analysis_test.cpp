@@ -133,7 +133,7 @@ TEST(NaiveAnalysis, CopiesJoinMemories) {
     const Machine machine = machine::load("emulated:cpus=1,gpus=1");
     const MappingRule rule(machine, MappingRule::Style::spread, seed);
     const auto memory = [&](const char* task, bool gpu) {
-      return rule.place(task, 0, gpu, {"f0"}).arguments[0].memory;
+      return rule.place(task, 0, 1, gpu, {"f0"}).arguments[0].memory;
     };
     if (memory("t1", false) != 0 || memory("t0", true) == 0) continue;
     seen = true;

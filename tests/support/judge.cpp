@@ -5,6 +5,7 @@
 #include <array>
 #include <tuple>
 
+#include "exec/body_local.hpp"
 #include "support/text.hpp"
 
 namespace refrain::test {
@@ -164,14 +165,32 @@ class Matcher {
 }  // namespace
 
 namespace {
-thread_local const PointTask* current_parent = nullptr;
+
+/// By how a body waits, which is unique among the bodies that run.
+struct Parents {
+  std::mutex mutex;
+  std::map<const void*, const PointTask*> by_body;
+};
+Parents& parents() {
+  static Parents all;
+  return all;
 }
 
-CurrentParent::CurrentParent(const PointTask* parent) : before_(current_parent) {
-  current_parent = parent;
+}  // namespace
+
+CurrentParent::CurrentParent(const PointTask* parent) {
+  const std::lock_guard lock(parents().mutex);
+  parents().by_body[exec::body_local()] = parent;
 }
-CurrentParent::~CurrentParent() { current_parent = before_; }
-const PointTask* CurrentParent::get() { return current_parent; }
+CurrentParent::~CurrentParent() {
+  const std::lock_guard lock(parents().mutex);
+  parents().by_body.erase(exec::body_local());
+}
+const PointTask* CurrentParent::get() {
+  const std::lock_guard lock(parents().mutex);
+  const auto found = parents().by_body.find(exec::body_local());
+  return found == parents().by_body.end() ? nullptr : found->second;
+}
 
 void GraphRecorder::operation(const analysis::LoggedOperation& operation) {
   const std::lock_guard lock(mutex_);
@@ -264,10 +283,10 @@ std::string judge_children(const Program& program, const MappingRule& mapping,
 }  // namespace
 
 std::string judge_all(const Program& program, const MappingRule& mapping,
-                      const GraphRecorder& logged, bool storage_edges, bool nested) {
+                      const GraphRecorder& logged, bool storage_edges) {
   const NaiveGraph naive = NaiveAnalysis(program, mapping).analyse();
   std::string text = judge(program, naive, logged.log_of(nullptr), storage_edges);
-  if (!text.empty() || !nested) return text;
+  if (!text.empty()) return text;
   return judge_children(program, mapping, logged, program.statements, storage_edges);
 }
 

@@ -46,24 +46,21 @@ class GraphRecorder : public analysis::GraphLog {
   std::map<const PointTask*, std::uint64_t> scope_of_;
 };
 
-/// Which point task's body this thread is in: the runner sets it, the recorder finds out by it whose
-/// children a context holds. Where bodies have stacks of their own on one thread it means nothing.
+/// Which point task's body is running: the runner sets it in the body, the recorder finds out by it whose
+/// children a context holds. It stays with the body, whatever else its thread runs meanwhile.
 class CurrentParent {
  public:
   explicit CurrentParent(const PointTask* parent);
   ~CurrentParent();
   CurrentParent(const CurrentParent&) = delete;
   static const PointTask* get();
-
- private:
-  const PointTask* before_;
 };
 
 /// Empty, or what is wrong with one context, in words; `storage_edges`: whether such edges may occur.
 std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged,
                   bool storage_edges);
-/// The program's context and, if `nested`, those of all nested tasks.
+/// The program's context and those of all nested tasks.
 std::string judge_all(const Program& program, const MappingRule& mapping,
-                      const GraphRecorder& logged, bool storage_edges, bool nested);
+                      const GraphRecorder& logged, bool storage_edges);
 
 }  // namespace refrain::test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mapping/default_mapper.hpp"
 #include "refrain/value_type.hpp"
 #include "support/random.hpp"
 
@@ -21,7 +22,7 @@ class RuleMapper : public Mapper {
     for (const MappingArgument& a : input.arguments) fields.push_back(a.field);
     const bool gpu = std::find(input.variants.begin(), input.variants.end(), ProcessorKind::gpu) !=
                      input.variants.end();
-    const Placement placement = rule_.place(input.task, input.rank, gpu, fields);
+    const Placement placement = rule_.place(input.task, input.rank, input.points, gpu, fields);
     output.processor = placement.processor;
     output.arguments.resize(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -42,8 +43,28 @@ class RuleMapper : public Mapper {
 
 }  // namespace
 
-Placement MappingRule::place(std::string_view task, std::size_t rank, bool gpu,
+Placement MappingRule::place_by_default(std::size_t rank, std::size_t points, bool gpu,
+                                        std::size_t arguments) const {
+  std::vector<ProcessorKind> bodies{ProcessorKind::cpu};
+  if (gpu) bodies.push_back(ProcessorKind::gpu);
+  const std::vector<MappingArgument> described(arguments);
+  MappingInput input;
+  input.points = points;
+  input.rank = rank;
+  input.arguments = described;
+  input.variants = bodies;
+  input.machine = machine_;
+  MappingOutput output;
+  mapping::map_by_default(input, bodies, output);
+  Placement placement{output.processor, {}};
+  for (const ArgumentMapping& a : output.arguments)
+    placement.arguments.push_back({a.memories[0], a.layout.extent, a.layout.order});
+  return placement;
+}
+
+Placement MappingRule::place(std::string_view task, std::size_t rank, std::size_t points, bool gpu,
                              const std::vector<std::string_view>& fields) const {
+  if (style_ == Style::standard) return place_by_default(rank, points, gpu, fields.size());
   std::uint64_t hash = mix(seed_, detail::hash_name(task));
   Placement placement;
   const std::uint64_t at = mix(hash, rank);

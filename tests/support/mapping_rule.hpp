@@ -24,20 +24,24 @@ struct Placement {
 class MappingRule {
  public:
   enum class Style {
-    plain,   ///< any cpu, system memory, whole instances
-    spread,  ///< any processor, any memory that it reaches, whole and exact instances, any order
+    standard,  ///< the runtime's own, without a mapper
+    plain,     ///< any cpu, system memory, whole instances
+    spread,    ///< any processor, any memory that it reaches, whole and exact instances, any order
   };
   MappingRule(const Machine& machine, Style style, std::uint64_t seed)
       : machine_(&machine), style_(style), seed_(seed) {}
 
-  /// `gpu`: the task has a body for it. Fields by name, one per argument.
-  [[nodiscard]] Placement place(std::string_view task, std::size_t rank, bool gpu,
-                                const std::vector<std::string_view>& fields) const;
+  /// Point task `rank` of `points`. `gpu`: the task has a body for it. Fields by name, one per argument.
+  [[nodiscard]] Placement place(std::string_view task, std::size_t rank, std::size_t points,
+                                bool gpu, const std::vector<std::string_view>& fields) const;
   [[nodiscard]] const Machine& machine() const { return *machine_; }
   /// The rule as a mapper for the runtime; asked at every launch, or remembered.
   [[nodiscard]] std::unique_ptr<Mapper> mapper(bool every_launch) const;
 
  private:
+  [[nodiscard]] Placement place_by_default(std::size_t rank, std::size_t points, bool gpu,
+                                           std::size_t arguments) const;
+
   const Machine* machine_;
   Style style_;
   std::uint64_t seed_;

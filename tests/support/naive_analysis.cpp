@@ -227,7 +227,8 @@ Placement NaiveAnalysis::place(const Resolved& r, std::size_t rank) const {
   std::vector<std::string_view> fields;
   for (const ResolvedArgument& a : r.points[rank].arguments)
     fields.push_back(field_of(ValueKind::f64, a.field).name);
-  return mapping_->place(name, rank, program_->tasks[static_cast<std::size_t>(number)].gpu, fields);
+  return mapping_->place(name, rank, r.points.size(),
+                         program_->tasks[static_cast<std::size_t>(number)].gpu, fields);
 }
 
 int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {

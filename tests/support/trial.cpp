@@ -52,7 +52,10 @@ const std::vector<Setting>& settings() {
        .every_launch = true},
       {.name = "seeded, two gpus", .machine = two_gpus, .seeded = true, .style = everywhere},
       {.name = "no worker", .machine = one_memory, .workers = 0, .window = 3, .check = true},
-      {.name = "default mapper", .machine = two_gpus, .workers = 2, .default_mapper = true},
+      {.name = "default mapper",
+       .machine = two_gpus,
+       .workers = 2,
+       .style = MappingRule::Style::standard},
       {.name = "seeded, tiny framebuffers",
        .machine = tiny,
        .window = 2,
@@ -82,14 +85,15 @@ std::string Trials::run(const Plan& plan, const Setting& setting) {
   const Program program = resolve(plan, &expected);
   Runtime& runtime = this->runtime(setting, plan.seed);
   const MappingRule rule(runtime.machine(), setting.style, mix(plan.seed, 9));
-  if (!setting.default_mapper) runtime.set_mapper(rule.mapper(setting.every_launch));
+  if (setting.style != MappingRule::Style::standard)
+    runtime.set_mapper(rule.mapper(setting.every_launch));
   GraphRecorder graph;
   runtime.impl().set_graph_log(&graph);
   const RunOutcome outcome = execute(runtime, program);
   runtime.impl().set_graph_log(nullptr);
   std::string wrong = compare(program, expected, outcome) + left_over(runtime);
-  if (wrong.empty() && !setting.default_mapper && !setting.limited_memory)
-    wrong = judge_all(program, rule, graph, setting.window < 100, !setting.seeded);
+  if (wrong.empty() && !setting.limited_memory)
+    wrong = judge_all(program, rule, graph, setting.window < 100);
   // One that went wrong is not used again, nor ended: that would fail too, and hide what it did first.
   if (!wrong.empty()) (void)runtimes_.at(setting.name).release();
   if (!wrong.empty() || setting.seeded) runtimes_.erase(setting.name);

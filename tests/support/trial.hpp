@@ -18,8 +18,7 @@ struct Setting {
   std::string machine;
   int workers = 1;
   std::size_t window = 8192;
-  bool seeded = false;          ///< run in an order decided by the program's seed
-  bool default_mapper = false;  ///< instead of a rule that depends on the program's seed
+  bool seeded = false;  ///< run in an order decided by the program's seed
   MappingRule::Style style = MappingRule::Style::plain;
   bool every_launch = false;    ///< the mapper is asked each time
   bool limited_memory = false;  ///< instances are evicted: only results are judged
