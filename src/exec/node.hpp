@@ -45,9 +45,8 @@ class Failure;
 
 /// Why one node must come after another.
 enum class EdgeKind : std::uint8_t {
-  order,    ///< a write after a read or a write: the successor does not use the predecessor's data
-  data,     ///< the successor reads what the predecessor wrote: failures travel along it
-  storage,  ///< only because storage is reused or the window is full; never part of the exact graph
+  order,  ///< a write after a read or a write: the successor does not use the predecessor's data
+  data,   ///< the successor reads what the predecessor wrote: failures travel along it
 };
 
 /// Names an operation for as long as the program runs: a node and the sequence number it had then.

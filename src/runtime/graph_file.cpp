@@ -40,12 +40,7 @@ std::string_view kind_name(exec::NodeKind kind) {
 }
 
 std::string_view edge_style(exec::EdgeKind kind) {
-  switch (kind) {
-    case exec::EdgeKind::data: return "style=solid";
-    case exec::EdgeKind::order: return "style=dashed";
-    case exec::EdgeKind::storage: break;
-  }
-  return "style=dotted,color=gray";
+  return kind == exec::EdgeKind::data ? "style=solid" : "style=dashed";
 }
 
 std::string node_name(std::uint64_t scope, std::uint64_t seq) {

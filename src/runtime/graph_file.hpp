@@ -2,8 +2,8 @@
 // --refrain:graph: the task graph as Graphviz, written while it comes into being.
 //
 // Tasks are boxes, copies ellipses, fills house shapes, folds triangles pointing down, the program's own
-// accesses rounded boxes. Edges that carry data are solid, mere order is dashed, and what is there only
-// because storage is reused is dotted and grey. The line of the launch is the tooltip.
+// accesses rounded boxes. Edges that carry data are solid, mere order is dashed. The line of
+// the launch is the tooltip.
 //
 // Threads: any, one lock. Memory: none beyond the file's buffer. The file is complete when it has been
 // closed.

@@ -73,7 +73,7 @@ class JudgeTest : public testing::Test {
   std::string judged(const Forged& log) {
     GraphRecorder recorder;
     log.play(recorder);
-    return judge(program_, naive_, recorder.log_of(nullptr), false);
+    return judge(program_, naive_, recorder.log_of(nullptr));
   }
   Machine machine_ = machine::load("emulated:cpus=4,gpus=2");
   Program program_;
@@ -131,17 +131,6 @@ TEST_F(JudgeTest, FindsLackingAndSuperfluousOperations) {
   log.operations.pop_back();
   std::erase_if(log.edges, [&](const auto& e) { return e.first == gone || e.second == gone; });
   EXPECT_NE(judged(log).find("lacking"), std::string::npos);
-}
-
-TEST_F(JudgeTest, RefusesStorageEdgesWithoutAMemoryLimit) {
-  start(7);
-  GraphRecorder recorder;
-  Forged(program_, naive_).play(recorder);
-  const ContextLog& log = recorder.log_of(nullptr);
-  ASSERT_GE(log.operations.size(), 2U);
-  recorder.edge(0, log.operations[0].seq, log.operations[1].seq, exec::EdgeKind::storage);
-  EXPECT_NE(judge(program_, naive_, log, false).find("because of storage"), std::string::npos);
-  EXPECT_EQ(judge(program_, naive_, log, true), "");
 }
 
 }  // namespace

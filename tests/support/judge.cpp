@@ -222,8 +222,7 @@ const ContextLog& GraphRecorder::log_of(const PointTask* parent) const {
   return scope == scope_of_.end() ? nothing : contexts_.at(scope->second);
 }
 
-std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged,
-                  bool storage_edges) {
+std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged) {
   std::string text;
   for (const std::string& complaint : logged.complaints) text += complaint + "\n";
   std::vector<int> to;
@@ -231,13 +230,7 @@ std::string judge(const Program& program, const NaiveGraph& naive, const Context
   if (!text.empty()) return text;
 
   std::vector<Link> real, defined;
-  for (const ContextLog::Edge& e : logged.edges) {
-    if (e.kind != exec::EdgeKind::storage) real.push_back({e.from, e.to, ""});
-    else if (!storage_edges)
-      text += fmt::format("an edge because of storage from {} to {}\n",
-                          describe(logged.operations[static_cast<std::size_t>(e.from)]),
-                          describe(logged.operations[static_cast<std::size_t>(e.to)]));
-  }
+  for (const ContextLog::Edge& e : logged.edges) real.push_back({e.from, e.to, ""});
   for (const NaiveEdge& e : naive.edges) {
     const int from = to[static_cast<std::size_t>(e.from)], at = to[static_cast<std::size_t>(e.to)];
     if (from < at) defined.push_back({from, at, e.rule});
@@ -263,18 +256,17 @@ std::string judge(const Program& program, const NaiveGraph& naive, const Context
 namespace {
 
 std::string judge_children(const Program& program, const MappingRule& mapping,
-                           const GraphRecorder& logged, const std::vector<Resolved>& statements,
-                           bool storage_edges) {
+                           const GraphRecorder& logged, const std::vector<Resolved>& statements) {
   for (const Resolved& r : statements)
     for (std::size_t rank = 0; rank < r.points.size(); ++rank) {
       const PointTask& parent = r.points[rank];
       if (parent.children.empty()) continue;
       const NaiveGraph naive = NaiveAnalysis(program, mapping).analyse_children(r, rank);
-      std::string text = judge(program, naive, logged.log_of(&parent), storage_edges);
+      std::string text = judge(program, naive, logged.log_of(&parent));
       if (!text.empty())
         return text +
                fmt::format("     among the children of point {} of {}", rank, to_text(program, r));
-      text = judge_children(program, mapping, logged, parent.children, storage_edges);
+      text = judge_children(program, mapping, logged, parent.children);
       if (!text.empty()) return text;
     }
   return {};
@@ -283,11 +275,11 @@ std::string judge_children(const Program& program, const MappingRule& mapping,
 }  // namespace
 
 std::string judge_all(const Program& program, const MappingRule& mapping,
-                      const GraphRecorder& logged, bool storage_edges) {
+                      const GraphRecorder& logged) {
   const NaiveGraph naive = NaiveAnalysis(program, mapping).analyse();
-  std::string text = judge(program, naive, logged.log_of(nullptr), storage_edges);
+  std::string text = judge(program, naive, logged.log_of(nullptr));
   if (!text.empty()) return text;
-  return judge_children(program, mapping, logged, program.statements, storage_edges);
+  return judge_children(program, mapping, logged, program.statements);
 }
 
 }  // namespace refrain::test

@@ -56,11 +56,10 @@ class CurrentParent {
   static const PointTask* get();
 };
 
-/// Empty, or what is wrong with one context, in words; `storage_edges`: whether such edges may occur.
-std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged,
-                  bool storage_edges);
+/// Empty, or what is wrong with one context, in words.
+std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged);
 /// The program's context and those of all nested tasks.
 std::string judge_all(const Program& program, const MappingRule& mapping,
-                      const GraphRecorder& logged, bool storage_edges);
+                      const GraphRecorder& logged);
 
 }  // namespace refrain::test

@@ -92,8 +92,7 @@ std::string Trials::run(const Plan& plan, const Setting& setting) {
   const RunOutcome outcome = execute(runtime, program);
   runtime.impl().set_graph_log(nullptr);
   std::string wrong = compare(program, expected, outcome) + left_over(runtime);
-  if (wrong.empty() && !setting.limited_memory)
-    wrong = judge_all(program, rule, graph, setting.window < 100);
+  if (wrong.empty() && !setting.limited_memory) wrong = judge_all(program, rule, graph);
   // One that went wrong is not used again, nor ended: that would fail too, and hide what it did first.
   if (!wrong.empty()) (void)runtimes_.at(setting.name).release();
   if (!wrong.empty() || setting.seeded) runtimes_.erase(setting.name);

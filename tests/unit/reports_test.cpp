@@ -51,7 +51,6 @@ TEST_F(Reports, TheGraphHasAShapePerKindAndAStylePerEdge) {
   graph.operation(operation);
   graph.edge(2, 4, 5, exec::EdgeKind::data);
   graph.edge(2, 3, 5, exec::EdgeKind::order);
-  graph.edge(2, 2, 5, exec::EdgeKind::storage);
   graph.close();
   const std::string out = text();
   EXPECT_EQ(out.substr(0, 17), "digraph refrain {");
@@ -67,7 +66,6 @@ TEST_F(Reports, TheGraphHasAShapePerKindAndAStylePerEdge) {
       << out;
   EXPECT_TRUE(holds("s2_4 -> s2_5 [style=solid];"));
   EXPECT_TRUE(holds("s2_3 -> s2_5 [style=dashed];"));
-  EXPECT_TRUE(holds("s2_2 -> s2_5 [style=dotted,color=gray];"));
 }
 
 TEST_F(Reports, ManyThreadsLogWholeLines) {
