@@ -28,18 +28,30 @@ namespace detail {
 class Accumulator;
 struct ArgumentInfo;  ///< for messages: task, argument position, region, field
 
-/// A region argument as the task sees it: where its field lies in memory. What it points to lasts as long
-/// as the task runs (the access is open).
-struct PhysicalArgument {
+/// Where a field lies in a memory.
+struct Placement {
   std::byte* origin =
-      nullptr;  ///< address of the point (0, 0, 0), which may lie outside the storage
-  const Coord* stride = nullptr;    ///< in bytes, per dimension
-  const Rect<3>* bounds = nullptr;  ///< of the argument's points
+      nullptr;           ///< address of the point (0, 0, 0), which may lie outside the storage
+  Coord stride[3] = {};  ///< in bytes, per dimension
+};
+
+/// What a region argument is, wherever its values are.
+struct ArgumentPoints {
+  const Rect<3>* bounds = nullptr;  ///< of its points
   const Rect<3>* rects = nullptr;   ///< its disjoint rectangles when not dense
   std::size_t rect_count = 0;
-  Accumulator* accumulator = nullptr;  ///< for reductions, in place of origin
-  const ArgumentInfo* info = nullptr;  ///< set when accesses are checked
   AnyRegion region;
+};
+
+/// A region argument as the task sees it. What it points to lasts as long as the task runs (the access is
+/// open).
+struct PhysicalArgument {
+  const ArgumentPoints* points = nullptr;
+  union {
+    const Placement* placement = nullptr;
+    Accumulator* accumulator;  ///< of a reduction, in place of that
+  };
+  const ArgumentInfo* info = nullptr;  ///< set when accesses are checked
 };
 
 /// Throws UsageError unless the point belongs to the argument and may be touched now.
@@ -78,15 +90,15 @@ class DenseAccessor {
   static constexpr int dim = N;
 
   explicit DenseAccessor(const PhysicalArgument& a)
-      : origin_(a.origin),
-        rects_(a.rects),
-        rect_count_(a.rect_count),
+      : origin_(a.placement->origin),
+        rects_(a.points->rects),
+        rect_count_(a.points->rect_count),
         info_(a.info),
-        region_(a.region) {
+        region_(a.points->region) {
     for (int d = 0; d < N; ++d) {
-      stride_[d] = a.stride[d];
-      bounds_.lo[d] = a.bounds->lo[d];
-      bounds_.hi[d] = a.bounds->hi[d];
+      stride_[d] = a.placement->stride[d];
+      bounds_.lo[d] = a.points->bounds->lo[d];
+      bounds_.hi[d] = a.points->bounds->hi[d];
     }
   }
 
@@ -167,13 +179,13 @@ class Reduce {
   explicit Reduce(const detail::PhysicalArgument& a)
       : accumulator_(a.accumulator),
         chunks_(detail::accumulator_chunks(*a.accumulator)),
-        rects_(a.rects),
-        rect_count_(a.rect_count),
+        rects_(a.points->rects),
+        rect_count_(a.points->rect_count),
         info_(a.info),
-        region_(a.region) {
+        region_(a.points->region) {
     for (int d = 0; d < N; ++d) {
-      bounds_.lo[d] = a.bounds->lo[d];
-      bounds_.hi[d] = a.bounds->hi[d];
+      bounds_.lo[d] = a.points->bounds->lo[d];
+      bounds_.hi[d] = a.points->bounds->hi[d];
     }
   }
 

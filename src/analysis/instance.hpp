@@ -11,6 +11,7 @@
 
 #include "data/index_space.hpp"
 #include "exec/node.hpp"
+#include "refrain/accessor.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"
 
@@ -29,19 +30,18 @@ enum class Storage : std::uint8_t {
   borrowed,  ///< the parent task's argument, seen from a nested context
 };
 
-struct Instance {
+/// The placement never changes.
+struct Instance : refrain::detail::Placement {
   FieldState* field = nullptr;
   data::IndexSpaceRef space;  ///< the points it has room for
   MemoryId memory = 0;
   Layout layout;
   Storage storage = Storage::pool;
-  std::byte* origin = nullptr;  ///< address of the point (0, 0, 0), perhaps outside the storage
-  Coord stride[3] = {};         ///< bytes
-  void* bytes = nullptr;        ///< what the pool gave
-  std::size_t size = 0;         ///< of it
-  std::uint32_t number = 0;     ///< order of creation within its field, from 0
-  std::size_t live_index = 0;   ///< its place in InstanceStore::in_memory
-  std::uint64_t last_use = 0;   ///< number of the last point task that used it (for eviction)
+  void* bytes = nullptr;       ///< what the pool gave
+  std::size_t size = 0;        ///< of it
+  std::uint32_t number = 0;    ///< order of creation within its field, from 0
+  std::size_t live_index = 0;  ///< its place in InstanceStore::in_memory
+  std::uint64_t last_use = 0;  ///< number of the last point task that used it (for eviction)
   /// Operations with an argument here that has no points: no piece knows them, but they look at this.
   std::vector<exec::NodeRef> lookers;
   /// Borrowed from a parent that reduces: what its children contribute goes here, and there are no bytes.

@@ -82,9 +82,8 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   access->node = hold(state, footprint, instance, privilege, exec::NodeKind::access, origin);
 
   access->argument.plan = access->plan.get();
-  physical = physical_argument(*points, region);
-  physical.origin = instance.origin;
-  physical.stride = instance.stride;
+  physical.points = &access->plan->arguments[0].physical_points;
+  physical.placement = &instance;
   if (runtime_.options().check) physical.info = &access->argument;
   access->ticket = next_ticket_++;
   accesses_.push_back(std::move(access));
@@ -104,6 +103,7 @@ std::unique_ptr<LaunchPlan> ContextImpl::access_plan(const AnyRegion& region, co
   plan->arguments.resize(1);
   plan->arguments[0].points = points;
   plan->arguments[0].region = region;
+  plan->arguments[0].physical_points = physical_points(*points, region);
   return plan;
 }
 

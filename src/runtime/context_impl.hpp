@@ -170,7 +170,7 @@ class ContextImpl final : public detail::Waiter {
 
   // nested.cpp
   Grant make_grant(const LaunchPlan& plan, TaskPayload& payload, std::size_t requirement);
-  analysis::Instance& borrow_home(Grant& grant, TaskPayload::Where where);
+  analysis::Instance& borrow_home(Grant& grant, const detail::PhysicalArgument& argument);
   analysis::FieldState& granted_field(const data::RegionTree& root, std::uint32_t field,
                                       const AnyRegion& region, Privilege privilege,
                                       const ReductionOp* op, const std::string& who);

@@ -257,8 +257,7 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
     place_data(plan, record, rank);
 
   const PlannedPoint& point = plan.points[rank];
-  exec::Node& node =
-      scope_.allocate(sizeof(TaskPayload) + arguments.size() * sizeof(TaskPayload::Where));
+  exec::Node& node = scope_.allocate(TaskPayload::bytes(plan));
   auto& payload = *::new (node.payload()) TaskPayload{&record, rank};
   node.kind = exec::NodeKind::task;
   node.run = run_task;
@@ -273,14 +272,14 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
 
   analysis::Edges edges = analysis_.edges_to(node);
   for (const AnyFuture& future : record.futures) depend_on(edges, *future.state());
-  TaskPayload::Where* where = payload.arguments();
+  detail::PhysicalArgument* physical = payload.arguments();
   for (const PlannedArgument& argument : arguments) {
+    ::new (physical++)
+        detail::PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
     if (argument.privilege != Privilege::reduce) [[likely]] {
-      where->instance = argument.instance;
       analysis_.use(edges, *argument.field, *argument.footprint, *argument.instance,
                     argument.privilege);
     }
-    ++where;
   }
   if (plan.reductions > 0) [[unlikely]]
     return issue_folds(plan, record.call, payload, edges);
@@ -295,12 +294,13 @@ void ContextImpl::issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload&
   reducer.flags |= exec::kReducer;
   exec::ReducerGate::set_folds(reducer, plan.reductions);
   const std::span<PlannedArgument> arguments = plan.arguments_of(payload.rank);
+  analysis::FoldPayload** fold = payload.folds(plan);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const PlannedArgument& argument = arguments[i];
     if (argument.privilege != Privilege::reduce) continue;
     const analysis::Origin origin{call, payload.rank, static_cast<int>(i), &plan.info};
-    payload.arguments()[i].fold = &analysis_.issue_fold(
-        {&reducer, reducer.seq}, *argument.field, *argument.footprint, *argument.instance, origin);
+    *fold++ = &analysis_.issue_fold({&reducer, reducer.seq}, *argument.field, *argument.footprint,
+                                    *argument.instance, origin);
   }
   analysis_.publish(edges);
 }

@@ -4,9 +4,8 @@
 
 namespace refrain::runtime {
 
-detail::PhysicalArgument physical_argument(const data::IndexSpace& points,
-                                           const AnyRegion& region) {
-  detail::PhysicalArgument physical;
+detail::ArgumentPoints physical_points(const data::IndexSpace& points, const AnyRegion& region) {
+  detail::ArgumentPoints physical;
   physical.bounds = &points.bounds();
   if (!points.dense()) {
     physical.rects = points.boxes().data();

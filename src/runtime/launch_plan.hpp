@@ -38,15 +38,15 @@ struct PlannedArgument {
   std::uint32_t field_index = 0;          ///< in the tree's field space
   data::IndexSpaceRef points;
   AnyRegion region;
-  detail::PhysicalArgument physical;  ///< what the task will see, but for the place in memory
+  detail::ArgumentPoints physical_points;
 
   [[nodiscard]] bool chosen() const {
     return instance != nullptr && instance_epoch == field->instance_epoch();
   }
 };
 
-/// An argument over these points, without its place in memory. Points into `points`.
-detail::PhysicalArgument physical_argument(const data::IndexSpace& points, const AnyRegion& region);
+/// Points into `points`.
+detail::ArgumentPoints physical_points(const data::IndexSpace& points, const AnyRegion& region);
 
 /// What is the same for all points of one requirement.
 struct PlannedRequirement {

@@ -43,15 +43,22 @@ struct LaunchRecord {
   void point_done();
 };
 
-/// What follows a task's node: its launch, its place in it, and per requirement where the data is.
+/// What follows a task's node: its launch, its place in it, and then its arguments, complete but for the
+/// accumulators of reductions, which are made when the task starts; and of each reduction its fold.
 struct TaskPayload {
   LaunchRecord* record;
   std::uint32_t rank;
-  union Where {
-    const analysis::Instance* instance;
-    analysis::FoldPayload* fold;
-  };
-  [[nodiscard]] Where* arguments() { return reinterpret_cast<Where*>(this + 1); }
+
+  [[nodiscard]] detail::PhysicalArgument* arguments() {
+    return reinterpret_cast<detail::PhysicalArgument*>(this + 1);
+  }
+  [[nodiscard]] analysis::FoldPayload** folds(const LaunchPlan& plan) {
+    return reinterpret_cast<analysis::FoldPayload**>(arguments() + plan.argument_count);
+  }
+  static std::size_t bytes(const LaunchPlan& plan) {
+    return sizeof(TaskPayload) + plan.argument_count * sizeof(detail::PhysicalArgument) +
+           plan.reductions * sizeof(analysis::FoldPayload*);
+  }
 };
 
 }  // namespace refrain::runtime

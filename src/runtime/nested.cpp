@@ -48,16 +48,17 @@ Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
 }
 
 // The parent's instance, or its accumulator, as an instance of this context.
-analysis::Instance& ContextImpl::borrow_home(Grant& grant, TaskPayload::Where where) {
+analysis::Instance& ContextImpl::borrow_home(Grant& grant,
+                                             const detail::PhysicalArgument& argument) {
   auto borrowed = std::make_unique<analysis::Instance>();
   borrowed->space = grant.points;
   borrowed->storage = analysis::Storage::borrowed;
   borrowed->made_by = task_name_;
   if (grant.privilege == Privilege::reduce) {
     borrowed->memory = program_memories().front();
-    borrowed->accumulator = where.fold->accumulator;
+    borrowed->accumulator = argument.accumulator;
   } else {
-    const analysis::Instance& home = *where.instance;
+    const auto& home = static_cast<const analysis::Instance&>(*argument.placement);
     borrowed->memory = home.memory;
     borrowed->layout = home.layout;
     borrowed->origin = home.origin;

@@ -151,8 +151,8 @@ class PointerField {
 
  private:
   [[nodiscard]] data::BoxPoint read(const data::BoxPoint& p) const {
-    const std::byte* address = physical_.origin;
-    for (int d = 0; d < 3; ++d) address += p[d] * physical_.stride[d];
+    const std::byte* address = physical_.placement->origin;
+    for (int d = 0; d < 3; ++d) address += p[d] * physical_.placement->stride[d];
     const auto* coordinates = reinterpret_cast<const Coord*>(address);
     data::BoxPoint q;
     for (int d = 0; d < pointed_dim_; ++d) q[d] = coordinates[d];

@@ -102,7 +102,7 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
       }
       data::RegionTree& tree = *argument.region.tree;
       argument.points = tree.node(argument.region.node).space;
-      argument.physical = physical_argument(*argument.points, argument.region);
+      argument.physical_points = physical_points(*argument.points, argument.region);
       argument.privilege = r.privilege;
       argument.field = &field_state(argument.region, r.field, r.privilege, r.op, who);
       argument.field_index = *tree.find_field(r.field);

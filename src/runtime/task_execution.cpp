@@ -22,18 +22,12 @@ class RunningTask final : public detail::ContextSource,
       : record_(record), payload_(payload), execution_(execution) {}
 
   std::span<const detail::PhysicalArgument> prepare() {
-    LaunchPlan& plan = *record_.plan;
-    const std::span<const PlannedArgument> planned = plan.arguments_of(payload_.rank);
-    const std::size_t count = planned.size();
-    detail::PhysicalArgument* arguments = few_.arguments;
-    if (count > inline_arguments) [[unlikely]] {
-      more_ = std::make_unique<detail::PhysicalArgument[]>(count);
-      arguments = more_.get();
-    }
-    for (std::size_t i = 0; i < count; ++i) describe(i, planned[i], arguments + i);
+    const LaunchPlan& plan = *record_.plan;
+    if (plan.reductions > 0) [[unlikely]]
+      make_accumulators();
     if (plan.check) [[unlikely]]
-      watch({arguments, count});
-    return {arguments, count};
+      watch();
+    return {payload_.arguments(), plan.argument_count};
   }
 
   Context& context() override {
@@ -70,45 +64,31 @@ class RunningTask final : public detail::ContextSource,
   }
 
  private:
-  void describe(std::size_t i, const PlannedArgument& planned, detail::PhysicalArgument* at) {
-    auto& argument = *::new (at) detail::PhysicalArgument(planned.physical);
-    if (planned.privilege == Privilege::reduce) [[unlikely]] {
-      argument.accumulator = make_accumulator(i, planned);
-    } else {
-      const analysis::Instance& instance = *payload_.arguments()[i].instance;
-      argument.origin = instance.origin;
-      argument.stride = instance.stride;
+  [[gnu::noinline]] void make_accumulators() {
+    LaunchPlan& plan = *record_.plan;
+    const std::span<const PlannedArgument> planned = plan.arguments_of(payload_.rank);
+    analysis::FoldPayload** fold = payload_.folds(plan);
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      if (planned[i].privilege != Privilege::reduce) continue;
+      auto* made = new detail::Accumulator(*plan.requirements[i].op, *planned[i].points);
+      (*fold++)->accumulator = made;
+      payload_.arguments()[i].accumulator = made;
     }
-  }
-
-  [[gnu::noinline]] detail::Accumulator* make_accumulator(std::size_t i,
-                                                          const PlannedArgument& planned) {
-    analysis::FoldPayload& fold = *payload_.arguments()[i].fold;
-    fold.accumulator = new detail::Accumulator(*record_.plan->requirements[i].op, *planned.points);
-    return fold.accumulator;
   }
 
   /// Every access is to be checked.
-  [[gnu::noinline]] void watch(std::span<detail::PhysicalArgument> arguments) {
-    infos_ = std::make_unique<detail::ArgumentInfo[]>(arguments.size());
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
+  [[gnu::noinline]] void watch() {
+    const std::size_t count = record_.plan->argument_count;
+    infos_ = std::make_unique<detail::ArgumentInfo[]>(count);
+    for (std::size_t i = 0; i < count; ++i) {
       infos_[i] = {record_.plan, payload_.rank, i, this};
-      arguments[i].info = &infos_[i];
+      payload_.arguments()[i].info = &infos_[i];
     }
   }
-
-  static constexpr std::size_t inline_arguments = 4;
-  // Not initialised: most of it is never used, and describe() writes what is.
-  union Few {
-    Few() {}
-    detail::PhysicalArgument arguments[inline_arguments];
-  };
 
   LaunchRecord& record_;
   TaskPayload& payload_;
   exec::Execution& execution_;
-  Few few_;
-  std::unique_ptr<detail::PhysicalArgument[]> more_;
   std::unique_ptr<detail::ArgumentInfo[]> infos_;
   std::unique_ptr<ContextImpl> nested_;  ///< its size is not for every task's stack
 };

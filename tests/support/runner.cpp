@@ -29,7 +29,7 @@ class PhysicalView : public View {
       : View(is, shape), shape_(&shape), physical_(&physical) {}
   void* at(int point) override {
     const Point<3>& p = shape_->points[static_cast<std::size_t>(point)];
-    const Rect<3>& bounds = *physical_->bounds;
+    const Rect<3>& bounds = *physical_->points->bounds;
     if (argument().privilege == Privilege::reduce) {
       std::size_t index = 0;
       for (int d = 0; d < shape_->dim; ++d)
@@ -37,17 +37,18 @@ class PhysicalView : public View {
                 static_cast<std::size_t>(p[d] - bounds.lo[d]);
       return detail::accumulator_slot(*physical_->accumulator, index);
     }
-    std::byte* address = physical_->origin;
-    for (int d = 0; d < shape_->dim; ++d) address += p[d] * physical_->stride[d];
+    std::byte* address = physical_->placement->origin;
+    for (int d = 0; d < shape_->dim; ++d) address += p[d] * physical_->placement->stride[d];
     return address;
   }
   /// Are the argument's points what they should be?
   [[nodiscard]] bool right_points() const {
     return with_dim(shape_->dim, [&]<int N>(std::integral_constant<int, N>) {
-      Rect<N> bounds{cut<N>(physical_->bounds->lo), cut<N>(physical_->bounds->hi)};
+      const detail::ArgumentPoints& is = *physical_->points;
+      Rect<N> bounds{cut<N>(is.bounds->lo), cut<N>(is.bounds->hi)};
       Mask found = 0;
       std::size_t visited = 0;
-      for (const Point<N>& p : Domain<N>(bounds, physical_->rects, physical_->rect_count)) {
+      for (const Point<N>& p : Domain<N>(bounds, is.rects, is.rect_count)) {
         Point<3> q{};
         for (int d = 0; d < N; ++d) q[d] = p[d];
         const int i = shape_->find(q);
@@ -88,7 +89,7 @@ struct Names {
 
   [[nodiscard]] AnyRegion region(const RegionRef& ref, const ResolvedPartition* within) const {
     if (ref.partition >= 0) return partitions.at(ref.partition).piece(within->colour(ref.colour));
-    if (!arguments.empty()) return arguments[static_cast<std::size_t>(ref.root)].region;
+    if (!arguments.empty()) return arguments[static_cast<std::size_t>(ref.root)].points->region;
     return regions.at(ref.root);
   }
 };

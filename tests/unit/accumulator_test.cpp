@@ -196,7 +196,9 @@ TEST(Accumulator, ThreadsOfAGangReduceToDifferentPoints) {
   const auto space = IndexSpace::dense(Rect<2>{{2, 3}, {101, 402}});
   Accumulator accumulator(reduction_op<Sum, double>, *space);
   PhysicalArgument argument;
-  argument.bounds = &space->bounds();
+  ArgumentPoints points;
+  points.bounds = &space->bounds();
+  argument.points = &points;
   argument.accumulator = &accumulator;
   const auto work = [&argument](Coord first) {
     const Reduce<Sum, double, 2> sums(argument);
