@@ -95,7 +95,6 @@ struct alignas(64) Node {
   std::uint8_t flags = 0;               ///< NodeFlag bits
   std::uint8_t size_class = 0;          ///< of the node's memory (exec/node_pool.hpp)
   std::atomic<std::uint8_t> manual{0};  ///< ManualState, of kManual nodes only
-  std::uint32_t payload_bytes = 0;
   /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
   /// back its reducer is (set both through exec/reducer_gate.hpp).
   std::uint32_t reduction = 0;

@@ -72,7 +72,10 @@ void Scope::drain(const NodeInfo* waiter) {
 Node* Scope::take_slow(int size_class) {
   collect();
   Node* node = pool_.take_free(size_class);
-  return node ? node : pool_.carve(size_class);
+  if (node != nullptr) return node;
+  node = pool_.carve(size_class);
+  node->scope = this;
+  return node;
 }
 
 // Comes by every few hundred launches: what is complete is taken back while it is in the cache.

@@ -43,12 +43,14 @@ class Scope {
   /// A fresh node with `payload_bytes` behind it, next sequence number, not published, no successors.
   /// Never waits. Allocates nothing in the steady state.
   Node& allocate(std::size_t payload_bytes) {
-    const int size_class = NodePool::class_of(payload_bytes);
+    return allocate_class(NodePool::class_of(payload_bytes));
+  }
+  /// The same, the size having been looked up.
+  Node& allocate_class(int size_class) {
     Node* node = pool_.take_free(size_class);
     if (!node) [[unlikely]]
       node = take_slow(size_class);
     node->seq = ++launched_;
-    node->scope = this;
     node->origin = nullptr;
     node->run = nullptr;
     node->info = nullptr;
@@ -57,7 +59,6 @@ class Scope {
     node->kind = NodeKind::task;
     node->flags = 0;
     node->manual.store(0, std::memory_order_relaxed);
-    node->payload_bytes = static_cast<std::uint32_t>(payload_bytes);
     node->reduction = 0;
     node->pending.store(Node::kUnpublished, std::memory_order_relaxed);
     node->successor_state.store(0, std::memory_order_relaxed);

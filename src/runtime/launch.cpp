@@ -257,7 +257,7 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
     place_data(plan, record, rank);
 
   const PlannedPoint& point = plan.points[rank];
-  exec::Node& node = scope_.allocate(TaskPayload::bytes(plan));
+  exec::Node& node = scope_.allocate_class(plan.node_class);
   auto& payload = *::new (node.payload()) TaskPayload{&record, rank};
   node.kind = exec::NodeKind::task;
   node.run = run_task;

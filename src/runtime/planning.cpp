@@ -50,6 +50,7 @@ std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request)
         {r.privilege, r.relaxed, r.op, std::string(r.field.name), *r.field.type, r.projection});
   }
   plan->argument_count = static_cast<std::uint32_t>(plan->requirements.size());
+  plan->node_class = exec::NodePool::class_of(TaskPayload::bytes(*plan));
   plan_points(*plan, request);
   plan_arguments(*plan, request);
   check_independence(*plan, request);
