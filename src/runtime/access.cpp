@@ -16,11 +16,12 @@ void run_nothing(exec::Node&, exec::Execution&) {}
 
 }  // namespace
 
-// Issues a manual node that uses `instance`, and waits until it is granted. Throws what made the data
-// unavailable; the node is then complete.
+// Issues a manual node that uses `instance`, and waits until it is granted. What made the data unavailable,
+// if something did, is left in `failure`; the node is then complete.
 exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint& footprint,
                                 analysis::Instance& instance, Privilege privilege,
-                                exec::NodeKind kind, const analysis::Origin& origin) {
+                                exec::NodeKind kind, const analysis::Origin& origin,
+                                exec::FailureRef& failure) {
   analysis_.touch(instance);
   if (reads(privilege)) analysis_.make_valid(field, footprint, instance, origin);
   exec::Node& node = scope_.allocate(0);
@@ -42,10 +43,9 @@ exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint
     throw;
   }
   // acquire: partner of whoever passed the failure before granting.
-  if (const exec::Failure* failure = node.failure.load(std::memory_order_acquire)) {
-    const exec::FailureRef kept(failure);
+  if (const exec::Failure* found = node.failure.load(std::memory_order_acquire)) {
+    failure = exec::FailureRef(found);
     let_go(self);
-    kept->rethrow();
   }
   return self;
 }
@@ -79,7 +79,10 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   analysis_.begin_point();
   analysis::Instance& instance =
       analysis_.instance_for(state, points, program_memories(), Layout{}, origin);
-  access->node = hold(state, footprint, instance, privilege, exec::NodeKind::access, origin);
+  exec::FailureRef failure;
+  access->node =
+      hold(state, footprint, instance, privilege, exec::NodeKind::access, origin, failure);
+  if (failure) failure->rethrow();
 
   access->argument.plan = access->plan.get();
   physical.points = &access->plan->arguments[0].physical_points;
@@ -167,16 +170,17 @@ void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where w
     signature.add(region);
     signature.add(field);
     note_call(signature.token());
-    end_attachment(state, *instance, where);
+    if (const auto failure = end_attachment(state, *instance, where)) failure->rethrow();
     return;
   }
   throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " +
                    region.name());
 }
 
-// Brings the latest values into the attached memory, waits for all its users, and lets it go.
-void ContextImpl::end_attachment(analysis::FieldState& field, analysis::Instance& instance,
-                                 Where where) {
+// Brings the latest values into the attached memory, waits for all its users, and lets it go. Returns what
+// made the values unavailable: it is the caller's to tell.
+exec::FailureRef ContextImpl::end_attachment(analysis::FieldState& field,
+                                             analysis::Instance& instance, Where where) {
   analysis::Footprint& footprint = field.footprint(instance.space);
   const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("detach", where)};
   auto end = [&] {
@@ -184,24 +188,32 @@ void ContextImpl::end_attachment(analysis::FieldState& field, analysis::Instance
     analysis_.release_instance(instance);
   };
   analysis_.begin_point();
+  exec::FailureRef failure;
   try {
-    const exec::NodeRef held =
-        hold(field, footprint, instance, Privilege::read_write, exec::NodeKind::detach, origin);
-    let_go(held);
+    const exec::NodeRef held = hold(field, footprint, instance, Privilege::read_write,
+                                    exec::NodeKind::detach, origin, failure);
+    if (!failure) let_go(held);
   } catch (...) {
     end();
     throw;
   }
   end();
+  return failure;
 }
 
-void ContextImpl::end_attachments(data::RegionTree& tree, Where where) {
+// Of several failures, returns that of the task launched first.
+exec::FailureRef ContextImpl::end_attachments(data::RegionTree& tree, Where where) {
+  exec::FailureRef first;
   analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
     std::vector<analysis::Instance*> attached;
     for (const auto& instance : field.instances())
       if (instance->storage == analysis::Storage::attached) attached.push_back(instance.get());
-    for (analysis::Instance* instance : attached) end_attachment(field, *instance, where);
+    for (analysis::Instance* instance : attached) {
+      const exec::FailureRef failure = end_attachment(field, *instance, where);
+      if (failure && (!first || failure->seq() < first->seq())) first = failure;
+    }
   });
+  return first;
 }
 
 std::span<const MemoryId> ContextImpl::program_memories() const {

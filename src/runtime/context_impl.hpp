@@ -149,14 +149,15 @@ class ContextImpl final : public detail::Waiter {
   // access.cpp
   exec::NodeRef hold(analysis::FieldState& field, analysis::Footprint& footprint,
                      analysis::Instance& instance, Privilege privilege, exec::NodeKind kind,
-                     const analysis::Origin& origin);
+                     const analysis::Origin& origin, exec::FailureRef& failure);
   std::unique_ptr<LaunchPlan> access_plan(const AnyRegion& region, const AnyField& field,
                                           Privilege privilege, const data::IndexSpaceRef& points,
                                           Where where);
   /// The end of what hold() began.
   void let_go(const exec::NodeRef& held);
-  void end_attachment(analysis::FieldState& field, analysis::Instance& instance, Where where);
-  void end_attachments(data::RegionTree& tree, Where where);
+  exec::FailureRef end_attachment(analysis::FieldState& field, analysis::Instance& instance,
+                                  Where where);
+  exec::FailureRef end_attachments(data::RegionTree& tree, Where where);
   /// Where system memory is for accesses, copies and fills of the program itself.
   [[nodiscard]] std::span<const MemoryId> program_memories() const;
 

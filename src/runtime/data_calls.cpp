@@ -46,12 +46,13 @@ void ContextImpl::destroy(const AnyRegion& region, Where where) {
   Signature signature(Signature::Call::destroy);
   signature.add(region);
   note_call(signature.token());
-  end_attachments(tree, where);
+  const exec::FailureRef failure = end_attachments(tree, where);
   analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
     analysis_.release_instances(field);
     field.reset();
   });
   forget(tree, forest_.destroy(tree));
+  if (failure) failure->rethrow();
 }
 
 void ContextImpl::destroy(const AnyPartition& partition, Where where) {

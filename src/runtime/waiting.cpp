@@ -88,7 +88,7 @@ void ContextImpl::end_regions() {
 }
 
 // Memory still attached gets its values, as if the program had detached it. What cannot be had because a
-// task failed is told by that failure.
+// task failed is not told here: the end of the context tells the first failure that nobody knows.
 void ContextImpl::end_attachments() {
   for (data::RegionTree* tree : forest_.trees()) {
     if (tree->origin != nullptr) continue;

@@ -261,6 +261,38 @@ TEST_P(Failures, OfALaunchThatWouldReadNothing) {
   });
 }
 
+// Memory whose values a failed task should have written is given back all the same, and whoever ends the
+// attachment is told; but the end of the program, which tells the first failure that nobody knows.
+TEST_P(Failures, OfWhatIsAttached) {
+  std::vector<Coord> mine(8, 1), others(8, 1);
+  const auto poison = [&](Context& ctx, const Region<1>& cells) {
+    auto halves = ctx.blocks(cells, 2);
+    ctx.attach(halves(0), number, mine.data());
+    ctx.attach(halves(1), number, others.data());
+    ctx.launch(fail, halves(1)[number], 1);
+    ctx.launch(fail, halves(0)[number], 2);
+    return halves;
+  };
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    auto halves = poison(ctx, cells);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.detach(halves(0), number); }), {"code 2"}));
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"code 1"}));
+    EXPECT_THROW(ctx.destroy(cells), TaskFailed);
+    EXPECT_THROW(ctx.fill(cells, number, 1), UsageError);  // it is gone
+  });
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    poison(ctx, cells);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.destroy(cells); }), {"code 1"}));
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"code 2"}));
+  });
+  EXPECT_TRUE(mentions(error_of<TaskFailed>([&] {
+                         run([&](Context& ctx) { poison(ctx, ctx.region(Rect1{0, 7}, number)); });
+                       }),
+                       {"code 1"}));
+}
+
 TEST_P(Failures, WaitsThatCannotEndInATask) {
   const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
                       const auto open = ctx.access<ReadWrite>(x.region()[number]);
