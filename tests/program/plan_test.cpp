@@ -23,7 +23,7 @@ TEST(Plan, HasEverythingSomewhere) {
   std::map<Statement::Kind, int> kinds;
   std::map<PartitionSpec::Op, int> partitions;
   std::map<Privilege, int> privileges;
-  int sparse = 0, nested = 0, deep = 0, groups = 0, future_arguments = 0, dims[4] = {};
+  int sparse = 0, nested = 0, deep = 0, groups = 0, future_arguments = 0, thrown = 0, dims[4] = {};
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const Program program = resolve(generate(seed));
     for (const Resolved& r : program.statements) {
@@ -37,7 +37,10 @@ TEST(Plan, HasEverythingSomewhere) {
       sparse += r.spec.launch.domain.dense ? 0 : 1;
       groups += r.spec.launch.domain.group ? 1 : 0;
       future_arguments += static_cast<int>(r.spec.launch.futures.size());
-      for (const PointTask& t : r.points) nested += t.children.empty() ? 0 : 1;
+      for (const PointTask& t : r.points) {
+        nested += t.children.empty() ? 0 : 1;
+        thrown += t.throws != PointTask::Throws::no ? 1 : 0;
+      }
       for (const RequirementSpec& q : r.spec.launch.requirements) ++privileges[q.privilege];
     }
   }
@@ -46,7 +49,8 @@ TEST(Plan, HasEverythingSomewhere) {
   EXPECT_EQ(privileges.size(), 4U);
   for (const auto& [kind, n] : kinds) EXPECT_GE(n, 10) << static_cast<int>(kind);
   for (const auto& [op, n] : partitions) EXPECT_GE(n, 10) << static_cast<int>(op);
-  for (const int n : {sparse, nested, deep, groups, future_arguments, dims[1], dims[2], dims[3]})
+  for (const int n :
+       {sparse, nested, deep, groups, future_arguments, thrown, dims[1], dims[2], dims[3]})
     EXPECT_GE(n, 30);
 }
 
@@ -115,6 +119,27 @@ TEST(Interpreter, NewRegionsHoldZerosAndCopiesCopy) {
   make.plan.statements.pop_back();
   resolve(make.plan, &observed);
   EXPECT_EQ(observed[1].values, std::vector<std::byte>(24));
+}
+
+TEST(Interpreter, WhoeverReadsWhatAFailedTaskShouldHaveWrittenFails) {
+  HandMade make;
+  make.region(4);
+  make.blocks(0, 2);
+  make.launch(2, {HandMade::piece(0, Privilege::read_write)});  // 0, 1: the second throws
+  make.plan.statements.back().launch.throws_at = 1;
+  make.launch(2, {HandMade::piece(0, Privilege::read_write)});  // 2, 3: the second does not run
+  make.launch(0, {HandMade::whole(Privilege::reduce)});         // 4 runs, but is folded nowhere
+  make.fence();
+  make.fence();
+  std::vector<Observation> observed;
+  resolve(make.plan, &observed);
+  ASSERT_EQ(observed.size(), 2U);  // at the first fence, and when the region is read
+  EXPECT_EQ(observed[0], (Observation{5, {}, 1}));
+  EXPECT_EQ(observed[1], (Observation{7, {}, 1}));
+  make.fill(0);
+  resolve(make.plan, &observed);
+  ASSERT_EQ(observed.size(), 2U);
+  EXPECT_EQ(observed[1].failure, -1);
 }
 
 TEST(Shrink, FindsASmallProgram) {

@@ -17,6 +17,7 @@ GenerateOptions options_for(std::uint64_t seed) {
   options.destroy = random.percent(50);
   options.by_data = random.percent(35);
   options.attach = random.percent(45);
+  options.failures = random.percent(30);
   options.max_dim = random.between(1, 3);
   return options;
 }
@@ -31,7 +32,11 @@ class Generator {
   Generator(std::uint64_t seed, const GenerateOptions& options)
       : options_(options),
         random_(seed),
-        world_(plan_, [this](int t, int f, int i) { return interpreter_.pointed_at(t, f, i); }),
+        world_(
+            plan_, [this](int t, int f, int i) { return interpreter_.pointed_at(t, f, i); },
+            [this](const ResolvedArgument& a) {
+              return static_cast<bool>(interpreter_.poison(a));
+            }),
         interpreter_(plan_.shapes, plan_.tasks) {
     plan_.seed = seed;
     const int shapes = random_.between(1, 3);
@@ -221,6 +226,7 @@ class Generator {
       }
       l.children = random_children(random_, arguments, static_cast<int>(plan_.tasks.size()), 0);
     }
+    if (options_.failures) random_throws(random_, l);
     if (!options_.futures) return;
     for (int n = random_.below(3); n > 0; --n)
       if (const int f = some_future(false); f >= 0) l.futures.push_back(f);

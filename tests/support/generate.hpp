@@ -12,8 +12,9 @@ struct GenerateOptions {
   bool futures = true;
   bool reductions = true;
   bool destroy = true;
-  bool by_data = true;  ///< partitions that depend on data, and fields of pointers for them
-  bool attach = true;   ///< memory of the program's own
+  bool by_data = true;   ///< partitions that depend on data, and fields of pointers for them
+  bool attach = true;    ///< memory of the program's own
+  bool failures = true;  ///< bodies that throw
   int max_dim = 3;
 };
 

@@ -181,6 +181,16 @@ std::vector<Statement> random_children(Random& random, const std::vector<ChildAr
   return children;
 }
 
+void random_throws(Random& random, LaunchSpec& launch) {
+  launch.throws_at = -1;
+  if (random.percent(12)) {
+    launch.throws_at = random.below(static_cast<int>(launch.domain.points.size()));
+    launch.throws_late = random.percent(50);
+  }
+  for (Statement& child : launch.children)
+    if (child.kind == Statement::Kind::launch) random_throws(random, child.launch);
+}
+
 void Renaming::apply(Statement& s) {
   const auto rename = [](const std::map<int, int>& names, int& id) {
     if (const auto found = names.find(id); found != names.end()) id = found->second;

@@ -30,6 +30,9 @@ struct ChildArgument {
 std::vector<Statement> random_children(Random& random, const std::vector<ChildArgument>& arguments,
                                        int tasks, int depth);
 
+/// Makes a point of the launch throw, or one of its children's; mostly none.
+void random_throws(Random& random, LaunchSpec& launch);
+
 /// Gives fresh numbers to what a repeated body of statements makes.
 struct Renaming {
   std::map<int, int> regions, partitions, futures, attachments;

@@ -37,6 +37,7 @@ struct HandMade {
     s.target.region.root = region;
     s.salt = 1234;
   }
+  void fence() { add(Statement::Kind::fence); }
   void copy(int from, int to) {
     Statement& s = add(Statement::Kind::copy);
     s.source = whole(Privilege::read);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "support/attached_memory.hpp"
@@ -61,19 +62,29 @@ Point<3> Interpreter::pointed_at(int tree, int field, int point) {
 }
 
 void Interpreter::observe(std::span<const std::byte> values) {
-  observed_.push_back({executed_, {values.begin(), values.end()}});
+  observed_.push_back({executed_, {values.begin(), values.end()}, -1});
 }
 
-void Interpreter::execute(const Resolved& r) {
+void Interpreter::observe(Failure failure) {
+  observed_.push_back({executed_, {}, failure.cause});
+  poison_.told(failure);
+}
+
+void Interpreter::execute(Resolved& r) {
   perform(r);
   ++executed_;
 }
 
-void Interpreter::finish(const std::vector<int>& left) {
-  std::ranges::for_each(left, [&](int id) { observe_attached(id); });
+/// The end tells the first failure that is not known. What attachments cannot have is no news then.
+void Interpreter::finish(std::vector<Detached>& left) {
+  if (const Failure failure = poison_.untold()) observe(failure);
+  for (Detached& end : left) {
+    end.lost = static_cast<bool>(poison_.of(attached_.at(end.id)));
+    if (!end.lost) observe(values_of(attached_.at(end.id)));
+  }
 }
 
-void Interpreter::perform(const Resolved& r) {
+void Interpreter::perform(Resolved& r) {
   using Kind = Statement::Kind;
   switch (r.spec.kind) {
     case Kind::create: create(r); break;
@@ -83,24 +94,38 @@ void Interpreter::perform(const Resolved& r) {
     case Kind::access: access(r); break;
     case Kind::attach: attach(r); break;
     case Kind::detach:
-    case Kind::destroy_region:
-      std::ranges::for_each(r.detached, [&](int id) { observe_attached(id); });
-      break;
-    case Kind::get: observe(futures_.at(r.spec.future).values[0]); break;
+    case Kind::destroy_region: detach(r.detached); break;
     case Kind::fill:
-    case Kind::fill_future: {
-      Tree& t = trees_[static_cast<std::size_t>(r.target.tree)];
-      const ValueKind kind = t.shape->fields[static_cast<std::size_t>(r.target.field)];
-      std::array<std::byte, max_value_size> value{};
-      if (r.spec.kind == Kind::fill) write_value(kind, value.data(), r.spec.salt);
-      else std::ranges::copy(futures_.at(r.spec.future).values[0], value.begin());
-      for (int i = 0; i < static_cast<int>(t.shape->points.size()); ++i)
-        if (has(r.target.points, i))
-          std::memcpy(address(r.target.tree, r.target.field, i), value.data(), size_of(kind));
+    case Kind::fill_future: fill(r); break;
+    case Kind::get: {
+      const FutureValue& future = futures_.at(r.spec.future);
+      if (future.failures[0]) observe(future.failures[0]);
+      else observe(future.values[0]);
       break;
     }
+    case Kind::fence:
+      if (const Failure failure = poison_.untold(); failure && parent_ == nullptr) observe(failure);
+      break;
     default: break;
   }
+}
+
+void Interpreter::fill(const Resolved& r) {
+  Tree& t = trees_[static_cast<std::size_t>(r.target.tree)];
+  const ValueKind kind = t.shape->fields[static_cast<std::size_t>(r.target.field)];
+  std::array<std::byte, max_value_size> value{};
+  Failure failure;
+  if (r.spec.kind == Statement::Kind::fill) {
+    write_value(kind, value.data(), r.spec.salt);
+  } else {
+    const FutureValue& future = futures_.at(r.spec.future);
+    std::ranges::copy(future.values[0], value.begin());
+    failure = future.failures[0];
+  }
+  for (int i = 0; i < static_cast<int>(t.shape->points.size()); ++i)
+    if (has(r.target.points, i))
+      std::memcpy(address(r.target.tree, r.target.field, i), value.data(), size_of(kind));
+  poison_.write(r.target, failure);
 }
 
 void Interpreter::create(const Resolved& r) {
@@ -111,7 +136,30 @@ void Interpreter::create(const Resolved& r) {
   trees_.push_back(std::move(t));
 }
 
-std::uint64_t Interpreter::run_point(const Resolved& r, const PointTask& task) {
+/// Runs a point task unless something that it reads failed; the failure, if it or its data failed.
+Failure Interpreter::run_point(const Resolved& r, PointTask& task, FutureValue& result) {
+  Failure failure;
+  for (const ResolvedArgument& a : task.arguments)
+    if (reads(a.privilege)) failure = first_of(failure, poison_.of(a));
+  for (const int f : r.spec.launch.futures) failure = first_of(failure, futures_.at(f).failures[0]);
+  if (failure) {
+    task.children.clear();
+  } else {
+    failure = run_body_of(r, task, result);
+    if (failure) poison_.thrown(failure);
+  }
+  if (failure) leave(task, failure);
+  return failure;
+}
+
+/// What a task that failed leaves behind.
+void Interpreter::leave(const PointTask& task, Failure failure) {
+  for (const ResolvedArgument& a : task.arguments)
+    if (a.privilege == Privilege::reduce) poison_.write(a, first_of(failure, poison_.of(a)));
+    else if (writes(a.privilege)) poison_.write(a, failure);
+}
+
+Failure Interpreter::run_body_of(const Resolved& r, PointTask& task, FutureValue& result) {
   std::vector<std::unique_ptr<View>> views;
   std::vector<View*> arguments;
   for (const ResolvedArgument& a : task.arguments) {
@@ -126,18 +174,38 @@ std::uint64_t Interpreter::run_point(const Resolved& r, const PointTask& task) {
   std::vector<std::uint64_t> futures;
   for (const int f : r.spec.launch.futures) futures.push_back(future_bits(f));
   const std::uint64_t digest = run_body(r.spec.launch.salt, task.point, futures, arguments);
-  run_children(task, arguments);
-  for (std::size_t i = 0; i < views.size(); ++i)
-    if (auto* accumulator = dynamic_cast<AccumulatorView*>(views[i].get()))
-      accumulator->fold_into(fold_target(task.arguments[i]));
-  return digest;
+  if (task.throws == PointTask::Throws::early) task.children.clear();
+  Failure failure = run_children(task, arguments);
+  if (!failure && task.throws != PointTask::Throws::no) failure = {task.number, task.number};
+  if (failure) return failure;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const ResolvedArgument& a = task.arguments[i];
+    if (a.privilege == Privilege::write) poison_.write(a, {});
+    auto* accumulator = dynamic_cast<AccumulatorView*>(views[i].get());
+    if (accumulator == nullptr) continue;
+    if (const Failure before = poison_.of(a)) poison_.write(a, before);  // not folded, then
+    else accumulator->fold_into(fold_target(a));
+  }
+  make_result(result.kind, digest, result.values.back().data());
+  return {};
 }
 
-void Interpreter::run_children(const PointTask& task, const std::vector<View*>& views) {
+/// The children, up to the fence that throws; the failure with which that ends the body, or its end does.
+Failure Interpreter::run_children(PointTask& task, const std::vector<View*>& views) {
   const Parent here{task.arguments, views};
   const Parent* const outer = std::exchange(parent_, &here);
-  for (const Resolved& child : task.children) perform(child);
+  const Poison outside = std::exchange(poison_, {});
+  bool at_fence = false;
+  for (std::size_t i = 0; i < task.children.size() && !at_fence; ++i) {
+    perform(task.children[i]);
+    at_fence = task.children[i].spec.kind == Statement::Kind::fence && poison_.untold();
+    if (at_fence) task.children.resize(i + 1);
+  }
+  Failure failure = poison_.untold();
+  if (!at_fence && task.throws == PointTask::Throws::late) failure = {};  // its own comes first
   parent_ = outer;
+  poison_ = outside;
+  return failure ? Failure{task.number, failure.cause} : Failure{};
 }
 
 /// The region's array; what a reducing parent launches contributes to the parent's accumulator.
@@ -151,11 +219,13 @@ std::byte* Interpreter::fold_target(const ResolvedArgument& a) {
   return static_cast<std::byte*>(address(a.tree, a.field, 0));
 }
 
-void Interpreter::launch(const Resolved& r) {
+void Interpreter::launch(Resolved& r) {
   FutureValue future;
   future.kind = (*tasks_)[static_cast<std::size_t>(r.spec.launch.task)].result;
-  for (const PointTask& task : r.points)
-    make_result(future.kind, run_point(r, task), future.values.emplace_back().data());
+  for (PointTask& task : r.points) {
+    future.values.emplace_back();
+    future.failures.push_back(run_point(r, task, future));
+  }
   if (r.spec.launch.future >= 0) futures_[r.spec.launch.future] = std::move(future);
 }
 
@@ -171,22 +241,31 @@ void Interpreter::reduce(const Resolved& r) {
     op.fold(left.data(), 8, right.data(), 8, 1);
     return left;
   };
-  futures_[r.spec.id] = {from.kind, {tree(tree, 0, from.values.size())}};
+  const Failure failure =
+      std::accumulate(from.failures.begin(), from.failures.end(), Failure{}, first_of);
+  futures_[r.spec.id] = {from.kind, {tree(tree, 0, from.values.size())}, {failure}};
 }
 
 void Interpreter::copy(const Resolved& r) {
   const Shape& from = *trees_[static_cast<std::size_t>(r.source.tree)].shape;
   const Shape& to = *trees_[static_cast<std::size_t>(r.target.tree)].shape;
   const std::size_t size = size_of(to.fields[static_cast<std::size_t>(r.target.field)]);
-  for (int i = 0; i < static_cast<int>(to.points.size()); ++i)
-    if (has(r.target.points, i))
-      std::memcpy(
-          address(r.target.tree, r.target.field, i),
-          address(r.source.tree, r.source.field, from.find(to.points[static_cast<std::size_t>(i)])),
-          size);
+  ResolvedArgument read = r.source;  // only what the target takes
+  read.points = 0;
+  for (int i = 0; i < static_cast<int>(to.points.size()); ++i) {
+    if (!has(r.target.points, i)) continue;
+    const int j = from.find(to.points[static_cast<std::size_t>(i)]);
+    read.points |= Mask{1} << j;
+    std::memcpy(address(r.target.tree, r.target.field, i),
+                address(r.source.tree, r.source.field, j), size);
+  }
+  poison_.write(r.target, poison_.of(read));
 }
 
 void Interpreter::access(const Resolved& r) {
+  const Failure failure = reads(r.target.privilege) ? poison_.of(r.target) : Failure{};
+  if (writes(r.target.privilege)) poison_.write(r.target, failure);
+  if (failure) return observe(failure);
   const Shape& shape = *trees_[static_cast<std::size_t>(r.target.tree)].shape;
   ArrayView view(r.target, shape,
                  static_cast<std::byte*>(address(r.target.tree, r.target.field, 0)));
@@ -201,14 +280,28 @@ void Interpreter::attach(const Resolved& r) {
     if (has(r.target.points, i))
       write_attached(shape.fields[static_cast<std::size_t>(r.target.field)],
                      address(r.target.tree, r.target.field, i), r.spec.salt, i);
+  poison_.write(r.target, {});
   attached_[r.spec.id] = r.target;
 }
 
-void Interpreter::observe_attached(int id) {
-  const ResolvedArgument& is = attached_.at(id);
+/// The program hears the first failure of all.
+void Interpreter::detach(std::vector<Detached>& ended) {
+  Failure failure;
+  for (Detached& end : ended) {
+    const Failure its = poison_.of(attached_.at(end.id));
+    end.lost = static_cast<bool>(its);
+    failure = first_of(failure, its);
+    poison_.write(attached_.at(end.id), {});
+  }
+  if (failure) observe(failure);
+  for (const Detached& end : ended)
+    if (!end.lost) observe(values_of(attached_.at(end.id)));
+}
+
+std::vector<std::byte> Interpreter::values_of(const ResolvedArgument& is) {
   ArrayView view(is, *trees_[static_cast<std::size_t>(is.tree)].shape,
                  static_cast<std::byte*>(address(is.tree, is.field, 0)));
-  observe(contents(view));
+  return contents(view);
 }
 
 std::uint64_t Interpreter::future_bits(int id) const {
@@ -219,9 +312,10 @@ std::uint64_t Interpreter::future_bits(int id) const {
 Program resolve(const Plan& plan, std::vector<Observation>* expected) {
   Program program{plan.seed, plan.shapes, plan.tasks, {}, {}, {}};
   Interpreter interpreter(plan.shapes, plan.tasks);
-  World world(plan, [&](int tree, int field, int point) {
-    return interpreter.pointed_at(tree, field, point);
-  });
+  World world(
+      plan,
+      [&](int tree, int field, int point) { return interpreter.pointed_at(tree, field, point); },
+      [&](const ResolvedArgument& a) { return static_cast<bool>(interpreter.poison(a)); });
   const auto take = [&](const Statement& s) {
     Resolved resolved;
     if (!world.apply(s, resolved)) return;
@@ -231,7 +325,7 @@ Program resolve(const Plan& plan, std::vector<Observation>* expected) {
   for (const Statement& s : plan.statements) take(s);
   for (const Statement& s : world.last_statements()) take(s);
   program.tree_shapes = world.tree_shapes();
-  for (const auto& [id, attachment] : world.attachments()) program.left.push_back(id);
+  for (const auto& [id, attachment] : world.attachments()) program.left.push_back({id});
   interpreter.finish(program.left);
   if (expected != nullptr) *expected = interpreter.observed();
   return program;

@@ -6,7 +6,7 @@ using exec::NodeKind;
 
 NaiveGraph NaiveAnalysis::analyse() {
   for (const Resolved& r : program_->statements) execute(r);
-  for (const int id : program_->left) detach(id);
+  for (const Detached& end : program_->left) detach(end.id);
   return std::move(graph_);
 }
 
@@ -34,7 +34,7 @@ NaiveGraph NaiveAnalysis::analyse_children(const Resolved& parent, std::size_t r
     }
   }
   for (const Resolved& r : parent_->children) execute(r);
-  bring_home();
+  if (parent_->throws != PointTask::Throws::late) bring_home();  // who throws leaves at once
   return std::move(graph_);
 }
 
@@ -53,7 +53,7 @@ void NaiveAnalysis::execute(const Resolved& r) {
     case Kind::detach:
     case Kind::destroy_region:
       ++calls_;
-      for (const int id : r.detached) detach(id);
+      for (const Detached& end : r.detached) detach(end.id);
       break;
     case Kind::destroy_partition: ++calls_; break;
     case Kind::fence: bring_home(); break;

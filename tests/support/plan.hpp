@@ -132,6 +132,8 @@ struct LaunchSpec {
   int priority = 0;
   bool inline_if_ready = false;
   std::vector<Statement> children;  ///< what the body launches, after its own work
+  int throws_at = -1;               ///< the point, by position, whose body throws
+  bool throws_late = false;         ///< after it has launched its children
 };
 
 struct Statement {

@@ -123,7 +123,9 @@ bool World::take_data(const PartitionSpec& spec, const ResolvedPartition* operan
   r.source.points = image ? operand->parent : is.parent;
   r.source.field = spec.field;
   const Shape& from = shape(r.source.tree);
-  if (spec.field >= static_cast<int>(from.fields.size()) || !readable(r.source)) return false;
+  if (spec.field >= static_cast<int>(from.fields.size()) || !readable(r.source) ||
+      poisoned_(r.source))
+    return false;
   const ValueKind kind = from.fields[static_cast<std::size_t>(spec.field)];
   if (spec.op == Op::by_colour) return pointer_dim(kind) > 0;
   return kind == pointer_kind(shape(image ? is.tree : operand->tree).dim);
@@ -174,8 +176,8 @@ bool World::destroy(const Statement& s, Resolved& r) {
     r.tree = found->second;
     regions_.erase(found);
     for (const auto& [id, attachment] : attachments_)
-      if (attachment.is.tree == r.tree) r.detached.push_back(id);
-    for (const int id : r.detached) attachments_.erase(id);
+      if (attachment.is.tree == r.tree) r.detached.push_back({id});
+    for (const Detached& detached : r.detached) attachments_.erase(detached.id);
     for (auto& [id, p] : partitions_)
       if (p.is.tree == r.tree) p.alive = false;
     return true;
@@ -257,7 +259,13 @@ bool World::launch(const Statement& s, Resolved& r) {
   const LaunchSpec& l = s.launch;
   const TaskSpec& task = plan_->tasks[static_cast<std::size_t>(l.task)];
   if (l.future >= 0 && (!task.returns || futures_.contains(l.future))) return false;
-  for (const Point<3>& p : l.domain.points) r.points.push_back({p, {}, {}});
+  for (const Point<3>& p : l.domain.points) {
+    PointTask& t = r.points.emplace_back();
+    t.point = p;
+    t.number = point_tasks_++;
+    if (static_cast<int>(r.points.size()) - 1 == l.throws_at)
+      t.throws = l.throws_late ? PointTask::Throws::late : PointTask::Throws::early;
+  }
   if (r.points.empty()) return false;
   r.spec.launch.requirements.clear();
   for (const RequirementSpec& q : l.requirements)
@@ -268,8 +276,9 @@ bool World::launch(const Statement& s, Resolved& r) {
   return true;
 }
 
-void World::children(const Statement& s, PointTask& task) const {
-  World inside(*plan_, read_);
+void World::children(const Statement& s, PointTask& task) {
+  World inside(*plan_, read_, poisoned_);
+  inside.point_tasks_ = point_tasks_;
   inside.arguments_ = &task.arguments;
   inside.tree_shapes_ = tree_shapes_;
   for (const Statement& child : s.launch.children) {
@@ -279,6 +288,7 @@ void World::children(const Statement& s, PointTask& task) const {
     Resolved resolved;
     if (inside.apply(child, resolved)) task.children.push_back(std::move(resolved));
   }
+  point_tasks_ = inside.point_tasks_;
 }
 
 bool World::copy(const Statement& s, Resolved& r) const {
@@ -315,7 +325,7 @@ bool World::detach(const Statement& s, Resolved& r) {
   if (found == attachments_.end() || !find(found->second.region, tree, points)) return false;
   r.target = found->second.is;
   r.target.privilege = Privilege::read_write;
-  r.detached.push_back(s.id);
+  r.detached.push_back({s.id});
   without_values_[{r.target.tree, r.target.field}] |= r.target.points;
   attachments_.erase(found);
   return true;

@@ -37,11 +37,19 @@ struct ResolvedArgument {
 
 struct Resolved;
 
+/// The end of an attachment.
+struct Detached {
+  int id = -1;
+  bool lost = false;  ///< its data is poisoned; known once it has been interpreted
+};
+
 /// One point of a launch.
 struct PointTask {
   Point<3> point{};
   std::vector<ResolvedArgument> arguments;
-  std::vector<Resolved> children;
+  std::vector<Resolved> children;  ///< those that will be launched, once it has been interpreted
+  int number = 0;                  ///< in program order, parents before their children
+  enum class Throws : std::uint8_t { no, early, late } throws = Throws::no;
 };
 
 /// A statement with what it means. Requirements that were left out are gone from `spec` too.
@@ -50,9 +58,9 @@ struct Resolved {
   std::vector<PointTask> points;  ///< launch
   ResolvedPartition partition;    ///< partition
   ResolvedArgument source,
-      target;                 ///< copy, fill, access, attach; source: also what a partition reads
-  std::vector<int> detached;  ///< destroy_region, detach: these attachments
-  int tree = 0;               ///< create, destroy_region
+      target;  ///< copy, fill, access, attach; source: also what a partition reads
+  std::vector<Detached> detached;    ///< destroy_region, detach
+  int tree = 0;                      ///< create, destroy_region
   ValueKind value = ValueKind::f64;  ///< reduce: the type of the futures
 };
 
@@ -63,7 +71,7 @@ struct Program {
   std::vector<TaskSpec> tasks;
   std::vector<int> tree_shapes;  ///< region trees by number: their shapes
   std::vector<Resolved> statements;
-  std::vector<int> left;  ///< attachments that the end detaches
+  std::vector<Detached> left;  ///< what the end detaches
   [[nodiscard]] const Shape& shape(int tree) const {
     return shapes[static_cast<std::size_t>(tree_shapes[static_cast<std::size_t>(tree)])];
   }
@@ -87,6 +95,8 @@ class World {
  public:
   /// What the present value of a field that points names, at a point of a tree.
   using ReadValue = std::function<Point<3>(int tree, int field, int point)>;
+  /// Does a failure keep the program from reading this?
+  using IsPoisoned = std::function<bool(const ResolvedArgument&)>;
   struct LivePartition {
     ResolvedPartition is;
     RegionRef parent;
@@ -101,7 +111,8 @@ class World {
     bool map = false;
   };
 
-  World(const Plan& plan, ReadValue read) : plan_(&plan), read_(std::move(read)) {}
+  World(const Plan& plan, ReadValue read, IsPoisoned poisoned)
+      : plan_(&plan), read_(std::move(read)), poisoned_(std::move(poisoned)) {}
 
   /// Resolves a statement and applies it. False: it means nothing here, and nothing happened.
   bool apply(const Statement& statement, Resolved& resolved);
@@ -138,10 +149,12 @@ class World {
   [[nodiscard]] bool readable(const ResolvedArgument& a) const;
   void note_writes(const Resolved& r);
   bool future(int id, bool map, const ValueKind* kind) const;
-  void children(const Statement& s, PointTask& task) const;
+  void children(const Statement& s, PointTask& task);
 
   const Plan* plan_;
   ReadValue read_;
+  IsPoisoned poisoned_;
+  int point_tasks_ = 0;                                       ///< so far, children included
   const std::vector<ResolvedArgument>* arguments_ = nullptr;  ///< of the parent, in children
   std::map<int, int> regions_;  ///< living root regions: id to tree (shared number)
   std::vector<int> tree_shapes_;

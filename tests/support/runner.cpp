@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 
 #include "refrain/context.hpp"
+#include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "support/attached_memory.hpp"
 #include "support/body.hpp"
@@ -65,6 +67,16 @@ class PhysicalView : public View {
   const detail::PhysicalArgument* physical_;
 };
 
+/// What bodies throw, and who did so first, by what the program hears.
+struct Thrown : std::runtime_error {
+  explicit Thrown(int number) : std::runtime_error(fmt::format("thrown by {}", number)) {}
+};
+int cause_of(const std::string& text) {
+  const std::string before = "thrown by ";
+  const std::size_t at = text.rfind(before);
+  return at == std::string::npos ? -2 : std::stoi(text.substr(at + before.size()));
+}
+
 class Run;
 
 /// The by-value argument of every task.
@@ -109,14 +121,17 @@ class Run {
   void execute(Context& context) {
     Names names{&context, {}, {}, {}};
     std::map<int, ResolvedPartition> partitions;
-    for (; executed_ < program_.statements.size(); ++executed_)
-      execute(program_.statements[executed_], names, partitions);
+    for (; executed_ < program_.statements.size(); ++executed_) try {
+        execute(program_.statements[executed_], names, partitions);
+      } catch (const TaskFailed& failed) { hear(failed); }
     context.impl().check_invariants();
   }
 
   /// After the end: the program's own memory that nobody has detached holds the values now.
-  void finish() {
-    for (const int id : program_.left) take_back(id);
+  void finish() { take_back(program_.left); }
+  /// The program is told of a failure.
+  void hear(const TaskFailed& failed) {
+    outcome_.observed.push_back({executed_, {}, cause_of(failed.what())});
   }
 
   void complain(std::string text) {
@@ -138,11 +153,13 @@ class Run {
   void launch(const Resolved& r, const Names& names, const Partitions& partitions);
   void access(const Resolved& r, const AnyRegion& region, const Names& names);
   void attach(const Resolved& r, const AnyRegion& region, Context& context);
+  void end(const Resolved& r, Context& context, const Names& names);
   void observe(std::vector<std::byte> values) {
-    outcome_.observed.push_back({executed_, std::move(values)});
+    outcome_.observed.push_back({executed_, std::move(values), -1});
   }
-  void take_back(int attachment);
+  void take_back(const std::vector<Detached>& ended);
   void run_point(const Resolved& r, const TaskFrame& frame);
+  void run_children(const PointTask& task, const TaskFrame& frame);
 
   const Shape& shape(int tree) const { return program_.shape(tree); }
   AnyField field(int tree, int index) const {
@@ -187,15 +204,9 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
       partitions[s.id] = r.partition;
       names.partitions[s.id] = partition(r, names, partitions);
       break;
-    case Kind::destroy_region:
-      context.destroy(names.regions.at(s.id));
-      for (const int id : r.detached) take_back(id);
-      break;
     case Kind::attach: attach(r, region(s.target.region, names, partitions), context); break;
-    case Kind::detach:
-      context.detach_memory(attachments_.at(s.id).region, attachments_.at(s.id).field, here);
-      take_back(s.id);
-      break;
+    case Kind::destroy_region:
+    case Kind::detach: end(r, context, names); break;
     case Kind::destroy_partition: context.destroy(names.partitions.at(s.id)); break;
     case Kind::fill: {
       std::byte value[max_value_size]{};
@@ -336,9 +347,14 @@ void Run::run_point(const Resolved& r, const TaskFrame& frame) {
   for (const AnyFuture& f : frame.futures)
     futures.push_back(value_bits(ValueKind::i64, detail::ready_value(*f.state())));
   const std::uint64_t digest = run_body(r.spec.launch.salt, task.point, futures, arguments);
+  if (task.throws == PointTask::Throws::early) throw Thrown(task.number);
   const TaskSpec& spec = program_.tasks[static_cast<std::size_t>(r.spec.launch.task)];
   if (spec.returns && frame.result != nullptr) make_result(spec.result, digest, frame.result);
-  if (task.children.empty()) return;
+  if (!task.children.empty()) run_children(task, frame);
+  if (task.throws == PointTask::Throws::late) throw Thrown(task.number);
+}
+
+void Run::run_children(const PointTask& task, const TaskFrame& frame) {
   const CurrentParent parent(&task);
   Names names{&frame.context(), frame.arguments, {}, {}};
   Partitions partitions;
@@ -369,11 +385,25 @@ void Run::attach(const Resolved& r, const AnyRegion& of, Context& context) {
                         std::source_location::current());
 }
 
-void Run::take_back(int attachment) {
-  const AttachedMemory& memory = *attachments_.at(attachment).memory;
-  observe(memory.values());
-  if (!memory.intact()) complain(fmt::format("attachment {}: bytes beside the values", attachment));
-  attachments_.erase(attachment);
+void Run::end(const Resolved& r, Context& context, const Names& names) {
+  try {
+    if (r.spec.kind == Statement::Kind::destroy_region) {
+      context.destroy(names.regions.at(r.spec.id));
+    } else {
+      const Attachment& attachment = attachments_.at(r.spec.id);
+      context.detach_memory(attachment.region, attachment.field, std::source_location::current());
+    }
+  } catch (const TaskFailed& failed) { hear(failed); }
+  take_back(r.detached);
+}
+
+void Run::take_back(const std::vector<Detached>& ended) {
+  for (const Detached& end : ended) {
+    const AttachedMemory& memory = *attachments_.at(end.id).memory;
+    if (!end.lost) observe(memory.values());
+    if (!memory.intact()) complain(fmt::format("attachment {}: bytes beside the values", end.id));
+    attachments_.erase(end.id);
+  }
 }
 
 }  // namespace
@@ -383,7 +413,9 @@ RunOutcome execute(Runtime& runtime, const Program& program) {
   {
     Run run(program, outcome);
     try {
-      runtime.run([&](Context& context) { run.execute(context); });
+      try {
+        runtime.run([&](Context& context) { run.execute(context); });
+      } catch (const TaskFailed& failed) { run.hear(failed); }
       run.finish();
     } catch (const std::exception& error) { run.complain(fmt::format("threw: {}", error.what())); }
   }
@@ -408,6 +440,9 @@ std::string difference(const Program& program, const Observation& want, const Ob
   std::string text =
       "differs: " + (at < program.statements.size() ? to_text(program, program.statements[at])
                                                     : std::string("what is attached at the end\n"));
+  if (want.failure != got.failure)
+    return text +
+           fmt::format("  expected the failure of {}, found {}\n", want.failure, got.failure);
   if (want.statement != got.statement || want.values.size() != got.values.size())
     return text + "  something else is seen there\n";
   const ValueKind kind = kind_seen(program, at);

@@ -111,6 +111,7 @@ class Shrinker {
     progress |= thin_out(
         path, [](LaunchSpec & l) -> auto& { return l.futures; });
     change([](LaunchSpec& l) { return l.future >= 0; }, [](LaunchSpec& l) { l.future = -1; });
+    change([](LaunchSpec& l) { return l.throws_at >= 0; }, [](LaunchSpec& l) { l.throws_at = -1; });
     change([](LaunchSpec& l) { return l.priority != 0; }, [](LaunchSpec& l) { l.priority = 0; });
     change([](LaunchSpec& l) { return l.inline_if_ready; },
            [](LaunchSpec& l) { l.inline_if_ready = false; });

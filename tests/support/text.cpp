@@ -115,6 +115,9 @@ void add_launch(std::string& text, const Program& program, const Resolved& r, in
     text.append(static_cast<std::size_t>(indent) + 4, ' ');
     text += point_text(t.point, l.domain.dim) + ":";
     for (const ResolvedArgument& a : t.arguments) text += "  " + argument_text(a);
+    if (t.throws != PointTask::Throws::no)
+      text += fmt::format("  throws {}{}", t.number,
+                          t.throws == PointTask::Throws::late ? " after its children" : "");
     text += '\n';
     for (const Resolved& child : t.children) add_statement(text, program, child, indent + 8);
   }
