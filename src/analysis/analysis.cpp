@@ -188,7 +188,7 @@ void Analysis::release_instance(Instance& instance) {
 }
 
 void Analysis::release_instances(FieldState& field) {
-  while (!field.instances().empty()) release_instance(*field.instances().back());
+  while (!field.instances().all().empty()) release_instance(*field.instances().all().back());
 }
 
 }  // namespace refrain::analysis

@@ -2,17 +2,16 @@
 // The cells of a field: disjoint boxes that cover it, each all of one piece. A scattered piece has many, and
 // they, not its bounds, are what is searched: the bounds of scattered pieces all meet one another.
 //
-// A few cells stand in a list, more in an R-tree (Boost.Geometry). To find the cells that meet a box costs
-// O(log n + hits). Cutting out a set costs that for each of its boxes, whatever the sizes of the pieces
-// that it meets, and leaves at most six more cells per cell that is cut. So first uses of any family of
-// sets cost O(m log m), where m counts their boxes, and each again for every cell it meets.
+// Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the pieces that it meets,
+// and leaves at most six more cells per cell that is cut. So first uses of any family of sets cost
+// O(m log m), where m counts their boxes, and each again for every cell it meets.
 //
 // Owner: the field state's.
 
 #include <boost/intrusive/list.hpp>
-#include <memory>
 #include <vector>
 
+#include "analysis/box_index.hpp"
 #include "data/index_space.hpp"
 
 namespace refrain::analysis {
@@ -40,8 +39,6 @@ class Cells : public boost::intrusive::list<Cell> {
 
 class CellIndex {
  public:
-  CellIndex();
-  ~CellIndex();
   /// A new cell at the end of the piece's.
   void add(Piece& piece, const data::Box& box);
   /// Forgets the cells of a piece and ends them.
@@ -52,16 +49,9 @@ class CellIndex {
   std::vector<Cell*> cut_out(const data::IndexSpace& points);
 
  private:
-  struct Tree;
-  static constexpr std::size_t few = 16;
-
-  void insert(Cell& cell);
-  void erase(Cell& cell);
-  void find(const data::Box& box, std::vector<Cell*>& found) const;
   void trim(Cell& cell, const data::Box& box);
 
-  std::vector<Cell*> list_;     ///< all cells, while there are few
-  std::unique_ptr<Tree> tree_;  ///< all cells, once there have been more
+  BoxIndex<Cell> index_;
 };
 
 }  // namespace refrain::analysis

@@ -16,22 +16,20 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
                                  std::span<const MemoryId> memories, const Layout& layout,
                                  const Origin& origin) {
   // What a parent task reduces to is in one place, wherever its children run.
-  if (!field.instances().empty() && field.instances().front()->accumulator != nullptr)
-    return *field.instances().front();
-  for (MemoryId memory : memories)
-    if (Instance* instance = try_memory(field, points, memory, layout, origin)) return *instance;
+  const auto& all = field.instances().all();
+  if (!all.empty() && all.front()->accumulator != nullptr) return *all.front();
+  for (MemoryId memory : memories) {
+    Instance* instance = try_memory(field, points, memory, layout, origin);
+    if (instance == nullptr) continue;
+    if (memory != memories.front()) field.second_best();
+    return *instance;
+  }
   fail_out_of_memory(field, points, memories, layout, origin);
 }
 
 Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points,
                                MemoryId memory, const Layout& layout, const Origin& origin) {
-  Instance* found = nullptr;
-  for (const auto& instance : field.instances()) {
-    if (instance->memory != memory || !data::contains(instance->space, points)) continue;
-    if (instance->storage != Storage::pool) return instance.get();
-    if (found == nullptr && instance->layout.order == layout.order) found = instance.get();
-  }
-  if (found != nullptr) return found;
+  if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
   std::unique_ptr<Instance> made;
   while ((made = store_.allocate(space, field.type().size, memory, layout)) == nullptr) {
@@ -55,12 +53,8 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
 // Drops the instance of this memory that was used least recently and is not in use by the present point
 // task. What is valid nowhere else is first copied to system memory.
 bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
-  Instance* victim = nullptr;
-  for (Instance* instance : store_.in_memory(memory)) {
-    if (instance->storage != Storage::pool || instance->last_use == point_) continue;
-    if (victim == nullptr || instance->last_use < victim->last_use) victim = instance;
-  }
-  if (victim == nullptr) return false;
+  Instance* victim = store_.least_recently_used(memory);
+  if (victim == nullptr || victim->last_use == point_) return false;
   FieldState& field = *victim->field;
   const MemoryId refuge = machine_.memories(MemoryKind::system).front();
   Origin spill = origin;

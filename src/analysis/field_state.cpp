@@ -10,7 +10,11 @@ namespace refrain::analysis {
 
 FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
                        const data::RegionTree* tree)
-    : space_(std::move(space)), type_(type), name_(std::move(field_name)), tree_(tree) {
+    : space_(std::move(space)),
+      type_(type),
+      name_(std::move(field_name)),
+      tree_(tree),
+      instances_(space_) {
   auto zeros = std::make_shared<FillValue>();
   zeros->bytes.assign(type.size, std::byte{0});
   zeros_ = std::move(zeros);
@@ -177,11 +181,12 @@ void FieldState::coalesce() {
   std::erase_if(pieces_, [&](const auto& piece) { return gone.contains(piece.get()); });
 }
 
+// Another instance of the pool's changes no choice but those that wanted one where there was none.
 Instance& FieldState::add_instance(std::unique_ptr<Instance> instance) {
   instance->field = this;
-  instance->number = next_instance_++;
-  ++instance_epoch_;
-  return *instances_.emplace_back(std::move(instance));
+  if (second_best_ || instance->storage != Storage::pool) ++instance_epoch_;
+  second_best_ = false;
+  return instances_.add(std::move(instance));
 }
 
 std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
@@ -197,23 +202,17 @@ std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
   }
   for (const exec::NodeRef& looker : instance.lookers)
     if (!exec::is_complete(looker)) users.push_back(looker);
-  auto it = std::find_if(instances_.begin(), instances_.end(),
-                         [&](const auto& other) { return other.get() == &instance; });
-  REFRAIN_ASSERT(it != instances_.end(),
-                 "an instance belongs to the field state it is removed from");
-  std::unique_ptr<Instance> removed = std::move(*it);
-  instances_.erase(it);
   ++instance_epoch_;
-  return removed;
+  return instances_.remove(instance);
 }
 
 void FieldState::reset() {
-  REFRAIN_ASSERT(instances_.empty(), "a field state is reset after its instances are gone");
+  REFRAIN_ASSERT(instances_.all().empty(), "a field state is reset after its instances are gone");
   for (const auto& piece : pieces_) {
     piece->uses.clear();
     piece->fill = zeros_;
   }
-  next_instance_ = 0;
+  instances_.reset();
 }
 
 void FieldState::check_invariants() const {

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/instance_set.hpp"
 #include "analysis/piece.hpp"
 #include "data/region_tree.hpp"
 
@@ -47,13 +48,14 @@ class FieldState {
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Piece>>& pieces() const { return pieces_; }
 
-  /// The instances alive, in order of creation.
-  [[nodiscard]] const std::vector<std::unique_ptr<Instance>>& instances() const {
-    return instances_;
-  }
-  /// Changes whenever an instance appears or goes: choices of instances remembered elsewhere carry it.
-  [[nodiscard]] std::uint32_t instance_epoch() const { return instance_epoch_; }
+  /// The instances alive.
+  [[nodiscard]] const InstanceSet& instances() const { return instances_; }
   Instance& add_instance(std::unique_ptr<Instance> instance);
+  /// Changes when a choice of instance made earlier may no longer be what would be chosen now: one has gone,
+  /// or memory that is not the pool's has come, or anything has come after second_best().
+  [[nodiscard]] std::uint32_t instance_epoch() const { return instance_epoch_; }
+  /// An instance was chosen in another memory than the first asked for.
+  void second_best() { second_best_ = true; }
   /// Takes the instance out of all pieces; the operations that may still be using it are appended to
   /// `users`. The storage is the caller's to release once they are complete.
   std::unique_ptr<Instance> remove_instance(Instance& instance, std::vector<exec::NodeRef>& users);
@@ -81,9 +83,9 @@ class FieldState {
   std::uint32_t next_piece_ = 0;
   std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>>
       footprints_;  ///< by points
-  std::vector<std::unique_ptr<Instance>> instances_;
-  std::uint32_t next_instance_ = 0;
+  InstanceSet instances_;
   std::uint32_t instance_epoch_ = 0;
+  bool second_best_ = false;
 };
 
 }  // namespace refrain::analysis

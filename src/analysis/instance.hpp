@@ -37,11 +37,13 @@ struct Instance : refrain::detail::Placement {
   MemoryId memory = 0;
   Layout layout;
   Storage storage = Storage::pool;
-  void* bytes = nullptr;       ///< what the pool gave
-  std::size_t size = 0;        ///< of it
-  std::uint32_t number = 0;    ///< order of creation within its field, from 0
-  std::size_t live_index = 0;  ///< its place in InstanceStore::in_memory
-  std::uint64_t last_use = 0;  ///< number of the last point task that used it (for eviction)
+  void* bytes = nullptr;         ///< what the pool gave
+  std::size_t size = 0;          ///< of it
+  std::uint32_t number = 0;      ///< order of creation within its field, from 0
+  std::size_t live_index = 0;    ///< its place in InstanceStore::in_memory
+  std::uint64_t last_use = 0;    ///< number of the last point task that used it (for eviction)
+  std::uint64_t serial = 0;      ///< order of creation within its store
+  std::uint64_t queued_use = 0;  ///< what last_use was when InstanceStore last looked
   /// Operations with an argument here that has no points: no piece knows them, but they look at this.
   std::vector<exec::NodeRef> lookers;
   /// Borrowed from a parent that reduces: what its children contribute goes here, and there are no bytes.

@@ -12,7 +12,7 @@ Memories::Memories(const Machine& machine) : machine_(machine) {
 }
 
 InstanceStore::InstanceStore(Memories& memories)
-    : memories_(memories), live_(memories.machine().memories().size()) {}
+    : memories_(memories), live_(memories.machine().memories().size()), by_use_(live_.size()) {}
 
 InstanceStore::~InstanceStore() {
   // The context has drained its scope: nothing uses these bytes any more.
@@ -49,6 +49,9 @@ std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& spa
 void InstanceStore::adopt(Instance& instance) {
   instance.live_index = live_[instance.memory].size();
   live_[instance.memory].push_back(&instance);
+  instance.serial = next_serial_++;
+  instance.queued_use = instance.last_use;
+  if (instance.storage == Storage::pool) by_use_[instance.memory].insert(&instance);
   ++alive_;
 }
 
@@ -57,9 +60,23 @@ void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec:
   live.back()->live_index = instance->live_index;
   live[instance->live_index] = live.back();
   live.pop_back();
+  if (instance->storage == Storage::pool) by_use_[instance->memory].erase(instance.get());
   --alive_;
   retired_.push_back({std::move(instance), std::move(users)});
   collect_now_and_then();
+}
+
+// What is known of a last use is never later than it was: the first whose is right is the least.
+Instance* InstanceStore::least_recently_used(MemoryId memory) {
+  auto& queue = by_use_[memory];
+  while (!queue.empty()) {
+    Instance* first = *queue.begin();
+    if (first->queued_use == first->last_use) return first;
+    auto entry = queue.extract(queue.begin());
+    first->queued_use = first->last_use;
+    queue.insert(std::move(entry));
+  }
+  return nullptr;
 }
 
 void InstanceStore::collect() {

@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "analysis/instance.hpp"
@@ -53,12 +55,22 @@ class InstanceStore {
   [[nodiscard]] const std::vector<Instance*>& in_memory(MemoryId memory) const {
     return live_[memory];
   }
+  /// The instance of the pool's in this memory whose last use is longest ago; null if there is none. Costs
+  /// O(log n) for each that was used since this last looked at it.
+  [[nodiscard]] Instance* least_recently_used(MemoryId memory);
   [[nodiscard]] Memories& memories() { return memories_; }
   /// An instance whose bytes are not the pool's (attached, borrowed) joins the books.
   void adopt(Instance& instance);
 
  private:
   void give_back(const Instance& instance);
+
+  /// By the last use that is known here; it may have been used since, which its user does not tell.
+  struct UsedEarlier {
+    bool operator()(const Instance* a, const Instance* b) const {
+      return std::tie(a->queued_use, a->serial) < std::tie(b->queued_use, b->serial);
+    }
+  };
 
   struct Retired {
     std::unique_ptr<Instance> instance;  ///< its users still look at it
@@ -68,7 +80,9 @@ class InstanceStore {
   Memories& memories_;
   std::vector<Retired> retired_;    ///< waiting for their users, oldest first
   std::size_t look_again_at_ = 16;  ///< size of retired_ at which collect looks at all of it
-  std::vector<std::vector<Instance*>> live_;  ///< per memory
+  std::vector<std::vector<Instance*>> live_;              ///< per memory
+  std::vector<std::set<Instance*, UsedEarlier>> by_use_;  ///< per memory, those of the pool's
+  std::uint64_t next_serial_ = 0;
   std::size_t alive_ = 0;
 };
 

@@ -127,7 +127,7 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   if (memory == nullptr) throw UsageError(who + ": the memory for " + region.name() + " is null");
   analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
-  for (const auto& instance : state.instances())
+  for (const auto& instance : state.instances().all())
     if (instance->storage == analysis::Storage::attached && data::overlaps(instance->space, points))
       throw UsageError(who + ": field '" + state.name() + "' of " + region.name() +
                        " has memory attached already, by " + instance->made_by);
@@ -164,7 +164,7 @@ void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where w
   check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, Privilege::read_write, nullptr, who);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
-  for (const auto& instance : state.instances()) {
+  for (const auto& instance : state.instances().all()) {
     if (instance->storage != analysis::Storage::attached || instance->space != points) continue;
     Signature signature(Signature::Call::detach);
     signature.add(region);
@@ -206,7 +206,7 @@ exec::FailureRef ContextImpl::end_attachments(data::RegionTree& tree, Where wher
   exec::FailureRef first;
   analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
     std::vector<analysis::Instance*> attached;
-    for (const auto& instance : field.instances())
+    for (const auto& instance : field.instances().all())
       if (instance->storage == analysis::Storage::attached) attached.push_back(instance.get());
     for (analysis::Instance* instance : attached) {
       const exec::FailureRef failure = end_attachment(field, *instance, where);

@@ -1,0 +1,48 @@
+#pragma once
+// Finds things by the boxes they consist of. A few boxes stand in a list, more in an R-tree
+// (Boost.Geometry): O(log n + hits) then. Owner: whoever has it; what it names must outlive its entry.
+
+#include <memory>
+#include <vector>
+
+#include "data/box.hpp"
+
+namespace refrain::analysis {
+
+class BoxIndexBase {
+ protected:
+  BoxIndexBase();
+  ~BoxIndexBase();
+  void insert(const data::Box& box, void* owner);
+  void erase(const data::Box& box, void* owner);
+  void find(const data::Box& box, std::vector<void*>& found) const;
+
+ private:
+  struct Tree;
+  struct Item {
+    data::Box box;
+    void* owner;
+    friend bool operator==(const Item&, const Item&) = default;
+  };
+  static constexpr std::size_t few = 16;
+
+  std::vector<Item> list_;      ///< everything, while there is little
+  std::unique_ptr<Tree> tree_;  ///< everything, once there has been more
+};
+
+template <class T>
+class BoxIndex : private BoxIndexBase {
+ public:
+  void insert(const data::Box& box, T& owner) { BoxIndexBase::insert(box, &owner); }
+  /// `box` must be what insert was given.
+  void erase(const data::Box& box, T& owner) { BoxIndexBase::erase(box, &owner); }
+  /// Calls f(T&) for each box entered that meets `box`. It may change the index.
+  template <class F>
+  void find(const data::Box& box, F&& f) const {
+    std::vector<void*> found;
+    BoxIndexBase::find(box, found);
+    for (void* owner : found) f(*static_cast<T*>(owner));
+  }
+};
+
+}  // namespace refrain::analysis
