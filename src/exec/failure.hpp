@@ -95,12 +95,13 @@ class FailureLog {
   /// The earliest failure not taken and not told yet; valid until the next call or the end of the log.
   const Failure* take();
   /// Forgets the failure of every operation for which `unreachable(seq)`: nobody will add an edge from
-  /// it any more.
+  /// it any more. What has been told need not be told again.
   template <class Predicate>
   void prune(Predicate unreachable) {
     std::erase_if(by_seq_, [&](const auto& entry) { return unreachable(entry.first); });
+    std::erase_if(untaken_, [](const auto& entry) { return entry.second->told(); });
   }
-  [[nodiscard]] std::size_t size() const { return by_seq_.size(); }
+  [[nodiscard]] std::size_t size() const { return by_seq_.size() + untaken_.size(); }
 
  private:
   std::map<std::uint64_t, FailureRef> by_seq_;   ///< of every failed operation

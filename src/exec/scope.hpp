@@ -97,7 +97,7 @@ class Scope {
   void prune_failures(Predicate unreachable) {
     failures_.prune(unreachable);
   }
-  /// Failed operations remembered for failure_of.
+  /// How many are remembered, for failure_of and take_failure.
   [[nodiscard]] std::size_t failures() const { return failures_.size(); }
 
   [[nodiscard]] std::uint64_t launched() const { return launched_; }  ///< nodes so far

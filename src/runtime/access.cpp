@@ -60,6 +60,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
                                         Where where) {
   runtime_.executor().interleave();
   scope_.throttle();
+  forget_failures();
   const std::string who = "access at " + to_string(where);
   if (privilege == Privilege::reduce)
     throw UsageError(who + ": the program reads and writes; reductions are for tasks");

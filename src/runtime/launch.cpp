@@ -87,6 +87,7 @@ AnyFuture ContextImpl::launch(const LaunchRequest& request) {
 
 // Waiting for room is no part of the analysis.
 void ContextImpl::make_room() {
+  forget_failures();
   if (!runtime_.options().stats) [[likely]]
     return scope_.throttle();
   const std::uint64_t begin = profile::now_ns();

@@ -72,6 +72,7 @@ void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) 
     runtime_.executor().wait(
         scope_, [&] { return exec::is_complete(producer); }, producer, nullptr);
   }
+  forget_failures();
 }
 
 void ContextImpl::end_regions() {
