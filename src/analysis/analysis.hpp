@@ -164,6 +164,11 @@ class Analysis {
   /// Nothing is valid any more: the field has no values until it is written.
   static void invalidate(Footprint& footprint);
 
+  /// Forgets what of a field's state no operation to come can depend on, so that pieces may come together.
+  void forget_complete(FieldState& field) const {
+    if (log_ == nullptr) field.forget_complete_readers();
+  }
+
   /// Gives back all instances of a field (its tree is being destroyed).
   void release_instances(FieldState& field);
   void release_instance(Instance& instance);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "data/set_algebra.hpp"
@@ -105,24 +106,59 @@ std::vector<Piece*> FieldState::cut_out(const data::IndexSpaceRef& points) {
   return covered;
 }
 
-Footprint& FieldState::footprint(const data::IndexSpaceRef& points) {
+Footprint& FieldState::find_or_make(const data::IndexSpaceRef& points) {
   std::unique_ptr<Footprint>& slot = footprints_[points.get()];
   if (slot) return *slot;
   std::vector<Piece*> pieces = cut_out(points);
-  slot = std::make_unique<Footprint>(Footprint{points, std::move(pieces)});
+  slot = std::make_unique<Footprint>(Footprint{points, std::move(pieces), ++passing_clock_});
   for (Piece* piece : slot->pieces) piece->footprints.push_back(slot.get());
+  ++passing_;
   return *slot;
 }
 
+Footprint& FieldState::footprint(const data::IndexSpaceRef& points) {
+  Footprint& footprint = find_or_make(points);
+  if (std::exchange(footprint.passing, 0) != 0) --passing_;
+  return footprint;
+}
+
+Footprint& FieldState::passing_footprint(const data::IndexSpaceRef& points) {
+  Footprint& footprint = find_or_make(points);
+  if (footprint.passing != 0) footprint.passing = ++passing_clock_;
+  return footprint;
+}
+
+void FieldState::forget_passing() {
+  std::vector<std::uint64_t> asked;
+  for (const auto& [key, footprint] : footprints_)
+    if (footprint->passing != 0) asked.push_back(footprint->passing);
+  const auto middle = asked.begin() + static_cast<std::ptrdiff_t>(asked.size() / 2);
+  if (middle == asked.end()) return;
+  std::ranges::nth_element(asked, middle);
+  forget_if([last = *middle](const Footprint& f) { return f.passing != 0 && f.passing <= last; });
+}
+
 void FieldState::forget_footprints(const std::function<bool(const data::IndexSpaceRef&)>& in_use) {
+  forget_if([&](const Footprint& footprint) { return !in_use(footprint.points); });
+}
+
+void FieldState::forget_if(const std::function<bool(const Footprint&)>& unwanted) {
   const std::size_t before = footprints_.size();
   std::erase_if(footprints_, [&](const auto& entry) {
     Footprint& footprint = *entry.second;
-    if (in_use(footprint.points)) return false;
+    if (!unwanted(footprint)) return false;
     for (Piece* piece : footprint.pieces) std::erase(piece->footprints, &footprint);
+    if (footprint.passing != 0) --passing_;
     return true;
   });
   if (footprints_.size() != before) coalesce();
+}
+
+void FieldState::forget_complete_readers() {
+  for (const auto& piece : pieces_)
+    for (Use& use : piece->uses)
+      use.readers.erase(std::remove_if(use.readers.begin(), use.readers.end(), exec::is_complete),
+                        use.readers.end());
 }
 
 namespace {

@@ -33,6 +33,13 @@ class FieldState {
 
   /// The footprint of a set of points, made when missing.
   Footprint& footprint(const data::IndexSpaceRef& points);
+  /// The same for a set that nobody may ask about again (no region of the field's tree). It stays until
+  /// forget_passing().
+  Footprint& passing_footprint(const data::IndexSpaceRef& points);
+  /// Whether those are more than all others and kPassing: time for forget_passing().
+  [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }
+  /// Forgets the half of them that nobody has asked for for longest.
+  void forget_passing();
   /// The pieces that share points with a set, in order of creation.
   [[nodiscard]] std::vector<Piece*> pieces_meeting(const data::IndexSpaceRef& points) const;
   /// The piece's points as a set.
@@ -60,6 +67,9 @@ class FieldState {
   /// `users`. The storage is the caller's to release once they are complete.
   std::unique_ptr<Instance> remove_instance(Instance& instance, std::vector<exec::NodeRef>& users);
 
+  /// Readers that are complete order nothing any more (but a log would have been told of them).
+  void forget_complete_readers();
+
   /// As new: a pending fill of zeros everywhere, nobody has written or read. Pieces and footprints stay.
   void reset();
 
@@ -67,6 +77,10 @@ class FieldState {
   void check_invariants() const;
 
  private:
+  static constexpr std::size_t kPassing = 64;
+
+  Footprint& find_or_make(const data::IndexSpaceRef& points);
+  void forget_if(const std::function<bool(const Footprint&)>& unwanted);
   Piece& add_piece();
   Piece& split(Piece& piece, std::span<Cell* const> inside);
   std::vector<Piece*> cut_out(const data::IndexSpaceRef& points);
@@ -82,7 +96,9 @@ class FieldState {
   std::vector<std::unique_ptr<Piece>> pieces_;  ///< in order of creation
   std::uint32_t next_piece_ = 0;
   std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>>
-      footprints_;  ///< by points
+      footprints_;           ///< by points
+  std::size_t passing_ = 0;  ///< footprints that are so
+  std::uint64_t passing_clock_ = 0;
   InstanceSet instances_;
   std::uint32_t instance_epoch_ = 0;
   bool second_best_ = false;

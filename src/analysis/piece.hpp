@@ -72,6 +72,7 @@ struct Piece {
 struct Footprint {
   data::IndexSpaceRef points;
   std::vector<Piece*> pieces;
+  std::uint64_t passing = 0;  ///< asked for in passing only: when last; otherwise 0
 };
 
 }  // namespace refrain::analysis

@@ -77,8 +77,10 @@ void ContextImpl::forget(data::RegionTree& tree, const std::vector<data::NodeRan
     if (tree.node(node).space) in_use.insert(tree.node(node).space.get());
   auto is_in_use = [&](const data::IndexSpaceRef& points) { return in_use.contains(points.get()); };
   if (tree.origin == nullptr) {
-    analysis::TreeState::of(tree).for_each(
-        [&](analysis::FieldState& field) { field.forget_footprints(is_in_use); });
+    analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
+      analysis_.forget_complete(field);
+      field.forget_footprints(is_in_use);
+    });
   }
 }
 
@@ -130,6 +132,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
                        const AnyRegion& target, const AnyField& target_field, Where where) {
   runtime_.executor().interleave();
   scope_.throttle();
+  forget_failures();
   const std::string who = "copy at " + to_string(where);
   check_usable(source, who.c_str());
   check_usable(target, who.c_str());
@@ -162,8 +165,11 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   analysis::Instance& target_instance =
       analysis_.instance_for(to, points, program_memories(), Layout{}, origin);
   analysis_.touch(target_instance);
-  analysis_.copy_field(from, from.footprint(points), source_instance, to, to.footprint(points),
+  analysis_.copy_field(from, from.passing_footprint(points), source_instance, to, to.footprint(points),
                        target_instance, origin);
+  if (!from.crowded()) return;
+  analysis_.forget_complete(from);
+  from.forget_passing();
 }
 
 }  // namespace refrain::runtime

@@ -104,5 +104,22 @@ TEST(FieldState, CellsAreAsManyAsTheBoxesOfScatteredSets) {
   EXPECT_EQ(cells_of(field), static_cast<std::size_t>(pieces * boxes));
 }
 
+TEST(FieldState, WhatIsAskedInPassingIsForgotten) {
+  data::RandomSets random(7);
+  const IndexSpaceRef space = IndexSpace::dense(Rect1{0, 9999});
+  FieldState field(space, value_type<double>(), "x");
+  const IndexSpaceRef kept = IndexSpace::dense(Rect1{100, 4999});
+  field.footprint(kept);
+  for (int i = 0; i < 3000; ++i) {
+    const Coord low = random.number(0, 9999);
+    const IndexSpaceRef set = IndexSpace::dense(Rect1{low, random.number(low, 9999)});
+    EXPECT_EQ(field.passing_footprint(set).points, set);
+    if (field.crowded()) field.forget_passing();
+    EXPECT_EQ(&field.footprint(kept), &field.passing_footprint(kept));
+    ASSERT_LE(field.pieces().size(), 400u);
+  }
+  field.check_invariants();
+}
+
 }  // namespace
 }  // namespace refrain::analysis
