@@ -3,6 +3,7 @@
 // threaded and the seeded executor share. Each calls it with a sink of its own:
 //   sink.ready(node)    the node may run now, somewhere
 //   sink.granted(node)  a kManual node has become ready; its owner may be waiting for that
+//   sink.owns(node)     this thread is the owner of the node's scope
 //   sink.finish(node)   complete the node (with complete_node) and give it back to its owner
 
 #include <span>
@@ -106,16 +107,27 @@ inline void lower_successor(TaggedNode tagged, const Failure* failure, Executor&
   if (lower_pending(node)) node_ready(node, executor, sink);
 }
 
+/// Ends the list of successors; returns how many there are.
+inline std::uint32_t close_successors(Node& node, bool by_owner) {
+  if (by_owner) {
+    // Only the owner appends to the list and asks whether the node is complete: nobody meets this thread
+    // here, and no waiter can be asleep for it.
+    const std::uint32_t count = node.successor_state.load(std::memory_order_relaxed);
+    node.successor_state.store(Node::kClosed, std::memory_order_relaxed);
+    return count;
+  }
+  // acquire: partner of the owner's compare-and-swap in add_edge, the slots are readable. release: what
+  // the operation wrote is visible to whoever sees kClosed (is_complete, add_edge). seq_cst: comes
+  // before the look for sleeping waiters; partner: Notifier::prepare and is_complete.
+  return node.successor_state.exchange(Node::kClosed, std::memory_order_seq_cst);
+}
+
 /// The operation of `node` is done: closes its list of successors and lowers their counts. The node is
 /// still the caller's to give back.
 template <class Sink>
 void complete_node(Node& node, Executor& executor, Sink& sink) {
   const Failure* failure = node.failure.load(std::memory_order_relaxed);
-  // acquire: partner of the owner's compare-and-swap in add_edge, the slots are readable. release: what
-  // the operation wrote is visible to whoever sees kClosed (is_complete, add_edge). seq_cst: comes
-  // before the look for sleeping waiters; partner: Notifier::prepare and is_complete.
-  const std::uint32_t count =
-      node.successor_state.exchange(Node::kClosed, std::memory_order_seq_cst);
+  const std::uint32_t count = close_successors(node, sink.owns(node));
   const std::uint32_t in_node = count < Node::kInlineSuccessors ? count : Node::kInlineSuccessors;
   for (std::uint32_t i = 0; i < in_node; ++i) {
     lower_successor(node.successors[i], failure, executor, sink);

@@ -79,6 +79,7 @@ class SeededExecutor final : public Executor {
     SeededExecutor& executor;
     void ready(Node& node) { executor.add_actor(&node); }
     void granted(Node&) { executor.progress_ = true; }
+    [[nodiscard]] bool owns(const Node&) const { return true; }  // there is one thread
     void finish(Node& node) { executor.finish(node); }
   };
 

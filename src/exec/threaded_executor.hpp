@@ -106,6 +106,7 @@ class ThreadedExecutor final : public Executor {
     bool keep;
     void ready(Node& node) { executor.enqueue(slot, node, keep); }
     void granted(Node& node);
+    [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
     void finish(Node& node) { executor.finish(slot, node, keep); }
   };
 

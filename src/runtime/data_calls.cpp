@@ -165,8 +165,8 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   analysis::Instance& target_instance =
       analysis_.instance_for(to, points, program_memories(), Layout{}, origin);
   analysis_.touch(target_instance);
-  analysis_.copy_field(from, from.passing_footprint(points), source_instance, to, to.footprint(points),
-                       target_instance, origin);
+  analysis_.copy_field(from, from.passing_footprint(points), source_instance, to,
+                       to.footprint(points), target_instance, origin);
   if (!from.crowded()) return;
   analysis_.forget_complete(from);
   from.forget_passing();
