@@ -3,8 +3,7 @@
 namespace refrain::exec {
 
 namespace {
-constexpr std::uint64_t kPeriodNs = 50'000;  ///< the least over which a rate is taken
-constexpr double kTiny = 1e-3;               ///< tasks per nanosecond from which a trial may pay
+constexpr double kTiny = 1e-3;  ///< tasks per nanosecond from which a trial may pay
 /// Until the next trial, after one that failed and after one that did well for long: a trial costs a
 /// nap of the workers.
 constexpr std::uint64_t kFailedNs = 10'000'000, kLongNs = 1'000'000, kAgainNs = 200'000;
@@ -19,7 +18,6 @@ double Solo::end_period(std::uint64_t now_ns, std::uint64_t executed) {
 }
 
 bool Solo::begin(std::uint64_t now_ns, std::uint64_t executed) {
-  if (now_ns < period_began_ns_ + kPeriodNs) return false;
   const double rate = end_period(now_ns, executed);
   if (rate < kTiny || now_ns < not_before_ns_) return false;
   together_ = rate;

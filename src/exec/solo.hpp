@@ -22,11 +22,17 @@ class Solo {
   // relaxed: only advice, nothing is read on the strength of it.
   [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
 
+  /// Long enough after the last look for another: `begin` may be called.
+  [[nodiscard]] bool due(std::uint64_t now_ns) const {
+    return now_ns >= period_began_ns_ + kPeriodNs;
+  }
   /// `executed`: tasks by all threads up to `now_ns`. True: stay away.
   bool begin(std::uint64_t now_ns, std::uint64_t executed);
   bool go_on(std::uint64_t now_ns, std::uint64_t executed);
 
  private:
+  static constexpr std::uint64_t kPeriodNs = 50'000;  ///< the least over which a rate is taken
+
   double end_period(std::uint64_t now_ns, std::uint64_t executed);
 
   std::atomic<bool> on_{false};

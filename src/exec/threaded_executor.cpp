@@ -316,7 +316,7 @@ Node* ThreadedExecutor::look(Slot& slot) {
 /// A worker that has found nothing to do naps while the launching thread is better left alone.
 void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
   const bool decides = slot.index == 1;
-  if (decides && !solo_.begin(now, executed())) return;
+  if (decides && !(solo_.due(now) && solo_.begin(now, executed()))) return;
   while (solo_.on() && !stop_.load(std::memory_order_relaxed)) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(Solo::kNapNs));
     if (decides) solo_.go_on(profile::now_ns(), executed());

@@ -14,7 +14,9 @@ struct Watched {
   Solo solo;
   std::uint64_t now = ms, executed = 0;
   bool begin(std::uint64_t ns, std::uint64_t tasks) {
-    return solo.begin(now += ns, executed += tasks);
+    now += ns;
+    executed += tasks;
+    return solo.due(now) && solo.begin(now, executed);
   }
   bool go_on(std::uint64_t ns, std::uint64_t tasks) {
     return solo.go_on(now += ns, executed += tasks);
