@@ -272,11 +272,21 @@ std::string judge_children(const Program& program, const MappingRule& mapping,
   return {};
 }
 
+bool has_children(const Program& program) {
+  for (const Resolved& r : program.statements)
+    for (const PointTask& t : r.points)
+      if (!t.children.empty()) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string judge_all(const Program& program, const MappingRule& mapping,
-                      const GraphRecorder& logged) {
-  const NaiveGraph naive = NaiveAnalysis(program, mapping).analyse();
+                      const GraphRecorder& logged, bool limited) {
+  if (limited && has_children(program)) return {};
+  NaiveAnalysis analysis(program, mapping, limited);
+  const NaiveGraph naive = analysis.analyse();
+  if (analysis.fell_back()) return {};
   std::string text = judge(program, naive, logged.log_of(nullptr));
   if (!text.empty()) return text;
   return judge_children(program, mapping, logged, program.statements);

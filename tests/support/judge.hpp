@@ -58,8 +58,9 @@ class CurrentParent {
 
 /// Empty, or what is wrong with one context, in words.
 std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged);
-/// The program's context and those of all nested tasks.
+/// The program's context and those of all nested tasks. `limited`: in memories with capacities; then only
+/// programs without children are judged, and whose data found room in the memories that it was meant for.
 std::string judge_all(const Program& program, const MappingRule& mapping,
-                      const GraphRecorder& logged);
+                      const GraphRecorder& logged, bool limited);
 
 }  // namespace refrain::test

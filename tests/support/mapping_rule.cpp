@@ -1,6 +1,7 @@
 #include "support/mapping_rule.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "mapping/default_mapper.hpp"
 #include "refrain/value_type.hpp"
@@ -26,11 +27,10 @@ class RuleMapper : public Mapper {
     output.processor = placement.processor;
     output.arguments.resize(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      // Should that memory be too small, any other will do.
+      const Placement::Argument& argument = placement.arguments[i];
       std::vector<MemoryId>& memories = output.arguments[i].memories;
-      memories = {placement.arguments[i].memory};
-      for (const MemoryId other : input.machine->processor(placement.processor).memories)
-        if (other != memories[0]) memories.push_back(other);
+      memories = argument.others;
+      memories.insert(memories.begin(), argument.memory);
       output.arguments[i].layout.extent = placement.arguments[i].extent;
       output.arguments[i].layout.order = placement.arguments[i].order;
     }
@@ -58,7 +58,10 @@ Placement MappingRule::place_by_default(std::size_t rank, std::size_t points, bo
   mapping::map_by_default(input, bodies, output);
   Placement placement{output.processor, {}};
   for (const ArgumentMapping& a : output.arguments)
-    placement.arguments.push_back({a.memories[0], a.layout.extent, a.layout.order});
+    placement.arguments.push_back({a.memories[0],
+                                   {a.memories.begin() + 1, a.memories.end()},
+                                   a.layout.extent,
+                                   a.layout.order});
   return placement;
 }
 
@@ -75,7 +78,8 @@ Placement MappingRule::place(std::string_view task, std::size_t rank, std::size_
   const std::vector<MemoryId>& memories = machine_->processor(placement.processor).memories;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     hash = mix(mix(at, i), detail::hash_name(fields[i]));
-    Placement::Argument argument{.memory = memories[0]};
+    Placement::Argument argument;
+    argument.memory = memories[0];
     if (style_ == Style::spread) {
       if (hash % 4 == 0) argument.memory = memories[hash / 4 % memories.size()];
       // Mostly the same for all arguments of a task, so that instances are met again.
@@ -83,6 +87,7 @@ Placement MappingRule::place(std::string_view task, std::size_t rank, std::size_
         argument.extent = Extent::exact;
       if ((hash >> 40) % 5 == 0) argument.order = Order::fortran;
     }
+    std::ranges::remove_copy(memories, std::back_inserter(argument.others), argument.memory);
     placement.arguments.push_back(argument);
   }
   return placement;

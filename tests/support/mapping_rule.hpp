@@ -15,6 +15,7 @@ struct Placement {
   ProcessorId processor = 0;
   struct Argument {
     MemoryId memory = 0;
+    std::vector<MemoryId> others;  ///< should that be too small, these in turn
     Extent extent = Extent::whole;
     Order order = Order::c;
   };

@@ -1,8 +1,23 @@
 #include "support/naive_analysis.hpp"
 
+#include "base/assert.hpp"
+
 namespace refrain::test {
 
 using exec::NodeKind;
+
+NaiveAnalysis::NaiveAnalysis(const Program& program, const MappingRule& mapping, bool limited)
+    : program_(&program), mapping_(&mapping), limited_(limited) {
+  if (!limited) return;
+  for (const Memory& memory : mapping.machine().memories())
+    pools_.push_back(std::make_unique<data::MemoryPool>(memory));
+}
+
+NaiveAnalysis::~NaiveAnalysis() {
+  collect();
+  for (const Instance& instance : instances_)
+    if (instance.block != nullptr) pools_[instance.memory]->release(instance.block);
+}
 
 NaiveGraph NaiveAnalysis::analyse() {
   for (const Resolved& r : program_->statements) execute(r);
@@ -54,6 +69,7 @@ void NaiveAnalysis::execute(const Resolved& r) {
     case Kind::destroy_region:
       ++calls_;
       for (const Detached& end : r.detached) detach(end.id);
+      if (r.spec.kind == Kind::destroy_region) release_all(r.tree);
       break;
     case Kind::destroy_partition: ++calls_; break;
     case Kind::fence: bring_home(); break;
@@ -96,36 +112,53 @@ NaiveAnalysis::PointState& NaiveAnalysis::state(const ResolvedArgument& argument
   return points[static_cast<std::size_t>(point)];
 }
 
-/// In that memory: an attached instance (or the parent's) that contains the argument's points; or the
-/// first made that does and has the order; or a new one.
 int NaiveAnalysis::instance_for(const ResolvedArgument& argument,
                                 const Placement::Argument& where) {
   const int owned_by = owner(argument);
   if (parent_ != nullptr &&
       homes_[static_cast<std::size_t>(owned_by)].argument->privilege == Privilege::reduce)
     return homes_[static_cast<std::size_t>(owned_by)].instance;
+  int found = try_memory(argument, where, where.memory);
+  for (const MemoryId other : where.others)
+    if (found < 0) {
+      found = try_memory(argument, where, other);
+      fell_back_ = true;
+    }
+  REFRAIN_ASSERT(found >= 0, "system memory has room for random programs");
+  instances_[static_cast<std::size_t>(found)].last_use = point_;
+  return found;
+}
+
+/// In that memory: an attached instance (or the parent's) that contains the argument's points; or the
+/// first made that does and has the order; or a new one, if there is room.
+int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement::Argument& where,
+                              MemoryId memory) {
+  const int owned_by = owner(argument);
   for (const bool given : {true, false})
     for (std::size_t i = 0; i < instances_.size(); ++i) {
       const Instance& is = instances_[i];
       if (is.alive && is.given == given && (given || is.order == where.order) &&
-          is.owner == owned_by && is.field == argument.field && is.memory == where.memory &&
+          is.owner == owned_by && is.field == argument.field && is.memory == memory &&
           (argument.points & ~is.points) == 0)
         return static_cast<int>(i);
     }
   const Mask whole = parent_ == nullptr
                          ? program_->shape(argument.tree).all()
                          : parent_->arguments[static_cast<std::size_t>(owned_by)].points;
-  instances_.push_back({.owner = owned_by,
-                        .field = argument.field,
-                        .memory = where.memory,
-                        .points = where.extent == Extent::whole ? whole : argument.points,
-                        .order = where.order});
+  Instance made{.owner = owned_by,
+                .field = argument.field,
+                .memory = memory,
+                .points = where.extent == Extent::whole ? whole : argument.points,
+                .order = where.order};
+  if (limited_ && !allocate(made)) return -1;
+  instances_.push_back(made);
   return static_cast<int>(instances_.size()) - 1;
 }
 
 /// What the program's own accesses, copies and attachments use.
 int NaiveAnalysis::main_memory_instance(const ResolvedArgument& argument) {
-  return instance_for(argument, {.memory = mapping_->machine().memories(MemoryKind::system)[0]});
+  return instance_for(argument,
+                      Placement::Argument{mapping_->machine().memories(MemoryKind::system)[0], {}});
 }
 
 int NaiveAnalysis::add(NaiveOperation operation) {
@@ -181,15 +214,23 @@ void NaiveAnalysis::make_valid(const Use& use, std::size_t rank) {
           least = seconds;
         }
       }
-      operation.kind = NodeKind::copy;
-      operation.source = instances_[static_cast<std::size_t>(nearest)].memory;
-      const int copy = add(operation);
-      read(copy, at.uses[nearest], "a copy comes after the last write to its source");
-      overwrite(copy, at.uses[use.instance], "a copy comes after the last write to its target",
-                "a copy comes after the reads of its target");
+      copy_point(a, i, nearest, use.instance, rank, use.position);
     }
     at.valid.insert(use.instance);
   }
+}
+
+void NaiveAnalysis::copy_point(const ResolvedArgument& a, int point, int source, int target,
+                               std::size_t rank, int position) {
+  PointState& at = state(a, point);
+  const int copy =
+      add({NodeKind::copy, 0, rank, position, a.tree, a.field,
+           instances_[static_cast<std::size_t>(source)].memory,
+           instances_[static_cast<std::size_t>(target)].memory, Mask{1} << point, nullptr});
+  read(copy, at.uses[source], "a copy comes after the last write to its source");
+  overwrite(copy, at.uses[target], "a copy comes after the last write to its target",
+            "a copy comes after the reads of its target");
+  at.valid.insert(target);
 }
 
 /// The edges of an operation through one argument, and rule W.
@@ -234,6 +275,8 @@ Placement NaiveAnalysis::place(const Resolved& r, std::size_t rank) const {
 int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {
   const std::vector<ResolvedArgument>& arguments = r.points[rank].arguments;
   const Placement placement = place(r, rank);
+  ++point_;
+  rank_ = rank;
   std::vector<Use> uses;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     uses.push_back(
@@ -276,6 +319,7 @@ void NaiveAnalysis::fill(const Resolved& r) {
 
 void NaiveAnalysis::copy(const Resolved& r) {
   ++calls_;
+  ++point_;
   if (r.target.points == 0) return;
   const MemoryId memory = mapping_->machine().memories(MemoryKind::system)[0];
   const Shape &from = program_->shape(r.source.tree), &to = program_->shape(r.target.tree);
@@ -295,6 +339,7 @@ void NaiveAnalysis::copy(const Resolved& r) {
 
 void NaiveAnalysis::access(const ResolvedArgument& argument) {
   ++calls_;
+  ++point_;
   hold(NodeKind::access, {&argument, 0, main_memory_instance(argument)});
 }
 
@@ -325,16 +370,16 @@ void NaiveAnalysis::attach(const Resolved& r) {
 /// The memory gets the latest values, and goes; nothing is valid then.
 void NaiveAnalysis::detach(int attachment) {
   const int number = attached_.at(attachment);
-  Instance& instance = instances_[static_cast<std::size_t>(number)];
+  const Instance& instance = instances_[static_cast<std::size_t>(number)];
   ResolvedArgument all;
   all.tree = instance.owner;
   all.field = instance.field;
   all.points = instance.points;
   all.privilege = Privilege::read_write;
   hold(NodeKind::detach, {&all, 0, number});
-  instance.alive = false;
   for (int i = 0; i < max_points; ++i)
     if (has(all.points, i)) state(all, i).valid.clear();
+  release(number);
 }
 
 /// Partitions that depend on data read it first.

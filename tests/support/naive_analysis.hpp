@@ -12,6 +12,11 @@
 //   W      After a write the instance alone is valid, and no fill is pending.
 //   fold   A reducing argument orders nothing by itself; after the task its accumulator is folded by an
 //          operation of its own, which reads and writes, after the task.
+//   room   A full memory drops the instance used longest ago, but none of the present point task; what is
+//          valid nowhere else, and no pending fill, is first copied to an instance of the whole field in
+//          system memory. Where that does not help, another memory is taken. Bytes of
+//          what has ended come back when there is no room, or for many at once, never depending on how far
+//          operations are.
 // Copies and fills are one operation per point here; everything else is one operation per task, fold,
 // access or copy call.
 //
@@ -23,10 +28,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "data/memory_pool.hpp"
 #include "exec/node.hpp"
 #include "support/mapping_rule.hpp"
 #include "support/resolve.hpp"
@@ -56,23 +63,30 @@ struct NaiveGraph {
 
 class NaiveAnalysis {
  public:
-  NaiveAnalysis(const Program& program, const MappingRule& mapping)
-      : program_(&program), mapping_(&mapping) {}
+  /// `limited`: memories have their capacities. (Not for programs with children, which share them.)
+  NaiveAnalysis(const Program& program, const MappingRule& mapping, bool limited = false);
+  ~NaiveAnalysis();
+  NaiveAnalysis(const NaiveAnalysis&) = delete;
 
   // One of these, once.
   /// The graph of the whole program, without what nested tasks launch.
   NaiveGraph analyse();
+  /// Was a memory of the mapper's choice too small? Launches like that one may then stay with another
+  /// memory as long as they please, which is no matter of the definition.
+  [[nodiscard]] bool fell_back() const { return fell_back_; }
   /// The graph of the children of one point of a launch.
   NaiveGraph analyse_children(const Resolved& parent, std::size_t rank);
 
  private:
   struct Instance {
-    int owner, field;
-    MemoryId memory;
-    Mask points;
+    int owner = -1, field = -1;
+    MemoryId memory = 0;
+    Mask points = 0;
     Order order = Order::c;
     bool given = false;  ///< attached, or the parent's: taken as it is, whatever order is asked for
     bool alive = true;
+    void* block = nullptr;       ///< of limited memory
+    std::uint64_t last_use = 0;  ///< number of the point task
   };
   struct Uses {
     int last_writer = -1;
@@ -112,6 +126,15 @@ class NaiveAnalysis {
   void bring_home();
   int instance_for(const ResolvedArgument& argument, const Placement::Argument& where);
   int main_memory_instance(const ResolvedArgument& argument);
+  int try_memory(const ResolvedArgument& argument, const Placement::Argument& where,
+                 MemoryId memory);
+  bool allocate(Instance& made);
+  bool evict_one(MemoryId memory);
+  void release(int instance);
+  void collect();
+  void release_all(int tree);
+  void copy_point(const ResolvedArgument& argument, int point, int source, int target,
+                  std::size_t rank, int position);
   int add(NaiveOperation operation);
   void edge(int from, int to, const char* rule);
   void make_valid(const Use& use, std::size_t rank);
@@ -129,7 +152,14 @@ class NaiveAnalysis {
   const Resolved* statement_ = nullptr;
   const PointTask* parent_ = nullptr;  ///< in children
   std::vector<Use> homes_;             ///< of the parent's arguments
-  std::map<int, int> attached_;        ///< the instances
+  bool limited_;
+  bool fell_back_ = false;
+  std::vector<std::unique_ptr<data::MemoryPool>> pools_;  ///< where limited
+  std::vector<Instance> retired_;                         ///< their bytes are still taken
+  static constexpr std::size_t kept_back = 16;            ///< at most so many
+  std::uint64_t point_ = 0;                               ///< the point task, or the like
+  std::size_t rank_ = 0;                                  ///< within its launch
+  std::map<int, int> attached_;                           ///< the instances
 };
 
 }  // namespace refrain::test

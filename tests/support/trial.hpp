@@ -21,7 +21,7 @@ struct Setting {
   bool seeded = false;  ///< run in an order decided by the program's seed
   MappingRule::Style style = MappingRule::Style::plain;
   bool every_launch = false;    ///< the mapper is asked each time
-  bool limited_memory = false;  ///< instances are evicted: only results are judged
+  bool limited_memory = false;  ///< instances are evicted
   bool check = false;           ///< checked accessors
 };
 

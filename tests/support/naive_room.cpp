@@ -1,0 +1,88 @@
+// Where memory is limited: making room for instances. Part of NaiveAnalysis.
+
+#include <algorithm>
+#include <utility>
+
+#include "data/layout.hpp"
+#include "support/dimensions.hpp"
+#include "support/naive_analysis.hpp"
+
+namespace refrain::test {
+
+/// Gives the instance bytes, if there can be room.
+bool NaiveAnalysis::allocate(Instance& made) {
+  const Shape& shape = program_->shape(made.owner);
+  std::vector<data::BoxPoint> points;
+  for (std::size_t i = 0; i < shape.points.size(); ++i)
+    if (has(made.points, static_cast<int>(i))) points.push_back(shape.points[i]);
+  const data::IndexSpaceRef space = data::IndexSpace::from_points(shape.dim, points);
+  const data::InstanceLayout layout(
+      *space, size_of(shape.fields[static_cast<std::size_t>(made.field)]), {.order = made.order});
+  data::MemoryPool& pool = *pools_[made.memory];
+  const auto take = [&] {
+    made.block = pool.allocate(layout.bytes, layout.alignment);
+    return made.block != nullptr;
+  };
+  if (retired_.size() >= kept_back) collect();
+  while (!take()) {
+    collect();
+    if (take()) return true;
+    if (!pool.fits_ever(layout.bytes) || !evict_one(made.memory)) return false;
+  }
+  return true;
+}
+
+/// The bytes of what has ended go back.
+void NaiveAnalysis::collect() {
+  for (const Instance& instance : retired_)
+    if (instance.block != nullptr) pools_[instance.memory]->release(instance.block);
+  retired_.clear();
+}
+
+/// Drops what was used longest ago, among equals the one made first; false if all is in use.
+bool NaiveAnalysis::evict_one(MemoryId memory) {
+  int victim = -1;
+  std::uint64_t oldest = point_;
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
+    const Instance& is = instances_[i];
+    if (is.block == nullptr || is.memory != memory || is.last_use >= oldest) continue;
+    victim = static_cast<int>(i);
+    oldest = is.last_use;
+  }
+  if (victim < 0) return false;
+  ResolvedArgument all;
+  all.tree = instances_[static_cast<std::size_t>(victim)].owner;
+  all.field = instances_[static_cast<std::size_t>(victim)].field;
+  all.points = program_->shape(all.tree).all();
+  const MemoryId refuge = mapping_->machine().memories(MemoryKind::system)[0];
+  for (int i = 0; i < max_points; ++i) {
+    if (!has(all.points, i)) continue;
+    const PointState& at = state(all, i);
+    if (at.fill_pending || at.valid != std::set{victim}) continue;
+    copy_point(all, i, victim, try_memory(all, {}, refuge), rank_, -1);
+  }
+  release(victim);
+  return true;
+}
+
+void NaiveAnalysis::release(int number) {
+  Instance& instance = instances_[static_cast<std::size_t>(number)];
+  instance.alive = false;
+  for (PointState& at : fields_[{instance.owner, instance.field}]) {
+    at.valid.erase(number);
+    at.uses.erase(number);
+  }
+  if (!limited_) return;
+  retired_.push_back(std::exchange(instance, Instance{.alive = false}));
+  if (retired_.size() >= kept_back) collect();
+}
+
+/// A region tree ends.
+void NaiveAnalysis::release_all(int tree) {
+  for (int field = 0; field < max_fields; ++field)
+    for (std::size_t i = instances_.size(); i-- > 0;)
+      if (instances_[i].alive && instances_[i].owner == tree && instances_[i].field == field)
+        release(static_cast<int>(i));
+}
+
+}  // namespace refrain::test
