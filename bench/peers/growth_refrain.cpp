@@ -58,7 +58,7 @@ class Singles final : public Program {
     }
     const IndexSpace<1> points(Rect1{0, values_per_region - 1});
     for (std::int64_t r = 0; r < shape["regions"]; ++r) {
-      const Region<1> region(context.make_region(points.shared(), fields));
+      const Region<1> region(context.make_region(points, fields));
       for (const AnyField& field : fields) {
         arguments_.push_back(region[Field<double>(field.name)]);
       }

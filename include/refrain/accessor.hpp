@@ -43,16 +43,25 @@ struct ArgumentPoints {
   AnyRegion region;
 };
 
+}  // namespace detail
+
 /// A region argument as the task sees it. What it points to lasts as long as the task runs (the access is
 /// open).
 struct PhysicalArgument {
-  const ArgumentPoints* points = nullptr;
+  const detail::ArgumentPoints* points = nullptr;
   union {
-    const Placement* placement = nullptr;
-    Accumulator* accumulator;  ///< of a reduction, in place of that
+    const detail::Placement* placement = nullptr;
+    detail::Accumulator* accumulator;  ///< of a reduction, in place of that
   };
-  const ArgumentInfo* info = nullptr;  ///< set when accesses are checked
+  const detail::ArgumentInfo* info = nullptr;  ///< set when accesses are checked
+
+  /// The address of the value at a point. Not of a reduction.
+  [[nodiscard]] std::byte* at(const Point<3>& p) const;
+  /// Of a reduction: the address of what the task contributes at a point.
+  [[nodiscard]] std::byte* contribution(const Point<3>& p) const;
 };
+
+namespace detail {
 
 /// Throws UsageError unless the point belongs to the argument and may be touched now.
 void check_access(const ArgumentInfo& info, const Point<3>& p);
@@ -82,6 +91,29 @@ constexpr int accumulator_chunk_shift(std::size_t value_size) {
 std::byte** accumulator_chunks(Accumulator& accumulator);
 /// Makes the chunk at this position, of identities, unless it is there.
 std::byte* accumulator_touch(Accumulator& accumulator, std::size_t chunk);
+
+}  // namespace detail
+
+inline std::byte* PhysicalArgument::at(const Point<3>& p) const {
+  if (info != nullptr) [[unlikely]]
+    detail::check_access(*info, p);
+  std::byte* address = placement->origin;
+  for (int d = 0; d < 3; ++d) address += p[d] * placement->stride[d];
+  return address;
+}
+
+inline std::byte* PhysicalArgument::contribution(const Point<3>& p) const {
+  if (info != nullptr) [[unlikely]]
+    detail::check_access(*info, p);
+  const Rect<3>& bounds = *points->bounds;
+  std::size_t index = 0;
+  for (int d = 0; d < 3; ++d)
+    index = index * static_cast<std::size_t>(bounds.hi[d] - bounds.lo[d] + 1) +
+            static_cast<std::size_t>(p[d] - bounds.lo[d]);
+  return static_cast<std::byte*>(detail::accumulator_slot(*accumulator, index));
+}
+
+namespace detail {
 
 template <class T, int N, class Value>
 class DenseAccessor {
@@ -176,7 +208,7 @@ class Reduce {
   static constexpr int dim = N;
   static constexpr Privilege privilege = Privilege::reduce;
 
-  explicit Reduce(const detail::PhysicalArgument& a)
+  explicit Reduce(const PhysicalArgument& a)
       : accumulator_(a.accumulator),
         chunks_(detail::accumulator_chunks(*a.accumulator)),
         rects_(a.points->rects),

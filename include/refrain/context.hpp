@@ -25,13 +25,15 @@ struct AttachLayout {
   Coord stride[3] = {0, 0, 0};  ///< all zero: C order, contiguous
 };
 
+/// How two partitions are combined, colour by colour.
+enum class SetOperation : std::uint8_t { unite, intersect, subtract };
+
 /// An accessor of the program itself (inline access); the data is the program's until the end of the
 /// scope. Launches that conflict with it wait for that, so waiting for one of them inside is a Deadlock.
 template <class Accessor>
 class Access : public Accessor {
  public:
-  Access(runtime::ContextImpl& context, std::uint64_t ticket,
-         const detail::PhysicalArgument& argument)
+  Access(runtime::ContextImpl& context, std::uint64_t ticket, const PhysicalArgument& argument)
       : Accessor(argument), context_(&context), ticket_(ticket) {}
   Access(Access&& other) noexcept
       : Accessor(other), context_(std::exchange(other.context_, nullptr)), ticket_(other.ticket_) {}
@@ -70,9 +72,9 @@ class Context {
   Region<N> region(const IndexSpace<N>& points, const Field<T>&... fields) {
     static_assert(sizeof...(T) > 0, "a region needs at least one field");
     const AnyField columns[] = {fields...};
-    return Region<N>{make_region(points.shared(), columns)};
+    return Region<N>{make_region(points, columns)};
   }
-  AnyRegion make_region(const detail::SharedIndexSpace& points, std::span<const AnyField> fields);
+  AnyRegion make_region(const AnyIndexSpace& points, std::span<const AnyField> fields);
 
   /// Ends a region (with all its subregions, partitions and data), or a partition (and what was made
   /// of its pieces). An operation of the stream: earlier launches still finish with it, and the
@@ -91,6 +93,12 @@ class Context {
     Point<3> erased{1, 1, 1};
     for (int d = 0; d < N; ++d) erased[d] = colours[d];
     return Partition<N>{make_blocks(region, erased, where)};
+  }
+  /// Blocks of `size` points per dimension from the region's low end; the last may be smaller.
+  template <int N>
+  Partition<N> blocks_of_size(const Region<N>& region, const std::type_identity_t<Point<N>>& size,
+                              Where where = Where::current()) {
+    return Partition<N>{make_blocks_of_size(region, erase(size), where)};
   }
   /// Each piece grown by `width` points in every direction, clipped to the region.
   template <int N>
@@ -119,25 +127,30 @@ class Context {
   Partition<N> restrict_to(const Region<N>& region, const IndexSpace<M>& colours,
                            const Projection& transform, const Rect<N>& extent,
                            Where where = Where::current()) {
-    return Partition<N>{make_restriction(region, colours.shared(), transform,
-                                         {erase(extent.lo), erase(extent.hi)}, where)};
+    return Partition<N>{
+        make_restriction(region, colours, transform, {erase(extent.lo), erase(extent.hi)}, where)};
   }
   /// Piece of colour c: the points whose `field` holds c. Waits for the field.
   template <int N, int M>
   Partition<N> by_colour(const Region<N>& region, const Field<Point<M>>& field,
                          const IndexSpace<M>& colours, Where where = Where::current()) {
-    return Partition<N>{make_by_colour(region, field, colours.shared(), where)};
+    return Partition<N>{make_by_colour(region, field, colours, where)};
   }
   template <int N>
   Partition<N> by_colour(const Region<N>& region, const Field<Coord>& field, Coord colours,
                          Where where = Where::current()) {
-    return Partition<N>{
-        make_by_colour(region, field, IndexSpace<1>(Rect1{0, colours - 1}).shared(), where)};
+    return Partition<N>{make_by_colour(region, field, IndexSpace<1>(Rect1{0, colours - 1}), where)};
   }
   /// Piece of colour c: the points of `target` that `field` points to from pieces(c). Waits for the field.
   template <int N, int M>
   Partition<M> image(const Region<M>& target, const Partition<N>& pieces,
                      const Field<Point<M>>& field, Where where = Where::current()) {
+    return Partition<M>{make_image(target, pieces, field, where)};
+  }
+  /// The same for fields that point to all points of a rectangle (to none, where it is empty).
+  template <int N, int M>
+  Partition<M> image(const Region<M>& target, const Partition<N>& pieces,
+                     const Field<Rect<M>>& field, Where where = Where::current()) {
     return Partition<M>{make_image(target, pieces, field, where)};
   }
   /// Piece of colour c: the points of `source` whose `field` points into pieces(c). Waits for the field.
@@ -146,28 +159,32 @@ class Context {
                         const Field<Point<M>>& field, Where where = Where::current()) {
     return Partition<N>{make_preimage(source, pieces, field, where)};
   }
+  /// The same for rectangles: those that have a point in common with pieces(c).
+  template <int N, int M>
+  Partition<N> preimage(const Region<N>& source, const Partition<M>& pieces,
+                        const Field<Rect<M>>& field, Where where = Where::current()) {
+    return Partition<N>{make_preimage(source, pieces, field, where)};
+  }
   /// Colour by colour; both are partitions of one region tree with the same colours.
   template <int N>
   Partition<N> unite(const Partition<N>& a, const Partition<N>& b, Where where = Where::current()) {
-    return Partition<N>{make_combination(a, b, '|', where)};
+    return Partition<N>{make_combination(a, b, SetOperation::unite, where)};
   }
   template <int N>
   Partition<N> intersect(const Partition<N>& a, const Partition<N>& b,
                          Where where = Where::current()) {
-    return Partition<N>{make_combination(a, b, '&', where)};
+    return Partition<N>{make_combination(a, b, SetOperation::intersect, where)};
   }
   template <int N>
   Partition<N> subtract(const Partition<N>& a, const Partition<N>& b,
                         Where where = Where::current()) {
-    return Partition<N>{make_combination(a, b, '-', where)};
+    return Partition<N>{make_combination(a, b, SetOperation::subtract, where)};
   }
   /// Pieces given explicitly, colours 0 .. size-1; each within the region.
   template <int N>
   Partition<N> partition(const Region<N>& region, const std::vector<IndexSpace<N>>& pieces,
                          Where where = Where::current()) {
-    std::vector<const detail::SharedIndexSpace*> shared;
-    for (const auto& piece : pieces) shared.push_back(&piece.shared());
-    return Partition<N>{make_explicit(region, shared, where)};
+    return Partition<N>{make_explicit(region, {pieces.begin(), pieces.end()}, where)};
   }
 
   // --- data ---------------------------------------------------------------------------------------
@@ -192,7 +209,7 @@ class Context {
   /// Access from the program itself: `auto x = ctx.access<Read>(region[field])`. Waits for the data.
   template <template <class, int> class A, class T, int N>
   Access<A<T, N>> access(const RegionArgument<T, N>& argument, Where where = Where::current()) {
-    detail::PhysicalArgument physical;
+    PhysicalArgument physical;
     const std::uint64_t ticket =
         begin_access(argument.region, argument.field, A<T, N>::privilege, physical, where);
     return {impl_, ticket, physical};
@@ -326,16 +343,17 @@ class Context {
   template <class K, class D, class... Args>
   auto group_launch(const K& task, Where where, const D& domain, Args&&... args) {
     static_assert(
-        requires { detail::launch_domain(domain); },
+        std::is_constructible_v<LaunchDomain, const D&>,
         "the first argument of a group launch is its domain: a number of points, a Rect or "
         "an IndexSpace");
-    const detail::LaunchDomain points = detail::launch_domain(domain);
-    return typed_launch<true>(task, where, &points, std::forward<Args>(args)...);
+    if constexpr (std::is_constructible_v<LaunchDomain, const D&>) {
+      const LaunchDomain points(domain);
+      return typed_launch<true>(task, where, &points, std::forward<Args>(args)...);
+    }
   }
 
   template <bool Group, class K, class... Args>
-  auto typed_launch(const K& task, Where where, const detail::LaunchDomain* domain,
-                    Args&&... args) {
+  auto typed_launch(const K& task, Where where, const LaunchDomain* domain, Args&&... args) {
     using TaskType = std::remove_cvref_t<decltype(detail::plain_task(task))>;
     using Parameters = typename detail::Explicit<typename TaskType::parameters>::type;
     using Values = typename TaskType::values;
@@ -360,7 +378,7 @@ class Context {
     request.domain = domain;
     request.requirements = {requirements.data(), accessors};
     request.values = &values;
-    request.value_ops = value_count > 0 ? &detail::value_ops<Values> : nullptr;
+    request.value_ops = value_count > 0 ? &value_ops<Values> : nullptr;
     request.futures = {futures.data(), future_count};
     request.hints = detail::hints_of(task);
     request.where = where;
@@ -390,7 +408,7 @@ class Context {
 
   // The by-value arguments, in order, as the tuple of slots that the task's body expects.
   template <class Values, class Parameters, class... Args>
-  static Values take_values(const detail::LaunchDomain* domain, Args&&... args) {
+  static Values take_values(const LaunchDomain* domain, Args&&... args) {
     auto one = [&]<class P, class A>(std::type_identity<P>, A&& argument) {
       if constexpr (detail::is_value<P>)
         return std::tuple(
@@ -404,36 +422,50 @@ class Context {
     (std::index_sequence_for<Args...>{});
   }
 
-  AnyPartition make_blocks(const AnyRegion& region, const Point<3>& colours, Where where);
-  AnyPartition make_halo(const AnyPartition& pieces, const Point<3>& width, Where where);
-  AnyPartition make_interior(const AnyPartition& pieces, const Point<3>& width, Where where);
-  AnyPartition make_restriction(const AnyRegion& region, const detail::SharedIndexSpace& colours,
-                                const Projection& transform, const Rect<3>& extent, Where where);
-  AnyPartition make_by_colour(const AnyRegion& region, const AnyField& field,
-                              const detail::SharedIndexSpace& colours, Where where);
-  AnyPartition make_image(const AnyRegion& target, const AnyPartition& pieces,
-                          const AnyField& field, Where where);
-  AnyPartition make_preimage(const AnyRegion& source, const AnyPartition& pieces,
-                             const AnyField& field, Where where);
-  AnyPartition make_combination(const AnyPartition& a, const AnyPartition& b, char operation,
-                                Where where);
-  AnyPartition make_explicit(const AnyRegion& region,
-                             const std::vector<const detail::SharedIndexSpace*>& pieces,
-                             Where where);
-
  public:
   // --- the run-time forms of the calls above ------------------------------------------------------
-  void fill_bytes(const AnyRegion& region, const AnyField& field, const void* value, Where where);
+  // Points and widths with the coordinates that the region has; the others are not looked at.
+
+  AnyPartition make_blocks(const AnyRegion& region, const Point<3>& colours,
+                           Where where = Where::current());
+  AnyPartition make_blocks_of_size(const AnyRegion& region, const Point<3>& size,
+                                   Where where = Where::current());
+  AnyPartition make_halo(const AnyPartition& pieces, const Point<3>& width,
+                         Where where = Where::current());
+  AnyPartition make_interior(const AnyPartition& pieces, const Point<3>& width,
+                             Where where = Where::current());
+  AnyPartition make_restriction(const AnyRegion& region, const AnyIndexSpace& colours,
+                                const Projection& transform, const Rect<3>& extent,
+                                Where where = Where::current());
+  // Fields of Points with the dimensions of the colours (the region pointed to), or of Rects.
+  AnyPartition make_by_colour(const AnyRegion& region, const AnyField& field,
+                              const AnyIndexSpace& colours, Where where = Where::current());
+  AnyPartition make_image(const AnyRegion& target, const AnyPartition& pieces,
+                          const AnyField& field, Where where = Where::current());
+  AnyPartition make_preimage(const AnyRegion& source, const AnyPartition& pieces,
+                             const AnyField& field, Where where = Where::current());
+  AnyPartition make_combination(const AnyPartition& a, const AnyPartition& b,
+                                SetOperation operation, Where where = Where::current());
+  AnyPartition make_explicit(const AnyRegion& region, const std::vector<AnyIndexSpace>& pieces,
+                             Where where = Where::current());
+
+  /// `value`: one value of the field's type.
+  void fill_bytes(const AnyRegion& region, const AnyField& field, const void* value,
+                  Where where = Where::current());
   void fill_future(const AnyRegion& region, const AnyField& field, const AnyFuture& value,
-                   Where where);
+                   Where where = Where::current());
   void copy_fields(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
-                   const AnyField& target_field, Where where);
+                   const AnyField& target_field, Where where = Where::current());
+  /// Returns a ticket for end_access. `physical` says where the data is until then.
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
-                             detail::PhysicalArgument& physical, Where where);
+                             PhysicalArgument& physical, Where where = Where::current());
+  void end_access(std::uint64_t ticket);
   void attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
-                     const AttachLayout& layout, Where where);
-  void detach_memory(const AnyRegion& region, const AnyField& field, Where where);
-  AnyFuture reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where);
+                     const AttachLayout& layout = {}, Where where = Where::current());
+  void detach_memory(const AnyRegion& region, const AnyField& field,
+                     Where where = Where::current());
+  AnyFuture reduce_futures(const AnyFuture& values, const ReductionOp& op,
+                           Where where = Where::current());
 
   [[nodiscard]] runtime::ContextImpl& impl() const { return impl_; }
 

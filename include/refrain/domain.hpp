@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "refrain/geometry.hpp"
@@ -102,10 +103,36 @@ class Domain {
   bool dense_ = true;
 };
 
-/// An owned set of points for making sparse regions, launch domains and explicit partitions. Immutable
-/// and interned: equal sets share one representation.
+/// An owned set of points with its dimensions forgotten: coordinates beyond `dim` are not looked at, and
+/// are 0 in answers. Immutable and interned: equal sets share one representation.
+class AnyIndexSpace {
+ public:
+  AnyIndexSpace(int dim, const Rect<3>& dense);
+  /// The union of the rectangles, which may overlap.
+  AnyIndexSpace(int dim, std::span<const Rect<3>> rects);
+  /// The set of the points.
+  AnyIndexSpace(int dim, std::span<const Point<3>> points);
+
+  [[nodiscard]] int dim() const;
+  [[nodiscard]] std::size_t volume() const;
+  [[nodiscard]] Rect<3> bounds() const;
+  /// The disjoint rectangles that it consists of, in order; valid as long as this object.
+  [[nodiscard]] std::span<const Rect<3>> rects() const;
+  friend bool operator==(const AnyIndexSpace& a, const AnyIndexSpace& b) { return a.equals(b); }
+
+  /// For the runtime: the interned set.
+  explicit AnyIndexSpace(std::shared_ptr<const detail::SharedIndexSpace> shared)
+      : shared_(std::move(shared)) {}
+  [[nodiscard]] const detail::SharedIndexSpace& shared() const { return *shared_; }
+
+ private:
+  [[nodiscard]] bool equals(const AnyIndexSpace& other) const;
+  std::shared_ptr<const detail::SharedIndexSpace> shared_;
+};
+
+/// A set of N-dimensional points for making sparse regions, launch domains and explicit partitions.
 template <int N>
-class IndexSpace {
+class IndexSpace : public AnyIndexSpace {
  public:
   IndexSpace() : IndexSpace(Rect<N>{}) {}
   IndexSpace(const Rect<N>& dense);
@@ -117,15 +144,6 @@ class IndexSpace {
   explicit IndexSpace(const std::vector<Point<N>>& points);
 
   [[nodiscard]] Domain<N> domain() const;
-  [[nodiscard]] std::size_t volume() const;
-  friend bool operator==(const IndexSpace& a, const IndexSpace& b) { return a.equals(b); }
-
-  /// For the runtime: the interned set.
-  [[nodiscard]] const detail::SharedIndexSpace& shared() const { return *shared_; }
-
- private:
-  [[nodiscard]] bool equals(const IndexSpace& other) const;
-  std::shared_ptr<const detail::SharedIndexSpace> shared_;
 };
 
 }  // namespace refrain

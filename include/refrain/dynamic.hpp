@@ -3,13 +3,16 @@
 // The typed API (task.hpp, context.hpp) is built on it; so are libraries and other languages.
 // Everything is checked when the launch is made; errors are those of the typed API.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <source_location>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "refrain/accessor.hpp"
@@ -21,13 +24,25 @@ namespace refrain {
 
 class Context;
 
-namespace detail {
-
-/// A set of launch points: a dense rectangle in `dim` dimensions, or an index space.
+/// The points of a group launch: a number of points (0 .. n-1), a dense rectangle, or an index space, which
+/// must live until the launch is made.
 struct LaunchDomain {
   int dim = 1;
   Rect<3> rect{{0, 0, 0}, {0, 0, 0}};
-  const SharedIndexSpace* sparse = nullptr;
+  const detail::SharedIndexSpace* sparse = nullptr;
+
+  template <std::integral I>
+  LaunchDomain(I points) : rect{{0, 0, 0}, {static_cast<Coord>(points) - 1, 0, 0}} {}
+  template <int N>
+  LaunchDomain(const Rect<N>& points) : dim(N) {
+    for (int d = 0; d < N; ++d) {
+      rect.lo[d] = points.lo[d];
+      rect.hi[d] = points.hi[d];
+    }
+  }
+  LaunchDomain(int rect_dim, const Rect<3>& points) : dim(rect_dim), rect(points) {}
+  LaunchDomain(const AnyIndexSpace& points) : dim(points.dim()), sparse(&points.shared()) {}
+  LaunchDomain(AnyIndexSpace&&) = delete;  // it would be gone before the launch
 };
 
 /// How to move and end a block of by-value arguments whose type the runtime does not know.
@@ -38,6 +53,15 @@ struct ValueOps {
                void* from) = nullptr;  ///< move-constructs `to`; `from` stays destructible
   void (*destroy)(void* values) = nullptr;
 };
+
+/// Those of a C++ type.
+template <class Values>
+inline constexpr ValueOps value_ops{
+    sizeof(Values), alignof(Values),
+    [](void* to, void* from) { ::new (to) Values(std::move(*static_cast<Values*>(from))); },
+    [](void* values) { static_cast<Values*>(values)->~Values(); }};
+
+namespace detail {
 
 /// Makes the Context of a running task when the body asks for it.
 class ContextSource {
@@ -54,8 +78,8 @@ class ContextSource {
 
 /// What a task body is called with.
 struct TaskFrame {
-  std::span<const detail::PhysicalArgument> arguments;  ///< one per requirement
-  void* values = nullptr;                               ///< the launch's by-value arguments
+  std::span<const PhysicalArgument> arguments;  ///< one per requirement
+  void* values = nullptr;                       ///< the launch's by-value arguments
   std::span<const AnyFuture> futures;  ///< those of the launch request; their values are there
   void* result = nullptr;              ///< storage for the return value; null if the task has none
   Point<3> point{};                    ///< the point of a group launch
@@ -64,6 +88,11 @@ struct TaskFrame {
 
   /// The context for launching child tasks.
   [[nodiscard]] Context& context() const { return source->context(); }
+  /// In a body for ProcessorKind::gang: calls f(begin, end) for pieces of [0, count), on several cores.
+  void parallel_for(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& f,
+                    std::int64_t grain = 1) const {
+    source->parallel_for(count, grain, f);
+  }
   /// Argument i as an accessor: `frame.get<Read<double>>(0)`. The requirement must fit the accessor,
   /// which is looked at where accesses are checked.
   template <class Accessor>
@@ -136,14 +165,21 @@ struct LaunchHints {
 /// Everything about one launch.
 struct LaunchRequest {
   const detail::TaskRecord* task = nullptr;
-  const detail::LaunchDomain* domain = nullptr;  ///< null: a single launch
+  const LaunchDomain* domain = nullptr;  ///< null: a single launch
   std::span<const Requirement> requirements;
   void* values = nullptr;  ///< moved from
-  const detail::ValueOps* value_ops = nullptr;
-  std::span<detail::FutureState* const> futures;  ///< awaited before the task starts
+  const ValueOps* value_ops = nullptr;
+  std::span<detail::FutureState* const> futures;  ///< AnyFuture::state() of those the task awaits
   LaunchHints hints;
   std::source_location where;
   bool wants_future = false;  ///< the caller keeps the result
+
+  LaunchRequest() = default;
+  /// A single launch without arguments; the rest is for the caller to fill in. The task must live until
+  /// the launch is made.
+  explicit LaunchRequest(const DynamicTask& launched,
+                         std::source_location at = std::source_location::current())
+      : task(launched.record().get()), where(at) {}
 };
 
 }  // namespace refrain

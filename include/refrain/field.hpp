@@ -13,6 +13,11 @@ struct AnyField {
   std::string_view name;
   std::uint64_t key = 0;  ///< hash of the name, so that a launch compares one number
   const ValueType* type = nullptr;
+
+  constexpr AnyField() = default;
+  /// The name and the type must live as long as the field is used.
+  constexpr AnyField(std::string_view field_name, const ValueType& field_type)
+      : name(field_name), key(detail::hash_name(field_name)), type(&field_type) {}
 };
 
 /// A field holding one T per point: `static constexpr Field<double> state{"state"};`.
@@ -20,8 +25,7 @@ struct AnyField {
 template <class T>
 struct Field : AnyField {
   using value_type = T;
-  constexpr explicit Field(std::string_view field_name)
-      : AnyField{field_name, detail::hash_name(field_name), &value_type_of()} {}
+  constexpr explicit Field(std::string_view field_name) : AnyField(field_name, value_type_of()) {}
 
  private:
   static constexpr const ValueType& value_type_of() { return refrain::value_type<T>(); }

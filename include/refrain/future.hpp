@@ -52,6 +52,12 @@ class AnyFuture {
   [[nodiscard]] bool ready() const { return detail::is_ready(held()); }
   /// Waits for the launch; rethrows its failure.
   void wait() const { detail::await(held()); }
+  /// How many values there are: one per point of a group launch, else one.
+  [[nodiscard]] std::size_t points() const { return detail::point_count(held()); }
+  /// Waits for the value at this position in the order of the launch domain; its bytes.
+  [[nodiscard]] const void* value(std::size_t rank = 0) const {
+    return detail::await_point(held(), rank);
+  }
   [[nodiscard]] detail::FutureState* state() const noexcept { return state_; }
 
  protected:
@@ -86,11 +92,9 @@ class FutureMap : public AnyFuture {
   using AnyFuture::AnyFuture;
   /// The caller knows that the future holds T.
   explicit FutureMap(AnyFuture future) noexcept : AnyFuture(std::move(future)) {}
-  [[nodiscard]] std::size_t size() const { return detail::point_count(held()); }
+  [[nodiscard]] std::size_t size() const { return points(); }
   /// The value of the point at this position in the order of the launch domain; waits for it.
-  [[nodiscard]] const T& get(std::size_t rank) const {
-    return *static_cast<const T*>(detail::await_point(held(), rank));
-  }
+  [[nodiscard]] const T& get(std::size_t rank) const { return *static_cast<const T*>(value(rank)); }
 };
 
 }  // namespace refrain

@@ -28,25 +28,6 @@ struct Explicit<TypeList<P, Rest...>, Done...>
     : std::conditional_t<is_implicit<P>, Explicit<TypeList<Rest...>, Done...>,
                          Explicit<TypeList<Rest...>, Done..., P>> {};
 
-/// The launch domain from an int, a Rect or an IndexSpace.
-template <std::integral I>
-LaunchDomain launch_domain(I points) {
-  return {1, {{0, 0, 0}, {static_cast<Coord>(points) - 1, 0, 0}}, nullptr};
-}
-template <int N>
-LaunchDomain launch_domain(const Rect<N>& rect) {
-  LaunchDomain domain{N, {{0, 0, 0}, {0, 0, 0}}, nullptr};
-  for (int d = 0; d < N; ++d) {
-    domain.rect.lo[d] = rect.lo[d];
-    domain.rect.hi[d] = rect.hi[d];
-  }
-  return domain;
-}
-template <int N>
-LaunchDomain launch_domain(const IndexSpace<N>& space) {
-  return {N, {{0, 0, 0}, {0, 0, 0}}, &space.shared()};
-}
-
 template <class T>
 inline constexpr bool is_region_argument = false;
 template <class T, int N>
@@ -132,12 +113,6 @@ ValueSlot<T> make_slot(Argument&& argument, const LaunchDomain* domain) {
     return ValueSlot<T>{std::in_place_index<0>, static_cast<T>(std::forward<Argument>(argument))};
   }
 }
-
-template <class Values>
-inline constexpr ValueOps value_ops{
-    sizeof(Values), alignof(Values),
-    [](void* to, void* from) { ::new (to) Values(std::move(*static_cast<Values*>(from))); },
-    [](void* values) { static_cast<Values*>(values)->~Values(); }};
 
 template <class T>
 const T& plain_task(const T& task) {

@@ -25,6 +25,7 @@ struct AnyRegion {
   std::uint32_t generation = 0;
 
   [[nodiscard]] int dim() const;
+  [[nodiscard]] AnyIndexSpace points() const;
   [[nodiscard]] std::string name()
       const;  ///< as in error texts: "region 3", "region 3[blocks 1, 4]"
   friend bool operator==(const AnyRegion&, const AnyRegion&) = default;
@@ -38,6 +39,7 @@ struct AnyPartition {
 
   [[nodiscard]] int dim() const;
   [[nodiscard]] int colour_dim() const;
+  [[nodiscard]] AnyIndexSpace colours() const;
   [[nodiscard]] std::size_t pieces() const;  ///< number of colours
   [[nodiscard]] bool is_disjoint() const;    ///< no two pieces share a point (computed, then kept)
   [[nodiscard]] bool is_complete() const;    ///< the pieces cover the parent (computed, then kept)

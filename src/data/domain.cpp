@@ -2,9 +2,11 @@
 
 #include "refrain/domain.hpp"
 
+#include <string>
 #include <utility>
 
 #include "data/shared_index_space.hpp"
+#include "refrain/error.hpp"
 
 namespace refrain {
 
@@ -15,41 +17,83 @@ std::shared_ptr<const detail::SharedIndexSpace> share(data::IndexSpaceRef space)
       detail::SharedIndexSpace{std::move(space)});
 }
 
+void check_dim(int dim) {
+  if (dim < 1 || dim > 3)
+    throw UsageError("an index space of " + std::to_string(dim) +
+                     " dimensions: there are 1, 2 and 3");
+}
+
+data::BoxPoint cut(int dim, data::BoxPoint p) {
+  for (int d = dim; d < 3; ++d) p[d] = 0;
+  return p;
+}
+
+data::Box cut(int dim, const data::Box& box) { return {cut(dim, box.lo), cut(dim, box.hi)}; }
+
+}  // namespace
+
+AnyIndexSpace::AnyIndexSpace(int dim, const Rect<3>& dense) {
+  check_dim(dim);
+  shared_ = share(data::IndexSpace::dense(dim, cut(dim, dense)));
+}
+
+AnyIndexSpace::AnyIndexSpace(int dim, std::span<const Rect<3>> rects) {
+  check_dim(dim);
+  data::BoxList boxes;
+  boxes.reserve(rects.size());
+  for (const Rect<3>& rect : rects)
+    if (const data::Box box = cut(dim, rect); !box.empty()) boxes.push_back(box);
+  shared_ = share(data::IndexSpace::from_boxes(dim, std::move(boxes)));
+}
+
+AnyIndexSpace::AnyIndexSpace(int dim, std::span<const Point<3>> points) {
+  check_dim(dim);
+  std::vector<data::BoxPoint> cut_points;
+  cut_points.reserve(points.size());
+  for (const Point<3>& p : points) cut_points.push_back(cut(dim, p));
+  shared_ = share(data::IndexSpace::from_points(dim, cut_points));
+}
+
+int AnyIndexSpace::dim() const { return shared_->space->dim(); }
+std::size_t AnyIndexSpace::volume() const { return shared_->space->volume(); }
+Rect<3> AnyIndexSpace::bounds() const { return shared_->space->bounds(); }
+std::span<const Rect<3>> AnyIndexSpace::rects() const { return shared_->space->boxes(); }
+bool AnyIndexSpace::equals(const AnyIndexSpace& other) const {
+  return shared_->space == other.shared_->space;
+}
+
+namespace {
+
+template <int N>
+std::vector<Rect<3>> erase_all(std::span<const Rect<N>> rects) {
+  std::vector<Rect<3>> erased;
+  for (const Rect<N>& rect : rects) erased.push_back(data::erase_dimension(rect));
+  return erased;
+}
+
+template <int N>
+std::vector<Point<3>> erase_all(const std::vector<Point<N>>& points) {
+  std::vector<Point<3>> erased;
+  erased.reserve(points.size());
+  for (const Point<N>& p : points) erased.push_back(data::erase_dimension(p));
+  return erased;
+}
+
 }  // namespace
 
 template <int N>
-IndexSpace<N>::IndexSpace(const Rect<N>& dense) : shared_(share(data::IndexSpace::dense(dense))) {}
+IndexSpace<N>::IndexSpace(const Rect<N>& dense) : AnyIndexSpace(N, data::erase_dimension(dense)) {}
 
 template <int N>
-IndexSpace<N>::IndexSpace(std::span<const Rect<N>> rects) {
-  data::BoxList boxes;
-  boxes.reserve(rects.size());
-  for (const Rect<N>& rect : rects)
-    if (!rect.empty()) boxes.push_back(data::erase_dimension(rect));
-  shared_ = share(data::IndexSpace::from_boxes(N, std::move(boxes)));
-}
+IndexSpace<N>::IndexSpace(std::span<const Rect<N>> rects) : AnyIndexSpace(N, erase_all(rects)) {}
 
 template <int N>
-IndexSpace<N>::IndexSpace(const std::vector<Point<N>>& points) {
-  std::vector<data::BoxPoint> erased;
-  erased.reserve(points.size());
-  for (const Point<N>& p : points) erased.push_back(data::erase_dimension(p));
-  shared_ = share(data::IndexSpace::from_points(N, erased));
-}
+IndexSpace<N>::IndexSpace(const std::vector<Point<N>>& points)
+    : AnyIndexSpace(N, erase_all(points)) {}
 
 template <int N>
 Domain<N> IndexSpace<N>::domain() const {
-  return detail::domain_of<N>(shared_->space);
-}
-
-template <int N>
-std::size_t IndexSpace<N>::volume() const {
-  return shared_->space->volume();
-}
-
-template <int N>
-bool IndexSpace<N>::equals(const IndexSpace& other) const {
-  return shared_->space == other.shared_->space;
+  return detail::domain_of<N>(shared().space);
 }
 
 template class IndexSpace<1>;

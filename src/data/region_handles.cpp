@@ -8,9 +8,22 @@
 
 namespace refrain {
 
+namespace {
+
+AnyIndexSpace public_space(const data::IndexSpaceRef& space) {
+  return AnyIndexSpace(std::make_shared<const detail::SharedIndexSpace>(space));
+}
+
+}  // namespace
+
 int AnyRegion::dim() const {
   data::check_readable(*this, "number of dimensions");
   return tree->dim();
+}
+
+AnyIndexSpace AnyRegion::points() const {
+  data::check_readable(*this, "points");
+  return public_space(tree->node(node).space);
 }
 
 std::string AnyRegion::name() const { return tree == nullptr ? "no region" : tree->name_of(*this); }
@@ -40,6 +53,10 @@ int AnyPartition::dim() const {
 }
 
 int AnyPartition::colour_dim() const { return node_of(*this, "colours").colours->dim(); }
+
+AnyIndexSpace AnyPartition::colours() const {
+  return public_space(node_of(*this, "colours").colours);
+}
 
 std::size_t AnyPartition::pieces() const { return node_of(*this, "pieces").colours->volume(); }
 

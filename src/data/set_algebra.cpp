@@ -183,19 +183,6 @@ IndexSpaceRef unite(int dim, std::span<const IndexSpaceRef> sets) {
   return IndexSpace::from_canonical(dim, canonical_list(dim, std::move(boxes)));
 }
 
-IndexSpaceRef translate(const IndexSpaceRef& a, const BoxPoint& by) {
-  BoxList boxes(a->boxes().begin(), a->boxes().end());
-  for (int d = 0; d < a->dim(); ++d) {
-    if (by[d] < -2 * coordinate_limit || by[d] > 2 * coordinate_limit)
-      throw UsageError("a translation by " + to_string(by, a->dim()) + " is out of range");
-    for (Box& box : boxes) {
-      box.lo[d] += by[d];
-      box.hi[d] += by[d];
-    }
-  }
-  return IndexSpace::from_canonical(a->dim(), std::move(boxes));
-}
-
 IndexSpaceRef grow(const IndexSpaceRef& a, const BoxPoint& width, const IndexSpaceRef& within) {
   const int dim = common_dimension(a, within);
   check_width(dim, width);

@@ -33,8 +33,6 @@ namespace refrain::data {
 [[nodiscard]] IndexSpaceRef clip(const IndexSpaceRef& a, const Box& box);
 /// The union of any number of sets in `dim` dimensions; one sweep over all their boxes, not cached.
 [[nodiscard]] IndexSpaceRef unite(int dim, std::span<const IndexSpaceRef> sets);
-/// Every point moved by `by`.
-[[nodiscard]] IndexSpaceRef translate(const IndexSpaceRef& a, const BoxPoint& by);
 /// The points of `within` at most width[d] away from a point of `a` in every dimension d (a box
 /// neighbourhood). Widths are not negative. Exact for sparse sets; not cached.
 [[nodiscard]] IndexSpaceRef grow(const IndexSpaceRef& a, const BoxPoint& width,

@@ -56,7 +56,7 @@ void ContextImpl::let_go(const exec::NodeRef& held) {
 }
 
 std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField& field,
-                                        Privilege privilege, detail::PhysicalArgument& physical,
+                                        Privilege privilege, PhysicalArgument& physical,
                                         Where where) {
   runtime_.executor().interleave();
   scope_.throttle();

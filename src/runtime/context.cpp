@@ -7,9 +7,8 @@
 
 namespace refrain {
 
-AnyRegion Context::make_region(const detail::SharedIndexSpace& points,
-                               std::span<const AnyField> fields) {
-  return impl_.make_region(points.space, fields);
+AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyField> fields) {
+  return impl_.make_region(points.shared().space, fields);
 }
 
 void Context::destroy(const AnyRegion& region, Where where) { impl_.destroy(region, where); }
@@ -44,10 +43,11 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
 }
 
 std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& field,
-                                    Privilege privilege, detail::PhysicalArgument& physical,
-                                    Where where) {
+                                    Privilege privilege, PhysicalArgument& physical, Where where) {
   return impl_.begin_access(region, field, privilege, physical, where);
 }
+
+void Context::end_access(std::uint64_t ticket) { impl_.end_access(ticket); }
 
 void Context::attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
                             const AttachLayout& layout, Where where) {

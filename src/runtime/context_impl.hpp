@@ -7,7 +7,7 @@
 // the parent waits for them, and when it ends.
 //
 // Owner: the thread that runs the program or the parent's body. The files beside this one each hold
-// one part: launch.cpp (the way of a launch), planning.cpp (first sight of one), partitions.cpp,
+// one part: launch.cpp (the way of a launch), planning.cpp (first sight of one), partitions*.cpp,
 // data_calls.cpp (regions, fills, copies), access.cpp, nested.cpp, reduce.cpp (futures of groups), and
 // waiting.cpp (fences, failures, the end).
 
@@ -81,7 +81,7 @@ class ContextImpl final : public detail::Waiter {
 
   // --- access.cpp ---
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
-                             detail::PhysicalArgument& physical, Where where);
+                             PhysicalArgument& physical, Where where);
   void end_access(std::uint64_t ticket);
   void attach(const AnyRegion& region, const AnyField& field, void* memory,
               const AttachLayout& layout, Where where);
@@ -171,7 +171,7 @@ class ContextImpl final : public detail::Waiter {
 
   // nested.cpp
   Grant make_grant(const LaunchPlan& plan, TaskPayload& payload, std::size_t requirement);
-  analysis::Instance& borrow_home(Grant& grant, const detail::PhysicalArgument& argument);
+  analysis::Instance& borrow_home(Grant& grant, const PhysicalArgument& argument);
   analysis::FieldState& granted_field(const data::RegionTree& root, std::uint32_t field,
                                       const AnyRegion& region, Privilege privilege,
                                       const ReductionOp* op, const std::string& who);

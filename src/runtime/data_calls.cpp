@@ -137,7 +137,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   check_usable(source, who.c_str());
   check_usable(target, who.c_str());
   const data::IndexSpaceRef points = target.tree->node(target.node).space;
-  if (!data::contains(source.tree->node(source.node).space, points))
+  if (source.dim() != target.dim() || !data::contains(source.tree->node(source.node).space, points))
     throw UsageError(who + ": the source " + source.name() +
                      " does not contain all points of the target " + target.name());
   if (*source_field.type != *target_field.type)

@@ -39,7 +39,7 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
   *next++ = runtime_.mapper().epoch();
   *next++ = request.futures.size() << 2 | std::uint64_t{request.hints.inline_if_ready} << 1 |
             std::uint64_t{request.wants_future};
-  if (const detail::LaunchDomain* domain = request.domain) {
+  if (const LaunchDomain* domain = request.domain) {
     *next++ = static_cast<std::uint64_t>(domain->dim);
     if (domain->sparse != nullptr) {
       *next++ = word(domain->sparse->space.get());
@@ -273,10 +273,10 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
 
   analysis::Edges edges = analysis_.edges_to(node);
   for (const AnyFuture& future : record.futures) depend_on(edges, *future.state());
-  detail::PhysicalArgument* physical = payload.arguments();
+  PhysicalArgument* physical = payload.arguments();
   for (const PlannedArgument& argument : arguments) {
     ::new (physical++)
-        detail::PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
+        PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
     if (argument.privilege != Privilege::reduce) [[likely]] {
       analysis_.use(edges, *argument.field, *argument.footprint, *argument.instance,
                     argument.privilege);

@@ -4,7 +4,7 @@
 
 namespace refrain::runtime {
 
-void LaunchRecord::take_values(void* from, const detail::ValueOps* ops) {
+void LaunchRecord::take_values(void* from, const ValueOps* ops) {
   value_ops = ops;
   if (ops == nullptr) return;
   const bool fits = ops->size <= kInlineValues && ops->alignment <= alignof(std::max_align_t);

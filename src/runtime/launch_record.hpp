@@ -31,14 +31,14 @@ struct LaunchRecord {
   std::uint32_t unreclaimed = 0;             ///< nodes that have not come back (owner)
   bool holds_something = false;              ///< values or futures, which the last point ends
   void* values = nullptr;
-  const detail::ValueOps* value_ops = nullptr;
+  const ValueOps* value_ops = nullptr;
   AnyFuture result;
   std::vector<AnyFuture> futures;
   LaunchRecord* next_free = nullptr;
   alignas(std::max_align_t) std::byte inline_values[kInlineValues];
 
   /// Moves the values in.
-  void take_values(void* from, const detail::ValueOps* ops);
+  void take_values(void* from, const ValueOps* ops);
   /// A point has run (or will not): the last one ends the values and lets go of the futures.
   void point_done();
 };
@@ -49,14 +49,14 @@ struct TaskPayload {
   LaunchRecord* record;
   std::uint32_t rank;
 
-  [[nodiscard]] detail::PhysicalArgument* arguments() {
-    return reinterpret_cast<detail::PhysicalArgument*>(this + 1);
+  [[nodiscard]] PhysicalArgument* arguments() {
+    return reinterpret_cast<PhysicalArgument*>(this + 1);
   }
   [[nodiscard]] analysis::FoldPayload** folds(const LaunchPlan& plan) {
     return reinterpret_cast<analysis::FoldPayload**>(arguments() + plan.argument_count);
   }
   static std::size_t bytes(const LaunchPlan& plan) {
-    return sizeof(TaskPayload) + plan.argument_count * sizeof(detail::PhysicalArgument) +
+    return sizeof(TaskPayload) + plan.argument_count * sizeof(PhysicalArgument) +
            plan.reductions * sizeof(analysis::FoldPayload*);
   }
 };

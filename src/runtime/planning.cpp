@@ -64,7 +64,7 @@ void ContextImpl::plan_points(LaunchPlan& plan, const LaunchRequest& request) {
     plan.points.resize(1);
     return;
   }
-  plan.domain = space_of(*request.domain);
+  plan.domain = detail::space_of(*request.domain);
   plan.dim = plan.domain->dim();
   plan.points.reserve(plan.domain->volume());
   plan.domain->for_each_point(

@@ -21,7 +21,7 @@ class RunningTask final : public detail::ContextSource,
   RunningTask(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution)
       : record_(record), payload_(payload), execution_(execution) {}
 
-  std::span<const detail::PhysicalArgument> prepare() {
+  std::span<const PhysicalArgument> prepare() {
     const LaunchPlan& plan = *record_.plan;
     if (plan.reductions > 0) [[unlikely]]
       make_accumulators();

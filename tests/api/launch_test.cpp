@@ -253,13 +253,13 @@ TEST_P(Launches, TheRunTimeApi) {
     Coord factor = 5;
     const Requirement requirements[] = {Requirement::of(blocks, number, Privilege::read_write),
                                         Requirement::of(cells, real, Privilege::read)};
-    const detail::LaunchDomain domain = detail::launch_domain(4);
+    const LaunchDomain domain = LaunchDomain(4);
     LaunchRequest request;
     request.task = scale.record().get();
     request.domain = &domain;
     request.requirements = requirements;
     request.values = &factor;
-    request.value_ops = &detail::value_ops<Coord>;
+    request.value_ops = &value_ops<Coord>;
     request.where = std::source_location::current();
     request.wants_future = true;
     const FutureMap<Coord> ranks(ctx.launch(request));

@@ -121,6 +121,49 @@ TEST_P(Regions, TreesOfThreeLevels) {
   });
 }
 
+TEST_P(Regions, BlocksOfASize) {
+  run([](Context& ctx) {
+    auto grid = ctx.region(Rect2{{-3, 5}, {6, 11}}, number);
+    auto tiles = ctx.blocks_of_size(grid, {4, 7});
+    EXPECT_EQ(tiles.pieces(), 3u);
+    EXPECT_TRUE(tiles.is_disjoint());
+    EXPECT_TRUE(tiles.is_complete());
+    EXPECT_EQ(tiles({0, 0}).domain().bounds(), (Rect2{{-3, 5}, {0, 11}}));
+    EXPECT_EQ(tiles({2, 0}).domain().bounds(), (Rect2{{5, 5}, {6, 11}}));
+    EXPECT_EQ(ctx.blocks_of_size(grid, {1000, 1000}).pieces(), 1u);
+  });
+}
+
+// Rows of a sparse matrix: each row points to a range of the entries.
+TEST_P(Regions, PartitionsThroughRectangles) {
+  constexpr Field<Rect1> range{"range"};
+  constexpr Field<Rect2> window{"window"};
+  run([&](Context& ctx) {
+    auto rows = ctx.region(Rect1{0, 5}, range, window);
+    auto entries = ctx.region(Rect1{0, 19}, number);
+    auto grid = ctx.region(Rect2{{0, 0}, {9, 9}}, number);
+    {
+      auto r = ctx.access<Write>(rows[range]);
+      auto w = ctx.access<Write>(rows[window]);
+      const Rect1 ranges[] = {{0, 2}, {3, 3}, {4, 3}, {4, 9}, {10, 25}, {-5, -1}};
+      for (Coord p = 0; p < 6; ++p) {
+        r[p] = ranges[p];
+        w[p] = Rect2{{p, p}, {p + 1, p + 2}};
+      }
+    }
+    auto blocks = ctx.blocks(rows, 3);
+    auto of_rows = ctx.image(entries, blocks, range);
+    EXPECT_EQ(of_rows(0).domain().bounds(), (Rect1{0, 3}));
+    EXPECT_EQ(of_rows(1).domain().bounds(), (Rect1{4, 9}));
+    EXPECT_EQ(of_rows(2).domain().bounds(), (Rect1{10, 19}));
+    auto seen = ctx.image(grid, blocks, window);
+    EXPECT_EQ(seen(0).domain().volume(), 6u + 6u - 2u);
+    auto back = ctx.preimage(rows, ctx.blocks(entries, 2), range);
+    EXPECT_EQ(back(0).domain().volume(), 3u);
+    EXPECT_EQ(back(1).domain().bounds(), (Rect1{4, 4}));
+  });
+}
+
 TEST_P(Regions, CountersReturnToZero) {
   const std::uint64_t futures_before = Runtime(options()).counters().futures_alive;
   Runtime runtime(options());

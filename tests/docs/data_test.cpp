@@ -66,6 +66,7 @@ TEST(DocsData, Partitions) {
       for (auto p : line.domain()) next[p] = p == 11 ? 0 : p + 1, team[p] = p % 3;
     }
     auto thirds = ctx.blocks(line, 3);         // [0..3] [4..7] [8..11]
+    auto fives = ctx.blocks_of_size(line, 5);  // [0..4] [5..9] [10..11]
     auto tiles = ctx.blocks(grid, {2, 4});     // 4 x 2 points each, colours (0, 0) .. (1, 3)
     auto near = ctx.halo(tiles, {1, 0});       // one row more above and below, clipped to the grid
     auto inner = ctx.interior(tiles, 1);       // without the grid's outermost points
@@ -78,6 +79,7 @@ TEST(DocsData, Partitions) {
     auto padded = ctx.restrict_to(line, IndexSpace<1>(Rect1{0, 2}),
                                   Projection::affine({{{4, 0, 0}}}, {}), Rect1{-1, 4});
 
+    EXPECT_EQ(fives(2).domain().bounds(), (Rect1{10, 11}));
     EXPECT_EQ(tiles({1, 3}).domain().bounds(), (Rect2{{4, 6}, {7, 7}}));
     EXPECT_EQ(near({0, 0}).domain().bounds(), (Rect2{{0, 0}, {4, 1}}));
     EXPECT_EQ(inner({0, 0}).domain().bounds(), (Rect2{{1, 1}, {3, 1}}));

@@ -113,15 +113,13 @@ TEST(DocsRuntime, RunTimeApi) {
     const std::vector<Requirement> requirements{
         Requirement::of(blocks, fy, Privilege::read_write),
         Requirement::of(blocks, fx, Privilege::read)};
-    const detail::LaunchDomain domain{1, {{0, 0, 0}, {3, 0, 0}}, nullptr};  // points 0 .. 3
+    const LaunchDomain domain(4);  // points 0 .. 3
     double a = 2.0;
-    LaunchRequest request;
-    request.task = axpy.record().get();
+    LaunchRequest request(axpy);
     request.domain = &domain;
     request.requirements = requirements;
     request.values = &a;
-    request.value_ops = &detail::value_ops<double>;
-    request.where = std::source_location::current();
+    request.value_ops = &value_ops<double>;
     ctx.launch(request);
 
     EXPECT_EQ(ctx.access<Read>(cells[fy])[99], 2.0);

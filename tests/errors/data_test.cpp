@@ -92,6 +92,40 @@ TEST(DataErrors, Partitions) {
   });
 }
 
+// What the typed API does not let one write.
+TEST(DataErrors, PartitionsWithoutTypes) {
+  static constexpr Field<double> real{"real"};
+  static constexpr Field<char> small{"small"};
+  const auto fails = [](std::initializer_list<std::string> words,
+                        const std::function<void(Context&, const AnyRegion&)>& program) {
+    expect_error<UsageError>(small_machine(), words, [&](Context& context) {
+      program(context, context.region(Rect2{{0, 0}, {3, 3}}, real, small));
+    });
+  };
+  fails({"image", "'real'", "double", "2 dimensions", "data_test.cpp"},
+        [](Context& context, const AnyRegion& region) {
+          context.make_image(region, context.make_blocks(region, {2, 2, 1}), real);
+        });
+  fails({"by_colour", "'small'", "char", "1 dimensions"},
+        [](Context& context, const AnyRegion& region) {
+          context.make_by_colour(region, small, IndexSpace<1>(Rect1{0, 3}));
+        });
+  fails({"1 dimensions", "2"}, [](Context& context, const AnyRegion& region) {
+    context.make_explicit(region, {IndexSpace<1>(Rect1{0, 3})});
+  });
+  fails({"blocks_of_size", "size 0", "dimension 1", "data_test.cpp"},
+        [](Context& context, const AnyRegion& region) {
+          context.make_blocks_of_size(region, {2, 0, 1});
+        });
+  fails({"index space", "4 dimensions"}, [](Context& context, const AnyRegion&) {
+    const AnyField field = real;
+    context.make_region(AnyIndexSpace(4, Rect<3>{}), {&field, 1});
+  });
+  fails({"copy", "does not contain"}, [](Context& context, const AnyRegion& region) {
+    context.copy_fields(context.region(Rect1{0, 3}, real), real, region, real);
+  });
+}
+
 TEST(DataErrors, AttachedMemory) {
   std::array<double, 8> memory{};
   expect_error<UsageError>(small_machine(), {"region 0", "'mass'", "attached already"},

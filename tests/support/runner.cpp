@@ -26,22 +26,12 @@ namespace {
 /// Values where the runtime keeps them.
 class PhysicalView : public View {
  public:
-  PhysicalView(const ResolvedArgument& is, const Shape& shape,
-               const detail::PhysicalArgument& physical)
+  PhysicalView(const ResolvedArgument& is, const Shape& shape, const PhysicalArgument& physical)
       : View(is, shape), shape_(&shape), physical_(&physical) {}
   void* at(int point) override {
     const Point<3>& p = shape_->points[static_cast<std::size_t>(point)];
-    const Rect<3>& bounds = *physical_->points->bounds;
-    if (argument().privilege == Privilege::reduce) {
-      std::size_t index = 0;
-      for (int d = 0; d < shape_->dim; ++d)
-        index = index * static_cast<std::size_t>(bounds.hi[d] - bounds.lo[d] + 1) +
-                static_cast<std::size_t>(p[d] - bounds.lo[d]);
-      return detail::accumulator_slot(*physical_->accumulator, index);
-    }
-    std::byte* address = physical_->placement->origin;
-    for (int d = 0; d < shape_->dim; ++d) address += p[d] * physical_->placement->stride[d];
-    return address;
+    return argument().privilege == Privilege::reduce ? physical_->contribution(p)
+                                                     : physical_->at(p);
   }
   /// Are the argument's points what they should be?
   [[nodiscard]] bool right_points() const {
@@ -64,7 +54,7 @@ class PhysicalView : public View {
 
  private:
   const Shape* shape_;
-  const detail::PhysicalArgument* physical_;
+  const PhysicalArgument* physical_;
 };
 
 /// What bodies throw, and who did so first, by what the program hears.
@@ -95,7 +85,7 @@ std::atomic<int> Payload::alive{0};
 /// Names of one context: the program's, or a nested task's.
 struct Names {
   Context* context;
-  std::span<const detail::PhysicalArgument> arguments;  ///< in nested tasks
+  std::span<const PhysicalArgument> arguments;  ///< in nested tasks
   std::map<int, AnyRegion> regions;
   std::map<int, AnyPartition> partitions;
 
@@ -248,7 +238,7 @@ void Run::create(const Resolved& r, Names& names) {
   for (std::size_t f = 0; f < of.fields.size(); ++f)
     fields.push_back(field_of(of.fields[f], static_cast<int>(f)));
   names.regions[r.spec.id] = with_dim(of.dim, [&]<int N>(std::integral_constant<int, N>) {
-    return names.context->make_region(space_of<N>(of, of.all()).shared(), fields);
+    return names.context->make_region(space_of<N>(of, of.all()), fields);
   });
 }
 
@@ -275,20 +265,6 @@ AnyPartition Run::partition(const Resolved& r, const Names& names, const Partiti
   return made;
 }
 
-detail::LaunchDomain domain_of(const DomainSpec& d, IndexSpace<1>& one, IndexSpace<2>& two,
-                               IndexSpace<3>& three) {
-  if (d.dense) {
-    detail::LaunchDomain domain{d.dim, {d.points.front(), d.points.back()}, nullptr};
-    return domain;
-  }
-  const Shape shape{d.dim, d.points, {}};
-  switch (d.dim) {
-    case 1: return detail::launch_domain(one = space_of<1>(shape, shape.all()));
-    case 2: return detail::launch_domain(two = space_of<2>(shape, shape.all()));
-    default: return detail::launch_domain(three = space_of<3>(shape, shape.all()));
-  }
-}
-
 void Run::launch(const Resolved& r, const Names& names, const Partitions& partitions) {
   const LaunchSpec& l = r.spec.launch;
   std::vector<Requirement> requirements;
@@ -308,16 +284,17 @@ void Run::launch(const Resolved& r, const Names& names, const Partitions& partit
   Payload payload(this, &r);
   std::vector<detail::FutureState*> states;
   for (const int f : l.futures) states.push_back(futures_.at(f).state());
-  IndexSpace<1> one;
-  IndexSpace<2> two;
-  IndexSpace<3> three;
-  const detail::LaunchDomain domain = domain_of(l.domain, one, two, three);
+  const DomainSpec& points = l.domain;
+  const AnyIndexSpace sparse(points.dim, points.points);
+  const LaunchDomain domain =
+      points.dense ? LaunchDomain(points.dim, {points.points.front(), points.points.back()})
+                   : LaunchDomain(sparse);
   LaunchRequest request;
   request.task = tasks_[static_cast<std::size_t>(l.task)].record().get();
   request.domain = l.domain.group ? &domain : nullptr;
   request.requirements = requirements;
   request.values = &payload;
-  request.value_ops = &detail::value_ops<Payload>;
+  request.value_ops = &value_ops<Payload>;
   request.futures = states;
   request.hints = {l.priority, l.inline_if_ready};
   request.where = std::source_location::current();
@@ -363,7 +340,7 @@ void Run::run_children(const PointTask& task, const TaskFrame& frame) {
 }
 
 void Run::access(const Resolved& r, const AnyRegion& of, const Names& names) {
-  detail::PhysicalArgument physical;
+  PhysicalArgument physical;
   const std::uint64_t ticket =
       names.context->begin_access(of, field(r.target.tree, r.target.field), r.target.privilege,
                                   physical, std::source_location::current());
@@ -372,7 +349,7 @@ void Run::access(const Resolved& r, const AnyRegion& of, const Names& names) {
   if (!view.right_points()) complain("an access's domain is wrong");
   else run_body(r.spec.salt, {}, {}, views);
   observe(contents(view));
-  runtime::end_access(names.context->impl(), ticket);
+  names.context->end_access(ticket);
 }
 
 void Run::attach(const Resolved& r, const AnyRegion& of, Context& context) {

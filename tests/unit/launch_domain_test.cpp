@@ -22,30 +22,30 @@ std::vector<Point<3>> points_of(const LaunchDomain& domain) {
 }
 
 TEST(LaunchDomain, Counts) {
-  EXPECT_EQ(points_of(launch_domain(3)), (std::vector<Point<3>>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}));
-  EXPECT_TRUE(points_of(launch_domain(0)).empty());
-  EXPECT_EQ(space_of(launch_domain(0))->dim(), 1);
+  EXPECT_EQ(points_of(LaunchDomain(3)), (std::vector<Point<3>>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}));
+  EXPECT_TRUE(points_of(LaunchDomain(0)).empty());
+  EXPECT_EQ(space_of(LaunchDomain(0))->dim(), 1);
 }
 
 TEST(LaunchDomain, RectsInRowMajorOrder) {
-  const LaunchDomain domain = launch_domain(Rect2{{1, 5}, {2, 6}});
+  const LaunchDomain domain = LaunchDomain(Rect2{{1, 5}, {2, 6}});
   EXPECT_EQ(points_of(domain), (std::vector<Point<3>>{{1, 5, 0}, {1, 6, 0}, {2, 5, 0}, {2, 6, 0}}));
   EXPECT_EQ(space_of(domain)->dim(), 2);
 }
 
 TEST(LaunchDomain, SparseOnesInTheOrderOfTheDomain) {
   const IndexSpace<2> space(std::vector<Point<2>>{{2, 0}, {0, 3}, {1, 1}, {0, 1}});
-  const LaunchDomain domain = launch_domain(space);
+  const LaunchDomain domain = LaunchDomain(space);
   EXPECT_EQ(points_of(domain), (std::vector<Point<3>>{{0, 1, 0}, {0, 3, 0}, {1, 1, 0}, {2, 0, 0}}));
   EXPECT_EQ(space_of(domain), space.shared().space);
 }
 
 TEST(LaunchDomain, DenseOnesAreRemembered) {
-  const data::IndexSpaceRef line = space_of(launch_domain(4));
+  const data::IndexSpaceRef line = space_of(LaunchDomain(4));
   for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(space_of(launch_domain(4)), line);
-    EXPECT_EQ(space_of(launch_domain(100 + i))->volume(), 100u + static_cast<unsigned>(i));
-    EXPECT_NE(space_of(launch_domain(Rect2{{0, 0}, {3, 0}})),
+    EXPECT_EQ(space_of(LaunchDomain(4)), line);
+    EXPECT_EQ(space_of(LaunchDomain(100 + i))->volume(), 100u + static_cast<unsigned>(i));
+    EXPECT_NE(space_of(LaunchDomain(Rect2{{0, 0}, {3, 0}})),
               line);  // other dimensions, same rectangle
   }
 }

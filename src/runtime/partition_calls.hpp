@@ -1,0 +1,37 @@
+#pragma once
+// What the calls that make partitions ask of their handles, which have been checked.
+
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "data/region_tree.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::runtime::partition_calls {
+
+using data::IndexSpaceRef;
+
+/// "halo at main.cpp:12", for the beginning of a message.
+inline std::string at(const char* call, std::source_location where) {
+  return std::string(call) + " at " + to_string(where);
+}
+
+inline const IndexSpaceRef& points_of(const AnyRegion& region) {
+  return region.tree->node(region.node).space;
+}
+inline const IndexSpaceRef& colours_of(const AnyPartition& partition) {
+  return partition.tree->partition(partition.index).colours;
+}
+inline AnyRegion parent_of(const AnyPartition& partition) {
+  return partition.tree->handle(partition.tree->partition(partition.index).parent);
+}
+inline std::vector<IndexSpaceRef> pieces_of(const AnyPartition& partition) {
+  const data::PartitionNode& node = partition.tree->partition(partition.index);
+  std::vector<IndexSpaceRef> pieces;
+  for (std::uint32_t i = 0; i < node.pieces(); ++i)
+    pieces.push_back(partition.tree->node(node.first_child + i).space);
+  return pieces;
+}
+
+}  // namespace refrain::runtime::partition_calls
