@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -28,31 +29,33 @@ struct AttachLayout {
 /// How two partitions are combined, colour by colour.
 enum class SetOperation : std::uint8_t { unite, intersect, subtract };
 
+namespace runtime {
+/// A context of the program that something may outlive: null when it has ended.
+using LivingContext = std::shared_ptr<ContextImpl*>;
+LivingContext living(ContextImpl& context);
+void end_access(ContextImpl& context, std::uint64_t ticket) noexcept;
+void end_owned(ContextImpl& context, const AnyRegion& region, std::source_location where) noexcept;
+}  // namespace runtime
+
 /// An accessor of the program itself (inline access); the data is the program's until the end of the
 /// scope. Launches that conflict with it wait for that, so waiting for one of them inside is a Deadlock.
+/// It ends with its context at the latest, and must not be used after that.
 template <class Accessor>
 class Access : public Accessor {
  public:
-  Access(runtime::ContextImpl& context, std::uint64_t ticket, const PhysicalArgument& argument)
-      : Accessor(argument), context_(&context), ticket_(ticket) {}
+  Access(runtime::LivingContext context, std::uint64_t ticket, const PhysicalArgument& argument)
+      : Accessor(argument), context_(std::move(context)), ticket_(ticket) {}
   Access(Access&& other) noexcept
-      : Accessor(other), context_(std::exchange(other.context_, nullptr)), ticket_(other.ticket_) {}
+      : Accessor(other), context_(std::move(other.context_)), ticket_(other.ticket_) {}
   Access& operator=(Access&&) = delete;
-  ~Access();
+  ~Access() {
+    if (context_ && *context_ != nullptr) runtime::end_access(**context_, ticket_);
+  }
 
  private:
-  runtime::ContextImpl* context_;
+  runtime::LivingContext context_;
   std::uint64_t ticket_;
 };
-
-namespace runtime {
-void end_access(ContextImpl& context, std::uint64_t ticket);
-}  // namespace runtime
-
-template <class Accessor>
-Access<Accessor>::~Access() {
-  if (context_ != nullptr) runtime::end_access(*context_, ticket_);
-}
 
 class Context {
  public:
@@ -212,7 +215,7 @@ class Context {
     PhysicalArgument physical;
     const std::uint64_t ticket =
         begin_access(argument.region, argument.field, A<T, N>::privilege, physical, where);
-    return {impl_, ticket, physical};
+    return {runtime::living(impl_), ticket, physical};
   }
   /// Uses the caller's memory as the storage of the region's field, without copying: its present
   /// contents become the field's values. It must stay alive until detach.
@@ -291,6 +294,14 @@ class Context {
                        REFRAIN_FORWARD(j, J)),
                       class A, class B, class C, class D, class E, class F, class G, class H,
                       class I, class J)
+  template <class K, class A, class B, class C, class D, class E, class F, class G, class H,
+            class I, class J, class L, class... More>
+  auto launch(const K&, A&&, B&&, C&&, D&&, E&&, F&&, G&&, H&&, I&&, J&&, L&&, More&&...) {
+    static_assert(
+        sizeof(K) == 0,
+        "a launch takes at most ten arguments, its domain included: put by-value arguments "
+        "together in a struct");
+  }
 #undef REFRAIN_FORWARD
 #undef REFRAIN_UNPACK
 #undef REFRAIN_LAUNCH_WITH
@@ -473,27 +484,28 @@ class Context {
   runtime::ContextImpl& impl_;
 };
 
-/// Destroys a region when it goes out of scope. What goes wrong then (a task that should have written
-/// memory attached to the region failed) is thrown by the next wait instead.
+/// Destroys a region when it goes out of scope, unless its context has ended before. What goes wrong then
+/// (a task that should have written memory attached to the region failed) is thrown by the next fence
+/// instead.
 template <int N>
 class Owned {
  public:
-  Owned(Context& context, const Region<N>& region) : context_(&context), region_(region) {}
+  Owned(Context& context, const Region<N>& region,
+        std::source_location where = std::source_location::current())
+      : context_(runtime::living(context.impl())), region_(region), where_(where) {}
   Owned(Owned&& other) noexcept
-      : context_(std::exchange(other.context_, nullptr)), region_(other.region_) {}
+      : context_(std::move(other.context_)), region_(other.region_), where_(other.where_) {}
   Owned& operator=(Owned&&) = delete;
   ~Owned() {
-    if (context_ == nullptr) return;
-    try {
-      context_->destroy(region_);
-    } catch (const Error&) {}
+    if (context_ && *context_ != nullptr) runtime::end_owned(**context_, region_, where_);
   }
   [[nodiscard]] const Region<N>& operator*() const { return region_; }
   [[nodiscard]] const Region<N>* operator->() const { return &region_; }
 
  private:
-  Context* context_;
+  runtime::LivingContext context_;
   Region<N> region_;
+  std::source_location where_;
 };
 
 }  // namespace refrain

@@ -2,7 +2,9 @@
 
 #include <mutex>
 #include <string>
+#include <tuple>
 
+#include "exec/scope.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::exec {
@@ -15,6 +17,10 @@ std::string text_of(const std::exception_ptr& error) {
   } catch (const std::exception& e) { return e.what(); } catch (...) {
     return "an exception that is not a std::exception";
   }
+}
+
+std::uint64_t scope_of(const Node& node) {
+  return node.scope != nullptr ? node.scope->identity() : 0;
 }
 
 std::mutex& passing_mutex() {
@@ -30,7 +36,7 @@ const Failure* Failure::thrown_by(const Node& node, std::exception_ptr error) {
   text += "'";
   if (node.info) text += " launched at " + to_string(node.info->where);
   text += " failed: " + text_of(error);
-  return new Failure(node.seq, std::make_exception_ptr(TaskFailed(text, error)));
+  return new Failure(scope_of(node), node.seq, std::make_exception_ptr(TaskFailed(text, error)));
 }
 
 void Failure::release() const {
@@ -46,12 +52,17 @@ const Failure& fail(Node& node, std::exception_ptr error) {
   return *own;
 }
 
+bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope) {
+  return std::tuple(a.scope() == scope, a.scope(), a.seq()) <
+         std::tuple(b.scope() == scope, b.scope(), b.seq());
+}
+
 void pass_failure(const Failure& failure, Node& to) {
   const Failure* replaced = nullptr;
   {
     const std::lock_guard lock(passing_mutex());
     const Failure* current = to.failure.load(std::memory_order_relaxed);
-    if (current && current->seq() <= failure.seq()) return;
+    if (current && !comes_before(failure, *current, scope_of(to))) return;
     failure.retain();
     to.failure.store(&failure, std::memory_order_relaxed);
     replaced = current;
@@ -61,7 +72,8 @@ void pass_failure(const Failure& failure, Node& to) {
 
 void FailureLog::reclaimed(Node& node) {
   auto failure = FailureRef::adopt(node.failure.exchange(nullptr, std::memory_order_relaxed));
-  if (failure->seq() == node.seq) untaken_.emplace(node.seq, failure);
+  if (failure->scope() == scope_of(node) && failure->seq() == node.seq)
+    untaken_.emplace(node.seq, failure);
   by_seq_.emplace(node.seq, std::move(failure));
 }
 

@@ -5,8 +5,9 @@
 // Immutable after creation and reference counted (any thread). A pointer kept beyond the moment at
 // which it was read from a node needs a reference of its own: FailureRef.
 //
-// Order. When several failures reach a node, the one whose thrower was launched first stays. Which
-// failures reach a node is decided by the graph alone, so the one that stays is the same in every run.
+// Order. When several failures reach a node, the one whose thrower was launched first stays; one of another
+// scope (which comes with a future that was there already) before those of the node's own. Which failures
+// reach a node is decided by the graph alone, so the one that stays is the same in every run.
 
 #include <atomic>
 #include <cstdint>
@@ -24,6 +25,8 @@ class Failure {
   /// The failure of `node`, whose run threw `error`. The caller gets the first reference.
   static const Failure* thrown_by(const Node& node, std::exception_ptr error);
 
+  /// The scope of the node that threw (Scope::identity).
+  [[nodiscard]] std::uint64_t scope() const { return scope_; }
   /// Sequence number of the node that threw, within its scope.
   [[nodiscard]] std::uint64_t seq() const { return seq_; }
   /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT".
@@ -39,7 +42,9 @@ class Failure {
   void release() const;
 
  private:
-  Failure(std::uint64_t seq, std::exception_ptr error) : seq_(seq), error_(std::move(error)) {}
+  Failure(std::uint64_t scope, std::uint64_t seq, std::exception_ptr error)
+      : scope_(scope), seq_(seq), error_(std::move(error)) {}
+  std::uint64_t scope_;
   std::uint64_t seq_;
   std::exception_ptr error_;
   mutable std::atomic<std::uint32_t> references_{1};
@@ -79,6 +84,9 @@ class FailureRef {
 /// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
 /// back; for longer, a FailureRef.
 const Failure& fail(Node& node, std::exception_ptr error);
+
+/// Whether `a` is the one to tell of two failures that reach an operation of this scope.
+bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope);
 
 /// Gives `failure` to a node that is not yet running, unless it carries one of an earlier launch.
 /// Several completing threads may do this at once to one node; failures are rare, so they take turns

@@ -22,6 +22,11 @@ void prefetch_node(const Node& node) {
 }
 }  // namespace
 
+std::uint64_t Scope::next_identity() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
     : executor_(executor),
       parent_(parent),

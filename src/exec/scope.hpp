@@ -100,6 +100,8 @@ class Scope {
   /// How many are remembered, for failure_of and take_failure.
   [[nodiscard]] std::size_t failures() const { return failures_.size(); }
 
+  /// Never repeats in the process.
+  [[nodiscard]] std::uint64_t identity() const { return identity_; }
   [[nodiscard]] std::uint64_t launched() const { return launched_; }  ///< nodes so far
   /// As of the last collect.
   [[nodiscard]] std::size_t in_flight() const { return launched_ - collected_; }
@@ -165,8 +167,11 @@ class Scope {
   Node* take_slow(int size_class);
   void take_back(Node& node);
 
+  static std::uint64_t next_identity();
+
   Executor& executor_;
   Scope* parent_;
+  const std::uint64_t identity_ = next_identity();
   void* owner_ = nullptr;
   const Node* task_ = nullptr;
   std::uint64_t launched_ = 0;

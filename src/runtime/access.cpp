@@ -211,7 +211,8 @@ exec::FailureRef ContextImpl::end_attachments(data::RegionTree& tree, Where wher
       if (instance->storage == analysis::Storage::attached) attached.push_back(instance.get());
     for (analysis::Instance* instance : attached) {
       const exec::FailureRef failure = end_attachment(field, *instance, where);
-      if (failure && (!first || failure->seq() < first->seq())) first = failure;
+      if (failure && (!first || exec::comes_before(*failure.get(), *first.get(), identity_)))
+        first = failure;
     }
   });
   return first;

@@ -62,6 +62,19 @@ AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op
   return impl_.reduce(values, op, where);
 }
 
-void runtime::end_access(ContextImpl& context, std::uint64_t ticket) { context.end_access(ticket); }
+namespace runtime {
+
+LivingContext living(ContextImpl& context) { return context.alive(); }
+
+void end_access(ContextImpl& context, std::uint64_t ticket) noexcept { context.end_access(ticket); }
+
+// The program may have destroyed the region itself.
+void end_owned(ContextImpl& context, const AnyRegion& region, Where where) noexcept {
+  try {
+    static_cast<void>(context.destroy_quietly(region, where));
+  } catch (const Error&) {}
+}
+
+}  // namespace runtime
 
 }  // namespace refrain

@@ -49,6 +49,8 @@ class ContextImpl final : public detail::Waiter {
   [[nodiscard]] Context& facade() { return facade_; }
   [[nodiscard]] RuntimeImpl& runtime() { return runtime_; }
   [[nodiscard]] exec::Scope& scope() { return scope_; }
+  /// Holds this context, and null when it is gone: for objects of the program that end something here.
+  [[nodiscard]] std::shared_ptr<ContextImpl*> alive();
 
   // --- launch.cpp ---
   AnyFuture launch(const LaunchRequest& request);
@@ -56,6 +58,8 @@ class ContextImpl final : public detail::Waiter {
   // --- data_calls.cpp ---
   AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields);
   void destroy(const AnyRegion& region, Where where);
+  /// Without telling of a failure, which the next fence does.
+  exec::FailureRef destroy_quietly(const AnyRegion& region, Where where);
   void destroy(const AnyPartition& partition, Where where);
   void fill(const AnyRegion& region, const AnyField& field,
             std::shared_ptr<analysis::FillValue> value, Where where);
@@ -189,7 +193,6 @@ class ContextImpl final : public detail::Waiter {
   void end_attachments();
   void end_regions();
   void forget_failures();
-  static std::uint64_t next_identity();
   /// A name and source line that last as long as the context.
   const exec::NodeInfo& info_for(const char* name, Where where);
   void note_call(std::uint64_t token);
@@ -204,10 +207,11 @@ class ContextImpl final : public detail::Waiter {
   RuntimeImpl& runtime_;
   ContextImpl* parent_ = nullptr;
   std::uint64_t id_ = 0;                            ///< in logs
-  const std::uint64_t identity_ = next_identity();  ///< never repeats: whose futures are whose
   std::string task_name_;                           ///< nested: whose
   Context facade_;
   exec::Scope scope_;
+  const std::uint64_t identity_ = scope_.identity();  ///< whose futures are whose
+  std::shared_ptr<ContextImpl*> alive_;               ///< made when first asked for
   analysis::Analysis analysis_;
   data::Forest forest_;
   PlanCache plans_;

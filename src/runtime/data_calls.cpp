@@ -34,6 +34,10 @@ data::RegionTree& root_of(data::RegionTree& tree) {
 }  // namespace
 
 void ContextImpl::destroy(const AnyRegion& region, Where where) {
+  if (const exec::FailureRef failure = destroy_quietly(region, where)) failure->rethrow();
+}
+
+exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where where) {
   const std::string who = "destroy at " + to_string(where);
   check_usable(region, who.c_str());
   data::RegionTree& tree = *region.tree;
@@ -46,13 +50,13 @@ void ContextImpl::destroy(const AnyRegion& region, Where where) {
   Signature signature(Signature::Call::destroy);
   signature.add(region);
   note_call(signature.token());
-  const exec::FailureRef failure = end_attachments(tree, where);
+  exec::FailureRef failure = end_attachments(tree, where);
   analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
     analysis_.release_instances(field);
     field.reset();
   });
   forget(tree, forest_.destroy(tree));
-  if (failure) failure->rethrow();
+  return failure;
 }
 
 void ContextImpl::destroy(const AnyPartition& partition, Where where) {

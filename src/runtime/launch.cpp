@@ -275,8 +275,7 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
   for (const AnyFuture& future : record.futures) depend_on(edges, *future.state());
   PhysicalArgument* physical = payload.arguments();
   for (const PlannedArgument& argument : arguments) {
-    ::new (physical++)
-        PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
+    ::new (physical++) PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
     if (argument.privilege != Privilege::reduce) [[likely]] {
       analysis_.use(edges, *argument.field, *argument.footprint, *argument.instance,
                     argument.privilege);

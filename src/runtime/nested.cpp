@@ -48,8 +48,7 @@ Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
 }
 
 // The parent's instance, or its accumulator, as an instance of this context.
-analysis::Instance& ContextImpl::borrow_home(Grant& grant,
-                                             const PhysicalArgument& argument) {
+analysis::Instance& ContextImpl::borrow_home(Grant& grant, const PhysicalArgument& argument) {
   auto borrowed = std::make_unique<analysis::Instance>();
   borrowed->space = grant.points;
   borrowed->storage = analysis::Storage::borrowed;

@@ -1,17 +1,11 @@
 // Waiting, and the end of a context.
 
-#include <atomic>
 #include <unordered_set>
 
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
-
-std::uint64_t ContextImpl::next_identity() {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
 
 ContextImpl::ContextImpl(RuntimeImpl& runtime)
     : runtime_(runtime),
@@ -23,7 +17,15 @@ ContextImpl::ContextImpl(RuntimeImpl& runtime)
   scope_.reclaim = reclaim;
 }
 
-ContextImpl::~ContextImpl() { runtime_.add(*this); }
+ContextImpl::~ContextImpl() {
+  if (alive_) *alive_ = nullptr;
+  runtime_.add(*this);
+}
+
+std::shared_ptr<ContextImpl*> ContextImpl::alive() {
+  if (!alive_) alive_ = std::make_shared<ContextImpl*>(this);
+  return alive_;
+}
 
 const exec::NodeInfo& ContextImpl::info_for(const char* name, Where where) {
   const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});

@@ -1,5 +1,6 @@
 // Regions that come and go: names that repeat, work in flight, owners.
 
+#include <optional>
 #include <vector>
 
 #include "refrain/refrain.hpp"
@@ -53,6 +54,28 @@ TEST_P(Regions, AnOwnerDestroys) {
     }
     EXPECT_EQ(runtime.counters().regions_alive, before);
     EXPECT_EQ(sum.get(), 24);
+  });
+}
+
+TEST_P(Regions, OwnersAndAccessesThatOutliveTheirContext) {
+  std::optional<Owned<1>> owned;
+  std::optional<Access<Read<Coord>>> access;
+  Runtime runtime(options());
+  for (int round = 0; round < 2; ++round) {
+    runtime.run([&](Context& ctx) {
+      owned.emplace(ctx, ctx.region(Rect1{0, 7}, number));
+      access.emplace(ctx.access<Read>(ctx.region(Rect1{0, 7}, number)[number]));
+    });
+    EXPECT_EQ(runtime.counters().regions_alive, 0u);
+    access.reset();
+    owned.reset();
+  }
+}
+
+TEST_P(Regions, AnOwnersRegionMayBeDestroyedByHand) {
+  run([](Context& ctx) {
+    const Owned<1> cells(ctx, ctx.region(Rect1{0, 7}, number));
+    ctx.destroy(*cells);
   });
 }
 

@@ -44,6 +44,33 @@ const Task value_at{"value_at", [](Point<1> p, Coord at) {
                       return Coord{p};
                     }};
 
+// What threw in another run is not mistaken for the operation that has its number here.
+TEST_P(Failures, OfAnEarlierRun) {
+  const Task fails{"fails", [](Coord) -> Coord { throw std::runtime_error("long ago"); }};
+  const Task next{"next", [](Coord value) { return value + 1; }};
+  Runtime runtime(options());
+  Future<Coord> kept;
+  EXPECT_THROW(runtime.run([&](Context& ctx) { kept = ctx.launch(fails, 0); }), TaskFailed);
+  runtime.run([&](Context& ctx) {
+    const Future<Coord> result = ctx.launch(next, kept);  // the first operation, as `fails` was
+    ctx.fence();
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)result.get(); }), {"long ago"}));
+  });
+}
+
+// An owner says nothing; the next fence does.
+TEST_P(Failures, OfMemoryThatAnOwnerDetaches) {
+  run([](Context& ctx) {
+    std::vector<Coord> memory(8);
+    {
+      const Owned<1> cells(ctx, ctx.region(Rect1{0, 7}, number));
+      ctx.attach(*cells, number, memory.data());
+      ctx.launch(fail, (*cells)[number], 5);
+    }
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"code 5"}));
+  });
+}
+
 TEST_P(Failures, OfOnePointOfAGroup) {
   run([](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 7}, number);

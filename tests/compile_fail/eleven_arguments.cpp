@@ -1,0 +1,13 @@
+// expect: a launch takes at most ten arguments, its domain included
+#include <refrain/refrain.hpp>
+
+using namespace refrain;
+
+const Task add{"add", [](int a, int b, int c, int d, int e, int f, int g, int h, int i, int j) {
+                 return a + b + c + d + e + f + g + h + i + j;
+               }};
+
+void program(Context& context) {
+  context.launch(add, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+  context.launch(add, 4, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+}
