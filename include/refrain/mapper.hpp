@@ -18,8 +18,7 @@
 
 namespace refrain {
 
-/// How an instance lies in memory.
-enum class Arrangement : std::uint8_t { struct_of_arrays, array_of_structs };
+/// How an instance, which holds one field, lies in memory.
 enum class Order : std::uint8_t {
   c,
   fortran
@@ -32,7 +31,6 @@ enum class Extent : std::uint8_t {
 };
 
 struct Layout {
-  Arrangement arrangement = Arrangement::struct_of_arrays;
   Order order = Order::c;
   Extent extent = Extent::whole;
   friend bool operator==(const Layout&, const Layout&) = default;

@@ -6,8 +6,6 @@
 // gave. An instance has room for the bounding box of its points, so a sparse set pays for its holes (in
 // address space; pages that nobody touches cost nothing in main memory). Rows are not padded.
 //
-// An instance holds one field, so the two arrangements of Layout lie alike.
-//
 // Threads: values and pure functions; copy_points and fill_points touch only the points they are given.
 
 #include <cstddef>

@@ -227,8 +227,7 @@ void ContextImpl::sign(LaunchPlan& plan, const LaunchRequest& request) {
     signature.add(std::uint64_t{point.processor} << 16 |
                   static_cast<std::uint16_t>(point.priority));
   for (const ArgumentMapping& mapping : plan.mappings) {
-    signature.add(static_cast<std::uint64_t>(mapping.layout.arrangement) << 16 |
-                  static_cast<std::uint64_t>(mapping.layout.order) << 8 |
+    signature.add(static_cast<std::uint64_t>(mapping.layout.order) << 8 |
                   static_cast<std::uint64_t>(mapping.layout.extent));
     for (MemoryId memory : mapping.memories) signature.add(memory);
   }
