@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "data/shared_fold.hpp"
+
 namespace refrain::detail {
 
 namespace {
@@ -108,12 +110,12 @@ data::BoxPoint Accumulator::point_at(std::size_t index) const {
 }
 
 void Accumulator::fold_into(const data::IndexSpace& points, std::byte* origin,
-                            const Coord stride[3]) {
-  fold_points(points, {origin, stride, nullptr});
+                            const Coord stride[3], bool shared) {
+  fold_points(points, {origin, stride, nullptr, shared});
 }
 
-void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target) {
-  fold_points(points, {nullptr, nullptr, &target});
+void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target, bool shared) {
+  fold_points(points, {nullptr, nullptr, &target, shared});
 }
 
 void Accumulator::fold_points(const data::IndexSpace& points, const Target& target) {
@@ -182,7 +184,8 @@ void Accumulator::fold_run(data::BoxPoint start, std::size_t index, std::size_t 
     const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
     if (const std::byte* values = table_[chunk]) {
       const std::byte* contributions = values + within * value_size_;
-      if (target.accumulator != nullptr) target.accumulator->take_in(start, contributions, n);
+      if (target.accumulator != nullptr)
+        target.accumulator->take_in(start, contributions, n, target.shared);
       else fold_affine(start, contributions, n, target);
     }
     start[row_] += static_cast<Coord>(n);
@@ -198,23 +201,32 @@ void Accumulator::fold_affine(const data::BoxPoint& start, const std::byte* cont
   for (int d = 0; d < 3; ++d)
     address +=
         static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(target.stride[d]);
-  fold_(reinterpret_cast<std::byte*>(address), static_cast<std::ptrdiff_t>(target.stride[row_]),
-        contributions, static_cast<std::ptrdiff_t>(value_size_), count);
+  fold_values(reinterpret_cast<std::byte*>(address),
+              static_cast<std::ptrdiff_t>(target.stride[row_]), contributions, count,
+              target.shared);
 }
 
 // Folds in what another accumulator has for `count` points of a row.
 void Accumulator::take_in(const data::BoxPoint& start, const std::byte* contributions,
-                          std::size_t count) {
-  const auto size = static_cast<std::ptrdiff_t>(value_size_);
+                          std::size_t count, bool shared) {
   std::size_t index = index_of(start);
   while (count > 0) {
     const std::size_t within = index & ((std::size_t{1} << shift_) - 1);
     const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
-    fold_(slot(index), size, contributions, size, n);
+    fold_values(static_cast<std::byte*>(slot(index)), static_cast<std::ptrdiff_t>(value_size_),
+                contributions, n, shared);
     contributions += n * value_size_;
     index += n;
     count -= n;
   }
+}
+
+void Accumulator::fold_values(std::byte* values, std::ptrdiff_t stride,
+                              const std::byte* contributions, std::size_t count,
+                              bool shared) const {
+  const auto size = static_cast<std::ptrdiff_t>(value_size_);
+  if (shared) data::fold_shared(fold_, values, stride, contributions, size, count);
+  else fold_(values, stride, contributions, size, count);
 }
 
 void* accumulator_slot(Accumulator& accumulator, std::size_t index) {

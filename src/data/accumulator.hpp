@@ -36,11 +36,13 @@ class Accumulator {
   [[nodiscard]] void* slot(std::size_t index);
 
   /// Folds the contributions to `points`, some or all of the points it was made for, into an affine
-  /// layout: the address of the point (0, 0, 0), and the strides in bytes.
-  void fold_into(const data::IndexSpace& points, std::byte* origin, const Coord stride[3]);
+  /// layout: the address of the point (0, 0, 0), and the strides in bytes. `shared`: others may fold into
+  /// the same points meanwhile, if they say so too.
+  void fold_into(const data::IndexSpace& points, std::byte* origin, const Coord stride[3],
+                 bool shared = false);
   /// The same into another accumulator of the operator, which was made for these points at least. Other
   /// points of it may be in use meanwhile.
-  void fold_into(const data::IndexSpace& points, Accumulator& target);
+  void fold_into(const data::IndexSpace& points, Accumulator& target, bool shared = false);
 
   /// The chunks by position, null where nothing was touched; for accumulator_slot in accessors.
   [[nodiscard]] std::byte** chunks() { return table_; }
@@ -59,6 +61,7 @@ class Accumulator {
     std::byte* origin;
     const Coord* stride;
     Accumulator* accumulator;
+    bool shared;
   };
   [[nodiscard]] bool lists_touched() const { return table_ != inline_table_; }
   [[nodiscard]] std::size_t index_of(const data::BoxPoint& p) const;
@@ -73,7 +76,10 @@ class Accumulator {
   void fold_run(data::BoxPoint start, std::size_t index, std::size_t count, const Target& target);
   void fold_affine(const data::BoxPoint& start, const std::byte* contributions, std::size_t count,
                    const Target& target) const;
-  void take_in(const data::BoxPoint& start, const std::byte* contributions, std::size_t count);
+  void take_in(const data::BoxPoint& start, const std::byte* contributions, std::size_t count,
+               bool shared);
+  void fold_values(std::byte* values, std::ptrdiff_t stride, const std::byte* contributions,
+                   std::size_t count, bool shared) const;
 
   decltype(ReductionOp::initialise) const initialise_;
   decltype(ReductionOp::fold) const fold_;

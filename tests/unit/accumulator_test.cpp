@@ -216,5 +216,33 @@ TEST(Accumulator, ThreadsOfAGangReduceToDifferentPoints) {
     ASSERT_EQ(out[i], 0.5 + static_cast<double>(1000 * (2 + i / 400) + 3 + i % 400));
 }
 
+// Several threads fold into the same values, forwards, with gaps, and backwards.
+TEST(Accumulator, SharedFoldsLoseNothing) {
+  constexpr Coord points = 20'000;
+  constexpr int rounds = 20;
+  const auto space = IndexSpace::dense(Rect<1>{0, points - 1});
+  for (const Coord step : {1, 3, 700, -1, -5}) {
+    const auto apart = static_cast<std::size_t>(std::abs(step));
+    std::vector<std::int64_t> values(apart * points, 0);
+    auto* begin = reinterpret_cast<std::byte*>(values.data());
+    std::byte* origin = step > 0 ? begin : begin + -8 * step * (points - 1);
+    const Coord stride[3] = {8 * step, 0, 0};
+    const auto work = [&](std::int64_t contribution) {
+      for (int round = 0; round < rounds; ++round) {
+        Accumulator accumulator(reduction_op<Sum, std::int64_t>, *space);
+        for (std::size_t i = 0; i < points; ++i)
+          *static_cast<std::int64_t*>(accumulator.slot(i)) += contribution;
+        accumulator.fold_into(*space, origin, stride, true);
+      }
+    };
+    std::thread one(work, 1), two(work, 1000);
+    work(1'000'000);
+    one.join();
+    two.join();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], i % apart == 0 ? rounds * 1'001'001 : 0) << "step " << step;
+  }
+}
+
 }  // namespace
 }  // namespace refrain::detail
