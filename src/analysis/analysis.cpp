@@ -124,13 +124,16 @@ void Analysis::overwrite(Edges& edges, Use& use, bool reads_too) {
     after_readers(edges, use, reads_too);
   else if (use.writer)
     edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
+  else if (use.group) [[unlikely]] overwrite_group(edges, use, reads_too);
   use.writer = {&edges.to(), edges.to().seq};
 }
 
 void Analysis::after_readers(Edges& edges, Use& use, bool reads_too) {
   if (use.writer && reads_too) edges.add(use.writer, exec::EdgeKind::data);
+  if (use.group && reads_too) after_group(edges, use, exec::EdgeKind::data);
   for (const exec::NodeRef& reader : use.readers) edges.add(reader, exec::EdgeKind::order);
   use.readers.clear();
+  use.group.reset();
 }
 
 void Analysis::use(Edges& edges, FieldState&, Footprint& footprint, Instance& instance,
@@ -157,6 +160,7 @@ void Analysis::note_looker(Instance& instance, const exec::NodeRef& node) {
 
 void Analysis::read(Edges& edges, Use& use) {
   if (use.writer) edges.add(use.writer, exec::EdgeKind::data);
+  else if (use.group) [[unlikely]] after_group(edges, use, exec::EdgeKind::data);
   const exec::NodeRef self{&edges.to(), edges.to().seq};
   if (!use.readers.empty() && use.readers.back() == self) return;
   // A piece that is read for ever must not remember all its readers. (The log is told of every edge, so

@@ -11,6 +11,7 @@
 // write, and after that write. Different instances of the same points are ordered only by copies.
 // Reductions go to an accumulator of the task and are folded into the region by an operation of their
 // own, which acts as a read-write; so folds happen in launch order, as soon as their turn has come.
+// Relaxed ones give their order among each other up (analysis/fold_group.hpp).
 //
 // Owner: the context's thread. Cost of a point task whose regions were used before: a walk over the
 // pieces of each argument; no set algebra, no allocation.
@@ -90,6 +91,7 @@ struct FoldPayload {
   refrain::detail::Accumulator* accumulator = nullptr;
   Instance* target = nullptr;
   data::IndexSpaceRef points;
+  bool relaxed = false;  ///< others may be folded into the same points meanwhile
 };
 
 /// Counted by the owner.
@@ -154,9 +156,10 @@ class Analysis {
   }
 
   /// The fold of one argument of a reducing task, with the fills and copies that it needs. Called before
-  /// the reducer is published: its run function must find the fold's payload.
+  /// the reducer is published: its run function must find the fold's payload. `relaxed`: its operator if it
+  /// commutes with relaxed folds beside it, null if it has to keep its place in the order.
   FoldPayload& issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
-                          Instance& target, const Origin& origin);
+                          Instance& target, const ReductionOp* relaxed, const Origin& origin);
 
   /// fill(): everything in the footprint becomes pending.
   static void fill(Footprint& footprint, const std::shared_ptr<const FillValue>& value);
@@ -196,6 +199,10 @@ class Analysis {
   void read(Edges& edges, Use& use);
   static void overwrite(Edges& edges, Use& use, bool reads_too);
   static void after_readers(Edges& edges, Use& use, bool reads_too);
+  static void after_group(Edges& edges, const Use& use, exec::EdgeKind kind);
+  static void overwrite_group(Edges& edges, Use& use, bool reads_too);
+  void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, const ReductionOp& op);
+  void forget_complete(FoldGroup& group) const;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
                        const Layout& layout, const Origin& origin);
   bool evict_one(MemoryId memory, const Origin& origin);

@@ -169,7 +169,7 @@ bool same_state(const Piece& a, const Piece& b) {
   for (std::size_t i = 0; i < a.uses.size(); ++i) {
     const Use &x = a.uses[i], &y = b.uses[i];
     if (x.instance != y.instance || x.valid != y.valid || x.writer != y.writer ||
-        x.readers != y.readers)
+        x.readers != y.readers || !(x.group == y.group))
       return false;
   }
   return true;
@@ -231,9 +231,11 @@ std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
     auto use = std::find_if(piece->uses.begin(), piece->uses.end(),
                             [&](const Use& u) { return u.instance == &instance; });
     if (use == piece->uses.end()) continue;
-    if (use->writer && !exec::is_complete(use->writer)) users.push_back(use->writer);
-    for (const exec::NodeRef& reader : use->readers)
-      if (!exec::is_complete(reader)) users.push_back(reader);
+    const auto note = [&users](const exec::NodeRef& user) {
+      if (!exec::is_complete(user)) users.push_back(user);
+    };
+    use->for_each_writer(note);
+    std::for_each(use->readers.begin(), use->readers.end(), note);
     piece->uses.erase(use);
   }
   for (const exec::NodeRef& looker : instance.lookers)

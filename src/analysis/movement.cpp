@@ -51,9 +51,10 @@ void run_fold(exec::Node& node, exec::Execution& execution) {
   auto& fold = node.payload_as<FoldPayload>();
   if (fold.accumulator != nullptr) {
     if (execution.failure == nullptr) {
-      if (fold.target->accumulator != nullptr)
-        fold.accumulator->fold_into(*fold.points, *fold.target->accumulator);
-      else fold.accumulator->fold_into(*fold.points, fold.target->origin, fold.target->stride);
+      const Instance& target = *fold.target;
+      if (target.accumulator != nullptr)
+        fold.accumulator->fold_into(*fold.points, *target.accumulator, fold.relaxed);
+      else fold.accumulator->fold_into(*fold.points, target.origin, target.stride, fold.relaxed);
     }
     delete fold.accumulator;
   }
@@ -126,10 +127,12 @@ void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_
 }
 
 FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& field,
-                                  Footprint& footprint, Instance& target, const Origin& origin) {
+                                  Footprint& footprint, Instance& target,
+                                  const ReductionOp* relaxed, const Origin& origin) {
   make_valid(field, footprint, target, origin);
   exec::Node& fold = scope_.allocate(sizeof(FoldPayload));
-  auto& payload = *::new (fold.payload()) FoldPayload{nullptr, &target, footprint.points};
+  auto& payload =
+      *::new (fold.payload()) FoldPayload{nullptr, &target, footprint.points, relaxed != nullptr};
   fold.kind = exec::NodeKind::fold;
   fold.run = run_fold;
   fold.info = &fold_info;
@@ -138,7 +141,8 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
   log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
   Edges edges = edges_to(fold);
   edges.add(reducer, exec::EdgeKind::data);
-  use(edges, field, footprint, target, Privilege::read_write);
+  if (relaxed != nullptr) use_relaxed(edges, footprint, target, *relaxed);
+  else use(edges, field, footprint, target, Privilege::read_write);
   ++counters_.folds;
   publish(edges);
   return payload;

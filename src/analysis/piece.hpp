@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "analysis/cell_index.hpp"
+#include "analysis/fold_group.hpp"
 #include "analysis/instance.hpp"
+#include "base/boxed.hpp"
 #include "data/index_space.hpp"
 #include "exec/node.hpp"
 #include "refrain/future.hpp"
@@ -32,7 +34,18 @@ struct Use {
   Instance* instance = nullptr;
   exec::NodeRef writer;                                      ///< the operation that wrote it last
   boost::container::small_vector<exec::NodeRef, 2> readers;  ///< since then
-  bool valid = false;                                        ///< it holds the latest values
+  Boxed<FoldGroup> group;  ///< relaxed folds wrote it last, then `writer` is empty
+  bool valid = false;      ///< it holds the latest values
+
+  /// Calls visit(operation) for each whose failure the data carries, or will in a fold that joins `group`.
+  template <class Visit>
+  void for_each_writer(Visit visit) const {
+    if (writer) visit(writer);
+    if (!group) return;
+    for (const exec::NodeRef& fold : group->folds) visit(fold);
+    for (const exec::Edge& edge : group->before)
+      if (edge.kind == exec::EdgeKind::data) visit(edge.from);
+  }
 };
 
 struct Piece {

@@ -87,6 +87,10 @@ const Failure& fail(Node& node, std::exception_ptr error);
 
 /// Whether `a` is the one to tell of two failures that reach an operation of this scope.
 bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope);
+/// The one to tell of two, either of which may be null.
+inline const Failure* first_of(const Failure* a, const Failure* b, std::uint64_t scope) {
+  return a == nullptr || (b != nullptr && comes_before(*b, *a, scope)) ? b : a;
+}
 
 /// Gives `failure` to a node that is not yet running, unless it carries one of an earlier launch.
 /// Several completing threads may do this at once to one node; failures are rare, so they take turns

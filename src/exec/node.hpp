@@ -151,6 +151,7 @@ void inherit_failure(const NodeRef& from, Node& to);
 struct Edge {
   NodeRef from;
   EdgeKind kind = EdgeKind::order;
+  friend bool operator==(const Edge&, const Edge&) = default;
 };
 
 /// Owner thread only, while `to` is being published (exec/completion.hpp). Adds the edge unless `from` is

@@ -299,8 +299,10 @@ void ContextImpl::issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload&
     const PlannedArgument& argument = arguments[i];
     if (argument.privilege != Privilege::reduce) continue;
     const analysis::Origin origin{call, payload.rank, static_cast<int>(i), &plan.info};
+    const PlannedRequirement& requirement = plan.requirements[i];
     *fold++ = &analysis_.issue_fold({&reducer, reducer.seq}, *argument.field, *argument.footprint,
-                                    *argument.instance, origin);
+                                    *argument.instance,
+                                    requirement.relaxed ? requirement.op : nullptr, origin);
   }
   analysis_.publish(edges);
 }

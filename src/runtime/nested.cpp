@@ -168,13 +168,12 @@ void ContextImpl::has_waited_for(detail::FutureState& state, std::size_t rank_or
 void ContextImpl::await_home(const Grant& grant) {
   if (grant.home == nullptr) return;
   const auto await = [this](const exec::NodeRef& node) {
-    if (node)
-      runtime_.executor().wait(
-          scope_, [&] { return exec::is_complete(node); }, node, nullptr);
+    runtime_.executor().wait(
+        scope_, [&] { return exec::is_complete(node); }, node, nullptr);
   };
   for (const auto& piece : grant.state->pieces()) {
     const analysis::Use& use = piece->at(grant.home);
-    await(use.writer);
+    use.for_each_writer(await);
     for (const exec::NodeRef& reader : use.readers) await(reader);
   }
 }
@@ -184,9 +183,12 @@ exec::FailureRef ContextImpl::poison_at_home() const {
     if (grant.home == nullptr || grant.privilege == Privilege::read) continue;
     for (const auto& piece : grant.state->pieces()) {
       const analysis::Use* use = piece->find(grant.home);
-      if (use == nullptr || !use->writer) continue;
-      if (const exec::Failure* failure = scope_.failure_of(use->writer))
-        return exec::FailureRef(failure);
+      if (use == nullptr) continue;
+      const exec::Failure* earliest = nullptr;
+      use->for_each_writer([&](const exec::NodeRef& writer) {
+        earliest = exec::first_of(earliest, scope_.failure_of(writer), scope_.identity());
+      });
+      if (earliest != nullptr) return exec::FailureRef(earliest);
     }
   }
   return {};

@@ -50,7 +50,7 @@ void ContextImpl::forget_failures() {
     for (const auto& piece : field.pieces()) {
       if (piece->fill && piece->fill->producer) carried.insert(piece->fill->producer.seq);
       for (const analysis::Use& use : piece->uses)
-        if (use.writer) carried.insert(use.writer.seq);
+        use.for_each_writer([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
     }
   };
   for (data::RegionTree* tree : forest_.trees())

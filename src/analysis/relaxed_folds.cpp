@@ -1,0 +1,74 @@
+// The order of folds that may commute: analysis/fold_group.hpp has the rules.
+
+#include "analysis/analysis.hpp"
+#include "exec/failure.hpp"
+
+namespace refrain::analysis {
+
+namespace {
+
+/// Begins a group after everything that a read-write would come after.
+FoldGroup& open_group(Use& use, decltype(ReductionOp::fold) fold) {
+  FoldGroup group{fold, {}, {}};
+  if (use.writer) group.before.push_back({use.writer, exec::EdgeKind::data});
+  if (use.group)
+    for (const exec::NodeRef& earlier : use.group->folds)
+      group.before.push_back({earlier, exec::EdgeKind::data});
+  for (const exec::NodeRef& reader : use.readers)
+    group.before.push_back({reader, exec::EdgeKind::order});
+  use.writer = {};
+  use.readers.clear();
+  return use.group.emplace(std::move(group));
+}
+
+}  // namespace
+
+void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
+                           const ReductionOp& op) {
+  const exec::NodeRef self{&edges.to(), edges.to().seq};
+  for (Piece* piece : footprint.pieces) {
+    Use& use = piece->at(&instance);
+    const bool joins = use.group && use.group->fold == op.fold && use.readers.empty();
+    FoldGroup& group = joins ? *use.group : open_group(use, op.fold);
+    for (const exec::Edge& edge : group.before) edges.add(edge.from, edge.kind);
+    if (group.folds.size() == group.folds.capacity() && log_ == nullptr) forget_complete(group);
+    group.folds.push_back(self);
+    piece->only_valid(use);
+  }
+  if (footprint.pieces.empty()) note_looker(instance, self);
+}
+
+void Analysis::after_group(Edges& edges, const Use& use, exec::EdgeKind kind) {
+  for (const exec::NodeRef& fold : use.group->folds) edges.add(fold, kind);
+}
+
+void Analysis::overwrite_group(Edges& edges, Use& use, bool reads_too) {
+  after_group(edges, use, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
+  use.group.reset();
+}
+
+// A group that is never closed must not remember all its folds. What is complete orders nothing any more,
+// but the data carries its failure: of all failures that meet, the earliest reaches who comes next, so one
+// fold that has it stands for all that failed.
+void Analysis::forget_complete(FoldGroup& group) const {
+  const exec::Failure* earliest = nullptr;
+  exec::NodeRef failed;
+  std::erase_if(group.folds, [&](const exec::NodeRef& fold) {
+    if (!exec::is_complete(fold)) return false;
+    const exec::Failure* first =
+        exec::first_of(earliest, scope_.failure_of(fold), scope_.identity());
+    if (first != earliest) failed = fold;
+    earliest = first;
+    return true;
+  });
+  if (failed) group.folds.push_back(failed);
+  // Mostly still in flight: look again when there are twice as many.
+  if (group.folds.size() > group.folds.capacity() / 2)
+    group.folds.reserve(2 * group.folds.capacity());
+  std::erase_if(group.before, [&](const exec::Edge& edge) {
+    return exec::is_complete(edge.from) &&
+           (edge.kind == exec::EdgeKind::order || scope_.failure_of(edge.from) == nullptr);
+  });
+}
+
+}  // namespace refrain::analysis
