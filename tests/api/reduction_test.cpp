@@ -188,6 +188,69 @@ TEST_P(Reductions, RelaxedOnesGiveTheSameIntegers) {
   });
 }
 
+TEST_P(Reductions, RelaxedOnesLoseNothing) {
+  const Task add{"add", [](Reduce<Sum, Coord, 2> x, Point<1> at) {
+                   for (auto p : x.domain()) x[p] += at + 1;
+                 }};
+  const Task twice{"twice", [](ReadWrite<Coord, 2> x) {
+                     for (auto p : x.domain()) x[p] *= 2;
+                   }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect2{{0, 0}, {49, 99}}, number);
+    auto tiles = ctx.halo(ctx.blocks(cells, {2, 2}), 100);  // each tile is the whole
+    for (int round = 0; round < 3; ++round) {
+      ctx.launch(add, 10, cells[number].relaxed());
+      ctx.launch(add, Rect1{0, 9}, cells[number].relaxed());
+      ctx.launch(add, Rect1{0, 0}, tiles({1, 0})[number].relaxed());
+      ctx.launch(twice, cells[number]);
+    }
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) ASSERT_EQ(x[p], 111 * (2 + 4 + 8));
+  });
+}
+
+TEST_P(Reductions, RelaxedAndOrderedOnesMix) {
+  const Task add{"add", [](Reduce<Sum, double> x, Point<1> at) {
+                   for (auto p : x.domain()) x[p] += 1.0 + 2.0 * static_cast<double>(at);
+                 }};
+  const Task scale{"scale", [](Reduce<Product, double> x) {
+                     for (auto p : x.domain()) x[p] *= 2;
+                   }};
+  const Task some{"some", [](Reduce<Sum, double> x) { x[x.domain().bounds().lo] += 1; }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 9}, real);
+    auto halves = ctx.blocks(cells, 2);
+    for (int i = 0; i < 5; ++i) {
+      ctx.launch(add, 4, cells[real].relaxed());  // 16
+      ctx.launch(some, halves(1)[real]);
+      ctx.launch(add, 2, cells[real].relaxed());  // 4
+      ctx.launch(scale, cells[real].relaxed());
+    }
+    auto x = ctx.access<Read>(cells[real]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], (p == 5 ? 21 : 20) * (2 + 4 + 8 + 16 + 32));
+  });
+}
+
+TEST_P(Reductions, RelaxedOnesOfChildren) {
+  const Task one{"one", [](Reduce<Sum, Coord> x) {
+                   for (auto p : x.domain()) x[p] += 1;
+                 }};
+  const Task parent{"parent", [&one](Context& ctx, ReadWrite<Coord> x) {
+                      auto mine = x.region();
+                      for (int i = 0; i < 20; ++i) ctx.launch(one, mine[number].relaxed());
+                      ctx.fence();
+                      for (auto p : x.domain()) x[p] *= 10;
+                      for (int i = 0; i < 20; ++i) ctx.launch(one, mine[number].relaxed());
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 9}, number);
+    auto halves = ctx.blocks(cells, 2);
+    ctx.launch(parent, 2, halves[number]);
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], 220);
+  });
+}
+
 TEST_P(Reductions, ManyMoreReducersThanAccumulators) {
   const Task one{"one", [](Reduce<Sum, Coord> x) { x[0] += 1; }};
   run([&](Context& ctx) {

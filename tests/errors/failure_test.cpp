@@ -163,6 +163,60 @@ TEST_P(Failures, OfReducers) {
   });
 }
 
+// What a relaxed reducer fails to contribute is missing where it would have, and not where its fellows
+// contribute; whoever comes next finds out, however long ago it was.
+TEST_P(Failures, OfRelaxedReducers) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    auto blocks = ctx.blocks(cells, 4);
+    auto pairs = ctx.halo(blocks, 1);
+    ctx.launch(contribute, 4, pairs[number].relaxed(), 1);  // points 1 to 4 fail
+    for (int i = 0; i < 50; ++i) ctx.launch(contribute, 4, pairs[number].relaxed(), -1);
+    EXPECT_THROW(ctx.fence(), TaskFailed);
+    EXPECT_EQ(ctx.access<Read>(blocks(3)[number])[6], 102);
+    EXPECT_EQ(ctx.launch(first, blocks(3)[number]).get(), 102);
+    for (int poisoned = 0; poisoned < 3; ++poisoned)
+      EXPECT_TRUE(
+          mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(blocks(poisoned)[number]); }),
+                   {"no contribution"}));
+    // A group that begins on poisoned data passes the poison on, one that begins on new data does not.
+    ctx.launch(set, blocks(0)[number], 5);
+    ctx.launch(contribute, 4, blocks[number].relaxed(), -1);
+    EXPECT_EQ(ctx.access<Read>(blocks(0)[number])[0], 6);
+    EXPECT_EQ(ctx.access<Read>(blocks(3)[number])[7], 52);
+    EXPECT_THROW((void)ctx.access<Read>(blocks(1)[number]), TaskFailed);
+    ctx.fill(cells, number, 0);
+    ctx.launch(contribute, 4, cells[number].relaxed(), -1);
+    EXPECT_EQ(ctx.access<Read>(cells[number])[3], 4);
+  });
+}
+
+TEST_P(Failures, TheEarliestOfRelaxedReducers) {
+  const Task refuse{"refuse", [](Reduce<Sum, Coord>, Coord code) {
+                      throw std::runtime_error("code " + std::to_string(code));
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    for (Coord i = 0; i < 100; ++i) ctx.launch(refuse, cells[number].relaxed(), i);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(cells[number]); }),
+                         {"failed: code 0"}));
+    for (int i = 1; i < 100; ++i) EXPECT_THROW(ctx.fence(), TaskFailed);
+  });
+}
+
+TEST_P(Failures, OfRelaxedReducersAmongChildren) {
+  const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
+                      for (Coord at : {-1, 1, -1})
+                        ctx.launch(contribute, 3, x.region()[number].relaxed(), at);
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    ctx.launch(parent, cells[number]);
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { (void)ctx.access<Read>(cells[number]); }),
+                         {"task 'parent'", "task 'contribute'", "no contribution"}));
+  });
+}
+
 TEST_P(Failures, OfFutures) {
   run([](Context& ctx) {
     const FutureMap<Coord> values = ctx.launch(value_at, 5, 2);

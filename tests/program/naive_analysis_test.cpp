@@ -118,6 +118,38 @@ TEST(NaiveAnalysis, ReducersAreFreeAndFoldsAreOrdered) {
   EXPECT_TRUE(a.has_edge(a.find(NodeKind::fold, 2), a.find(NodeKind::task, 4)));
 }
 
+TEST(NaiveAnalysis, RelaxedFoldsCommute) {
+  HandMade make = two_blocks();
+  make.launch(0, {HandMade::whole(Privilege::write)});  // task 0
+  make.launch(2, {HandMade::relaxed(HandMade::whole({}))});
+  make.launch(0, {HandMade::relaxed(HandMade::part(0, 0, {}))});
+  make.launch(0, {HandMade::whole(Privilege::reduce, OpKind::max)});  // fold 3
+  make.launch(0, {HandMade::relaxed(HandMade::whole({}))});
+  make.launch(0, {HandMade::relaxed(HandMade::whole({}), OpKind::min)});
+  make.launch(0, {HandMade::part(0, 1, Privilege::read)});  // task 7
+  make.launch(2, {HandMade::relaxed(HandMade::whole({}), OpKind::min)});
+  const Analysed a(make);
+  const auto folds_joined = [&](int from, int to) {
+    return a.has_edge(a.find(NodeKind::fold, from), a.find(NodeKind::fold, to));
+  };
+  ASSERT_EQ(a.count(NodeKind::fold), 8);
+  for (int fold = 0; fold < 3; ++fold) {
+    EXPECT_TRUE(a.has_edge(a.find(NodeKind::task, 0), a.find(NodeKind::fold, fold)));
+    EXPECT_TRUE(folds_joined(fold, 3));
+    for (int fellow = 0; fellow < fold; ++fellow) EXPECT_FALSE(folds_joined(fellow, fold));
+  }
+  EXPECT_TRUE(folds_joined(3, 4));
+  EXPECT_TRUE(folds_joined(4, 5));  // another operator
+  const int reader = a.find(NodeKind::task, 7);
+  EXPECT_TRUE(a.has_edge(a.find(NodeKind::fold, 5), reader));
+  for (int fold = 6; fold < 8; ++fold) {
+    EXPECT_TRUE(folds_joined(5, fold));  // the reader has closed the group at its points ...
+    EXPECT_TRUE(folds_joined(4, fold));  // ... and at the others it goes on
+    EXPECT_TRUE(a.has_edge(reader, a.find(NodeKind::fold, fold)));
+  }
+  EXPECT_FALSE(folds_joined(6, 7));
+}
+
 // With several memories an overwrite need not wait for a reader elsewhere: what joins them is the copy.
 TEST(NaiveAnalysis, CopiesJoinMemories) {
   HandMade make;

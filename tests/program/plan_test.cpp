@@ -23,7 +23,8 @@ TEST(Plan, HasEverythingSomewhere) {
   std::map<Statement::Kind, int> kinds;
   std::map<PartitionSpec::Op, int> partitions;
   std::map<Privilege, int> privileges;
-  int sparse = 0, nested = 0, deep = 0, groups = 0, future_arguments = 0, thrown = 0, dims[4] = {};
+  int sparse = 0, nested = 0, deep = 0, groups = 0, relaxed = 0, future_arguments = 0, thrown = 0,
+      dims[4] = {};
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const Program program = resolve(generate(seed));
     for (const Resolved& r : program.statements) {
@@ -40,6 +41,7 @@ TEST(Plan, HasEverythingSomewhere) {
       for (const PointTask& t : r.points) {
         nested += t.children.empty() ? 0 : 1;
         thrown += t.throws != PointTask::Throws::no ? 1 : 0;
+        for (const ResolvedArgument& a : t.arguments) relaxed += a.relaxed ? 1 : 0;
       }
       for (const RequirementSpec& q : r.spec.launch.requirements) ++privileges[q.privilege];
     }
@@ -50,7 +52,7 @@ TEST(Plan, HasEverythingSomewhere) {
   for (const auto& [kind, n] : kinds) EXPECT_GE(n, 10) << static_cast<int>(kind);
   for (const auto& [op, n] : partitions) EXPECT_GE(n, 10) << static_cast<int>(op);
   for (const int n :
-       {sparse, nested, deep, groups, future_arguments, thrown, dims[1], dims[2], dims[3]})
+       {sparse, nested, deep, groups, relaxed, future_arguments, thrown, dims[1], dims[2], dims[3]})
     EXPECT_GE(n, 30);
 }
 

@@ -130,6 +130,7 @@ void random_privilege(Random& random, bool reductions, RequirementSpec& requirem
                           : dice < 80 ? Privilege::read_write
                                       : Privilege::reduce;
   requirement.op = static_cast<OpKind>(random.percent(60) ? 0 : random.below(op_kinds));
+  requirement.relaxed = random.percent(60);
 }
 
 std::vector<Statement> random_children(Random& random, const std::vector<ChildArgument>& arguments,

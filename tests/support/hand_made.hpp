@@ -68,6 +68,13 @@ struct HandMade {
     q.op = op;
     return q;
   }
+  /// A reduction whose bits are the same in every order.
+  static RequirementSpec relaxed(RequirementSpec q, OpKind op = OpKind::max) {
+    q.privilege = Privilege::reduce;
+    q.op = op;
+    q.relaxed = true;
+    return q;
+  }
   /// One piece of a partition.
   static RequirementSpec part(int partition, int colour, Privilege privilege) {
     RequirementSpec q = whole(privilege);

@@ -173,17 +173,32 @@ void NaiveAnalysis::edge(int from, int to, const char* rule) {
 }
 
 void NaiveAnalysis::read(int operation, Uses& uses, const char* rule) {
-  edge(uses.last_writer, operation, rule);
+  for (const int writer : uses.last_writers) edge(writer, operation, rule);
   uses.readers.push_back(operation);
+  uses.group.reset();
 }
 
 void NaiveAnalysis::overwrite(int operation, Uses& uses, const char* after_writer,
                               const char* after_reader) {
-  edge(uses.last_writer, operation, after_writer);
+  for (const int writer : uses.last_writers) edge(writer, operation, after_writer);
   for (const int reader : uses.readers)
     if (reader != operation) edge(reader, operation, after_reader);
-  uses.last_writer = operation;
+  uses.last_writers = {operation};
   uses.readers.clear();
+  uses.group.reset();
+}
+
+void NaiveAnalysis::fold_in_any_order(int operation, Uses& uses, OpKind op) {
+  if (uses.group != op) {
+    uses.group = op;
+    uses.before_group = std::move(uses.last_writers);
+    uses.before_group.insert(uses.before_group.end(), uses.readers.begin(), uses.readers.end());
+    uses.last_writers.clear();
+    uses.readers.clear();
+  }
+  for (const int before : uses.before_group)
+    edge(before, operation, "a relaxed fold comes after what its group comes after");
+  uses.last_writers.push_back(operation);
 }
 
 /// Rules R1 and R2.
@@ -246,10 +261,12 @@ void NaiveAnalysis::use(int operation, const Use& use) {
       read(operation, uses, "a read comes after the last write");
       continue;
     }
-    overwrite(
-        operation, uses,
-        reads_it ? "a read-write comes after the last write" : "a write comes after the last write",
-        "a write comes after the reads since the last write");
+    if (a.relaxed) fold_in_any_order(operation, uses, a.op);
+    else
+      overwrite(operation, uses,
+                reads_it ? "a read-write comes after the last write"
+                         : "a write comes after the last write",
+                "a write comes after the reads since the last write");
     at.valid = {use.instance};
     at.fill_pending = false;
   }

@@ -12,6 +12,8 @@
 //   W      After a write the instance alone is valid, and no fill is pending.
 //   fold   A reducing argument orders nothing by itself; after the task its accumulator is folded by an
 //          operation of its own, which reads and writes, after the task.
+//   group  Relaxed folds with one operator that follow each other with no other use of the instance between
+//          them are its last writers together: each comes after what the first one came after.
 //   room   A full memory drops the instance used longest ago, but none of the present point task; what is
 //          valid nowhere else, and no pending fill, is first copied to an instance of the whole field in
 //          system memory. Where that does not help, another memory is taken. Bytes of
@@ -29,6 +31,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -89,8 +92,11 @@ class NaiveAnalysis {
     std::uint64_t last_use = 0;  ///< number of the point task
   };
   struct Uses {
-    int last_writer = -1;
-    std::vector<int> readers;  ///< since then
+    std::vector<int> last_writers;  ///< one, or a group of folds
+    std::vector<int> readers;       ///< since then
+    /// While another fold may join the group: its operator, and what each of its folds comes after.
+    std::optional<OpKind> group;
+    std::vector<int> before_group;
   };
   struct PointState {
     std::set<int> valid;       ///< instances
@@ -140,6 +146,7 @@ class NaiveAnalysis {
   void make_valid(const Use& use, std::size_t rank);
   void read(int operation, Uses& uses, const char* rule);
   void overwrite(int operation, Uses& uses, const char* after_writer, const char* after_reader);
+  void fold_in_any_order(int operation, Uses& uses, OpKind op);
   void use(int operation, const Use& use);
 
   const Program* program_;

@@ -97,6 +97,8 @@ struct RequirementSpec {
   int field = 0;
   Privilege privilege = Privilege::read;
   OpKind op = OpKind::sum;
+  bool relaxed =
+      false;  ///< of a reduction; where the order shows in the bits it counts for nothing
 };
 
 /// The points of a launch, sorted; a dense rectangle where `dense`.
@@ -168,6 +170,9 @@ struct Statement {
 
 struct Plan {
   std::uint64_t seed = 0;
+  /// Whether relaxed reductions are that. Not where bodies throw: a failed fold leaves its fellows alone, but a
+  /// fold in another memory comes after a copy, so what lacks values would depend on the mapping.
+  bool relaxed = true;
   std::vector<Shape> shapes;
   std::vector<TaskSpec> tasks;
   std::vector<Statement> statements;

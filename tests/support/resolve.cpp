@@ -11,6 +11,16 @@ bool conflict(const ResolvedArgument& a, const ResolvedArgument& b) {
   return !(both_reduce && a.op == b.op);
 }
 
+namespace {
+
+/// The interpreter folds in one order: another may be allowed where it gives the same.
+bool is_relaxed(const RequirementSpec& q, const Shape& shape) {
+  return q.relaxed && q.privilege == Privilege::reduce &&
+         any_order(q.op, shape.fields[static_cast<std::size_t>(q.field)]);
+}
+
+}  // namespace
+
 bool World::find(const RegionRef& region, int& tree, Mask& points) const {
   if (region.partition >= 0) {
     const auto p = partitions_.find(region.partition);
@@ -213,6 +223,7 @@ bool World::argument(const RequirementSpec& q, ResolvedArgument& a) const {
   a.field = q.field;
   a.privilege = q.privilege;
   a.op = q.op;
+  a.relaxed = plan_->relaxed && is_relaxed(q, shape(a.tree));
   return true;
 }
 
@@ -232,7 +243,8 @@ bool World::take_requirement(const RequirementSpec& q, Resolved& r) const {
     for (const PointTask& t : r.points) {
       const int c = is.find(project(q.projection, t.point));
       if (c < 0) return false;
-      mine.push_back({is.tree, q.field, is.pieces[static_cast<std::size_t>(c)], q.privilege, q.op});
+      mine.push_back({is.tree, q.field, is.pieces[static_cast<std::size_t>(c)], q.privilege, q.op,
+                      plan_->relaxed && is_relaxed(q, shape(is.tree))});
     }
   } else {
     ResolvedArgument a;

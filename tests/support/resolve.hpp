@@ -33,6 +33,7 @@ struct ResolvedArgument {
   Mask points = 0;
   Privilege privilege = Privilege::read;
   OpKind op = OpKind::sum;
+  bool relaxed = false;
 };
 
 struct Resolved;

@@ -280,6 +280,7 @@ void Run::launch(const Resolved& r, const Names& names, const Partitions& partit
         q.partitioned ? Requirement::of(names.partitions.at(q.partition), f, q.privilege, op,
                                         projection_of(q.projection))
                       : Requirement::of(region(q.region, names, partitions), f, q.privilege, op));
+    requirements.back().relaxed = is.relaxed;
   }
   Payload payload(this, &r);
   std::vector<detail::FutureState*> states;

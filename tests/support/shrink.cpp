@@ -112,6 +112,9 @@ class Shrinker {
         path, [](LaunchSpec & l) -> auto& { return l.futures; });
     change([](LaunchSpec& l) { return l.future >= 0; }, [](LaunchSpec& l) { l.future = -1; });
     change([](LaunchSpec& l) { return l.throws_at >= 0; }, [](LaunchSpec& l) { l.throws_at = -1; });
+    for (std::size_t i = 0; i < launch_at(plan_, path).requirements.size(); ++i)
+      change([i](LaunchSpec& l) { return l.requirements[i].relaxed; },
+             [i](LaunchSpec& l) { l.requirements[i].relaxed = false; });
     change([](LaunchSpec& l) { return l.priority != 0; }, [](LaunchSpec& l) { l.priority = 0; });
     change([](LaunchSpec& l) { return l.inline_if_ready; },
            [](LaunchSpec& l) { l.inline_if_ready = false; });

@@ -18,7 +18,9 @@ std::string point_text(const Point<3>& p, int dim) {
 
 std::string argument_text(const ResolvedArgument& a) {
   const std::string privilege(to_string(a.privilege));
-  const std::string op = a.privilege == Privilege::reduce ? fmt::format(" {}", name_of(a.op)) : "";
+  const std::string op = a.privilege == Privilege::reduce
+                             ? fmt::format(" {}{}", name_of(a.op), a.relaxed ? " relaxed" : "")
+                             : "";
   return fmt::format("{}{} tree {}.f{} {}", privilege, op, a.tree, a.field, to_text(a.points));
 }
 

@@ -94,6 +94,11 @@ const ReductionOp& op_of(OpKind op, ValueKind kind) {
   });
 }
 
+bool any_order(OpKind op, ValueKind kind) {
+  const bool integer = kind == ValueKind::i64 || kind == ValueKind::i32;
+  return integer || op == OpKind::min || op == OpKind::max;
+}
+
 std::uint64_t value_bits(ValueKind kind, const void* value) {
   std::uint64_t words[max_value_size / 8]{};
   std::memcpy(words, value, size_of(kind));

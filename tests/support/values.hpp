@@ -35,6 +35,9 @@ const char* name_of(OpKind op);
 AnyField field_of(ValueKind kind, int index);
 const ReductionOp& op_of(OpKind op, ValueKind kind);
 
+/// Does the order of folding leave the bits as they are?
+bool any_order(OpKind op, ValueKind kind);
+
 /// A hash of the value's bits.
 std::uint64_t value_bits(ValueKind kind, const void* value);
 /// Stores a new value that depends on the hash alone.
