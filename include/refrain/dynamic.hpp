@@ -143,7 +143,7 @@ struct Requirement {
   AnyField field;
   Privilege privilege = Privilege::read;
   const ReductionOp* op = nullptr;  ///< for Privilege::reduce
-  bool relaxed = false;
+  bool relaxed = false;             ///< Privilege::reduce: the order of folding is given up
   Projection projection;
 
   static Requirement of(const AnyRegion& region, const AnyField& field, Privilege privilege,

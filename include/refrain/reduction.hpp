@@ -3,7 +3,8 @@
 //
 // A reducing task (each point of a group) sees an accumulator that starts at the operator's identity;
 // when the task has ended the accumulator is folded into the region, launches in launch order, points
-// in the order of their domain. So the bits are the same in every run. An operator promises
+// in the order of their domain. So the bits are the same in every run (unless the program gives the order
+// up: RegionArgument::relaxed). An operator promises
 //   fold(x, identity) == x   bit for bit, for every x,
 // which lets the runtime skip what a task never touched. Hence the identity of floating-point + is
 // -0.0: x + -0.0 is x for every x, whereas -0.0 + 0.0 would be 0.0.

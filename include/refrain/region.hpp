@@ -56,8 +56,8 @@ struct RegionArgument {
   AnyRegion region;
   AnyField field;
   bool is_relaxed = false;
-  /// Allows another order of folding for this argument (reductions only). Nothing makes use of it yet: the
-  /// order is that of other reductions.
+  /// Gives up the order of folding (reductions only) among neighbours that are relaxed too and have the same
+  /// operator: sums of floating-point numbers may then differ in their last bits from run to run.
   [[nodiscard]] RegionArgument relaxed() const {
     RegionArgument copy = *this;
     copy.is_relaxed = true;
@@ -72,6 +72,7 @@ struct PartitionArgument {
   AnyField field;
   Projection projection;
   bool is_relaxed = false;
+  /// As for a region.
   [[nodiscard]] PartitionArgument relaxed() const {
     PartitionArgument copy = *this;
     copy.is_relaxed = true;

@@ -251,6 +251,24 @@ TEST_P(Reductions, RelaxedOnesOfChildren) {
   });
 }
 
+// What children contribute goes into their parents' accumulators, in any order too.
+TEST_P(Reductions, RelaxedOnesOfReducers) {
+  const Task one{"one", [](Reduce<Sum, Coord> x, Point<1> at) {
+                   for (auto p : x.domain()) x[p] += at + 1;
+                 }};
+  const Task parent{"parent", [&one](Context& ctx, Reduce<Sum, Coord> x) {
+                      for (auto p : x.domain()) x[p] += 1000;
+                      auto mine = x.region();
+                      for (int i = 0; i < 4; ++i) ctx.launch(one, 5, mine[number].relaxed());
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 2999}, number);
+    for (int i = 0; i < 6; ++i) ctx.launch(parent, cells[number].relaxed());
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) ASSERT_EQ(x[p], 6 * (1000 + 4 * 15));
+  });
+}
+
 TEST_P(Reductions, ManyMoreReducersThanAccumulators) {
   const Task one{"one", [](Reduce<Sum, Coord> x) { x[0] += 1; }};
   run([&](Context& ctx) {

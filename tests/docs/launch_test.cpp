@@ -123,6 +123,18 @@ TEST(DocsLaunch, Reductions) {
   });
 }
 
+TEST(DocsLaunch, RelaxedReductions) {
+  run([](Context& ctx) {
+    auto bins = ctx.region(Rect1{0, 3}, Bin::seen);
+    const Task mark{"mark", [](Point<1> p, Reduce<BitOr, std::uint32_t> seen) {
+      seen.reduce(p % 4, 1u << p);
+    }};
+    ctx.launch(mark, 8, bins[Bin::seen].relaxed());  // bits are set in any order
+    auto seen = ctx.access<Read>(bins[Bin::seen]);
+    EXPECT_EQ(seen[3], 1u << 3 | 1u << 7);
+  });
+}
+
 const Task fill_half{"fill_half", [](Write<double> x, double with) {
   for (auto p : x.domain()) x[p] = with;
 }};
