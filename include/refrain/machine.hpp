@@ -31,7 +31,7 @@ enum class MemoryKind : std::uint8_t {
   system,       ///< main memory of one NUMA domain
   pinned,       ///< main memory that CPUs and GPUs both reach (zero-copy)
   framebuffer,  ///< memory of one GPU
-  file,         ///< storage behind a file: can be copied from and to, no task reaches it
+  file,  ///< storage behind a file, which no task reaches; may be described, holds nothing yet
 };
 inline constexpr int memory_kinds = 4;
 
@@ -114,6 +114,8 @@ class Machine {
     double seconds_per_byte = 0;
   };
 
+  [[noreturn]] void wrong(const std::string& what) const;
+  void check_references(const Processor& processor) const;
   void check() const;
   void index_kinds();
   void find_ways();

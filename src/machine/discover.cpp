@@ -16,10 +16,6 @@
 namespace refrain::machine {
 namespace {
 
-// What memory-to-memory copies cost on common server hardware. They rank copies; nobody measured them.
-constexpr double inside_bandwidth = 10e9, inside_latency = 100e-9;
-constexpr double across_bandwidth = 8e9, across_latency = 250e-9;
-
 struct DestroyTopology {
   void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
 };
@@ -102,14 +98,6 @@ std::vector<MemoryId> own_first(MemoryId own, std::size_t count) {
   return order;
 }
 
-void add_links(Description& machine) {
-  const auto count = static_cast<MemoryId>(machine.memories.size());
-  for (MemoryId a = 0; a < count; ++a) {
-    machine.links.push_back({a, a, inside_bandwidth, inside_latency});
-    for (MemoryId b = a + 1; b < count; ++b) machine.join(a, b, across_bandwidth, across_latency);
-  }
-}
-
 Description from_topology(hwloc_topology_t topology, const std::vector<int>& allowed) {
   Description machine;
   const std::vector<Core> cores = usable_cores_of(topology, allowed);
@@ -158,7 +146,7 @@ Description discover_description() {
   if (const Topology topology = read_topology()) machine = from_topology(topology.get(), allowed);
   if (machine.processors.empty()) machine = without_topology(allowed);
   machine.name = "this machine";
-  add_links(machine);
+  machine.add_nominal_links();
   return machine;
 }
 
@@ -167,7 +155,5 @@ Machine discover() {
   machine.add_gangs();
   return std::move(machine).build();
 }
-
-int usable_cores() { return static_cast<int>(discover_description().processors.size()); }
 
 }  // namespace refrain::machine

@@ -15,7 +15,6 @@
 namespace refrain::machine {
 namespace {
 
-constexpr int most_processors = 4096;
 constexpr int most_memories =
     1024;  // the table of ways grows with the square, its making with the cube
 

@@ -42,10 +42,29 @@ Machine::Machine(std::string name, std::vector<Processor> processors, std::vecto
   find_ways();
 }
 
+void Machine::wrong(const std::string& what) const {
+  throw InputError(fmt::format("machine '{}': {}", name_, what));
+}
+
+// What a processor names is there and can be used by it.
+void Machine::check_references(const Processor& processor) const {
+  if (processor.memories.empty())
+    wrong(fmt::format("processor '{}' reaches no memory", processor.name));
+  for (MemoryId m : processor.memories) {
+    if (m >= memories_.size())
+      wrong(fmt::format("processor '{}' reaches memory {}, but there are {}", processor.name, m,
+                        memories_.size()));
+    if (!machine::may_reach(processor.kind, memories_[m].kind))
+      wrong(fmt::format("processor '{}' is a {} and cannot reach the {} memory '{}'",
+                        processor.name, to_string(processor.kind), to_string(memories_[m].kind),
+                        memories_[m].name));
+  }
+  for (ProcessorId member : processor.members)
+    if (member >= processors_.size() || processors_[member].kind != ProcessorKind::cpu)
+      wrong(fmt::format("gang '{}' has member {}, which is no cpu", processor.name, member));
+}
+
 void Machine::check() const {
-  const auto wrong = [this](const std::string& what) {
-    throw InputError(fmt::format("machine '{}': {}", name_, what));
-  };
   if (processors_.empty()) wrong("it has no processor");
   if (memories_.empty()) wrong("it has no memory");
   for (std::size_t m = 0; m < memories_.size(); ++m)
@@ -53,24 +72,10 @@ void Machine::check() const {
       wrong(fmt::format("memory '{}' has id {}, expected its position {}", memories_[m].name,
                         memories_[m].id, m));
   for (std::size_t p = 0; p < processors_.size(); ++p) {
-    const Processor& processor = processors_[p];
-    if (processor.id != p)
-      wrong(fmt::format("processor '{}' has id {}, expected its position {}", processor.name,
-                        processor.id, p));
-    if (processor.memories.empty())
-      wrong(fmt::format("processor '{}' reaches no memory", processor.name));
-    for (MemoryId m : processor.memories) {
-      if (m >= memories_.size())
-        wrong(fmt::format("processor '{}' reaches memory {}, but there are {}", processor.name, m,
-                          memories_.size()));
-      if (!machine::may_reach(processor.kind, memories_[m].kind))
-        wrong(fmt::format("processor '{}' is a {} and cannot reach the {} memory '{}'",
-                          processor.name, to_string(processor.kind), to_string(memories_[m].kind),
-                          memories_[m].name));
-    }
-    for (ProcessorId member : processor.members)
-      if (member >= processors_.size() || processors_[member].kind != ProcessorKind::cpu)
-        wrong(fmt::format("gang '{}' has member {}, which is no cpu", processor.name, member));
+    if (processors_[p].id != p)
+      wrong(fmt::format("processor '{}' has id {}, expected its position {}", processors_[p].name,
+                        processors_[p].id, p));
+    check_references(processors_[p]);
   }
   for (const Memory& memory : memories_)
     if (memory.owner && (*memory.owner >= processors_.size() ||

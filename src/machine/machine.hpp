@@ -14,6 +14,9 @@ namespace refrain::machine {
 /// memory, GPUs framebuffers, all of them pinned memory, and nobody a file.
 bool may_reach(ProcessorKind processor, MemoryKind memory);
 
+/// The most processors that a description may ask for.
+inline constexpr int most_processors = 4096;
+
 /// A machine that is being put together; the lists become a Machine once they are complete.
 /// Ids are positions in the lists, so add() gives an id that stays.
 struct Description {
@@ -27,6 +30,9 @@ struct Description {
                   std::vector<MemoryId> reached);
   /// Two links, one each way.
   void join(MemoryId a, MemoryId b, double bandwidth, double latency);
+  /// A link from each memory to itself and to each other one, with the figures of common hardware. Call
+  /// once, when all memories are there.
+  void add_nominal_links();
   /// One gang per NUMA domain that has cpu processors; a gang reaches what its first cpu reaches.
   /// Call once, when all cpu processors are there.
   void add_gangs();
@@ -45,8 +51,8 @@ Machine discover();
 Description discover_description();
 
 /// Makes the machine that --refrain:machine asks for: empty is discover(), a text that starts with
-/// "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws InputError that says where
-/// (file, line and column), what was expected and what was found.
+/// "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws
+/// InputError that says where (file, line and column), what was expected and what was found.
 Machine load(std::string_view description);
 
 /// The short form, "emulated:gpus=2,framebuffer=64MiB".
@@ -58,8 +64,5 @@ Machine parse_json(std::string_view text, const std::string& file);
 std::string to_json(const Machine& machine);
 /// The machine as aligned tables for people.
 std::string to_table(const Machine& machine);
-
-/// The number of cores this process may use, at least 1; what Options::workers = -1 counts from.
-int usable_cores();
 
 }  // namespace refrain::machine

@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::uint64_t default_framebuffer = std::uint64_t{256} << 20;
 constexpr std::uint64_t default_pinned = std::uint64_t{256} << 20;
-constexpr int most_processors = 4096;
-
-// A PCIe link of the third generation; a framebuffer's own speed; what two GPUs reach directly.
-constexpr double pcie_bandwidth = 12e9, pcie_latency = 5e-6;
-constexpr double framebuffer_bandwidth = 400e9, framebuffer_latency = 2e-6;
-constexpr double peer_bandwidth = 20e9, peer_latency = 5e-6;
-constexpr double main_bandwidth = 10e9, main_latency = 100e-9;
-constexpr double across_bandwidth = 8e9, across_latency = 250e-9;
 
 struct Settings {
   std::optional<int> cpus, gpus, numa;
@@ -177,25 +169,6 @@ void add_gpus(Description& machine, const Settings& settings) {
   }
 }
 
-bool in_main_memory(MemoryKind kind) { return kind != MemoryKind::framebuffer; }
-
-void add_links(Description& machine) {
-  for (MemoryId a = 0; a < machine.memories.size(); ++a) {
-    const bool main_a = in_main_memory(machine.memories[a].kind);
-    machine.links.push_back({a, a, main_a ? main_bandwidth : framebuffer_bandwidth,
-                             main_a ? main_latency : framebuffer_latency});
-    for (MemoryId b = a + 1; b < machine.memories.size(); ++b) {
-      const bool main_b = in_main_memory(machine.memories[b].kind);
-      const bool near = machine.memories[a].numa == machine.memories[b].numa;
-      if (main_a && main_b)
-        machine.join(a, b, near ? main_bandwidth : across_bandwidth,
-                     near ? main_latency : across_latency);
-      else if (main_a || main_b) machine.join(a, b, pcie_bandwidth, pcie_latency);
-      else machine.join(a, b, peer_bandwidth, peer_latency);
-    }
-  }
-}
-
 }  // namespace
 
 Machine parse_short_form(std::string_view text) {
@@ -204,7 +177,7 @@ Machine parse_short_form(std::string_view text) {
   machine.name = std::string(text);
   set_cpus(machine, discover_description(), settings, text);
   add_gpus(machine, settings);
-  add_links(machine);
+  machine.add_nominal_links();
   machine.add_gangs();
   return std::move(machine).build();
 }
