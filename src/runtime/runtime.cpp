@@ -23,7 +23,6 @@ int worker_count(const Options& options, const Machine& machine) {
 std::unique_ptr<exec::Executor> make_executor(const Options& options, const Machine& machine) {
   exec::ExecutorOptions chosen;
   chosen.workers = worker_count(options, machine);
-  chosen.window = static_cast<std::uint32_t>(std::clamp<std::size_t>(options.window, 1, 1u << 30));
   if (options.schedule) return exec::make_seeded_executor(machine, chosen, *options.schedule);
   return exec::make_threaded_executor(machine, chosen);
 }

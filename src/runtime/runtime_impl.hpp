@@ -2,6 +2,7 @@
 // What is behind a Runtime: the machine, the memories, the executor and the mapper that its contexts
 // share, and what it counts.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -43,7 +44,10 @@ class RuntimeImpl {
   [[nodiscard]] const std::shared_ptr<data::TreeGraveyard>& graveyard() const { return graveyard_; }
   [[nodiscard]] Mapper& mapper() { return *mapper_; }
   void set_mapper(std::unique_ptr<Mapper> mapper);
-  [[nodiscard]] std::uint32_t window() const { return static_cast<std::uint32_t>(options_.window); }
+  /// Of each context's scope.
+  [[nodiscard]] std::uint32_t window() const {
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(options_.window, 1, 1u << 30));
+  }
 
   /// Told of every operation and edge; null: nobody. Before run().
   void set_graph_log(analysis::GraphLog* log) { graph_log_ = log; }

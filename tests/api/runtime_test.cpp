@@ -5,9 +5,11 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "refrain/error.hpp"
 #include "refrain/refrain.hpp"
+#include "runtime/runtime_impl.hpp"
 #include "support/arguments.hpp"
 #include "support/settings.hpp"
 
@@ -39,6 +41,17 @@ TEST_P(Runtimes, SeveralRunsOfOne) {
   }
   EXPECT_EQ(runtime.counters().launches, 15u);
   EXPECT_EQ(runtime.counters().tasks, 60u);
+}
+
+TEST(Runtime, AWindowOutOfRangeIsTheNearestInIt) {
+  for (const auto& [asked, had] :
+       {std::pair{std::size_t{0}, 1u}, {std::size_t{7}, 7u}, {std::size_t{1} << 32, 1u << 30}}) {
+    Options options;
+    options.workers = 0;
+    options.window = asked;
+    Runtime runtime(options);
+    EXPECT_EQ(runtime.impl().window(), had);
+  }
 }
 
 TEST_P(Runtimes, OneAfterTheOther) {
