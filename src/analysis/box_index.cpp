@@ -57,7 +57,7 @@ void BoxIndexBase::find(const data::Box& box, std::vector<void*>& found) const {
     return;
   }
   for (const Item& item : list_)
-    if (!intersection(item.box, box).empty()) found.push_back(item.owner);
+    if (data::meet(item.box, box)) found.push_back(item.owner);
 }
 
 }  // namespace refrain::analysis

@@ -34,6 +34,13 @@ constexpr Rect<N> restore_dimension(const Box& b) {
   return {restore_dimension<N>(b.lo), restore_dimension<N>(b.hi)};
 }
 
+/// Whether two boxes, neither of them empty, share a point.
+inline bool meet(const Box& a, const Box& b) {
+  for (int d = 0; d < 3; ++d)
+    if (a.hi[d] < b.lo[d] || b.hi[d] < a.lo[d]) return false;
+  return true;
+}
+
 /// "[lo..hi]" in `dim` dimensions.
 std::string to_string(const Box& box, int dim);
 std::string to_string(const BoxPoint& point, int dim);

@@ -35,11 +35,6 @@ class BoxTree {
  private:
   static constexpr std::size_t leaf_size = 4;
 
-  static bool meet(const Box& a, const Box& b) {
-    for (int d = 0; d < 3; ++d)
-      if (a.hi[d] < b.lo[d] || b.hi[d] < a.lo[d]) return false;
-    return true;
-  }
   void build(std::size_t node, std::size_t first, std::size_t last);
 
   // Node n holds items [first, last); its children 2n and 2n + 1 hold the halves.

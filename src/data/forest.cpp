@@ -29,11 +29,14 @@ class TreeGraveyard {
 
 std::shared_ptr<TreeGraveyard> make_graveyard() { return std::make_shared<TreeGraveyard>(); }
 
-Forest::Forest(std::shared_ptr<TreeGraveyard> graveyard)
-    : depth_(0), graveyard_(std::move(graveyard)) {}
+Forest::Forest(std::shared_ptr<TreeGraveyard> graveyard) : Forest(std::move(graveyard), 0) {}
 
-Forest::Forest(const Forest& enclosing)
-    : depth_(enclosing.depth_ + 1), graveyard_(enclosing.graveyard_) {}
+Forest::Forest(std::shared_ptr<TreeGraveyard> graveyard, int depth)
+    : depth_(depth), graveyard_(std::move(graveyard)) {}
+
+Forest Forest::nested_in(const Forest& enclosing) {
+  return {enclosing.graveyard_, enclosing.depth_ + 1};
+}
 
 Forest::~Forest() {
   for (auto& tree : slots_)

@@ -3,8 +3,7 @@
 //
 // Owner: the context's thread. Objects of dropped trees go to a graveyard, from which the next new trees
 // take them; all forests of a runtime share one, so that a handle stays recognisable as dead also after
-// the context that made it has ended. It holds as many objects as there ever were
-// trees at one time.
+// the context that made it has ended. It holds as many objects as there ever were trees at one time.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,9 +26,10 @@ class Forest {
 
   /// A program's forest.
   explicit Forest(std::shared_ptr<TreeGraveyard> graveyard = make_graveyard());
-  /// The forest of a context nested in that of `enclosing`.
-  explicit Forest(const Forest& enclosing);
+  /// The forest of a context nested in the one of `enclosing`.
+  [[nodiscard]] static Forest nested_in(const Forest& enclosing);
   ~Forest();
+  Forest(const Forest&) = delete;
   Forest& operator=(const Forest&) = delete;
 
   /// How many contexts enclose this one: 0 for the program's.
@@ -47,6 +47,7 @@ class Forest {
   [[nodiscard]] std::vector<RegionTree*> trees() const;
 
  private:
+  Forest(std::shared_ptr<TreeGraveyard> graveyard, int depth);
   RegionTree* find_dormant(const IndexSpaceRef& space, const std::vector<FieldColumn>& fields);
   std::uint32_t take_slot();
   void drop_oldest(const RegionTree& except);

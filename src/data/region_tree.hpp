@@ -94,8 +94,6 @@ class RegionTree {
   /// Not of an emptied tree.
   [[nodiscard]] Forest& forest() const { return *forest_; }
   [[nodiscard]] bool in(const Forest& forest) const { return forest_ == &forest; }
-  /// Dropped, and not yet used for another one: every handle to it is dead.
-  [[nodiscard]] bool emptied() const { return forest_ == nullptr; }
   [[nodiscard]] std::uint32_t slot() const { return slot_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint32_t generation() const {
     return generation_.load(std::memory_order_relaxed);

@@ -17,7 +17,7 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
       scope_(runtime_.executor(), &parent.scope_, runtime_.window()),
       analysis_(runtime_.executor(), scope_, runtime_.memories(), runtime_.machine(), id_,
                 runtime_.graph_log()),
-      forest_(parent.forest_) {
+      forest_(data::Forest::nested_in(parent.forest_)) {
   scope_.reclaim = reclaim;
   for (std::size_t i = 0; i < record.plan->requirements.size(); ++i)
     grants_.push_back(make_grant(*record.plan, payload, i));

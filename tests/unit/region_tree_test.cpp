@@ -240,13 +240,13 @@ TEST(Forest, HandlesOutliveANestedContext) {
   Forest program;
   AnyRegion handle;
   {
-    Forest nested(program);
+    Forest nested = Forest::nested_in(program);
     EXPECT_EQ(nested.depth(), 1);
     handle = make_tree(nested, 3).handle(0);
     EXPECT_NO_THROW(check_alive(handle, "launch"));
   }
   EXPECT_THROW(check_alive(handle, "launch"), UsageError);
-  Forest next(program);
+  Forest next = Forest::nested_in(program);
   EXPECT_EQ(&make_tree(next, 3), handle.tree);  // the object serves again
   EXPECT_EQ(error_of([&] { check_alive(handle, "launch"); }),
             "launch: a region of an earlier tree was destroyed");
