@@ -3,9 +3,6 @@
 
 namespace refrain {
 
-/// The line will be read.
-inline void prefetch(const void* address) { __builtin_prefetch(address); }
-
 /// The line will be written, and other threads may have written it: it is wanted exclusively.
 inline void prefetch_exclusive(const void* address) {
 #if defined(__x86_64__)

@@ -195,8 +195,6 @@ std::string_view to_string(Category category) {
     case Category::fill: return "fill";
     case Category::fold: return "fold";
     case Category::access: return "access";
-    case Category::analysis: return "analysis";
-    case Category::wait: return "wait";
     case Category::other: break;
   }
   return "other";

@@ -24,7 +24,7 @@
 namespace refrain::profile {
 
 /// What an event is; viewers colour and filter by it.
-enum class Category : std::uint8_t { task, copy, fill, fold, access, analysis, wait, other };
+enum class Category : std::uint8_t { task, copy, fill, fold, access, other };
 std::string_view to_string(Category category);
 
 /// Shown with an event when it is selected. The key is a literal.
