@@ -18,10 +18,10 @@ namespace refrain {
 [[nodiscard]] bool checks_by_default() noexcept;
 
 struct Options {
-  /// Worker threads beside the launching thread; -1: one fewer than the cores. 0 is allowed: then the
-  /// launching thread runs the tasks while it waits.
+  /// Worker threads beside the launching thread; -1: one fewer than the machine has cpus. 0 is allowed:
+  /// then the launching thread runs the tasks while it waits.
   int workers = -1;
-  /// Most tasks in flight per context; a launch beyond it waits.
+  /// Most operations (tasks, copies, ...) in flight per context, at least 1; a launch beyond it waits.
   std::size_t window = 8192;
   /// Empty: this machine as found. "emulated:gpus=2,...": the short form. Otherwise a JSON file.
   std::string machine;

@@ -4,7 +4,7 @@
 // earlier one finds its plan by a raw key and goes straight to the analysis.
 //
 // The key holds addresses and unique numbers of this process, compared in full. The signature and its
-// token (design, section 3) hold names and slots only and are worked out when the plan is made.
+// token (runtime/signature.hpp) hold names and slots only and are worked out when the plan is made.
 //
 // Owner: the context's thread. Bounded: plans that name dropped trees go when their number has doubled, those
 // not used for long when there is too much of them; never those of launches in flight.

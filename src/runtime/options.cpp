@@ -66,10 +66,10 @@ bool take_switch(bool& into, std::string_view text) {
 // All flags. A new flag is one more entry.
 constexpr Flag flags[] = {
     {"workers", Value::required, "N", "a whole number from -1 to 4096",
-     "worker threads beside the launching one (-1: one fewer than the cores)",
+     "worker threads beside the launching one (-1: one fewer than the machine has cpus)",
      [](Options& o, std::string_view v) { return take_number(o.workers, v, -1, 4096); }},
     {"window", Value::required, "N", "a whole number from 1 to 1000000000",
-     "most tasks in flight per context (8192)",
+     "most operations in flight per context (8192)",
      [](Options& o, std::string_view v) {
        return take_number<std::size_t>(o.window, v, 1, 1000000000);
      }},

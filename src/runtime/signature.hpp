@@ -1,7 +1,7 @@
 #pragma once
-// Signatures of calls: what can affect the analysis, as names and slots (design, sections 3 and 4): no
-// address, thread or time, so that a program gives the same signatures in every run. The token is their
-// 64-bit hash: it selects, the words prove.
+// Signatures of calls: what can affect the analysis, as names and slots (data/forest.hpp,
+// runtime/task_record.hpp): no address, thread or time, so that a program gives the same signatures in
+// every run. The token is their 64-bit hash: it selects, the words prove.
 
 #include <cstdint>
 #include <string_view>
