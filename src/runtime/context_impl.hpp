@@ -206,8 +206,8 @@ class ContextImpl final : public detail::Waiter {
 
   RuntimeImpl& runtime_;
   ContextImpl* parent_ = nullptr;
-  std::uint64_t id_ = 0;                            ///< in logs
-  std::string task_name_;                           ///< nested: whose
+  std::uint64_t id_ = 0;   ///< in logs
+  std::string task_name_;  ///< nested: whose
   Context facade_;
   exec::Scope scope_;
   const std::uint64_t identity_ = scope_.identity();  ///< whose futures are whose
