@@ -5,16 +5,17 @@
 namespace refrain::exec {
 
 std::int64_t loop_piece(std::int64_t count, std::int64_t grain, int threads) {
-  const std::int64_t even = (count + 4 * threads - 1) / (4 * threads);
+  const std::int64_t even = count / (4 * threads) + (count % (4 * threads) != 0 ? 1 : 0);
   return std::max<std::int64_t>({1, grain, even});
 }
 
 void GangLoops::take_pieces(Loop& loop) {
   while (true) {
-    const std::int64_t begin = loop.next.fetch_add(loop.piece, std::memory_order_relaxed);
-    if (begin >= loop.count) return;
+    const std::int64_t piece = loop.next.fetch_add(1, std::memory_order_relaxed);
+    if (piece >= loop.pieces) return;
+    const std::int64_t begin = piece * loop.piece;
     try {
-      loop.body(begin, std::min(begin + loop.piece, loop.count));
+      loop.body(begin, begin + std::min(loop.piece, loop.count - begin));
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!loop.error || begin < loop.failed_at) {

@@ -21,6 +21,10 @@ using LoopBody = std::function<void(std::int64_t, std::int64_t)>;
 
 /// The size of the pieces of a loop for `threads` threads; `grain` is the least.
 std::int64_t loop_piece(std::int64_t count, std::int64_t grain, int threads);
+/// How many pieces of that size there are.
+constexpr std::int64_t loop_pieces(std::int64_t count, std::int64_t piece) {
+  return count / piece + (count % piece != 0 ? 1 : 0);
+}
 
 class GangLoops {
  public:
@@ -34,12 +38,13 @@ class GangLoops {
  private:
   struct Loop {
     Loop(std::int64_t whole, std::int64_t part, const LoopBody& f)
-        : count(whole), piece(part), body(f) {}
+        : count(whole), piece(part), pieces(loop_pieces(whole, part)), body(f) {}
     std::int64_t count;
     std::int64_t piece;
+    std::int64_t pieces;
     const LoopBody& body;
-    std::atomic<std::int64_t> next{0};
-    int helpers = 0;  // under mutex_
+    std::atomic<std::int64_t> next{0};  // the first piece that nobody has taken
+    int helpers = 0;                    // under mutex_
     std::int64_t failed_at = 0;
     std::exception_ptr error;  // under mutex_
   };

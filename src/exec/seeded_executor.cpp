@@ -246,7 +246,7 @@ void SeededExecutor::parallel_for(std::int64_t count, std::int64_t grain,
                                   const std::function<void(std::int64_t, std::int64_t)>& f) {
   if (count <= 0) return;
   const std::int64_t piece = loop_piece(count, grain, 1 + options_.workers);
-  std::vector<std::int64_t> begins((count + piece - 1) / piece);
+  std::vector<std::int64_t> begins(static_cast<std::size_t>(loop_pieces(count, piece)));
   for (std::size_t i = 0; i < begins.size(); ++i) {
     begins[i] = static_cast<std::int64_t>(i) * piece;
     std::swap(begins[i], begins[draw() % (i + 1)]);
@@ -256,7 +256,7 @@ void SeededExecutor::parallel_for(std::int64_t count, std::int64_t grain,
   for (const std::int64_t begin : begins) {
     interleave();
     try {
-      f(begin, std::min(begin + piece, count));
+      f(begin, begin + std::min(piece, count - begin));
     } catch (...) {
       if (begin < failed_at) failed_at = begin, error = std::current_exception();
     }
