@@ -69,9 +69,9 @@ void Scope::take_back(Node& node) {
 }
 
 void Scope::drain(const NodeInfo* waiter) {
-  if (collect() == 0) return;
-  executor_.wait(
-      *this, [this] { return collect() == 0; }, {}, waiter);
+  const auto drained = [this] { return collect() <= held_; };
+  if (drained()) return;
+  executor_.wait(*this, drained, {}, waiter);
 }
 
 Node* Scope::take_slow(int size_class) {

@@ -78,7 +78,7 @@ class Scope {
   /// Takes completed nodes back (owner). Returns how many are still in flight.
   std::size_t collect();
 
-  /// Waits until nothing is in flight.
+  /// Waits until nothing is in flight but what the owner itself holds open.
   void drain(const NodeInfo* waiter);
 
   /// The failure with the lowest sequence number among those not taken yet (tasks that threw
