@@ -21,7 +21,7 @@ class ContextImpl;
 }
 
 /// Where attached memory keeps its values: bytes between neighbours in each dimension, the region's
-/// lowest corner being at the pointer.
+/// lowest corner being at the pointer. No two values overlap, and all are aligned for their type.
 struct AttachLayout {
   Coord stride[3] = {0, 0, 0};  ///< all zero: C order, contiguous
 };

@@ -26,7 +26,8 @@ struct Counters {
 };
 
 /// Processors, memories and workers for programs. May be made several times in a process, one after the
-/// other or side by side; run() may be called again and again, from one thread at a time.
+/// other or side by side; run() may be called again and again, from one thread at a time
+/// (inside its own run: a UsageError).
 class Runtime {
  public:
   explicit Runtime(Options options = {});

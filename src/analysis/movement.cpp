@@ -49,16 +49,18 @@ void run_fill(exec::Node& node, exec::Execution& execution) {
 
 void run_fold(exec::Node& node, exec::Execution& execution) {
   auto& fold = node.payload_as<FoldPayload>();
-  if (fold.accumulator != nullptr) {
-    if (execution.failure == nullptr) {
-      const Instance& target = *fold.target;
-      if (target.accumulator != nullptr)
-        fold.accumulator->fold_into(*fold.points, *target.accumulator, fold.relaxed);
-      else fold.accumulator->fold_into(*fold.points, target.origin, target.stride, fold.relaxed);
+  struct End {  // the operator is the program's, and may throw
+    FoldPayload& fold;
+    ~End() {
+      delete fold.accumulator;
+      fold.~FoldPayload();
     }
-    delete fold.accumulator;
-  }
-  fold.~FoldPayload();
+  } end{fold};
+  if (fold.accumulator == nullptr || execution.failure != nullptr) return;
+  const Instance& target = *fold.target;
+  if (target.accumulator != nullptr)
+    fold.accumulator->fold_into(*fold.points, *target.accumulator, fold.relaxed);
+  else fold.accumulator->fold_into(*fold.points, target.origin, target.stride, fold.relaxed);
 }
 
 }  // namespace

@@ -360,7 +360,11 @@ void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, Nod
                             const NodeInfo* waiter) {
   if (done()) return;
   Slot& slot = slot_of(scope);
-  REFRAIN_ASSERT(this_slot == &slot, "the owner of a scope waits in it");
+  if (this_slot != &slot) [[unlikely]]
+    throw UsageError(
+        "a wait in a context whose program or task runs on another thread: a task launches and "
+        "waits "
+        "in the context that it is given");
   const Scope* within = scope.parent() ? &scope : nullptr;
   WaitRecord record{&scope, awaited, waiter, slot.waits};
   struct Enter {

@@ -60,6 +60,17 @@ struct Answer {
          machine().memory(id).name + ", a " + std::string(to_string(machine().memory(id).kind)) +
              " memory");
   }
+
+  void check_layout(std::size_t i) const {
+    const Layout& layout = output.arguments[i].layout;
+    const auto check = [&](auto found, auto last, const char* what) {
+      if (found > last)
+        fail(argument(i), std::string("a known ") + what + " of its layout",
+             "number " + std::to_string(static_cast<int>(found)));
+    };
+    check(layout.order, Order::fortran, "order");
+    check(layout.extent, Extent::exact, "extent");
+  }
 };
 
 }  // namespace
@@ -74,6 +85,7 @@ void validate(const Mapper& mapper, const MappingInput& input, const MappingOutp
     if (output.arguments[i].memories.empty())
       answer.fail(answer.argument(i), "at least one memory", "none");
     for (const MemoryId memory : output.arguments[i].memories) answer.check_memory(i, memory);
+    answer.check_layout(i);
   }
 }
 

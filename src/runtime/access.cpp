@@ -14,6 +14,35 @@ namespace {
 // The node of an access does nothing itself: it is granted, and ended by the program.
 void run_nothing(exec::Node&, exec::Execution&) {}
 
+// Says what is wrong with a layout for points within `bounds`; empty if nothing is. Values must lie where
+// their type may, and apart: going through the dimensions from the smallest stride, each step is at least as
+// long as what the dimensions before it cover.
+std::string layout_fault(const Coord (&stride)[3], int dim, const data::Box& bounds,
+                         const ValueType& type, const void* memory) {
+  if (reinterpret_cast<std::uintptr_t>(memory) % type.alignment != 0)
+    return "the memory is not aligned for " + std::string(type.name);
+  std::vector<std::pair<unsigned __int128, int>> steps;
+  for (int d = 0; d < dim; ++d) {
+    if (bounds.lo[d] >= bounds.hi[d]) continue;
+    if (stride[d] % static_cast<Coord>(type.alignment) != 0)
+      return "the stride of " + std::to_string(stride[d]) + " bytes in dimension " +
+             std::to_string(d) + " is not aligned for " + std::string(type.name);
+    const __int128 step = stride[d];
+    steps.emplace_back(step < 0 ? -step : step, d);
+  }
+  std::ranges::sort(steps);
+  unsigned __int128 covered = type.size;
+  for (const auto& [step, d] : steps) {
+    if (step < covered)
+      return "with a stride of " + std::to_string(stride[d]) + " bytes in dimension " +
+             std::to_string(d) + " values overlap";
+    covered += step * static_cast<std::uint64_t>(bounds.hi[d] - bounds.lo[d]);
+    if (covered > static_cast<std::uint64_t>(data::coordinate_limit))
+      return "the strides cover more memory than there is";
+  }
+  return {};
+}
+
 }  // namespace
 
 // Issues a manual node that uses `instance`, and waits until it is granted. What made the data unavailable,
@@ -132,6 +161,17 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
     if (instance->storage == analysis::Storage::attached && data::overlaps(instance->space, points))
       throw UsageError(who + ": field '" + state.name() + "' of " + region.name() +
                        " has memory attached already, by " + instance->made_by);
+  const data::Box& bounds = points->bounds();
+  Coord stride[3] = {};
+  Coord contiguous = static_cast<Coord>(state.type().size);
+  const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
+  for (int d = points->dim() - 1; d >= 0; --d) {
+    stride[d] = given ? layout.stride[d] : contiguous;
+    contiguous *= bounds.hi[d] - bounds.lo[d] + 1;
+  }
+  if (const std::string fault = layout_fault(stride, points->dim(), bounds, state.type(), memory);
+      !fault.empty())
+    throw UsageError(who + ": field '" + state.name() + "' of " + region.name() + ": " + fault);
   Signature signature(Signature::Call::attach);
   signature.add(region);
   signature.add(field);
@@ -143,14 +183,10 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   instance->memory = program_memories().front();
   instance->storage = analysis::Storage::attached;
   instance->made_by = who;
-  const data::Box& bounds = points->bounds();
-  Coord contiguous = static_cast<Coord>(state.type().size);
   auto* origin = static_cast<std::byte*>(memory);
-  const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
   for (int d = points->dim() - 1; d >= 0; --d) {
-    instance->stride[d] = given ? layout.stride[d] : contiguous;
-    contiguous *= bounds.hi[d] - bounds.lo[d] + 1;
-    origin -= bounds.lo[d] * instance->stride[d];
+    instance->stride[d] = stride[d];
+    origin -= bounds.lo[d] * stride[d];
   }
   instance->origin = origin;
   analysis::Instance& added = state.add_instance(std::move(instance));

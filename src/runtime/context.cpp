@@ -3,7 +3,9 @@
 #include "refrain/context.hpp"
 
 #include "data/shared_index_space.hpp"
+#include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/field_check.hpp"
 
 namespace refrain {
 
@@ -22,8 +24,12 @@ void Context::fence(Where where) { impl_.fence(where); }
 
 const Machine& Context::machine() const { return impl_.runtime().machine(); }
 
+using runtime::check_field;
+
 void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const void* value,
                          Where where) {
+  check_field(field, "fill at " + to_string(where));
+  if (value == nullptr) throw UsageError("fill at " + to_string(where) + ": the value is null");
   auto fill = std::make_shared<analysis::FillValue>();
   const auto* bytes = static_cast<const std::byte*>(value);
   fill->bytes.assign(bytes, bytes + field.type->size);
@@ -32,6 +38,7 @@ void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const v
 
 void Context::fill_future(const AnyRegion& region, const AnyField& field, const AnyFuture& value,
                           Where where) {
+  if (!value.valid()) throw UsageError("fill at " + to_string(where) + ": the future is empty");
   auto fill = std::make_shared<analysis::FillValue>();
   fill->future = value;
   impl_.fill(region, field, std::move(fill), where);

@@ -196,6 +196,12 @@ class ContextImpl final : public detail::Waiter {
   /// A name and source line that last as long as the context.
   const exec::NodeInfo& info_for(const char* name, Where where);
   void note_call(std::uint64_t token);
+  /// A mapper and a projection function leave the context alone while they are asked about a launch.
+  void check_not_planning() const {
+    if (planning_) [[unlikely]]
+      fail_planning();
+  }
+  [[noreturn]] static void fail_planning();
 
   struct OpenAccess {
     std::uint64_t ticket = 0;
@@ -215,6 +221,7 @@ class ContextImpl final : public detail::Waiter {
   analysis::Analysis analysis_;
   data::Forest forest_;
   PlanCache plans_;
+  bool planning_ = false;      ///< a launch is being planned
   std::vector<Grant> grants_;  ///< by requirement of the parent's launch
   /// The futures that a node reduces: who waits for it has waited for them.
   std::unordered_map<std::uint64_t, AnyFuture> reductions_;

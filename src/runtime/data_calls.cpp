@@ -7,6 +7,7 @@
 #include "data/set_algebra.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/field_check.hpp"
 #include "runtime/signature.hpp"
 
 namespace refrain::runtime {
@@ -15,6 +16,7 @@ AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points,
                                    std::span<const AnyField> fields) {
   std::vector<data::FieldColumn> columns;
   for (const AnyField& field : fields) {
+    check_field(field, "region");
     for (const data::FieldColumn& other : columns)
       if (other.name == field.name)
         throw UsageError("a region cannot have two fields named '" + other.name + "'");
@@ -91,6 +93,7 @@ void ContextImpl::forget(data::RegionTree& tree, const std::vector<data::NodeRan
 analysis::FieldState& ContextImpl::field_state(const AnyRegion& region, const AnyField& field,
                                                Privilege privilege, const ReductionOp* op,
                                                const std::string& who) {
+  check_field(field, who);
   data::RegionTree& tree = root_of(*region.tree);
   const auto index = tree.find_field(field);
   if (!index) {
@@ -120,6 +123,11 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   if (value->future.valid()) {
     const detail::FutureState& future = *value->future.state();
     check_usable(&future, who);
+    if (future.points() != 1 || future.type().size != field.type->size)
+      throw UsageError(who + ": field '" + state.name() + "' takes one value of " +
+                       std::to_string(field.type->size) + " bytes, the future holds " +
+                       std::to_string(future.points()) + " of " +
+                       std::to_string(future.type().size));
     if (future.context() == identity_) value->producer = future.producer(0);
     else if (const exec::FailureRef failure = future.failure(0)) failure->rethrow();
   }
@@ -144,6 +152,8 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   if (source.dim() != target.dim() || !data::contains(source.tree->node(source.node).space, points))
     throw UsageError(who + ": the source " + source.name() +
                      " does not contain all points of the target " + target.name());
+  check_field(source_field, who);
+  check_field(target_field, who);
   if (*source_field.type != *target_field.type)
     throw UsageError(who + ": the source field '" + std::string(source_field.name) + "' holds " +
                      std::string(source_field.type->name) + ", the target field '" +

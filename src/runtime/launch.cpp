@@ -44,7 +44,7 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
     if (domain->sparse != nullptr) {
       *next++ = word(domain->sparse->space.get());
     } else {
-      for (int d = 0; d < domain->dim; ++d) {
+      for (int d = 0; d < std::min(domain->dim, 3); ++d) {
         *next++ = static_cast<std::uint64_t>(domain->rect.lo[d]);
         *next++ = static_cast<std::uint64_t>(domain->rect.hi[d]);
       }
@@ -96,6 +96,8 @@ void ContextImpl::make_room() {
 }
 
 AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
+  if (request.task == nullptr) [[unlikely]]
+    throw UsageError("a launch at " + to_string(request.where) + " names no task");
   for (const detail::FutureState* future : request.futures)
     if (future == nullptr || future->context() != identity_) [[unlikely]]
       check_usable(future,
@@ -164,6 +166,11 @@ AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& 
 }
 
 LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
+  if (const ValueOps* ops = request.value_ops)
+    if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
+      throw UsageError("task '" + request.task->name() + "' launched at " +
+                       to_string(request.where) +
+                       ": its by-value arguments, or what moves or ends them, are null");
   LaunchRecord* record = free_records_;
   if (record == nullptr) {
     record = records_.emplace_back(std::make_unique<LaunchRecord>()).get();
@@ -179,7 +186,12 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
   record->unreclaimed = points;
   if (plan.in_flight++ == 0)
     for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
-  record->take_values(request.values, request.value_ops);
+  try {
+    record->take_values(request.values, request.value_ops);
+  } catch (...) {  // a value that cannot be moved: nothing was launched
+    release(*record);
+    throw;
+  }
   for (detail::FutureState* future : request.futures) {
     detail::retain(future);
     record->futures.emplace_back(future);
@@ -328,7 +340,13 @@ void ContextImpl::check_usable(const detail::FutureState* future, const std::str
       "that it launched itself or was given as arguments");
 }
 
+void ContextImpl::fail_planning() {
+  throw UsageError(
+      "a mapper or a projection function uses the context whose launch it is asked about");
+}
+
 void ContextImpl::note_call(std::uint64_t token) {
+  check_not_planning();
   ++calls_;
   if (parent_ == nullptr && runtime_.token_log() != nullptr) runtime_.token_log()->push_back(token);
 }

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <string>
 
 #include "data/shared_index_space.hpp"
+#include "refrain/error.hpp"
 #include "refrain/launch.hpp"
 
 namespace refrain::detail {
@@ -39,6 +41,9 @@ class RecentDomains {
 
 data::IndexSpaceRef space_of(const LaunchDomain& domain) {
   if (domain.sparse != nullptr) return domain.sparse->space;
+  if (domain.dim < 1 || domain.dim > 3)
+    throw UsageError("a launch domain of " + std::to_string(domain.dim) +
+                     " dimensions: there are 1, 2 and 3");
   thread_local RecentDomains recent;
   return recent.find(domain.dim, domain.rect);
 }

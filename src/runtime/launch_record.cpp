@@ -9,7 +9,13 @@ void LaunchRecord::take_values(void* from, const ValueOps* ops) {
   if (ops == nullptr) return;
   const bool fits = ops->size <= kInlineValues && ops->alignment <= alignof(std::max_align_t);
   values = fits ? inline_values : ::operator new(ops->size, std::align_val_t(ops->alignment));
-  ops->move(values, from);
+  try {
+    ops->move(values, from);
+  } catch (...) {
+    if (!fits) ::operator delete(values, std::align_val_t(ops->alignment));
+    value_ops = nullptr;
+    throw;
+  }
 }
 
 void LaunchRecord::point_done() {

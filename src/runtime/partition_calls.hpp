@@ -17,6 +17,16 @@ inline std::string at(const char* call, std::source_location where) {
   return std::string(call) + " at " + to_string(where);
 }
 
+/// What f returns; what is wrong with the numbers that it was given is told with the call and the region.
+template <class F>
+auto telling(const char* call, std::source_location where, const AnyRegion& region, F&& f) {
+  try {
+    return f();
+  } catch (const UsageError& error) {
+    throw UsageError(at(call, where) + ", of " + region.name() + ": " + error.what());
+  }
+}
+
 inline const IndexSpaceRef& points_of(const AnyRegion& region) {
   return region.tree->node(region.node).space;
 }

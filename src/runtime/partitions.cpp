@@ -20,8 +20,10 @@ AnyPartition Context::make_blocks(const AnyRegion& region, const Point<3>& colou
       throw UsageError(at("blocks", where) + ": blocks of " + region.name() + ": " +
                        std::to_string(colours[d]) + " blocks in dimension " + std::to_string(d) +
                        ", expected at least 1");
-  return impl_.make_partition(place, data::block_colours(points->dim(), colours),
-                              data::blocks(points, colours), "blocks");
+  return telling("blocks", where, region, [&] {
+    return impl_.make_partition(place, data::block_colours(points->dim(), colours),
+                                data::blocks(points, colours), "blocks");
+  });
 }
 
 AnyPartition Context::make_blocks_of_size(const AnyRegion& region, const Point<3>& size,
@@ -33,25 +35,33 @@ AnyPartition Context::make_blocks_of_size(const AnyRegion& region, const Point<3
       throw UsageError(at("blocks_of_size", where) + ": blocks of " + region.name() + ": size " +
                        std::to_string(size[d]) + " in dimension " + std::to_string(d) +
                        ", expected at least 1");
-  const IndexSpaceRef colours =
-      data::block_colours(points->dim(), data::block_counts(points, size));
-  return impl_.make_partition(place, colours, data::blocks_of_size(points, size), "blocks");
+  return telling("blocks_of_size", where, region, [&] {
+    const IndexSpaceRef colours =
+        data::block_colours(points->dim(), data::block_counts(points, size));
+    return impl_.make_partition(place, colours, data::blocks_of_size(points, size), "blocks");
+  });
 }
 
 AnyPartition Context::make_halo(const AnyPartition& pieces, const Point<3>& width, Where where) {
   impl_.check_usable(pieces, at("halo", where).c_str());
   const AnyRegion parent = parent_of(pieces);
-  return impl_.make_partition(impl_.place_of(parent, at("halo", where).c_str()), colours_of(pieces),
-                              data::halo(pieces_of(pieces), width, points_of(parent)), "halo");
+  const auto place = impl_.place_of(parent, at("halo", where).c_str());
+  return telling("halo", where, parent, [&] {
+    return impl_.make_partition(place, colours_of(pieces),
+                                data::halo(pieces_of(pieces), width, points_of(parent)), "halo");
+  });
 }
 
 AnyPartition Context::make_interior(const AnyPartition& pieces, const Point<3>& width,
                                     Where where) {
   impl_.check_usable(pieces, at("interior", where).c_str());
   const AnyRegion parent = parent_of(pieces);
-  return impl_.make_partition(
-      impl_.place_of(parent, at("interior", where).c_str()), colours_of(pieces),
-      data::interior(pieces_of(pieces), width, points_of(parent)), "interior");
+  const auto place = impl_.place_of(parent, at("interior", where).c_str());
+  return telling("interior", where, parent, [&] {
+    return impl_.make_partition(place, colours_of(pieces),
+                                data::interior(pieces_of(pieces), width, points_of(parent)),
+                                "interior");
+  });
 }
 
 AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSpace& colours,
@@ -68,9 +78,12 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSp
   } else {
     for (std::size_t d = 0; d < 3; ++d) map.matrix[d][d] = 1;
   }
-  return impl_.make_partition(
-      place, colours.shared().space,
-      data::restrict_affine(colours.shared().space, map, extent, points_of(region)), "restriction");
+  return telling("restrict_to", where, region, [&] {
+    return impl_.make_partition(
+        place, colours.shared().space,
+        data::restrict_affine(colours.shared().space, map, extent, points_of(region)),
+        "restriction");
+  });
 }
 
 AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition& b,
@@ -86,16 +99,18 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
                                ? parent_of(b)
                                : parent_of(a);
   const auto place = impl_.place_of(parent, at("combination of partitions", where).c_str());
-  switch (operation) {
-    case SetOperation::unite:
-      return impl_.make_partition(place, colours_of(a), data::union_of(left, right), "union");
-    case SetOperation::intersect:
-      return impl_.make_partition(place, colours_of(a), data::intersection_of(left, right),
-                                  "intersection");
-    default:
-      return impl_.make_partition(place, colours_of(a), data::difference_of(left, right),
-                                  "difference");
-  }
+  return telling("combination of partitions", where, parent, [&] {
+    switch (operation) {
+      case SetOperation::unite:
+        return impl_.make_partition(place, colours_of(a), data::union_of(left, right), "union");
+      case SetOperation::intersect:
+        return impl_.make_partition(place, colours_of(a), data::intersection_of(left, right),
+                                    "intersection");
+      default:
+        return impl_.make_partition(place, colours_of(a), data::difference_of(left, right),
+                                    "difference");
+    }
+  });
 }
 
 AnyPartition Context::make_explicit(const AnyRegion& region,
@@ -105,7 +120,9 @@ AnyPartition Context::make_explicit(const AnyRegion& region,
   for (const AnyIndexSpace& piece : pieces) spaces.push_back(piece.shared().space);
   const IndexSpaceRef colours =
       data::IndexSpace::dense(Rect1{0, static_cast<Coord>(pieces.size()) - 1});
-  return impl_.make_partition(place, colours, std::move(spaces), "explicit");
+  return telling("partition", where, region, [&] {
+    return impl_.make_partition(place, colours, std::move(spaces), "explicit");
+  });
 }
 
 }  // namespace refrain
@@ -129,6 +146,7 @@ ContextImpl::Place ContextImpl::place_of(const AnyRegion& region, const char* wh
 AnyPartition ContextImpl::make_partition(Place parent, data::IndexSpaceRef colours,
                                          std::vector<data::IndexSpaceRef> pieces,
                                          const char* kind) {
+  check_not_planning();
   data::check_pieces(pieces, colours, parent.tree->node(parent.node).space);
   return parent.tree->make_partition(parent.node, std::move(colours), std::move(pieces), kind);
 }

@@ -6,6 +6,7 @@
 #include "data/shared_index_space.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/field_check.hpp"
 #include "runtime/partition_calls.hpp"
 
 namespace refrain {
@@ -64,6 +65,7 @@ std::size_t point_size(int dim) { return static_cast<std::size_t>(dim) * sizeof(
 
 /// Whether the field holds rectangles. Throws unless it holds those or points, of `dim` dimensions.
 bool holds_rects(const AnyField& field, int dim, const std::string& who) {
+  runtime::check_field(field, who);
   if (field.type->size == point_size(dim)) return false;
   if (field.type->size == 2 * point_size(dim)) return true;
   throw UsageError(who + ": field '" + std::string(field.name) + "' holds " +
@@ -78,6 +80,7 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
   const std::string who = at("by_colour", where);
   const auto place = impl_.place_of(region, who.c_str());
   const IndexSpaceRef& space = colours.shared().space;
+  runtime::check_field(field, who);
   if (field.type->size != point_size(space->dim()))
     throw UsageError(who + ": field '" + std::string(field.name) + "' holds " +
                      std::string(field.type->name) + ", expected colours of " +

@@ -1,6 +1,7 @@
 // First sight of a launch: the checks, the pieces, the mapping; all that a plan remembers.
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/independence.hpp"
 #include "data/projection.hpp"
@@ -9,6 +10,7 @@
 #include "mapping/validate.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/field_check.hpp"
 #include "runtime/launch_domain.hpp"
 #include "runtime/signature.hpp"
 
@@ -27,6 +29,12 @@ std::string argument_of(const LaunchRequest& request, std::size_t i) {
 }  // namespace
 
 std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request) {
+  check_not_planning();
+  struct Planning {
+    bool& planning;
+    explicit Planning(bool& flag) : planning(flag) { planning = true; }
+    ~Planning() { planning = false; }
+  } now{planning_};
   auto plan = std::make_unique<LaunchPlan>();
   plan->task = std::const_pointer_cast<detail::TaskRecord>(request.task->shared_from_this());
   plan->info = {request.task->name(), request.where};
@@ -37,9 +45,16 @@ std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request)
     if (r.partition.tree != nullptr && !plan->group)
       throw UsageError(argument_of(request, i) + " is the partition " + r.partition.name() +
                        ": a single launch takes a region");
+    check_field(r.field, argument_of(request, i));
+    if (r.privilege > Privilege::reduce)
+      throw UsageError(argument_of(request, i) + " has an unknown privilege, number " +
+                       std::to_string(static_cast<int>(r.privilege)));
     if (r.privilege == Privilege::reduce) {
       if (r.op == nullptr)
         throw UsageError(argument_of(request, i) + " reduces without an operator");
+      if (r.op->type == nullptr || r.op->initialise == nullptr || r.op->fold == nullptr)
+        throw UsageError(argument_of(request, i) + " reduces with operator '" +
+                         std::string(r.op->name) + "', which lacks its type or a function");
       if (*r.op->type != *r.field.type)
         throw UsageError(argument_of(request, i) + " reduces field '" + std::string(r.field.name) +
                          "' of type " + std::string(r.field.type->name) + " with an operator on " +
@@ -64,8 +79,15 @@ void ContextImpl::plan_points(LaunchPlan& plan, const LaunchRequest& request) {
     plan.points.resize(1);
     return;
   }
-  plan.domain = detail::space_of(*request.domain);
+  try {
+    plan.domain = detail::space_of(*request.domain);
+  } catch (const UsageError& error) {
+    throw UsageError(task_at(request) + ", its domain: " + error.what());
+  }
   plan.dim = plan.domain->dim();
+  if (plan.domain->volume() > std::numeric_limits<std::uint32_t>::max())
+    throw UsageError(task_at(request) + ", its domain: " + std::to_string(plan.domain->volume()) +
+                     " points; a group has fewer than 2^32");
   plan.points.reserve(plan.domain->volume());
   plan.domain->for_each_point(
       [&](const data::BoxPoint& p) { plan.points.emplace_back().point = p; });

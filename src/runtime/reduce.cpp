@@ -39,9 +39,13 @@ void run_reduce(exec::Node& node, exec::Execution& execution) {
   } else {
     const detail::FutureState& values = *reduce.values.state();
     auto* into = static_cast<std::byte*>(result.storage(0));
-    if (values.points() == 0) reduce.op->initialise(into, 1);
-    else fold_range(values, *reduce.op, 0, values.points(), into);
-    result.finish(0);
+    try {
+      if (values.points() == 0) reduce.op->initialise(into, 1);
+      else fold_range(values, *reduce.op, 0, values.points(), into);
+      result.finish(0);
+    } catch (...) {  // the operator is the program's
+      result.fail(0, exec::fail(node, std::current_exception()));
+    }
   }
   reduce.~ReducePayload();
 }
@@ -53,6 +57,9 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
   scope_.throttle();
   const std::string who = "reduce at " + to_string(where);
   check_usable(values.state(), who);
+  if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
+    throw UsageError(who + ": operator '" + std::string(op.name) +
+                     "' lacks its type or a function");
   if (values.state()->type().size != op.type->size)
     throw UsageError(who + ": operator '" + std::string(op.name) + "' on " +
                      std::string(op.type->name) + " (" + std::to_string(op.type->size) +

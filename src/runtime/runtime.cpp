@@ -48,6 +48,14 @@ void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
 }
 
 void RuntimeImpl::run(const std::function<void(Context&)>& program) {
+  struct Running {
+    std::atomic<bool>& flag;
+    explicit Running(std::atomic<bool>& running) : flag(running) {
+      if (flag.exchange(true))
+        throw UsageError("run: this Runtime runs a program already; a second one needs its own");
+    }
+    ~Running() { flag.store(false); }
+  } running{running_};
   executor_->run_root([&] {
     ContextImpl context(*this);
     const detail::CurrentWaiter current(context);

@@ -79,6 +79,7 @@ class RuntimeImpl {
   std::atomic<std::uint64_t> context_ids_{0};
   std::unique_ptr<Reports> reports_;
   ContextImpl* program_ = nullptr;  ///< while run() runs
+  std::atomic<bool> running_ = false;
   mutable std::mutex counters_mutex_;
   Totals totals_;  ///< under counters_mutex_
 };

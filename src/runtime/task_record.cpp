@@ -1,6 +1,7 @@
 #include "runtime/task_record.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -49,6 +50,8 @@ class Slots {
 void check_variants(const std::string& name, const std::vector<TaskVariant>& variants) {
   if (variants.empty()) throw UsageError("task '" + name + "' has no body");
   for (const TaskVariant& variant : variants) {
+    if (static_cast<int>(variant.kind) >= processor_kinds)
+      throw UsageError("task '" + name + "' has a body for an unknown kind of processor");
     if (!variant.body) throw UsageError("task '" + name + "' has an empty body");
     const auto same = [&](const TaskVariant& other) { return other.kind == variant.kind; };
     if (std::ranges::count_if(variants, same) > 1)
@@ -61,6 +64,9 @@ void check_variants(const std::string& name, const std::vector<TaskVariant>& var
 std::shared_ptr<TaskRecord> TaskRecord::make(std::string name, std::vector<TaskVariant> variants,
                                              const ResultType& result) {
   check_variants(name, variants);
+  if (result.size > 0 && !std::has_single_bit(result.alignment))
+    throw UsageError("task '" + name + "' returns values with an alignment of " +
+                     std::to_string(result.alignment) + ", which is no power of two");
   return std::make_shared<TaskRecord>(Private{}, std::move(name), std::move(variants), result);
 }
 

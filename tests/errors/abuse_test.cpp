@@ -1,0 +1,276 @@
+// Calls that no program should make, and operators, values and mappers that fail where nobody expects it.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+
+#include "support/expect_error.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> mass{"mass"};
+
+const Task add{"add", [](ReadWrite<double> x) {
+                 for (auto p : x.domain()) x[p] += 1;
+               }};
+
+TEST(AbuseErrors, FillWithAnEmptyFuture) {
+  expect_error<UsageError>(small_machine(), {"fill at", "@", "empty"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    next_line_fails();
+    context.fill(cells, mass, Future<double>{});
+  });
+}
+
+TEST(AbuseErrors, FillWithAFutureOfAnotherSize) {
+  static const Task one{"one", [] { return 1; }};
+  static const Task each{"each", [](Point1) { return 1.0; }};
+  expect_error<UsageError>(small_machine(), {"fill at", "8 bytes", "4"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    context.fill_future(cells, mass, context.launch(one));
+  });
+  expect_error<UsageError>(small_machine(), {"fill at", "one value"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    context.fill_future(cells, mass, context.launch(each, 3));
+  });
+}
+
+struct Refusing {
+  static constexpr std::string_view name = "refusing";
+  template <class T>
+  static constexpr T identity() {
+    return T{};
+  }
+  template <class T>
+  static T fold(T, T) {
+    throw std::runtime_error("no sum of these");
+  }
+};
+
+TEST(AbuseErrors, OperatorThatThrows) {
+  static const Task rank{"rank", [](Point1 p) { return static_cast<double>(p[0]); }};
+  expect_error<TaskFailed>(small_machine(), {"reduce", "@", "no sum of these"},
+                           [](Context& context) {
+                             const auto values = context.launch(rank, 4);
+                             next_line_fails();
+                             const auto sum = context.reduce(values, Refusing{});
+                             static_cast<void>(sum.get());
+                           });
+  using Refuse = Reduce<Refusing, double>;
+  static const DynamicTask touch{
+      "touch", [](const TaskFrame& frame) {
+        // Without folding here: the accumulator's own slot.
+        *reinterpret_cast<double*>(frame.arguments[0].contribution({1, 0, 0})) = 2;
+      }};
+  static_assert(Refuse::privilege == Privilege::reduce);
+  expect_error<TaskFailed>(small_machine(), {"fold", "no sum of these"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    const Requirement requirement =
+        Requirement::of(cells, mass, Privilege::reduce, &reduction_op<Refusing, double>);
+    LaunchRequest request(touch);
+    request.requirements = {&requirement, 1};
+    context.launch(request);
+    context.fence();
+  });
+}
+
+struct Unmovable {
+  Unmovable() = default;
+  Unmovable(const Unmovable&) { throw std::runtime_error("not copied"); }
+};
+
+TEST(AbuseErrors, ValueThatCannotBeMoved) {
+  static const Task take{"take", [](const Unmovable&, Read<double>) {}};
+  expect_error<std::runtime_error>(small_machine(), {"not copied"}, [](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    context.launch(take, Unmovable{}, cells[mass]);
+  });
+  static const Task late{"late", [](Read<double>) {}};
+  const ValueOps ops{4, 4, [](void*, void*) { throw std::runtime_error("not moved"); },
+                     [](void*) { ADD_FAILURE() << "ended what was never made"; }};
+  expect_error<std::runtime_error>(small_machine(), {"not moved"}, [&](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    const Requirement requirement = Requirement::of(cells, mass, Privilege::read);
+    int value = 0;
+    LaunchRequest request(late);
+    request.requirements = {&requirement, 1};
+    request.values = &value;
+    request.value_ops = &ops;
+    context.launch(request);
+  });
+}
+
+TEST(AbuseErrors, LaunchRequestsThatLackSomething) {
+  static const DynamicTask nothing{"nothing", [](const TaskFrame&) {}};
+  expect_error<UsageError>(small_machine(), {"@", "no task"}, [](Context& context) {
+    LaunchRequest request;
+    next_line_fails();
+    request.where = std::source_location::current();
+    context.launch(request);
+  });
+  const auto refused = [](std::initializer_list<std::string> words, const Requirement& change) {
+    expect_error<UsageError>(small_machine(), words, [&](Context& context) {
+      Requirement requirement = change;
+      requirement.region = context.region(Rect1{0, 7}, mass);
+      LaunchRequest request(nothing);
+      request.requirements = {&requirement, 1};
+      context.launch(request);
+    });
+  };
+  static const ReductionOp empty;
+  refused({"task 'nothing'", "argument 0", "no type"}, Requirement{});
+  refused({"argument 0", "operator", "lacks"},
+          Requirement::of(AnyRegion{}, mass, Privilege::reduce, &empty));
+  refused({"argument 0", "unknown privilege"},
+          Requirement::of(AnyRegion{}, mass, static_cast<Privilege>(9)));
+  expect_error<UsageError>(small_machine(), {"task 'nothing'", "7 dimensions"},
+                           [](Context& context) {
+                             const LaunchDomain domain(7, Rect<3>{{0, 0, 0}, {1, 1, 1}});
+                             LaunchRequest request(nothing);
+                             request.domain = &domain;
+                             context.launch(request);
+                           });
+  expect_error<UsageError>(small_machine(), {"task 'nothing'", "by-value arguments", "null"},
+                           [](Context& context) {
+                             LaunchRequest request(nothing);
+                             request.value_ops = &value_ops<int>;
+                             context.launch(request);
+                           });
+  EXPECT_THROW(DynamicTask(
+                   "odd", [](const TaskFrame&) {}, ResultType{4, 3, nullptr}),
+               UsageError);
+  EXPECT_THROW(DynamicTask("odd", {{static_cast<ProcessorKind>(9), [](const TaskFrame&) {}}}),
+               UsageError);
+}
+
+TEST(AbuseErrors, GroupOfTooManyPoints) {
+  static const Task point{"point", [](Point1) {}};
+  expect_error<UsageError>(small_machine(), {"task 'point'", "@", "4294967296"},
+                           [](Context& context) {
+                             next_line_fails();
+                             context.launch(point, Coord{1} << 32);
+                           });
+}
+
+TEST(AbuseErrors, NumbersOfPartitionsNameTheLine) {
+  expect_error<UsageError>(small_machine(), {"halo at", "@", "region 0", "width"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             auto blocks = context.blocks(cells, 2);
+                             next_line_fails();
+                             context.halo(blocks, -1);
+                           });
+  expect_error<UsageError>(small_machine(), {"partition at", "@", "region 0", "outside"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             const std::vector<IndexSpace<1>> pieces{Rect1{5, 15}};
+                             next_line_fails();
+                             context.partition(cells, pieces);
+                           });
+}
+
+TEST(AbuseErrors, AttachedValuesThatOverlapOrAreMisaligned) {
+  std::array<double, 16> memory{};
+  const auto refused = [&](const char* what, Coord stride0, Coord stride1, std::size_t shift) {
+    expect_error<UsageError>(small_machine(), {"attach at", "'mass'", "region 0", what},
+                             [&](Context& context) {
+                               auto cells = context.region(Rect2{{0, 0}, {2, 2}}, mass);
+                               auto* at = reinterpret_cast<std::byte*>(memory.data()) + shift;
+                               context.attach_memory(cells, mass, at, {{stride0, stride1, 0}});
+                             });
+  };
+  refused("overlap", 8, 8, 0);
+  refused("overlap", 16, 8, 0);
+  refused("overlap", 8, 0, 0);
+  refused("not aligned", 24, 12, 0);
+  refused("not aligned", 24, 8, 4);
+  Runtime runtime(small_machine());
+  runtime.run([&](Context& context) {  // columns, backwards, with room between them
+    auto cells = context.region(Rect2{{1, 1}, {3, 3}}, mass);
+    memory[10] = 5;
+    context.attach(cells, mass, memory.data() + 10, {{8, -32, 0}});
+    EXPECT_EQ((context.access<Read>(cells[mass])[{1, 1}]), 5);
+    context.detach(cells, mass);
+  });
+}
+
+class Asking : public Mapper {
+ public:
+  explicit Asking(std::function<void(MappingOutput&)> answer) : answer_(std::move(answer)) {}
+  [[nodiscard]] std::string_view name() const override { return "asking"; }
+  void map(const MappingInput&, MappingOutput& output) override { answer_(output); }
+
+ private:
+  std::function<void(MappingOutput&)> answer_;
+};
+
+TEST(AbuseErrors, MapperThatUsesTheContext) {
+  Runtime runtime(small_machine());
+  Context* used = nullptr;
+  AnyRegion region;
+  runtime.set_mapper(std::make_unique<Asking>([&](MappingOutput&) { used->destroy(region); }));
+  EXPECT_THROW(runtime.run([&](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    used = &context;
+    region = cells;
+    context.launch(add, cells[mass]);
+  }),
+               UsageError);
+}
+
+TEST(AbuseErrors, MapperThatInventsALayout) {
+  Runtime runtime(small_machine());
+  runtime.set_mapper(std::make_unique<Asking>(
+      [](MappingOutput& output) { output.arguments[0].layout.order = static_cast<Order>(77); }));
+  try {
+    runtime.run([](Context& context) {
+      auto cells = context.region(Rect1{0, 7}, mass);
+      context.launch(add, cells[mass]);
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) {
+    expect_words(error.what(), {"mapper 'asking'", "'add'", "argument 0", "order", "77"});
+  }
+}
+
+TEST(AbuseErrors, RunInsideARun) {
+  Runtime runtime(small_machine());
+  runtime.run([&](Context&) {
+    EXPECT_THROW(runtime.run([](Context&) {}), UsageError);
+    Runtime other(small_machine());
+    expect_usable(other);
+  });
+  expect_usable(runtime);
+}
+
+TEST(AbuseErrors, WaitInTheContextOfAnotherRuntime) {
+  Runtime outer(small_machine()), inner(small_machine());
+  outer.run([&](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    const auto held = context.access<Read>(cells[mass]);
+    EXPECT_THROW(inner.run([&](Context&) {
+      context.launch(add, cells[mass]);
+      context.fence();
+    }),
+                 UsageError);
+  });
+}
+
+TEST(AbuseErrors, FenceBesideAnAccessThatNothingWaitsFor) {
+  Runtime runtime(small_machine());
+  runtime.run([](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass), others = context.region(Rect1{0, 7}, mass);
+    const auto held = context.access<ReadWrite>(cells[mass]);
+    context.launch(add, others[mass]);
+    context.fence();
+    EXPECT_EQ(context.access<Read>(others[mass])[3], 1);
+    context.launch(add, cells[mass]);
+    EXPECT_THROW(context.fence(), Deadlock);
+  });
+}
+
+}  // namespace
+}  // namespace refrain::test
