@@ -96,12 +96,21 @@ class ContextImpl final : public detail::Waiter {
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override;
   void has_waited_for(detail::FutureState& state, std::size_t rank_or_all) override;
+  [[nodiscard]] const ContextImpl* context_in_use() const override { return this; }
   AnyFuture reduce(const AnyFuture& values, const ReductionOp& op, Where where);
   /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
   /// failure that nobody has seen.
   void finish();
   /// The same after an error: throws nothing.
   void abandon() noexcept;
+
+  /// Checked mode: whether the call comes from another task's body, or another thread.
+  [[nodiscard]] bool called_from_elsewhere() const {
+    if (!runtime_.options().check) [[likely]]
+      return false;
+    const Waiter* caller = Waiter::current();
+    return caller == nullptr || caller->context_in_use() != this;
+  }
 
   /// Checked mode: is the parent's accessor on this requirement usable now?
   [[nodiscard]] bool is_lent(std::size_t requirement) const;

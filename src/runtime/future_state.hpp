@@ -25,6 +25,10 @@
 #include "refrain/future.hpp"
 #include "runtime/future_pool.hpp"
 
+namespace refrain::runtime {
+class ContextImpl;
+}
+
 namespace refrain::detail {
 
 class FutureState {
@@ -140,6 +144,8 @@ class Waiter {
   [[nodiscard]] virtual bool may_wait_for(const FutureState& state) const = 0;
   /// The point (`all`: every point) was asked for and is ready, with or without a wait.
   virtual void has_waited_for(FutureState& state, std::size_t rank_or_all) = 0;
+  /// The context that it may call: null while it has none.
+  [[nodiscard]] virtual const runtime::ContextImpl* context_in_use() const = 0;
 
   /// The present thread's, or null.
   [[nodiscard]] static Waiter* current() noexcept;

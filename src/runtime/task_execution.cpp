@@ -52,6 +52,8 @@ class RunningTask final : public detail::ContextSource,
     if (nested_) nested_->has_waited_for(state, rank_or_all);
   }
 
+  [[nodiscard]] const ContextImpl* context_in_use() const override { return nested_.get(); }
+
   [[nodiscard]] bool is_lent(std::size_t argument) const override {
     return nested_ && nested_->is_lent(argument);
   }

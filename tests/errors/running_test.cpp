@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <exception>
+#include <thread>
 
 #include "support/expect_error.hpp"
 
@@ -34,6 +36,31 @@ TEST(RunningErrors, TaskThatThrows) {
                              auto cells = context.region(Rect1{0, 7}, mass);
                              next_line_fails();
                              context.launch(throws, cells[mass]);
+                           });
+}
+
+TEST(RunningErrors, ContextOfTheLauncherInABody) {
+  expect_error<TaskFailed>(
+      checked(), {"'outer'", "launch at ", "the context belongs to another task", "Context&"},
+      [](Context& context) {
+        auto cells = context.region(Rect1{0, 7}, mass, charge);
+        const Task outer{"outer",
+                         [&](ReadWrite<double>) { context.launch(add_one, cells[charge]); }};
+        context.launch(outer, cells[mass]);
+        context.fence();
+      });
+}
+
+TEST(RunningErrors, ContextOnAnotherThread) {
+  expect_error<UsageError>(checked(), {"fence at ", "the context belongs to another", "thread"},
+                           [](Context& context) {
+                             std::exception_ptr thrown;
+                             std::thread([&] {
+                               try {
+                                 context.fence();
+                               } catch (...) { thrown = std::current_exception(); }
+                             }).join();
+                             if (thrown) std::rethrow_exception(thrown);
                            });
 }
 
