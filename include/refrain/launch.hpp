@@ -108,9 +108,14 @@ ValueSlot<T> make_slot(Argument&& argument, const LaunchDomain* domain) {
       });
     return ValueSlot<T>{std::in_place_index<2>, std::move(values)};
   } else {
-    static_assert(std::is_convertible_v<Argument, T>,
+    constexpr bool converts = std::is_convertible_v<Argument, T>;
+    static_assert(converts || !std::is_base_of_v<AnyFuture, D>,
+                  "a future stands for a by-value parameter of exactly its type, a FutureMap for "
+                  "none (ctx.reduce makes one future of it)");
+    static_assert(converts || std::is_base_of_v<AnyFuture, D>,
                   "this argument of the launch does not convert to the task's by-value parameter");
-    return ValueSlot<T>{std::in_place_index<0>, static_cast<T>(std::forward<Argument>(argument))};
+    if constexpr (converts)
+      return ValueSlot<T>{std::in_place_index<0>, static_cast<T>(std::forward<Argument>(argument))};
   }
 }
 

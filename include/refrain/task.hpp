@@ -109,7 +109,16 @@ struct ValueSlots<TypeList<P, Rest...>, Done...>
                          ValueSlots<TypeList<Rest...>, Done...>> {};
 
 template <class F>
-struct Signature : Signature<decltype(&F::operator())> {};
+struct Signature {
+  static_assert(sizeof(F) == 0,
+                "a task's body is a function or a lambda whose parameters have their types written "
+                "out: they are its privileges (no `auto`, no overloads)");
+  using result = void;
+  using parameters = TypeList<>;
+};
+template <class F>
+  requires requires { &F::operator(); }
+struct Signature<F> : Signature<decltype(&F::operator())> {};
 template <class R, class... Ps>
 struct Signature<R (*)(Ps...)> {
   using result = R;
@@ -125,6 +134,15 @@ struct Signature<R (C::*)(Ps...)> {
                 "a task's body must be callable more than once at a time: "
                 "the lambda must not be `mutable`");
 };
+
+template <class P>
+inline constexpr bool can_be_given =
+    !std::is_reference_v<P> || std::is_const_v<std::remove_reference_t<P>> ||
+    std::is_same_v<P, Context&> || std::is_same_v<P, Gang&>;
+template <class... Ps>
+constexpr bool can_all_be_given(TypeList<Ps...>) {
+  return (can_be_given<Ps> && ...);
+}
 
 /// How many of the first `count` parameters satisfy a condition: the position of a parameter among its kind.
 template <template <class> class Kind, class... Ps>
@@ -220,6 +238,9 @@ class Task : public DynamicTask {
   using values = typename detail::ValueSlots<parameters>::type;
   static_assert(!std::is_reference_v<result>,
                 "a task returns a value: references do not outlive it");
+  static_assert(
+      detail::can_all_be_given(parameters{}),
+      "a task's body takes its arguments by value or const&: what it changes is in regions");
 
   Task(std::string name, F body)
       : DynamicTask(
