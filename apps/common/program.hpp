@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -45,6 +46,10 @@ inline int run_program(CLI::App& flags, int argc, char** argv,
     return program(options) ? 0 : 1;
   } catch (const CLI::ParseError& error) {
     return flags.exit(error);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "%s: not enough memory for a problem of this size\n",
+                 flags.get_name().c_str());
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", flags.get_name().c_str(), error.what());
     return 1;

@@ -23,7 +23,9 @@ struct CommandLine {
 
 void add_flags(CLI::App& app, CommandLine& line) {
   Setup& s = line.setup;
-  app.add_option("--n", s.n, "the grid has n x n points")->capture_default_str();
+  app.add_option("--n", s.n, "the grid has n x n points")
+      ->check(CLI::Range(Coord{1}, Coord{1} << 28))
+      ->capture_default_str();
   app.add_option("--radius", s.radius, "of the star")
       ->check(CLI::Range(1, 4))
       ->capture_default_str();
