@@ -1,7 +1,9 @@
 #include "runtime/reports.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <system_error>
 
 #include "data/accumulator.hpp"
 #include "data/index_space.hpp"
@@ -18,17 +20,20 @@ namespace refrain::runtime {
 
 namespace {
 
-void check_writable(const std::string& path) {
-  if (!path.empty() && !std::ofstream(path, std::ios::app))
-    throw Error("cannot write the file '" + path + "'");
+void check_writable(const char* flag, const std::string& path) {
+  if (path.empty()) return;
+  errno = 0;
+  if (!std::ofstream(path, std::ios::app))
+    throw Error(std::string("--refrain:") + flag + ": cannot write the file '" + path +
+                "': " + std::generic_category().message(errno));
 }
 
 }  // namespace
 
 Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::now_ns()) {
   const Options& options = runtime.options();
-  check_writable(options.timeline);
-  check_writable(options.stats_file);
+  check_writable("timeline", options.timeline);
+  check_writable("stats", options.stats_file);
   if (!options.timeline.empty()) {
     timeline_ = std::make_unique<profile::Timeline>(runtime.executor().threads());
     listener_ = std::make_unique<TimelineListener>(*timeline_);
