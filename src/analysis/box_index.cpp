@@ -1,5 +1,8 @@
 #include "analysis/box_index.hpp"
 
+// A header of Boost 1.74 includes one that it has itself marked as deprecated.
+#define BOOST_ALLOW_DEPRECATED_HEADERS
+
 #include <algorithm>
 #include <boost/geometry.hpp>
 #include <boost/geometry/index/rtree.hpp>
