@@ -204,7 +204,6 @@ template <class Op, class T, int N = 1>
 class Reduce {
  public:
   using value_type = T;
-  using operator_type = Op;
   static constexpr int dim = N;
   static constexpr Privilege privilege = Privilege::reduce;
 

@@ -136,8 +136,7 @@ void Analysis::after_readers(Edges& edges, Use& use, bool reads_too) {
   use.group.reset();
 }
 
-void Analysis::use(Edges& edges, FieldState&, Footprint& footprint, Instance& instance,
-                   Privilege privilege) {
+void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege) {
   for (Piece* piece : footprint.pieces) {
     Use& use = piece->at(&instance);
     if (privilege == Privilege::read) {

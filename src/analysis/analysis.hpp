@@ -134,8 +134,7 @@ class Analysis {
                            const Origin& origin);
 
   /// The edges and the state change of one region argument (not Privilege::reduce) of node `edges.to()`.
-  void use(Edges& edges, FieldState& field, Footprint& footprint, Instance& instance,
-           Privilege privilege);
+  void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege);
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }

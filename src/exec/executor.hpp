@@ -28,10 +28,9 @@ struct Execution {
 };
 
 struct ExecutorOptions {
-  int workers = 1;              ///< threads beside the launching one (0: it does everything itself)
-  std::uint32_t window = 8192;  ///< nodes in flight per scope before launching waits
-  int accumulators = 64;        ///< live accumulators per scope
-  bool bind = true;             ///< bind worker threads to cores (hwloc)
+  int workers = 1;        ///< threads beside the launching one (0: it does everything itself)
+  int accumulators = 64;  ///< live accumulators per scope
+  bool bind = true;       ///< bind worker threads to cores (hwloc)
 };
 
 /// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.

@@ -30,7 +30,7 @@ class Scope;
 struct Execution;
 struct Node;
 
-enum class NodeKind : std::uint8_t { task, copy, fill, fold, access, attach, detach, other };
+enum class NodeKind : std::uint8_t { task, copy, fill, fold, access, detach, other };
 
 /// What reports, timelines and error texts say of a node. Outlives every node that points to it.
 struct NodeInfo {

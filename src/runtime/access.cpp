@@ -62,7 +62,7 @@ exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint
   const exec::NodeRef self{&node, node.seq};
   analysis_.log_operation(node, origin, &field, instance.memory, instance.memory, footprint.points);
   analysis::Edges edges = analysis_.edges_to(node);
-  analysis_.use(edges, field, footprint, instance, privilege);
+  analysis_.use(edges, footprint, instance, privilege);
   analysis_.publish(edges);
   try {
     runtime_.executor().wait(

@@ -17,7 +17,6 @@ std::string_view node_style(exec::NodeKind kind) {
     case NodeKind::fill: return "shape=house,fillcolor=\"#d9ead3\"";
     case NodeKind::fold: return "shape=invtriangle,fillcolor=\"#f4cccc\"";
     case NodeKind::access: return "shape=box,style=\"filled,rounded\",fillcolor=\"#ead1dc\"";
-    case NodeKind::attach:
     case NodeKind::detach: return "shape=cds,fillcolor=\"#d9d2e9\"";
     case NodeKind::other: break;
   }
@@ -32,7 +31,6 @@ std::string_view kind_name(exec::NodeKind kind) {
     case NodeKind::fill: return "fill";
     case NodeKind::fold: return "fold";
     case NodeKind::access: return "access";
-    case NodeKind::attach: return "attach";
     case NodeKind::detach: return "detach";
     case NodeKind::other: break;
   }

@@ -289,8 +289,7 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
   for (const PlannedArgument& argument : arguments) {
     ::new (physical++) PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
     if (argument.privilege != Privilege::reduce) [[likely]] {
-      analysis_.use(edges, *argument.field, *argument.footprint, *argument.instance,
-                    argument.privilege);
+      analysis_.use(edges, *argument.footprint, *argument.instance, argument.privilege);
     }
   }
   if (plan.reductions > 0) [[unlikely]]
