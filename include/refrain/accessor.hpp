@@ -89,8 +89,8 @@ constexpr int accumulator_chunk_shift(std::size_t value_size) {
 }
 /// Its chunks by position; null where nothing was touched yet. Read entries with acquire.
 std::byte** accumulator_chunks(Accumulator& accumulator);
-/// Makes the chunk at this position, of identities, unless it is there.
-std::byte* accumulator_touch(Accumulator& accumulator, std::size_t chunk);
+/// Folds a value in at a position whose chunk is not there.
+void accumulator_contribute(Accumulator& accumulator, std::size_t index, const void* value);
 
 }  // namespace detail
 
@@ -237,7 +237,7 @@ class Reduce {
     // Several threads of a gang task may reduce to different points, so a chunk may be another's.
     std::byte* chunk = std::atomic_ref(chunks_[index >> shift]).load(std::memory_order_acquire);
     if (chunk == nullptr) [[unlikely]]
-      chunk = detail::accumulator_touch(*accumulator_, index >> shift);
+      return detail::accumulator_contribute(*accumulator_, index, &contribution);
     T& slot = reinterpret_cast<T*>(chunk)[index & ((std::size_t{1} << shift) - 1)];
     slot = Op::fold(slot, contribution);
   }

@@ -121,8 +121,8 @@ void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_
   node.info = origin.info;
   log_operation(node, origin, &to, source_instance.memory, target_instance.memory, target.points);
   Edges edges = edges_to(node);
-  use(edges, from, source, source_instance, Privilege::read);
-  use(edges, to, target, target_instance, Privilege::write);
+  use(edges, source, source_instance, Privilege::read);
+  use(edges, target, target_instance, Privilege::write);
   count_copy(source_instance.memory, target_instance.memory,
              target.points->volume() * to.type().size);
   publish(edges);
@@ -144,7 +144,7 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
   Edges edges = edges_to(fold);
   edges.add(reducer, exec::EdgeKind::data);
   if (relaxed != nullptr) use_relaxed(edges, footprint, target, *relaxed);
-  else use(edges, field, footprint, target, Privilege::read_write);
+  else use(edges, footprint, target, Privilege::read_write);
   ++counters_.folds;
   publish(edges);
   return payload;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -38,6 +39,7 @@ Accumulator::~Accumulator() {
   if (lists_touched()) {
     for (std::size_t chunk : touched_) free_chunk(std::exchange(table_[chunk], nullptr));
     data::AccumulatorPool::shared().give_table(table_, entries_);
+    for (std::byte* slab : few_slabs_) free_chunk(slab);
   } else {
     for (std::byte* chunk : inline_table_) free_chunk(chunk);
   }
@@ -63,14 +65,65 @@ void* Accumulator::slot(std::size_t index) {
 
 std::byte* Accumulator::touch(std::size_t chunk) {
   const std::lock_guard lock(touching_);
+  return make_chunk(chunk);
+}
+
+// Under the lock. Unless it is there already; with what was kept of it one by one.
+std::byte* Accumulator::make_chunk(std::size_t chunk) {
   std::atomic_ref entry(table_[chunk]);
   if (std::byte* made = entry.load(std::memory_order_relaxed)) return made;
   if (lists_touched()) touched_.push_back(chunk);
   std::byte* values = new_chunk();
   initialise_(values, std::min(std::size_t{1} << shift_, volume_ - (chunk << shift_)));
+  if (const auto found = few_.find(chunk); found != few_.end()) {
+    data::FewValues& few = *found->second;
+    for (std::size_t i = 0; i < few.size(); ++i)
+      std::memcpy(values + few.position(i) * value_size_, few.value(i, value_size_), value_size_);
+    few_.erase(found);
+    ++few_outgrown_;
+  }
   // Pairs with the acquire in slot() and in accessors.
   entry.store(values, std::memory_order_release);
   return values;
+}
+
+void Accumulator::contribute(std::size_t index, const void* value) {
+  const std::lock_guard lock(touching_);
+  const std::size_t chunk = index >> shift_, position = index - (chunk << shift_);
+  std::byte* at = place_among_few(chunk, position);
+  if (at == nullptr) at = make_chunk(chunk) + position * value_size_;
+  const auto size = static_cast<std::ptrdiff_t>(value_size_);
+  fold_(at, size, static_cast<const std::byte*>(value), size, 1);
+}
+
+// Under the lock. Null when the chunk is there or should be.
+std::byte* Accumulator::place_among_few(std::size_t chunk, std::size_t position) {
+  constexpr std::size_t trials = 16;
+  const bool small = !lists_touched() || (std::size_t{1} << shift_) < 4 * data::FewValues::most;
+  if (small || table_[chunk] != nullptr) return nullptr;
+  const auto found = few_.find(chunk);
+  if (found == few_.end() && few_ever_ >= trials && 2 * few_outgrown_ > few_ever_) return nullptr;
+  data::FewValues& few = found == few_.end() ? few_of(chunk) : *found->second;
+  std::size_t entry = few.find(position);
+  if (entry == few.size()) {
+    if (few.refuses(position)) return nullptr;
+    entry = few.add(position);
+    initialise_(few.value(entry, value_size_), 1);
+  }
+  return few.value(entry, value_size_);
+}
+
+// Their storage is cut from chunks.
+data::FewValues& Accumulator::few_of(std::size_t chunk) {
+  const std::size_t bytes = data::FewValues::bytes(value_size_);
+  if (few_slabs_.empty() || (few_in_slab_ + 1) * bytes > data::AccumulatorPool::chunk_bytes) {
+    few_slabs_.push_back(new_chunk());
+    few_in_slab_ = 0;
+  }
+  auto* few = ::new (few_slabs_.back() + few_in_slab_++ * bytes) data::FewValues;
+  few_.emplace(chunk, few);
+  ++few_ever_;
+  return *few;
 }
 
 // A task that touches much asks the shared pool seldom.
@@ -121,6 +174,28 @@ void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target,
 void Accumulator::fold_points(const data::IndexSpace& points, const Target& target) {
   std::sort(touched_.begin(), touched_.end());
   for (const data::Box& box : points.boxes()) fold_box(box, target);
+  fold_few(points, target);
+}
+
+// What was kept one by one. A point is folded once, so their order does not matter.
+void Accumulator::fold_few(const data::IndexSpace& points, const Target& target) {
+  for (const auto& [chunk, few] : few_) {
+    for (std::size_t i = 0; i < few->size(); ++i) {
+      const data::BoxPoint p = point_at((chunk << shift_) + few->position(i));
+      if (!points.contains(p)) continue;
+      if (target.accumulator != nullptr && !target.shared)
+        target.accumulator->contribute(target.accumulator->index_of(p), few->value(i, value_size_));
+      else fold_contributions(p, few->value(i, value_size_), 1, target);
+    }
+  }
+}
+
+// To `count` points of a row.
+void Accumulator::fold_contributions(const data::BoxPoint& start, const std::byte* contributions,
+                                     std::size_t count, const Target& target) const {
+  if (target.accumulator != nullptr)
+    target.accumulator->take_in(start, contributions, count, target.shared);
+  else fold_affine(start, contributions, count, target);
 }
 
 // Goes by the rows of the box or by the touched chunks, whichever are fewer steps.
@@ -183,10 +258,7 @@ void Accumulator::fold_run(data::BoxPoint start, std::size_t index, std::size_t 
     const std::size_t chunk = index >> shift_, within = index - (chunk << shift_);
     const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
     if (const std::byte* values = table_[chunk]) {
-      const std::byte* contributions = values + within * value_size_;
-      if (target.accumulator != nullptr)
-        target.accumulator->take_in(start, contributions, n, target.shared);
-      else fold_affine(start, contributions, n, target);
+      fold_contributions(start, values + within * value_size_, n, target);
     }
     start[row_] += static_cast<Coord>(n);
     index += n;
@@ -233,8 +305,8 @@ void* accumulator_slot(Accumulator& accumulator, std::size_t index) {
   return accumulator.slot(index);
 }
 std::byte** accumulator_chunks(Accumulator& accumulator) { return accumulator.chunks(); }
-std::byte* accumulator_touch(Accumulator& accumulator, std::size_t chunk) {
-  return accumulator.touch(chunk);
+void accumulator_contribute(Accumulator& accumulator, std::size_t index, const void* value) {
+  accumulator.contribute(index, value);
 }
 
 }  // namespace refrain::detail

@@ -4,5 +4,5 @@
 using namespace refrain;
 
 const Task clear{"clear", [](auto x) {
-  for (auto p : x.domain()) x[p] = 0;
-}};
+                   for (auto p : x.domain()) x[p] = 0;
+                 }};

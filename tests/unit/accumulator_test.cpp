@@ -81,13 +81,19 @@ template <class Op, class T>
 void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomSets& random,
            std::size_t contributions) {
   Accumulator accumulator(reduction_op<Op, T>, *points);
+  const bool slots = random.number(0, 1) == 0;
   std::map<BoxPoint, T> dense;
   for (std::size_t i = 0; i < contributions; ++i) {
     const BoxPoint p = points->nth(
         static_cast<std::size_t>(random.number(0, static_cast<Coord>(points->volume()) - 1)));
     const T value = value_of<T>(static_cast<std::uint64_t>(random.number(0, 1 << 20)));
-    T& slot = *static_cast<T*>(accumulator.slot(index_in(points->bounds(), p)));
-    slot = Op::fold(slot, value);
+    const std::size_t index = index_in(points->bounds(), p);
+    if (slots && random.number(0, 1) == 0) {
+      T& slot = *static_cast<T*>(accumulator.slot(index));
+      slot = Op::fold(slot, value);
+    } else {
+      accumulator.contribute(index, &value);
+    }
     T& expected = dense.emplace(p, Op::template identity<T>()).first->second;
     expected = Op::fold(expected, value);
   }
@@ -164,6 +170,30 @@ TEST(Accumulator, UntouchedValuesKeepTheirBits) {
   EXPECT_EQ(values[5], 1);
   values[5] = -0.0;
   EXPECT_EQ(std::memcmp(values.data(), before.data(), 80), 0);
+}
+
+constexpr std::size_t bytes_of_table = (10'000'000 / 512 + 1) * sizeof(void*);
+
+// The storage that is kept of an accumulator which was given `touched` values, `step` points apart.
+std::size_t bytes_for(std::size_t touched, std::size_t step) {
+  data::AccumulatorPool::shared().trim();
+  const auto space = IndexSpace::dense(Rect<1>{0, 9'999'999});
+  {
+    Accumulator accumulator(reduction_op<Sum, double>, *space);
+    const double one = 1;
+    for (std::size_t i = 0; i < touched; ++i) accumulator.contribute(i * step, &one);
+  }
+  const std::size_t kept = data::AccumulatorPool::shared().kept_bytes();
+  data::AccumulatorPool::shared().trim();
+  return kept - bytes_of_table;
+}
+
+TEST(Accumulator, PaysForWhatIsTouchedAlsoWhereItIsScattered) {
+  constexpr std::size_t values = 10'000'000;
+  // Less than five times their bytes; fifty where each is by itself, and not ten thousand.
+  EXPECT_LT(bytes_for(values / 100, 100), values / 100 * 8 * 5);
+  EXPECT_LT(bytes_for(values / 10'000, 10'000), values / 10'000 * 8 * 50);
+  EXPECT_LT(bytes_for(values / 100, 1), values / 100 * 8 * 2);
 }
 
 TEST(Accumulator, PaysForWhatIsTouched) {
