@@ -93,6 +93,12 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
   if (colours_of(a) != colours_of(b))
     throw UsageError(at("combination of partitions", where) + ": the partitions " + a.name() +
                      " and " + b.name() + " have different colours");
+  const auto whose = [](const AnyPartition& p) {
+    return p.tree->origin != nullptr ? p.tree->origin : p.tree;
+  };
+  if (whose(a) != whose(b))
+    throw UsageError(at("combination of partitions", where) + ": the partitions " + a.name() +
+                     " and " + b.name() + " are of different regions");
   const auto left = pieces_of(a), right = pieces_of(b);
   const AnyRegion parent = operation == SetOperation::unite && b.tree == a.tree &&
                                    b.tree->is_within(parent_of(a).node, parent_of(b).node)

@@ -81,6 +81,12 @@ TEST(DataErrors, Partitions) {
     auto cells = context.region(Rect1{0, 7}, mass);
     context.unite(context.blocks(cells, 2), context.blocks(cells, 3));
   });
+  expect_error<UsageError>(small_machine(), {"different regions", "region 0", "region 1"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             auto others = context.region(Rect1{0, 7}, mass);
+                             context.intersect(context.blocks(cells, 2), context.blocks(others, 2));
+                           });
   expect_error<UsageError>(small_machine(), {"colour 1", "outside"}, [](Context& context) {
     auto cells = context.region(Rect1{0, 7}, mass);
     context.partition(cells, {IndexSpace<1>(Rect1{0, 3}), IndexSpace<1>(Rect1{4, 8})});
