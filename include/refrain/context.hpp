@@ -11,14 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "refrain/access.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launch.hpp"
 
 namespace refrain {
-
-namespace runtime {
-class ContextImpl;
-}
 
 /// Where attached memory keeps its values: bytes between neighbours in each dimension, the region's
 /// lowest corner being at the pointer. No two values overlap, and all are aligned for their type.
@@ -28,34 +25,6 @@ struct AttachLayout {
 
 /// How two partitions are combined, colour by colour.
 enum class SetOperation : std::uint8_t { unite, intersect, subtract };
-
-namespace runtime {
-/// A context of the program that something may outlive: null when it has ended.
-using LivingContext = std::shared_ptr<ContextImpl*>;
-LivingContext living(ContextImpl& context);
-void end_access(ContextImpl& context, std::uint64_t ticket) noexcept;
-void end_owned(ContextImpl& context, const AnyRegion& region, std::source_location where) noexcept;
-}  // namespace runtime
-
-/// An accessor of the program itself (inline access); the data is the program's until the end of the
-/// scope. Launches that conflict with it wait for that, so waiting for one of them inside is a Deadlock.
-/// It ends with its context at the latest, and must not be used after that.
-template <class Accessor>
-class Access : public Accessor {
- public:
-  Access(runtime::LivingContext context, std::uint64_t ticket, const PhysicalArgument& argument)
-      : Accessor(argument), context_(std::move(context)), ticket_(ticket) {}
-  Access(Access&& other) noexcept
-      : Accessor(other), context_(std::move(other.context_)), ticket_(other.ticket_) {}
-  Access& operator=(Access&&) = delete;
-  ~Access() {
-    if (context_ && *context_ != nullptr) runtime::end_access(**context_, ticket_);
-  }
-
- private:
-  runtime::LivingContext context_;
-  std::uint64_t ticket_;
-};
 
 class Context {
  public:
@@ -482,30 +451,6 @@ class Context {
 
  private:
   runtime::ContextImpl& impl_;
-};
-
-/// Destroys a region when it goes out of scope, unless its context has ended before. What goes wrong then
-/// (a task that should have written memory attached to the region failed) is thrown by the next fence
-/// instead.
-template <int N>
-class Owned {
- public:
-  Owned(Context& context, const Region<N>& region,
-        std::source_location where = std::source_location::current())
-      : context_(runtime::living(context.impl())), region_(region), where_(where) {}
-  Owned(Owned&& other) noexcept
-      : context_(std::move(other.context_)), region_(other.region_), where_(other.where_) {}
-  Owned& operator=(Owned&&) = delete;
-  ~Owned() {
-    if (context_ && *context_ != nullptr) runtime::end_owned(**context_, region_, where_);
-  }
-  [[nodiscard]] const Region<N>& operator*() const { return region_; }
-  [[nodiscard]] const Region<N>* operator->() const { return &region_; }
-
- private:
-  runtime::LivingContext context_;
-  Region<N> region_;
-  std::source_location where_;
 };
 
 }  // namespace refrain

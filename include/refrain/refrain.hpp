@@ -2,5 +2,6 @@
 // Everything of the public API.
 
 #include "refrain/error.hpp"
+#include "refrain/owned.hpp"
 #include "refrain/runtime.hpp"
 #include "refrain/version.hpp"
