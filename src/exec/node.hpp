@@ -82,8 +82,8 @@ struct alignas(64) Node {
     /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
     /// but still release what the node holds. May throw: the node then fails with the exception.
     void (*run)(Node&, Execution&) = nullptr;
-    Node*
-        ahead;  ///< once complete, in the scope's return list: a node some places further on, or null
+    /// Once complete, in the scope's return list: a node some places further on, or null.
+    Node* ahead;
   };
   const NodeInfo* info = nullptr;
   void* origin = nullptr;  ///< for the layer that made the node (its launch plan)

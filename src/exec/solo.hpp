@@ -17,6 +17,7 @@ namespace refrain::exec {
 
 class Solo {
  public:
+  /// How long a worker naps at a time.
   static constexpr std::uint64_t kNapNs = 100'000;
 
   // relaxed: only advice, nothing is read on the strength of it.
@@ -26,8 +27,9 @@ class Solo {
   [[nodiscard]] bool due(std::uint64_t now_ns) const {
     return now_ns >= period_began_ns_ + kPeriodNs;
   }
-  /// `executed`: tasks by all threads up to `now_ns`. True: stay away.
+  /// Begins a trial if one may pay. `executed`: tasks by all threads up to `now_ns`. True: stay away.
   bool begin(std::uint64_t now_ns, std::uint64_t executed);
+  /// After a nap. False: it is over, the launching thread alone was no faster.
   bool go_on(std::uint64_t now_ns, std::uint64_t executed);
 
  private:

@@ -363,8 +363,7 @@ void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, Nod
   if (this_slot != &slot) [[unlikely]]
     throw UsageError(
         "a wait in a context whose program or task runs on another thread: a task launches and "
-        "waits "
-        "in the context that it is given");
+        "waits in the context that it is given");
   const Scope* within = scope.parent() ? &scope : nullptr;
   WaitRecord record{&scope, awaited, waiter, slot.waits};
   struct Enter {

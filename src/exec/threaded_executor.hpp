@@ -77,8 +77,8 @@ class ThreadedExecutor final : public Executor {
  private:
   /// Kinds of sleepers.
   enum : int { kWorker, kWaiter, kFirstDedicated };
-  static constexpr std::size_t kBatch =
-      16;                             ///< completed nodes a worker holds before it gives them back
+  /// Completed nodes a worker holds before it gives them back.
+  static constexpr std::size_t kBatch = 16;
   static constexpr int kStreak = 64;  ///< kept successors in a row
 
   /// What one thread works with. Written by that thread alone, except the deque's top and the sleeper;
