@@ -67,9 +67,7 @@ namespace detail {
 void check_access(const ArgumentInfo& info, const Point<3>& p);
 template <int N>
 void check_access(const ArgumentInfo& info, const Point<N>& p) {
-  Point<3> erased;
-  for (int d = 0; d < N; ++d) erased[d] = p[d];
-  check_access(info, erased);
+  check_access(info, erase_dimension(p));
 }
 
 /// Throws UsageError unless an accessor of this kind may be made of the argument.
@@ -123,15 +121,12 @@ class DenseAccessor {
 
   explicit DenseAccessor(const PhysicalArgument& a)
       : origin_(a.placement->origin),
+        bounds_(restore_dimension<N>(*a.points->bounds)),
         rects_(a.points->rects),
         rect_count_(a.points->rect_count),
         info_(a.info),
         region_(a.points->region) {
-    for (int d = 0; d < N; ++d) {
-      stride_[d] = a.placement->stride[d];
-      bounds_.lo[d] = a.points->bounds->lo[d];
-      bounds_.hi[d] = a.points->bounds->hi[d];
-    }
+    for (int d = 0; d < N; ++d) stride_[d] = a.placement->stride[d];
   }
 
   /// The argument's points.
@@ -210,15 +205,11 @@ class Reduce {
   explicit Reduce(const PhysicalArgument& a)
       : accumulator_(a.accumulator),
         chunks_(detail::accumulator_chunks(*a.accumulator)),
+        bounds_(detail::restore_dimension<N>(*a.points->bounds)),
         rects_(a.points->rects),
         rect_count_(a.points->rect_count),
         info_(a.info),
-        region_(a.points->region) {
-    for (int d = 0; d < N; ++d) {
-      bounds_.lo[d] = a.points->bounds->lo[d];
-      bounds_.hi[d] = a.points->bounds->hi[d];
-    }
-  }
+        region_(a.points->region) {}
 
   [[nodiscard]] Domain<N> domain() const { return {bounds_, rects_, rect_count_}; }
 

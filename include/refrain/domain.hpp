@@ -32,13 +32,7 @@ class Domain {
   }
   /// The i-th of the disjoint rectangles, in the order of the domain.
   [[nodiscard]] Rect<N> rect(std::size_t i) const {
-    if (dense_) return bounds_;
-    Rect<N> r;
-    for (int d = 0; d < N; ++d) {
-      r.lo[d] = rects_[i].lo[d];
-      r.hi[d] = rects_[i].hi[d];
-    }
-    return r;
+    return dense_ ? bounds_ : detail::restore_dimension<N>(rects_[i]);
   }
   [[nodiscard]] std::size_t volume() const {
     std::size_t points = 0;

@@ -34,12 +34,7 @@ struct LaunchDomain {
   template <std::integral I>
   LaunchDomain(I points) : rect{{0, 0, 0}, {static_cast<Coord>(points) - 1, 0, 0}} {}
   template <int N>
-  LaunchDomain(const Rect<N>& points) : dim(N) {
-    for (int d = 0; d < N; ++d) {
-      rect.lo[d] = points.lo[d];
-      rect.hi[d] = points.hi[d];
-    }
-  }
+  LaunchDomain(const Rect<N>& points) : dim(N), rect(detail::erase_dimension(points)) {}
   LaunchDomain(int rect_dim, const Rect<3>& points) : dim(rect_dim), rect(points) {}
   LaunchDomain(const AnyIndexSpace& points) : dim(points.dim()), sparse(&points.shared()) {}
   LaunchDomain(AnyIndexSpace&&) = delete;  // it would be gone before the launch

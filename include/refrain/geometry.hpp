@@ -16,6 +16,7 @@ using Coord = std::int64_t;
 template <int N>
 struct Point {
   static_assert(1 <= N && N <= 3, "Refrain's index spaces have 1, 2 or 3 dimensions");
+  static constexpr int dim = N;
   std::array<Coord, N> x{};
 
   constexpr Point() = default;
@@ -113,5 +114,33 @@ template <int N>
 std::string to_string(const Rect<N>& r) {
   return "[" + to_string(r.lo) + ".." + to_string(r.hi) + "]";
 }
+
+namespace detail {
+
+// The number of dimensions is a part of the type for programs; the runtime computes with three, of which
+// those that are not used are 0.
+
+template <int N>
+constexpr Point<3> erase_dimension(const Point<N>& p) {
+  Point<3> q;
+  for (int d = 0; d < N; ++d) q[d] = p[d];
+  return q;
+}
+template <int N>
+constexpr Rect<3> erase_dimension(const Rect<N>& r) {
+  return {erase_dimension(r.lo), erase_dimension(r.hi)};
+}
+template <int N>
+constexpr Point<N> restore_dimension(const Point<3>& p) {
+  Point<N> q;
+  for (int d = 0; d < N; ++d) q[d] = p[d];
+  return q;
+}
+template <int N>
+constexpr Rect<N> restore_dimension(const Rect<3>& r) {
+  return {restore_dimension<N>(r.lo), restore_dimension<N>(r.hi)};
+}
+
+}  // namespace detail
 
 }  // namespace refrain

@@ -121,9 +121,7 @@ struct Partition : AnyPartition {
   /// The subregion of a colour.
   template <int M = 1>
   [[nodiscard]] Region<N> operator()(const Point<M>& colour) const {
-    Point<3> erased;
-    for (int d = 0; d < M; ++d) erased[d] = colour[d];
-    return Region<N>{piece(erased)};
+    return Region<N>{piece(detail::erase_dimension(colour))};
   }
   [[nodiscard]] Region<N> operator()(Coord colour) const {
     return Region<N>{piece({colour, 0, 0})};

@@ -163,9 +163,7 @@ decltype(auto) make_parameter(const TaskFrame& frame, const Values* values, Gang
   if constexpr (is_accessor<P>) {
     return D{frame.arguments[AccessorIndex]};
   } else if constexpr (is_point<D>) {
-    D p;
-    for (int d = 0; d < static_cast<int>(p.x.size()); ++d) p[d] = frame.point[d];
-    return p;
+    return restore_dimension<D::dim>(frame.point);
   } else if constexpr (std::is_same_v<D, Context>) {
     return (frame.context());
   } else if constexpr (std::is_same_v<D, Gang>) {

@@ -10,30 +10,6 @@ namespace refrain::data {
 using Box = Rect<3>;
 using BoxPoint = Point<3>;
 
-template <int N>
-constexpr BoxPoint erase_dimension(const Point<N>& p) {
-  BoxPoint q;
-  for (int d = 0; d < N; ++d) q[d] = p[d];
-  return q;
-}
-
-template <int N>
-constexpr Box erase_dimension(const Rect<N>& r) {
-  return {erase_dimension(r.lo), erase_dimension(r.hi)};
-}
-
-template <int N>
-constexpr Point<N> restore_dimension(const BoxPoint& p) {
-  Point<N> q;
-  for (int d = 0; d < N; ++d) q[d] = p[d];
-  return q;
-}
-
-template <int N>
-constexpr Rect<N> restore_dimension(const Box& b) {
-  return {restore_dimension<N>(b.lo), restore_dimension<N>(b.hi)};
-}
-
 /// Whether two boxes, neither of them empty, share a point.
 inline bool meet(const Box& a, const Box& b) {
   for (int d = 0; d < 3; ++d)

@@ -67,7 +67,7 @@ namespace {
 template <int N>
 std::vector<Rect<3>> erase_all(std::span<const Rect<N>> rects) {
   std::vector<Rect<3>> erased;
-  for (const Rect<N>& rect : rects) erased.push_back(data::erase_dimension(rect));
+  for (const Rect<N>& rect : rects) erased.push_back(detail::erase_dimension(rect));
   return erased;
 }
 
@@ -75,14 +75,15 @@ template <int N>
 std::vector<Point<3>> erase_all(const std::vector<Point<N>>& points) {
   std::vector<Point<3>> erased;
   erased.reserve(points.size());
-  for (const Point<N>& p : points) erased.push_back(data::erase_dimension(p));
+  for (const Point<N>& p : points) erased.push_back(detail::erase_dimension(p));
   return erased;
 }
 
 }  // namespace
 
 template <int N>
-IndexSpace<N>::IndexSpace(const Rect<N>& dense) : AnyIndexSpace(N, data::erase_dimension(dense)) {}
+IndexSpace<N>::IndexSpace(const Rect<N>& dense)
+    : AnyIndexSpace(N, detail::erase_dimension(dense)) {}
 
 template <int N>
 IndexSpace<N>::IndexSpace(std::span<const Rect<N>> rects) : AnyIndexSpace(N, erase_all(rects)) {}

@@ -66,7 +66,7 @@ class IndexSpace {
   static IndexSpaceRef dense(int dim, const Box& box);
   template <int N>
   static IndexSpaceRef dense(const Rect<N>& rect) {
-    return dense(N, erase_dimension(rect));
+    return dense(N, refrain::detail::erase_dimension(rect));
   }
   static IndexSpaceRef empty_space(int dim) { return dense(dim, Box{}); }
   /// The union of any boxes: they may overlap, be empty and stand in any order.

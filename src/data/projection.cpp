@@ -107,7 +107,7 @@ Projection Projection::function(std::string name, Function f, std::uint64_t key)
 
 Projection shift(Coord offset) { return Projection::affine(unit, {offset, 0, 0}); }
 Projection shift(const Point<2>& offset) {
-  return Projection::affine(unit, data::erase_dimension(offset));
+  return Projection::affine(unit, detail::erase_dimension(offset));
 }
 Projection shift(const Point<3>& offset) { return Projection::affine(unit, offset); }
 

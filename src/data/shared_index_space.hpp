@@ -13,7 +13,7 @@ struct SharedIndexSpace {
 /// The points of an index space, for accessors and programs. Valid as long as the space is.
 template <int N>
 Domain<N> domain_of(const data::IndexSpaceRef& space) {
-  const Rect<N> bounds = data::restore_dimension<N>(space->bounds());
+  const Rect<N> bounds = detail::restore_dimension<N>(space->bounds());
   if (space->dense()) return Domain<N>(bounds);
   return Domain<N>(bounds, space->boxes().data(), space->boxes().size());
 }

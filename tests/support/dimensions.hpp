@@ -18,19 +18,13 @@ auto with_dim(int dim, F&& f) {
   return f(std::integral_constant<int, 3>{});
 }
 
-template <int N>
-Point<N> cut(const Point<3>& p) {
-  Point<N> q;
-  for (int d = 0; d < N; ++d) q[d] = p[d];
-  return q;
-}
-
 /// The points of a mask.
 template <int N>
 IndexSpace<N> space_of(const Shape& shape, Mask mask) {
   std::vector<Point<N>> points;
   for (int i = 0; i < static_cast<int>(shape.points.size()); ++i)
-    if (has(mask, i)) points.push_back(cut<N>(shape.points[static_cast<std::size_t>(i)]));
+    if (has(mask, i))
+      points.push_back(detail::restore_dimension<N>(shape.points[static_cast<std::size_t>(i)]));
   return IndexSpace<N>(points);
 }
 

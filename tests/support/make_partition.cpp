@@ -71,9 +71,10 @@ AnyPartition plain_partition(Context& context, const Resolved& r, const Shape& s
   const PartitionSpec& p = r.spec.partition;
   const Partition<N> a(any_a), b(any_b);
   switch (p.op) {
-    case Op::blocks: return context.blocks<N>(Region<N>(parent), cut<N>(p.numbers));
-    case Op::halo: return context.halo(a, cut<N>(p.numbers));
-    case Op::interior: return context.interior(a, cut<N>(p.numbers));
+    case Op::blocks:
+      return context.blocks<N>(Region<N>(parent), detail::restore_dimension<N>(p.numbers));
+    case Op::halo: return context.halo(a, detail::restore_dimension<N>(p.numbers));
+    case Op::interior: return context.interior(a, detail::restore_dimension<N>(p.numbers));
     case Op::unite: return context.unite(a, b);
     case Op::intersect: return context.intersect(a, b);
     case Op::subtract: return context.subtract(a, b);

@@ -37,13 +37,11 @@ class PhysicalView : public View {
   [[nodiscard]] bool right_points() const {
     return with_dim(shape_->dim, [&]<int N>(std::integral_constant<int, N>) {
       const detail::ArgumentPoints& is = *physical_->points;
-      Rect<N> bounds{cut<N>(is.bounds->lo), cut<N>(is.bounds->hi)};
+      const Rect<N> bounds = detail::restore_dimension<N>(*is.bounds);
       Mask found = 0;
       std::size_t visited = 0;
       for (const Point<N>& p : Domain<N>(bounds, is.rects, is.rect_count)) {
-        Point<3> q{};
-        for (int d = 0; d < N; ++d) q[d] = p[d];
-        const int i = shape_->find(q);
+        const int i = shape_->find(detail::erase_dimension(p));
         if (i < 0) return false;
         found |= Mask{1} << i;
         ++visited;
