@@ -13,7 +13,7 @@
 
 #include "refrain/access.hpp"
 #include "refrain/error.hpp"
-#include "refrain/launch.hpp"
+#include "refrain/launcher.hpp"
 
 namespace refrain {
 
@@ -26,10 +26,10 @@ struct AttachLayout {
 /// How two partitions are combined, colour by colour.
 enum class SetOperation : std::uint8_t { unite, intersect, subtract };
 
-class Context {
+class Context : private detail::Launcher {
  public:
   using Where = std::source_location;
-  explicit Context(runtime::ContextImpl& impl) : impl_(impl) {}
+  explicit Context(runtime::ContextImpl& impl) : Launcher(impl) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -62,37 +62,35 @@ class Context {
   template <int N>
   Partition<N> blocks(const Region<N>& region, const std::type_identity_t<Point<N>>& colours,
                       Where where = Where::current()) {
-    Point<3> erased{1, 1, 1};
-    for (int d = 0; d < N; ++d) erased[d] = colours[d];
-    return Partition<N>{make_blocks(region, erased, where)};
+    return Partition<N>{make_blocks(region, detail::erase_dimension(colours), where)};
   }
   /// Blocks of `size` points per dimension from the region's low end; the last may be smaller.
   template <int N>
   Partition<N> blocks_of_size(const Region<N>& region, const std::type_identity_t<Point<N>>& size,
                               Where where = Where::current()) {
-    return Partition<N>{make_blocks_of_size(region, erase(size), where)};
+    return Partition<N>{make_blocks_of_size(region, detail::erase_dimension(size), where)};
   }
   /// Each piece grown by `width` points in every direction, clipped to the region.
   template <int N>
   Partition<N> halo(const Partition<N>& pieces, const std::type_identity_t<Point<N>>& width,
                     Where where = Where::current()) {
-    return Partition<N>{make_halo(pieces, erase(width), where)};
+    return Partition<N>{make_halo(pieces, detail::erase_dimension(width), where)};
   }
   template <int N>
   Partition<N> halo(const Partition<N>& pieces, Coord width,
                     Where where = Where::current()) requires(N > 1) {
-    return halo(pieces, uniform<N>(width), where);
+    return Partition<N>{make_halo(pieces, {width, width, width}, where)};
   }
   /// Each piece minus the points within `width` of the region's boundary.
   template <int N>
   Partition<N> interior(const Partition<N>& pieces, const std::type_identity_t<Point<N>>& width,
                         Where where = Where::current()) {
-    return Partition<N>{make_interior(pieces, erase(width), where)};
+    return Partition<N>{make_interior(pieces, detail::erase_dimension(width), where)};
   }
   template <int N>
   Partition<N> interior(const Partition<N>& pieces, Coord width,
                         Where where = Where::current()) requires(N > 1) {
-    return interior(pieces, uniform<N>(width), where);
+    return Partition<N>{make_interior(pieces, {width, width, width}, where)};
   }
   /// Piece of colour c: (transform(c) + extent) restricted to the region, transform an affine projection.
   template <int N, int M>
@@ -100,7 +98,7 @@ class Context {
                            const Projection& transform, const Rect<N>& extent,
                            Where where = Where::current()) {
     return Partition<N>{
-        make_restriction(region, colours, transform, {erase(extent.lo), erase(extent.hi)}, where)};
+        make_restriction(region, colours, transform, detail::erase_dimension(extent), where)};
   }
   /// Piece of colour c: the points whose `field` holds c. Waits for the field.
   template <int N, int M>
@@ -204,80 +202,10 @@ class Context {
   // launch(task, arguments...)           once; arguments in the order of the body's parameters
   // launch(task, domain, arguments...)   once per point of the domain: an int n (0 .. n-1), a Rect, an
   //                                      IndexSpace; partition arguments give each point its piece
+  // launch(request)                      the run-time form (dynamic.hpp)
   // Returns Future<R> (once), FutureMap<R> (group), nothing if the body returns nothing.
 
-  template <class K>
-  auto launch(const K& task, Where where = Where::current()) {
-    return typed(task, where);
-  }
-  template <class K, class A>
-  auto launch(const K& task, A&& a, Where where = Where::current()) {
-    return typed(task, where, std::forward<A>(a));
-  }
-#define REFRAIN_LAUNCH_WITH(parameters, arguments, ...)                                   \
-  template <class K, __VA_ARGS__>                                                         \
-  auto launch(const K& task, REFRAIN_UNPACK parameters, Where where = Where::current()) { \
-    return typed(task, where, REFRAIN_UNPACK arguments);                                  \
-  }
-#define REFRAIN_UNPACK(...) __VA_ARGS__
-#define REFRAIN_FORWARD(x, X) std::forward<X>(x)
-  // The source line of a launch comes from a defaulted last parameter, which cannot follow a parameter
-  // pack; hence one overload per number of arguments.
-  REFRAIN_LAUNCH_WITH((A && a, B&& b), (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B)), class A,
-                      class B)
-  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C)),
-                      class A, class B, class C)
-  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
-                       REFRAIN_FORWARD(d, D)),
-                      class A, class B, class C, class D)
-  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
-                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E)),
-                      class A, class B, class C, class D, class E)
-  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
-                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F)),
-                      class A, class B, class C, class D, class E, class F)
-  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
-                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
-                       REFRAIN_FORWARD(g, G)),
-                      class A, class B, class C, class D, class E, class F, class G)
-  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
-                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
-                       REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H)),
-                      class A, class B, class C, class D, class E, class F, class G, class H)
-  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h, I&& i),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
-                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
-                       REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H), REFRAIN_FORWARD(i, I)),
-                      class A, class B, class C, class D, class E, class F, class G, class H,
-                      class I)
-  REFRAIN_LAUNCH_WITH((A && a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, H&& h, I&& i, J&& j),
-                      (REFRAIN_FORWARD(a, A), REFRAIN_FORWARD(b, B), REFRAIN_FORWARD(c, C),
-                       REFRAIN_FORWARD(d, D), REFRAIN_FORWARD(e, E), REFRAIN_FORWARD(f, F),
-                       REFRAIN_FORWARD(g, G), REFRAIN_FORWARD(h, H), REFRAIN_FORWARD(i, I),
-                       REFRAIN_FORWARD(j, J)),
-                      class A, class B, class C, class D, class E, class F, class G, class H,
-                      class I, class J)
-  template <class K, class A, class B, class C, class D, class E, class F, class G, class H,
-            class I, class J, class L, class... More>
-  auto launch(const K&, A&&, B&&, C&&, D&&, E&&, F&&, G&&, H&&, I&&, J&&, L&&, More&&...) {
-    static_assert(
-        sizeof(K) == 0,
-        "a launch takes at most ten arguments, its domain included: put by-value arguments "
-        "together in a struct");
-  }
-#undef REFRAIN_FORWARD
-#undef REFRAIN_UNPACK
-#undef REFRAIN_LAUNCH_WITH
-
-  /// A launch of the run-time API. The future is valid when the task returns something and
-  /// request.wants_future is set (a FutureMap's state for a group).
-  AnyFuture launch(const LaunchRequest& request);
+  using Launcher::launch;
 
   /// One future from a group's values, folded in a fixed binary tree over the launch domain.
   template <class Op, class T>
@@ -287,122 +215,13 @@ class Context {
 
   /// Waits until everything launched so far has finished; throws the first failure in launch order
   /// that was not thrown before. In a task: its own accessors, invalid since it launched children that
-  /// conflict with them, are valid again (as they are when it has waited for those by futures); and if it ends while one of its arguments still lacks what a
-  /// failed child should have written there, it fails too.
+  /// conflict with them, are valid again (as they are when it has waited for those by futures); and if
+  /// it ends while one of its arguments still lacks what a failed child should have written there, it
+  /// fails too.
   void fence(Where where = Where::current());
 
   [[nodiscard]] const Machine& machine() const;
 
- private:
-  template <int N>
-  static Point<3> erase(const Point<N>& p) {
-    Point<3> q;
-    for (int d = 0; d < N; ++d) q[d] = p[d];
-    return q;
-  }
-  template <int N>
-  static Point<N> uniform(Coord width) {
-    Point<N> p;
-    for (int d = 0; d < N; ++d) p[d] = width;
-    return p;
-  }
-
-  template <class K, class... Args>
-  auto typed(const K& task, Where where, Args&&... args) {
-    using TaskType = std::remove_cvref_t<decltype(detail::plain_task(task))>;
-    using Count = detail::CountExplicit<typename TaskType::parameters>;
-    static_assert(sizeof...(Args) == Count::arguments || sizeof...(Args) == Count::arguments + 1,
-                  "wrong number of arguments: a launch takes one per parameter of the task's body "
-                  "(Point, Context& and Gang& are provided), after a launch domain for a group");
-    if constexpr (sizeof...(Args) == Count::arguments) {
-      return typed_launch<false>(task, where, nullptr, std::forward<Args>(args)...);
-    } else if constexpr (sizeof...(Args) == Count::arguments + 1) {
-      return group_launch(task, where, std::forward<Args>(args)...);
-    }
-  }
-  template <class K, class D, class... Args>
-  auto group_launch(const K& task, Where where, const D& domain, Args&&... args) {
-    static_assert(
-        std::is_constructible_v<LaunchDomain, const D&>,
-        "the first argument of a group launch is its domain: a number of points, a Rect or "
-        "an IndexSpace");
-    if constexpr (std::is_constructible_v<LaunchDomain, const D&>) {
-      const LaunchDomain points(domain);
-      return typed_launch<true>(task, where, &points, std::forward<Args>(args)...);
-    }
-  }
-
-  template <bool Group, class K, class... Args>
-  auto typed_launch(const K& task, Where where, const LaunchDomain* domain, Args&&... args) {
-    using TaskType = std::remove_cvref_t<decltype(detail::plain_task(task))>;
-    using Parameters = typename detail::Explicit<typename TaskType::parameters>::type;
-    using Values = typename TaskType::values;
-    using Result = typename TaskType::result;
-    constexpr std::size_t accessors =
-        detail::CountExplicit<typename TaskType::parameters>::accessors;
-    constexpr std::size_t value_count = std::tuple_size_v<Values>;
-
-    std::array<Requirement, accessors> requirements;
-    std::array<detail::FutureState*, value_count> futures;
-    std::size_t requirement_count = 0, future_count = 0;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (describe<Group, typename std::tuple_element_t<I, Parameters>::type>(
-           requirements.data(), requirement_count, futures.data(), future_count, args),
-       ...);
-    }
-    (std::index_sequence_for<Args...>{});
-    Values values = take_values<Values, Parameters>(domain, std::forward<Args>(args)...);
-
-    LaunchRequest request;
-    request.task = detail::plain_task(task).record().get();
-    request.domain = domain;
-    request.requirements = {requirements.data(), accessors};
-    request.values = &values;
-    request.value_ops = value_count > 0 ? &value_ops<Values> : nullptr;
-    request.futures = {futures.data(), future_count};
-    request.hints = detail::hints_of(task);
-    request.where = where;
-    request.wants_future = !std::is_void_v<Result>;
-    if constexpr (std::is_void_v<Result>) {
-      launch(request);
-    } else {
-      return std::conditional_t<Group, FutureMap<Result>, Future<Result>>(launch(request));
-    }
-  }
-
-  template <bool Group, class P, class A>
-  static void describe(Requirement* requirements, std::size_t& requirement_count,
-                       detail::FutureState** futures, std::size_t& future_count,
-                       const A& argument) {
-    if constexpr (detail::is_accessor<P>) {
-      detail::fill_requirement<Group, std::remove_cvref_t<P>>(requirements[requirement_count++],
-                                                              argument);
-    } else if constexpr (detail::is_per_point<A>) {
-      static_assert(Group,
-                    "per_point gives an argument for each point of a group launch: a single "
-                    "launch takes the value itself");
-    } else if constexpr (std::is_same_v<A, Future<std::remove_cvref_t<P>>>) {
-      futures[future_count++] = argument.state();
-    }
-  }
-
-  // The by-value arguments, in order, as the tuple of slots that the task's body expects.
-  template <class Values, class Parameters, class... Args>
-  static Values take_values(const LaunchDomain* domain, Args&&... args) {
-    auto one = [&]<class P, class A>(std::type_identity<P>, A&& argument) {
-      if constexpr (detail::is_value<P>)
-        return std::tuple(
-            detail::make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), domain));
-      else return std::tuple<>();
-    };
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Values(
-          std::tuple_cat(one(std::tuple_element_t<I, Parameters>{}, std::forward<Args>(args))...));
-    }
-    (std::index_sequence_for<Args...>{});
-  }
-
- public:
   // --- the run-time forms of the calls above ------------------------------------------------------
   // Points and widths with the coordinates that the region has; the others are not looked at.
 
@@ -448,9 +267,6 @@ class Context {
                            Where where = Where::current());
 
   [[nodiscard]] runtime::ContextImpl& impl() const { return impl_; }
-
- private:
-  runtime::ContextImpl& impl_;
 };
 
 }  // namespace refrain

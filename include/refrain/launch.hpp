@@ -100,10 +100,10 @@ ValueSlot<T> make_slot(Argument&& argument, const LaunchDomain* domain) {
     std::vector<T> values;
     if (domain != nullptr)
       for_each_launch_point(*domain, [&](std::size_t, const Point<3>& q) {
-        if constexpr (requires { argument.f(Point<1>{q[0]}); })
-          values.push_back(argument.f(Point<1>{q[0]}));
-        else if constexpr (requires { argument.f(Point<2>{q[0], q[1]}); })
-          values.push_back(argument.f(Point<2>{q[0], q[1]}));
+        if constexpr (requires { argument.f(restore_dimension<1>(q)); })
+          values.push_back(argument.f(restore_dimension<1>(q)));
+        else if constexpr (requires { argument.f(restore_dimension<2>(q)); })
+          values.push_back(argument.f(restore_dimension<2>(q)));
         else values.push_back(argument.f(q));
       });
     return ValueSlot<T>{std::in_place_index<2>, std::move(values)};
@@ -119,6 +119,51 @@ ValueSlot<T> make_slot(Argument&& argument, const LaunchDomain* domain) {
   }
 }
 
+/// The by-value arguments, in order, as the tuple of slots that the task's body expects.
+template <class Values, class Parameters, class... Args>
+Values take_values(const LaunchDomain* domain, Args&&... args) {
+  auto one = [&]<class P, class A>(std::type_identity<P>, A&& argument) {
+    if constexpr (is_value<P>)
+      return std::tuple(make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), domain));
+    else return std::tuple<>();
+  };
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return Values(
+        std::tuple_cat(one(std::tuple_element_t<I, Parameters>{}, std::forward<Args>(args))...));
+  }
+  (std::index_sequence_for<Args...>{});
+}
+
+/// What the launch request says of the arguments that are not values: requirements and futures.
+template <class T>
+struct DescribedArguments {
+  std::array<Requirement, CountExplicit<typename T::parameters>::accessors> requirements;
+  std::array<FutureState*, std::tuple_size_v<typename T::values>> futures;
+  std::size_t requirement_count = 0, future_count = 0;
+
+  template <bool Group, class Parameters, class... Args>
+  void add_all(const Args&... args) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (add<Group, typename std::tuple_element_t<I, Parameters>::type>(args), ...);
+    }
+    (std::index_sequence_for<Args...>{});
+  }
+
+ private:
+  template <bool Group, class P, class A>
+  void add(const A& argument) {
+    if constexpr (is_accessor<P>) {
+      fill_requirement<Group, std::remove_cvref_t<P>>(requirements[requirement_count++], argument);
+    } else if constexpr (is_per_point<A>) {
+      static_assert(Group,
+                    "per_point gives an argument for each point of a group launch: a single "
+                    "launch takes the value itself");
+    } else if constexpr (std::is_same_v<A, Future<std::remove_cvref_t<P>>>) {
+      futures[future_count++] = argument.state();
+    }
+  }
+};
+
 template <class T>
 const T& plain_task(const T& task) {
   return task;
@@ -129,6 +174,9 @@ template <class T>
     t.task;
   }
 const auto& plain_task(const T& hinted) { return hinted.task; }
+/// The type of the task, without hints.
+template <class T>
+using PlainTask = std::remove_cvref_t<decltype(plain_task(std::declval<const T&>()))>;
 template <class T>
 LaunchHints hints_of(const T& task) {
   if constexpr (requires { task.hints; }) return task.hints;

@@ -36,7 +36,7 @@ void Context::destroy(const AnyPartition& partition, Where where) {
   impl_.destroy(partition, where);
 }
 
-AnyFuture Context::launch(const LaunchRequest& request) {
+AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
   check_caller(impl_, "launch", request.where);
   return impl_.launch(request);
 }
