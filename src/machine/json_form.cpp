@@ -120,6 +120,7 @@ class JsonForm {
     if (const auto found = memory_names_.find(node.as_string()); found != memory_names_.end())
       return static_cast<MemoryId>(found->second);
     std::vector<std::string_view> names;
+    names.reserve(memory_names_.size());
     for (const auto& [name, id] : memory_names_) names.push_back(name);
     node.fail(fmt::format("no memory is called '{}'{}", node.as_string(),
                           did_you_mean(node.as_string(), names)));
