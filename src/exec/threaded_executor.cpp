@@ -1,10 +1,8 @@
 #include "exec/threaded_executor.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/assert.hpp"
-#include "base/prefetch.hpp"
 #include "exec/completion.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
@@ -15,47 +13,6 @@ namespace {
 
 /// The slot of this thread in the executor whose thread it is now.
 thread_local void* this_slot = nullptr;
-
-void count(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
-  // One writer: no read-modify-write is needed.
-  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
-}
-
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
-
-/// Spinning before sleep: how long, and in what steps. A thread in search of work looks about once per
-/// microsecond: looking more often it would take each node of a program of tiny tasks the moment it is
-/// published, and the two threads would do little but move cache lines to and fro (measured: 175
-/// against 55 ns per empty task). A waiter looks more often.
-class Spin {
- public:
-  static constexpr int kSearch = 64, kWait = 8;  ///< pauses per step
-
-  Spin(bool yield, int pauses) : yield_(yield), pauses_(pauses) {}
-  /// False when it is time to sleep.
-  bool step() {
-    ++steps_;
-    if (yield_ || steps_ % 16 == 0) {
-      std::this_thread::yield();
-      const std::uint64_t now = profile::now_ns();
-      if (end_ == 0) end_ = now + kSpinNs;
-      return now < end_;
-    }
-    for (int i = 0; i < pauses_; ++i) pause();
-    return true;
-  }
-
- private:
-  static constexpr std::uint64_t kSpinNs = 50'000;
-  bool yield_;
-  int pauses_;
-  std::uint32_t steps_ = 0;
-  std::uint64_t end_ = 0;
-};
 
 }  // namespace
 
@@ -189,7 +146,7 @@ inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
     run_node(node, *this, slot.processor);
   }
   slot.running = outer;
-  count(slot.executed);
+  add(slot.executed);
   finish(slot, node, keep);
 }
 
@@ -228,8 +185,6 @@ void ThreadedExecutor::put_next_back(Slot& slot) {
   if (Node* node = std::exchange(slot.next, nullptr)) enqueue(slot, *node, false);
 }
 
-// --- finding ---------------------------------------------------------------------------------------
-
 inline Node* ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
   if (slot.next) {
     if (++slot.streak < kStreak) return std::exchange(slot.next, nullptr);
@@ -242,58 +197,7 @@ inline Node* ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
   return find(slot, within);
 }
 
-Node* ThreadedExecutor::find(Slot& slot, const Scope* within) {
-  if (slot.dedicated >= 0) return find_for_dedicated(slot, within);
-  if (within) return find_nested(within);
-  if (Node* node = prioritised_.pop_urgent()) return node;
-  if (Node* node = slot.deque.take()) return node;
-  if (Node* node = find_nested(nullptr)) return node;
-  if (Node* node = steal(slot)) return node;
-  return prioritised_.pop();
-}
-
-Node* ThreadedExecutor::find_nested(const Scope* within) {
-  if (nested_ready_.load(std::memory_order_seq_cst) <= 0) return nullptr;
-  const std::lock_guard lock(nested_mutex_);
-  // The newest scopes first: they are the deepest, and their parents wait for them.
-  for (auto at = nested_.rbegin(); at != nested_.rend(); ++at) {
-    if (within && !(*at)->is_within(*within)) continue;
-    if (Node* node = (*at)->ready().pop()) {
-      nested_ready_.fetch_sub(1, std::memory_order_relaxed);
-      return node;
-    }
-  }
-  return nullptr;
-}
-
-Node* ThreadedExecutor::find_for_dedicated(Slot& slot, const Scope* within) {
-  if (!within) return dedicated_[slot.dedicated]->pop();
-  Node* node = dedicated_[slot.dedicated]->pop_if(
-      [&](const Node& ready) { return ready.scope->depth() >= within->depth(); });
-  return node ? node : find_nested(within);
-}
-
-Node* ThreadedExecutor::steal(Slot& slot) {
-  const int all = threads();
-  if (all == 1) return nullptr;
-  slot.random ^= slot.random << 13;
-  slot.random ^= slot.random >> 7;
-  slot.random ^= slot.random << 17;
-  const int start = static_cast<int>(slot.random % static_cast<std::uint64_t>(all));
-  for (int i = 0; i < all; ++i) {
-    Slot& victim = *slots_[(start + i) % all];
-    if (&victim == &slot) continue;
-    while (!victim.deque.looks_empty()) {
-      if (Node* node = victim.deque.steal()) {
-        count(slot.stolen);
-        return node;
-      }
-    }
-  }
-  return nullptr;
-}
-
-// --- workers ---------------------------------------------------------------------------------------
+// --- workers and waiters ---------------------------------------------------------------------------
 
 void ThreadedExecutor::work(Slot& slot) {
   this_slot = &slot;
@@ -305,56 +209,6 @@ void ThreadedExecutor::work(Slot& slot) {
     execute(slot, *node, slot.dedicated < 0);
   }
 }
-
-/// One look for anything an idle thread can do; a gang's loop is worked off here.
-Node* ThreadedExecutor::look(Slot& slot) {
-  Node* node = find(slot, nullptr);
-  while (!node && slot.dedicated < 0 && loops_.help()) node = find(slot, nullptr);
-  return node;
-}
-
-/// A worker that has found nothing to do naps while the launching thread is better left alone.
-void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
-  const bool decides = slot.index == 1;
-  if (decides && !(solo_.due(now) && solo_.begin(now, executed()))) return;
-  while (solo_.on() && !stop_.load(std::memory_order_relaxed)) {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(Solo::kNapNs));
-    if (decides) solo_.go_on(profile::now_ns(), executed());
-  }
-}
-
-std::uint64_t ThreadedExecutor::executed() const {
-  std::uint64_t sum = 0;
-  for (const auto& slot : slots_) sum += slot->executed.load(std::memory_order_relaxed);
-  return sum;
-}
-
-/// Null: the executor stops.
-Node* ThreadedExecutor::idle(Slot& slot) {
-  flush(slot);
-  const std::uint64_t begin = profile::now_ns();
-  if (slot.dedicated < 0) stay_away(slot, begin);
-  const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
-  Node* node = nullptr;
-  while (!node) {
-    for (Spin spin(oversubscribed_, Spin::kSearch); !(node = look(slot)) && spin.step();) {}
-    if (node) break;
-    notifier_.prepare(slot.sleeper, kind);
-    node = look(slot);
-    const bool stop = stop_.load(std::memory_order_seq_cst);
-    if (node || stop) {
-      notifier_.cancel(slot.sleeper);
-      if (stop && !node) return nullptr;
-    } else {
-      count(slot.sleeps);
-      notifier_.commit(slot.sleeper);
-    }
-  }
-  count(slot.idle_ns, profile::now_ns() - begin);
-  return node;
-}
-
-// --- waiting ---------------------------------------------------------------------------------------
 
 void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
                             const NodeInfo* waiter) {
@@ -383,48 +237,6 @@ void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, Nod
   } while (!done());
 }
 
-/// Nothing to run: spins, then sleeps. False: done() is true. True: `found` is there to be run.
-bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done,
-                                 Node*& found) {
-  flush(slot);
-  const bool alone = threads() == 1;
-  const auto look_again = [&] {
-    found = find(slot, within);
-    while (!found && !within && loops_.help()) found = find(slot, within);
-    return found != nullptr;
-  };
-  while (true) {
-    for (Spin spin(oversubscribed_, Spin::kWait); !alone && spin.step();) {
-      if (done()) return false;
-      if (look_again()) return true;
-    }
-    notifier_.prepare(slot.sleeper, kWaiter);
-    const bool finished = done();
-    if (finished || look_again()) {
-      notifier_.cancel(slot.sleeper);
-      return !finished;
-    }
-    count(slot.sleeps);
-    if (notifier_.commit(slot.sleeper) == Wake::deadlock) throw Deadlock(deadlock_text_);
-    if (done()) return false;
-  }
-}
-
-/// Every thread sleeps. Names the waiter in the deepest scope: nobody below it is left who could go
-/// on, while waiters above it may be waiting for its task, which the exception will end.
-Sleeper* ThreadedExecutor::find_deadlocked() {
-  Slot* deepest = nullptr;
-  for (const auto& slot : slots_) {
-    if (!slot->waits) continue;
-    if (!deepest || slot->waits->scope->depth() > deepest->waits->scope->depth()) {
-      deepest = slot.get();
-    }
-  }
-  REFRAIN_ASSERT(deepest, "all threads sleep only while somebody waits");
-  deadlock_text_ = describe_deadlock(*deepest->waits);
-  return &deepest->sleeper;
-}
-
 bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
   if (threads() > 1 && !solo_.on()) return false;
   Slot& slot = slot_of(scope);
@@ -447,6 +259,12 @@ void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,
     notifier_.notify_all(kWorker);
     notifier_.notify_all(kWaiter);
   });
+}
+
+std::uint64_t ThreadedExecutor::executed() const {
+  std::uint64_t sum = 0;
+  for (const auto& slot : slots_) sum += slot->executed.load(std::memory_order_relaxed);
+  return sum;
 }
 
 ExecutorCounters ThreadedExecutor::counters() const {

@@ -98,6 +98,10 @@ class ThreadedExecutor final : public Executor {
     std::uint64_t random = 0;  ///< for the choice of victims
     std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
   };
+  /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
+  static void add(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
+    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
 
   /// The executor's sink for exec/completion.hpp. `keep`: the thread takes slot.next after this.
   struct Sink {
@@ -110,7 +114,7 @@ class ThreadedExecutor final : public Executor {
     void finish(Node& node) { executor.finish(slot, node, keep); }
   };
 
-  // Running.
+  // threaded_executor.cpp
   void enqueue(Slot& slot, Node& node, bool keep);
   void put_in_queue(Slot& slot, Node& node);
   void execute(Slot& slot, Node& node, bool keep);
@@ -120,21 +124,23 @@ class ThreadedExecutor final : public Executor {
   void flush(Slot& slot);
   void put_next_back(Slot& slot);
 
-  // Finding. `within` null: anything a cpu thread may run.
+  Node* next_or_find(Slot& slot, const Scope* within);
+  void work(Slot& slot);
+  [[nodiscard]] std::uint64_t executed() const;
+
+  // threaded_find.cpp. `within` null: anything a cpu thread may run.
   Node* find(Slot& slot, const Scope* within);
   Node* find_nested(const Scope* within);
   Node* find_for_dedicated(Slot& slot, const Scope* within);
   Node* steal(Slot& slot);
-  Node* next_or_find(Slot& slot, const Scope* within);
 
-  // Threads.
-  void work(Slot& slot);
+  // threaded_idle.cpp
   Node* idle(Slot& slot);
   void stay_away(Slot& slot, std::uint64_t now);
-  [[nodiscard]] std::uint64_t executed() const;
   Node* look(Slot& slot);
   bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Node*& found);
   Sleeper* find_deadlocked();
+
   [[nodiscard]] Slot& slot_of(const Scope& scope) { return *static_cast<Slot*>(scope.owner()); }
 
   ExecutorOptions options_;

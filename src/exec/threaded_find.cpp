@@ -1,0 +1,58 @@
+// Where a thread of the ThreadedExecutor finds ready nodes.
+
+#include "exec/threaded_executor.hpp"
+
+namespace refrain::exec {
+
+Node* ThreadedExecutor::find(Slot& slot, const Scope* within) {
+  if (slot.dedicated >= 0) return find_for_dedicated(slot, within);
+  if (within) return find_nested(within);
+  if (Node* node = prioritised_.pop_urgent()) return node;
+  if (Node* node = slot.deque.take()) return node;
+  if (Node* node = find_nested(nullptr)) return node;
+  if (Node* node = steal(slot)) return node;
+  return prioritised_.pop();
+}
+
+Node* ThreadedExecutor::find_nested(const Scope* within) {
+  if (nested_ready_.load(std::memory_order_seq_cst) <= 0) return nullptr;
+  const std::lock_guard lock(nested_mutex_);
+  // The newest scopes first: they are the deepest, and their parents wait for them.
+  for (auto at = nested_.rbegin(); at != nested_.rend(); ++at) {
+    if (within && !(*at)->is_within(*within)) continue;
+    if (Node* node = (*at)->ready().pop()) {
+      nested_ready_.fetch_sub(1, std::memory_order_relaxed);
+      return node;
+    }
+  }
+  return nullptr;
+}
+
+Node* ThreadedExecutor::find_for_dedicated(Slot& slot, const Scope* within) {
+  if (!within) return dedicated_[slot.dedicated]->pop();
+  Node* node = dedicated_[slot.dedicated]->pop_if(
+      [&](const Node& ready) { return ready.scope->depth() >= within->depth(); });
+  return node ? node : find_nested(within);
+}
+
+Node* ThreadedExecutor::steal(Slot& slot) {
+  const int all = threads();
+  if (all == 1) return nullptr;
+  slot.random ^= slot.random << 13;
+  slot.random ^= slot.random >> 7;
+  slot.random ^= slot.random << 17;
+  const int start = static_cast<int>(slot.random % static_cast<std::uint64_t>(all));
+  for (int i = 0; i < all; ++i) {
+    Slot& victim = *slots_[(start + i) % all];
+    if (&victim == &slot) continue;
+    while (!victim.deque.looks_empty()) {
+      if (Node* node = victim.deque.steal()) {
+        add(slot.stolen);
+        return node;
+      }
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace refrain::exec

@@ -1,0 +1,98 @@
+// What a thread of the ThreadedExecutor does that has found nothing to run: it looks again, naps, sleeps,
+// and finds out when nobody will ever wake it.
+
+#include <chrono>
+
+#include "base/assert.hpp"
+#include "exec/spin.hpp"
+#include "exec/threaded_executor.hpp"
+#include "profile/clock.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::exec {
+
+/// One look for anything an idle thread can do; a gang's loop is worked off here.
+Node* ThreadedExecutor::look(Slot& slot) {
+  Node* node = find(slot, nullptr);
+  while (!node && slot.dedicated < 0 && loops_.help()) node = find(slot, nullptr);
+  return node;
+}
+
+/// A worker that has found nothing to do naps while the launching thread is better left alone.
+void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
+  const bool decides = slot.index == 1;
+  if (decides && !(solo_.due(now) && solo_.begin(now, executed()))) return;
+  while (solo_.on() && !stop_.load(std::memory_order_relaxed)) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(Solo::kNapNs));
+    if (decides) solo_.go_on(profile::now_ns(), executed());
+  }
+}
+
+/// Null: the executor stops.
+Node* ThreadedExecutor::idle(Slot& slot) {
+  flush(slot);
+  const std::uint64_t begin = profile::now_ns();
+  if (slot.dedicated < 0) stay_away(slot, begin);
+  const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
+  Node* node = nullptr;
+  while (!node) {
+    for (Spin spin(oversubscribed_, Spin::kSearch); !(node = look(slot)) && spin.step();) {}
+    if (node) break;
+    notifier_.prepare(slot.sleeper, kind);
+    node = look(slot);
+    const bool stop = stop_.load(std::memory_order_seq_cst);
+    if (node || stop) {
+      notifier_.cancel(slot.sleeper);
+      if (stop && !node) return nullptr;
+    } else {
+      add(slot.sleeps);
+      notifier_.commit(slot.sleeper);
+    }
+  }
+  add(slot.idle_ns, profile::now_ns() - begin);
+  return node;
+}
+
+/// Nothing to run: spins, then sleeps. False: done() is true. True: `found` is there to be run.
+bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done,
+                                 Node*& found) {
+  flush(slot);
+  const bool alone = threads() == 1;
+  const auto look_again = [&] {
+    found = find(slot, within);
+    while (!found && !within && loops_.help()) found = find(slot, within);
+    return found != nullptr;
+  };
+  while (true) {
+    for (Spin spin(oversubscribed_, Spin::kWait); !alone && spin.step();) {
+      if (done()) return false;
+      if (look_again()) return true;
+    }
+    notifier_.prepare(slot.sleeper, kWaiter);
+    const bool finished = done();
+    if (finished || look_again()) {
+      notifier_.cancel(slot.sleeper);
+      return !finished;
+    }
+    add(slot.sleeps);
+    if (notifier_.commit(slot.sleeper) == Wake::deadlock) throw Deadlock(deadlock_text_);
+    if (done()) return false;
+  }
+}
+
+/// Every thread sleeps. Names the waiter in the deepest scope: nobody below it is left who could go
+/// on, while waiters above it may be waiting for its task, which the exception will end.
+Sleeper* ThreadedExecutor::find_deadlocked() {
+  Slot* deepest = nullptr;
+  for (const auto& slot : slots_) {
+    if (!slot->waits) continue;
+    if (!deepest || slot->waits->scope->depth() > deepest->waits->scope->depth()) {
+      deepest = slot.get();
+    }
+  }
+  REFRAIN_ASSERT(deepest, "all threads sleep only while somebody waits");
+  deadlock_text_ = describe_deadlock(*deepest->waits);
+  return &deepest->sleeper;
+}
+
+}  // namespace refrain::exec
