@@ -7,9 +7,10 @@
 // the parent waits for them, and when it ends.
 //
 // Owner: the thread that runs the program or the parent's body. The files beside this one each hold
-// one part: launch.cpp (the way of a launch), planning.cpp (first sight of one), partitions*.cpp,
-// data_calls.cpp (regions, fills, copies), access.cpp, nested.cpp, reduce.cpp (futures of groups), and
-// waiting.cpp (fences, failures, the end).
+// one part: context_impl.cpp (making and ending), launch.cpp (the way of a launch), planning.cpp (first
+// sight of one), launch_record.cpp (one in flight), partitions*.cpp, data_calls.cpp (regions, fills,
+// copies), access.cpp, nested.cpp, reduce.cpp (futures of groups), and waiting.cpp (fences, futures,
+// failures).
 
 #include <map>
 #include <memory>
@@ -91,13 +92,15 @@ class ContextImpl final : public detail::Waiter {
               const AttachLayout& layout, Where where);
   void detach(const AnyRegion& region, const AnyField& field, Where where);
 
-  // --- waiting ---
+  // --- waiting.cpp, nested.cpp, reduce.cpp ---
   void fence(Where where);
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override;
   void has_waited_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] const ContextImpl* context_in_use() const override { return this; }
   AnyFuture reduce(const AnyFuture& values, const ReductionOp& op, Where where);
+
+  // --- the end ---
   /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
   /// failure that nobody has seen.
   void finish();
@@ -135,8 +138,6 @@ class ContextImpl final : public detail::Waiter {
   AnyFuture analyse_asked(const LaunchRequest& request, std::span<const std::uint64_t> key);
   void make_room();
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
-  AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
-  LaunchRecord& take_record(LaunchPlan& plan, const LaunchRequest& request);
   void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
                    bool inline_if_ready);
   bool data_in_place(std::span<const PlannedArgument> arguments);
@@ -145,10 +146,14 @@ class ContextImpl final : public detail::Waiter {
   void issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload& payload,
                    analysis::Edges& edges);
   void depend_on(analysis::Edges& edges, const detail::FutureState& state);
-  static void reclaim(exec::Node& node);
-  static void release(LaunchRecord& record);
   /// A future that a call of this context may name: of its own, or one that is there.
   void check_usable(const detail::FutureState* future, const std::string& who) const;
+
+  // launch_record.cpp
+  AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
+  LaunchRecord& take_record(LaunchPlan& plan, const LaunchRequest& request);
+  static void reclaim(exec::Node& node);
+  static void release(LaunchRecord& record);
 
   // planning.cpp
   std::unique_ptr<LaunchPlan> make_plan(const LaunchRequest& request);
@@ -199,12 +204,27 @@ class ContextImpl final : public detail::Waiter {
   [[nodiscard]] exec::FailureRef poison_at_home() const;
 
   // waiting.cpp
+  void forget_failures();
+
+  // context_impl.cpp
   void end_attachments();
   void end_regions();
-  void forget_failures();
   /// A name and source line that last as long as the context.
   const exec::NodeInfo& info_for(const char* name, Where where);
-  void note_call(std::uint64_t token);
+  /// Every call that the analysis sees begins with this.
+  void note_call(std::uint64_t token) {
+    check_not_planning();
+    ++calls_;
+    if (parent_ == nullptr && runtime_.token_log() != nullptr) [[unlikely]]
+      runtime_.token_log()->push_back(token);
+  }
+  /// The state of every field that this context has: of its own trees, and of its grants.
+  template <class F>
+  void for_each_field(F f) {
+    for (data::RegionTree* tree : forest_.trees())
+      if (tree->origin == nullptr) analysis::TreeState::of(*tree).for_each(f);
+    for (const Grant& grant : grants_) f(*grant.state);
+  }
   /// A mapper and a projection function leave the context alone while they are asked about a launch.
   void check_not_planning() const {
     if (planning_) [[unlikely]]

@@ -107,13 +107,6 @@ analysis::FieldState& ContextImpl::field_state(const AnyRegion& region, const An
   return granted_field(tree, *index, region, privilege, op, who);
 }
 
-void ContextImpl::check_invariants() {
-  const auto check = [](const analysis::FieldState& field) { field.check_invariants(); };
-  for (data::RegionTree* tree : forest_.trees())
-    if (tree->origin == nullptr) analysis::TreeState::of(*tree).for_each(check);
-  for (const Grant& grant : grants_) check(*grant.state);
-}
-
 void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
                        std::shared_ptr<analysis::FillValue> value, Where where) {
   runtime_.executor().interleave();

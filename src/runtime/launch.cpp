@@ -157,65 +157,6 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
   return result;
 }
 
-AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
-  const ResultType& type = request.task->result();
-  if (!request.wants_future || type.size == 0) return {};
-  return AnyFuture(
-      plan.group ? detail::FutureState::make_group(futures_, type, identity_, plan.points.size())
-                 : detail::FutureState::make(futures_, type, identity_));
-}
-
-LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
-  if (const ValueOps* ops = request.value_ops)
-    if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
-      throw UsageError("task '" + request.task->name() + "' launched at " +
-                       to_string(request.where) +
-                       ": its by-value arguments, or what moves or ends them, are null");
-  LaunchRecord* record = free_records_;
-  if (record == nullptr) {
-    record = records_.emplace_back(std::make_unique<LaunchRecord>()).get();
-    record->context = this;
-  } else {
-    free_records_ = record->next_free;
-  }
-  const std::uint32_t points = static_cast<std::uint32_t>(plan.points.size());
-  record->plan = &plan;
-  record->call = calls_ - 1;
-  // Relaxed: publication of the nodes orders it before any point runs.
-  record->unfinished.store(points, std::memory_order_relaxed);
-  record->unreclaimed = points;
-  if (plan.in_flight++ == 0)
-    for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
-  try {
-    record->take_values(request.values, request.value_ops);
-  } catch (...) {  // a value that cannot be moved: nothing was launched
-    release(*record);
-    throw;
-  }
-  for (detail::FutureState* future : request.futures) {
-    detail::retain(future);
-    record->futures.emplace_back(future);
-  }
-  record->holds_something = request.value_ops != nullptr || !request.futures.empty();
-  if (request.wants_future) record->result = make_result(plan, request);
-  return *record;
-}
-
-// A node has come back: the last one of a launch returns the record.
-void ContextImpl::reclaim(exec::Node& node) {
-  if (node.origin == nullptr) return;
-  auto& record = *static_cast<LaunchRecord*>(node.origin);
-  if (--record.unreclaimed == 0) release(record);
-}
-
-void ContextImpl::release(LaunchRecord& record) {
-  if (--record.plan->in_flight == 0)
-    for (const LaunchPlan::Tree& used : record.plan->trees) used.tree->unpin();
-  record.result = {};
-  record.next_free = record.context->free_records_;
-  record.context->free_records_ = &record;
-}
-
 void ContextImpl::choose_instance(LaunchPlan& plan, PlannedArgument& argument,
                                   const analysis::Origin& origin) {
   const ArgumentMapping& mapping = plan.mappings[argument.mapping];
@@ -337,17 +278,6 @@ void ContextImpl::check_usable(const detail::FutureState* future, const std::str
       who +
       ": the future is of another context and not there yet: a task may use the futures "
       "that it launched itself or was given as arguments");
-}
-
-void ContextImpl::fail_planning() {
-  throw UsageError(
-      "a mapper or a projection function uses the context whose launch it is asked about");
-}
-
-void ContextImpl::note_call(std::uint64_t token) {
-  check_not_planning();
-  ++calls_;
-  if (parent_ == nullptr && runtime_.token_log() != nullptr) runtime_.token_log()->push_back(token);
 }
 
 }  // namespace refrain::runtime

@@ -1,6 +1,11 @@
+// A launch record from the context's free list to its return there.
+
 #include "runtime/launch_record.hpp"
 
 #include <new>
+
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
 
@@ -26,6 +31,65 @@ void LaunchRecord::point_done() {
     value_ops = nullptr;
   }
   futures.clear();
+}
+
+AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
+  const ResultType& type = request.task->result();
+  if (!request.wants_future || type.size == 0) return {};
+  return AnyFuture(
+      plan.group ? detail::FutureState::make_group(futures_, type, identity_, plan.points.size())
+                 : detail::FutureState::make(futures_, type, identity_));
+}
+
+LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
+  if (const ValueOps* ops = request.value_ops)
+    if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
+      throw UsageError("task '" + request.task->name() + "' launched at " +
+                       to_string(request.where) +
+                       ": its by-value arguments, or what moves or ends them, are null");
+  LaunchRecord* record = free_records_;
+  if (record == nullptr) {
+    record = records_.emplace_back(std::make_unique<LaunchRecord>()).get();
+    record->context = this;
+  } else {
+    free_records_ = record->next_free;
+  }
+  const std::uint32_t points = static_cast<std::uint32_t>(plan.points.size());
+  record->plan = &plan;
+  record->call = calls_ - 1;
+  // Relaxed: publication of the nodes orders it before any point runs.
+  record->unfinished.store(points, std::memory_order_relaxed);
+  record->unreclaimed = points;
+  if (plan.in_flight++ == 0)
+    for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
+  try {
+    record->take_values(request.values, request.value_ops);
+  } catch (...) {  // a value that cannot be moved: nothing was launched
+    release(*record);
+    throw;
+  }
+  for (detail::FutureState* future : request.futures) {
+    detail::retain(future);
+    record->futures.emplace_back(future);
+  }
+  record->holds_something = request.value_ops != nullptr || !request.futures.empty();
+  if (request.wants_future) record->result = make_result(plan, request);
+  return *record;
+}
+
+// A node has come back: the last one of a launch returns the record.
+void ContextImpl::reclaim(exec::Node& node) {
+  if (node.origin == nullptr) return;
+  auto& record = *static_cast<LaunchRecord*>(node.origin);
+  if (--record.unreclaimed == 0) release(record);
+}
+
+void ContextImpl::release(LaunchRecord& record) {
+  if (--record.plan->in_flight == 0)
+    for (const LaunchPlan::Tree& used : record.plan->trees) used.tree->unpin();
+  record.result = {};
+  record.next_free = record.context->free_records_;
+  record.context->free_records_ = &record;
 }
 
 }  // namespace refrain::runtime

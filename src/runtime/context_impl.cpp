@@ -1,0 +1,89 @@
+// The life of a context, from its making to the end of what was made in it.
+
+#include "runtime/context_impl.hpp"
+
+#include "refrain/error.hpp"
+
+namespace refrain::runtime {
+
+ContextImpl::ContextImpl(RuntimeImpl& runtime)
+    : runtime_(runtime),
+      facade_(*this),
+      scope_(runtime.executor(), nullptr, runtime.window()),
+      analysis_(runtime.executor(), scope_, runtime.memories(), runtime.machine(), id_,
+                runtime.graph_log()),
+      forest_(runtime.graveyard()) {
+  scope_.reclaim = reclaim;
+}
+
+ContextImpl::~ContextImpl() {
+  if (alive_) *alive_ = nullptr;
+  runtime_.add(*this);
+}
+
+std::shared_ptr<ContextImpl*> ContextImpl::alive() {
+  if (!alive_) alive_ = std::make_shared<ContextImpl*>(this);
+  return alive_;
+}
+
+const exec::NodeInfo& ContextImpl::info_for(const char* name, Where where) {
+  const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
+  if (added) entry->second = {name, where};
+  return entry->second;
+}
+
+void ContextImpl::fail_planning() {
+  throw UsageError(
+      "a mapper or a projection function uses the context whose launch it is asked about");
+}
+
+void ContextImpl::check_invariants() {
+  for_each_field([](const analysis::FieldState& field) { field.check_invariants(); });
+}
+
+void ContextImpl::end_regions() {
+  accesses_.clear();
+  for (const Grant& grant : grants_) analysis_.release_instances(*grant.state);
+  for (data::RegionTree* tree : forest_.trees()) {
+    if (tree->origin != nullptr) continue;
+    analysis::TreeState::of(*tree).for_each([&](analysis::FieldState& field) {
+      analysis_.release_instances(field);
+      field.reset();
+    });
+    forest_.destroy(*tree);
+  }
+}
+
+// Memory still attached gets its values, as if the program had detached it. What cannot be had because a
+// task failed is not told here: the end of the context tells the first failure that nobody knows.
+void ContextImpl::end_attachments() {
+  for (data::RegionTree* tree : forest_.trees()) {
+    if (tree->origin != nullptr) continue;
+    try {
+      end_attachments(*tree, Where{});
+    } catch (const Error&) {}
+  }
+}
+
+void ContextImpl::finish() {
+  while (!accesses_.empty()) end_access(accesses_.back()->ticket);
+  end_attachments();
+  scope_.drain(nullptr);
+  bring_all_home();
+  exec::FailureRef failure(scope_.take_failure());
+  if (!failure) failure = poison_at_home();
+  end_regions();
+  if (failure) failure->rethrow();
+}
+
+void ContextImpl::abandon() noexcept {
+  try {
+    while (!accesses_.empty()) end_access(accesses_.back()->ticket);
+    scope_.drain(nullptr);
+    end_regions();
+  } catch (const Error&) {
+    // Already on the way out with an error; what is left unfinished belongs to it.
+  }
+}
+
+}  // namespace refrain::runtime
