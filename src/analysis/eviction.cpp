@@ -1,5 +1,6 @@
 // Choosing instances, and making room for them where memory is limited. Everything decided here follows
-// launch order: which instances exist, when each was last used; never which operations have completed.
+// launch order: which instances exist, when each was last used, what ended before; never which operations
+// have completed.
 
 #include <algorithm>
 
@@ -31,20 +32,15 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
                                MemoryId memory, const Layout& layout, const Origin& origin) {
   if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
+  const InstanceStore::Wait wait = [&](const exec::NodeRef& user) {
+    executor_.wait(
+        scope_, [&] { return exec::is_complete(user); }, user, origin.info);
+  };
   std::unique_ptr<Instance> made;
-  while ((made = store_.allocate(space, field.type().size, memory, layout)) == nullptr) {
-    // Bytes that only wait for operations in flight come first: nothing is lost by waiting for them,
-    // and what is evicted then does not depend on how far those operations are.
-    if (const exec::NodeRef* blocker = store_.first_blocker(memory)) {
-      const exec::NodeRef awaited = *blocker;
-      executor_.wait(
-          scope_, [&] { return exec::is_complete(awaited); }, awaited, origin.info);
-    } else if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout) ||
-               !evict_one(memory, origin)) {
-      break;
-    }
-  }
-  if (made == nullptr) return nullptr;
+  while ((made = store_.allocate(space, field.type().size, memory, layout, wait)) == nullptr)
+    if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout) ||
+        !evict_one(memory, origin))
+      return nullptr;
   if (origin.info != nullptr)
     made->made_by = "'" + origin.info->name + "' at " + to_string(origin.info->where);
   return &field.add_instance(std::move(made));

@@ -16,23 +16,19 @@ InstanceStore::InstanceStore(Memories& memories)
 
 InstanceStore::~InstanceStore() {
   // The context has drained its scope: nothing uses these bytes any more.
-  for (const Retired& retired : retired_) give_back(*retired.instance);
-}
-
-void InstanceStore::give_back(const Instance& instance) {
-  if (instance.storage == Storage::pool) memories_.pool(instance.memory).release(instance.bytes);
+  for (const Retired& retired : retired_) settle(retired);
 }
 
 std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& space,
                                                   std::size_t value_size, MemoryId memory,
-                                                  const Layout& layout) {
+                                                  const Layout& layout, const Wait& wait) {
   collect_now_and_then();
   const data::InstanceLayout shape(*space, value_size, layout);
-  void* bytes = memories_.pool(memory).allocate(shape.bytes, shape.alignment);
+  std::vector<std::uint64_t> awaited;
+  void* bytes = memories_.pool(memory).allocate(shape.bytes, shape.alignment, this, awaited);
   if (bytes == nullptr) {
-    collect();
-    bytes = memories_.pool(memory).allocate(shape.bytes, shape.alignment);
-    if (bytes == nullptr) return nullptr;
+    collect();  // not for this context, which knows of these bytes; for those that share the memory
+    return nullptr;
   }
   auto instance = std::make_unique<Instance>();
   instance->space = space;
@@ -42,6 +38,15 @@ std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& spa
   instance->size = shape.bytes;
   instance->origin = static_cast<std::byte*>(bytes) + shape.offset;
   for (int d = 0; d < 3; ++d) instance->stride[d] = shape.stride[d];
+  std::vector<exec::NodeRef> users;
+  for (const std::uint64_t number : awaited)
+    users.insert(users.end(), find_retired(number).users.begin(), find_retired(number).users.end());
+  try {
+    for (const std::uint64_t number : awaited) finish(number, wait);
+  } catch (...) {  // the bytes stay theirs
+    hold_back(std::move(instance), std::move(users));
+    throw;
+  }
   adopt(*instance);
   return instance;
 }
@@ -62,8 +67,35 @@ void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec:
   live.pop_back();
   if (instance->storage == Storage::pool) by_use_[instance->memory].erase(instance.get());
   --alive_;
-  retired_.push_back({std::move(instance), std::move(users)});
+  hold_back(std::move(instance), std::move(users));
   collect_now_and_then();
+}
+
+void InstanceStore::hold_back(std::unique_ptr<Instance> instance,
+                              std::vector<exec::NodeRef> users) {
+  const std::uint64_t number = next_retired_++;
+  if (instance->storage == Storage::pool)
+    memories_.pool(instance->memory).retire(instance->bytes, {this, number});
+  retired_.push_back({number, std::move(instance), std::move(users)});
+}
+
+void InstanceStore::settle(const Retired& retired) {
+  const Instance& instance = *retired.instance;
+  if (instance.storage == Storage::pool)
+    memories_.pool(instance.memory).settle({this, retired.number});
+}
+
+InstanceStore::Retired& InstanceStore::find_retired(std::uint64_t number) {
+  return *std::ranges::lower_bound(retired_, number, {}, &Retired::number);
+}
+
+// Waits for the users of what was retired.
+void InstanceStore::finish(std::uint64_t number, const Wait& wait) {
+  Retired& retired = find_retired(number);
+  for (; !retired.users.empty(); retired.users.pop_back())
+    if (!exec::is_complete(retired.users.back())) wait(retired.users.back());
+  settle(retired);
+  retired_.erase(retired_.begin() + (&retired - retired_.data()));
 }
 
 // What is known of a last use is never later than it was: the first whose is right is the least.
@@ -84,18 +116,10 @@ void InstanceStore::collect() {
     while (!retired.users.empty() && exec::is_complete(retired.users.back()))
       retired.users.pop_back();
     if (!retired.users.empty()) return false;
-    give_back(*retired.instance);
+    settle(retired);
     return true;
   });
   look_again_at_ = 2 * retired_.size() + 16;
-}
-
-const exec::NodeRef* InstanceStore::first_blocker(MemoryId memory) const {
-  for (const Retired& retired : retired_)
-    if (retired.instance->memory == memory && retired.instance->storage == Storage::pool &&
-        !retired.users.empty())
-      return &retired.users.back();
-  return nullptr;
 }
 
 }  // namespace refrain::analysis

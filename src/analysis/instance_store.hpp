@@ -2,14 +2,16 @@
 // Where instances get their bytes, and where the bytes go when an instance ends while operations that
 // use it may still run.
 //
-// Bytes go back to the pool, which contexts share, when the last user has completed; so no operation ever
-// waits for storage, and no edge of the graph is there for its sake. Where there is no room, the launch
-// waits until all bytes that are on their way back have arrived, before anything is evicted: what is
-// evicted then does not depend on how far operations are.
+// To this context the bytes of an instance are free as soon as it ends, so that what finds room, where, and
+// what is evicted follow from the order of its launches. A launch that gets bytes whose users are not done
+// waits for them itself: no operation ever waits for storage, and no edge of the graph is there for its sake.
+// To other contexts, which cannot wait for these users, the bytes are free when the users are done and this
+// has noticed.
 //
 // Owner: the context's thread; the pools below are shared between contexts and lock.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <tuple>
@@ -37,19 +39,14 @@ class InstanceStore {
   explicit InstanceStore(Memories& memories);
   ~InstanceStore();
 
-  /// An instance with storage, or null when the memory has no room.
+  /// Returns when an operation is complete, or throws.
+  using Wait = std::function<void(const exec::NodeRef&)>;
+
+  /// An instance with storage that nobody else uses, or null when the memory has no room.
   std::unique_ptr<Instance> allocate(const data::IndexSpaceRef& space, std::size_t value_size,
-                                     MemoryId memory, const Layout& layout);
+                                     MemoryId memory, const Layout& layout, const Wait& wait);
   /// Ends an instance (any kind of storage) that `users` may still be using.
   void retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users);
-  /// Hands back the bytes of retired instances whose users have completed.
-  void collect();
-  /// The same when many have been retired since: constant time on average.
-  void collect_now_and_then() {
-    if (retired_.size() >= look_again_at_) collect();
-  }
-  /// A user of bytes of this memory that will come back when operations in flight complete; or null.
-  [[nodiscard]] const exec::NodeRef* first_blocker(MemoryId memory) const;
 
   [[nodiscard]] std::size_t alive() const { return alive_; }
   [[nodiscard]] const std::vector<Instance*>& in_memory(MemoryId memory) const {
@@ -63,8 +60,6 @@ class InstanceStore {
   void adopt(Instance& instance);
 
  private:
-  void give_back(const Instance& instance);
-
   /// By the last use that is known here; it may have been used since, which its user does not tell.
   struct UsedEarlier {
     bool operator()(const Instance* a, const Instance* b) const {
@@ -73,12 +68,24 @@ class InstanceStore {
   };
 
   struct Retired {
+    std::uint64_t number;                ///< in order of retirement
     std::unique_ptr<Instance> instance;  ///< its users still look at it
     std::vector<exec::NodeRef> users;
   };
 
+  /// For constant time on average.
+  void collect_now_and_then() {
+    if (retired_.size() >= look_again_at_) collect();
+  }
+  void collect();
+  void hold_back(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users);
+  void settle(const Retired& retired);
+  void finish(std::uint64_t number, const Wait& wait);
+  Retired& find_retired(std::uint64_t number);
+
   Memories& memories_;
-  std::vector<Retired> retired_;    ///< waiting for their users, oldest first
+  std::vector<Retired> retired_;  ///< waiting for their users, oldest first
+  std::uint64_t next_retired_ = 0;
   std::size_t look_again_at_ = 16;  ///< size of retired_ at which collect looks at all of it
   std::vector<std::vector<Instance*>> live_;              ///< per memory
   std::vector<std::set<Instance*, UsedEarlier>> by_use_;  ///< per memory, those of the pool's

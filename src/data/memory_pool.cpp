@@ -34,22 +34,39 @@ void* map_pages(std::size_t bytes) {
 
 }  // namespace
 
+/// What is asked for: at least `bytes`, for which the pool's books have `room` once all that is retired is
+/// settled.
+struct MemoryPool::Request {
+  std::size_t bytes, alignment;
+  std::uint64_t room;
+  const void* owner;
+  std::vector<std::uint64_t>& awaited;
+};
+
 class MemoryPool::Source {
  public:
   virtual ~Source() = default;
-  virtual void* take(std::size_t bytes, std::size_t alignment) = 0;
+  virtual void* take(const Request& request) = 0;
   virtual void give(void* block, std::size_t bytes) = 0;
+  virtual void retire(void* block, std::size_t bytes, const Retirement& by) = 0;
+  virtual void settle(const Retirement& what) = 0;
   virtual void trim() {}
   [[nodiscard]] virtual std::uint64_t cached() const { return 0; }
 };
 
+// Where a block comes from does not matter here, only how much there is: who needs the room of what it has
+// retired waits for the oldest of that, and gets other addresses.
 class MemoryPool::MainMemory final : public Source {
  public:
   explicit MainMemory(std::uint64_t capacity) : cache_limit_(capacity / 16) {}
   ~MainMemory() override { MainMemory::trim(); }
 
-  void* take(std::size_t bytes, std::size_t alignment) override {
-    if (bytes < mapped_from) return std::aligned_alloc(alignment, round_up(bytes, alignment));
+  void* take(const Request& request) override {
+    if (!find_room(request)) return nullptr;
+    const std::size_t bytes = at_least_one(request.bytes);
+    if (cached_ + retired_bytes_ + bytes > request.room) trim();
+    if (bytes < mapped_from)
+      return std::aligned_alloc(request.alignment, round_up(bytes, request.alignment));
     const std::size_t size = round_up(bytes, page);
     if (auto found = free_.find(size); found != free_.end()) {
       void* block = found->second;
@@ -63,6 +80,7 @@ class MemoryPool::MainMemory final : public Source {
   }
 
   void give(void* block, std::size_t bytes) override {
+    bytes = at_least_one(bytes);
     if (bytes < mapped_from) return std::free(block);
     const std::size_t size = round_up(bytes, page);
     if (cached_ + size > cache_limit_) {
@@ -71,6 +89,20 @@ class MemoryPool::MainMemory final : public Source {
       free_.emplace(size, block);
       cached_ += size;
     }
+  }
+
+  void retire(void* block, std::size_t bytes, const Retirement& by) override {
+    retired_.emplace(by, std::pair{block, bytes});
+    retired_bytes_ += bytes;
+  }
+
+  void settle(const Retirement& what) override {
+    const auto found = retired_.find(what);
+    REFRAIN_ASSERT(found != retired_.end(), "what has been retired is settled once");
+    const auto [block, bytes] = found->second;
+    retired_.erase(found);
+    retired_bytes_ -= bytes;
+    give(block, bytes);
   }
 
   void trim() override {
@@ -82,108 +114,97 @@ class MemoryPool::MainMemory final : public Source {
   [[nodiscard]] std::uint64_t cached() const override { return cached_; }
 
  private:
+  static std::size_t at_least_one(std::size_t bytes) { return std::max<std::size_t>(bytes, 1); }
+
+  [[nodiscard]] bool find_room(const Request& request) const {
+    std::uint64_t taken = retired_bytes_;
+    for (auto it = retired_.lower_bound({request.owner, 0});
+         taken + request.bytes > request.room && it != retired_.end() &&
+         it->first.owner == request.owner;
+         ++it) {
+      request.awaited.push_back(it->first.number);
+      taken -= it->second.second;
+    }
+    return taken + request.bytes <= request.room;
+  }
+
   const std::uint64_t cache_limit_;
   std::uint64_t cached_ = 0;
   std::multimap<std::size_t, void*> free_;  // by size
+  std::uint64_t retired_bytes_ = 0;
+  std::map<Retirement, std::pair<void*, std::size_t>> retired_;
 };
 
-// Blocks are multiples of `unit`, but for the one at the end of the arena, so that exactly `capacity`
-// bytes fit. Addresses are given out by next fit, which takes never used bytes first
-// and then those that were given back longest ago: who used them before is then most likely done, and
-// which addresses are taken follows from the order of calls alone.
-class MemoryPool::Arena final : public Source {
+class MemoryPool::Framebuffer final : public Source {
  public:
-  explicit Arena(std::uint64_t capacity)
-      : capacity_(capacity), base_(static_cast<std::byte*>(map_pages(std::max(capacity, unit)))) {
+  explicit Framebuffer(std::uint64_t capacity)
+      : size_(std::max(capacity, Arena::unit)),
+        base_(static_cast<std::byte*>(map_pages(size_))),
+        arena_(size_) {
     if (base_ == nullptr) throw std::bad_alloc();
-    free_.emplace(0, std::max(capacity, unit));
   }
-  ~Arena() override { munmap(base_, std::max(capacity_, unit)); }
+  ~Framebuffer() override { munmap(base_, size_); }
 
-  void* take(std::size_t bytes, std::size_t alignment) override {
-    REFRAIN_ASSERT(alignment <= unit, "a framebuffer aligns its blocks to 64 bytes");
-    // Next fit: on from where the last block ended, which may be inside a free stretch.
-    auto found = free_.upper_bound(next_);
-    if (found != free_.begin()) {
-      const auto around = std::prev(found);
-      if (around->first + around->second >= next_ + bytes) return carve(around, next_, bytes);
-    }
-    while (found != free_.end() && found->second < bytes) ++found;
-    if (found == free_.end()) {
-      found = free_.begin();
-      while (found != free_.end() && found->second < bytes) ++found;
-      if (found == free_.end()) return nullptr;
-    }
-    return carve(found, found->first, bytes);
+  void* take(const Request& request) override {
+    REFRAIN_ASSERT(request.alignment <= Arena::unit, "a framebuffer aligns its blocks to 64 bytes");
+    const auto at =
+        arena_.take(std::max<std::size_t>(request.bytes, 1), request.owner, request.awaited);
+    return at ? base_ + *at : nullptr;
   }
-
-  void give(void* block, std::size_t) override {
-    const auto taken =
-        blocks_.find(static_cast<std::uint64_t>(static_cast<std::byte*>(block) - base_));
-    std::uint64_t start = taken->first, size = taken->second;
-    blocks_.erase(taken);
-    auto next = free_.lower_bound(start);
-    if (next != free_.end() && next->first == start + size) {
-      size += next->second;
-      next = free_.erase(next);
-    }
-    if (next != free_.begin()) {
-      const auto before = std::prev(next);
-      if (before->first + before->second == start) {
-        before->second += size;
-        return;
-      }
-    }
-    free_.emplace(start, size);
+  void give(void* block, std::size_t) override { arena_.release(offset(block)); }
+  void retire(void* block, std::size_t, const Retirement& by) override {
+    arena_.retire(offset(block), by);
   }
+  void settle(const Retirement& what) override { arena_.settle(what); }
 
  private:
-  static constexpr std::uint64_t unit = 64;
-  using Stretch = std::map<std::uint64_t, std::uint64_t>::iterator;
-
-  void* carve(Stretch stretch, std::uint64_t at, std::size_t bytes) {
-    const std::uint64_t start = stretch->first, end = start + stretch->second;
-    const std::uint64_t wanted = std::min<std::uint64_t>(round_up(bytes, unit), end - at);
-    if (at > start) stretch->second = at - start;
-    else free_.erase(stretch);
-    if (at + wanted < end) free_.emplace(at + wanted, end - at - wanted);
-    blocks_.emplace(at, wanted);
-    next_ = at + wanted;
-    return base_ + at;
+  [[nodiscard]] std::uint64_t offset(void* block) const {
+    return static_cast<std::uint64_t>(static_cast<std::byte*>(block) - base_);
   }
 
-  const std::uint64_t capacity_;
+  const std::uint64_t size_;
   std::byte* const base_;
-  std::map<std::uint64_t, std::uint64_t> free_;              // start to size
-  std::uint64_t next_ = 0;                                   // where the search goes on
-  std::unordered_map<std::uint64_t, std::uint64_t> blocks_;  // taken: start to size
+  Arena arena_;
 };
 
 struct MemoryPool::State {
   mutable std::mutex mutex;
   std::unique_ptr<Source> source;
   std::unordered_map<void*, std::size_t> blocks;  // handed out: the sizes asked for
+  std::size_t retired = 0;                        // blocks not settled
   std::uint64_t used = 0;
   std::uint64_t peak = 0;
+
+  /// A block comes back; the size asked for.
+  std::size_t strike_out(void* block) {
+    const auto found = blocks.find(block);
+    REFRAIN_ASSERT(found != blocks.end(),
+                   "a block is given back to the pool that it came from, once");
+    const std::size_t bytes = found->second;
+    used -= bytes;
+    blocks.erase(found);
+    return bytes;
+  }
 };
 
 MemoryPool::MemoryPool(const Memory& memory)
     : capacity_(memory.capacity), state_(std::make_unique<State>()) {
-  if (memory.kind == MemoryKind::framebuffer) state_->source = std::make_unique<Arena>(capacity_);
+  if (memory.kind == MemoryKind::framebuffer)
+    state_->source = std::make_unique<Framebuffer>(capacity_);
   else state_->source = std::make_unique<MainMemory>(capacity_);
 }
 
 MemoryPool::~MemoryPool() {
-  REFRAIN_ASSERT(state_->blocks.empty(), "a memory ended while blocks of it were in use");
+  REFRAIN_ASSERT(state_->blocks.empty() && state_->retired == 0,
+                 "a memory ended while blocks of it were in use");
 }
 
-void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
+void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment, const void* owner,
+                           std::vector<std::uint64_t>& awaited) {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   if (bytes > capacity_ || state.used > capacity_ - bytes) return nullptr;
-  const std::size_t size = std::max<std::size_t>(bytes, 1);
-  if (state.used + state.source->cached() + size > capacity_) state.source->trim();
-  void* block = state.source->take(size, alignment);
+  void* block = state.source->take({bytes, alignment, capacity_ - state.used, owner, awaited});
   if (block == nullptr) return nullptr;
   state.blocks.emplace(block, bytes);
   state.used += bytes;
@@ -191,16 +212,27 @@ void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
   return block;
 }
 
+void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
+  std::vector<std::uint64_t> awaited;
+  return allocate(bytes, alignment, nullptr, awaited);
+}
+
 void MemoryPool::release(void* block) {
   if (block == nullptr) return;
-  State& state = *state_;
-  const std::lock_guard lock(state.mutex);
-  const auto found = state.blocks.find(block);
-  REFRAIN_ASSERT(found != state.blocks.end(),
-                 "a block is released to the pool that it came from, once");
-  state.used -= found->second;
-  state.source->give(block, std::max<std::size_t>(found->second, 1));
-  state.blocks.erase(found);
+  const std::lock_guard lock(state_->mutex);
+  state_->source->give(block, state_->strike_out(block));
+}
+
+void MemoryPool::retire(void* block, const Retirement& by) {
+  const std::lock_guard lock(state_->mutex);
+  state_->source->retire(block, state_->strike_out(block), by);
+  ++state_->retired;
+}
+
+void MemoryPool::settle(const Retirement& what) {
+  const std::lock_guard lock(state_->mutex);
+  state_->source->settle(what);
+  --state_->retired;
 }
 
 bool MemoryPool::fits_ever(const IndexSpaceRef& space, std::size_t value_size,

@@ -6,21 +6,25 @@
 // are released are kept for the next request of the same size, up to a sixteenth of the capacity, so
 // that a program which makes and destroys its temporaries does not fault its pages in anew.
 //
-// A framebuffer (emulated) is an arena of exactly `capacity` bytes, reserved as addresses only, where
-// blocks are placed next fit (the first hole that is large enough, from where the last block ended) and
-// neighbours that are free are one. So it fragments as a real one does, and the same requests give the
-// same places in every run.
+// A framebuffer (emulated) is an arena (data/arena.hpp) of exactly `capacity` bytes, reserved as addresses
+// only. So it fragments as a real one does, and the same requests give the same places in every run.
 //
-// Guarantees: blocks do not overlap; the sizes of the blocks handed out add up to no more than the
-// capacity. A block's bytes are not initialised. Threads: any, one lock. Cost: a table look-up, and
-// for a framebuffer a search among the free blocks, in the worst case all of them.
+// A block that operations may still use is retired: its owner counts it as free from then on, all others
+// when it is settled. So what an owner gets follows from the order of calls alone; when it gets bytes before
+// they are free, it is told what to wait for before it uses them.
 //
-// Requires: all blocks are released before the pool ends.
+// Guarantees: the sizes of the blocks handed out, and of those of other owners that are retired and not
+// settled, add up to no more than the capacity; such blocks do not overlap. A block's bytes are not
+// initialised. Threads: any, one lock. Cost: a table look-up, and for a framebuffer a walk over its holes.
+//
+// Requires: all blocks are released, or retired and settled, before the pool ends.
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "data/arena.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"
 
@@ -35,11 +39,19 @@ class MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// Storage, or null when there is no room now. `alignment` is a power of two, at most 4096 (64 in a
-  /// framebuffer). A request for no bytes gets a block as well.
+  /// Storage, or null when there is no room. `alignment` is a power of two, at most 4096 (64 in a
+  /// framebuffer). A request for no bytes gets a block as well. `awaited`: the numbers of what `owner` has
+  /// retired and must settle before it uses the block.
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, const void* owner,
+                               std::vector<std::uint64_t>& awaited);
+  /// The same for somebody who retires nothing.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
-  /// Takes back what allocate gave; null is allowed.
+  /// Takes back what allocate gave and nobody uses; null is allowed.
   void release(void* block);
+  /// Takes back what may still be in use; by.owner is not null.
+  void retire(void* block, const Retirement& by);
+  /// What was retired is in use no more.
+  void settle(const Retirement& what);
 
   /// Would there be room if the memory were empty?
   [[nodiscard]] bool fits_ever(std::size_t bytes) const { return bytes <= capacity_; }
@@ -47,7 +59,7 @@ class MemoryPool {
                                const Layout& layout) const;
 
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
-  /// Bytes of the blocks handed out, now and at most so far.
+  /// Bytes of the blocks handed out (and not retired), now and at most so far.
   [[nodiscard]] std::uint64_t used() const;
   [[nodiscard]] std::uint64_t peak() const;
   /// Bytes kept for reuse; no part of used().
@@ -57,9 +69,10 @@ class MemoryPool {
 
  private:
   /// How blocks are found in one kind of memory. Called under the pool's lock.
+  struct Request;
   class Source;
   class MainMemory;
-  class Arena;
+  class Framebuffer;
   struct State;
 
   const std::uint64_t capacity_;

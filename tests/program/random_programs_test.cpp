@@ -1,5 +1,5 @@
 // Random programs in every setting: results equal to the sequential interpreter's bit for bit, and the
-// task graph exactly the naive analysis's (where the setting leaves memory unlimited).
+// task graph exactly the naive analysis's (where memory is limited: of programs without children).
 //
 // A failure prints the seed, the setting and a shrunk program; `fuzz --seed N` shows it again.
 

@@ -14,7 +14,6 @@ NaiveAnalysis::NaiveAnalysis(const Program& program, const MappingRule& mapping,
 }
 
 NaiveAnalysis::~NaiveAnalysis() {
-  collect();
   for (const Instance& instance : instances_)
     if (instance.block != nullptr) pools_[instance.memory]->release(instance.block);
 }

@@ -137,7 +137,6 @@ class NaiveAnalysis {
   bool allocate(Instance& made);
   bool evict_one(MemoryId memory);
   void release(int instance);
-  void collect();
   void release_all(int tree);
   void copy_point(const ResolvedArgument& argument, int point, int source, int target,
                   std::size_t rank, int position);
@@ -162,8 +161,6 @@ class NaiveAnalysis {
   bool limited_;
   bool fell_back_ = false;
   std::vector<std::unique_ptr<data::MemoryPool>> pools_;  ///< where limited
-  std::vector<Instance> retired_;                         ///< their bytes are still taken
-  static constexpr std::size_t kept_back = 16;            ///< at most so many
   std::uint64_t point_ = 0;                               ///< the point task, or the like
   std::size_t rank_ = 0;                                  ///< within its launch
   std::map<int, int> attached_;                           ///< the instances

@@ -19,24 +19,9 @@ bool NaiveAnalysis::allocate(Instance& made) {
   const data::InstanceLayout layout(
       *space, size_of(shape.fields[static_cast<std::size_t>(made.field)]), {.order = made.order});
   data::MemoryPool& pool = *pools_[made.memory];
-  const auto take = [&] {
-    made.block = pool.allocate(layout.bytes, layout.alignment);
-    return made.block != nullptr;
-  };
-  if (retired_.size() >= kept_back) collect();
-  while (!take()) {
-    collect();
-    if (take()) return true;
+  while ((made.block = pool.allocate(layout.bytes, layout.alignment)) == nullptr)
     if (!pool.fits_ever(layout.bytes) || !evict_one(made.memory)) return false;
-  }
   return true;
-}
-
-/// The bytes of what has ended go back.
-void NaiveAnalysis::collect() {
-  for (const Instance& instance : retired_)
-    if (instance.block != nullptr) pools_[instance.memory]->release(instance.block);
-  retired_.clear();
 }
 
 /// Drops what was used longest ago, among equals the one made first; false if all is in use.
@@ -72,9 +57,7 @@ void NaiveAnalysis::release(int number) {
     at.valid.erase(number);
     at.uses.erase(number);
   }
-  if (!limited_) return;
-  retired_.push_back(std::exchange(instance, Instance{.alive = false}));
-  if (retired_.size() >= kept_back) collect();
+  if (limited_) pools_[instance.memory]->release(std::exchange(instance.block, nullptr));
 }
 
 /// A region tree ends.

@@ -92,9 +92,7 @@ std::string Trials::run(const Plan& plan, const Setting& setting) {
   const RunOutcome outcome = execute(runtime, program);
   runtime.impl().set_graph_log(nullptr);
   std::string wrong = compare(program, expected, outcome) + left_over(runtime);
-  // Where a full memory has room depends on what it held before, so a runtime must be new to be judged then.
-  if (wrong.empty() && (!setting.limited_memory || setting.seeded))
-    wrong = judge_all(program, rule, graph, setting.limited_memory);
+  if (wrong.empty()) wrong = judge_all(program, rule, graph, setting.limited_memory);
   // One that went wrong is not used again, nor ended: that would fail too, and hide what it did first.
   if (!wrong.empty()) (void)runtimes_.at(setting.name).release();
   if (!wrong.empty() || setting.seeded) runtimes_.erase(setting.name);

@@ -1,0 +1,68 @@
+#pragma once
+// Places for blocks within a stretch of bytes, by next fit: the first hole that is large enough, from where
+// the last block ended. Never used bytes come first so, and then those given up longest ago.
+//
+// A block that operations may still use is *retired*: to the owner who retires it, its bytes are a hole from
+// then on; to everybody else they are taken until the retirement is *settled*, when the operations are done.
+// So where the blocks of one owner come to lie follows from the order of its own calls, however far its
+// operations are. Who gets retired bytes is told whose users to wait for.
+//
+// Guarantees: blocks do not overlap, but for those of one owner that it has retired. A block starts at a
+// multiple of `unit`. Cost: a walk over the holes, in the worst case all of them. Threads: one at a time.
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace refrain::data {
+
+/// Names a retired block: an owner's address, and a number that the owner has given no other.
+struct Retirement {
+  const void* owner = nullptr;
+  std::uint64_t number = 0;
+  friend auto operator<=>(const Retirement&, const Retirement&) = default;
+};
+
+class Arena {
+ public:
+  static constexpr std::uint64_t unit = 64;
+
+  explicit Arena(std::uint64_t size) : size_(size) { holes_.emplace(0, Hole{size, {}}); }
+
+  /// Where a block of this size may lie, or nothing. What `owner` (null: nobody) has retired there is added
+  /// to `awaited`: it has to be settled before the bytes are used.
+  std::optional<std::uint64_t> take(std::uint64_t bytes, const void* owner,
+                                    std::vector<std::uint64_t>& awaited);
+  /// A block that may still be in use; by.owner is not null.
+  void retire(std::uint64_t at, const Retirement& by);
+  /// What is left of a retired block is a hole to everybody.
+  void settle(const Retirement& what);
+  /// A block that nobody uses.
+  void release(std::uint64_t at);
+
+ private:
+  struct Hole {
+    std::uint64_t size = 0;
+    Retirement of;  ///< without an owner: everybody's
+  };
+  using Holes = std::map<std::uint64_t, Hole>;
+
+  [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t from, std::uint64_t bytes,
+                                                  const void* owner) const;
+  void cut_out(std::uint64_t begin, std::uint64_t end, std::vector<std::uint64_t>& awaited);
+  std::uint64_t give_up(std::uint64_t at);
+  Holes::iterator join(Holes::iterator hole);
+
+  const std::uint64_t size_;
+  Holes holes_;             ///< by start; everybody's never touch each other
+  std::uint64_t next_ = 0;  ///< where the search goes on
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      blocks_;  ///< taken and not retired: start to size
+  std::map<Retirement, std::pair<std::uint64_t, std::uint64_t>> retired_;  ///< start and end
+};
+
+}  // namespace refrain::data
