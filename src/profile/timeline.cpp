@@ -139,11 +139,6 @@ class Timeline::Track {
     ++recorded_;
   }
 
-  void rename(std::string name) {
-    const std::lock_guard lock(mutex_);
-    name_ = std::move(name);
-  }
-
   [[nodiscard]] std::uint64_t recorded() const {
     const std::lock_guard lock(mutex_);
     return recorded_;
@@ -179,7 +174,7 @@ class Timeline::Track {
   }
 
   mutable std::mutex mutex_;
-  std::string name_;
+  const std::string name_;
   const std::size_t capacity_;
   std::vector<Stored> ring_;
   std::uint64_t recorded_ = 0;
@@ -214,8 +209,6 @@ Timeline::Track& Timeline::track(int number) const {
 }
 
 void Timeline::record(int number, const Event& event) { track(number).record(event); }
-
-void Timeline::name_track(int number, std::string name) { track(number).rename(std::move(name)); }
 
 std::uint64_t Timeline::recorded() const {
   std::uint64_t sum = 0;

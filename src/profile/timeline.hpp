@@ -7,7 +7,7 @@
 // without one lying inside the other (bodies that wait, under the seeded scheduler), the file shows the
 // track as several lanes.
 //
-// Threads: record and name_track from any thread, one lock per track, so a thread that has a track to
+// Threads: record from any thread, one lock per track, so a thread that has a track to
 // itself never waits. write may be called at any time and shows what has been recorded. Cost of record:
 // some tens of nanoseconds and 64 bytes; a name is stored once per track.
 
@@ -52,7 +52,6 @@ class Timeline {
 
   /// Events of a track that is not there are shown on the last one.
   void record(int track, const Event& event);
-  void name_track(int track, std::string name);
 
   /// Events that were recorded, and how many of them were dropped.
   [[nodiscard]] std::uint64_t recorded() const;

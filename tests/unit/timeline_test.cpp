@@ -41,7 +41,6 @@ Event span(std::string_view name, std::uint64_t begin, std::uint64_t end) {
 TEST(Timeline, WritesWhatViewersRead) {
   Timeline timeline(2);
   const std::uint64_t now = now_ns();
-  timeline.name_track(0, "launching \"thread\"");
   Event event = span("step\n", now, now + 1500);
   event.category = Category::task;
   event.where = std::source_location::current();
@@ -51,7 +50,7 @@ TEST(Timeline, WritesWhatViewersRead) {
   const JsonFile file(written(timeline), "timeline");
   const auto names = events_of(file, "M");
   ASSERT_EQ(names.size(), 4U);
-  EXPECT_EQ(names[0]->at("args").at("name").as_string(), "launching \"thread\"");
+  EXPECT_EQ(names[0]->at("args").at("name").as_string(), "thread 0");
   const auto spans = events_of(file, "X");
   ASSERT_EQ(spans.size(), 2U);
   EXPECT_EQ(spans[0]->at("name").as_string(), "step\n");
