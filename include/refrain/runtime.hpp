@@ -19,7 +19,7 @@ class RuntimeImpl;
 struct Counters {
   std::uint64_t launches = 0;  ///< single launches and group launches
   std::uint64_t tasks = 0;     ///< points
-  std::uint64_t edges = 0;
+  std::uint64_t edges = 0;     ///< between operations not complete when they were found
   std::uint64_t copies = 0, copied_bytes = 0, fills = 0, folds = 0;
   std::uint64_t regions_alive = 0, instances_alive = 0, nodes_alive = 0, futures_alive = 0;
   std::uint64_t evictions = 0;

@@ -23,6 +23,22 @@ std::string describe(const Origin& origin) {
   return text + ": ";
 }
 
+AnalysisCounters& AnalysisCounters::operator+=(const AnalysisCounters& more) {
+  edges += more.edges;
+  copies += more.copies;
+  copied_bytes += more.copied_bytes;
+  fills += more.fills;
+  folds += more.folds;
+  evictions += more.evictions;
+  link_copies.resize(std::max(link_copies.size(), more.link_copies.size()));
+  link_bytes.resize(link_copies.size());
+  for (std::size_t i = 0; i < more.link_copies.size(); ++i) {
+    link_copies[i] += more.link_copies[i];
+    link_bytes[i] += more.link_bytes[i];
+  }
+  return *this;
+}
+
 Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories,
                    const Machine& machine, std::uint64_t scope_id, GraphLog* log)
     : executor_(executor),

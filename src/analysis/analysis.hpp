@@ -99,6 +99,8 @@ struct AnalysisCounters {
   std::uint64_t edges = 0, copies = 0, copied_bytes = 0, fills = 0, folds = 0, evictions = 0;
   std::vector<std::uint64_t> link_copies,
       link_bytes;  ///< per pair of memories, from * memories + to
+
+  AnalysisCounters& operator+=(const AnalysisCounters& more);
 };
 
 class Analysis {

@@ -59,15 +59,11 @@ void Reports::write_statistics() const {
   const Machine& machine = runtime_.machine();
   const Totals& totals = runtime_.totals();
   const exec::ExecutorCounters executed = runtime_.executor().counters();
-  const Counters counters = runtime_.counters();
   Statistics s;
   s.wall_ns = profile::now_ns() - start_ns_;
-  s.launches = totals.launches;
-  s.tasks = totals.tasks;
-  s.edges = totals.analysis.edges;
-  s.fills = totals.analysis.fills;
-  s.folds = totals.analysis.folds;
-  s.evictions = totals.analysis.evictions;
+  s.counters = runtime_.counters();
+  s.accumulators_alive = detail::Accumulator::live_count();
+  s.index_spaces_alive = data::IndexSpace::live_count();
   s.analysis_ns = totals.analysis_ns;
   s.workers = runtime_.executor().threads() - 1;
   s.idle_share = executed.idle_share;
@@ -86,12 +82,6 @@ void Reports::write_statistics() const {
   for (const Memory& memory : machine.memories())
     s.memories.push_back(
         {memory.name, memory.capacity, runtime_.memories().pool(memory.id).peak()});
-  s.alive.regions = counters.regions_alive;
-  s.alive.instances = counters.instances_alive;
-  s.alive.nodes = counters.nodes_alive;
-  s.alive.futures = counters.futures_alive;
-  s.alive.accumulators = detail::Accumulator::live_count();
-  s.alive.index_spaces = data::IndexSpace::live_count();
   report(s, runtime_.options().stats_file);
 }
 

@@ -100,22 +100,10 @@ Counters RuntimeImpl::counters() const {
 }
 
 void Totals::add(const ContextImpl& context) {
-  const analysis::AnalysisCounters& more = context.analysis_counters();
   launches += context.launches();
   tasks += context.tasks();
   analysis_ns += context.analysis_ns();
-  analysis.edges += more.edges;
-  analysis.copies += more.copies;
-  analysis.copied_bytes += more.copied_bytes;
-  analysis.fills += more.fills;
-  analysis.folds += more.folds;
-  analysis.evictions += more.evictions;
-  analysis.link_copies.resize(std::max(analysis.link_copies.size(), more.link_copies.size()));
-  analysis.link_bytes.resize(analysis.link_copies.size());
-  for (std::size_t i = 0; i < more.link_copies.size(); ++i) {
-    analysis.link_copies[i] += more.link_copies[i];
-    analysis.link_bytes[i] += more.link_bytes[i];
-  }
+  analysis += context.analysis_counters();
 }
 
 }  // namespace refrain::runtime

@@ -28,7 +28,9 @@ std::string grouped(std::uint64_t number) {
 }
 
 double per_task(const Statistics& s) {
-  return s.tasks == 0 ? 0 : static_cast<double>(s.analysis_ns) / static_cast<double>(s.tasks);
+  return s.counters.tasks == 0
+             ? 0
+             : static_cast<double>(s.analysis_ns) / static_cast<double>(s.counters.tasks);
 }
 
 // Labels to the left, values to the right, both as wide as the widest.
@@ -71,13 +73,13 @@ void add_copies(Table& table, const Statistics& s) {
     table.row("  " + ends.first + " to " + ends.second, grouped(sum.first), short_size(sum.second));
 }
 
-void add_alive(Table& table, const LiveCounts& alive) {
-  table.row("alive: regions", grouped(alive.regions));
-  table.row("alive: instances", grouped(alive.instances));
-  table.row("alive: nodes", grouped(alive.nodes));
-  table.row("alive: futures", grouped(alive.futures));
-  table.row("alive: accumulators", grouped(alive.accumulators));
-  table.row("alive: index spaces", grouped(alive.index_spaces));
+void add_alive(Table& table, const Statistics& s) {
+  table.row("alive: regions", grouped(s.counters.regions_alive));
+  table.row("alive: instances", grouped(s.counters.instances_alive));
+  table.row("alive: nodes", grouped(s.counters.nodes_alive));
+  table.row("alive: futures", grouped(s.counters.futures_alive));
+  table.row("alive: accumulators", grouped(s.accumulators_alive));
+  table.row("alive: index spaces", grouped(s.index_spaces_alive));
 }
 
 }  // namespace
@@ -91,13 +93,13 @@ std::uint64_t peak_resident_bytes() {
 std::string to_text(const Statistics& s) {
   Table table;
   table.row("time", fmt::format("{:.3f} s", static_cast<double>(s.wall_ns) * 1e-9));
-  table.row("launches", grouped(s.launches));
-  table.row("tasks", grouped(s.tasks));
-  table.row("edges", grouped(s.edges));
+  table.row("launches", grouped(s.counters.launches));
+  table.row("tasks", grouped(s.counters.tasks));
+  table.row("edges", grouped(s.counters.edges));
   add_copies(table, s);
-  table.row("fills", grouped(s.fills));
-  table.row("folds", grouped(s.folds));
-  table.row("evictions", grouped(s.evictions));
+  table.row("fills", grouped(s.counters.fills));
+  table.row("folds", grouped(s.counters.folds));
+  table.row("evictions", grouped(s.counters.evictions));
   table.row("analysis per task", fmt::format("{:.0f} ns", per_task(s)));
   table.row("workers", std::to_string(s.workers), "beside the launching thread");
   table.row("workers idle", fmt::format("{:.1f} %", 100 * s.idle_share));
@@ -106,19 +108,19 @@ std::string to_text(const Statistics& s) {
   table.row("peak resident", short_size(s.peak_resident));
   for (const MemoryUse& m : s.memories)
     table.row("peak in " + m.memory, short_size(m.peak), "of " + short_size(m.capacity));
-  add_alive(table, s.alive);
+  add_alive(table, s);
   return "Refrain statistics\n" + table.text();
 }
 
 std::string to_json(const Statistics& s) {
   using Json = nlohmann::ordered_json;
   Json root = {{"wall_ns", s.wall_ns},
-               {"launches", s.launches},
-               {"tasks", s.tasks},
-               {"edges", s.edges},
-               {"fills", s.fills},
-               {"folds", s.folds},
-               {"evictions", s.evictions},
+               {"launches", s.counters.launches},
+               {"tasks", s.counters.tasks},
+               {"edges", s.counters.edges},
+               {"fills", s.counters.fills},
+               {"folds", s.counters.folds},
+               {"evictions", s.counters.evictions},
                {"analysis_ns", s.analysis_ns},
                {"analysis_ns_per_task", per_task(s)},
                {"workers", s.workers},
@@ -137,12 +139,10 @@ std::string to_json(const Statistics& s) {
   root["memories"] = Json::array();
   for (const MemoryUse& m : s.memories)
     root["memories"].push_back({{"memory", m.memory}, {"capacity", m.capacity}, {"peak", m.peak}});
-  root["alive"] = {{"regions", s.alive.regions},
-                   {"instances", s.alive.instances},
-                   {"nodes", s.alive.nodes},
-                   {"futures", s.alive.futures},
-                   {"accumulators", s.alive.accumulators},
-                   {"index_spaces", s.alive.index_spaces}};
+  root["alive"] = {
+      {"regions", s.counters.regions_alive},  {"instances", s.counters.instances_alive},
+      {"nodes", s.counters.nodes_alive},      {"futures", s.counters.futures_alive},
+      {"accumulators", s.accumulators_alive}, {"index_spaces", s.index_spaces_alive}};
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "refrain/runtime.hpp"
+
 namespace refrain::runtime {
 
 /// Copies over one link, counted by the memories at its ends.
@@ -23,18 +25,11 @@ struct MemoryUse {
   std::uint64_t peak = 0;  ///< most bytes in instances at one time
 };
 
-/// Things alive when the report was made; all 0 after a program that destroyed what it made.
-struct LiveCounts {
-  std::uint64_t regions = 0, instances = 0, nodes = 0, futures = 0, accumulators = 0;
-  std::uint64_t index_spaces = 0;
-};
-
 struct Statistics {
   std::uint64_t wall_ns = 0;
-  std::uint64_t launches = 0;  ///< single launches and group launches
-  std::uint64_t tasks = 0;     ///< points
-  std::uint64_t edges = 0;     ///< between operations not complete when they were found
-  std::uint64_t fills = 0, folds = 0, evictions = 0;
+  Counters counters;
+  /// Alive beside what `counters` says; 0 after a program that destroyed what it made.
+  std::uint64_t accumulators_alive = 0, index_spaces_alive = 0;
   std::uint64_t analysis_ns = 0;  ///< on the launching threads, all launches together
   int workers = 0;                ///< threads beside the launching one
   double idle_share = 0;          ///< of the workers' time, 0 to 1
@@ -42,7 +37,6 @@ struct Statistics {
   std::uint64_t peak_resident = 0;  ///< of the process
   std::vector<LinkTraffic> links;   ///< those that were used
   std::vector<MemoryUse> memories;
-  LiveCounts alive;
 };
 
 /// Most memory the process has had resident so far.

@@ -118,9 +118,9 @@ TEST_F(Reports, FilesThatCannotBeWrittenAreNamed) {
 Statistics example() {
   Statistics s;
   s.wall_ns = 1'234'567'890;
-  s.launches = 1000;
-  s.tasks = 1'234'567;
-  s.edges = 42;
+  s.counters.launches = 1000;
+  s.counters.tasks = 1'234'567;
+  s.counters.edges = 42;
   s.analysis_ns = 123'456'700;
   s.workers = 3;
   s.idle_share = 0.25;
@@ -128,7 +128,7 @@ Statistics example() {
   s.links = {{"sys0", "fb0", "system", "framebuffer", 2, 1024},
              {"sys0", "fb1", "system", "framebuffer", 3, 1024}};
   s.memories = {{"fb0", 64 << 20, 32 << 20}};
-  s.alive.instances = 2;
+  s.counters.instances_alive = 2;
   return s;
 }
 
