@@ -61,7 +61,7 @@ void RegionTree::empty() {
   forest_ = nullptr;
   pins_.store(0, std::memory_order_relaxed);
   state.reset();
-  origin = nullptr;
+  viewed_ = nullptr;
   fields_.clear();
   nodes_.clear();
   partitions_.clear();

@@ -130,6 +130,18 @@ class RegionTree {
   void pin() { pins_.store(pins() + 1, std::memory_order_relaxed); }
   void unpin() { pins_.store(pins() - 1, std::memory_order_relaxed); }
 
+  /// A view has no data of its own: it names data of a tree of an enclosing context, so that a nested one
+  /// can make partitions of it.
+  [[nodiscard]] bool is_view() const { return viewed_ != nullptr; }
+  /// The tree that has the data: this one, or what it is a view of.
+  [[nodiscard]] RegionTree& data_tree() { return is_view() ? *viewed_ : *this; }
+  [[nodiscard]] const RegionTree& data_tree() const { return is_view() ? *viewed_ : *this; }
+  /// Owner, when the tree has just been created; null: no view. Written only when it changes: a task in
+  /// flight may be looking at a tree that is taken up again.
+  void make_view_of(RegionTree* tree) {
+    if (viewed_ != tree) viewed_ = tree;
+  }
+
   // Any thread; computed when first asked for.
   [[nodiscard]] bool is_disjoint(std::uint32_t partition) const;
   [[nodiscard]] bool is_complete(std::uint32_t partition) const;
@@ -173,9 +185,6 @@ class RegionTree {
   /// The analysis state that the owning context keeps for this tree (analysis/tree_state.hpp). Kept while
   /// the tree is dormant, released when it is dropped.
   std::shared_ptr<void> state;
-  /// In a nested context: the tree of an enclosing context whose data this tree names, so that partitions
-  /// of it can be made here; null for a tree with data of its own.
-  RegionTree* origin = nullptr;
 
  private:
   friend class Forest;
@@ -218,6 +227,7 @@ class RegionTree {
   /// it has no business with.
   std::atomic<std::uint32_t> pins_{0};
   std::atomic<std::uint64_t> uid_{0};  ///< written by the owner
+  RegionTree* viewed_ = nullptr;       ///< null for a tree with data of its own
   std::vector<FieldColumn> fields_;
   StableVector<RegionNode> nodes_;
   StableVector<PartitionNode> partitions_;

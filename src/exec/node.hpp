@@ -86,7 +86,7 @@ struct alignas(64) Node {
     Node* ahead;
   };
   const NodeInfo* info = nullptr;
-  void* origin = nullptr;  ///< for the layer that made the node (its launch plan)
+  void* record = nullptr;  ///< for the layer that made the node (its launch record)
   Node* next = nullptr;    ///< link in whichever single list the node is in (ready, returned, free)
   std::int16_t priority = 0;  ///< higher first; 0 is the common case and costs nothing
   std::uint16_t processor =

@@ -51,7 +51,7 @@ class Scope {
     if (!node) [[unlikely]]
       node = take_slow(size_class);
     node->seq = ++launched_;
-    node->origin = nullptr;
+    node->record = nullptr;
     node->run = nullptr;
     node->info = nullptr;
     node->priority = 0;
@@ -72,7 +72,7 @@ class Scope {
     limit_ += static_cast<std::size_t>(change);
   }
 
-  /// Called for each node when the owner takes it back, before it is reused (releases `origin`).
+  /// Called for each node when the owner takes it back, before it is reused (releases `record`).
   void (*reclaim)(Node&) = nullptr;
 
   /// Takes completed nodes back (owner). Returns how many are still in flight.

@@ -45,7 +45,7 @@ void ContextImpl::end_regions() {
   accesses_.clear();
   for (const Grant& grant : grants_) analysis_.release_instances(*grant.state);
   for (data::RegionTree* tree : forest_.trees()) {
-    if (tree->origin != nullptr) continue;
+    if (tree->is_view()) continue;
     analysis::TreeState::of(*tree).for_each([&](analysis::FieldState& field) {
       analysis_.release_instances(field);
       field.reset();
@@ -58,7 +58,7 @@ void ContextImpl::end_regions() {
 // task failed is not told here: the end of the context tells the first failure that nobody knows.
 void ContextImpl::end_attachments() {
   for (data::RegionTree* tree : forest_.trees()) {
-    if (tree->origin != nullptr) continue;
+    if (tree->is_view()) continue;
     try {
       end_attachments(*tree, Where{});
     } catch (const Error&) {}

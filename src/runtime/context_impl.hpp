@@ -222,7 +222,7 @@ class ContextImpl final : public detail::Waiter {
   template <class F>
   void for_each_field(F f) {
     for (data::RegionTree* tree : forest_.trees())
-      if (tree->origin == nullptr) analysis::TreeState::of(*tree).for_each(f);
+      if (!tree->is_view()) analysis::TreeState::of(*tree).for_each(f);
     for (const Grant& grant : grants_) f(*grant.state);
   }
   /// A mapper and a projection function leave the context alone while they are asked about a launch.

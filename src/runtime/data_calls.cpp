@@ -23,17 +23,9 @@ AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points,
     columns.push_back({std::string(field.name), field.key, *field.type});
   }
   data::RegionTree& tree = forest_.create(points, std::move(columns));
-  // Written only when it changes: a task in flight may be looking at a tree that is taken up again.
-  if (tree.origin != nullptr) tree.origin = nullptr;
+  tree.make_view_of(nullptr);
   return tree.handle(0);
 }
-
-namespace {
-// The tree whose data a tree names: itself, or what it is a view of.
-data::RegionTree& root_of(data::RegionTree& tree) {
-  return tree.origin != nullptr ? *tree.origin : tree;
-}
-}  // namespace
 
 void ContextImpl::destroy(const AnyRegion& region, Where where) {
   if (const exec::FailureRef failure = destroy_quietly(region, where)) failure->rethrow();
@@ -43,7 +35,7 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
   const std::string who = "destroy at " + to_string(where);
   check_usable(region, who.c_str());
   data::RegionTree& tree = *region.tree;
-  if (&tree.forest() != &forest_ || tree.origin != nullptr)
+  if (&tree.forest() != &forest_ || tree.is_view())
     throw UsageError(who + ": " + region.name() +
                      " was made by another context, which alone can destroy it");
   if (region.node != 0)
@@ -82,7 +74,7 @@ void ContextImpl::forget(data::RegionTree& tree, const std::vector<data::NodeRan
   for (std::uint32_t node = 0; node < tree.node_count(); ++node)
     if (tree.node(node).space) in_use.insert(tree.node(node).space.get());
   auto is_in_use = [&](const data::IndexSpaceRef& points) { return in_use.contains(points.get()); };
-  if (tree.origin == nullptr) {
+  if (!tree.is_view()) {
     analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
       analysis_.forget_complete(field);
       field.forget_footprints(is_in_use);
@@ -94,7 +86,7 @@ analysis::FieldState& ContextImpl::field_state(const AnyRegion& region, const An
                                                Privilege privilege, const ReductionOp* op,
                                                const std::string& who) {
   check_field(field, who);
-  data::RegionTree& tree = root_of(*region.tree);
+  data::RegionTree& tree = region.tree->data_tree();
   const auto index = tree.find_field(field);
   if (!index) {
     std::string text = who + ": " + region.name() + " has no field '" + std::string(field.name) +

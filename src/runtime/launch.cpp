@@ -216,7 +216,7 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
   node.kind = exec::NodeKind::task;
   node.run = run_task;
   node.info = &plan.info;
-  node.origin = &record;
+  node.record = &record;
   node.processor = point.queue;
   node.priority = point.priority;
   if (analysis_.has_log()) [[unlikely]]

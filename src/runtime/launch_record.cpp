@@ -79,8 +79,8 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
 
 // A node has come back: the last one of a launch returns the record.
 void ContextImpl::reclaim(exec::Node& node) {
-  if (node.origin == nullptr) return;
-  auto& record = *static_cast<LaunchRecord*>(node.origin);
+  if (node.record == nullptr) return;
+  auto& record = *static_cast<LaunchRecord*>(node.record);
   if (--record.unreclaimed == 0) release(record);
 }
 

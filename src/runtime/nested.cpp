@@ -30,7 +30,7 @@ Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
       plan.arguments[payload.rank * plan.requirements.size() + requirement];
   Grant grant;
   const data::RegionTree* tree = argument.region.tree;
-  grant.root = tree->origin != nullptr ? tree->origin : tree;
+  grant.root = &tree->data_tree();
   grant.field = argument.field_index;
   grant.points = argument.points;
   grant.privilege = given.privilege;

@@ -93,10 +93,7 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
   if (colours_of(a) != colours_of(b))
     throw UsageError(at("combination of partitions", where) + ": the partitions " + a.name() +
                      " and " + b.name() + " have different colours");
-  const auto whose = [](const AnyPartition& p) {
-    return p.tree->origin != nullptr ? p.tree->origin : p.tree;
-  };
-  if (whose(a) != whose(b))
+  if (&a.tree->data_tree() != &b.tree->data_tree())
     throw UsageError(at("combination of partitions", where) + ": the partitions " + a.name() +
                      " and " + b.name() + " are of different regions");
   const auto left = pieces_of(a), right = pieces_of(b);
@@ -144,7 +141,7 @@ ContextImpl::Place ContextImpl::place_of(const AnyRegion& region, const char* wh
     if (node == region.node) return {view, 0};
   data::RegionTree& view =
       forest_.create(region.tree->node(region.node).space, region.tree->fields());
-  view.origin = region.tree->origin != nullptr ? region.tree->origin : region.tree;
+  view.make_view_of(&region.tree->data_tree());
   views.emplace_back(&view, region.node);
   return {&view, 0};
 }
