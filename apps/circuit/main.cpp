@@ -12,44 +12,29 @@ using namespace circuit;
 
 struct CommandLine {
   Setup setup;
-  bool only_sequential = false;
-  bool no_sequential = false;
+  apps::Comparison comparison;
 };
 
 void add_flags(CLI::App& app, CommandLine& line) {
   Setup& s = line.setup;
-  app.add_option("--pieces", s.pieces, "number of pieces")
-      ->check(apps::at_least_one())
-      ->capture_default_str();
-  app.add_option("--nodes", s.nodes, "nodes per piece")
-      ->check(apps::at_least_one())
-      ->capture_default_str();
-  app.add_option("--wires", s.wires, "wires per piece")
-      ->check(apps::at_least_one())
-      ->capture_default_str();
+  apps::add_count(app, "--pieces", s.pieces, "number of pieces");
+  apps::add_count(app, "--nodes", s.nodes, "nodes per piece");
+  apps::add_count(app, "--wires", s.wires, "wires per piece");
   app.add_option("--percent-in-piece", s.percent_in_piece, "of the wires, both ends in one piece")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  app.add_option("--steps", s.steps, "time steps")
-      ->check(apps::at_least_one())
-      ->capture_default_str();
-  app.add_option("--substeps", s.substeps, "inner steps per step of a wire")
-      ->check(apps::at_least_one())
-      ->capture_default_str();
+  apps::add_count(app, "--steps", s.steps, "time steps");
+  apps::add_count(app, "--substeps", s.substeps, "inner steps per step of a wire");
   app.add_option("--seed", s.seed, "of the random graph")->capture_default_str();
-  auto* only = app.add_flag("--sequential", line.only_sequential, "run the plain loop only");
-  app.add_flag("--no-sequential", line.no_sequential,
-               "compare neither with the plain loop nor with the reference")
-      ->excludes(only);
+  line.comparison.add_flags(app, "run the plain loop only",
+                            "compare neither with the plain loop nor with the reference");
 }
 
 Outcome run_on_refrain(const Setup& setup, const refrain::Options& options, const State* expected) {
-  apps::Progress progress("circuit", setup.steps);
-  Outcome outcome;
-  refrain::Runtime runtime(options);
-  runtime.run(
-      [&](refrain::Context& ctx) { outcome = run_parallel(ctx, setup, progress, expected); });
-  return outcome;
+  return apps::run_on_refrain(options, "circuit", setup.steps,
+                              [&](refrain::Context& ctx, apps::Progress& progress) {
+                                return run_parallel(ctx, setup, progress, expected);
+                              });
 }
 
 void print_speed(const char* who, const Setup& setup, const Outcome& outcome) {
@@ -61,7 +46,7 @@ void print_speed(const char* who, const Setup& setup, const Outcome& outcome) {
 bool check_balance(const Outcome& outcome) {
   const bool right = outcome.imbalance <= largest_imbalance;
   std::printf("check %s: what the nodes gain the wires lose, to %.1e of it (%.0e allowed)\n",
-              right ? "passed" : "FAILED", outcome.imbalance, largest_imbalance);
+              apps::verdict(right), outcome.imbalance, largest_imbalance);
   return right;
 }
 
@@ -73,7 +58,7 @@ bool run(const CommandLine& line, const refrain::Options& options) {
               setup.substeps);
   std::fflush(stdout);
   const std::string threads = apps::threads_of(options);
-  if (line.no_sequential) {
+  if (line.comparison.no_sequential) {
     const Outcome parallel = run_on_refrain(setup, options, nullptr);
     print_speed("refrain", setup, parallel);
     std::printf("  (%s)\n", threads.c_str());
@@ -83,7 +68,7 @@ bool run(const CommandLine& line, const refrain::Options& options) {
   const Outcome plain = run_plain_loop(setup, state);
   print_speed("plain loop", setup, plain);
   std::printf("\n");
-  if (line.only_sequential) return check_balance(plain);
+  if (line.comparison.only_sequential) return check_balance(plain);
   run_reference(setup, state);
   const Outcome parallel = run_on_refrain(setup, options, &state);
   print_speed("refrain", setup, parallel);
@@ -91,8 +76,7 @@ bool run(const CommandLine& line, const refrain::Options& options) {
               plain.seconds / parallel.seconds);
   const bool balanced = check_balance(parallel);
   std::printf("check %s: voltages, charges and currents %s the reference's, bit for bit\n",
-              parallel.identical ? "passed" : "FAILED",
-              parallel.identical ? "equal" : "differ from");
+              apps::verdict(parallel.identical), parallel.identical ? "equal" : "differ from");
   return balanced && parallel.identical;
 }
 

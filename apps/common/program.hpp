@@ -3,14 +3,17 @@
 // both, and errors as one line and an exit status. The program inside says whether its check passed.
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <new>
 #include <string>
 #include <thread>
+#include <type_traits>
 
-#include "refrain/options.hpp"
+#include "progress.hpp"
+#include "refrain/runtime.hpp"
 
 namespace apps {
 
@@ -30,6 +33,37 @@ inline CLI::Validator at_least_one() {
             return read && number >= 1 ? std::string() : "has to be at least 1, is " + text;
           },
           ""};
+}
+
+/// An option that counts something.
+template <class T>
+CLI::Option* add_count(CLI::App& app, const char* name, T& count, const char* what) {
+  return app.add_option(name, count, what)->check(at_least_one())->capture_default_str();
+}
+
+/// Whether the program runs beside its sequential twin, which it does unless asked otherwise.
+struct Comparison {
+  bool only_sequential = false;
+  bool no_sequential = false;
+
+  void add_flags(CLI::App& app, const char* only, const char* no) {
+    auto* flag = app.add_flag("--sequential", only_sequential, only);
+    app.add_flag("--no-sequential", no_sequential, no)->excludes(flag);
+  }
+};
+
+/// "passed" or "FAILED".
+inline const char* verdict(bool right) { return right ? "passed" : "FAILED"; }
+
+/// What `program(context, progress)` returns, run by a runtime of its own.
+template <class Program>
+auto run_on_refrain(const refrain::Options& options, const char* name, std::int64_t steps,
+                    Program program) {
+  Progress progress(name, steps);
+  std::invoke_result_t<Program, refrain::Context&, Progress&> outcome;
+  refrain::Runtime runtime(options);
+  runtime.run([&](refrain::Context& context) { outcome = program(context, progress); });
+  return outcome;
 }
 
 /// The exit status: 0 when `program` returned true (its check passed).

@@ -17,8 +17,7 @@ struct CommandLine {
   Setup setup;
   std::vector<Coord> tiles;
   Coord tile = 0;
-  bool only_sequential = false;
-  bool no_sequential = false;
+  apps::Comparison comparison;
 };
 
 void add_flags(CLI::App& app, CommandLine& line) {
@@ -29,9 +28,7 @@ void add_flags(CLI::App& app, CommandLine& line) {
   app.add_option("--radius", s.radius, "of the star")
       ->check(CLI::Range(1, 4))
       ->capture_default_str();
-  app.add_option("--iterations", s.iterations, "timed iterations; one more goes before")
-      ->check(apps::at_least_one())
-      ->capture_default_str();
+  apps::add_count(app, "--iterations", s.iterations, "timed iterations; one more goes before");
   auto* tiles = app.add_option("--tiles", line.tiles,
                                "DOWN,ACROSS: number of tiles (8,1); whole rows are fastest")
                     ->delimiter(',')
@@ -40,9 +37,7 @@ void add_flags(CLI::App& app, CommandLine& line) {
   app.add_option("--tile", line.tile, "edge of a tile, instead of --tiles")
       ->check(apps::at_least_one())
       ->excludes(tiles);
-  auto* only = app.add_flag("--sequential", line.only_sequential, "run the plain loops only");
-  app.add_flag("--no-sequential", line.no_sequential, "do not compare with the plain loops")
-      ->excludes(only);
+  line.comparison.add_flags(app, "run the plain loops only", "do not compare with the plain loops");
 }
 
 // The setup that the command line asks for.
@@ -66,19 +61,17 @@ void print_speed(const char* who, const Setup& setup, const Outcome& outcome) {
 // PRK's check; says what it found.
 bool check(const Setup& setup, const Outcome& outcome) {
   const bool right = std::fabs(outcome.norm - setup.expected_norm()) <= 1e-8;
-  std::printf("check %s: the mean of |out| is %.10g, it has to be %.10g\n",
-              right ? "passed" : "FAILED", outcome.norm, setup.expected_norm());
+  std::printf("check %s: the mean of |out| is %.10g, it has to be %.10g\n", apps::verdict(right),
+              outcome.norm, setup.expected_norm());
   return right;
 }
 
 Outcome run_on_refrain(const Setup& setup, const refrain::Options& options,
                        const std::vector<double>* expected) {
-  apps::Progress progress("stencil", setup.iterations + 1);
-  Outcome outcome;
-  refrain::Runtime runtime(options);
-  runtime.run(
-      [&](refrain::Context& ctx) { outcome = run_parallel(ctx, setup, progress, expected); });
-  return outcome;
+  return apps::run_on_refrain(options, "stencil", setup.iterations + 1,
+                              [&](refrain::Context& ctx, apps::Progress& progress) {
+                                return run_parallel(ctx, setup, progress, expected);
+                              });
 }
 
 bool run(const CommandLine& line, const refrain::Options& options) {
@@ -90,16 +83,17 @@ bool run(const CommandLine& line, const refrain::Options& options) {
   std::fflush(stdout);
   std::vector<double> expected;
   Outcome sequential;
-  if (!line.no_sequential) {
+  if (!line.comparison.no_sequential) {
     sequential = run_sequential(setup, &expected);
     print_speed("sequential", setup, sequential);
     std::printf("\n");
-    if (line.only_sequential) return check(setup, sequential);
+    if (line.comparison.only_sequential) return check(setup, sequential);
   }
-  const Outcome parallel = run_on_refrain(setup, options, line.no_sequential ? nullptr : &expected);
+  const Outcome parallel =
+      run_on_refrain(setup, options, line.comparison.no_sequential ? nullptr : &expected);
   print_speed("refrain", setup, parallel);
   const std::string threads = apps::threads_of(options);
-  if (line.no_sequential) {
+  if (line.comparison.no_sequential) {
     std::printf("  (%s)\n", threads.c_str());
     return check(setup, parallel);
   }
@@ -107,8 +101,7 @@ bool run(const CommandLine& line, const refrain::Options& options) {
               sequential.seconds / parallel.seconds);
   const bool right = check(setup, parallel);
   std::printf("check %s: out %s the sequential one, bit for bit\n",
-              parallel.identical ? "passed" : "FAILED",
-              parallel.identical ? "equals" : "differs from");
+              apps::verdict(parallel.identical), parallel.identical ? "equals" : "differs from");
   return right && parallel.identical;
 }
 
