@@ -15,7 +15,7 @@
 
 namespace refrain::test {
 
-struct Setting {
+struct ExecutionSetting {
   int workers = 1;
   std::size_t window = 8192;
   std::optional<std::uint64_t> seed;
@@ -30,26 +30,37 @@ struct Setting {
   }
 };
 
-inline std::string name_of(const testing::TestParamInfo<Setting>& info) {
-  const Setting& s = info.param;
+inline std::string name_of(const testing::TestParamInfo<ExecutionSetting>& info) {
+  const ExecutionSetting& s = info.param;
   return (s.seed ? "seed" + std::to_string(*s.seed) : "workers" + std::to_string(s.workers)) +
          (s.window < 100 ? "window" + std::to_string(s.window) : "");
 }
 
-inline std::vector<Setting> all_settings() {
+inline std::vector<ExecutionSetting> all_settings() {
   return {{0, 8192, {}}, {1, 8192, {}}, {3, 8192, {}}, {0, 1, {}}, {3, 1, {}},
           {0, 8192, 1},  {0, 8192, 2},  {0, 8192, 3},  {0, 1, 4}};
 }
 
 /// A test that runs in each of these settings.
-class InEverySetting : public testing::TestWithParam<Setting> {
+class InEverySetting : public testing::TestWithParam<ExecutionSetting> {
  protected:
   [[nodiscard]] Options options() const { return GetParam().options(); }
   [[nodiscard]] Options options(const std::string& machine) const {
     return GetParam().options(machine);
   }
-  void run(const std::function<void(Context&)>& program) const {
-    Runtime runtime(options());
+  void run(const std::function<void(Context&)>& program) const { run(options(), program); }
+  /// With checked accesses.
+  void run_checked(const std::function<void(Context&)>& program) const {
+    run_checked(options(), program);
+  }
+  static void run_checked(Options chosen, const std::function<void(Context&)>& program) {
+    chosen.check = true;
+    run(chosen, program);
+  }
+
+ private:
+  static void run(const Options& chosen, const std::function<void(Context&)>& program) {
+    Runtime runtime(chosen);
     runtime.run(program);
   }
 };
