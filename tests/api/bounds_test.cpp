@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "analysis/tree_state.hpp"
 #include "refrain/refrain.hpp"
 #include "runtime/context_impl.hpp"
@@ -9,13 +11,17 @@
 namespace refrain {
 namespace {
 
-TEST(FailureBound, FailuresAreForgottenWhenTheirDataIsOverwritten) {
-  static constexpr Field<double> value{"value"};
-  const Task fail{"fail", [](Write<double>) { throw std::runtime_error("no"); }};
+void run(const std::function<void(Context&)>& program) {
   Options options;
   options.workers = 1;
   Runtime runtime(options);
-  runtime.run([&](Context& ctx) {
+  runtime.run(program);
+}
+
+TEST(FailureBound, FailuresAreForgottenWhenTheirDataIsOverwritten) {
+  static constexpr Field<double> value{"value"};
+  const Task fail{"fail", [](Write<double>) { throw std::runtime_error("no"); }};
+  run([&](Context& ctx) {
     const auto region = ctx.region(Rect1{0, 3}, value);
     for (int i = 0; i < 5000; ++i) {
       ctx.launch(fail, region[value]);
@@ -34,10 +40,7 @@ TEST(FailureBound, FailuresAreForgottenWithoutFences) {
   static constexpr Field<double> value{"value"};
   const Task fail{"fail", [](Write<double>) -> int { throw std::runtime_error("no"); }};
   for (const bool by_future : {true, false}) {
-    Options options;
-    options.workers = 1;
-    Runtime runtime(options);
-    runtime.run([&](Context& ctx) {
+    run([&](Context& ctx) {
       const auto region = ctx.region(Rect1{0, 3}, value);
       for (int i = 0; i < 5000; ++i) {
         const auto result = ctx.launch(fail, region[value]);
@@ -55,10 +58,7 @@ TEST(FailureBound, FailuresAreForgottenWithoutFences) {
 // Each copy tells other points of its source apart.
 TEST(CopyBound, SourcesForgetTheShapesOfTheirCopies) {
   static constexpr Field<int> value{"value"};
-  Options options;
-  options.workers = 1;
-  Runtime runtime(options);
-  runtime.run([&](Context& ctx) {
+  run([&](Context& ctx) {
     const auto source = ctx.region(Rect1{0, 9999}, value);
     ctx.fill(source, value, 7);
     const AnyRegion any = source;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "api/numbers.hpp"
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
@@ -12,17 +13,8 @@ namespace {
 class NestedTasks : public test::InEverySetting {};
 REFRAIN_IN_EVERY_SETTING(NestedTasks);
 
-constexpr Field<Coord> number{"number"};
 constexpr Field<Coord> other{"other"};
 
-const Task add{"add", [](ReadWrite<Coord> x, Coord a) {
-                 for (auto p : x.domain()) x[p] += a;
-               }};
-const Task total{"total", [](Read<Coord> x) {
-                   Coord sum = 0;
-                   for (auto p : x.domain()) sum += x[p];
-                   return sum;
-                 }};
 const Task contribute{"contribute", [](Reduce<Sum, Coord> x, Coord a) {
                         for (auto p : x.domain()) x[p] += a;
                       }};
@@ -96,10 +88,7 @@ TEST_P(NestedTasks, TheParentWaitsForAFuture) {
                                 6 * 110101 + 1001010);
                       x[0] += 10000000;
                     }};
-  Options checked = options();
-  checked.check = true;
-  Runtime runtime(checked);
-  runtime.run([&](Context& ctx) {
+  run_checked([&](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 5}, number);
     ctx.launch(parent, cells[number]);
     auto x = ctx.access<Read>(cells[number]);
@@ -122,10 +111,7 @@ TEST_P(NestedTasks, TheParentWaitsForAReducingChild) {
                         x[3] += 0;
                       }
                     }};
-  Options checked = options();
-  checked.check = true;
-  Runtime runtime(checked);
-  runtime.run([&](Context& ctx) {
+  run_checked([&](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 5}, number);
     ctx.launch(parent, cells[number]);
     EXPECT_EQ(ctx.access<Read>(cells[number])[5], 51 * 25 + 200);
@@ -147,10 +133,7 @@ TEST_P(NestedTasks, WhatChildrenDidOnAGpuComesHomeWithTheFuture) {
                         x[5] += 1;
                       }
                     }};
-  Options checked = options("emulated:cpus=4,gpus=2,framebuffer=64MiB");
-  checked.check = true;
-  Runtime runtime(checked);
-  runtime.run([&](Context& ctx) {
+  run_checked(options("emulated:cpus=4,gpus=2,framebuffer=64MiB"), [&](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 5}, number);
     ctx.launch(parent, cells[number]);
     Coord first = 0, last = 0;
@@ -177,8 +160,7 @@ TEST_P(NestedTasks, RegionsOfTheirOwn) {
                       }
                       x[x.domain().bounds().lo] = sum;
                     }};
-  Runtime runtime(options());
-  runtime.run([&](Context& ctx) {
+  run([&](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 3}, number);
     ctx.launch(parent, 4, ctx.blocks(cells, 4)[number], 6);
     auto x = ctx.access<Read>(cells[number]);
@@ -338,10 +320,7 @@ TEST_P(NestedTasks, ReducingTasksWithReducingChildren) {
     spread_plainly(expected, 0, 22, 0.7);
     spread_plainly(expected, 0, 22, 0.7);
   }
-  Options checked = options();
-  checked.check = true;
-  Runtime runtime(checked);
-  runtime.run([&](Context& ctx) {
+  run_checked([&](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 22}, FloatCell::value);
     ctx.fill(cells, FloatCell::value, 0.1);
     for (int i = 0; i < 3; ++i) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "api/numbers.hpp"
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
@@ -12,17 +13,7 @@ namespace {
 class Regions : public test::InEverySetting {};
 REFRAIN_IN_EVERY_SETTING(Regions);
 
-constexpr Field<Coord> number{"number"};
 constexpr Field<double> real{"real"};
-
-const Task add{"add", [](ReadWrite<Coord> x, Coord a) {
-                 for (auto p : x.domain()) x[p] += a;
-               }};
-const Task total{"total", [](Read<Coord> x) {
-                   Coord sum = 0;
-                   for (auto p : x.domain()) sum += x[p];
-                   return sum;
-                 }};
 
 TEST_P(Regions, ATemporaryStartsWithZerosEachTime) {
   run([](Context& ctx) {
