@@ -8,9 +8,9 @@
 //
 // Owner: the thread that runs the program or the parent's body. The files beside this one each hold
 // one part: context_impl.cpp (making and ending), launch.cpp (the way of a launch), planning.cpp (first
-// sight of one), launch_record.cpp (one in flight), partitions*.cpp, data_calls.cpp (regions, fills,
-// copies), access.cpp, nested.cpp, reduce.cpp (futures of groups), and waiting.cpp (fences, futures,
-// failures).
+// sight of one), asking.cpp (the mapper), launch_record.cpp (one in flight), partitions*.cpp,
+// data_calls.cpp (regions, fills, copies), access.cpp, nested.cpp, reduce.cpp (futures of groups), and
+// waiting.cpp (fences, futures, failures).
 
 #include <map>
 #include <memory>
@@ -125,6 +125,8 @@ class ContextImpl final : public detail::Waiter {
   [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
   /// Spent in launches, without waiting for room; counted with --refrain:stats.
   [[nodiscard]] std::uint64_t analysis_ns() const { return analysis_ns_; }
+  /// Plans that are remembered, with a mapping.
+  [[nodiscard]] std::size_t plans() const { return plans_.size(); }
   [[nodiscard]] std::size_t regions_alive() const { return forest_.alive(); }
   [[nodiscard]] std::size_t instances_alive() const { return analysis_.store().alive(); }
   [[nodiscard]] const analysis::AnalysisCounters& analysis_counters() const {
@@ -135,7 +137,6 @@ class ContextImpl final : public detail::Waiter {
   // launch.cpp
   std::span<const std::uint64_t> make_key(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);
-  AnyFuture analyse_asked(const LaunchRequest& request, std::span<const std::uint64_t> key);
   void make_room();
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
   void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
@@ -157,12 +158,20 @@ class ContextImpl final : public detail::Waiter {
 
   // planning.cpp
   std::unique_ptr<LaunchPlan> make_plan(const LaunchRequest& request);
+  /// Without `mappings`, what points to them, and what the mapper says of the points; not signed.
+  std::unique_ptr<LaunchPlan> make_unmapped(const LaunchRequest& request);
   void plan_points(LaunchPlan& plan, const LaunchRequest& request);
   void plan_arguments(LaunchPlan& plan, const LaunchRequest& request);
-  void plan_mapping(LaunchPlan& plan, const LaunchRequest& request);
-  static std::uint32_t remember_mapping(LaunchPlan& plan, ArgumentMapping answer);
   void check_independence(const LaunchPlan& plan, const LaunchRequest& request);
   void sign(LaunchPlan& plan, const LaunchRequest& request);
+
+  // asking.cpp
+  void plan_mapping(LaunchPlan& plan, const LaunchRequest& request);
+  void take_answer(LaunchPlan& plan, const LaunchRequest& request, std::size_t rank,
+                   const MappingOutput& answer);
+  static std::uint32_t remember_mapping(LaunchPlan& plan, const ArgumentMapping& answer);
+  LaunchPlan& asked_plan(const LaunchRequest& request, std::span<const std::uint64_t> key);
+  LaunchPlan& unmapped_plan(const LaunchRequest& request, std::span<const std::uint64_t> key);
 
   // access.cpp
   exec::NodeRef hold(analysis::FieldState& field, analysis::Footprint& footprint,
@@ -231,6 +240,19 @@ class ContextImpl final : public detail::Waiter {
       fail_planning();
   }
   [[noreturn]] static void fail_planning();
+  /// While they are asked.
+  class Planning {
+   public:
+    explicit Planning(ContextImpl& context) : planning_(context.planning_) {
+      context.check_not_planning();
+      planning_ = true;
+    }
+    ~Planning() { planning_ = false; }
+    Planning(const Planning&) = delete;
+
+   private:
+    bool& planning_;
+  };
 
   struct OpenAccess {
     std::uint64_t ticket = 0;
@@ -250,8 +272,16 @@ class ContextImpl final : public detail::Waiter {
   analysis::Analysis analysis_;
   data::Forest forest_;
   PlanCache plans_;
-  bool planning_ = false;      ///< a launch is being planned
-  std::vector<Grant> grants_;  ///< by requirement of the parent's launch
+  /// For a mapper that is asked at every launch.
+  struct Asking {
+    PlanCache unmapped;  ///< plans without a mapping
+    std::uint64_t last_number = 0;
+    std::vector<MappingOutput> answers;  ///< scratch
+    std::vector<std::uint64_t> key;      ///< scratch
+  };
+  std::unique_ptr<Asking> asking_;  ///< made when first needed
+  bool planning_ = false;           ///< a launch is being planned
+  std::vector<Grant> grants_;       ///< by requirement of the parent's launch
   /// The futures that a node reduces: who waits for it has waited for them.
   std::unordered_map<std::uint64_t, AnyFuture> reductions_;
   std::unordered_map<const data::RegionTree*,

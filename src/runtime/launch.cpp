@@ -104,7 +104,7 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
                    "task '" + request.task->name() + "' launched at " + to_string(request.where));
   std::span<const std::uint64_t> key = make_key(request);
   if (runtime_.mapper().every_launch()) [[unlikely]]
-    return analyse_asked(request, key);
+    return issue(asked_plan(request, key), request);
   const std::uint64_t hash = PlanCache::hash(key);
   LaunchPlan* plan = plans_.find(key, hash);
   if (plan == nullptr) [[unlikely]] {
@@ -114,22 +114,6 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
     plan = &plans_.insert(std::move(made), hash);
   }
   return issue(*plan, request);
-}
-
-// The mapper is asked each time, and its answers join the key: a plan made for them is right whenever
-// they are given again.
-AnyFuture ContextImpl::analyse_asked(const LaunchRequest& request,
-                                     std::span<const std::uint64_t> key) {
-  std::vector<std::uint64_t> asked_key(key.begin(), key.end());
-  std::unique_ptr<LaunchPlan> asked = make_plan(request);
-  asked_key.insert(asked_key.end(), asked->signature.begin(), asked->signature.end());
-  const std::uint64_t hash = PlanCache::hash(asked_key);
-  LaunchPlan* known = plans_.find(asked_key, hash);
-  if (known == nullptr) {
-    asked->key = std::move(asked_key);
-    known = &plans_.insert(std::move(asked), hash);
-  }
-  return issue(*known, request);
 }
 
 AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {

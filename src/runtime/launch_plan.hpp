@@ -70,6 +70,8 @@ struct LaunchPlan {
   std::vector<std::uint64_t> key;
   std::vector<std::uint64_t> signature;
   std::uint64_t token = 0;
+  std::uint64_t number =
+      0;  ///< of a plan without a mapping (runtime/asking.cpp): never given again
 
   std::shared_ptr<detail::TaskRecord> task;
   exec::NodeInfo info;

@@ -6,8 +6,6 @@
 #include "analysis/independence.hpp"
 #include "data/projection.hpp"
 #include "data/shared_index_space.hpp"
-#include "mapping/default_mapper.hpp"
-#include "mapping/validate.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/field_check.hpp"
@@ -29,12 +27,15 @@ std::string argument_of(const LaunchRequest& request, std::size_t i) {
 }  // namespace
 
 std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request) {
-  check_not_planning();
-  struct Planning {
-    bool& planning;
-    explicit Planning(bool& flag) : planning(flag) { planning = true; }
-    ~Planning() { planning = false; }
-  } now{planning_};
+  std::unique_ptr<LaunchPlan> plan = make_unmapped(request);
+  const Planning now(*this);
+  plan_mapping(*plan, request);
+  sign(*plan, request);
+  return plan;
+}
+
+std::unique_ptr<LaunchPlan> ContextImpl::make_unmapped(const LaunchRequest& request) {
+  const Planning now(*this);
   auto plan = std::make_unique<LaunchPlan>();
   plan->task = std::const_pointer_cast<detail::TaskRecord>(request.task->shared_from_this());
   plan->info = {request.task->name(), request.where};
@@ -69,8 +70,6 @@ std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request)
   plan_points(*plan, request);
   plan_arguments(*plan, request);
   check_independence(*plan, request);
-  plan_mapping(*plan, request);
-  sign(*plan, request);
   return plan;
 }
 
@@ -168,65 +167,6 @@ void ContextImpl::check_independence(const LaunchPlan& plan, const LaunchRequest
       ": both use point " +
       data::to_string(conflict->shared, plan.arguments[conflict->first_use].points->dim()) +
       (plan.group ? ", so the points of the group are not independent" : ""));
-}
-
-void ContextImpl::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
-  const std::size_t count = plan.requirements.size();
-  const Machine& machine = runtime_.machine();
-  std::vector<ProcessorKind> variants;
-  const std::vector<ProcessorKind> bodies = request.task->kinds();
-  for (ProcessorKind kind : bodies)
-    if (machine.has(kind)) variants.push_back(kind);
-  std::vector<MappingArgument> arguments(count);
-  MappingInput input;
-  input.task = plan.info.name;
-  input.where = request.where;
-  input.group = plan.group;
-  input.dim = plan.dim;
-  input.points = plan.points.size();
-  input.arguments = arguments;
-  input.variants = variants;
-  input.machine = &machine;
-  Mapper& mapper = runtime_.mapper();
-  for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
-    PlannedPoint& point = plan.points[rank];
-    input.rank = rank;
-    input.point = point.point;
-    for (std::size_t i = 0; i < count; ++i) {
-      const PlannedArgument& argument = plan.arguments[rank * count + i];
-      arguments[i] = {plan.requirements[i].field, plan.requirements[i].privilege,
-                      argument.field->type().size, argument.points->volume(),
-                      request.requirements[i].partition.tree != nullptr};
-    }
-    MappingOutput output;
-    mapping::map_by_default(input, bodies, output);
-    mapper.map(input, output);
-    mapping::validate(mapper, input, output);
-    const Processor& processor = machine.processor(output.processor);
-    point.processor = output.processor;
-    point.queue = processor.kind == ProcessorKind::gpu
-                      ? static_cast<std::uint16_t>(output.processor + 1)
-                      : std::uint16_t{0};
-    point.priority = static_cast<std::int16_t>(
-        std::clamp(output.priority + request.hints.priority, -30000, 30000));
-    point.variant = request.task->variant(processor.kind);
-    for (std::size_t i = 0; i < count; ++i)
-      plan.arguments[rank * count + i].mapping =
-          remember_mapping(plan, std::move(output.arguments[i]));
-  }
-}
-
-// Answers repeat from point to point, mostly with the period of the machine's processors.
-std::uint32_t ContextImpl::remember_mapping(LaunchPlan& plan, ArgumentMapping answer) {
-  constexpr std::size_t reach = 64;
-  const std::size_t size = plan.mappings.size();
-  for (std::size_t back = 1; back <= std::min(size, reach); ++back) {
-    const ArgumentMapping& known = plan.mappings[size - back];
-    if (known.memories == answer.memories && known.layout == answer.layout)
-      return static_cast<std::uint32_t>(size - back);
-  }
-  plan.mappings.push_back(std::move(answer));
-  return static_cast<std::uint32_t>(size);
 }
 
 void ContextImpl::sign(LaunchPlan& plan, const LaunchRequest& request) {

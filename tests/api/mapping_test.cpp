@@ -1,9 +1,11 @@
 // Mappers: variants for emulated GPUs, answers that are remembered or asked for, layouts, eviction.
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
 #include "refrain/refrain.hpp"
+#include "runtime/context_impl.hpp"
 #include "support/settings.hpp"
 
 namespace refrain {
@@ -178,6 +180,39 @@ TEST_P(Mapping, AMapperForEveryLaunch) {
     auto x = ctx.access<Read>(cells[number]);
     for (auto p : x.domain()) EXPECT_EQ(x[p], 10);
   });
+}
+
+/// Answers with one memory and the other in turn, launch by launch.
+class Alternating final : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "alternating"; }
+  [[nodiscard]] bool every_launch() const override { return true; }
+  void map(const MappingInput& input, MappingOutput& output) override {
+    if (input.rank == 0) ++launches_;
+    auto& memories = output.arguments[0].memories;
+    if (launches_ % 2 == 0) std::reverse(memories.begin(), memories.end());
+  }
+
+ private:
+  int launches_ = 0;
+};
+
+TEST_P(Mapping, AskingEachTimePlansOncePerAnswer) {
+  const Task step{"step", on<ProcessorKind::gpu>(AddOne{})};
+  Runtime runtime(options(gpus));
+  runtime.set_mapper(std::make_unique<Alternating>());
+  runtime.run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 39}, number);
+    auto blocks = ctx.blocks(cells, 4);
+    for (int i = 0; i < 21; ++i) ctx.launch(step, 4, blocks[number]);
+    EXPECT_EQ(ctx.impl().plans(), 2U);
+    for (int i = 0; i < 21; ++i) ctx.launch(step, blocks(2)[number]);
+    EXPECT_EQ(ctx.impl().plans(), 4U);
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], p / 10 == 2 ? 42 : 21);
+  });
+  // From one memory to the other at each launch but the first, which fills, and to the program.
+  EXPECT_EQ(runtime.counters().copies, 20U * 4 + 1 + 20 + 4);
 }
 
 TEST_P(Mapping, Layouts) {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "refrain/refrain.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "support/generate.hpp"
 #include "support/hand_made.hpp"
@@ -141,6 +142,33 @@ TEST(Tokens, OfALoopRepeatThoughItMakesAndDestroys) {
   }
   for (std::size_t round = 2; round < rounds; ++round)
     EXPECT_EQ(sequence[round], sequence[round - 2]) << round;
+}
+
+// An answer is a part of the name, and an answer given again is the same name.
+TEST(Tokens, HoldTheAnswersOfAMapperThatIsAskedEachTime) {
+  class Turns final : public Mapper {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "turns"; }
+    [[nodiscard]] bool every_launch() const override { return true; }
+    void map(const MappingInput&, MappingOutput& output) override { output.priority = turn_++ % 3; }
+
+   private:
+    int turn_ = 0;
+  };
+  Options options;
+  options.machine = "emulated:cpus=2";
+  Runtime runtime(options);
+  runtime.set_mapper(std::make_unique<Turns>());
+  const Task nothing{"nothing", [] {}};
+  Tokens tokens;
+  runtime.impl().set_token_log(&tokens);
+  runtime.run([&](Context& ctx) {
+    for (int i = 0; i < 9; ++i) ctx.launch(nothing);
+  });
+  runtime.impl().set_token_log(nullptr);
+  ASSERT_EQ(tokens.size(), 9U);
+  for (std::size_t i = 0; i < 9; ++i)
+    for (std::size_t j = 0; j < 9; ++j) EXPECT_EQ(tokens[i] == tokens[j], i % 3 == j % 3);
 }
 
 }  // namespace
