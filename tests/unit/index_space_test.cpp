@@ -13,11 +13,8 @@ namespace refrain::data {
 namespace {
 
 TEST(IndexSpace, CanonicalAndInterned) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomSets random(seed);
-    const int dim = 1 + static_cast<int>(seed % 3);
-    const BoxList boxes = random.boxes(dim, test_range(dim));
+  for_seeds(3000, [](RandomSets& random, int dim, Coord range) {
+    const BoxList boxes = random.boxes(dim, range);
     const IndexSpaceRef space = IndexSpace::from_boxes(dim, boxes);
     const PointSet points = points_of(boxes);
     ASSERT_TRUE(is_canonical_list(dim, space->boxes()));
@@ -33,15 +30,12 @@ TEST(IndexSpace, CanonicalAndInterned) {
         bounds.hi[d] = std::max(bounds.hi[d], p[d]);
       }
     ASSERT_EQ(space->bounds(), bounds);
-  }
+  });
 }
 
 TEST(IndexSpace, OrderOfTheDomain) {
-  for (unsigned seed = 0; seed < 1500; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomSets random(seed);
-    const int dim = 1 + static_cast<int>(seed % 3);
-    const IndexSpaceRef space = random.space(dim, test_range(dim));
+  for_seeds(1500, [](RandomSets& random, int dim, Coord range) {
+    const IndexSpaceRef space = random.space(dim, range);
     const PointSet points = points_of(space);
     std::vector<BoxPoint> walked;
     space->for_each_point([&](const BoxPoint& p) { walked.push_back(p); });
@@ -51,11 +45,11 @@ TEST(IndexSpace, OrderOfTheDomain) {
       ASSERT_EQ(space->nth(i), walked[i]);
     }
     for (int i = 0; i < 20; ++i) {
-      const BoxPoint p = random.point(dim, test_range(dim) + 1);
+      const BoxPoint p = random.point(dim, range + 1);
       ASSERT_EQ(space->contains(p), points.contains(p));
       ASSERT_EQ(space->rank(p).has_value(), points.contains(p));
     }
-  }
+  });
 }
 
 TEST(IndexSpace, IdIsTheSameInEveryRun) {

@@ -48,17 +48,6 @@ BoxPoint random_width(RandomSets& random, int dim) {
   return width;
 }
 
-/// Calls body(random, dim, range) for seeds 0, 1, 2, ...; a failure names its seed.
-template <class Body>
-void for_seeds(unsigned count, Body&& body) {
-  for (unsigned seed = 0; seed < count && !testing::Test::HasFatalFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomSets random(seed);
-    const int dim = 1 + static_cast<int>(seed % 3);
-    body(random, dim, test_range(dim));
-  }
-}
-
 TEST(PartitionOps, Blocks) {
   for_seeds(1500, [](RandomSets& random, int dim, Coord range) {
     const IndexSpaceRef space = random.space(dim, range);

@@ -1,9 +1,12 @@
 #pragma once
 // Naive references for tests of index spaces: sets written out point by point.
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "data/index_space.hpp"
@@ -86,5 +89,16 @@ class RandomSets {
 
 /// Small ranges for many dimensions, so that the references stay quick.
 inline Coord test_range(int dim) { return dim == 1 ? 25 : dim == 2 ? 6 : 3; }
+
+/// Calls body(random, dim, range) for seeds 0, 1, 2, ...; a failure names its seed.
+template <class Body>
+void for_seeds(unsigned count, Body&& body) {
+  for (unsigned seed = 0; seed < count && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomSets random(seed);
+    const int dim = 1 + static_cast<int>(seed % 3);
+    body(random, dim, test_range(dim));
+  }
+}
 
 }  // namespace refrain::data

@@ -13,14 +13,11 @@ namespace refrain::data {
 namespace {
 
 TEST(SetAlgebra, EqualsPointSets) {
-  for (unsigned seed = 0; seed < 6000; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomSets random(seed);
-    const int dim = 1 + static_cast<int>(seed % 3);
-    const IndexSpaceRef a = random.space(dim, test_range(dim));
+  for_seeds(6000, [](RandomSets& random, int dim, Coord range) {
+    const IndexSpaceRef a = random.space(dim, range);
     // Often related to the first, as the sets of one program are.
-    IndexSpaceRef b = random.space(dim, test_range(dim));
-    if (seed % 5 == 0) b = subtract_uncached(a, b);
+    IndexSpaceRef b = random.space(dim, range);
+    if (random.number(0, 4) == 0) b = subtract_uncached(a, b);
     const PointSet pa = points_of(a), pb = points_of(b);
     for (int again = 0; again < 2; ++again) {  // the second time from the cache
       ASSERT_EQ(intersect(a, b), space_of(dim, common(pa, pb)));
@@ -36,25 +33,22 @@ TEST(SetAlgebra, EqualsPointSets) {
     ASSERT_EQ(contains_uncached(a, b), contains(a, b));
     for (const auto& result : {intersect(a, b), unite(a, b), subtract(a, b), subtract(b, a)})
       ASSERT_TRUE(is_canonical_list(dim, result->boxes()));
-  }
+  });
 }
 
 TEST(SetAlgebra, ManySetsAndClipping) {
-  for (unsigned seed = 0; seed < 1500; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomSets random(seed);
-    const int dim = 1 + static_cast<int>(seed % 3);
+  for_seeds(1500, [](RandomSets& random, int dim, Coord range) {
     std::vector<IndexSpaceRef> sets;
     PointSet all;
     for (Coord n = random.number(0, 5); n > 0; --n) {
-      sets.push_back(random.space(dim, test_range(dim)));
+      sets.push_back(random.space(dim, range));
       all.merge(points_of(sets.back()));
     }
     ASSERT_EQ(unite(dim, sets), space_of(dim, all));
-    const IndexSpaceRef a = random.space(dim, test_range(dim));
-    const Box box = random.box(dim, test_range(dim));
+    const IndexSpaceRef a = random.space(dim, range);
+    const Box box = random.box(dim, range);
     ASSERT_EQ(clip(a, box), space_of(dim, common(points_of(a), points_of(box))));
-  }
+  });
 }
 
 class SetCacheTest : public testing::Test {
