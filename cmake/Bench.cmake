@@ -6,17 +6,7 @@ find_package(CLI11 REQUIRED)
 set(bench_dir ${PROJECT_SOURCE_DIR}/bench)
 
 # A benchmark may look below the public API, and has flags.
-add_library(refrain_bench_support INTERFACE)
-target_include_directories(refrain_bench_support INTERFACE ${bench_dir})
-target_link_libraries(refrain_bench_support INTERFACE refrain_internal CLI11::CLI11)
-refrain_sources(sources ${bench_dir}/support)
-if(sources)
-  add_library(refrain_bench_measure STATIC ${sources})
-  target_include_directories(refrain_bench_measure PUBLIC ${bench_dir})
-  target_link_libraries(refrain_bench_measure PUBLIC refrain_internal CLI11::CLI11)
-  refrain_warnings(refrain_bench_measure)
-  target_link_libraries(refrain_bench_support INTERFACE refrain_bench_measure)
-endif()
+refrain_support_library(refrain_bench_support ${bench_dir} CLI11::CLI11)
 
 refrain_folders(benches ${bench_dir})
 list(REMOVE_ITEM benches support)

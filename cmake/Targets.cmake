@@ -37,3 +37,13 @@ function(refrain_executable target)
   target_link_libraries(${target} PRIVATE Refrain::refrain)
   refrain_warnings(${target})
 endfunction()
+
+# refrain_support_library(<target> <folder> <library>...): <folder>/support/*.cpp, which the programs of
+# <folder> share. They may look below the public API.
+function(refrain_support_library target folder)
+  refrain_sources(sources ${folder}/support)
+  add_library(${target} STATIC ${sources})
+  target_include_directories(${target} PUBLIC ${folder})
+  target_link_libraries(${target} PUBLIC refrain_internal ${ARGN})
+  refrain_warnings(${target})
+endfunction()

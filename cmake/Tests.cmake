@@ -13,17 +13,7 @@ set(REFRAIN_TEST_SECONDS "" CACHE STRING "Bound for each randomised test, in sec
 find_package(GTest REQUIRED)
 set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
 
-add_library(refrain_test_support INTERFACE)
-target_include_directories(refrain_test_support INTERFACE ${tests_dir})
-target_link_libraries(refrain_test_support INTERFACE refrain_internal GTest::gtest)
-refrain_sources(sources ${tests_dir}/support)
-if(sources)
-  add_library(refrain_test_library STATIC ${sources})
-  target_include_directories(refrain_test_library PUBLIC ${tests_dir})
-  target_link_libraries(refrain_test_library PUBLIC refrain_internal GTest::gtest)
-  refrain_warnings(refrain_test_library)
-  target_link_libraries(refrain_test_support INTERFACE refrain_test_library)
-endif()
+refrain_support_library(refrain_test_support ${tests_dir} GTest::gtest)
 
 set(test_environment)
 if(REFRAIN_TEST_SECONDS)
