@@ -25,6 +25,7 @@ LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t ha
   arguments_ += plan->arguments.size() + 1;
   if (arguments_ > max_arguments) {
     std::vector<std::uint64_t> ages;
+    ages.reserve(plans_.size());
     for (const auto& other : plans_) ages.push_back(other->last_used);
     if (!ages.empty()) {
       auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);

@@ -120,6 +120,7 @@ AnyPartition Context::make_explicit(const AnyRegion& region,
                                     const std::vector<AnyIndexSpace>& pieces, Where where) {
   const auto place = impl_.place_of(region, at("partition", where).c_str());
   std::vector<IndexSpaceRef> spaces;
+  spaces.reserve(pieces.size());
   for (const AnyIndexSpace& piece : pieces) spaces.push_back(piece.shared().space);
   const IndexSpaceRef colours =
       data::IndexSpace::dense(Rect1{0, static_cast<Coord>(pieces.size()) - 1});

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analysis/independence.hpp"
+#include "base/assert.hpp"
 #include "data/projection.hpp"
 #include "data/shared_index_space.hpp"
 #include "refrain/error.hpp"
@@ -127,7 +128,9 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
       argument.physical_points = physical_points(*argument.points, argument.region);
       argument.privilege = r.privilege;
       argument.field = &field_state(argument.region, r.field, r.privilege, r.op, who);
-      argument.field_index = *tree.find_field(r.field);
+      const auto index = tree.find_field(r.field);
+      REFRAIN_ASSERT(index, "a field that has a state is one of its tree");
+      argument.field_index = *index;
     }
   }
   // After all that may throw: a footprint stays.

@@ -87,6 +87,7 @@ const TaskVariant* TaskRecord::variant(ProcessorKind kind) const {
 
 std::vector<ProcessorKind> TaskRecord::kinds() const {
   std::vector<ProcessorKind> kinds;
+  kinds.reserve(variants_.size());
   for (const TaskVariant& variant : variants_) kinds.push_back(variant.kind);
   return kinds;
 }
