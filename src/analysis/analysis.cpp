@@ -30,6 +30,7 @@ AnalysisCounters& AnalysisCounters::operator+=(const AnalysisCounters& more) {
   fills += more.fills;
   folds += more.folds;
   evictions += more.evictions;
+  waited_ns += more.waited_ns;
   link_copies.resize(std::max(link_copies.size(), more.link_copies.size()));
   link_bytes.resize(link_copies.size());
   for (std::size_t i = 0; i < more.link_copies.size(); ++i) {

@@ -97,6 +97,7 @@ struct FoldPayload {
 /// Counted by the owner.
 struct AnalysisCounters {
   std::uint64_t edges = 0, copies = 0, copied_bytes = 0, fills = 0, folds = 0, evictions = 0;
+  std::uint64_t waited_ns = 0;  ///< for memory
   std::vector<std::uint64_t> link_copies,
       link_bytes;  ///< per pair of memories, from * memories + to
 

@@ -9,6 +9,7 @@
 #include "base/size.hpp"
 #include "data/layout.hpp"
 #include "data/set_algebra.hpp"
+#include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::analysis {
@@ -33,8 +34,10 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
   if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
   const InstanceStore::Wait wait = [&](const exec::NodeRef& user) {
+    const std::uint64_t begin = profile::now_ns();
     executor_.wait(
         scope_, [&] { return exec::is_complete(user); }, user, origin.info);
+    counters_.waited_ns += profile::now_ns() - begin;
   };
   std::unique_ptr<Instance> made;
   while ((made = store_.allocate(space, field.type().size, memory, layout, wait)) == nullptr)

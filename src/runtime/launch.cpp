@@ -79,13 +79,13 @@ AnyFuture ContextImpl::launch(const LaunchRequest& request) {
   runtime_.executor().interleave();
   if (!runtime_.options().stats) [[likely]]
     return analyse(request);
-  const std::uint64_t begin = profile::now_ns();
+  const std::uint64_t begin = profile::now_ns(), waited = analysis_.counters().waited_ns;
   AnyFuture result = analyse(request);
-  analysis_ns_ += profile::now_ns() - begin;
+  analysis_ns_ += profile::now_ns() - begin - (analysis_.counters().waited_ns - waited);
   return result;
 }
 
-// Waiting for room is no part of the analysis.
+// Waiting for room in the window is no part of the analysis, nor is waiting for memory.
 void ContextImpl::make_room() {
   forget_failures();
   if (!runtime_.options().stats) [[likely]]
@@ -132,7 +132,8 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
   } catch (...) {
     // What is left of the launch will not run: no memory for it, or nothing to read.
     for (std::uint32_t left = rank; left < points; ++left) record.point_done();
-    if ((record.unreclaimed -= points - rank) == 0) release(record);
+    record.unreclaimed -= points - rank;
+    if (record.unreclaimed == 0) release(record);
     if (!grants_.empty()) lend(plan, nullptr);
     throw;
   }

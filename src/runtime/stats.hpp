@@ -30,9 +30,11 @@ struct Statistics {
   Counters counters;
   /// Alive beside what `counters` says; 0 after a program that destroyed what it made.
   std::uint64_t accumulators_alive = 0, index_spaces_alive = 0;
-  std::uint64_t analysis_ns = 0;  ///< on the launching threads, all launches together
-  int workers = 0;                ///< threads beside the launching one
-  double idle_share = 0;          ///< of the workers' time, 0 to 1
+  /// On the launching threads, all launches together, without waiting for room in the window or for memory.
+  /// What a mapper takes is in it, and tasks that run at once (inline_if_ready).
+  std::uint64_t analysis_ns = 0;
+  int workers = 0;        ///< threads beside the launching one
+  double idle_share = 0;  ///< of the workers' time, 0 to 1
   std::uint64_t stolen = 0, sleeps = 0;
   std::uint64_t peak_resident = 0;  ///< of the process
   std::vector<LinkTraffic> links;   ///< those that were used
