@@ -3,7 +3,7 @@
 // the privilege: Read, Write, ReadWrite, Reduce<Operator>. Accessors are small values, valid during the
 // task's body (for Context::access: during the scope).
 //
-// Addressing is affine: the address of point p is origin + sum of p[d] * stride[d] (bytes). Dense inner
+// Addressing is affine: the address of point p is that of the point zero + sum of p[d] * stride[d] (bytes). Dense inner
 // loops should go row by row through row(), which the compiler can vectorise.
 //
 // Checked (debug preset, or --refrain:check): an access outside the argument's points, or to data that
@@ -30,9 +30,8 @@ struct ArgumentInfo;  ///< for messages: task, argument position, region, field
 
 /// Where a field lies in a memory.
 struct Placement {
-  std::byte* origin =
-      nullptr;           ///< address of the point (0, 0, 0), which may lie outside the storage
-  Coord stride[3] = {};  ///< in bytes, per dimension
+  std::byte* zero = nullptr;  ///< address of the point (0, 0, 0), perhaps outside the storage
+  Coord stride[3] = {};       ///< in bytes, per dimension
 };
 
 /// What a region argument is, wherever its values are.
@@ -95,7 +94,7 @@ void accumulator_contribute(Accumulator& accumulator, std::size_t index, const v
 inline std::byte* PhysicalArgument::at(const Point<3>& p) const {
   if (info != nullptr) [[unlikely]]
     detail::check_access(*info, p);
-  std::byte* address = placement->origin;
+  std::byte* address = placement->zero;
   for (int d = 0; d < 3; ++d) address += p[d] * placement->stride[d];
   return address;
 }
@@ -120,7 +119,7 @@ class DenseAccessor {
   static constexpr int dim = N;
 
   explicit DenseAccessor(const PhysicalArgument& a)
-      : origin_(a.placement->origin),
+      : zero_(a.placement->zero),
         bounds_(restore_dimension<N>(*a.points->bounds)),
         rects_(a.points->rects),
         rect_count_(a.points->rect_count),
@@ -135,7 +134,7 @@ class DenseAccessor {
   Value& operator[](const Point<N>& p) const {
     if (info_ != nullptr) [[unlikely]]
       check_access(*info_, p);
-    std::byte* address = origin_;
+    std::byte* address = zero_;
     for (int d = 0; d < N; ++d) address += p[d] * stride_[d];
     return *reinterpret_cast<Value*>(address);
   }
@@ -159,7 +158,7 @@ class DenseAccessor {
   [[nodiscard]] Region<N> region() const { return Region<N>{region_}; }
 
  private:
-  std::byte* origin_;
+  std::byte* zero_;
   Coord stride_[N];
   Rect<N> bounds_;
   const Rect<3>* rects_;

@@ -2,7 +2,7 @@
 // An instance: storage for one field over a set of points in one memory, with an affine layout. A piece
 // of a region can be valid in several instances at once.
 //
-// Owner: the context that made it. Running operations only read origin and stride, which never change.
+// Owner: the context that made it. Running operations only read zero and stride, which never change.
 
 #include <cstddef>
 #include <cstdint>

@@ -36,7 +36,7 @@ std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& spa
   instance->layout = layout;
   instance->bytes = bytes;
   instance->size = shape.bytes;
-  instance->origin = static_cast<std::byte*>(bytes) + shape.offset;
+  instance->zero = static_cast<std::byte*>(bytes) + shape.offset;
   for (int d = 0; d < 3; ++d) instance->stride[d] = shape.stride[d];
   std::vector<exec::NodeRef> users;
   for (const std::uint64_t number : awaited)

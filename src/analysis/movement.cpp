@@ -23,7 +23,7 @@ struct CopyPayload {
 void run_copy(exec::Node& node, exec::Execution& execution) {
   auto& copy = node.payload_as<CopyPayload>();
   if (execution.failure == nullptr)
-    data::copy_points(*copy.points, copy.target->origin, copy.target->stride, copy.source->origin,
+    data::copy_points(*copy.points, copy.target->zero, copy.target->stride, copy.source->zero,
                       copy.source->stride, copy.value_size);
   copy.~CopyPayload();
 }
@@ -41,8 +41,7 @@ void run_fill(exec::Node& node, exec::Execution& execution) {
     const void* value = fill.value->future.valid()
                             ? refrain::detail::ready_value(*fill.value->future.state())
                             : fill.value->bytes.data();
-    data::fill_points(*fill.points, fill.target->origin, fill.target->stride, value,
-                      fill.value_size);
+    data::fill_points(*fill.points, fill.target->zero, fill.target->stride, value, fill.value_size);
   }
   fill.~FillPayload();
 }
@@ -60,7 +59,7 @@ void run_fold(exec::Node& node, exec::Execution& execution) {
   const Instance& target = *fold.target;
   if (target.accumulator != nullptr)
     fold.accumulator->fold_into(*fold.points, *target.accumulator, fold.relaxed);
-  else fold.accumulator->fold_into(*fold.points, target.origin, target.stride, fold.relaxed);
+  else fold.accumulator->fold_into(*fold.points, target.zero, target.stride, fold.relaxed);
 }
 
 }  // namespace

@@ -162,9 +162,9 @@ data::BoxPoint Accumulator::point_at(std::size_t index) const {
   return p;
 }
 
-void Accumulator::fold_into(const data::IndexSpace& points, std::byte* origin,
-                            const Coord stride[3], bool shared) {
-  fold_points(points, {origin, stride, nullptr, shared});
+void Accumulator::fold_into(const data::IndexSpace& points, std::byte* zero, const Coord stride[3],
+                            bool shared) {
+  fold_points(points, {zero, stride, nullptr, shared});
 }
 
 void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target, bool shared) {
@@ -269,7 +269,7 @@ void Accumulator::fold_run(data::BoxPoint start, std::size_t index, std::size_t 
 void Accumulator::fold_affine(const data::BoxPoint& start, const std::byte* contributions,
                               std::size_t count, const Target& target) const {
   // Addresses wrap: only the sum is sure to be inside the storage.
-  auto address = reinterpret_cast<std::uintptr_t>(target.origin);
+  auto address = reinterpret_cast<std::uintptr_t>(target.zero);
   for (int d = 0; d < 3; ++d)
     address +=
         static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(target.stride[d]);

@@ -42,7 +42,7 @@ class Accumulator {
   /// Folds the contributions to `points`, some or all of the points it was made for, into an affine
   /// layout: the address of the point (0, 0, 0), and the strides in bytes. `shared`: others may fold into
   /// the same points meanwhile, if they say so too.
-  void fold_into(const data::IndexSpace& points, std::byte* origin, const Coord stride[3],
+  void fold_into(const data::IndexSpace& points, std::byte* zero, const Coord stride[3],
                  bool shared = false);
   /// The same into another accumulator of the operator, which was made for these points at least. Other
   /// points of it may be in use meanwhile.
@@ -62,7 +62,7 @@ class Accumulator {
 
   /// Where values are folded to: an affine layout, or an accumulator.
   struct Target {
-    std::byte* origin;
+    std::byte* zero;
     const Coord* stride;
     Accumulator* accumulator;
     bool shared;

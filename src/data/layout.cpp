@@ -9,9 +9,9 @@ namespace refrain::data {
 
 namespace {
 
-// Addresses wrap: the origin may lie anywhere, only the sum for a point of the set is a real address.
-std::byte* at(std::byte* origin, const Coord stride[3], const BoxPoint& p) {
-  auto address = reinterpret_cast<std::uintptr_t>(origin);
+// Addresses wrap: the point zero may lie anywhere, only the sum for a point of the set is a real address.
+std::byte* at(std::byte* zero, const Coord stride[3], const BoxPoint& p) {
+  auto address = reinterpret_cast<std::uintptr_t>(zero);
   for (int d = 0; d < 3; ++d)
     address += static_cast<std::uintptr_t>(p[d]) * static_cast<std::uintptr_t>(stride[d]);
   return reinterpret_cast<std::byte*>(address);

@@ -183,12 +183,12 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   instance->memory = program_memories().front();
   instance->storage = analysis::Storage::attached;
   instance->made_by = who;
-  auto* origin = static_cast<std::byte*>(memory);
+  auto* zero = static_cast<std::byte*>(memory);
   for (int d = points->dim() - 1; d >= 0; --d) {
     instance->stride[d] = stride[d];
-    origin -= bounds.lo[d] * stride[d];
+    zero -= bounds.lo[d] * stride[d];
   }
-  instance->origin = origin;
+  instance->zero = zero;
   analysis::Instance& added = state.add_instance(std::move(instance));
   analysis_.store().adopt(added);
   analysis::Analysis::invalidate(footprint);

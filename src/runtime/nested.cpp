@@ -60,7 +60,7 @@ analysis::Instance& ContextImpl::borrow_home(Grant& grant, const PhysicalArgumen
     const auto& home = static_cast<const analysis::Instance&>(*argument.placement);
     borrowed->memory = home.memory;
     borrowed->layout = home.layout;
-    borrowed->origin = home.origin;
+    borrowed->zero = home.zero;
     for (int d = 0; d < 3; ++d) borrowed->stride[d] = home.stride[d];
   }
   analysis::Instance& added = grant.state->add_instance(std::move(borrowed));

@@ -66,7 +66,7 @@ struct Field {
     l.order = order;
     return l;
   }
-  std::byte* origin() { return reinterpret_cast<std::byte*>(values.data()) + layout.offset; }
+  std::byte* zero() { return reinterpret_cast<std::byte*>(values.data()) + layout.offset; }
   T& at(const BoxPoint& p) {
     std::ptrdiff_t place = layout.offset;
     for (int d = 0; d < 3; ++d) place += p[d] * layout.stride[d];
@@ -104,7 +104,7 @@ void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomS
     T& value = expected.at(p);
     value = Op::fold(value, found == dense.end() ? Op::template identity<T>() : found->second);
   });
-  accumulator.fold_into(*into, field.origin(), field.layout.stride);
+  accumulator.fold_into(*into, field.zero(), field.layout.stride);
   ASSERT_EQ(std::memcmp(field.values.data(), expected.values.data(), field.layout.bytes), 0);
 }
 
@@ -255,14 +255,14 @@ TEST(Accumulator, SharedFoldsLoseNothing) {
     const auto apart = static_cast<std::size_t>(std::abs(step));
     std::vector<std::int64_t> values(apart * points, 0);
     auto* begin = reinterpret_cast<std::byte*>(values.data());
-    std::byte* origin = step > 0 ? begin : begin + -8 * step * (points - 1);
+    std::byte* zero = step > 0 ? begin : begin + -8 * step * (points - 1);
     const Coord stride[3] = {8 * step, 0, 0};
     const auto work = [&](std::int64_t contribution) {
       for (int round = 0; round < rounds; ++round) {
         Accumulator accumulator(reduction_op<Sum, std::int64_t>, *space);
         for (std::size_t i = 0; i < points; ++i)
           *static_cast<std::int64_t*>(accumulator.slot(i)) += contribution;
-        accumulator.fold_into(*space, origin, stride, true);
+        accumulator.fold_into(*space, zero, stride, true);
       }
     };
     std::thread one(work, 1), two(work, 1000);

@@ -24,7 +24,7 @@ struct Storage {
     std::mt19937 random(seed);
     for (std::byte& b : bytes) b = static_cast<std::byte>(random());
   }
-  std::byte* origin() { return bytes.data() + layout.offset; }
+  std::byte* zero() { return bytes.data() + layout.offset; }
   std::byte* at(const BoxPoint& p) {
     std::ptrdiff_t place = layout.offset;
     for (int d = 0; d < 3; ++d) place += p[d] * layout.stride[d];
@@ -96,8 +96,8 @@ TEST(CopyPoints, EqualsTheNaiveLoop) {
     Storage source(room(), size, order(), 1), target(room(), size, order(), 2);
     Storage expected = target;
     for (const BoxPoint& p : points_of(points)) std::memcpy(expected.at(p), source.at(p), size);
-    copy_points(*points, target.origin(), target.layout.stride, source.origin(),
-                source.layout.stride, size);
+    copy_points(*points, target.zero(), target.layout.stride, source.zero(), source.layout.stride,
+                size);
     ASSERT_EQ(target.bytes, expected.bytes) << "seed " << budget.seed();
   }
 }
@@ -114,7 +114,7 @@ TEST(FillPoints, EqualsTheNaiveLoop) {
     Storage target(points, size, random.number(0, 1) == 0 ? Order::c : Order::fortran, 3);
     Storage expected = target;
     for (const BoxPoint& p : points_of(points)) std::memcpy(expected.at(p), value.data(), size);
-    fill_points(*points, target.origin(), target.layout.stride, value.data(), size);
+    fill_points(*points, target.zero(), target.layout.stride, value.data(), size);
     ASSERT_EQ(target.bytes, expected.bytes) << "seed " << budget.seed();
   }
 }
