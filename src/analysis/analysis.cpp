@@ -18,7 +18,7 @@ namespace {
 
 std::string describe(const Origin& origin) {
   if (origin.info == nullptr) return {};
-  std::string text = "'" + origin.info->name + "' launched at " + to_string(origin.info->where);
+  std::string text = exec::operation_name(origin.info, origin.kind);
   if (origin.argument >= 0) text += ", argument " + std::to_string(origin.argument);
   return text + ": ";
 }

@@ -35,15 +35,16 @@ class Accumulator;
 
 namespace refrain::analysis {
 
-/// Which point task the analysis is working for: for the log and for messages.
+/// Which point task, or call of the program, the analysis is working for: for the log and for messages.
 struct Origin {
   std::uint64_t call = 0;
   std::size_t rank = 0;
   int argument = -1;
   const exec::NodeInfo* info = nullptr;
+  exec::NodeKind kind = exec::NodeKind::task;
 };
 
-/// "'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
+/// "task 'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
 std::string describe(const Origin& origin);
 
 /// Collects the predecessors of one node, each once as far as repetitions are close together.

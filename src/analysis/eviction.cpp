@@ -44,8 +44,7 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
     if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout) ||
         !evict_one(memory, origin))
       return nullptr;
-  if (origin.info != nullptr)
-    made->made_by = "'" + origin.info->name + "' at " + to_string(origin.info->where);
+  if (origin.info != nullptr) made->made_by = exec::operation_name(origin.info, origin.kind);
   return &field.add_instance(std::move(made));
 }
 

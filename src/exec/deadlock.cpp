@@ -12,18 +12,6 @@ namespace {
 
 constexpr int kLongestChain = 16;  ///< operations named in the text
 
-std::string name_of(const NodeInfo* info, NodeKind kind) {
-  const char* what = kind == NodeKind::task     ? "task '"
-                     : kind == NodeKind::access ? "the inline access '"
-                                                : "operation '";
-  std::string text = what + (info ? info->name : std::string("unnamed")) + "'";
-  if (info) {
-    text += kind == NodeKind::access ? " opened at " : " launched at ";
-    text += to_string(info->where);
-  }
-  return text;
-}
-
 /// For every live node of the scope that has a live predecessor: the one launched first.
 std::map<const Node*, const Node*> first_predecessors(const Scope& scope) {
   std::map<const Node*, const Node*> first;
@@ -77,18 +65,19 @@ std::string describe_deadlock(const WaitRecord& wait) {
   if (wait.waiter) {
     text += wait.waiter->name + " at " + to_string(wait.waiter->where);
   } else {
-    text += who ? name_of(who, who_kind) : std::string("the program");
+    text += who ? operation_name(who, who_kind) : std::string("the program");
   }
   const auto predecessors = first_predecessors(*wait.scope);
   const Node* node = first_unfinished(wait);
   if (!node) return text + " waits, but everything it launched is complete";
-  text += " waits for " + name_of(node->info, node->kind);
+  text += " waits for " + operation_name(node->info, node->kind);
   for (int length = 1;; ++length) {
     const auto before = predecessors.find(node);
     if (before == predecessors.end()) return text + end_of_chain(*node);
     node = before->second;
     if (length == kLongestChain) text += ", and so on";
-    if (length < kLongestChain) text += ", which waits for " + name_of(node->info, node->kind);
+    if (length < kLongestChain)
+      text += ", which waits for " + operation_name(node->info, node->kind);
   }
 }
 

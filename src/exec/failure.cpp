@@ -31,12 +31,7 @@ std::mutex& passing_mutex() {
 }  // namespace
 
 const Failure* Failure::thrown_by(const Node& node, std::exception_ptr error) {
-  std::string text = node.kind == NodeKind::task ? "task '" : "operation '";
-  text += node.info ? node.info->name : std::string("unnamed");
-  text += "'";
-  if (node.info && node.info->where.line() != 0)
-    text += " launched at " + to_string(node.info->where);
-  text += " failed: " + text_of(error);
+  const std::string text = operation_name(node.info, node.kind) + " failed: " + text_of(error);
   return new Failure(scope_of(node), node.seq, std::make_exception_ptr(TaskFailed(text, error)));
 }
 

@@ -2,8 +2,27 @@
 
 #include "exec/failure.hpp"
 #include "exec/scope.hpp"
+#include "refrain/error.hpp"
 
-namespace refrain::exec::detail {
+namespace refrain::exec {
+
+std::string launch_name(std::string_view task, const std::source_location& where) {
+  const NodeInfo info{std::string(task), where};
+  return operation_name(&info, NodeKind::task);
+}
+
+std::string operation_name(const NodeInfo* info, NodeKind kind) {
+  const bool access = kind == NodeKind::access;
+  std::string text = kind == NodeKind::task ? "task '"
+                     : access               ? "the inline access '"
+                                            : "operation '";
+  text += (info != nullptr ? info->name : std::string("unnamed")) + "'";
+  if (info != nullptr && info->where.line() != 0)
+    text += (access ? " opened at " : " launched at ") + to_string(info->where);
+  return text;
+}
+
+namespace detail {
 
 bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
   const std::uint32_t beyond = count - Node::kInlineSuccessors;
@@ -28,4 +47,6 @@ void inherit_failure(const NodeRef& from, Node& to) {
   if (const Failure* failure = to.scope->failure_of(from)) pass_failure(*failure, to);
 }
 
-}  // namespace refrain::exec::detail
+}  // namespace detail
+
+}  // namespace refrain::exec

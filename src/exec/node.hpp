@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <source_location>
 #include <string>
+#include <string_view>
 
 namespace refrain::exec {
 
@@ -37,6 +38,12 @@ struct NodeInfo {
   std::string name;  ///< task name, or what the runtime does ("copy", "fence")
   std::source_location where;
 };
+
+/// "task 'NAME' launched at FILE:LINE": what every message calls a launch.
+std::string launch_name(std::string_view task, const std::source_location& where);
+/// What messages call an operation: a launch, "the inline access 'NAME' opened at FILE:LINE", or
+/// "operation 'NAME' launched at FILE:LINE"; without the line where the runtime itself made it.
+std::string operation_name(const NodeInfo* info, NodeKind kind);
 
 /// An error that travels along the edges that carry data: nodes that would read what a failed node
 /// should have written do not run their bodies and fail with the same Failure. Reference counted;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "exec/node.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::mapping {
@@ -24,7 +25,7 @@ std::string listed(std::span<const ProcessorKind> kinds) {
   for (const auto kind : {ProcessorKind::cpu, ProcessorKind::gang, ProcessorKind::gpu})
     if (input.machine->has(kind)) there.push_back(kind);
   throw UsageError(
-      "'" + std::string(input.task) + "' launched at " + to_string(input.where) +
+      exec::launch_name(input.task, input.where) +
       ": no processor of this machine can run it; it has bodies for: " + listed(bodies) +
       "; the machine ('" + input.machine->name() + "') has: " + listed(there) +
       ". Add a body for one of these, or describe another machine with "

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data/box.hpp"
+#include "exec/node.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::mapping {
@@ -17,11 +18,11 @@ struct Answer {
 
   [[nodiscard]] const Machine& machine() const { return *input.machine; }
 
-  // Mapper 'm' for 't' launched at f.cpp:3, point [2]: expected ..., found ...
+  // mapper 'm' for task 't' launched at f.cpp:3, point [2]: expected ..., found ...
   [[noreturn]] void fail(const std::string& what, const std::string& expected,
                          const std::string& found) const {
-    std::string text = "mapper '" + std::string(mapper.name()) + "' for '" +
-                       std::string(input.task) + "' launched at " + to_string(input.where);
+    std::string text = "mapper '" + std::string(mapper.name()) + "' for " +
+                       exec::launch_name(input.task, input.where);
     if (input.group) text += ", point " + data::to_string(input.point, input.dim);
     throw UsageError(text + ", " + what + ": expected " + expected + ", found " + found);
   }

@@ -105,7 +105,8 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   lend(state, privilege);
   auto access = std::make_unique<OpenAccess>();
   access->plan = access_plan(region, field, privilege, points, where);
-  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("access", where)};
+  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("access", where),
+                                exec::NodeKind::access};
   analysis_.begin_point();
   analysis::Instance& instance =
       analysis_.instance_for(state, points, program_memories(), Layout{}, origin);
@@ -219,7 +220,8 @@ void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where w
 exec::FailureRef ContextImpl::end_attachment(analysis::FieldState& field,
                                              analysis::Instance& instance, Where where) {
   analysis::Footprint& footprint = field.footprint(instance.space);
-  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("detach", where)};
+  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("detach", where),
+                                exec::NodeKind::detach};
   auto end = [&] {
     analysis::Analysis::invalidate(footprint);
     analysis_.release_instance(instance);

@@ -155,7 +155,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   if (&from == &to || points->empty()) return;  // the values are there already
   lend(from, Privilege::read);
   lend(to, Privilege::write);
-  analysis::Origin origin{calls_ - 1, 0, 0, &info_for("copy", where)};
+  analysis::Origin origin{calls_ - 1, 0, 0, &info_for("copy", where), exec::NodeKind::copy};
   analysis_.begin_point();
   analysis::Instance& source_instance =
       analysis_.instance_for(from, points, program_memories(), Layout{}, origin);

@@ -17,8 +17,7 @@ std::uint64_t word(const void* address) { return reinterpret_cast<std::uint64_t>
 
 [[noreturn]] void fail_dead(const LaunchRequest& request, std::size_t i) {
   const Requirement& r = request.requirements[i];
-  const std::string who = "task '" + request.task->name() + "' launched at " +
-                          to_string(request.where) + ", argument " + std::to_string(i);
+  const std::string who = launch_name(request) + ", argument " + std::to_string(i);
   if (r.partition.tree != nullptr) data::check_alive(r.partition, who.c_str());
   data::check_alive(r.region, who.c_str());
   throw UsageError(who + " names neither a region nor a partition");
@@ -100,8 +99,7 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
     throw UsageError("a launch at " + to_string(request.where) + " names no task");
   for (const detail::FutureState* future : request.futures)
     if (future == nullptr || future->context() != identity_) [[unlikely]]
-      check_usable(future,
-                   "task '" + request.task->name() + "' launched at " + to_string(request.where));
+      check_usable(future, launch_name(request));
   std::span<const std::uint64_t> key = make_key(request);
   if (runtime_.mapper().every_launch()) [[unlikely]]
     return issue(asked_plan(request, key), request);

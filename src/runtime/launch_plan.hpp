@@ -27,6 +27,11 @@
 
 namespace refrain::runtime {
 
+/// What messages call a launch (exec::launch_name).
+inline std::string launch_name(const LaunchRequest& request) {
+  return exec::launch_name(request.task->name(), request.where);
+}
+
 /// One region argument of one point task.
 struct PlannedArgument {
   analysis::FieldState* field = nullptr;

@@ -44,8 +44,7 @@ AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& 
 LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
   if (const ValueOps* ops = request.value_ops)
     if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
-      throw UsageError("task '" + request.task->name() + "' launched at " +
-                       to_string(request.where) +
+      throw UsageError(launch_name(request) +
                        ": its by-value arguments, or what moves or ends them, are null");
   LaunchRecord* record = free_records_;
   if (record == nullptr) {

@@ -11,8 +11,7 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
     : runtime_(parent.runtime_),
       parent_(&parent),
       id_(runtime_.next_context_id()),
-      task_name_("task '" + record.plan->info.name + "' launched at " +
-                 to_string(record.plan->info.where)),
+      task_name_(exec::operation_name(&record.plan->info, exec::NodeKind::task)),
       facade_(*this),
       scope_(runtime_.executor(), &parent.scope_, runtime_.window()),
       analysis_(runtime_.executor(), scope_, runtime_.memories(), runtime_.machine(), id_,

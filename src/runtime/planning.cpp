@@ -17,12 +17,8 @@ namespace refrain::runtime {
 
 namespace {
 
-std::string task_at(const LaunchRequest& request) {
-  return "task '" + request.task->name() + "' launched at " + to_string(request.where);
-}
-
 std::string argument_of(const LaunchRequest& request, std::size_t i) {
-  return task_at(request) + ", argument " + std::to_string(i);
+  return launch_name(request) + ", argument " + std::to_string(i);
 }
 
 }  // namespace
@@ -82,11 +78,12 @@ void ContextImpl::plan_points(LaunchPlan& plan, const LaunchRequest& request) {
   try {
     plan.domain = detail::space_of(*request.domain);
   } catch (const UsageError& error) {
-    throw UsageError(task_at(request) + ", its domain: " + error.what());
+    throw UsageError(launch_name(request) + ", its domain: " + error.what());
   }
   plan.dim = plan.domain->dim();
   if (plan.domain->volume() > std::numeric_limits<std::uint32_t>::max())
-    throw UsageError(task_at(request) + ", its domain: " + std::to_string(plan.domain->volume()) +
+    throw UsageError(launch_name(request) +
+                     ", its domain: " + std::to_string(plan.domain->volume()) +
                      " points; a group has fewer than 2^32");
   plan.points.reserve(plan.domain->volume());
   plan.domain->for_each_point(
@@ -165,7 +162,7 @@ void ContextImpl::check_independence(const LaunchPlan& plan, const LaunchRequest
     return text;
   };
   throw UsageError(
-      task_at(request) + ": " + describe(conflict->first_point, conflict->first_use) +
+      launch_name(request) + ": " + describe(conflict->first_point, conflict->first_use) +
       " conflicts with " + describe(conflict->second_point, conflict->second_use) +
       ": both use point " +
       data::to_string(conflict->shared, plan.arguments[conflict->first_use].points->dim()) +

@@ -149,13 +149,18 @@ namespace refrain::detail {
 
 namespace {
 
-[[noreturn]] void fail_access(const ArgumentInfo& info, const Point<3>& p, const std::string& why) {
+/// Of a task, or of an access of the program.
+std::string name_of(const ArgumentInfo& info) {
   const runtime::LaunchPlan& plan = *info.plan;
-  throw UsageError("'" + plan.info.name + "' launched at " + to_string(plan.info.where) +
-                   ", argument " + std::to_string(info.argument) + " (" +
-                   info.planned().region.name() + ", field '" +
-                   plan.requirements[info.argument].field + "'): access to point " +
-                   data::to_string(p, info.points().dim()) + " " + why);
+  return exec::operation_name(&plan.info,
+                              plan.task ? exec::NodeKind::task : exec::NodeKind::access) +
+         ", argument " + std::to_string(info.argument) + " (" + info.planned().region.name() +
+         ", field '" + plan.requirements[info.argument].field + "')";
+}
+
+[[noreturn]] void fail_access(const ArgumentInfo& info, const Point<3>& p, const std::string& why) {
+  throw UsageError(name_of(info) + ": access to point " + data::to_string(p, info.points().dim()) +
+                   " " + why);
 }
 
 }  // namespace
@@ -166,8 +171,7 @@ void fail_argument(std::size_t asked, std::size_t arguments) {
 }
 
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim) {
-  const runtime::LaunchPlan& plan = *info.plan;
-  const runtime::PlannedRequirement& given = plan.requirements[info.argument];
+  const runtime::PlannedRequirement& given = info.plan->requirements[info.argument];
   // Asking for less is fine: a reader of what it may also write.
   const bool allowed = given.privilege == privilege ||
                        (given.privilege == Privilege::read_write && privilege != Privilege::reduce);
@@ -176,11 +180,9 @@ void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueTy
     return std::string(to_string(p)) + " access to " + std::string(t.name) + " in " +
            std::to_string(d) + " dimensions";
   };
-  throw UsageError(
-      "'" + plan.info.name + "' launched at " + to_string(plan.info.where) + ", argument " +
-      std::to_string(info.argument) + " (" + info.planned().region.name() + ", field '" +
-      given.field + "'): the body asks for " + describe(privilege, type, dim) +
-      ", the launch gave " + describe(given.privilege, given.type, info.points().dim()));
+  throw UsageError(name_of(info) + ": the body asks for " + describe(privilege, type, dim) +
+                   ", the launch gave " +
+                   describe(given.privilege, given.type, info.points().dim()));
 }
 
 void check_access(const ArgumentInfo& info, const Point<3>& p) {

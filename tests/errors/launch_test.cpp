@@ -158,12 +158,13 @@ TEST(LaunchErrors, RegionThatFitsInNoMemory) {
 /// Keeps everything of one launch in the framebuffer.
 TEST(LaunchErrors, FullMemorySaysWhoFillsIt) {
   static const Task two{"two", on<ProcessorKind::gpu>([](ReadWrite<double>, ReadWrite<double>) {})};
-  expect_error<OutOfMemory>(small_machine("emulated:cpus=2,gpus=1,framebuffer=64KiB,pinned=4KiB"),
-                            {"'two'", "argument 1", "'charge'", "'mass'", "made by 'two'", "48"},
-                            [](Context& context) {
-                              auto cells = context.region(Rect1{0, 6'143}, mass, charge);
-                              context.launch(two, cells[mass], cells[charge]);
-                            });
+  expect_error<OutOfMemory>(
+      small_machine("emulated:cpus=2,gpus=1,framebuffer=64KiB,pinned=4KiB"),
+      {"'two'", "argument 1", "'charge'", "'mass'", "made by task 'two' launched at", "48"},
+      [](Context& context) {
+        auto cells = context.region(Rect1{0, 6'143}, mass, charge);
+        context.launch(two, cells[mass], cells[charge]);
+      });
 }
 
 class WrongMemory : public Mapper {

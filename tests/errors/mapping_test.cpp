@@ -27,7 +27,7 @@ class MappingErrors : public testing::Test {
     input_.arguments = arguments_;
     input_.variants = variants_;
     input_.machine = &machine_;
-    launched_ = "'step' launched at " + to_string(input_.where);
+    launched_ = "task 'step' launched at " + to_string(input_.where);
     output_.processor = machine_.processors(ProcessorKind::gpu)[0];
     output_.arguments.resize(2);
     for (ArgumentMapping& a : output_.arguments)
@@ -41,7 +41,7 @@ class MappingErrors : public testing::Test {
     } catch (const UsageError& error) { return error.what(); }
     return "no error";
   }
-  // What follows "mapper 'mine' for 'step' launched at FILE:LINE, ".
+  // What follows "mapper 'mine' for task 'step' launched at FILE:LINE, ".
   std::string invalid() {
     const Named mapper;
     const std::string text = message_of([&] { validate(mapper, input_, output_); });
