@@ -40,6 +40,10 @@ function(refrain_test_program kind)
   endforeach()
 endfunction()
 
+# It reads the examples of machines.
+set_property(SOURCE ${tests_dir}/unit/machine_test.cpp APPEND PROPERTY COMPILE_DEFINITIONS
+             REFRAIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+
 refrain_folders(kinds ${tests_dir})
 list(REMOVE_ITEM kinds support fuzz compile_fail consumer)
 foreach(kind IN LISTS kinds)

@@ -156,8 +156,7 @@ TEST(Machine, JsonIsReadBackToTheSameMachine) {
 }
 
 TEST(Machine, ExamplesAreReadBackToo) {
-  const auto folder = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
-                      "examples/machines";
+  const auto folder = std::filesystem::path(REFRAIN_SOURCE_DIR) / "examples/machines";
   int seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const Machine m = load(entry.path().string());
