@@ -17,7 +17,8 @@ class Error : public std::runtime_error {
 };
 
 /// The program asked for something that cannot be: a colour the partition does not have, a region
-/// used after its destruction, a wrong type, conflicting points of a group, and the like.
+/// used after its destruction, a wrong type, conflicting points of a group, and the like. What a mapper, a
+/// projection or a function of per_point threw is nested in it (std::rethrow_if_nested).
 class UsageError : public Error {
  public:
   using Error::Error;
@@ -42,16 +43,20 @@ class Deadlock : public Error {
 };
 
 /// A task threw. `what()` names the task and the launch and repeats the original text; `original()` is
-/// the exception itself.
+/// the exception itself. A task whose child failed fails in turn: then the original is a TaskFailed, too.
 class TaskFailed : public Error {
  public:
-  TaskFailed(const std::string& text, std::exception_ptr original)
-      : Error(text), original_(std::move(original)) {}
-  /// What the task threw.
+  TaskFailed(const std::string& text, std::exception_ptr original, int levels = 1)
+      : Error(text), original_(std::move(original)), levels_(levels) {}
+  /// What the task threw. Of a long chain of tasks, each the child of the one before: what one of the
+  /// innermost threw.
   [[nodiscard]] std::exception_ptr original() const noexcept { return original_; }
+  /// How many tasks have failed with it, each the child of the one before.
+  [[nodiscard]] int levels() const noexcept { return levels_; }
 
  private:
   std::exception_ptr original_;
+  int levels_;
 };
 
 /// "file.cpp:12", the way source lines appear in every message.

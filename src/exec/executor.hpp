@@ -30,7 +30,10 @@ struct Execution {
 struct ExecutorOptions {
   int workers = 1;        ///< threads beside the launching one (0: it does everything itself)
   int accumulators = 64;  ///< live accumulators per scope
-  bool bind = true;       ///< bind worker threads to cores (hwloc)
+  /// Seeded: bodies that have begun and not ended, the program among them, each on a stack of its own. A process
+  /// may have 65530 mappings (Linux' vm.max_map_count), of which a stack takes two.
+  std::size_t stacks = 16384;
+  bool bind = true;  ///< bind worker threads to cores (hwloc)
 };
 
 /// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.

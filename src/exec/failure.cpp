@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/exception_text.hpp"
 #include "exec/scope.hpp"
 #include "refrain/error.hpp"
 
@@ -11,11 +12,24 @@ namespace refrain::exec {
 
 namespace {
 
-std::string text_of(const std::exception_ptr& error) {
+/// So many tasks of a chain are named, each the child of the one before.
+constexpr int kLongestChain = 8;
+
+/// The error of an operation, called `who`, that threw `error`. A chain may be thousands of tasks long: of a
+/// long one the outermost and the innermost are told, and no exception holds all.
+std::exception_ptr failed(const std::string& who, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
-  } catch (const std::exception& e) { return e.what(); } catch (...) {
-    return "an exception that is not a std::exception";
+  } catch (const TaskFailed& inner) {
+    if (inner.levels() <= kLongestChain)
+      return std::make_exception_ptr(
+          TaskFailed(who + " failed: " + inner.what(), error, inner.levels() + 1));
+    const std::string between = std::to_string(inner.levels() - kLongestChain);
+    return std::make_exception_ptr(
+        TaskFailed(who + " failed: (" + between + " tasks in between) " + text_of(inner.original()),
+                   inner.original(), inner.levels() + 1));
+  } catch (...) {
+    return std::make_exception_ptr(TaskFailed(who + " failed: " + text_of(error), error));
   }
 }
 
@@ -30,9 +44,9 @@ std::mutex& passing_mutex() {
 
 }  // namespace
 
-const Failure* Failure::thrown_by(const Node& node, std::exception_ptr error) {
-  const std::string text = operation_name(node.info, node.kind) + " failed: " + text_of(error);
-  return new Failure(scope_of(node), node.seq, std::make_exception_ptr(TaskFailed(text, error)));
+const Failure* Failure::thrown_by(const Node& node, const std::exception_ptr& error,
+                                  const std::string& who) {
+  return new Failure(scope_of(node), node.seq, failed(who, error));
 }
 
 void Failure::release() const {
@@ -40,8 +54,12 @@ void Failure::release() const {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
-const Failure& fail(Node& node, std::exception_ptr error) {
-  const Failure* own = Failure::thrown_by(node, std::move(error));
+const Failure& fail(Node& node, const std::exception_ptr& error) {
+  return fail(node, error, operation_name(node.info, node.kind));
+}
+
+const Failure& fail(Node& node, const std::exception_ptr& error, const std::string& who) {
+  const Failure* own = Failure::thrown_by(node, error, who);
   // Outlives nobody else's: predecessors are complete, and the node is this thread's alone.
   const Failure* inherited = node.failure.exchange(own, std::memory_order_relaxed);
   if (inherited) inherited->release();

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,10 @@ namespace refrain::exec {
 
 class Failure {
  public:
-  /// The failure of `node`, whose run threw `error`. The caller gets the first reference.
-  static const Failure* thrown_by(const Node& node, std::exception_ptr error);
+  /// The failure of `node`, whose run threw `error`; `who` is what the text calls it. The caller gets the
+  /// first reference.
+  static const Failure* thrown_by(const Node& node, const std::exception_ptr& error,
+                                  const std::string& who);
 
   /// The scope of the node that threw (Scope::identity).
   [[nodiscard]] std::uint64_t scope() const { return scope_; }
@@ -82,8 +85,9 @@ class FailureRef {
 };
 
 /// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
-/// back; for longer, a FailureRef.
-const Failure& fail(Node& node, std::exception_ptr error);
+/// back; for longer, a FailureRef. `who` is what the text calls it: if not given, operation_name.
+const Failure& fail(Node& node, const std::exception_ptr& error);
+const Failure& fail(Node& node, const std::exception_ptr& error, const std::string& who);
 
 /// Whether `a` is the one to tell of two failures that reach an operation of this scope.
 bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope);

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/assert.hpp"
+#include "exec/stack_room.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -38,9 +40,10 @@ struct ExceptionState {
 struct Side {
   ucontext_t context{};
   ExceptionState exceptions;
-  const void* bottom = nullptr;  ///< of its stack
-  std::size_t bytes = 0;
+  Stack stack;
 #if defined(__SANITIZE_ADDRESS__)
+  const void* bottom = nullptr;  ///< of the stack, as the sanitizer knows it
+  std::size_t bytes = 0;
   void* fake_stack = nullptr;
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -74,6 +77,7 @@ void arrive([[maybe_unused]] Side& to, [[maybe_unused]] Side& from) {
 void switch_to(Side& from, Side& to) {
   from.exceptions = ExceptionState::of_thread();
   ExceptionState::of_thread() = to.exceptions;
+  from.stack = std::exchange(Stack::current(), to.stack);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.bytes);
 #endif
@@ -94,16 +98,23 @@ Fiber::Fiber(FiberHost& host, std::size_t stack_bytes)
   void* memory = mmap(nullptr, machinery_->mapping_bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
+  if (mprotect(memory, page, PROT_NONE) != 0) {  // stacks grow down: the page below the end
+    munmap(memory, machinery_->mapping_bytes);
+    throw std::bad_alloc();
+  }
   machinery_->mapping = memory;
-  mprotect(memory, page, PROT_NONE);  // stacks grow down: the page below the end
   Side& side = machinery_->side;
-  side.bottom = static_cast<std::byte*>(memory) + page;
+  void* const bottom = static_cast<std::byte*>(memory) + page;
+  side.stack = {reinterpret_cast<std::uintptr_t>(bottom), stack_bytes};
+#if defined(__SANITIZE_ADDRESS__)
+  side.bottom = bottom;
   side.bytes = stack_bytes;
+#endif
 #if defined(__SANITIZE_THREAD__)
   side.tsan = __tsan_create_fiber(0);
 #endif
   getcontext(&side.context);
-  side.context.uc_stack.ss_sp = const_cast<void*>(side.bottom);
+  side.context.uc_stack.ss_sp = bottom;
   side.context.uc_stack.ss_size = stack_bytes;
   side.context.uc_link = nullptr;
   const auto self = reinterpret_cast<std::uintptr_t>(this);
@@ -143,7 +154,7 @@ bool Fiber::resume() {
 
 void Fiber::suspend() { switch_to(machinery_->side, host_.machinery_->side); }
 
-FiberHost::FiberHost() : machinery_(std::make_unique<Machinery>()) {}
+FiberHost::FiberHost(std::size_t most) : most_(most), machinery_(std::make_unique<Machinery>()) {}
 
 FiberHost::~FiberHost() {
   REFRAIN_ASSERT(idle_.size() == fibers_.size(), "every fiber has run to its end");
@@ -157,6 +168,7 @@ Fiber& FiberHost::start(std::function<void()> function, std::size_t stack_bytes)
     idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (!fiber) {
+    if (fibers_.size() >= most_) throw std::bad_alloc();
     fibers_.push_back(std::unique_ptr<Fiber>(new Fiber(*this, stack_bytes)));
     fiber = fibers_.back().get();
   }

@@ -50,14 +50,16 @@ class FiberHost {
  public:
   static constexpr std::size_t kStack = 1 << 20;
 
-  FiberHost();
+  explicit FiberHost(std::size_t most);
   ~FiberHost();  ///< no fiber may be suspended in the middle
-  /// A fiber that will run `function` when resumed.
+  /// A fiber that will run `function` when resumed. Throws std::bad_alloc when there are `most` already, or
+  /// a stack cannot be mapped.
   Fiber& start(std::function<void()> function, std::size_t stack_bytes = kStack);
 
  private:
   friend class Fiber;
   struct Machinery;
+  const std::size_t most_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> idle_;
   std::unique_ptr<Machinery> machinery_;

@@ -21,7 +21,7 @@ constexpr std::size_t kProgramStack = 8 << 20;
 
 SeededExecutor::SeededExecutor(ProcessorPlan plan, const ExecutorOptions& options,
                                std::uint64_t seed)
-    : options_(options), plan_(std::move(plan)), random_(seed) {
+    : options_(options), plan_(std::move(plan)), fibers_(options.stacks), random_(seed) {
   constexpr std::uint64_t scales[] = {2, 5, 20, 100, 1000, 10000};
   change_every_ = scales[draw() % std::size(scales)];
 }
@@ -62,8 +62,7 @@ void SeededExecutor::make_runnable(Actor& actor) {
 void SeededExecutor::run_root(const std::function<void()>& program) {
   std::exception_ptr error;
   bool finished = false;
-  Actor& root = add_actor(nullptr);
-  root.fiber = &fibers_.start(
+  Fiber& stack = fibers_.start(
       [&] {
         try {
           program();
@@ -71,6 +70,7 @@ void SeededExecutor::run_root(const std::function<void()>& program) {
         finished = true;
       },
       kProgramStack);
+  add_actor(nullptr).fiber = &stack;
   schedule([&] { return finished; });
   if (error) std::rethrow_exception(error);
 }
@@ -99,9 +99,30 @@ void SeededExecutor::step(Actor& actor) {
     return finish(node);
   }
   if (!actor.fiber) {
-    actor.fiber = &fibers_.start([this, node = actor.node] { run_body(*node); });
+    try {
+      actor.fiber = &fibers_.start([this, node = actor.node] { run_body(*node); });
+    } catch (const std::bad_alloc&) { return refuse(actor); }
   }
   resume(actor);
+}
+
+/// No stack is left for the body: so many wait, each on its own. The node fails instead.
+void SeededExecutor::refuse(Actor& actor) {
+  Node& node = *actor.node;
+  fail(node,
+       std::make_exception_ptr(Error(
+           "no stack for its body, " + std::to_string(node.scope->depth() + 1) +
+           " tasks deep: " + std::to_string(waiting_.size()) +
+           " others wait, and under a seeded schedule each keeps its stack meanwhile; nest less "
+           "deeply, or have fewer wait at one time")));
+  run_node(node, *this, 0);  // with a failure it only lets go of what it holds
+  complete_next(actor);
+}
+
+void SeededExecutor::complete_next(Actor& actor) {
+  actor.completing = true;
+  actor.priority = draw_priority();
+  make_runnable(actor);
 }
 
 void SeededExecutor::resume(Actor& actor) {
@@ -116,9 +137,7 @@ void SeededExecutor::resume(Actor& actor) {
     unused_.push_back(&actor);
     return;
   }
-  actor.completing = true;
-  actor.priority = draw_priority();
-  make_runnable(actor);
+  complete_next(actor);
 }
 
 void SeededExecutor::run_body(Node& node) {

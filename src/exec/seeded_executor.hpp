@@ -92,6 +92,8 @@ class SeededExecutor final : public Executor {
   void schedule(const std::function<bool()>& until);
   void step(Actor& actor);
   void resume(Actor& actor);
+  void refuse(Actor& actor);
+  void complete_next(Actor& actor);
   void run_body(Node& node);
   void finish(Node& node);
   void wake_waiters();

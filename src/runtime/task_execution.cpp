@@ -5,6 +5,7 @@
 
 #include "data/accumulator.hpp"
 #include "exec/scope.hpp"
+#include "exec/stack_room.hpp"
 #include "refrain/error.hpp"
 #include "runtime/argument_info.hpp"
 #include "runtime/context_impl.hpp"
@@ -31,7 +32,11 @@ class RunningTask final : public detail::ContextSource,
   }
 
   Context& context() override {
-    if (!nested_) nested_ = std::make_unique<ContextImpl>(*record_.context, record_, payload_);
+    if (!nested_) {
+      if (exec::Stack::current().nearly_full()) [[unlikely]]
+        fail_depth();
+      nested_ = std::make_unique<ContextImpl>(*record_.context, record_, payload_);
+    }
     return nested_->facade();
   }
   void parallel_for(std::int64_t count, std::int64_t grain,
@@ -66,6 +71,15 @@ class RunningTask final : public detail::ContextSource,
   }
 
  private:
+  /// This thread runs the bodies that wait for each other one above the other on its stack.
+  [[noreturn]] void fail_depth() const {
+    throw Error("its body gets no context, " +
+                std::to_string(record_.context->scope().depth() + 1) +
+                " tasks deep: the stack of the thread that runs it is nearly full, because tasks "
+                "that wait for their children stay there; nest less deeply, or give the program a "
+                "larger stack (ulimit -s)");
+  }
+
   [[gnu::noinline]] void make_accumulators() {
     LaunchPlan& plan = *record_.plan;
     const std::span<const PlannedArgument> planned = plan.arguments_of(payload_.rank);

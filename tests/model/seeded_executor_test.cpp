@@ -4,7 +4,9 @@
 
 #include <set>
 
+#include "exec/failure.hpp"
 #include "exec/seeded_executor.hpp"
+#include "refrain/error.hpp"
 #include "support/random_graph.hpp"
 #include "support/test_budget.hpp"
 
@@ -49,6 +51,51 @@ TEST(SeededExecutor, RunsRepeatExactlyAndDifferBetweenSeeds) {
     orders.insert(order);
   }
   EXPECT_GT(orders.size(), 15U);
+}
+
+/// Waits for a child that does the same.
+void nest(Node& node, Execution& execution) {
+  if (execution.failure != nullptr) return;
+  Scope inner(execution.executor, node.scope, 10);
+  Node& child = inner.allocate(0);
+  child.info = node.info;
+  child.run = nest;
+  execution.executor.publish(child, {});
+  inner.drain(node.info);
+  if (const Failure* failure = inner.take_failure()) failure->rethrow();
+}
+
+TEST(SeededExecutor, ABodyForWhichNoStackIsLeftFails) {
+  ProcessorPlan plan;
+  plan.cpus = {{0, {}}};
+  ExecutorOptions options;
+  options.stacks = 7;  // the program's and six tasks'
+  const NodeInfo info{"nest", std::source_location::current()};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SeededExecutor executor(plan, options, seed);
+    executor.run_root([&] {
+      Scope scope(executor, nullptr, 10);
+      for (int again = 0; again < 2; ++again) {
+        Node& node = scope.allocate(0);
+        node.info = &info;
+        node.run = nest;
+        executor.publish(node, {});
+        scope.drain(&info);
+        const Failure* failure = scope.take_failure();
+        ASSERT_NE(failure, nullptr);
+        try {
+          failure->rethrow();
+        } catch (const TaskFailed& error) {
+          const std::string text = error.what();
+          EXPECT_NE(text.find("task 'nest' launched at " + to_string(info.where) +
+                              " failed: no stack for its body, 7 tasks deep"),
+                    std::string::npos)
+              << text;
+          EXPECT_EQ(error.levels(), 7);
+        }
+      }
+    });
+  }
 }
 
 }  // namespace

@@ -169,7 +169,8 @@ TEST(FailureText, NamesTheTaskAndTheLaunch) {
   node.info = &info;
   node.seq = 4;
   const auto failure = FailureRef::adopt(
-      Failure::thrown_by(node, std::make_exception_ptr(std::out_of_range("too hot"))));
+      Failure::thrown_by(node, std::make_exception_ptr(std::out_of_range("too hot")),
+                         operation_name(&info, node.kind)));
   EXPECT_EQ(failure->seq(), 4U);
   try {
     failure->rethrow();
@@ -177,6 +178,35 @@ TEST(FailureText, NamesTheTaskAndTheLaunch) {
     EXPECT_EQ(std::string(error.what()),
               "task 'heat' launched at " + to_string(info.where) + " failed: too hot");
     EXPECT_THROW(std::rethrow_exception(error.original()), std::out_of_range);
+    EXPECT_EQ(error.levels(), 1);
+  }
+}
+
+// Of tasks that wait for each other the last one throws; however many there are, what is kept is bounded.
+TEST(FailureText, LongChainsAreToldByTheirEnds) {
+  const Node node;
+  auto error = std::make_exception_ptr(std::out_of_range("too deep"));
+  const auto wrap = [&](int level) {
+    const std::string who = "task " + std::to_string(level);
+    error = FailureRef::adopt(Failure::thrown_by(node, error, who))->error();
+  };
+  for (int level = 1; level <= 40'000; ++level) wrap(level);
+  try {
+    std::rethrow_exception(error);
+  } catch (const TaskFailed& failed) {
+    const std::string text = failed.what();
+    EXPECT_EQ(text.find("task 40000 failed: (39991 tasks in between) task 8 failed: task 7 "), 0U)
+        << text;
+    EXPECT_NE(text.find("task 1 failed: too deep"), std::string::npos) << text;
+    EXPECT_EQ(failed.levels(), 40'000);
+  }
+  for (int held = 0;; ++held) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const TaskFailed& failed) { error = failed.original(); } catch (...) {
+      EXPECT_EQ(held, 9);
+      return;
+    }
   }
 }
 
@@ -185,7 +215,7 @@ TEST(FailureLog, TheEarliestStaysAndThePrunedAreForgotten) {
   for (std::uint64_t i = 0; i < 4; ++i) nodes[i].seq = i + 1;
   const auto make = [](Node& node) {
     return FailureRef::adopt(
-        Failure::thrown_by(node, std::make_exception_ptr(std::runtime_error("x"))));
+        Failure::thrown_by(node, std::make_exception_ptr(std::runtime_error("x")), "x"));
   };
   const FailureRef early = make(nodes[0]);
   const FailureRef late = make(nodes[1]);
@@ -272,7 +302,7 @@ TEST(GangLoops, AHelperMayTakeItAll) {
 }
 
 TEST(Fiber, SuspendsInTheMiddleAndReusesItsStack) {
-  FiberHost host;
+  FiberHost host(100);
   std::string log;
   Fiber* self = nullptr;
   for (int round = 0; round < 3; ++round) {
@@ -291,7 +321,7 @@ TEST(Fiber, SuspendsInTheMiddleAndReusesItsStack) {
 }
 
 TEST(Fiber, EachStackHandlesItsOwnExceptions) {
-  FiberHost host;
+  FiberHost host(100);
   Fiber* fibers[2];
   std::string caught[2];
   for (int i = 0; i < 2; ++i) {

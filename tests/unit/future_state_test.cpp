@@ -28,7 +28,7 @@ exec::FailureRef failure_of(std::uint64_t seq, const char* text) {
   exec::Node node;
   node.seq = seq;
   return exec::FailureRef::adopt(
-      exec::Failure::thrown_by(node, std::make_exception_ptr(std::runtime_error(text))));
+      exec::Failure::thrown_by(node, std::make_exception_ptr(std::runtime_error(text)), "x"));
 }
 
 TEST(FutureState, OneValue) {
