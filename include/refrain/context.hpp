@@ -17,10 +17,29 @@
 
 namespace refrain {
 
+namespace detail {
+
+/// The set; what is wrong with the rectangle is told with the line.
+AnyIndexSpace region_points(int dim, const Rect<3>& rect, std::source_location where);
+
+}  // namespace detail
+
 /// Where attached memory keeps its values: bytes between neighbours in each dimension, the region's
 /// lowest corner being at the pointer. No two values overlap, and all are aligned for their type.
 struct AttachLayout {
   Coord stride[3] = {0, 0, 0};  ///< all zero: C order, contiguous
+};
+
+/// The points of a new region, and the line that makes it (a default argument cannot follow the fields).
+template <int N>
+struct RegionPoints {
+  RegionPoints(const Rect<N>& rect, std::source_location at = std::source_location::current())
+      : points(detail::region_points(N, detail::erase_dimension(rect), at)), where(at) {}
+  RegionPoints(const IndexSpace<N>& space,
+               std::source_location at = std::source_location::current())
+      : points(space), where(at) {}
+  AnyIndexSpace points;
+  std::source_location where;
 };
 
 /// How two partitions are combined, colour by colour.
@@ -36,17 +55,21 @@ class Context : private detail::Launcher {
   // --- regions ------------------------------------------------------------------------------------
   // A new region holds zeros (all bytes zero).
 
-  template <int N, class... T>
-  Region<N> region(const Rect<N>& points, const Field<T>&... fields) {
-    return region(IndexSpace<N>(points), fields...);
+  /// Of a Rect or an IndexSpace: region(points, fields...).
+  template <class... T>
+  Region<1> region(const RegionPoints<1>& points, const Field<T>&... fields) {
+    return typed_region(points, fields...);
   }
-  template <int N, class... T>
-  Region<N> region(const IndexSpace<N>& points, const Field<T>&... fields) {
-    static_assert(sizeof...(T) > 0, "a region needs at least one field");
-    const AnyField columns[] = {fields...};
-    return Region<N>{make_region(points, columns)};
+  template <class... T>
+  Region<2> region(const RegionPoints<2>& points, const Field<T>&... fields) {
+    return typed_region(points, fields...);
   }
-  AnyRegion make_region(const AnyIndexSpace& points, std::span<const AnyField> fields);
+  template <class... T>
+  Region<3> region(const RegionPoints<3>& points, const Field<T>&... fields) {
+    return typed_region(points, fields...);
+  }
+  AnyRegion make_region(const AnyIndexSpace& points, std::span<const AnyField> fields,
+                        Where where = Where::current());
 
   /// Ends a region (with all its subregions, partitions and data), or a partition (and what was made
   /// of its pieces). An operation of the stream: earlier launches still finish with it, and the
@@ -170,6 +193,12 @@ class Context : private detail::Launcher {
             Where where = Where::current()) {
     fill_future(region, field, value, where);
   }
+  template <int N, class... Rest>
+  void fill(const Partition<N>&, const Rest&...) {
+    static_assert(N == 0,
+                  "fill is for a region: pass the partition's parent, or one piece, "
+                  "partition(colour)");
+  }
   /// Copies the values at the target's points; the source must contain them (of the same or another region).
   template <class T, int N>
   void copy(const RegionArgument<T, N>& source, const RegionArgument<T, N>& target,
@@ -267,6 +296,14 @@ class Context : private detail::Launcher {
                            Where where = Where::current());
 
   [[nodiscard]] runtime::ContextImpl& impl() const { return impl_; }
+
+ private:
+  template <int N, class... T>
+  Region<N> typed_region(const RegionPoints<N>& points, const Field<T>&... fields) {
+    static_assert(sizeof...(T) > 0, "a region needs at least one field");
+    const AnyField columns[] = {fields...};
+    return Region<N>{make_region(points.points, columns, points.where)};
+  }
 };
 
 }  // namespace refrain

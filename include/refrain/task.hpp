@@ -247,6 +247,10 @@ class Task : public DynamicTask {
               detail::make_body(std::move(body), parameters{})}},
             detail::result_type<result>()) {}
 
+  explicit Task(F body) : Task(std::string(), std::move(body)) {
+    static_assert(sizeof(F) == 0, "a task is made of its name and its body: Task t{\"t\", body}");
+  }
+
   template <ProcessorKind K, ProcessorKind... Ks, class... Fs>
   Task(std::string name, VariantOf<K, F> first, VariantOf<Ks, Fs>... more)
       : DynamicTask(std::move(name),
@@ -274,6 +278,8 @@ template <class F>
 Task(const char*, F) -> Task<F>;
 template <class F>
 Task(std::string, F) -> Task<F>;
+template <class F>
+Task(F) -> Task<F>;
 template <ProcessorKind K, class F, class... More>
 Task(const char*, VariantOf<K, F>, More...) -> Task<F>;
 template <ProcessorKind K, class F>

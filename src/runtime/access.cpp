@@ -14,33 +14,17 @@ namespace {
 // The node of an access does nothing itself: it is granted, and ended by the program.
 void run_nothing(exec::Node&, exec::Execution&) {}
 
-// Says what is wrong with a layout for points within `bounds`; empty if nothing is. Values must lie where
-// their type may, and apart: going through the dimensions from the smallest stride, each step is at least as
-// long as what the dimensions before it cover.
-std::string layout_fault(const Coord (&stride)[3], int dim, const data::Box& bounds,
-                         const ValueType& type, const void* memory) {
-  if (reinterpret_cast<std::uintptr_t>(memory) % type.alignment != 0)
-    return "the memory is not aligned for " + std::string(type.name);
-  std::vector<std::pair<unsigned __int128, int>> steps;
-  for (int d = 0; d < dim; ++d) {
-    if (bounds.lo[d] >= bounds.hi[d]) continue;
-    if (stride[d] % static_cast<Coord>(type.alignment) != 0)
-      return "the stride of " + std::to_string(stride[d]) + " bytes in dimension " +
-             std::to_string(d) + " is not aligned for " + std::string(type.name);
-    const __int128 step = stride[d];
-    steps.emplace_back(step < 0 ? -step : step, d);
+// Without strides in C order, contiguous.
+data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueType& type,
+                                 const void* memory, const AttachLayout& layout) {
+  data::PlacedValues values{points, reinterpret_cast<std::uintptr_t>(memory), {}, type.size};
+  const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
+  auto contiguous = static_cast<Coord>(type.size);
+  for (int d = points->dim() - 1; d >= 0; --d) {
+    values.stride[d] = given ? layout.stride[d] : contiguous;
+    contiguous *= points->bounds().hi[d] - points->bounds().lo[d] + 1;
   }
-  std::ranges::sort(steps);
-  unsigned __int128 covered = type.size;
-  for (const auto& [step, d] : steps) {
-    if (step < covered)
-      return "with a stride of " + std::to_string(stride[d]) + " bytes in dimension " +
-             std::to_string(d) + " values overlap";
-    covered += step * static_cast<std::uint64_t>(bounds.hi[d] - bounds.lo[d]);
-    if (covered > static_cast<std::uint64_t>(data::coordinate_limit))
-      return "the strides cover more memory than there is";
-  }
-  return {};
+  return values;
 }
 
 }  // namespace
@@ -162,17 +146,12 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
     if (instance->storage == analysis::Storage::attached && data::overlaps(instance->space, points))
       throw UsageError(who + ": field '" + state.name() + "' of " + region.name() +
                        " has memory attached already, by " + instance->made_by);
-  const data::Box& bounds = points->bounds();
-  Coord stride[3] = {};
-  Coord contiguous = static_cast<Coord>(state.type().size);
-  const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
-  for (int d = points->dim() - 1; d >= 0; --d) {
-    stride[d] = given ? layout.stride[d] : contiguous;
-    contiguous *= bounds.hi[d] - bounds.lo[d] + 1;
-  }
-  if (const std::string fault = layout_fault(stride, points->dim(), bounds, state.type(), memory);
-      !fault.empty())
-    throw UsageError(who + ": field '" + state.name() + "' of " + region.name() + ": " + fault);
+  const data::PlacedValues values = placed_values(points, state.type(), memory, layout);
+  const std::string what = "field '" + state.name() + "' of " + region.name();
+  if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
+    throw UsageError(who + ": " + what + ": " + fault);
+  Attachments::Entry entry = runtime_.attachments().add(
+      values, what + ", attached at " + to_string(where), who + ", to " + what);
   Signature signature(Signature::Call::attach);
   signature.add(region);
   signature.add(field);
@@ -186,12 +165,13 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   instance->made_by = who;
   auto* zero = static_cast<std::byte*>(memory);
   for (int d = points->dim() - 1; d >= 0; --d) {
-    instance->stride[d] = stride[d];
-    zero -= bounds.lo[d] * stride[d];
+    instance->stride[d] = values.stride[d];
+    zero -= points->bounds().lo[d] * values.stride[d];
   }
   instance->zero = zero;
   analysis::Instance& added = state.add_instance(std::move(instance));
   analysis_.store().adopt(added);
+  attached_.emplace(&added, std::move(entry));
   analysis::Analysis::invalidate(footprint);
   for (analysis::Piece* piece : footprint.pieces) piece->at(&added).valid = true;
 }
@@ -224,6 +204,7 @@ exec::FailureRef ContextImpl::end_attachment(analysis::FieldState& field,
                                 exec::NodeKind::detach};
   auto end = [&] {
     analysis::Analysis::invalidate(footprint);
+    attached_.erase(&instance);
     analysis_.release_instance(instance);
   };
   analysis_.begin_point();

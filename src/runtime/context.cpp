@@ -9,40 +9,36 @@
 
 namespace refrain {
 
-namespace {
-
-// A body that has captured the context of whoever launched it races with that one.
-void check_caller(const runtime::ContextImpl& context, const char* call,
-                  std::source_location where) {
-  if (context.called_from_elsewhere()) [[unlikely]]
-    throw UsageError(
-        std::string(call) + " at " + to_string(where) +
-        ": the context belongs to another task or thread: a task's body that wants one takes it as "
-        "a parameter, Context&, and does not capture the one of its launcher");
+AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, std::source_location where) {
+  try {
+    return {dim, rect};
+  } catch (const UsageError& error) {
+    throw UsageError("region at " + to_string(where) + ": " + error.what());
+  }
 }
 
-}  // namespace
-
-AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyField> fields) {
-  return impl_.make_region(points.shared().space, fields);
+AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyField> fields,
+                               Where where) {
+  impl_.check_caller("region", where);
+  return impl_.make_region(points.shared().space, fields, where);
 }
 
 void Context::destroy(const AnyRegion& region, Where where) {
-  check_caller(impl_, "destroy", where);
+  impl_.check_caller("destroy", where);
   impl_.destroy(region, where);
 }
 void Context::destroy(const AnyPartition& partition, Where where) {
-  check_caller(impl_, "destroy", where);
+  impl_.check_caller("destroy", where);
   impl_.destroy(partition, where);
 }
 
 AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
-  check_caller(impl_, "launch", request.where);
+  impl_.check_caller("launch", request.where);
   return impl_.launch(request);
 }
 
 void Context::fence(Where where) {
-  check_caller(impl_, "fence", where);
+  impl_.check_caller("fence", where);
   impl_.fence(where);
 }
 
@@ -57,7 +53,7 @@ void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const v
   auto fill = std::make_shared<analysis::FillValue>();
   const auto* bytes = static_cast<const std::byte*>(value);
   fill->bytes.assign(bytes, bytes + field.type->size);
-  check_caller(impl_, "fill", where);
+  impl_.check_caller("fill", where);
   impl_.fill(region, field, std::move(fill), where);
 }
 
@@ -66,19 +62,19 @@ void Context::fill_future(const AnyRegion& region, const AnyField& field, const 
   if (!value.valid()) throw UsageError("fill at " + to_string(where) + ": the future is empty");
   auto fill = std::make_shared<analysis::FillValue>();
   fill->future = value;
-  check_caller(impl_, "fill", where);
+  impl_.check_caller("fill", where);
   impl_.fill(region, field, std::move(fill), where);
 }
 
 void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
                           const AnyRegion& target, const AnyField& target_field, Where where) {
-  check_caller(impl_, "copy", where);
+  impl_.check_caller("copy", where);
   impl_.copy(source, source_field, target, target_field, where);
 }
 
 std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& field,
                                     Privilege privilege, PhysicalArgument& physical, Where where) {
-  check_caller(impl_, "access", where);
+  impl_.check_caller("access", where);
   return impl_.begin_access(region, field, privilege, physical, where);
 }
 
@@ -86,17 +82,17 @@ void Context::end_access(std::uint64_t ticket) { impl_.end_access(ticket); }
 
 void Context::attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
                             const AttachLayout& layout, Where where) {
-  check_caller(impl_, "attach", where);
+  impl_.check_caller("attach", where);
   impl_.attach(region, field, memory, layout, where);
 }
 
 void Context::detach_memory(const AnyRegion& region, const AnyField& field, Where where) {
-  check_caller(impl_, "detach", where);
+  impl_.check_caller("detach", where);
   impl_.detach(region, field, where);
 }
 
 AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where) {
-  check_caller(impl_, "reduce", where);
+  impl_.check_caller("reduce", where);
   return impl_.reduce(values, op, where);
 }
 

@@ -37,12 +37,21 @@ void ContextImpl::fail_planning() {
       "a mapper or a projection function uses the context whose launch it is asked about");
 }
 
+// A body that has captured the context of whoever launched it races with that one.
+void ContextImpl::fail_caller(const char* call, Where where) {
+  throw UsageError(
+      std::string(call) + " at " + to_string(where) +
+      ": the context belongs to another task or thread: a task's body that wants one takes it as "
+      "a parameter, Context&, and does not capture the one of its launcher");
+}
+
 void ContextImpl::check_invariants() {
   for_each_field([](const analysis::FieldState& field) { field.check_invariants(); });
 }
 
 void ContextImpl::end_regions() {
   accesses_.clear();
+  attached_.clear();
   for (const Grant& grant : grants_) analysis_.release_instances(*grant.state);
   for (data::RegionTree* tree : forest_.trees()) {
     if (tree->is_view()) continue;

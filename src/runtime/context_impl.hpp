@@ -27,6 +27,7 @@
 #include "exec/scope.hpp"
 #include "refrain/context.hpp"
 #include "runtime/argument_info.hpp"
+#include "runtime/attachments.hpp"
 #include "runtime/future_pool.hpp"
 #include "runtime/future_state.hpp"
 #include "runtime/grant.hpp"
@@ -57,7 +58,8 @@ class ContextImpl final : public detail::Waiter {
   AnyFuture launch(const LaunchRequest& request);
 
   // --- data_calls.cpp ---
-  AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields);
+  AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields,
+                        Where where);
   void destroy(const AnyRegion& region, Where where);
   /// Without telling of a failure, which the next fence does.
   exec::FailureRef destroy_quietly(const AnyRegion& region, Where where);
@@ -107,12 +109,13 @@ class ContextImpl final : public detail::Waiter {
   /// The same after an error: throws nothing.
   void abandon() noexcept;
 
-  /// Checked mode: whether the call comes from another task's body, or another thread.
-  [[nodiscard]] bool called_from_elsewhere() const {
+  /// Checked mode: throws when the call comes from another task's body, or another thread.
+  void check_caller(const char* call, Where where) const {
     if (!runtime_.options().check) [[likely]]
-      return false;
+      return;
     const Waiter* caller = Waiter::current();
-    return caller == nullptr || caller->context_in_use() != this;
+    if (caller == nullptr || caller->context_in_use() != this) [[unlikely]]
+      fail_caller(call, where);
   }
 
   /// Checked mode: is the parent's accessor on this requirement usable now?
@@ -240,6 +243,7 @@ class ContextImpl final : public detail::Waiter {
       fail_planning();
   }
   [[noreturn]] static void fail_planning();
+  [[noreturn]] static void fail_caller(const char* call, Where where);
   /// While they are asked.
   class Planning {
    public:
@@ -290,6 +294,7 @@ class ContextImpl final : public detail::Waiter {
   std::uint64_t calls_ = 0, launches_ = 0, tasks_ = 0, analysis_ns_ = 0;
   std::uint64_t next_ticket_ = 1;
   std::vector<std::unique_ptr<OpenAccess>> accesses_;
+  std::unordered_map<const analysis::Instance*, Attachments::Entry> attached_;
   std::vector<std::uint64_t> key_;  ///< scratch
   std::vector<std::unique_ptr<LaunchRecord>> records_;
   LaunchRecord* free_records_ = nullptr;

@@ -13,13 +13,15 @@
 namespace refrain::runtime {
 
 AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points,
-                                   std::span<const AnyField> fields) {
+                                   std::span<const AnyField> fields, Where where) {
+  check_not_planning();
+  const std::string who = "region at " + to_string(where);
   std::vector<data::FieldColumn> columns;
   for (const AnyField& field : fields) {
-    check_field(field, "region");
+    check_field(field, who);
     for (const data::FieldColumn& other : columns)
       if (other.name == field.name)
-        throw UsageError("a region cannot have two fields named '" + other.name + "'");
+        throw UsageError(who + ": a region cannot have two fields named '" + other.name + "'");
     columns.push_back({std::string(field.name), field.key, *field.type});
   }
   data::RegionTree& tree = forest_.create(points, std::move(columns));
@@ -92,7 +94,8 @@ analysis::FieldState& ContextImpl::field_state(const AnyRegion& region, const An
     std::string text = who + ": " + region.name() + " has no field '" + std::string(field.name) +
                        "' of type " + std::string(field.type->name) + "; it has";
     for (const data::FieldColumn& column : tree.fields())
-      text += " '" + column.name + "' (" + std::string(column.type.name) + ")";
+      text += " '" + column.name + "' (" + std::string(column.type.name) + "),";
+    text.pop_back();
     throw UsageError(text);
   }
   if (&tree.forest() == &forest_) return analysis::TreeState::of(tree).field(tree, *index);

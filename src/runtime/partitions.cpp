@@ -13,6 +13,7 @@ namespace refrain {
 using namespace runtime::partition_calls;
 
 AnyPartition Context::make_blocks(const AnyRegion& region, const Point<3>& colours, Where where) {
+  impl_.check_caller("blocks", where);
   const auto place = impl_.place_of(region, at("blocks", where).c_str());
   const IndexSpaceRef& points = points_of(region);
   for (int d = 0; d < points->dim(); ++d)
@@ -28,6 +29,7 @@ AnyPartition Context::make_blocks(const AnyRegion& region, const Point<3>& colou
 
 AnyPartition Context::make_blocks_of_size(const AnyRegion& region, const Point<3>& size,
                                           Where where) {
+  impl_.check_caller("blocks_of_size", where);
   const auto place = impl_.place_of(region, at("blocks_of_size", where).c_str());
   const IndexSpaceRef& points = points_of(region);
   for (int d = 0; d < points->dim(); ++d)
@@ -43,6 +45,7 @@ AnyPartition Context::make_blocks_of_size(const AnyRegion& region, const Point<3
 }
 
 AnyPartition Context::make_halo(const AnyPartition& pieces, const Point<3>& width, Where where) {
+  impl_.check_caller("halo", where);
   impl_.check_usable(pieces, at("halo", where).c_str());
   const AnyRegion parent = parent_of(pieces);
   const auto place = impl_.place_of(parent, at("halo", where).c_str());
@@ -54,6 +57,7 @@ AnyPartition Context::make_halo(const AnyPartition& pieces, const Point<3>& widt
 
 AnyPartition Context::make_interior(const AnyPartition& pieces, const Point<3>& width,
                                     Where where) {
+  impl_.check_caller("interior", where);
   impl_.check_usable(pieces, at("interior", where).c_str());
   const AnyRegion parent = parent_of(pieces);
   const auto place = impl_.place_of(parent, at("interior", where).c_str());
@@ -67,6 +71,7 @@ AnyPartition Context::make_interior(const AnyPartition& pieces, const Point<3>& 
 AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSpace& colours,
                                        const Projection& transform, const Rect<3>& extent,
                                        Where where) {
+  impl_.check_caller("restrict_to", where);
   const auto place = impl_.place_of(region, at("restrict_to", where).c_str());
   data::AffineMap map;
   if (const Projection::Impl* impl = transform.impl()) {
@@ -88,6 +93,7 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSp
 
 AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition& b,
                                        SetOperation operation, Where where) {
+  impl_.check_caller("combination of partitions", where);
   impl_.check_usable(a, at("combination of partitions", where).c_str());
   impl_.check_usable(b, at("combination of partitions", where).c_str());
   if (colours_of(a) != colours_of(b))
@@ -118,6 +124,7 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
 
 AnyPartition Context::make_explicit(const AnyRegion& region,
                                     const std::vector<AnyIndexSpace>& pieces, Where where) {
+  impl_.check_caller("partition", where);
   const auto place = impl_.place_of(region, at("partition", where).c_str());
   std::vector<IndexSpaceRef> spaces;
   spaces.reserve(pieces.size());

@@ -77,6 +77,7 @@ bool holds_rects(const AnyField& field, int dim, const std::string& who) {
 
 AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& field,
                                      const AnyIndexSpace& colours, Where where) {
+  impl_.check_caller("by_colour", where);
   const std::string who = at("by_colour", where);
   const auto place = impl_.place_of(region, who.c_str());
   const IndexSpaceRef& space = colours.shared().space;
@@ -95,6 +96,7 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
 
 AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pieces,
                                  const AnyField& field, Where where) {
+  impl_.check_caller("image", where);
   const std::string who = at("image", where);
   impl_.check_usable(pieces, who.c_str());
   const auto place = impl_.place_of(target, who.c_str());
@@ -111,6 +113,7 @@ AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pi
 
 AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition& pieces,
                                     const AnyField& field, Where where) {
+  impl_.check_caller("preimage", where);
   const std::string who = at("preimage", where);
   impl_.check_usable(pieces, who.c_str());
   const auto place = impl_.place_of(source, who.c_str());

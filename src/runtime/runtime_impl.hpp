@@ -16,6 +16,7 @@
 #include "exec/executor.hpp"
 #include "refrain/mapper.hpp"
 #include "refrain/runtime.hpp"
+#include "runtime/attachments.hpp"
 
 namespace refrain::runtime {
 
@@ -36,12 +37,16 @@ class RuntimeImpl {
   RuntimeImpl(const RuntimeImpl&) = delete;
 
   void run(const std::function<void(Context&)>& program);
+  /// After the last run: what --refrain:stats, timeline and graph ask for. Throws Error when not all could be
+  /// written.
+  void write_reports();
 
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] exec::Executor& executor() { return *executor_; }
   [[nodiscard]] analysis::Memories& memories() { return memories_; }
   [[nodiscard]] const std::shared_ptr<data::TreeGraveyard>& graveyard() const { return graveyard_; }
+  [[nodiscard]] Attachments& attachments() { return attachments_; }
   [[nodiscard]] Mapper& mapper() { return *mapper_; }
   void set_mapper(std::unique_ptr<Mapper> mapper);
   /// Of each context's scope.
@@ -72,6 +77,7 @@ class RuntimeImpl {
   Machine machine_;
   analysis::Memories memories_;
   std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
+  Attachments attachments_;
   std::unique_ptr<Mapper> mapper_;
   std::unique_ptr<exec::Executor> executor_;
   analysis::GraphLog* graph_log_ = nullptr;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
+#include <stdexcept>
 
 #include "support/expect_error.hpp"
 
@@ -60,9 +62,32 @@ TEST(DataErrors, CopyThatTheSourceCannotServe) {
 }
 
 TEST(DataErrors, TwoFieldsOfOneName) {
-  expect_error<UsageError>(small_machine(), {"two fields", "'mass'"}, [](Context& context) {
-    context.region(Rect1{0, 7}, mass, Field<float>{"mass"});
+  expect_error<UsageError>(small_machine(), {"region at", "@", "two fields", "'mass'"},
+                           [](Context& context) {
+                             next_line_fails();
+                             context.region(Rect1{0, 7}, mass, Field<float>{"mass"});
+                           });
+}
+
+TEST(DataErrors, CoordinatesOutOfRange) {
+  constexpr Coord far = Coord{1} << 61;
+  expect_error<UsageError>(small_machine(), {"region at", "@", "2^60"}, [](Context& context) {
+    next_line_fails();
+    context.region(Rect1{0, far}, mass);
   });
+  expect_error<UsageError>(small_machine(), {"region at", "@", "2^60"}, [](Context& context) {
+    next_line_fails();
+    context.region(Rect3{{0, 0, -far}, {1, 1, 1}}, mass);
+  });
+}
+
+TEST(DataErrors, FieldsThatTheRegionHasAreListed) {
+  expect_error<UsageError>(small_machine(), {"it has 'mass' (double), 'weight' (double)"},
+                           [](Context& context) {
+                             constexpr Field<double> weight{"weight"};
+                             auto cells = context.region(Rect1{0, 7}, mass, weight);
+                             context.fill(cells, charge, 1.0F);
+                           });
 }
 
 TEST(DataErrors, FieldThatTheRegionDoesNotHave) {
@@ -155,6 +180,72 @@ TEST(DataErrors, AttachedMemory) {
     context.detach(cells, mass);
     (void)context.access<Read>(cells[mass]);
   });
+}
+
+TEST(DataErrors, MemoryAttachedTwice) {
+  struct Both {
+    double first, second;
+  };
+  constexpr Field<double> weight{"weight"};
+  std::array<Both, 8> memory{};
+  double* const second = &memory[0].second;
+  const auto refused = [&](const std::function<void(Context&, const Region<1>&)>& again) {
+    expect_error<UsageError>(small_machine(),
+                             {"attach at", "@", "'weight'", "shares bytes",
+                              "field 'mass' of region 0, attached at data_test.cpp:"},
+                             [&](Context& context) {
+                               auto cells = context.region(Rect1{0, 7}, mass, weight);
+                               context.attach(cells, mass, &memory[0].first, {{sizeof(Both)}});
+                               again(context, cells);
+                             });
+  };
+  refused([&](Context& context, const Region<1>& cells) {
+    next_line_fails();
+    context.attach(cells, weight, &memory[0].first);
+  });
+  refused([&](Context& context, const Region<1>&) {
+    auto others = context.region(Rect1{0, 0}, weight);
+    next_line_fails();
+    context.attach(others, weight, &memory[7].first);
+  });
+  // Interleaved, or one after the other, it is each time another's.
+  Runtime runtime(small_machine());
+  for (int run = 0; run < 2; ++run)
+    runtime.run([&](Context& context) {
+      auto cells = context.region(Rect1{0, 7}, mass, weight);
+      auto others = context.region(Rect1{0, 7}, mass);
+      context.attach(cells, mass, &memory[0].first, {{sizeof(Both)}});
+      context.attach(cells, weight, second, {{sizeof(Both)}});
+      context.detach(cells, mass);
+      context.attach(others, mass, &memory[0].first, {{sizeof(Both)}});
+      context.destroy(others);
+      context.attach(cells, mass, &memory[0].first, {{sizeof(Both)}});
+    });
+  EXPECT_THROW(runtime.run([&](Context& context) {
+    context.attach(context.region(Rect1{0, 7}, mass), mass, &memory[0].first, {{sizeof(Both)}});
+    throw std::runtime_error("never mind");
+  }),
+               std::runtime_error);
+  runtime.run([&](Context& context) {
+    context.attach(context.region(Rect1{0, 7}, mass), mass, &memory[0].first, {{sizeof(Both)}});
+  });
+}
+
+// A task's own context knows of what the program has attached.
+TEST(DataErrors, MemoryAttachedTwiceByATaskOfItsOwn) {
+  static std::array<double, 8> memory{};
+  static const Task nested{"nested", [](Context& context) {
+                             auto mine = context.region(Rect1{0, 1}, mass);
+                             context.attach(mine, mass, &memory[6]);
+                           }};
+  expect_error<TaskFailed>(small_machine(), {"task 'nested'", "attach at", "shares bytes", "@"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             next_line_fails();
+                             context.attach(cells, mass, memory.data());
+                             context.launch(nested);
+                             context.fence();
+                           });
 }
 
 TEST(DataErrors, MachineThatCannotBeRead) {

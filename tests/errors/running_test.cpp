@@ -51,6 +51,48 @@ TEST(RunningErrors, ContextOfTheLauncherInABody) {
       });
 }
 
+TEST(RunningErrors, DataCallsOfTheLauncherInABody) {
+  const auto refused = [](const char* call, auto&& f) {
+    SCOPED_TRACE(call);
+    expect_error<TaskFailed>(
+        checked(),
+        {"'outer'", std::string(call) + " at running_test.cpp:", "belongs to another task"},
+        [&](Context& context) {
+          auto cells = context.region(Rect1{0, 7}, mass, charge);
+          auto halves = context.blocks(cells, 2);
+          const Task outer{"outer", [&](ReadWrite<double>) { f(context, cells, halves); }};
+          context.launch(outer, cells[mass]);
+          context.fence();
+        });
+  };
+  using Cells = const Region<1>&;
+  using Halves = const Partition<1>&;
+  refused("region", [](Context& c, Cells, Halves) { c.region(Rect1{0, 7}, mass); });
+  refused("destroy", [](Context& c, Cells cells, Halves) { c.destroy(cells); });
+  refused("destroy", [](Context& c, Cells, Halves halves) { c.destroy(halves); });
+  refused("fill", [](Context& c, Cells cells, Halves) { c.fill(cells, charge, 1.0); });
+  refused("copy", [](Context& c, Cells cells, Halves) { c.copy(cells[mass], cells[charge]); });
+  refused("blocks", [](Context& c, Cells cells, Halves) { c.blocks(cells, 4); });
+  refused("blocks_of_size", [](Context& c, Cells cells, Halves) { c.blocks_of_size(cells, 4); });
+  refused("halo", [](Context& c, Cells, Halves halves) { c.halo(halves, 1); });
+  refused("interior", [](Context& c, Cells, Halves halves) { c.interior(halves, 1); });
+  refused("combination of partitions",
+          [](Context& c, Cells, Halves halves) { c.unite(halves, halves); });
+  refused("partition", [](Context& c, Cells cells, Halves) {
+    c.partition(cells, std::vector<IndexSpace<1>>{Rect1{0, 3}});
+  });
+  refused("restrict_to", [](Context& c, Cells cells, Halves) {
+    c.restrict_to(cells, IndexSpace<1>(Rect1{0, 1}), shift(1), Rect1{0, 2});
+  });
+  constexpr Field<Point1> to{"to"};
+  refused("by_colour", [&](Context& c, Cells cells, Halves) {
+    c.by_colour(cells, to, IndexSpace<1>(Rect1{0, 1}));
+  });
+  refused("image", [&](Context& c, Cells cells, Halves halves) { c.image(cells, halves, to); });
+  refused("preimage",
+          [&](Context& c, Cells cells, Halves halves) { c.preimage(cells, halves, to); });
+}
+
 TEST(RunningErrors, ContextOnAnotherThread) {
   expect_error<UsageError>(checked(), {"fence at ", "the context belongs to another", "thread"},
                            [](Context& context) {
