@@ -93,24 +93,29 @@ void GraphFile::operation(const analysis::LoggedOperation& operation) {
   const std::string line =
       "  " + node_name(operation.scope, operation.seq) + " [label=" + quoted(label(operation)) +
       "," + std::string(node_style(operation.kind)) + ",tooltip=" + quoted(tooltip) + "];\n";
-  const std::lock_guard lock(mutex_);
-  out_ << line;
+  append(line);
 }
 
 void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
                      exec::EdgeKind kind) {
   const std::string line = "  " + node_name(scope, from) + " -> " + node_name(scope, to) + " [" +
                            std::string(edge_style(kind)) + "];\n";
+  append(line);
+}
+
+void GraphFile::append(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  out_ << line;
+  out_ << text;
+  if (!out_ && error_ == 0) error_ = errno;
 }
 
 void GraphFile::close() {
+  append("}\n");
   const std::lock_guard lock(mutex_);
-  out_ << "}\n";
   out_.close();
   if (!out_)
-    throw Error("the task graph cannot be written to '" + path_ + "': " + std::strerror(errno));
+    throw Error("the task graph cannot be written to '" + path_ +
+                "': " + std::strerror(error_ != 0 ? error_ : errno));
 }
 
 }  // namespace refrain::runtime

@@ -31,12 +31,14 @@ class GraphFile final : public analysis::GraphLog {
   void close();
 
  private:
+  void append(const std::string& text);
   [[nodiscard]] std::string label(const analysis::LoggedOperation& operation) const;
 
   const std::string path_;
   const Machine& machine_;
   std::mutex mutex_;
   std::ofstream out_;
+  int error_ = 0;  ///< errno of the first time that nothing could be written
 };
 
 }  // namespace refrain::runtime

@@ -1,9 +1,9 @@
 #include "runtime/reports.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "data/accumulator.hpp"
 #include "data/index_space.hpp"
@@ -47,12 +47,20 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
 
 Reports::~Reports() = default;
 
-void Reports::finish() noexcept {
-  try {
-    if (timeline_) timeline_->write(runtime_.options().timeline);
-    if (graph_) graph_->close();
-    if (runtime_.options().stats) write_statistics();
-  } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
+void Reports::write() {
+  if (std::exchange(written_, true)) return;
+  std::string faults;
+  const auto attempt = [&faults](const auto& write_one) {
+    try {
+      write_one();
+    } catch (const std::exception& error) {
+      faults += (faults.empty() ? "" : "\n") + std::string(error.what());
+    }
+  };
+  if (timeline_) attempt([this] { timeline_->write(runtime_.options().timeline); });
+  if (graph_) attempt([this] { graph_->close(); });
+  if (runtime_.options().stats) attempt([this] { write_statistics(); });
+  if (!faults.empty()) throw Error(faults);
 }
 
 void Reports::write_statistics() const {

@@ -22,9 +22,9 @@ class Reports {
   explicit Reports(RuntimeImpl& runtime);
   ~Reports();
 
-  /// Writes what was asked for. The executor must be idle. Errors go to standard error: the program has
-  /// its results by now.
-  void finish() noexcept;
+  /// Writes what was asked for, once. The executor must be idle, and nothing may run any more. Throws
+  /// Error when not all of it could be written, after the rest has been.
+  void write();
 
  private:
   void write_statistics() const;
@@ -34,6 +34,7 @@ class Reports {
   std::unique_ptr<profile::Timeline> timeline_;
   std::unique_ptr<TimelineListener> listener_;
   std::unique_ptr<GraphFile> graph_;
+  bool written_ = false;
 };
 
 }  // namespace refrain::runtime

@@ -5,6 +5,7 @@
 
 #include "refrain/error.hpp"
 #include "refrain/runtime.hpp"
+#include "runtime/runtime_impl.hpp"
 
 namespace refrain {
 
@@ -15,8 +16,9 @@ int run(int& argc, char** argv, const std::function<void(Context&)>& program) {
       std::printf("usage: %s [FLAGS]\n\n%s", argc > 0 ? argv[0] : "program", flags_help().c_str());
       return 0;
     }
-    Runtime runtime(options);
+    runtime::RuntimeImpl runtime(options);
     runtime.run(program);
+    runtime.write_reports();
     return 0;
   } catch (const std::exception& error) {
     std::fflush(stdout);

@@ -1,6 +1,7 @@
 #include "refrain/runtime.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "data/index_space.hpp"
 #include "machine/machine.hpp"
@@ -37,7 +38,14 @@ RuntimeImpl::RuntimeImpl(Options options)
       executor_(make_executor(options_, machine_)),
       reports_(std::make_unique<Reports>(*this)) {}
 
-RuntimeImpl::~RuntimeImpl() { reports_->finish(); }
+// A program that holds the Runtime itself has its results by now: it is told, no more.
+RuntimeImpl::~RuntimeImpl() {
+  try {
+    write_reports();
+  } catch (const Error& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
+}
+
+void RuntimeImpl::write_reports() { reports_->write(); }
 
 void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
   if (mapper == nullptr) throw UsageError("set_mapper: the mapper is null");
