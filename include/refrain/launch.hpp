@@ -87,19 +87,20 @@ void fill_requirement(Requirement& r, const Argument& argument) {
   }
 }
 
-/// Calls f(rank, point) for every point of a launch domain, in order.
-void for_each_launch_point(const LaunchDomain& domain,
-                           const std::function<void(std::size_t, const Point<3>&)>& f);
+/// Calls f(point) for every point of the launch's domain, in order. What it throws is told with the launch,
+/// whose by-value argument number `value` it makes.
+void for_each_launch_point(const LaunchRequest& launch, std::size_t value,
+                           const std::function<void(const Point<3>&)>& f);
 
 template <class T, class Argument>
-ValueSlot<T> make_slot(Argument&& argument, const LaunchDomain* domain) {
+ValueSlot<T> make_slot(Argument&& argument, const LaunchRequest& launch, std::size_t number) {
   using D = std::remove_cvref_t<Argument>;
   if constexpr (std::is_same_v<D, Future<T>>) {
     return ValueSlot<T>{std::in_place_index<1>, std::forward<Argument>(argument)};
   } else if constexpr (is_per_point<D>) {
     std::vector<T> values;
-    if (domain != nullptr)
-      for_each_launch_point(*domain, [&](std::size_t, const Point<3>& q) {
+    if (launch.domain != nullptr)
+      for_each_launch_point(launch, number, [&](const Point<3>& q) {
         if constexpr (requires { argument.f(restore_dimension<1>(q)); })
           values.push_back(argument.f(restore_dimension<1>(q)));
         else if constexpr (requires { argument.f(restore_dimension<2>(q)); })
@@ -119,17 +120,26 @@ ValueSlot<T> make_slot(Argument&& argument, const LaunchDomain* domain) {
   }
 }
 
+/// How many of a launch's first arguments are by-value arguments.
+template <class Parameters, std::size_t... I>
+constexpr std::size_t count_values(std::index_sequence<I...>) {
+  return (std::size_t{0} + ... +
+          (is_value<typename std::tuple_element_t<I, Parameters>::type> ? 1 : 0));
+}
+
 /// The by-value arguments, in order, as the tuple of slots that the task's body expects.
 template <class Values, class Parameters, class... Args>
-Values take_values(const LaunchDomain* domain, Args&&... args) {
-  auto one = [&]<class P, class A>(std::type_identity<P>, A&& argument) {
+Values take_values(const LaunchRequest& launch, Args&&... args) {
+  auto one = [&]<class P, class A>(std::type_identity<P>, std::size_t number, A&& argument) {
     if constexpr (is_value<P>)
-      return std::tuple(make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), domain));
+      return std::tuple(
+          make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), launch, number));
     else return std::tuple<>();
   };
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return Values(
-        std::tuple_cat(one(std::tuple_element_t<I, Parameters>{}, std::forward<Args>(args))...));
+    return Values(std::tuple_cat(one(std::tuple_element_t<I, Parameters>{},
+                                     count_values<Parameters>(std::make_index_sequence<I>{}),
+                                     std::forward<Args>(args))...));
   }
   (std::index_sequence_for<Args...>{});
 }

@@ -124,17 +124,14 @@ class Launcher {
 
     DescribedArguments<PlainTask<K>> described;
     described.template add_all<Group, Parameters>(args...);
-    Values values = take_values<Values, Parameters>(domain, std::forward<Args>(args)...);
-
-    LaunchRequest request;
-    request.task = plain_task(task).record().get();
+    LaunchRequest request(plain_task(task), where);
     request.domain = domain;
+    Values values = take_values<Values, Parameters>(request, std::forward<Args>(args)...);
     request.requirements = described.requirements;
     request.values = &values;
     request.value_ops = std::tuple_size_v<Values> > 0 ? &value_ops<Values> : nullptr;
     request.futures = {described.futures.data(), described.future_count};
     request.hints = hints_of(task);
-    request.where = where;
     request.wants_future = !std::is_void_v<Result>;
     if constexpr (std::is_void_v<Result>) {
       launch(request);

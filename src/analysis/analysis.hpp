@@ -93,6 +93,10 @@ struct FoldPayload {
   Instance* target = nullptr;
   data::IndexSpaceRef points;
   bool relaxed = false;  ///< others may be folded into the same points meanwhile
+  // Whose contribution it is, for messages.
+  const exec::NodeInfo* reducer =
+      nullptr;  ///< lasts as long as its launch, which the fold belongs to
+  int argument = 0;
 };
 
 /// Counted by the owner.

@@ -46,20 +46,27 @@ void run_fill(exec::Node& node, exec::Execution& execution) {
   fill.~FillPayload();
 }
 
-void run_fold(exec::Node& node, exec::Execution& execution) {
-  auto& fold = node.payload_as<FoldPayload>();
-  struct End {  // the operator is the program's, and may throw
-    FoldPayload& fold;
-    ~End() {
-      delete fold.accumulator;
-      fold.~FoldPayload();
-    }
-  } end{fold};
-  if (fold.accumulator == nullptr || execution.failure != nullptr) return;
+void fold(const FoldPayload& fold) {
   const Instance& target = *fold.target;
   if (target.accumulator != nullptr)
     fold.accumulator->fold_into(*fold.points, *target.accumulator, fold.relaxed);
   else fold.accumulator->fold_into(*fold.points, target.zero, target.stride, fold.relaxed);
+}
+
+// The operator is the program's, and may throw.
+void run_fold(exec::Node& node, exec::Execution& execution) {
+  auto& payload = node.payload_as<FoldPayload>();
+  try {
+    if (payload.accumulator != nullptr && execution.failure == nullptr) fold(payload);
+  } catch (...) {
+    exec::fail(node, std::current_exception(),
+               exec::operation_name(payload.reducer, exec::NodeKind::task) + ", argument " +
+                   std::to_string(payload.argument) + " (" + payload.target->field->describe() +
+                   ", points " + data::to_string(*payload.points) +
+                   "): folding what it contributed");
+  }
+  delete payload.accumulator;
+  payload.~FoldPayload();
 }
 
 }  // namespace
@@ -132,12 +139,13 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
                                   const ReductionOp* relaxed, const Origin& origin) {
   make_valid(field, footprint, target, origin);
   exec::Node& fold = scope_.allocate(sizeof(FoldPayload));
-  auto& payload =
-      *::new (fold.payload()) FoldPayload{nullptr, &target, footprint.points, relaxed != nullptr};
+  auto& payload = *::new (fold.payload()) FoldPayload{
+      nullptr, &target, footprint.points, relaxed != nullptr, origin.info, origin.argument};
   fold.kind = exec::NodeKind::fold;
   fold.run = run_fold;
   fold.info = &fold_info;
   fold.flags = exec::kFold;
+  fold.record = reducer.node->record;
   exec::ReducerGate::attach_fold(reducer, fold);
   log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
   Edges edges = edges_to(fold);

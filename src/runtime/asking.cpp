@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/exception_text.hpp"
 #include "mapping/default_mapper.hpp"
 #include "mapping/validate.hpp"
 #include "runtime/context_impl.hpp"
@@ -44,11 +45,19 @@ class Question {
                        request_.requirements[i].partition.tree != nullptr};
     }
     mapping::map_by_default(input_, bodies_, answer);
-    mapper_.map(input_, answer);
+    try {
+      mapper_.map(input_, answer);
+    } catch (...) { fail_around(name() + " threw"); }
     mapping::validate(mapper_, input_, answer);
   }
 
  private:
+  [[nodiscard]] std::string name() const {
+    return "mapper '" + std::string(mapper_.name()) + "' for " +
+           exec::launch_name(input_.task, input_.where) +
+           (input_.group ? ", point " + data::to_string(input_.point, input_.dim) : "");
+  }
+
   Mapper& mapper_;
   const LaunchPlan& plan_;
   const LaunchRequest& request_;

@@ -130,7 +130,7 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
   } catch (...) {
     // What is left of the launch will not run: no memory for it, or nothing to read.
     for (std::uint32_t left = rank; left < points; ++left) record.point_done();
-    record.unreclaimed -= points - rank;
+    record.unreclaimed -= plan.nodes(points - rank);
     if (record.unreclaimed == 0) release(record);
     if (!grants_.empty()) lend(plan, nullptr);
     throw;

@@ -5,9 +5,11 @@
 #include <functional>
 #include <string>
 
+#include "base/exception_text.hpp"
 #include "data/shared_index_space.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launch.hpp"
+#include "runtime/launch_plan.hpp"
 
 namespace refrain::detail {
 
@@ -48,10 +50,25 @@ data::IndexSpaceRef space_of(const LaunchDomain& domain) {
   return recent.find(domain.dim, domain.rect);
 }
 
-void for_each_launch_point(const LaunchDomain& domain,
-                           const std::function<void(std::size_t, const Point<3>&)>& f) {
-  std::size_t rank = 0;
-  space_of(domain)->for_each_point([&](const Point<3>& p) { f(rank++, p); });
+data::IndexSpaceRef domain_of(const LaunchRequest& launch) {
+  try {
+    return space_of(*launch.domain);
+  } catch (const UsageError& error) {
+    throw UsageError(runtime::launch_name(launch) + ", its domain: " + error.what());
+  }
+}
+
+void for_each_launch_point(const LaunchRequest& launch, std::size_t value,
+                           const std::function<void(const Point<3>&)>& f) {
+  domain_of(launch)->for_each_point([&](const Point<3>& p) {
+    try {
+      f(p);
+    } catch (...) {
+      fail_around(runtime::launch_name(launch) + ", by-value argument " + std::to_string(value) +
+                  ": the function of per_point threw for point " +
+                  data::to_string(p, launch.domain->dim));
+    }
+  });
 }
 
 }  // namespace refrain::detail

@@ -10,5 +10,7 @@ namespace refrain::detail {
 
 /// The points of the domain, in its number of dimensions. Any thread.
 [[nodiscard]] data::IndexSpaceRef space_of(const LaunchDomain& domain);
+/// Those of a group launch; errors name it.
+[[nodiscard]] data::IndexSpaceRef domain_of(const LaunchRequest& launch);
 
 }  // namespace refrain::detail

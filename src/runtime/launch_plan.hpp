@@ -104,6 +104,8 @@ struct LaunchPlan {
                                [](const Tree& used) { return used.tree->uid() != used.uid; });
   }
 
+  /// How many nodes so many points are: tasks and their folds.
+  [[nodiscard]] std::uint64_t nodes(std::uint64_t count) const { return count * (1 + reductions); }
   [[nodiscard]] std::span<PlannedArgument> arguments_of(std::size_t rank) {
     return {arguments.data() + rank * argument_count, argument_count};
   }

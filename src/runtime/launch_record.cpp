@@ -58,7 +58,7 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
   record->call = calls_ - 1;
   // Relaxed: publication of the nodes orders it before any point runs.
   record->unfinished.store(points, std::memory_order_relaxed);
-  record->unreclaimed = points;
+  record->unreclaimed = plan.nodes(points);
   if (plan.in_flight++ == 0)
     for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
   try {

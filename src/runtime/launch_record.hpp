@@ -28,7 +28,7 @@ struct LaunchRecord {
   std::uint64_t call = 0;
   // acq_rel decrements: the last point sees what the others did with the values.
   std::atomic<std::uint32_t> unfinished{0};  ///< points that have not run
-  std::uint32_t unreclaimed = 0;             ///< nodes that have not come back (owner)
+  std::uint64_t unreclaimed = 0;             ///< nodes, folds too, that have not come back (owner)
   bool holds_something = false;              ///< values or futures, which the last point ends
   void* values = nullptr;
   const ValueOps* value_ops = nullptr;

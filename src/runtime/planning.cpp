@@ -5,6 +5,7 @@
 
 #include "analysis/independence.hpp"
 #include "base/assert.hpp"
+#include "base/exception_text.hpp"
 #include "data/projection.hpp"
 #include "data/shared_index_space.hpp"
 #include "refrain/error.hpp"
@@ -19,6 +20,34 @@ namespace {
 
 std::string argument_of(const LaunchRequest& request, std::size_t i) {
   return launch_name(request) + ", argument " + std::to_string(i);
+}
+
+Point<3> colour_of(const LaunchPlan& plan, std::size_t rank, const Requirement& r,
+                   const std::string& who) {
+  const Point<3>& point = plan.points[rank].point;
+  try {
+    return data::project(r.projection.impl(), point);
+  } catch (...) {
+    fail_around(who + ": projection " + data::describe(r.projection.impl()) + " threw for point " +
+                data::to_string(point, plan.dim));
+  }
+}
+
+[[noreturn]] void fail_colour(const LaunchPlan& plan, std::size_t rank, const Requirement& r,
+                              const Point<3>& colour, const std::string& who) {
+  const data::IndexSpaceRef& colours = r.partition.tree->partition(r.partition.index).colours;
+  int dim = colours->dim();
+  for (int d = dim; d < 3; ++d)
+    if (colour[d] != 0) dim = d + 1;
+  const bool surplus = dim > colours->dim();
+  throw UsageError(who + ": point " + data::to_string(plan.points[rank].point, plan.dim) +
+                   " gets colour " + data::to_string(colour, dim) + " by projection " +
+                   data::describe(r.projection.impl()) + ", which " + r.partition.name() +
+                   " does not have: its colours are " +
+                   data::to_string(colours->bounds(), colours->dim()) +
+                   (surplus ? ", of " + std::to_string(colours->dim()) +
+                                  " dimensions: the coordinates beyond those must be 0"
+                            : std::string()));
 }
 
 }  // namespace
@@ -75,11 +104,7 @@ void ContextImpl::plan_points(LaunchPlan& plan, const LaunchRequest& request) {
     plan.points.resize(1);
     return;
   }
-  try {
-    plan.domain = detail::space_of(*request.domain);
-  } catch (const UsageError& error) {
-    throw UsageError(launch_name(request) + ", its domain: " + error.what());
-  }
+  plan.domain = detail::domain_of(request);
   plan.dim = plan.domain->dim();
   if (plan.domain->volume() > std::numeric_limits<std::uint32_t>::max())
     throw UsageError(launch_name(request) +
@@ -106,15 +131,9 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
       if (r.partition.tree != nullptr) {
         const data::RegionTree& tree = *r.partition.tree;
         const data::PartitionNode& partition = tree.partition(r.partition.index);
-        const Point<3>& point = plan.points[rank].point;
-        const Point<3> colour = data::project(r.projection.impl(), point);
+        const Point<3> colour = colour_of(plan, rank, r, who);
         const auto colour_rank = partition.colours->rank(colour);
-        if (!colour_rank)
-          throw UsageError(who + ": point " + data::to_string(point, plan.dim) + " gets colour " +
-                           data::to_string(colour, partition.colours->dim()) + " by projection " +
-                           data::describe(r.projection.impl()) + ", which " + r.partition.name() +
-                           " does not have: its colours are " +
-                           data::to_string(partition.colours->bounds(), partition.colours->dim()));
+        if (!colour_rank) fail_colour(plan, rank, r, colour, who);
         argument.region =
             tree.handle(partition.first_child + static_cast<std::uint32_t>(*colour_rank));
       } else {

@@ -59,22 +59,6 @@ TEST(AbuseErrors, OperatorThatThrows) {
                              const auto sum = context.reduce(values, Refusing{});
                              static_cast<void>(sum.get());
                            });
-  using Refuse = Reduce<Refusing, double>;
-  static const DynamicTask touch{
-      "touch", [](const TaskFrame& frame) {
-        // Without folding here: the accumulator's own slot.
-        *reinterpret_cast<double*>(frame.arguments[0].contribution({1, 0, 0})) = 2;
-      }};
-  static_assert(Refuse::privilege == Privilege::reduce);
-  expect_error<TaskFailed>(small_machine(), {"fold", "no sum of these"}, [](Context& context) {
-    auto cells = context.region(Rect1{0, 7}, mass);
-    const Requirement requirement =
-        Requirement::of(cells, mass, Privilege::reduce, &reduction_op<Refusing, double>);
-    LaunchRequest request(touch);
-    request.requirements = {&requirement, 1};
-    context.launch(request);
-    context.fence();
-  });
 }
 
 struct Unmovable {

@@ -14,10 +14,9 @@ namespace {
 
 std::vector<Point<3>> points_of(const LaunchDomain& domain) {
   std::vector<Point<3>> points;
-  for_each_launch_point(domain, [&](std::size_t rank, const Point<3>& p) {
-    EXPECT_EQ(rank, points.size());
-    points.push_back(p);
-  });
+  LaunchRequest launch;
+  launch.domain = &domain;
+  for_each_launch_point(launch, 0, [&](const Point<3>& p) { points.push_back(p); });
   return points;
 }
 

@@ -1,0 +1,137 @@
+// What the program's own functions throw while a launch is made or a contribution folded: mappers,
+// projections, per_point, operators. The message names the launch; the exception itself is nested in it.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+
+#include "support/expect_error.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> mass{"mass"};
+
+struct Trouble : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+const Task look{"look", [](Read<double>, Coord, Coord) {}};
+
+class Failing : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "failing"; }
+  void map(const MappingInput& input, MappingOutput&) override {
+    if (input.rank == 1) throw Trouble("no idea");
+  }
+};
+
+template <class F>
+void expect_nested(F&& fails) {
+  try {
+    fails();
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) { EXPECT_THROW(std::rethrow_if_nested(error), Trouble); }
+}
+
+TEST(CallbackErrors, Mapper) {
+  Runtime runtime(small_machine());
+  runtime.set_mapper(std::make_unique<Failing>());
+  try {
+    runtime.run([](Context& context) {
+      auto blocks = context.blocks(context.region(Rect1{0, 7}, mass), 2);
+      expect_nested([&] { context.launch(look, 2, blocks[mass], 1, 2); });
+      next_line_fails();
+      context.launch(look, 2, blocks[mass], 1, 2);
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) {
+    expect_words(error.what(),
+                 {"mapper 'failing'", "task 'look' launched at", "@", "point 1", "no idea"});
+  }
+}
+
+TEST(CallbackErrors, Projection) {
+  const auto lost = Projection::function("lost", [](const Point<3>& p, std::uint64_t) {
+    return p[0] < 2 ? p : throw Trouble("which way?");
+  });
+  expect_error<UsageError>(
+      small_machine(),
+      {"task 'look' launched at", "@", "argument 0", "projection lost", "point 2", "which way?"},
+      [&](Context& context) {
+        auto blocks = context.blocks(context.region(Rect1{0, 7}, mass), 4);
+        expect_nested([&] { context.launch(look, 3, blocks.at(lost)[mass], 1, 2); });
+        next_line_fails();
+        context.launch(look, 3, blocks.at(lost)[mass], 1, 2);
+      });
+}
+
+TEST(CallbackErrors, PerPoint) {
+  const auto choose =
+      per_point([](Point1 p) { return p[0] < 3 ? p[0] : throw Trouble("too many"); });
+  expect_error<UsageError>(
+      small_machine(),
+      {"task 'look' launched at", "@", "by-value argument 1", "per_point", "point 3", "too many"},
+      [&](Context& context) {
+        auto blocks = context.blocks(context.region(Rect1{0, 7}, mass), 4);
+        expect_nested([&] { context.launch(look, 4, blocks[mass], 1, choose); });
+        next_line_fails();
+        context.launch(look, 4, blocks[mass], 1, choose);
+      });
+}
+
+TEST(CallbackErrors, SurplusCoordinatesOfAColour) {
+  const auto plane = Projection::function("plane", [](const Point<3>& p, std::uint64_t) {
+    return Point<3>{p[0], 1, 0};
+  });
+  expect_error<UsageError>(small_machine(),
+                           {"task 'look' launched at", "@", "argument 0", "point 0", "plane",
+                            "1 dimensions", "must be 0"},
+                           [&](Context& context) {
+                             auto blocks = context.blocks(context.region(Rect1{0, 7}, mass), 4);
+                             next_line_fails();
+                             context.launch(look, 2, blocks.at(plane)[mass], 1, 2);
+                           });
+}
+
+struct Refusing {
+  static constexpr std::string_view name = "refusing";
+  template <class T>
+  static constexpr T identity() {
+    return T{};
+  }
+  template <class T>
+  static T fold(T, T) {
+    throw Trouble("no sum of these");
+  }
+};
+
+// The body only writes its contribution down; the operator throws when it is folded into the region.
+TEST(CallbackErrors, OperatorWhileFolding) {
+  static const DynamicTask touch{
+      "touch", [](const TaskFrame& frame) {
+        *reinterpret_cast<double*>(frame.arguments[1].contribution({1, 0, 0})) = 2;
+      }};
+  for (const int times : {1, 200}) {  // the launch may have come back long before
+    expect_error<TaskFailed>(
+        small_machine(),
+        {"task 'touch' launched at", "@", "argument 1", "'mass'", "region 0", "[0..3]",
+         "no sum of these"},
+        [&](Context& context) {
+          auto cells = context.region(Rect1{0, 7}, mass);
+          auto halves = context.blocks(cells, 2);
+          const Requirement requirements[] = {
+              Requirement::of(halves(1), mass, Privilege::read),
+              Requirement::of(halves(0), mass, Privilege::reduce, &reduction_op<Refusing, double>)};
+          next_line_fails();
+          LaunchRequest request(touch);
+          request.requirements = requirements;
+          for (int i = 0; i < times; ++i) context.launch(request);
+          context.fence();
+        });
+  }
+}
+
+}  // namespace
+}  // namespace refrain::test
