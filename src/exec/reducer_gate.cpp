@@ -8,16 +8,16 @@ namespace refrain::exec {
 
 void ReducerGate::enroll(Node& reducer) {
   const std::lock_guard lock(mutex_);
-  const auto at =
-      std::upper_bound(entries_.begin(), entries_.end(), reducer.seq,
-                       [](std::uint64_t seq, const Entry& entry) { return seq < entry.seq; });
-  entries_.insert(at, Entry{reducer.seq, &reducer, std::max(1U, reducer.reduction)});
+  entries_.push_back({reducer.seq, &reducer, std::max(1U, reducer.reduction)});
 }
 
 std::deque<ReducerGate::Entry>::iterator ReducerGate::find(std::uint64_t seq) {
-  const auto at =
-      std::lower_bound(entries_.begin(), entries_.end(), seq,
-                       [](const Entry& entry, std::uint64_t s) { return entry.seq < s; });
+  auto at = std::lower_bound(entries_.begin(), entries_.end(), seq,
+                             [](const Entry& entry, std::uint64_t s) { return entry.seq < s; });
+  if (at == entries_.end() || at->seq != seq) {
+    at = std::find_if(entries_.begin(), entries_.end(),
+                      [seq](const Entry& entry) { return entry.seq == seq; });
+  }
   REFRAIN_ASSERT(at != entries_.end() && at->seq == seq, "a reducer must be enrolled and unfolded");
   return at;
 }

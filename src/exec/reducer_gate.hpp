@@ -3,7 +3,7 @@
 // has been folded into the region.
 //
 // Rules. At most `capacity` reducers hold an accumulator, and among the reducers that are ready, the
-// one launched first starts first. The oldest reducer that has not been folded may start even when all
+// one enrolled first starts first: launch order, in which predecessors come first. The oldest reducer that has not been folded may start even when all
 // slots are taken: the folds of younger ones may have to wait for its own, so making it wait could
 // last for ever. It depends on older operations only, and all older reducers are folded, so it does
 // become ready. Hence never more than capacity + 1 accumulators, and never a deadlock.
@@ -14,7 +14,9 @@
 // its reducer failed, so the slot always comes back.
 //
 // Threads: enroll, set_folds and attach_fold are the scope owner's; admit and folded any thread's. One
-// lock per gate. Memory: one entry per reducer in flight, allocated as their number grows.
+// lock per gate. Memory: one entry per reducer in flight, allocated as their number grows. Finding one is a
+// binary search while they are enrolled in the order of their numbers; those of replays, which are
+// reserved beforehand, may not be when several replays are issued by turns.
 
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +62,7 @@ class ReducerGate {
   Node* start_ready();
 
   mutable std::mutex mutex_;
-  std::deque<Entry> entries_;  ///< those not folded yet, by seq; mostly the oldest leaves next
+  std::deque<Entry> entries_;  ///< those not folded yet, as enrolled; mostly the oldest leaves next
   int capacity_;
   int held_ = 0;
   int ready_ = 0;
