@@ -106,13 +106,9 @@ class StaticExecutor {
     refrain::exec::Sleeper sleeper;
   };
 
-  // The deque holds pointers that it never looks behind.
-  static refrain::exec::Node* erase(StaticNode* node) {
-    return reinterpret_cast<refrain::exec::Node*>(node);
-  }
-  static StaticNode* restore(refrain::exec::Node* node) {
-    return reinterpret_cast<StaticNode*>(node);
-  }
+  // The deque holds words.
+  static std::uintptr_t erase(StaticNode* node) { return reinterpret_cast<std::uintptr_t>(node); }
+  static StaticNode* restore(std::uintptr_t word) { return reinterpret_cast<StaticNode*>(word); }
 
   void push(Slot& slot, StaticNode* node) {
     slot.deque.push(erase(node));
@@ -120,10 +116,10 @@ class StaticExecutor {
   }
 
   StaticNode* find(Slot& slot) {
-    if (auto* node = slot.deque.take()) return restore(node);
+    if (const auto word = slot.deque.take()) return restore(word);
     for (const auto& victim : slots_) {
       while (victim.get() != &slot && !victim->deque.looks_empty()) {
-        if (auto* node = victim->deque.steal()) return restore(node);
+        if (const auto word = victim->deque.steal()) return restore(word);
       }
     }
     return nullptr;

@@ -8,6 +8,7 @@
 
 #include <span>
 
+#include "exec/executor.hpp"
 #include "exec/failure.hpp"
 #include "exec/node.hpp"
 #include "exec/reducer_gate.hpp"

@@ -46,6 +46,7 @@ const Node* first_unfinished(const WaitRecord& wait) {
 
 std::string end_of_chain(const Node& node) {
   if (node.flags & kManual) return ", which is still open";
+  if (node.flags & kStandIn) return ", which is replayed and not done";
   if (node.pending.load(std::memory_order_relaxed) == Node::kUnpublished)
     return ", which is not launched yet";
   if (node.flags & kReducer) return ", which waits for an accumulator";

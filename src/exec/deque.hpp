@@ -1,9 +1,9 @@
 #pragma once
-// A work-stealing deque of ready nodes: the owner pushes and takes at the bottom, last in first out,
+// A work-stealing deque of words (0: none): the owner pushes and takes at the bottom, last in first out,
 // other threads steal at the top (D. Chase, Y. Lev, "Dynamic circular work-stealing deque", SPAA 2005).
 //
 // Who calls what: push, take: the owner. steal, looks_empty: any thread. Everything that the owner
-// wrote before push is visible to the thread that gets the node. Destroy it when no thread calls it.
+// wrote before push is visible to the thread that gets the word. Destroy it when no thread calls it.
 //
 // Orders. `top_` and `bottom_` are sequentially consistent throughout: take must announce the lower
 // bottom before it looks at top, steal must look at top before bottom, and a push must be visible
@@ -20,8 +20,6 @@
 
 namespace refrain::exec {
 
-struct Node;
-
 class Deque {
  public:
   explicit Deque(std::int64_t capacity = 1024) {
@@ -31,52 +29,52 @@ class Deque {
   Deque(const Deque&) = delete;
   Deque& operator=(const Deque&) = delete;
 
-  void push(Node* node) {
+  void push(std::uintptr_t word) {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     // acquire: partner of the exchange in steal; a slot is reused only after its thief has read it.
     const std::int64_t top = top_.load(std::memory_order_acquire);
     if (bottom - top >= array_.load(std::memory_order_relaxed)->size) grow(top, bottom);
-    array_.load(std::memory_order_relaxed)->slot(bottom).store(node, std::memory_order_relaxed);
+    array_.load(std::memory_order_relaxed)->slot(bottom).store(word, std::memory_order_relaxed);
     bottom_.store(bottom + 1, std::memory_order_seq_cst);
   }
 
-  Node* take() {
+  std::uintptr_t take() {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     // Nobody but the owner raises bottom, so an empty deque is known without announcing anything.
-    if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
+    if (top_.load(std::memory_order_relaxed) > bottom) return 0;
     bottom_.store(bottom, std::memory_order_seq_cst);
     std::int64_t top = top_.load(std::memory_order_seq_cst);
     if (top > bottom) {
       bottom_.store(bottom + 1, std::memory_order_relaxed);
-      return nullptr;
+      return 0;
     }
-    Node* node =
+    std::uintptr_t word =
         array_.load(std::memory_order_relaxed)->slot(bottom).load(std::memory_order_relaxed);
     if (top == bottom) {
       // The last one: a thief may be after it as well.
       if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst,
                                         std::memory_order_relaxed)) {
-        node = nullptr;
+        word = 0;
       }
       bottom_.store(bottom + 1, std::memory_order_relaxed);
     }
-    return node;
+    return word;
   }
 
-  /// The oldest node; null when empty or when another thread was quicker.
-  Node* steal() {
+  /// The oldest one; null when empty or when another thread was quicker.
+  std::uintptr_t steal() {
     std::int64_t top = top_.load(std::memory_order_seq_cst);
     // seq_cst (acquire half): partner of the store in push, the element and the node are visible.
     const std::int64_t bottom = bottom_.load(std::memory_order_seq_cst);
-    if (top >= bottom) return nullptr;
+    if (top >= bottom) return 0;
     // acquire: partner of the release in publish, the array's contents are visible.
     const Array* array = array_.load(std::memory_order_acquire);
-    Node* node = array->slot(top).load(std::memory_order_relaxed);
+    const std::uintptr_t word = array->slot(top).load(std::memory_order_relaxed);
     if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst,
                                       std::memory_order_relaxed)) {
-      return nullptr;
+      return 0;
     }
-    return node;
+    return word;
   }
 
   [[nodiscard]] bool looks_empty() const {
@@ -86,12 +84,15 @@ class Deque {
  private:
   struct Array {
     std::int64_t size;  ///< a power of two
-    std::unique_ptr<std::atomic<Node*>[]> slots;
-    [[nodiscard]] std::atomic<Node*>& slot(std::int64_t i) const { return slots[i & (size - 1)]; }
+    std::unique_ptr<std::atomic<std::uintptr_t>[]> slots;
+    [[nodiscard]] std::atomic<std::uintptr_t>& slot(std::int64_t i) const {
+      return slots[i & (size - 1)];
+    }
   };
 
   static std::unique_ptr<Array> make_array(std::int64_t size) {
-    return std::make_unique<Array>(Array{size, std::make_unique<std::atomic<Node*>[]>(size)});
+    return std::make_unique<Array>(
+        Array{size, std::make_unique<std::atomic<std::uintptr_t>[]>(size)});
   }
   void publish() {
     // release: partner of the acquire in steal.

@@ -20,6 +20,9 @@ namespace refrain::exec {
 
 class Scope;
 class Executor;
+struct Replay;
+struct LiveNode;
+struct Issued;
 /// What Node::run is told about where and how it runs.
 struct Execution {
   Executor& executor;
@@ -42,6 +45,9 @@ class ExecutionListener {
   virtual ~ExecutionListener() = default;
   virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
                         std::uint64_t end_ns) = 0;
+  /// A light operation of a replay (exec/replay.hpp); `seq` as a node's.
+  virtual void replayed(const NodeInfo* info, NodeKind kind, std::uint64_t seq, int thread,
+                        std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
 };
 
 /// Counters for --refrain:stats.
@@ -73,8 +79,8 @@ class Executor {
 
   /// Owner of `scope`. Blocks until done() is true; runs nodes of `scope` and of scopes below it
   /// meanwhile (never others: a foreign node could wait for the caller in turn). done() is called on
-  /// the calling thread only and must be computed from is_complete, is_granted and Scope::collect, which
-  /// are ordered against going to sleep. `awaited` names the node waited for
+  /// the calling thread only and must be computed from is_complete, is_granted, Scope::collect and what
+  /// Replays says, which are ordered against going to sleep. `awaited` names the node waited for
   /// in a Deadlock report (may be empty: everything in the scope). Throws Deadlock when nothing runs,
   /// nothing is ready and done() is false; the text is the chain of who waits for whom.
   virtual void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
@@ -105,6 +111,23 @@ class Executor {
   /// False when that many cannot be run now, or other threads are there to do it.
   virtual bool relieve(Scope& scope, std::size_t target) = 0;
   [[nodiscard]] virtual const ExecutorOptions& options() const = 0;
+
+  // --- for Replays (exec/replays.hpp) --------------------------------------------------------------
+
+  /// Owner: the watermark has moved, or the replay was left.
+  virtual void release_replay(Replay& replay, const Issued& issued) = 0;
+  /// Owner, each time it has issued `replay_burst` operations: the seeded scheduler may run something else;
+  /// a thread that runs alone runs what is ready in `scope`.
+  virtual void relieve_replays(Scope& scope) = 0;
+  [[nodiscard]] virtual std::uint32_t replay_burst() const = 0;
+  /// Thread that runs a node: what a replayed operation awaited is complete.
+  virtual void let_go(LiveNode& live) = 0;
+  /// Thread that runs its node: a heavy operation has run.
+  virtual void complete_heavy(LiveNode& live, const Failure* failure) = 0;
+  /// Owner: the operation has been given a stand-in; it is completed here if the operation is done.
+  virtual void open_exit(Replay& replay, std::uint32_t index) = 0;
+  /// Owner: the replay is complete; completes the stand-ins that are left.
+  virtual void close_exits(Replay& replay) = 0;
 };
 
 std::unique_ptr<Executor> make_threaded_executor(const Machine& machine,

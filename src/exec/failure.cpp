@@ -44,9 +44,14 @@ std::mutex& passing_mutex() {
 
 }  // namespace
 
+const Failure* Failure::thrown_by(const Origin& origin, const std::exception_ptr& error,
+                                  const std::string& who) {
+  return new Failure(origin.scope, origin.seq, failed(who, error));
+}
+
 const Failure* Failure::thrown_by(const Node& node, const std::exception_ptr& error,
                                   const std::string& who) {
-  return new Failure(scope_of(node), node.seq, failed(who, error));
+  return thrown_by({scope_of(node), node.seq}, error, who);
 }
 
 void Failure::release() const {
@@ -86,9 +91,12 @@ void pass_failure(const Failure& failure, Node& to) {
 
 void FailureLog::reclaimed(Node& node) {
   auto failure = FailureRef::adopt(node.failure.exchange(nullptr, std::memory_order_relaxed));
-  if (failure->scope() == scope_of(node) && failure->seq() == node.seq)
-    untaken_.emplace(node.seq, failure);
-  by_seq_.emplace(node.seq, std::move(failure));
+  const bool threw = failure->scope() == scope_of(node) && failure->seq() == node.seq;
+  note(node.seq, std::move(failure), threw);
+}
+
+void FailureLog::note(std::uint64_t seq, FailureRef failure, bool threw) {
+  if (by_seq_.emplace(seq, failure).second && threw) untaken_.emplace(seq, std::move(failure));
 }
 
 const Failure* FailureLog::of(const NodeRef& ref) const {

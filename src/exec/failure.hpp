@@ -23,8 +23,15 @@ namespace refrain::exec {
 
 class Failure {
  public:
-  /// The failure of `node`, whose run threw `error`; `who` is what the text calls it. The caller gets the
+  /// What threw.
+  struct Origin {
+    std::uint64_t scope;  ///< Scope::identity
+    std::uint64_t seq;
+  };
+  /// The failure of an operation whose run threw `error`; `who` is what the text calls it. The caller gets the
   /// first reference.
+  static const Failure* thrown_by(const Origin& origin, const std::exception_ptr& error,
+                                  const std::string& who);
   static const Failure* thrown_by(const Node& node, const std::exception_ptr& error,
                                   const std::string& who);
 
@@ -106,6 +113,8 @@ class FailureLog {
  public:
   /// `node` has come back: notes its failure and takes it off the node.
   void reclaimed(Node& node);
+  /// The operation with this number has the failure. `threw`: it is its own. May be said twice.
+  void note(std::uint64_t seq, FailureRef failure, bool threw);
   /// The failure that the operation's data carries, null if it did not fail.
   [[nodiscard]] const Failure* of(const NodeRef& ref) const;
   /// The earliest failure not taken and not told yet; valid until the next call or the end of the log.

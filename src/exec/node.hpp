@@ -130,6 +130,7 @@ enum NodeFlag : std::uint8_t {
   kReducer = 1,  ///< needs an accumulator slot before it starts (exec/reducer_gate.hpp)
   kFold = 2,     ///< gives an accumulator slot back when it completes
   kManual = 4,   ///< does not complete when run; Executor::complete_manual ends it (inline access)
+  kStandIn = 8,  ///< stands for a replayed operation and completes with it (exec/replay_aside.hpp)
 };
 
 /// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote

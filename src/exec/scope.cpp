@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "base/prefetch.hpp"
 #include "exec/executor.hpp"
+#include "exec/replays.hpp"
 
 namespace refrain::exec {
 
@@ -41,6 +42,7 @@ Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
 
 Scope::~Scope() {
   collect();
+  REFRAIN_ASSERT(replays_.empty(), "replays end before their scope");
   REFRAIN_ASSERT(in_flight() == 0, "a scope ends when nothing of it is in flight");
   executor_.close(*this);
 }
@@ -69,9 +71,20 @@ void Scope::take_back(Node& node) {
 }
 
 void Scope::drain(const NodeInfo* waiter) {
-  const auto drained = [this] { return collect() <= held_; };
+  const auto drained = [this] { return collect() <= held_ && replays_idle(); };
   if (drained()) return;
   executor_.wait(*this, drained, {}, waiter);
+}
+
+bool Scope::replays_idle() {
+  return std::all_of(replays_.begin(), replays_.end(),
+                     [](Replays* replays) { return replays->idle(); });
+}
+
+const Failure* Scope::take_failure() {
+  replays_idle();
+  collect();
+  return failures_.take();
 }
 
 Node* Scope::take_slow(int size_class) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "exec/failure.hpp"
 #include "exec/node.hpp"
@@ -21,6 +22,7 @@
 namespace refrain::exec {
 
 class Executor;
+class Replays;
 
 class Scope {
  public:
@@ -65,6 +67,32 @@ class Scope {
     return *node;
   }
 
+  /// Takes `count` sequence numbers for operations that are no nodes of this scope (exec/replays.hpp): they
+  /// are not in flight. Returns the first.
+  std::uint64_t reserve(std::uint32_t count) {
+    const std::uint64_t first = launched_ + 1;
+    launched_ += count;
+    collected_ += count;
+    return first;
+  }
+  /// A fresh node for one of them after all.
+  Node& allocate_reserved(std::size_t payload_bytes, std::uint64_t seq) {
+    Node& node = allocate(payload_bytes);
+    --launched_;
+    --collected_;
+    node.seq = seq;
+    return node;
+  }
+  /// Names one of them that is complete.
+  NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
+  /// It has failed.
+  void note_failure(std::uint64_t seq, const FailureRef& failure) {
+    failures_.note(seq, failure, failure->scope() == identity_ && failure->seq() == seq);
+  }
+  /// What replays in this scope: drain waits for them, too.
+  void attach(Replays& replays) { replays_.push_back(&replays); }
+  void detach(Replays& replays) { std::erase(replays_, &replays); }
+
   /// Operations that the owner itself holds open (kManual) do not count against the window: launches go
   /// on beside any number of them. Owner: +1 when it begins to hold one, -1 when it has ended it.
   void hold_open(int change) {
@@ -84,10 +112,7 @@ class Scope {
   /// The failure with the lowest sequence number among those not taken yet (tasks that threw
   /// themselves, not those that inherited it); null if none. Valid until the next call or the end of
   /// the scope. Owner; exact when nothing is in flight.
-  const Failure* take_failure() {
-    collect();
-    return failures_.take();
-  }
+  const Failure* take_failure();
 
   /// The failure that a complete operation's data carries, null if it did not fail. Consulted by
   /// add_edge; costs one load while nothing ever failed.
@@ -163,6 +188,7 @@ class Scope {
   /// lines come one by one otherwise, each when the one before has told its address.
   static constexpr std::size_t kAhead = 4;
 
+  bool replays_idle();
   void make_room();
   Node* take_slow(int size_class);
   void take_back(Node& node);
@@ -183,6 +209,8 @@ class Scope {
   Node* own_returns_ = nullptr;
   NodePool pool_;
   FailureLog failures_;
+  std::vector<Replays*> replays_;
+  Node nobody_;  ///< of no sequence number
 
   alignas(64) std::atomic<Node*> returns_{nullptr};  ///< written by completing threads
   alignas(64) ReducerGate gate_;

@@ -8,6 +8,7 @@
 #include "exec/body_local.hpp"
 #include "exec/completion.hpp"
 #include "exec/gang_loops.hpp"
+#include "exec/replay_steps.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
@@ -38,7 +39,7 @@ bool SeededExecutor::change_point() { return draw() % change_every_ == 0; }
 
 // --- actors ----------------------------------------------------------------------------------------
 
-SeededExecutor::Actor& SeededExecutor::add_actor(Node* node) {
+SeededExecutor::Actor& SeededExecutor::add_actor(Ready work) {
   Actor* actor = nullptr;
   if (unused_.empty()) {
     actor = &storage_.emplace_back();
@@ -49,7 +50,7 @@ SeededExecutor::Actor& SeededExecutor::add_actor(Node* node) {
   *actor = Actor{};
   actor->id = actors_++;
   actor->priority = draw_priority();
-  actor->node = node;
+  actor->work = work;
   make_runnable(*actor);
   return *actor;
 }
@@ -94,13 +95,15 @@ void SeededExecutor::schedule(const std::function<bool()>& until) {
 void SeededExecutor::step(Actor& actor) {
   ++steps_;
   if (actor.completing) {
-    Node& node = *actor.node;
     unused_.push_back(&actor);
-    return finish(node);
+    return finish(actor.work, actor.failure);
   }
   if (!actor.fiber) {
     try {
-      actor.fiber = &fibers_.start([this, node = actor.node] { run_body(*node); });
+      actor.fiber = &fibers_.start([this, work = actor.work] {
+        if (work.is_live()) return run_replayed(work.live());
+        run_body(work.node());
+      });
     } catch (const std::bad_alloc&) { return refuse(actor); }
   }
   resume(actor);
@@ -108,14 +111,24 @@ void SeededExecutor::step(Actor& actor) {
 
 /// No stack is left for the body: so many wait, each on its own. The node fails instead.
 void SeededExecutor::refuse(Actor& actor) {
-  Node& node = *actor.node;
-  fail(node,
-       std::make_exception_ptr(Error(
-           "no stack for its body, " + std::to_string(node.scope->depth() + 1) +
-           " tasks deep: " + std::to_string(waiting_.size()) +
-           " others wait, and under a seeded schedule each keeps its stack meanwhile; nest less "
-           "deeply, or have fewer wait at one time")));
-  run_node(node, *this, 0);  // with a failure it only lets go of what it holds
+  const bool live = actor.work.is_live();
+  Replay* const replay = live ? &Replay::of(actor.work.live()) : nullptr;
+  const Scope& scope = live ? replay->aside->scope() : *actor.work.node().scope;
+  const auto error = std::make_exception_ptr(
+      Error("no stack for its body, " + std::to_string(scope.depth() + 1) +
+            " tasks deep: " + std::to_string(waiting_.size()) +
+            " others wait, and under a seeded schedule each keeps its stack meanwhile; nest less "
+            "deeply, or have fewer wait at one time"));
+  // With a failure its run only lets go of what it holds.
+  if (live) {
+    LiveNode& node = actor.work.live();
+    fail(*replay, node.index, error);
+    Execution execution{*this};
+    actor.failure = run_live(*replay, node, node.index, replay->nodes[node.index], execution);
+  } else {
+    fail(actor.work.node(), error);
+    run_node(actor.work.node(), *this, 0);
+  }
   complete_next(actor);
 }
 
@@ -133,7 +146,7 @@ void SeededExecutor::resume(Actor& actor) {
   current_ = nullptr;
   if (!ended) return;
   actor.fiber = nullptr;
-  if (!actor.node) {
+  if (!actor.work) {
     unused_.push_back(&actor);
     return;
   }
@@ -150,6 +163,24 @@ void SeededExecutor::run_body(Node& node) {
   if (listener_) listener_->executed(node, 0, begin, profile::now_ns());
   ++counters_.executed;
   actor.running = outer;
+}
+
+void SeededExecutor::run_replayed(LiveNode& live) {
+  Replay& replay = Replay::of(live);
+  Execution execution{*this, plan_.cpus[draw() % plan_.cpus.size()].processor};
+  const Template::Operation& operation = replay.aside->recorded().operation(live.index);
+  const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
+  current_->failure = run_live(replay, live, live.index, replay.nodes[live.index], execution);
+  if (listener_) {
+    listener_->replayed(operation.info, operation.kind, replay.base + live.index, 0, begin,
+                        profile::now_ns());
+  }
+  ++counters_.executed;
+}
+
+void SeededExecutor::finish(Ready work, const Failure* failure) {
+  if (!work.is_live()) return finish(work.node());
+  complete_heavy(work.live(), failure);
 }
 
 void SeededExecutor::finish(Node& node) {
@@ -260,6 +291,32 @@ void SeededExecutor::declare_deadlock() {
   deepest->done = nullptr;
   make_runnable(*deepest);
 }
+
+// --- replays -----------------------------------------------------------------------------------------
+
+void SeededExecutor::release_replay(Replay& replay, const Issued& issued) {
+  Sink sink{*this};
+  release(replay, issued, sink);
+}
+
+void SeededExecutor::let_go(LiveNode& live) {
+  Sink sink{*this};
+  lower_behind(Replay::of(live), live, sink);
+}
+
+void SeededExecutor::complete_heavy(LiveNode& live, const Failure* failure) {
+  Sink sink{*this};
+  complete_apart(live, failure, sink);
+}
+
+// There is one thread: it sees the exit when it completes the operation, or the operation done.
+void SeededExecutor::open_exit(Replay& replay, std::uint32_t index) {
+  if (replay.live()[index].done.load(std::memory_order_relaxed) != replay.number) return;
+  Sink sink{*this};
+  take_exit(replay, replay.live()[index], sink);
+}
+
+void SeededExecutor::close_exits(Replay&) {}
 
 void SeededExecutor::parallel_for(std::int64_t count, std::int64_t grain,
                                   const std::function<void(std::int64_t, std::int64_t)>& f) {

@@ -29,6 +29,7 @@
 #include "exec/executor.hpp"
 #include "exec/fiber.hpp"
 #include "exec/processor_plan.hpp"
+#include "exec/ready.hpp"
 #include "exec/scope.hpp"
 
 namespace refrain::exec {
@@ -53,6 +54,13 @@ class SeededExecutor final : public Executor {
   void close(Scope&) override {}
   bool relieve(Scope&, std::size_t) override;
   [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
+  void release_replay(Replay& replay, const Issued& issued) override;
+  void relieve_replays(Scope&) override { interleave(); }
+  [[nodiscard]] std::uint32_t replay_burst() const override { return 1; }
+  void let_go(LiveNode& live) override;
+  void complete_heavy(LiveNode& live, const Failure* failure) override;
+  void open_exit(Replay& replay, std::uint32_t index) override;
+  void close_exits(Replay& replay) override;
 
   /// Steps taken so far.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
@@ -62,7 +70,8 @@ class SeededExecutor final : public Executor {
     std::uint64_t priority = 0;
     std::uint64_t id = 0;                         ///< in order of creation; settles ties
     Fiber* fiber = nullptr;                       ///< null: not started yet, or a completion
-    Node* node = nullptr;                         ///< null: the root program
+    Ready work;                                   ///< null: the root program
+    const Failure* failure = nullptr;             ///< of a light operation that has run
     const Node* running = nullptr;                ///< innermost node whose body is on its stack
     bool completing = false;                      ///< its step is the node's completion
     const std::function<bool()>* done = nullptr;  ///< set while it waits
@@ -78,6 +87,9 @@ class SeededExecutor final : public Executor {
   struct Sink {
     SeededExecutor& executor;
     void ready(Node& node) { executor.add_actor(&node); }
+    void ready(LiveNode& live) { executor.add_actor(&live); }
+    void ended() { executor.progress_ = true; }
+    void woken() { executor.progress_ = true; }
     void granted(Node&) { executor.progress_ = true; }
     [[nodiscard]] bool owns(const Node&) const { return true; }  // there is one thread
     void finish(Node& node) { executor.finish(node); }
@@ -87,7 +99,7 @@ class SeededExecutor final : public Executor {
   std::uint64_t draw_priority() { return draw() | kFresh; }
   bool change_point();
 
-  Actor& add_actor(Node* node);
+  Actor& add_actor(Ready work);
   void make_runnable(Actor& actor);
   void schedule(const std::function<bool()>& until);
   void step(Actor& actor);
@@ -95,6 +107,8 @@ class SeededExecutor final : public Executor {
   void refuse(Actor& actor);
   void complete_next(Actor& actor);
   void run_body(Node& node);
+  void run_replayed(LiveNode& live);
+  void finish(Ready work, const Failure* failure);
   void finish(Node& node);
   void wake_waiters();
   void declare_deadlock();

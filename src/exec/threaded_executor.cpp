@@ -9,12 +9,7 @@
 
 namespace refrain::exec {
 
-namespace {
-
-/// The slot of this thread in the executor whose thread it is now.
-thread_local void* this_slot = nullptr;
-
-}  // namespace
+thread_local ThreadedExecutor::Slot* ThreadedExecutor::this_slot = nullptr;
 
 ThreadedExecutor::ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& options)
     : options_(options),
@@ -61,7 +56,7 @@ ThreadedExecutor::~ThreadedExecutor() {
 
 void ThreadedExecutor::run_root(const std::function<void()>& program) {
   struct Enter {
-    void* before = this_slot;
+    Slot* before = this_slot;
     ~Enter() { this_slot = before; }
   } enter;
   this_slot = slots_[0].get();
@@ -71,7 +66,7 @@ void ThreadedExecutor::run_root(const std::function<void()>& program) {
 Executor::Opened ThreadedExecutor::open(Scope& scope) {
   scopes_.fetch_add(1, std::memory_order_relaxed);
   if (!scope.parent()) return {slots_[0].get(), nullptr};
-  auto* slot = static_cast<Slot*>(this_slot);
+  Slot* const slot = this_slot;
   REFRAIN_ASSERT(slot && slot->running, "a nested scope is made by a running task");
   const std::lock_guard lock(nested_mutex_);
   nested_.push_back(&scope);
@@ -114,10 +109,14 @@ inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
   }
 }
 
+void ThreadedExecutor::push(Slot& slot, Ready ready) {
+  slot.deque.push(ready.word());
+  notifier_.notify_one(kWorker);
+}
+
 void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
   if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
-    slot.deque.push(&node);
-    notifier_.notify_one(kWorker);
+    push(slot, &node);
     return;
   }
   const bool nested = node.scope->parent() != nullptr;
@@ -135,6 +134,11 @@ void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
   }
   // Waiters run what belongs to their scopes; in the root scope completions wake them anyway.
   if (nested) notifier_.notify_all(kWaiter);
+}
+
+inline void ThreadedExecutor::run(Slot& slot, Ready ready, bool keep) {
+  if (ready.is_live()) return drive(slot, ready.live());
+  execute(slot, ready.node(), keep);
 }
 
 inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
@@ -163,6 +167,9 @@ inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
   notifier_.notify_all(kWaiter);
 }
 
+/// For those that keep nothing.
+void ThreadedExecutor::finish_here(Slot& slot, Node& node) { finish(slot, node, false); }
+
 inline void ThreadedExecutor::give_back(Slot& slot, Node& node) {
   Scope& scope = *node.scope;
   if (scope.owner() == &slot) return scope.give_back_own(node);
@@ -182,15 +189,20 @@ void ThreadedExecutor::flush(Slot& slot) {
 
 void ThreadedExecutor::put_next_back(Slot& slot) {
   slot.streak = 0;
-  if (Node* node = std::exchange(slot.next, nullptr)) enqueue(slot, *node, false);
+  const Ready next = std::exchange(slot.next, nullptr);
+  if (next.is_live()) {
+    push(slot, next);
+  } else if (next) {
+    enqueue(slot, next.node(), false);
+  }
 }
 
-inline Node* ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
+inline Ready ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
   if (slot.next) {
     if (++slot.streak < kStreak) return std::exchange(slot.next, nullptr);
     put_next_back(slot);
     if (slot.dedicated < 0 && !within) {
-      if (Node* oldest = slot.deque.steal()) return oldest;
+      if (const Ready oldest = Ready::of(slot.deque.steal())) return oldest;
     }
   }
   slot.streak = 0;
@@ -202,11 +214,11 @@ inline Node* ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
 void ThreadedExecutor::work(Slot& slot) {
   this_slot = &slot;
   while (true) {
-    Node* node = next_or_find(slot, nullptr);
-    if (!node) node = idle(slot);
-    if (!node) return;
+    Ready ready = next_or_find(slot, nullptr);
+    if (!ready) ready = idle(slot);
+    if (!ready) return;
     // A dedicated thread keeps nothing: what becomes ready is for the cpu threads.
-    execute(slot, *node, slot.dedicated < 0);
+    run(slot, ready, slot.dedicated < 0);
   }
 }
 
@@ -231,9 +243,9 @@ void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, Nod
   } enter{*this, slot, slot.waits};
   slot.waits = &record;
   do {
-    Node* node = next_or_find(slot, within);
-    if (!node && !wait_idle(slot, within, done, node)) return;
-    execute(slot, *node, slot.dedicated < 0);
+    Ready ready = next_or_find(slot, within);
+    if (!ready && !wait_idle(slot, within, done, ready)) return;
+    run(slot, ready, slot.dedicated < 0);
   } while (!done());
 }
 
@@ -244,13 +256,24 @@ bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
   // No execution gives more than its own node back, so that many can run before it pays to look again.
   for (std::size_t left; (left = scope.collect()) > target;) {
     for (; left > target; --left) {
-      Node* node = next_or_find(slot, within);
-      if (!node) return scope.collect() <= target;
-      execute(slot, *node, true);
+      const Ready ready = next_or_find(slot, within);
+      if (!ready) return scope.collect() <= target;
+      run(slot, ready, true);
     }
   }
   put_next_back(slot);
   return true;
+}
+
+void ThreadedExecutor::relieve_replays(Scope& scope) {
+  Slot& slot = slot_of(scope);
+  const Scope* within = scope.parent() ? &scope : nullptr;
+  while (threads() == 1 || solo_.on()) {
+    const Ready ready = next_or_find(slot, within);
+    if (!ready) return;
+    run(slot, ready, true);
+  }
+  put_next_back(slot);
 }
 
 void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,

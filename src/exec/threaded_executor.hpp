@@ -23,6 +23,9 @@
 // share on the hot path are the nodes, the deques' tops and the scopes' return lists. Nodes of the
 // root scope that a worker has completed go back in batches.
 //
+// Replays (threaded_replays.cpp). Light operations are in the deques as nodes are, and a thread runs a
+// streak of them in one loop. Before it sleeps it looks through the exits (exec/exit_board.hpp).
+//
 // Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
 // (exec/solo.hpp).
 //
@@ -43,9 +46,11 @@
 #include "exec/deadlock.hpp"
 #include "exec/deque.hpp"
 #include "exec/executor.hpp"
+#include "exec/exit_board.hpp"
 #include "exec/gang_loops.hpp"
 #include "exec/notifier.hpp"
 #include "exec/processor_plan.hpp"
+#include "exec/ready.hpp"
 #include "exec/ready_queue.hpp"
 #include "exec/scope.hpp"
 #include "exec/solo.hpp"
@@ -73,6 +78,13 @@ class ThreadedExecutor final : public Executor {
   void close(Scope& scope) override;
   bool relieve(Scope& scope, std::size_t target) override;
   [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
+  void release_replay(Replay& replay, const Issued& issued) override;
+  void relieve_replays(Scope& scope) override;
+  [[nodiscard]] std::uint32_t replay_burst() const override { return kReplayBurst; }
+  void let_go(LiveNode& live) override;
+  void complete_heavy(LiveNode& live, const Failure* failure) override;
+  void open_exit(Replay& replay, std::uint32_t index) override;
+  void close_exits(Replay& replay) override;
 
  private:
   /// Kinds of sleepers.
@@ -80,12 +92,14 @@ class ThreadedExecutor final : public Executor {
   /// Completed nodes a worker holds before it gives them back.
   static constexpr std::size_t kBatch = 16;
   static constexpr int kStreak = 64;  ///< kept successors in a row
+  /// Operations of replays that a thread which is alone issues before it runs them: they fit its cache.
+  static constexpr std::uint32_t kReplayBurst = 1024;
 
   /// What one thread works with. Written by that thread alone, except the deque's top and the sleeper;
   /// the counters may be read by any.
   struct alignas(128) Slot {
     Deque deque;
-    Node* next = nullptr;  ///< kept successor
+    Ready next;  ///< kept successor
     int streak = 0;
     int index = 0;
     int processor = 0;         ///< id of the machine's processor
@@ -114,32 +128,46 @@ class ThreadedExecutor final : public Executor {
     void finish(Node& node) { executor.finish(slot, node, keep); }
   };
 
+  /// The slot of this thread in the executor whose thread it is now.
+  static thread_local Slot* this_slot;
+
   // threaded_executor.cpp
+  void run(Slot& slot, Ready ready, bool keep);
   void enqueue(Slot& slot, Node& node, bool keep);
   void put_in_queue(Slot& slot, Node& node);
+  void push(Slot& slot, Ready ready);
   void execute(Slot& slot, Node& node, bool keep);
   void execute_listened(Slot& slot, Node& node);
   void finish(Slot& slot, Node& node, bool keep);
+  void finish_here(Slot& slot, Node& node);
   void give_back(Slot& slot, Node& node);
   void flush(Slot& slot);
   void put_next_back(Slot& slot);
 
-  Node* next_or_find(Slot& slot, const Scope* within);
+  Ready next_or_find(Slot& slot, const Scope* within);
   void work(Slot& slot);
   [[nodiscard]] std::uint64_t executed() const;
 
   // threaded_find.cpp. `within` null: anything a cpu thread may run.
-  Node* find(Slot& slot, const Scope* within);
+  Ready find(Slot& slot, const Scope* within);
   Node* find_nested(const Scope* within);
   Node* find_for_dedicated(Slot& slot, const Scope* within);
-  Node* steal(Slot& slot);
+  Ready steal(Slot& slot);
 
   // threaded_idle.cpp
-  Node* idle(Slot& slot);
+  Ready idle(Slot& slot);
   void stay_away(Slot& slot, std::uint64_t now);
-  Node* look(Slot& slot);
-  bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Node*& found);
+  Ready look(Slot& slot);
+  bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Ready& found);
   Sleeper* find_deadlocked();
+
+  // threaded_replays.cpp
+  struct ReplaySink;  ///< for exec/replay_steps.hpp
+  void drive(Slot& slot, LiveNode& first);
+  template <bool listened>
+  void drive_streak(Slot& slot, LiveNode& first);
+  void tell_listener(Slot& slot, const Replay& replay, std::uint32_t index, std::uint64_t begin_ns);
+  void look_at_exits(Slot& slot);
 
   [[nodiscard]] Slot& slot_of(const Scope& scope) { return *static_cast<Slot*>(scope.owner()); }
 
@@ -150,6 +178,7 @@ class ThreadedExecutor final : public Executor {
   std::vector<std::unique_ptr<ReadyQueue>> dedicated_;
   ReadyQueue prioritised_;
   GangLoops loops_;
+  ExitBoard exits_;
   std::mutex nested_mutex_;
   std::vector<Scope*> nested_;  ///< every live nested scope
   std::atomic<int> scopes_{0};

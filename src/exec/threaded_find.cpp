@@ -4,13 +4,13 @@
 
 namespace refrain::exec {
 
-Node* ThreadedExecutor::find(Slot& slot, const Scope* within) {
+Ready ThreadedExecutor::find(Slot& slot, const Scope* within) {
   if (slot.dedicated >= 0) return find_for_dedicated(slot, within);
   if (within) return find_nested(within);
   if (Node* node = prioritised_.pop_urgent()) return node;
-  if (Node* node = slot.deque.take()) return node;
+  if (const Ready ready = Ready::of(slot.deque.take())) return ready;
   if (Node* node = find_nested(nullptr)) return node;
-  if (Node* node = steal(slot)) return node;
+  if (const Ready ready = steal(slot)) return ready;
   return prioritised_.pop();
 }
 
@@ -35,7 +35,7 @@ Node* ThreadedExecutor::find_for_dedicated(Slot& slot, const Scope* within) {
   return node ? node : find_nested(within);
 }
 
-Node* ThreadedExecutor::steal(Slot& slot) {
+Ready ThreadedExecutor::steal(Slot& slot) {
   const int all = threads();
   if (all == 1) return nullptr;
   slot.random ^= slot.random << 13;
@@ -46,9 +46,9 @@ Node* ThreadedExecutor::steal(Slot& slot) {
     Slot& victim = *slots_[(start + i) % all];
     if (&victim == &slot) continue;
     while (!victim.deque.looks_empty()) {
-      if (Node* node = victim.deque.steal()) {
+      if (const Ready ready = Ready::of(victim.deque.steal())) {
         add(slot.stolen);
-        return node;
+        return ready;
       }
     }
   }

@@ -12,10 +12,10 @@
 namespace refrain::exec {
 
 /// One look for anything an idle thread can do; a gang's loop is worked off here.
-Node* ThreadedExecutor::look(Slot& slot) {
-  Node* node = find(slot, nullptr);
-  while (!node && slot.dedicated < 0 && loops_.help()) node = find(slot, nullptr);
-  return node;
+Ready ThreadedExecutor::look(Slot& slot) {
+  Ready ready = find(slot, nullptr);
+  while (!ready && slot.dedicated < 0 && loops_.help()) ready = find(slot, nullptr);
+  return ready;
 }
 
 /// A worker that has found nothing to do naps while the launching thread is better left alone.
@@ -29,39 +29,41 @@ void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
 }
 
 /// Null: the executor stops.
-Node* ThreadedExecutor::idle(Slot& slot) {
+Ready ThreadedExecutor::idle(Slot& slot) {
   flush(slot);
   const std::uint64_t begin = profile::now_ns();
   if (slot.dedicated < 0) stay_away(slot, begin);
   const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
-  Node* node = nullptr;
-  while (!node) {
-    for (Spin spin(oversubscribed_, Spin::kSearch); !(node = look(slot)) && spin.step();) {}
-    if (node) break;
+  Ready ready;
+  while (!ready) {
+    for (Spin spin(oversubscribed_, Spin::kSearch); !(ready = look(slot)) && spin.step();) {}
+    if (ready) break;
     notifier_.prepare(slot.sleeper, kind);
-    node = look(slot);
+    look_at_exits(slot);
+    ready = look(slot);
     const bool stop = stop_.load(std::memory_order_seq_cst);
-    if (node || stop) {
+    if (ready || stop) {
       notifier_.cancel(slot.sleeper);
-      if (stop && !node) return nullptr;
+      if (stop && !ready) return nullptr;
     } else {
       add(slot.sleeps);
       notifier_.commit(slot.sleeper);
     }
   }
   add(slot.idle_ns, profile::now_ns() - begin);
-  return node;
+  return ready;
 }
 
 /// Nothing to run: spins, then sleeps. False: done() is true. True: `found` is there to be run.
 bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done,
-                                 Node*& found) {
+                                 Ready& found) {
   flush(slot);
+  look_at_exits(slot);
   const bool alone = threads() == 1;
   const auto look_again = [&] {
     found = find(slot, within);
     while (!found && !within && loops_.help()) found = find(slot, within);
-    return found != nullptr;
+    return bool(found);
   };
   while (true) {
     for (Spin spin(oversubscribed_, Spin::kWait); !alone && spin.step();) {
@@ -69,6 +71,7 @@ bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within, const std::fun
       if (look_again()) return true;
     }
     notifier_.prepare(slot.sleeper, kWaiter);
+    look_at_exits(slot);
     const bool finished = done();
     if (finished || look_again()) {
       notifier_.cancel(slot.sleeper);

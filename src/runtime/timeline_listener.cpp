@@ -23,13 +23,18 @@ profile::Category category_of(exec::NodeKind kind) {
 
 void TimelineListener::executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
                                 std::uint64_t end_ns) {
+  replayed(node.info, node.kind, node.seq, thread, begin_ns, end_ns);
+}
+
+void TimelineListener::replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq,
+                                int thread, std::uint64_t begin_ns, std::uint64_t end_ns) {
   profile::Event event;
-  event.category = category_of(node.kind);
-  event.name = node.info != nullptr ? std::string_view(node.info->name) : to_string(event.category);
+  event.category = category_of(kind);
+  event.name = info != nullptr ? std::string_view(info->name) : to_string(event.category);
   event.begin_ns = begin_ns;
   event.end_ns = end_ns;
-  if (node.info != nullptr) event.where = node.info->where;
-  event.numbers[0] = {"operation", static_cast<std::int64_t>(node.seq)};
+  if (info != nullptr) event.where = info->where;
+  event.numbers[0] = {"operation", static_cast<std::int64_t>(seq)};
   timeline_.record(thread, event);
 }
 

@@ -11,6 +11,8 @@ class TimelineListener final : public exec::ExecutionListener {
   explicit TimelineListener(profile::Timeline& timeline) : timeline_(timeline) {}
   void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
                 std::uint64_t end_ns) override;
+  void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
+                std::uint64_t begin_ns, std::uint64_t end_ns) override;
 
  private:
   profile::Timeline& timeline_;

@@ -1,0 +1,332 @@
+#include "exec/replays.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "base/assert.hpp"
+#include "exec/executor.hpp"
+#include "exec/replay_steps.hpp"
+#include "exec/scope.hpp"
+
+namespace refrain::exec {
+
+namespace {
+constexpr std::align_val_t kAlign{64};
+constexpr std::uint32_t kLeastSlots = 4, kMostSlots = 16, kNodesInFlight = 512;
+}  // namespace
+
+std::uint32_t Replays::usual_slots(std::uint32_t operations) {
+  return std::clamp(kNodesInFlight / operations, kLeastSlots, kMostSlots);
+}
+
+Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots)
+    : executor_(executor),
+      scope_(scope),
+      template_(recorded),
+      most_slots_(std::max(kLeastSlots, slots == 0 ? usual_slots(recorded.size()) : slots)),
+      burst_(executor.replay_burst()) {
+  slots_.reserve(most_slots_);
+  asides_.reserve(most_slots_);
+  free_.reserve(most_slots_);
+  in_flight_.reserve(most_slots_);
+  scope_.attach(*this);
+}
+
+Replays::~Replays() {
+  REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
+  scope_.detach(*this);
+}
+
+// --- slots -----------------------------------------------------------------------------------------
+
+void Replays::FreeSlot::operator()(Replay* slot) const { ::operator delete(slot, kAlign); }
+
+std::size_t Replays::slot_bytes() const {
+  return sizeof(Replay) + template_.size() * sizeof(LiveNode);
+}
+
+Replays::SlotMemory Replays::make_slot() {
+  auto* slot = new (::operator new(slot_bytes(), kAlign)) Replay;
+  for (std::uint32_t i = 0; i < template_.size(); ++i) (new (slot->live() + i) LiveNode)->index = i;
+  slot->nodes = template_.nodes();
+  slot->successors = template_.successors();
+  set_counts(*slot, false);
+  return SlotMemory(slot);
+}
+
+void Replays::set_counts(Replay& slot, bool anew) {
+  LiveNode* live = slot.live();
+  for (std::uint32_t i = 0; i < template_.size(); ++i) {
+    const std::uint32_t count =
+        anew ? template_.inner_predecessors(i) + 1 : template_.node(i).predecessors;
+    live[i].pending.store(static_cast<std::int32_t>(count), std::memory_order_relaxed);
+  }
+}
+
+bool Replays::has_free(std::size_t count) const {
+  return free_.size() + (most_slots_ - slots_.size()) >= count;
+}
+
+Replay& Replays::take_free() {
+  if (free_.empty()) {
+    slots_.push_back(make_slot());
+    Replay& slot = *slots_.back();
+    asides_.push_back(std::make_unique<ReplayAside>(slot, template_, scope_));
+    slot.aside = asides_.back().get();
+    return slot;
+  }
+  Replay& slot = *free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+bool Replays::is_complete(const Replay& replay) {
+  // seq_cst: a thread about to sleep looks here; partner: sink_done.
+  return replay.sinks_left.load(std::memory_order_seq_cst) == 0;
+}
+
+void Replays::collect() {
+  std::erase_if(in_flight_, [this](Replay* replay) {
+    if (replay == present_ || !is_complete(*replay)) return false;
+    finish(*replay);
+    return true;
+  });
+}
+
+/// The replay is complete.
+void Replays::finish(Replay& replay) {
+  if (replay.events.load(std::memory_order_acquire) & kExits) executor_.close_exits(replay);
+  note_failures(replay);
+  // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.
+  if (replay.aside->ends_chain && replay.after != nullptr) {
+    set_counts(*replay.after, false);
+    end_slot(*replay.after);
+  }
+  end_slot(replay);
+}
+
+void Replays::note_failures(const Replay& replay) {
+  replay.aside->for_each_failure([&](std::uint32_t index, const FailureRef& failure) {
+    scope_.note_failure(replay.base + index, failure);
+  });
+}
+
+/// Nobody touches the slot until it is reserved or used again; its counts are set.
+void Replays::end_slot(Replay& slot) {
+  slot.aside->clear();
+  slot.watermark.reset();
+  slot.after = nullptr;
+  free_.push_back(&slot);
+}
+
+// --- a replay ----------------------------------------------------------------------------------------
+
+Replay& Replays::begin(bool carried) {
+  REFRAIN_ASSERT(carried ? present_ != nullptr && issued_ == template_.size() : present_ == nullptr,
+                 "a replay follows a complete one, or enters anew when the chain before was left");
+  const bool reserved = carried && present_->after != nullptr;
+  const std::size_t wanted = (reserved ? 0 : 1) + (template_.has_carried() ? 1 : 0);
+  collect();
+  if (!has_free(wanted)) {
+    executor_.wait(
+        scope_,
+        [&] {
+          collect();
+          return has_free(wanted);
+        },
+        {}, nullptr);
+  }
+  Replay& replay = reserved ? *present_->after : take_free();
+  replay.after = template_.has_carried() ? &take_free() : nullptr;
+  replay.base = scope_.reserve(template_.size());
+  replay.number = ++number_;
+  replay.sinks_left.store(template_.sinks(), std::memory_order_relaxed);
+  if (!carried) set_counts(replay, true);
+  in_flight_.push_back(&replay);
+  present_ = &replay;
+  anew_ = !carried;
+  issued_ = next_source_ = next_heavy_ = done_ = 0;
+  return replay;
+}
+
+void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> outside) {
+  REFRAIN_ASSERT(&replay == present_ && index >= issued_,
+                 "what an operation awaits is said before it is issued");
+  const auto is_open = [](const Edge& edge) { return !exec::is_complete(edge.from); };
+  if (std::none_of(outside.begin(), outside.end(), is_open)) {
+    for (const Edge& edge : outside) {
+      if (edge.kind != EdgeKind::data) continue;
+      if (const Failure* failure = scope_.failure_of(edge.from))
+        replay.aside->fail(index, *failure);
+    }
+    return;
+  }
+  LiveNode& live = replay.live()[index];
+  // relaxed: the watermark, moved later, makes it visible to who finds the operation issued.
+  live.pending.fetch_add(1, std::memory_order_relaxed);
+  Node& node = scope_.allocate(sizeof(LiveNode*));
+  node.kind = NodeKind::other;
+  node.info = template_.operation(index).info;
+  node.run = run_awaited;
+  node.payload_as<LiveNode*>() = &live;
+  executor_.publish(node, outside);
+}
+
+void Replays::issue(Replay& replay, std::uint32_t count) {
+  REFRAIN_ASSERT(&replay == present_ && count >= issued_ && count <= template_.size(),
+                 "operations are issued in order");
+  const std::uint32_t from = issued_;
+  if (next_heavy_ != template_.heavy().size()) make_heavy(replay, count);
+  issued_ = count;
+  const std::uint32_t parked = replay.watermark.advance(count, false);
+  const std::span<const std::uint32_t> sources = take_sources(count);
+  if (parked != 0 || anew_ || !sources.empty()) {
+    executor_.release_replay(replay, {from, count, parked, sources, anew_});
+  }
+  unrelieved_ += count - from;
+  if (unrelieved_ >= burst_) {
+    unrelieved_ = 0;
+    executor_.relieve_replays(scope_);
+  }
+}
+
+/// Those before `to` not taken yet.
+std::span<const std::uint32_t> Replays::take_sources(std::uint32_t to) {
+  const std::span<const std::uint32_t> sources = template_.sources();
+  const std::uint32_t first = next_source_;
+  while (next_source_ < sources.size() && sources[next_source_] < to) ++next_source_;
+  return sources.subspan(first, next_source_ - first);
+}
+
+/// The nodes of heavy operations before `to`. Whoever finds one ready here makes its node ready.
+void Replays::make_heavy(Replay& replay, std::uint32_t to) {
+  const std::span<const std::uint32_t> heavy = template_.heavy();
+  for (; next_heavy_ < heavy.size() && heavy[next_heavy_] < to; ++next_heavy_) {
+    const std::uint32_t index = heavy[next_heavy_];
+    const Template::Operation& operation = template_.operation(index);
+    Node& node = scope_.allocate_reserved(sizeof(LiveNode*), replay.base + index);
+    node.run = run_heavy;
+    node.info = operation.info;
+    node.kind = operation.kind;
+    node.priority = operation.priority;
+    node.processor = operation.processor;
+    node.flags = operation.flags;
+    node.reduction = operation.reduction;
+    node.payload_as<LiveNode*>() = &replay.live()[index];
+    node.pending.store(1, std::memory_order_relaxed);
+    if (node.flags & kReducer) scope_.gate().enroll(node);
+    replay.aside->heavy[next_heavy_] = &node;
+  }
+}
+
+void Replays::leave(Replay& replay) {
+  REFRAIN_ASSERT(&replay == present_, "the present replay is left");
+  replay.aside->ends_chain = true;
+  present_ = nullptr;
+  const std::uint32_t size = template_.size();
+  if (issued_ == size) return;
+  const std::uint32_t parked = replay.watermark.advance(issued_, true);
+  executor_.release_replay(replay, {issued_, size, parked, take_sources(size), anew_});
+}
+
+NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
+  REFRAIN_ASSERT(index < replay.watermark.load().issued(), "what is referred to has been issued");
+  const std::uint64_t seq = replay.base + index;
+  const Template::Operation& operation = template_.operation(index);
+  if (template_.node(index).flags & kHeavy) return {replay.aside->heavy[operation.heavy], seq};
+  if (is_done(replay, index)) {
+    if (const Failure* failure = replay.aside->failure_of(index)) {
+      scope_.note_failure(seq, FailureRef(failure));
+    }
+    return scope_.complete_ref(seq);
+  }
+  if (Node* named = replay.aside->stand_in(index)) return {named, seq};
+  Node& node = scope_.allocate_reserved(0, seq);
+  node.kind = operation.kind;
+  node.info = operation.info;
+  node.flags = kStandIn;
+  node.pending.store(1, std::memory_order_relaxed);
+  replay.aside->open_exit(index, node);
+  executor_.open_exit(replay, index);
+  return {&node, seq};
+}
+
+NodeRef Replays::ref(std::uint64_t seq) {
+  for (Replay* replay : in_flight()) {
+    if (seq - replay->base < template_.size()) {
+      return ref(*replay, static_cast<std::uint32_t>(seq - replay->base));
+    }
+  }
+  return scope_.complete_ref(seq);
+}
+
+// --- waiting -----------------------------------------------------------------------------------------
+
+bool Replays::is_done(Replay& replay, std::uint32_t index) {
+  // acquire: partner of the store in complete_live.
+  return replay.live()[index].done.load(std::memory_order_acquire) == replay.number;
+}
+
+bool Replays::idle() {
+  collect();
+  if (in_flight_.empty()) return true;
+  if (present_ == nullptr || in_flight_.size() > 1) return false;
+  if (issued_ == template_.size()) {
+    if (!is_complete(*present_)) return false;
+    note_failures(*present_);
+    return true;
+  }
+  // Nobody is told when an operation in the middle is done, unless it has a stand-in.
+  while (done_ < issued_ && exec::is_complete(ref(*present_, done_))) ++done_;
+  return done_ == issued_;
+}
+
+std::span<Replay* const> Replays::in_flight() {
+  collect();
+  return in_flight_;
+}
+
+void Replays::drain(const NodeInfo* waiter) {
+  const auto drained = [this] { return idle(); };
+  if (!drained()) executor_.wait(scope_, drained, {}, waiter);
+}
+
+// --- failures --------------------------------------------------------------------------------------------
+
+const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error) {
+  const Template::Operation& operation = replay.aside->recorded().operation(index);
+  return fail(replay, index, error, operation_name(operation.info, operation.kind));
+}
+
+const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
+                    const std::string& who) {
+  ReplayAside& aside = *replay.aside;
+  const Failure* failure =
+      Failure::thrown_by({aside.scope().identity(), replay.base + index}, error, who);
+  aside.threw(index, FailureRef::adopt(failure));
+  return *failure;
+}
+
+// --- what their nodes run ------------------------------------------------------------------------------
+
+void run_heavy(Node& node, Execution& execution) {
+  LiveNode& live = *node.payload_as<LiveNode*>();
+  Replay& replay = Replay::of(live);
+  const TemplateNode& recorded = replay.nodes[live.index];
+  live.pending.store(static_cast<std::int32_t>(recorded.predecessors), std::memory_order_relaxed);
+  try {
+    recorded.run(recorded.operand, replay, live.index, execution);
+  } catch (...) { execution.failure = &fail(replay, live.index, std::current_exception()); }
+  if (execution.failure != nullptr) pass_failure(*execution.failure, node);
+  execution.executor.complete_heavy(live, execution.failure);
+}
+
+void run_awaited(Node& node, Execution& execution) {
+  LiveNode& live = *node.payload_as<LiveNode*>();
+  if (execution.failure != nullptr) {
+    Replay::of(live).aside->fail(live.index, *execution.failure);
+  }
+  execution.executor.let_go(live);
+}
+
+}  // namespace refrain::exec

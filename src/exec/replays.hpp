@@ -1,0 +1,116 @@
+#pragma once
+// The owner's side of replaying one template in one scope: begins replays, issues their operations,
+// leaves them. Several replays are in flight, in a few slots (exec/replay.hpp).
+//
+// A *chain* is a run of replays of which each directly follows a complete one. Its first enters *anew*:
+// its operations wait for each other and for what `await` says. The later ones are *carried*: they also
+// wait for their predecessors in the replay before. `leave` ends a chain, after a whole replay or in the
+// middle of one.
+//
+// Operations run as soon as they are issued and their predecessors are done, whatever became of others; so
+// several replays overlap as the edges allow. Each operation of each replay runs once; those of a replay
+// that was left in the middle which were not issued do not run.
+//
+// All members are the owner's of the scope. A `Replay&` may be used until `begin`, `idle`,
+// `in_flight` or a wait is called when it is complete and no longer the present one. Cost: `issue`, a locked instruction, and what is to
+// be done for nodes that were parked; `begin`, some ten words, and anew a count per operation; after
+// `leave`, what was not issued is gone through once and, where edges are carried, a slot's counts are set
+// again. Nothing allocates in the steady state but the first use of a slot.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/node.hpp"
+#include "exec/replay_aside.hpp"
+#include "exec/template.hpp"
+
+namespace refrain::exec {
+
+class Executor;
+class Scope;
+
+class Replays {
+ public:
+  /// How many slots there are at most unless it is said; at least 4 are used with any number.
+  static std::uint32_t usual_slots(std::uint32_t operations);
+
+  /// `recorded` outlives this.
+  Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots = 0);
+  ~Replays();  ///< the chain has been left and nothing is in flight
+  Replays(const Replays&) = delete;
+  Replays& operator=(const Replays&) = delete;
+
+  /// The next replay, nothing of it issued. `carried`: it follows the present one, all of which has been
+  /// issued; otherwise the chain before has been left. Reserves sequence numbers for all its operations.
+  /// Waits, and helps, while no slot is free.
+  Replay& begin(bool carried);
+
+  /// An operation that is not issued yet also comes after these nodes of the ordinary graph.
+  void await(Replay& replay, std::uint32_t index, std::span<const Edge> outside);
+
+  /// Operations [0, count) of the present replay may run. A reducer is issued together with its folds.
+  void issue(Replay& replay, std::uint32_t count);
+
+  /// Names an issued operation for the ordinary graph: its number is `base` + index.
+  NodeRef ref(Replay& replay, std::uint32_t index);
+  /// The same by number, whatever has become of the replay since.
+  NodeRef ref(std::uint64_t seq);
+
+  /// The chain ends after what has been issued.
+  void leave(Replay& replay);
+
+  /// Whether all that was issued is done.
+  bool idle();
+  /// Replays of which not all is done, and the present one; oldest first.
+  std::span<Replay* const> in_flight();
+  /// Waits, and helps, until all that was issued is done.
+  void drain(const NodeInfo* waiter);
+
+  [[nodiscard]] const Template& recorded() const { return template_; }
+  [[nodiscard]] std::uint32_t issued() const { return issued_; }  ///< of the present replay
+  [[nodiscard]] std::size_t bytes() const { return slots_.size() * slot_bytes(); }
+
+ private:
+  struct FreeSlot {
+    void operator()(Replay* slot) const;
+  };
+  using SlotMemory = std::unique_ptr<Replay, FreeSlot>;
+
+  [[nodiscard]] std::size_t slot_bytes() const;
+  SlotMemory make_slot();
+  void set_counts(Replay& slot, bool anew);
+  [[nodiscard]] bool has_free(std::size_t count) const;
+  Replay& take_free();
+  void collect();
+  void finish(Replay& replay);
+  void note_failures(const Replay& replay);
+  void end_slot(Replay& slot);
+  void make_heavy(Replay& replay, std::uint32_t to);
+  std::span<const std::uint32_t> take_sources(std::uint32_t to);
+  static bool is_complete(const Replay& replay);
+  static bool is_done(Replay& replay, std::uint32_t index);
+
+  Executor& executor_;
+  Scope& scope_;
+  const Template& template_;
+  std::uint32_t most_slots_;
+  std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
+  std::vector<SlotMemory> slots_;
+  std::vector<std::unique_ptr<ReplayAside>> asides_;
+  std::vector<Replay*> free_;       ///< with their counts set
+  std::vector<Replay*> in_flight_;  ///< begun and not collected, oldest first
+
+  Replay* present_ = nullptr;  ///< null: the chain was left
+  bool anew_ = false;          ///< how it began
+  std::uint32_t issued_ = 0;
+  std::uint32_t next_source_ = 0;  ///< in Template::sources
+  std::uint32_t next_heavy_ = 0;   ///< in Template::heavy
+  std::uint32_t done_ = 0;         ///< operations before this one are known to be done
+  std::uint32_t unrelieved_ = 0;   ///< issued since the last look
+  std::uint32_t number_ = 0;
+};
+
+}  // namespace refrain::exec

@@ -1,0 +1,105 @@
+// How threads run replays: exec/threaded_executor.hpp.
+
+#include "exec/replay_steps.hpp"
+#include "exec/threaded_executor.hpp"
+#include "profile/clock.hpp"
+
+namespace refrain::exec {
+
+struct ThreadedExecutor::ReplaySink {
+  ThreadedExecutor& executor;
+  Slot& slot;
+
+  void ready(LiveNode& live) { executor.push(slot, &live); }
+  void ready(Node& node) { executor.put_in_queue(slot, node); }
+  void granted(Node&) { executor.notifier_.notify_all(kWaiter); }
+  [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
+  void finish(Node& node) { executor.finish_here(slot, node); }
+  void ended() { executor.notifier_.notify_all(kWaiter); }
+  void woken() { executor.notifier_.notify_all(kWaiter); }
+};
+
+/// Runs light operations, each the first that the one before has made ready, for a streak.
+template <bool listened>
+void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
+  ReplaySink sink{*this, slot};
+  Execution execution{*this, slot.processor};
+  Replay* replay = &Replay::of(first);
+  std::uint32_t index = first.index;
+  // How many operations of the replay are known to be issued. A successor in the same replay may go by
+  // that: until it is done, the slot is used for nothing else.
+  std::uint32_t issued = 0;
+  int streak = 0;
+  do {
+    const TemplateNode& node = replay->nodes[index];
+    LiveNode& live = replay->live()[index];
+    const std::uint64_t begin = listened ? profile::now_ns() : 0;
+    const Failure* failure = run_live(*replay, live, index, node, execution);
+    if (listened) tell_listener(slot, *replay, index, begin);
+    if (node.flags == 0 && failure == nullptr) [[likely]] {
+      index = complete_plain(*replay, live, node, issued, sink);
+    } else if (LiveNode* next = complete_any(*replay, live, node, failure, sink)) {
+      replay = &Replay::of(*next);
+      index = next->index;
+      issued = 0;
+      execution.failure = nullptr;
+    } else {
+      index = kNoNode;
+    }
+  } while (++streak < kStreak && index != kNoNode);
+  add(slot.executed, static_cast<std::uint64_t>(streak));
+  if (index == kNoNode) return;
+  LiveNode* const next = replay->live() + index;
+  if (slot.next) return push(slot, next);
+  slot.next = next;
+  slot.streak = kStreak;
+}
+
+void ThreadedExecutor::drive(Slot& slot, LiveNode& first) {
+  // Nobody opens a scope from here: the operation would be a heavy one.
+  const Node* const outer = std::exchange(slot.running, nullptr);
+  if (listener_) [[unlikely]] {
+    drive_streak<true>(slot, first);
+  } else {
+    drive_streak<false>(slot, first);
+  }
+  slot.running = outer;
+}
+
+void ThreadedExecutor::tell_listener(Slot& slot, const Replay& replay, std::uint32_t index,
+                                     std::uint64_t begin_ns) {
+  const Template::Operation& operation = replay.aside->recorded().operation(index);
+  listener_->replayed(operation.info, operation.kind, replay.base + index, slot.index, begin_ns,
+                      profile::now_ns());
+}
+
+void ThreadedExecutor::release_replay(Replay& replay, const Issued& issued) {
+  ReplaySink sink{*this, slot_of(replay.aside->scope())};
+  release(replay, issued, sink);
+}
+
+void ThreadedExecutor::let_go(LiveNode& live) {
+  ReplaySink sink{*this, *this_slot};
+  lower_behind(Replay::of(live), live, sink);
+}
+
+void ThreadedExecutor::complete_heavy(LiveNode& live, const Failure* failure) {
+  ReplaySink sink{*this, *this_slot};
+  complete_apart(live, failure, sink);
+}
+
+void ThreadedExecutor::open_exit(Replay& replay, std::uint32_t index) {
+  exits_.open(replay, index);
+  look_at_exits(slot_of(replay.aside->scope()));
+}
+
+void ThreadedExecutor::close_exits(Replay& replay) {
+  Slot& slot = slot_of(replay.aside->scope());
+  exits_.close(replay, [&](Node& node) { finish_here(slot, node); });
+}
+
+void ThreadedExecutor::look_at_exits(Slot& slot) {
+  exits_.look([&](Node& node) { finish_here(slot, node); });
+}
+
+}  // namespace refrain::exec

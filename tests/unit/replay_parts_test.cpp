@@ -1,0 +1,79 @@
+// The parts of replays, without threads: templates, the watermark.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "exec/replay.hpp"
+#include "exec/replays.hpp"
+#include "exec/template.hpp"
+
+namespace refrain::exec {
+namespace {
+
+TEST(Template, CarriedSuccessorsComeFirst) {
+  std::vector<Template::Operation> operations(4);
+  operations[2].priority = 1;
+  operations[3].wakes = true;
+  const Template::Edge inner[] = {{0, 1, EdgeKind::data}, {0, 2, EdgeKind::order}, {1, 2}};
+  const Template::Edge carried[] = {{2, 0, EdgeKind::data}, {0, 0}};
+  const Template recorded(operations, inner, carried, false);
+  ASSERT_EQ(recorded.size(), 4U);
+  EXPECT_TRUE(recorded.has_carried());
+  EXPECT_EQ(recorded.sinks(), 2U);
+  EXPECT_EQ(std::vector(recorded.sources().begin(), recorded.sources().end()),
+            std::vector<std::uint32_t>{3});
+  EXPECT_EQ(std::vector(recorded.heavy().begin(), recorded.heavy().end()),
+            std::vector<std::uint32_t>{2});
+  const TemplateNode& first = recorded.node(0);
+  EXPECT_EQ(first.carried, 1U);
+  EXPECT_EQ(first.inner, 2U);
+  EXPECT_EQ(first.predecessors, 2U);
+  EXPECT_EQ(recorded.inner_predecessors(0), 0U);
+  const Successor* at = recorded.successors() + first.first;
+  EXPECT_EQ(at[0].index(), 0U);
+  EXPECT_FALSE(at[0].data());
+  EXPECT_EQ(at[1].index(), 1U);
+  EXPECT_TRUE(at[1].data());
+  EXPECT_FALSE(at[1].heavy());
+  EXPECT_EQ(at[2].index(), 2U);
+  EXPECT_TRUE(at[2].heavy());
+  EXPECT_EQ(recorded.node(1).flags, 0);
+  EXPECT_EQ(recorded.node(2).flags, kHeavy | kEnds);
+  EXPECT_EQ(recorded.node(3).flags, kWakes | kEnds);
+  EXPECT_EQ(recorded.node(3).predecessors, 1U);  // its guard
+}
+
+TEST(Template, EverythingIsHeavyInANestedScope) {
+  const Template recorded(std::vector<Template::Operation>(3), {}, {}, true);
+  EXPECT_EQ(recorded.heavy().size(), 3U);
+  EXPECT_FALSE(recorded.has_carried());
+  EXPECT_EQ(recorded.sinks(), 3U);
+}
+
+TEST(Watermark, HandsOutWhatWasParked) {
+  Watermark watermark;
+  Watermark::State state = watermark.load();
+  EXPECT_EQ(state.issued(), 0U);
+  while (!watermark.park(state, 7)) {}
+  state = watermark.load();
+  EXPECT_EQ(state.parked(), 7U);
+  Watermark::State stale = state;
+  EXPECT_EQ(watermark.advance(5, false), 7U);
+  EXPECT_FALSE(watermark.park(stale, 9));  // sees what it missed
+  EXPECT_EQ(stale.issued(), 5U);
+  EXPECT_EQ(stale.parked(), 0U);
+  EXPECT_FALSE(stale.left());
+  EXPECT_EQ(watermark.advance(5, true), 0U);
+  EXPECT_TRUE(watermark.load().left());
+  EXPECT_EQ(watermark.load().issued(), 5U);
+}
+
+TEST(Replays, SmallTemplatesHaveMoreSlots) {
+  EXPECT_EQ(Replays::usual_slots(1), 16U);
+  EXPECT_EQ(Replays::usual_slots(64), 8U);
+  EXPECT_EQ(Replays::usual_slots(100'000), 4U);
+}
+
+}  // namespace
+}  // namespace refrain::exec
