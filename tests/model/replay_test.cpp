@@ -1,0 +1,250 @@
+// Replays as both executors run them: random programs, and what is promised in particular.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/replays.hpp"
+#include "exec/seeded_executor.hpp"
+#include "exec/threaded_executor.hpp"
+#include "refrain/error.hpp"
+#include "support/random_replays.hpp"
+#include "support/test_budget.hpp"
+
+namespace refrain::exec {
+namespace {
+
+ProcessorPlan plan(bool dedicated) {
+  ProcessorPlan plan;
+  plan.cpus = {{0, {}}};
+  if (dedicated) plan.dedicated = {1};
+  return plan;
+}
+
+ExecutorOptions options_for(int workers) {
+  ExecutorOptions options;
+  options.workers = workers;
+  options.accumulators = 2;
+  options.bind = false;
+  return options;
+}
+
+test::ReplayOptions replay_options(std::uint64_t seed) {
+  test::ReplayOptions options;
+  options.heavy = seed % 3 != 0;
+  options.failures = seed % 2 == 0;
+  options.nested = seed % 7 == 0;
+  if (seed % 11 == 0) options.operations = 4;
+  return options;
+}
+
+TEST(Replays, RandomProgramsUnderManySeeds) {
+  for (test::TestBudget budget{2000, 30}; budget.more(); budget.next()) {
+    const std::uint64_t seed = budget.seed();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    SeededExecutor executor(plan(true), options_for(1), seed);
+    executor.run_root(
+        [&] { test::run_random_replays(executor, seed / 4, replay_options(seed / 4)); });
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Replays, RandomProgramsOnThreads) {
+  for (test::TestBudget budget{1000, 20}; budget.more(); budget.next()) {
+    const std::uint64_t seed = budget.seed();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    test::ReplayOptions options = replay_options(seed);
+    options.dedicated = seed % 5 == 0;
+    options.steps = 150;
+    ThreadedExecutor executor(plan(options.dedicated), options_for(static_cast<int>(seed % 4)));
+    executor.run_root([&] { test::run_random_replays(executor, seed, options); });
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+struct Case {
+  const char* name;
+  int workers;  ///< -1: seeded
+};
+
+/// Two chains, 0 and 1, with an operation each in every replay; what ran is counted.
+class ReplaysOnBoth : public testing::TestWithParam<Case> {
+ protected:
+  ReplaysOnBoth() {
+    if (GetParam().workers < 0) {
+      executor_ = std::make_unique<SeededExecutor>(plan(false), options_for(1), 5);
+    } else {
+      executor_ = std::make_unique<ThreadedExecutor>(plan(false), options_for(GetParam().workers));
+    }
+    Template::Operation operation;
+    operation.run = [](const void* operand, Replay& replay, std::uint32_t index, Execution&) {
+      auto& self = *const_cast<ReplaysOnBoth*>(static_cast<const ReplaysOnBoth*>(operand));
+      EXPECT_EQ(replay.number, ++self.ran_[index]);
+    };
+    operation.operand = this;
+    operation.info = &info_;
+    const Template::Edge carried[] = {{0, 0}, {1, 1}};
+    chains_ = std::make_unique<Template>(std::vector{operation, operation},
+                                         std::span<const Template::Edge>{}, carried, false);
+  }
+
+  /// Held open until it is ended.
+  NodeRef hold(Scope& scope) {
+    Node& node = scope.allocate(0);
+    node.info = &held_info_;
+    node.kind = NodeKind::access;
+    node.flags = kManual;
+    const NodeRef ref{&node, node.seq};
+    executor_->publish(node, {});
+    return ref;
+  }
+  void wait_for(Scope& scope, NodeRef ref) {
+    executor_->wait(
+        scope, [&] { return is_complete(ref); }, ref, nullptr);
+  }
+
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Template> chains_;
+  std::uint32_t ran_[2] = {0, 0};  ///< how often each operation ran
+  NodeInfo info_{"advance", std::source_location::current()};
+  NodeInfo held_info_{"mesh.x", std::source_location::current()};
+};
+
+TEST_P(ReplaysOnBoth, ASlowChainHoldsNobodyBack) {
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    {
+      Replays replays(*executor_, scope, *chains_, 8);
+      const NodeRef held = hold(scope);
+      Replay* replay = nullptr;
+      for (int i = 0; i < 6; ++i) {
+        replay = &replays.begin(i > 0);
+        const Edge edge{held};
+        if (i == 0) replays.await(*replay, 0, {&edge, 1});
+        replays.issue(*replay, 2);
+      }
+      wait_for(scope, replays.ref(*replay, 1));
+      EXPECT_EQ(ran_[1], 6U);
+      EXPECT_EQ(ran_[0], 0U);
+      EXPECT_EQ(replays.in_flight().size(), 6U);
+      executor_->complete_manual(*held.node);
+      replays.drain(nullptr);
+      EXPECT_EQ(ran_[0], 6U);
+      replays.leave(*replay);
+    }
+    scope.drain(nullptr);
+  });
+}
+
+TEST_P(ReplaysOnBoth, AChainIsLeftAndEnteredAtEveryPosition) {
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    {
+      Replays replays(*executor_, scope, *chains_);
+      for (std::uint32_t whole = 0; whole < 4; ++whole) {
+        for (std::uint32_t rest = 0; rest <= 2; ++rest) {
+          ran_[0] = ran_[1] = 0;
+          Replay* replay = nullptr;
+          for (std::uint32_t i = 0; i <= whole; ++i) {
+            replay = &replays.begin(i > 0);
+            ran_[0] = ran_[1] = replay->number - 1;
+            replays.issue(*replay, i < whole ? 2 : rest);
+            replays.drain(nullptr);
+          }
+          replays.leave(*replay);
+          EXPECT_EQ(ran_[0], replay->number - (rest < 1 ? 1 : 0)) << whole << " and " << rest;
+          EXPECT_EQ(ran_[1], replay->number - (rest < 2 ? 1 : 0)) << whole << " and " << rest;
+        }
+      }
+      EXPECT_TRUE(replays.idle());
+      EXPECT_TRUE(replays.in_flight().empty());
+    }
+    scope.drain(nullptr);
+  });
+}
+
+TEST_P(ReplaysOnBoth, ADeadlockNamesTheOperation) {
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    {
+      Replays replays(*executor_, scope, *chains_);
+      const NodeRef held = hold(scope);
+      Replay& replay = replays.begin(false);
+      const Edge edge{held};
+      replays.await(replay, 0, {&edge, 1});
+      replays.issue(replay, 2);
+      try {
+        wait_for(scope, replays.ref(replay, 0));
+        ADD_FAILURE() << "the wait returned";
+      } catch (const Deadlock& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "deadlock: the program waits for task 'advance' launched at " +
+                      to_string(info_.where) + ", which is replayed and not done");
+      }
+      replays.leave(replay);
+      executor_->complete_manual(*held.node);
+      scope.drain(nullptr);
+      EXPECT_EQ(ran_[0], 1U);
+    }
+  });
+}
+
+TEST_P(ReplaysOnBoth, SlotsAreUsedAgain) {
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    {
+      Replays replays(*executor_, scope, *chains_, 5);
+      for (std::uint32_t i = 0; i < 2000; ++i) {
+        Replay& replay = replays.begin(i > 0);
+        replays.issue(replay, 1);
+        replays.issue(replay, 2);
+        EXPECT_LE(replays.in_flight().size(), 5U);
+        if (i == 1999) replays.leave(replay);
+      }
+      scope.drain(nullptr);
+      EXPECT_EQ(ran_[0], 2000U);
+      EXPECT_EQ(ran_[1], 2000U);
+      EXPECT_LE(replays.bytes(), 5 * (sizeof(Replay) + 2 * sizeof(LiveNode)));
+    }
+  });
+}
+
+TEST_P(ReplaysOnBoth, TheListenerIsToldOfEachOperation) {
+  struct Listener final : ExecutionListener {
+    void executed(const Node&, int, std::uint64_t, std::uint64_t) override {}
+    void replayed(const NodeInfo* info, NodeKind kind, std::uint64_t, int, std::uint64_t begin_ns,
+                  std::uint64_t end_ns) override {
+      EXPECT_EQ(info->name, "advance");
+      EXPECT_EQ(kind, NodeKind::task);
+      EXPECT_LE(begin_ns, end_ns);
+      ++told;
+    }
+    std::atomic<int> told{0};
+  } listener;
+  executor_->set_listener(&listener);
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    {
+      Replays replays(*executor_, scope, *chains_);
+      for (int i = 0; i < 10; ++i) {
+        Replay& replay = replays.begin(i > 0);
+        replays.issue(replay, 2);
+        if (i == 9) replays.leave(replay);
+      }
+      scope.drain(nullptr);
+    }
+  });
+  EXPECT_EQ(listener.told.load(), 20);
+  EXPECT_EQ(executor_->counters().executed, 20U);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ReplaysOnBoth,
+                         testing::Values(Case{"seeded", -1}, Case{"alone", 0},
+                                         Case{"one_worker", 1}, Case{"two_workers", 2}),
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
+
+}  // namespace
+}  // namespace refrain::exec
