@@ -31,6 +31,8 @@ struct Counters {
 class Runtime {
  public:
   explicit Runtime(Options options = {});
+  /// Writes the statistics, timeline and graph that the options ask for. What cannot be written is told on
+  /// standard error.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -51,8 +53,9 @@ class Runtime {
   std::unique_ptr<runtime::RuntimeImpl> impl_;
 };
 
-/// Runs a whole program: takes the --refrain: flags out of argv (argc becomes smaller), runs `program`, and returns the exit
-/// status: 0, or 1 after printing the error that ended it.
+/// Runs a whole program: takes the --refrain: flags out of argv (argc becomes smaller), runs `program`, and
+/// returns the exit status: 0, or 1 after printing the error that ended it, or which of its statistics,
+/// timeline and graph could not be written.
 int run(int& argc, char** argv, const std::function<void(Context&)>& program);
 
 }  // namespace refrain
