@@ -24,10 +24,11 @@ std::exception_ptr failed(const std::string& who, const std::exception_ptr& erro
     if (inner.levels() <= kLongestChain)
       return std::make_exception_ptr(
           TaskFailed(who + " failed: " + inner.what(), error, inner.levels() + 1));
-    const std::string between = std::to_string(inner.levels() - kLongestChain);
-    return std::make_exception_ptr(
-        TaskFailed(who + " failed: (" + between + " tasks in between) " + text_of(inner.original()),
-                   inner.original(), inner.levels() + 1));
+    const int between = inner.levels() - kLongestChain;
+    return std::make_exception_ptr(TaskFailed(who + " failed: (" + std::to_string(between) +
+                                                  (between == 1 ? " task" : " tasks") +
+                                                  " in between) " + text_of(inner.original()),
+                                              inner.original(), inner.levels() + 1));
   } catch (...) {
     return std::make_exception_ptr(TaskFailed(who + " failed: " + text_of(error), error));
   }
