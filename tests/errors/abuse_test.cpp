@@ -1,4 +1,4 @@
-// Calls that no program should make, and operators, values and mappers that fail where nobody expects it.
+// Calls that no program should make, and values and mappers that fail where nobody expects it.
 
 #include <gtest/gtest.h>
 
@@ -36,29 +36,6 @@ TEST(AbuseErrors, FillWithAFutureOfAnotherSize) {
     auto cells = context.region(Rect1{0, 7}, mass);
     context.fill_future(cells, mass, context.launch(each, 3));
   });
-}
-
-struct Refusing {
-  static constexpr std::string_view name = "refusing";
-  template <class T>
-  static constexpr T identity() {
-    return T{};
-  }
-  template <class T>
-  static T fold(T, T) {
-    throw std::runtime_error("no sum of these");
-  }
-};
-
-TEST(AbuseErrors, OperatorThatThrows) {
-  static const Task rank{"rank", [](Point1 p) { return static_cast<double>(p[0]); }};
-  expect_error<TaskFailed>(small_machine(), {"reduce", "@", "no sum of these"},
-                           [](Context& context) {
-                             const auto values = context.launch(rank, 4);
-                             next_line_fails();
-                             const auto sum = context.reduce(values, Refusing{});
-                             static_cast<void>(sum.get());
-                           });
 }
 
 struct Unmovable {

@@ -1,5 +1,6 @@
 // What the program's own functions throw while a launch is made or a contribution folded: mappers,
-// projections, per_point, operators. The message names the launch; the exception itself is nested in it.
+// projections, per_point, operators. The message names the launch; the exception itself is nested in it, or is
+// the original of the TaskFailed.
 
 #include <gtest/gtest.h>
 
@@ -106,6 +107,17 @@ struct Refusing {
     throw Trouble("no sum of these");
   }
 };
+
+TEST(CallbackErrors, OperatorWhileReducingFutures) {
+  static const Task rank{"rank", [](Point1 p) { return static_cast<double>(p[0]); }};
+  expect_error<TaskFailed>(small_machine(), {"reduce", "@", "no sum of these"},
+                           [](Context& context) {
+                             const auto values = context.launch(rank, 4);
+                             next_line_fails();
+                             const auto sum = context.reduce(values, Refusing{});
+                             static_cast<void>(sum.get());
+                           });
+}
 
 // The body only writes its contribution down; the operator throws when it is folded into the region.
 TEST(CallbackErrors, OperatorWhileFolding) {
