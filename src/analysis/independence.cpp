@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "base/assert.hpp"
 #include "data/box_tree.hpp"

@@ -1,7 +1,5 @@
 #include "data/set_algebra.hpp"
 
-#include <algorithm>
-
 #include "base/assert.hpp"
 #include "data/set_cache.hpp"
 #include "refrain/error.hpp"

@@ -1,6 +1,5 @@
 #include "data/set_cache.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <utility>
 

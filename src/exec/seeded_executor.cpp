@@ -1,8 +1,6 @@
 #include "exec/seeded_executor.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <numeric>
 
 #include "base/assert.hpp"
 #include "exec/body_local.hpp"

@@ -1,6 +1,5 @@
 // Regions made and ended, fills, copies between regions.
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "base/assert.hpp"

@@ -1,7 +1,6 @@
 #include "runtime/task_execution.hpp"
 
 #include <memory>
-#include <new>
 
 #include "data/accumulator.hpp"
 #include "exec/scope.hpp"
