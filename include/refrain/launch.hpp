@@ -98,15 +98,17 @@ ValueSlot<T> make_slot(Argument&& argument, const LaunchRequest& launch, std::si
   if constexpr (std::is_same_v<D, Future<T>>) {
     return ValueSlot<T>{std::in_place_index<1>, std::forward<Argument>(argument)};
   } else if constexpr (is_per_point<D>) {
-    std::vector<T> values;
+    const auto value_at = [&](const Point<3>& q) -> T {
+      if constexpr (requires { argument.f(restore_dimension<1>(q)); })
+        return argument.f(restore_dimension<1>(q));
+      else if constexpr (requires { argument.f(restore_dimension<2>(q)); })
+        return argument.f(restore_dimension<2>(q));
+      else return argument.f(q);
+    };
+    std::vector<PointValue<T>> values;
     if (launch.domain != nullptr)
-      for_each_launch_point(launch, number, [&](const Point<3>& q) {
-        if constexpr (requires { argument.f(restore_dimension<1>(q)); })
-          values.push_back(argument.f(restore_dimension<1>(q)));
-        else if constexpr (requires { argument.f(restore_dimension<2>(q)); })
-          values.push_back(argument.f(restore_dimension<2>(q)));
-        else values.push_back(argument.f(q));
-      });
+      for_each_launch_point(launch, number,
+                            [&](const Point<3>& q) { values.push_back({value_at(q)}); });
     return ValueSlot<T>{std::in_place_index<2>, std::move(values)};
   } else {
     constexpr bool converts = std::is_convertible_v<Argument, T>;

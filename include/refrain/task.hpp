@@ -81,16 +81,22 @@ inline constexpr bool is_accessor = AccessorType<std::remove_cvref_t<P>>;
 template <class P>
 inline constexpr bool is_value = !is_implicit<P> && !is_accessor<P>;
 
+/// The value of one point: an object of its own whatever T is (the elements of std::vector<bool> are not).
+template <class T>
+struct PointValue {
+  T value;
+};
+
 /// Where a by-value argument waits until its task runs: itself, a future of it, or one per point.
 template <class T>
-using ValueSlot = std::variant<T, Future<T>, std::vector<T>>;
+using ValueSlot = std::variant<T, Future<T>, std::vector<PointValue<T>>>;
 
 template <class T>
 const T& slot_value(const ValueSlot<T>& slot, const TaskFrame& frame) {
   if (auto* value = std::get_if<0>(&slot)) return *value;
   if (auto* future = std::get_if<1>(&slot))
     return *static_cast<const T*>(ready_value(*future->state()));
-  return std::get<2>(slot)[frame.rank];
+  return std::get<2>(slot)[frame.rank].value;
 }
 
 template <class... Ts>
@@ -107,6 +113,19 @@ struct ValueSlots<TypeList<P, Rest...>, Done...>
     : std::conditional_t<is_value<P>,
                          ValueSlots<TypeList<Rest...>, Done..., ValueSlot<std::remove_cvref_t<P>>>,
                          ValueSlots<TypeList<Rest...>, Done...>> {};
+
+/// The accessors among the parameters, in order.
+template <class List, class... Done>
+struct Accessors;
+template <class... Done>
+struct Accessors<TypeList<>, Done...> {
+  using type = TypeList<Done...>;
+};
+template <class P, class... Rest, class... Done>
+struct Accessors<TypeList<P, Rest...>, Done...>
+    : std::conditional_t<is_accessor<P>,
+                         Accessors<TypeList<Rest...>, Done..., std::remove_cvref_t<P>>,
+                         Accessors<TypeList<Rest...>, Done...>> {};
 
 template <class F>
 struct Signature {
@@ -264,6 +283,14 @@ class Task : public DynamicTask {
              values> &&
          ...),
         "all variants of a task take the same arguments");
+    static_assert(
+        (std::is_same_v<
+             typename detail::Accessors<typename detail::Signature<Fs>::parameters>::type,
+             typename detail::Accessors<parameters>::type> &&
+         ...),
+        "all variants of a task take the same accessors: they are the privileges of its launches");
+    static_assert((std::is_same_v<typename detail::Signature<Fs>::result, result> && ...),
+                  "all variants of a task return the same type");
   }
 
   /// The same task with advice for one launch: `ctx.launch(small.with({.inline_if_ready = true}), ...)`.

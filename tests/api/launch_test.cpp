@@ -117,6 +117,23 @@ TEST_P(Launches, PerPointArguments) {
   });
 }
 
+// std::vector<bool> has no elements that one could refer to.
+TEST_P(Launches, TruthValues) {
+  const Task set{"set", [](Write<Coord> x, bool given, const bool& one) {
+                   for (auto p : x.domain()) x[p] = given == one ? 1 : 2;
+                 }};
+  const Task is_odd{"is_odd", [](Point<1> p) { return p[0] % 2 == 1; }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    auto blocks = ctx.blocks(cells, 8);
+    ctx.launch(set, 8, blocks[number], per_point([](Point<1> p) { return p[0] % 3 == 0; }), true);
+    auto odd = ctx.launch(is_odd, 3);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(odd.get(i), i == 1);
+    auto x = ctx.access<Read>(cells[number]);
+    for (Coord i = 0; i < 8; ++i) EXPECT_EQ(x[i], i % 3 == 0 ? 1 : 2);
+  });
+}
+
 TEST_P(Launches, DomainsOfPoints) {
   const Task mark{"mark", [](ReadWrite<Coord> x, Point<1> at) {
                     for (auto p : x.domain()) x[p] += at + 1;
