@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <new>
 #include <source_location>
@@ -32,12 +33,22 @@ struct LaunchDomain {
   const detail::SharedIndexSpace* sparse = nullptr;
 
   template <std::integral I>
-  LaunchDomain(I points) : rect{{0, 0, 0}, {static_cast<Coord>(points) - 1, 0, 0}} {}
+  LaunchDomain(I points) : rect{{0, 0, 0}, {last_of(points), 0, 0}} {}
   template <int N>
   LaunchDomain(const Rect<N>& points) : dim(N), rect(detail::erase_dimension(points)) {}
   LaunchDomain(int rect_dim, const Rect<3>& points) : dim(rect_dim), rect(points) {}
   LaunchDomain(const AnyIndexSpace& points) : dim(points.dim()), sparse(&points.shared()) {}
   LaunchDomain(AnyIndexSpace&&) = delete;  // it would be gone before the launch
+
+ private:
+  /// Beyond what coordinates can be for more points than those, which the launch then refuses.
+  template <std::integral I>
+  static constexpr Coord last_of(I points) {
+    if (points <= I{0}) return -1;
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Coord>::max());
+    const std::uint64_t last = static_cast<std::uint64_t>(points) - 1;
+    return static_cast<Coord>(last < most ? last : most);
+  }
 };
 
 /// How to move and end a block of by-value arguments whose type the runtime does not know.

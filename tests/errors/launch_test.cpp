@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <limits>
+
 #include "support/expect_error.hpp"
 
 namespace refrain::test {
@@ -36,6 +39,15 @@ TEST(LaunchErrors, FunctionThatLeavesThePartition) {
         });
         context.launch(read_one, 2, context.blocks(cells, 4).at(away)[mass]);
       });
+}
+
+TEST(LaunchErrors, MorePointsThanThereAreCoordinates) {
+  static const Task at_point{"at_point", [](Point<1>) {}};
+  expect_error<UsageError>(small_machine(), {"'at_point'", "its domain", "2^60", "@"},
+                           [](Context& context) {
+                             next_line_fails();
+                             context.launch(at_point, std::numeric_limits<std::size_t>::max());
+                           });
 }
 
 TEST(LaunchErrors, PointsOfAGroupThatAreNotIndependent) {
