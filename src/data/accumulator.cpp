@@ -74,7 +74,12 @@ std::byte* Accumulator::make_chunk(std::size_t chunk) {
   if (std::byte* made = entry.load(std::memory_order_relaxed)) return made;
   if (lists_touched()) touched_.push_back(chunk);
   std::byte* values = new_chunk();
-  initialise_(values, std::min(std::size_t{1} << shift_, volume_ - (chunk << shift_)));
+  try {
+    initialise_(values, std::min(std::size_t{1} << shift_, volume_ - (chunk << shift_)));
+  } catch (...) {  // the operator is the program's
+    free_chunk(values);
+    throw;
+  }
   if (const auto found = few_.find(chunk); found != few_.end()) {
     data::FewValues& few = *found->second;
     for (std::size_t i = 0; i < few.size(); ++i)

@@ -145,5 +145,43 @@ TEST(CallbackErrors, OperatorWhileFolding) {
   }
 }
 
+struct Aimless {
+  static constexpr std::string_view name = "aimless";
+  template <class T>
+  static T identity() {
+    throw Trouble("no identity");
+  }
+  template <class T>
+  static constexpr T fold(T a, T b) {
+    return a + b;
+  }
+};
+
+// Of what the accumulator had taken already nothing is lost (the sanitizer looks).
+TEST(CallbackErrors, IdentityOfAnOperator) {
+  static const Task add{"add", [](Reduce<Aimless, double> x) { x.reduce(0, 1); }};
+  expect_error<TaskFailed>(small_machine(), {"task 'add' launched at", "@", "no identity"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             next_line_fails();
+                             context.launch(add, cells[mass]);
+                             context.fence();
+                           });
+}
+
+struct Speechless : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return nullptr; }
+};
+
+TEST(CallbackErrors, ExceptionWithoutAText) {
+  static const Task mute{"mute", [] { throw Speechless(); }};
+  expect_error<TaskFailed>(small_machine(), {"task 'mute' launched at", "@", "without a text"},
+                           [](Context& context) {
+                             next_line_fails();
+                             context.launch(mute);
+                             context.fence();
+                           });
+}
+
 }  // namespace
 }  // namespace refrain::test
