@@ -80,7 +80,10 @@ AnyRegion AnyPartition::piece(const Point<3>& colour) const {
   return tree->handle(p.first_child + static_cast<std::uint32_t>(*rank));
 }
 
-AnyRegion AnyPartition::parent() const { return tree->handle(node_of(*this, "parent").parent); }
+AnyRegion AnyPartition::parent() const {
+  const data::PartitionNode& p = node_of(*this, "parent");  // checks the tree
+  return tree->handle(p.parent);
+}
 
 std::string AnyPartition::name() const {
   return tree == nullptr ? "no partition" : tree->name_of(*this);

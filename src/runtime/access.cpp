@@ -14,15 +14,16 @@ namespace {
 // The node of an access does nothing itself: it is granted, and ended by the program.
 void run_nothing(exec::Node&, exec::Execution&) {}
 
-// Without strides in C order, contiguous.
+// Without strides in C order, contiguous. Where that wraps (a few points far apart), dimensions before have
+// covered too much for any memory.
 data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueType& type,
                                  const void* memory, const AttachLayout& layout) {
   data::PlacedValues values{points, reinterpret_cast<std::uintptr_t>(memory), {}, type.size};
   const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
-  auto contiguous = static_cast<Coord>(type.size);
+  std::uint64_t contiguous = type.size;
   for (int d = points->dim() - 1; d >= 0; --d) {
-    values.stride[d] = given ? layout.stride[d] : contiguous;
-    contiguous *= points->bounds().hi[d] - points->bounds().lo[d] + 1;
+    values.stride[d] = given ? layout.stride[d] : static_cast<Coord>(contiguous);
+    contiguous *= static_cast<std::uint64_t>(points->bounds().hi[d] - points->bounds().lo[d] + 1);
   }
   return values;
 }
@@ -75,7 +76,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   scope_.throttle();
   forget_failures();
   const std::string who = "access at " + to_string(where);
-  if (privilege == Privilege::reduce)
+  if (privilege >= Privilege::reduce)
     throw UsageError(who + ": the program reads and writes; reductions are for tasks");
   check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);

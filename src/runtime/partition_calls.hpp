@@ -1,7 +1,9 @@
 #pragma once
 // What the calls that make partitions ask of their handles, which have been checked.
 
+#include <new>
 #include <source_location>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,14 +19,22 @@ inline std::string at(const char* call, std::source_location where) {
   return std::string(call) + " at " + to_string(where);
 }
 
-/// What f returns; what is wrong with the numbers that it was given is told with the call and the region.
+[[noreturn]] inline void fail_too_many(const char* call, std::source_location where,
+                                       const AnyRegion& region) {
+  throw OutOfMemory(at(call, where) + ", of " + region.name() + ": no memory for so many pieces");
+}
+
+/// What f returns; what is wrong with the numbers that it was given is told with the call and the region, and
+/// so is that there is no memory for so many pieces.
 template <class F>
 auto telling(const char* call, std::source_location where, const AnyRegion& region, F&& f) {
   try {
     return f();
   } catch (const UsageError& error) {
     throw UsageError(at(call, where) + ", of " + region.name() + ": " + error.what());
-  }
+  } catch (const std::bad_alloc&) {
+    fail_too_many(call, where, region);
+  } catch (const std::length_error&) { fail_too_many(call, where, region); }
 }
 
 inline const IndexSpaceRef& points_of(const AnyRegion& region) {

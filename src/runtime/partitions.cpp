@@ -1,6 +1,8 @@
 // The partitions that a context makes of shapes and of other partitions: the operators of
 // data/partition_ops.hpp on regions.
 
+#include <limits>
+
 #include "data/partition_ops.hpp"
 #include "data/projection.hpp"
 #include "data/shared_index_space.hpp"
@@ -158,6 +160,9 @@ AnyPartition ContextImpl::make_partition(Place parent, data::IndexSpaceRef colou
                                          std::vector<data::IndexSpaceRef> pieces,
                                          const char* kind) {
   check_not_planning();
+  if (pieces.size() > std::numeric_limits<std::uint32_t>::max() - parent.tree->node_count())
+    throw UsageError(std::to_string(pieces.size()) +
+                     " pieces: a region tree has fewer than 2^32 subregions");
   data::check_pieces(pieces, colours, parent.tree->node(parent.node).space);
   return parent.tree->make_partition(parent.node, std::move(colours), std::move(pieces), kind);
 }

@@ -81,6 +81,36 @@ TEST(DataErrors, CoordinatesOutOfRange) {
   });
 }
 
+TEST(DataErrors, MorePiecesThanMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer ends the process where memory is refused";
+#endif
+  expect_error<OutOfMemory>(small_machine(), {"blocks at", "@", "region 0", "so many pieces"},
+                            [](Context& context) {
+                              auto cells = context.region(Rect1{0, Coord{1} << 59}, mass);
+                              next_line_fails();
+                              context.blocks(cells, Coord{1} << 58);
+                            });
+}
+
+TEST(DataErrors, AttachedPointsFarApart) {
+  expect_error<UsageError>(
+      small_machine(), {"attach at", "@", "region 0", "more memory than there is"},
+      [](Context& context) {
+        constexpr Coord far = Coord{1} << 40;
+        const IndexSpace<3> corners(std::vector<Point<3>>{{0, 0, 0}, {far, far, far}});
+        auto cells = context.region(corners, mass);
+        double memory = 0;
+        next_line_fails();
+        context.attach(cells, mass, &memory);
+      });
+}
+
+TEST(DataErrors, NoPartition) {
+  expect_error<UsageError>(small_machine(), {"parent", "empty partition handle"},
+                           [](Context&) { static_cast<void>(Partition<1>{}.parent()); });
+}
+
 TEST(DataErrors, FieldsThatTheRegionHasAreListed) {
   expect_error<UsageError>(small_machine(), {"it has 'mass' (double), 'weight' (double)"},
                            [](Context& context) {
