@@ -46,6 +46,7 @@ int main(int argc, char** argv) try {
     auto value = ctx.access<Read>(cells[Cell::value]);
     std::printf("\nvalues: %d ... %d\n", value[0], value[999]);
   });
+  runtime.write_reports();  // statistics, timeline and graph, if flags ask for them
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -30,11 +30,10 @@ void add_flags(CLI::App& app, CommandLine& line) {
                             "compare neither with the plain loop nor with the reference");
 }
 
-Outcome run_on_refrain(const Setup& setup, const refrain::Options& options, const State* expected) {
-  return apps::run_on_refrain(options, "circuit", setup.steps,
-                              [&](refrain::Context& ctx, apps::Progress& progress) {
-                                return run_parallel(ctx, setup, progress, expected);
-                              });
+Outcome run_on_refrain(const Setup& setup, apps::Runner& runner, const State* expected) {
+  return runner.run("circuit", setup.steps, [&](refrain::Context& ctx, apps::Progress& progress) {
+    return run_parallel(ctx, setup, progress, expected);
+  });
 }
 
 void print_speed(const char* who, const Setup& setup, const Outcome& outcome) {
@@ -50,16 +49,16 @@ bool check_balance(const Outcome& outcome) {
   return right;
 }
 
-bool run(const CommandLine& line, const refrain::Options& options) {
+bool run(const CommandLine& line, apps::Runner& runner) {
   const Setup& setup = line.setup;
   std::printf("circuit: %lld pieces of %lld nodes and %lld wires, %d%% inside, %d steps of %d\n",
               static_cast<long long>(setup.pieces), static_cast<long long>(setup.nodes),
               static_cast<long long>(setup.wires), setup.percent_in_piece, setup.steps,
               setup.substeps);
   std::fflush(stdout);
-  const std::string threads = apps::threads_of(options);
+  const std::string threads = apps::threads_of(runner.options());
   if (line.comparison.no_sequential) {
-    const Outcome parallel = run_on_refrain(setup, options, nullptr);
+    const Outcome parallel = run_on_refrain(setup, runner, nullptr);
     print_speed("refrain", setup, parallel);
     std::printf("  (%s)\n", threads.c_str());
     return check_balance(parallel);
@@ -70,7 +69,7 @@ bool run(const CommandLine& line, const refrain::Options& options) {
   std::printf("\n");
   if (line.comparison.only_sequential) return check_balance(plain);
   run_reference(setup, state);
-  const Outcome parallel = run_on_refrain(setup, options, &state);
+  const Outcome parallel = run_on_refrain(setup, runner, &state);
   print_speed("refrain", setup, parallel);
   std::printf("  (%s, %.2f times the plain loop's speed)\n", threads.c_str(),
               plain.seconds / parallel.seconds);
@@ -87,5 +86,5 @@ int main(int argc, char** argv) {
   CommandLine line;
   add_flags(app, line);
   return apps::run_program(app, argc, argv,
-                           [&](const refrain::Options& options) { return run(line, options); });
+                           [&](apps::Runner& runner) { return run(line, runner); });
 }

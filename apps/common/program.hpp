@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <new>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 #include "progress.hpp"
 #include "refrain/runtime.hpp"
@@ -55,20 +57,36 @@ struct Comparison {
 /// "passed" or "FAILED".
 inline const char* verdict(bool right) { return right ? "passed" : "FAILED"; }
 
-/// What `program(context, progress)` returns, run by a runtime of its own.
-template <class Program>
-auto run_on_refrain(const refrain::Options& options, const char* name, std::int64_t steps,
-                    Program program) {
-  Progress progress(name, steps);
-  std::invoke_result_t<Program, refrain::Context&, Progress&> outcome;
-  refrain::Runtime runtime(options);
-  runtime.run([&](refrain::Context& context) { outcome = program(context, progress); });
-  return outcome;
-}
+/// Runs what an application launches. Its runtime starts with the first run, so that neither plain loops
+/// before that nor a wrong command line meet its threads.
+class Runner {
+ public:
+  explicit Runner(refrain::Options options) : options_(std::move(options)) {}
+  [[nodiscard]] const refrain::Options& options() const { return options_; }
 
-/// The exit status: 0 when `program` returned true (its check passed).
+  /// What `program(context, progress)` returns.
+  template <class Program>
+  auto run(const char* name, std::int64_t steps, Program program) {
+    Progress progress(name, steps);
+    std::invoke_result_t<Program, refrain::Context&, Progress&> outcome;
+    if (runtime_ == nullptr) runtime_ = std::make_unique<refrain::Runtime>(options_);
+    runtime_->run([&](refrain::Context& context) { outcome = program(context, progress); });
+    return outcome;
+  }
+
+  /// Throws refrain::Error when one of them cannot be written.
+  void write_reports() {
+    if (runtime_ != nullptr) runtime_->write_reports();
+  }
+
+ private:
+  refrain::Options options_;
+  std::unique_ptr<refrain::Runtime> runtime_;
+};
+
+/// The exit status: 0 when `program` returned true (its check passed) and all reports were written.
 inline int run_program(CLI::App& flags, int argc, char** argv,
-                       const std::function<bool(const refrain::Options&)>& program) {
+                       const std::function<bool(Runner&)>& program) {
   try {
     const refrain::Options options = refrain::parse_options(argc, argv);
     flags.footer("\n" + refrain::flags_help());
@@ -77,7 +95,11 @@ inline int run_program(CLI::App& flags, int argc, char** argv,
       return 0;
     }
     flags.parse(argc, argv);
-    return program(options) ? 0 : 1;
+    Runner runner(options);
+    const bool right = program(runner);
+    std::fflush(stdout);
+    runner.write_reports();
+    return right ? 0 : 1;
   } catch (const CLI::ParseError& error) {
     return flags.exit(error);
   } catch (const std::bad_alloc&) {

@@ -66,15 +66,15 @@ bool check(const Setup& setup, const Outcome& outcome) {
   return right;
 }
 
-Outcome run_on_refrain(const Setup& setup, const refrain::Options& options,
+Outcome run_on_refrain(const Setup& setup, apps::Runner& runner,
                        const std::vector<double>* expected) {
-  return apps::run_on_refrain(options, "stencil", setup.iterations + 1,
-                              [&](refrain::Context& ctx, apps::Progress& progress) {
-                                return run_parallel(ctx, setup, progress, expected);
-                              });
+  return runner.run("stencil", setup.iterations + 1,
+                    [&](refrain::Context& ctx, apps::Progress& progress) {
+                      return run_parallel(ctx, setup, progress, expected);
+                    });
 }
 
-bool run(const CommandLine& line, const refrain::Options& options) {
+bool run(const CommandLine& line, apps::Runner& runner) {
   const Setup setup = finish(line);
   std::printf("stencil: %lld x %lld points, radius %d, %lld x %lld tiles, %d iterations\n",
               static_cast<long long>(setup.n), static_cast<long long>(setup.n), setup.radius,
@@ -90,9 +90,9 @@ bool run(const CommandLine& line, const refrain::Options& options) {
     if (line.comparison.only_sequential) return check(setup, sequential);
   }
   const Outcome parallel =
-      run_on_refrain(setup, options, line.comparison.no_sequential ? nullptr : &expected);
+      run_on_refrain(setup, runner, line.comparison.no_sequential ? nullptr : &expected);
   print_speed("refrain", setup, parallel);
-  const std::string threads = apps::threads_of(options);
+  const std::string threads = apps::threads_of(runner.options());
   if (line.comparison.no_sequential) {
     std::printf("  (%s)\n", threads.c_str());
     return check(setup, parallel);
@@ -112,5 +112,5 @@ int main(int argc, char** argv) {
   CommandLine line;
   add_flags(app, line);
   return apps::run_program(app, argc, argv,
-                           [&](const refrain::Options& options) { return run(line, options); });
+                           [&](apps::Runner& runner) { return run(line, runner); });
 }

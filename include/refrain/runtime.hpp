@@ -31,8 +31,7 @@ struct Counters {
 class Runtime {
  public:
   explicit Runtime(Options options = {});
-  /// Writes the statistics, timeline and graph that the options ask for. What cannot be written is told on
-  /// standard error.
+  /// Does write_reports() if nobody has; what cannot be written is told on standard error.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -43,6 +42,11 @@ class Runtime {
   /// Runs `program` and waits for everything it launched. Regions that it did not destroy end here.
   /// Throws what the program throws, or the first failure that it did not see.
   void run(const std::function<void(Context&)>& program);
+
+  /// After the last run: writes the statistics, timeline and graph that the options ask for. Throws Error
+  /// when not all of them could be written, after the others have been. A second call does nothing. While a
+  /// program runs it is a UsageError, and so is a run after it.
+  void write_reports();
 
   [[nodiscard]] const Machine& machine() const;
   [[nodiscard]] Counters counters() const;

@@ -25,6 +25,8 @@ class Reports {
   /// Writes what was asked for, once. The executor must be idle, and nothing may run any more. Throws
   /// Error when not all of it could be written, after the rest has been.
   void write();
+  /// Whether write() was called.
+  [[nodiscard]] bool written() const { return written_; }
 
  private:
   void write_statistics() const;

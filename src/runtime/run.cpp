@@ -5,7 +5,6 @@
 
 #include "refrain/error.hpp"
 #include "refrain/runtime.hpp"
-#include "runtime/runtime_impl.hpp"
 
 namespace refrain {
 
@@ -16,7 +15,7 @@ int run(int& argc, char** argv, const std::function<void(Context&)>& program) {
       std::printf("usage: %s [FLAGS]\n\n%s", argc > 0 ? argv[0] : "program", flags_help().c_str());
       return 0;
     }
-    runtime::RuntimeImpl runtime(options);
+    Runtime runtime(options);
     runtime.run(program);
     runtime.write_reports();
     return 0;

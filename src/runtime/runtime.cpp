@@ -45,7 +45,11 @@ RuntimeImpl::~RuntimeImpl() {
   } catch (const Error& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
 }
 
-void RuntimeImpl::write_reports() { reports_->write(); }
+void RuntimeImpl::write_reports() {
+  if (running_.load())
+    throw UsageError("write_reports: a program runs; the reports tell of its end");
+  reports_->write();
+}
 
 void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
   if (mapper == nullptr) throw UsageError("set_mapper: the mapper is null");
@@ -64,6 +68,8 @@ void RuntimeImpl::run(const std::function<void(Context&)>& program) {
     }
     ~Running() { flag.store(false); }
   } running{running_};
+  if (reports_->written())
+    throw UsageError("run: the reports of this Runtime are written; what they tell of runs before");
   executor_->run_root([&] {
     ContextImpl context(*this);
     const detail::CurrentWaiter current(context);
@@ -124,6 +130,7 @@ Runtime::~Runtime() = default;
 
 void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std::move(mapper)); }
 void Runtime::run(const std::function<void(Context&)>& program) { impl_->run(program); }
+void Runtime::write_reports() { impl_->write_reports(); }
 const Machine& Runtime::machine() const { return impl_->machine(); }
 Counters Runtime::counters() const { return impl_->counters(); }
 

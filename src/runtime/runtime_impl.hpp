@@ -37,8 +37,7 @@ class RuntimeImpl {
   RuntimeImpl(const RuntimeImpl&) = delete;
 
   void run(const std::function<void(Context&)>& program);
-  /// After the last run: what --refrain:stats, timeline and graph ask for. Throws Error when not all could be
-  /// written.
+  /// Runtime::write_reports.
   void write_reports();
 
   [[nodiscard]] const Options& options() const { return options_; }

@@ -38,5 +38,42 @@ TEST(ReportErrors, AFullDiskForOneOfThem) {
                {"Refrain statistics", "the timeline cannot be written"});
 }
 
+Options full_disk() {
+  Options options = small_machine();
+  options.graph = "/dev/full";
+  return options;
+}
+
+TEST(ReportErrors, AFullDiskForARuntimeOfTheProgram) {
+  if (!std::ofstream("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  testing::internal::CaptureStderr();
+  {
+    Runtime runtime(full_disk());
+    runtime.run([](Context& context) { context.launch(nothing); });
+    try {
+      runtime.write_reports();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      expect_words(error.what(), {"task graph", "'/dev/full'", "No space left"});
+    }
+    runtime.write_reports();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // it was told
+  testing::internal::CaptureStderr();
+  { const Runtime silent(full_disk()); }
+  expect_words(testing::internal::GetCapturedStderr(), {"refrain: ", "'/dev/full'"});
+}
+
+TEST(ReportErrors, BeforeTheEndAndRunsAfterIt) {
+  Runtime runtime(small_machine());
+  EXPECT_THROW(runtime.run([&](Context&) { runtime.write_reports(); }), UsageError);
+  expect_usable(runtime);
+  runtime.write_reports();
+  try {
+    runtime.run([](Context&) { ADD_FAILURE() << "it ran"; });
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) { expect_words(error.what(), {"run: ", "are written"}); }
+}
+
 }  // namespace
 }  // namespace refrain::test
