@@ -129,10 +129,11 @@ class Context : private detail::Launcher {
                          const IndexSpace<M>& colours, Where where = Where::current()) {
     return Partition<N>{make_by_colour(region, field, colours, where)};
   }
+  /// The same for colours 0 .. colours - 1.
   template <int N>
   Partition<N> by_colour(const Region<N>& region, const Field<Coord>& field, Coord colours,
                          Where where = Where::current()) {
-    return Partition<N>{make_by_colour(region, field, IndexSpace<1>(Rect1{0, colours - 1}), where)};
+    return Partition<N>{make_by_colour(region, field, colours, where)};
   }
   /// Piece of colour c: the points of `target` that `field` points to from pieces(c). Waits for the field.
   template <int N, int M>
@@ -268,6 +269,8 @@ class Context : private detail::Launcher {
   // Fields of Points with the dimensions of the colours (the region pointed to), or of Rects.
   AnyPartition make_by_colour(const AnyRegion& region, const AnyField& field,
                               const AnyIndexSpace& colours, Where where = Where::current());
+  AnyPartition make_by_colour(const AnyRegion& region, const AnyField& field, Coord colours,
+                              Where where = Where::current());
   AnyPartition make_image(const AnyRegion& target, const AnyPartition& pieces,
                           const AnyField& field, Where where = Where::current());
   AnyPartition make_preimage(const AnyRegion& source, const AnyPartition& pieces,

@@ -13,6 +13,7 @@
 #include <source_location>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,12 +29,20 @@ class Context;
 /// The points of a group launch: a number of points (0 .. n-1), a dense rectangle, or an index space, which
 /// must live until the launch is made.
 struct LaunchDomain {
-  int dim = 1;
+  static constexpr int negative = -1;
+  int dim = 1;  ///< or `negative`: rect.lo[0] points were asked for, which the launch refuses
   Rect<3> rect{{0, 0, 0}, {0, 0, 0}};
   const detail::SharedIndexSpace* sparse = nullptr;
 
   template <std::integral I>
-  LaunchDomain(I points) : rect{{0, 0, 0}, {last_of(points), 0, 0}} {}
+  LaunchDomain(I points) : rect{{0, 0, 0}, {last_of(points), 0, 0}} {
+    if constexpr (std::is_signed_v<I>) {
+      if (points < 0) {
+        dim = negative;
+        rect.lo[0] = points;
+      }
+    }
+  }
   template <int N>
   LaunchDomain(const Rect<N>& points) : dim(N), rect(detail::erase_dimension(points)) {}
   LaunchDomain(int rect_dim, const Rect<3>& points) : dim(rect_dim), rect(points) {}

@@ -43,6 +43,8 @@ class RecentDomains {
 
 data::IndexSpaceRef space_of(const LaunchDomain& domain) {
   if (domain.sparse != nullptr) return domain.sparse->space;
+  if (domain.dim == LaunchDomain::negative)
+    throw UsageError(std::to_string(domain.rect.lo[0]) + " points, expected at least 0");
   if (domain.dim < 1 || domain.dim > 3)
     throw UsageError("a launch domain of " + std::to_string(domain.dim) +
                      " dimensions: there are 1, 2 and 3");

@@ -89,9 +89,21 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
   std::vector<IndexSpaceRef> pieces;
   {
     const PointerField field_of_colours(impl_, region, field, space->dim(), where);
-    pieces = data::by_colour(points_of(region), field_of_colours.points(), space);
+    pieces = telling("by_colour", where, region, [&] {
+      return data::by_colour(points_of(region), field_of_colours.points(), space);
+    });
   }
   return impl_.make_partition(place, space, std::move(pieces), "by_colour");
+}
+
+AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& field, Coord colours,
+                                     Where where) {
+  impl_.check_caller("by_colour", where);
+  const AnyIndexSpace space = telling("by_colour", where, region, [&] {
+    if (colours < 0) throw UsageError(std::to_string(colours) + " colours, expected at least 0");
+    return AnyIndexSpace(1, Rect<3>{{0, 0, 0}, {colours - 1, 0, 0}});
+  });
+  return make_by_colour(region, field, space, where);
 }
 
 AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pieces,

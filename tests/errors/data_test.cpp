@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 
 #include "support/expect_error.hpp"
@@ -150,6 +151,31 @@ TEST(DataErrors, Partitions) {
     auto cells = context.region(Rect1{0, 7}, mass);
     const auto f = Projection::function("f", [](const Point<3>& p, std::uint64_t) { return p; });
     context.restrict_to(cells, IndexSpace<1>(Rect1{0, 1}), f, Rect1{0, 1});
+  });
+}
+
+TEST(DataErrors, NumberOfColours) {
+  static constexpr Field<Coord> colour{"colour"};
+  const auto by_colour = [](Coord colours) {
+    return [colours](Context& context) {
+      auto cells = context.region(Rect1{0, 7}, colour);
+      next_line_fails();
+      context.by_colour(cells, colour, colours);
+    };
+  };
+  using Limits = std::numeric_limits<Coord>;
+  expect_error<UsageError>(small_machine(), {"by_colour", "region 0", "-1 colours", "@"},
+                           by_colour(-1));
+  expect_error<UsageError>(small_machine(), {"by_colour", "region 0", "at least 0", "@"},
+                           by_colour(Limits::min()));
+  expect_error<UsageError>(small_machine(), {"by_colour", "region 0", "2^60", "@"},
+                           by_colour(Limits::max()));
+  expect_error<OutOfMemory>(small_machine(), {"by_colour", "region 0", "so many pieces", "@"},
+                            by_colour(Coord{1} << 58));
+  Runtime runtime(small_machine());
+  runtime.run([](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, colour);
+    EXPECT_EQ(context.by_colour(cells, colour, 0).colours().volume(), 0u);
   });
 }
 

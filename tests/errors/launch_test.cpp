@@ -50,6 +50,33 @@ TEST(LaunchErrors, MorePointsThanThereAreCoordinates) {
                            });
 }
 
+TEST(LaunchErrors, ANegativeNumberOfPoints) {
+  static const Task at_point{"at_point", [](Point<1>, int) {}};
+  static const DynamicTask dynamic{"dynamic", [](const TaskFrame&) {}};
+  const auto numbers = per_point([](Point1) { return 1; });
+  for (const Coord points : {Coord{-5}, std::numeric_limits<Coord>::min()}) {
+    const std::string number = std::to_string(points) + " points";
+    expect_error<UsageError>(small_machine(), {"'at_point'", "its domain", number, "@"},
+                             [&](Context& context) {
+                               next_line_fails();
+                               context.launch(at_point, points, 1);
+                             });
+    expect_error<UsageError>(small_machine(), {"'at_point'", "its domain", number, "@"},
+                             [&](Context& context) {
+                               next_line_fails();
+                               context.launch(at_point, points, numbers);
+                             });
+    expect_error<UsageError>(small_machine(), {"'dynamic'", "its domain", number, "@"},
+                             [&](Context& context) {
+                               const LaunchDomain domain(points);
+                               next_line_fails();
+                               LaunchRequest request(dynamic);
+                               request.domain = &domain;
+                               context.launch(request);
+                             });
+  }
+}
+
 TEST(LaunchErrors, PointsOfAGroupThatAreNotIndependent) {
   expect_error<UsageError>(small_machine(),
                            {"'write_one'", "argument 0", "region 0", "'mass'", "halo", "point 0",
