@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/order_rules.hpp"
 #include "base/assert.hpp"
 #include "refrain/error.hpp"
 
@@ -72,6 +73,8 @@ void Edges::grow() {
 
 void Analysis::tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,
                         MemoryId source, MemoryId target, const data::IndexSpaceRef& points) {
+  if (state_log_ != nullptr) state_log_->origin(node, origin);
+  if (log_ == nullptr) return;
   LoggedOperation operation;
   operation.scope = scope_id_;
   operation.seq = node.seq;
@@ -136,24 +139,27 @@ Use* Analysis::nearest_valid(const FieldState& field, Piece& piece, MemoryId tar
 }
 
 void Analysis::overwrite(Edges& edges, Use& use, bool reads_too) {
-  // Readers come after the writer, so with readers the edge to the writer says nothing new about order.
-  if (!use.readers.empty()) [[unlikely]]
-    after_readers(edges, use, reads_too);
+  if (!use.readers.empty() || use.group) [[unlikely]]
+    after_many(edges, use, reads_too);
   else if (use.writer)
     edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
-  else if (use.group) [[unlikely]] overwrite_group(edges, use, reads_too);
   use.writer = {&edges.to(), edges.to().seq};
 }
 
-void Analysis::after_readers(Edges& edges, Use& use, bool reads_too) {
-  if (use.writer && reads_too) edges.add(use.writer, exec::EdgeKind::data);
-  if (use.group && reads_too) after_group(edges, use, exec::EdgeKind::data);
-  for (const exec::NodeRef& reader : use.readers) edges.add(reader, exec::EdgeKind::order);
+void Analysis::after_many(Edges& edges, Use& use, bool reads_too) {
+  before_write(use, reads_too, [&edges](const exec::NodeRef& earlier, exec::EdgeKind kind) {
+    edges.add(earlier, kind);
+  });
   use.readers.clear();
   use.group.reset();
 }
 
 void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege) {
+  if (state_log_ != nullptr) [[unlikely]]
+    tell_uses(edges, footprint, instance,
+              privilege == Privilege::read    ? StateChange::read
+              : privilege == Privilege::write ? StateChange::write
+                                              : StateChange::read_write);
   for (Piece* piece : footprint.pieces) {
     Use& use = piece->at(&instance);
     if (privilege == Privilege::read) {
@@ -167,6 +173,12 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
     note_looker(instance, {&edges.to(), edges.to().seq});
 }
 
+void Analysis::tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
+                         StateChange change) {
+  for (Piece* piece : footprint.pieces) state_log_->change(change, *piece, instance, edges.to());
+  if (footprint.pieces.empty()) state_log_->look(instance, edges.to());
+}
+
 void Analysis::note_looker(Instance& instance, const exec::NodeRef& node) {
   if (instance.lookers.size() == instance.lookers.capacity())
     std::erase_if(instance.lookers,
@@ -175,20 +187,23 @@ void Analysis::note_looker(Instance& instance, const exec::NodeRef& node) {
 }
 
 void Analysis::read(Edges& edges, Use& use) {
-  if (use.writer) edges.add(use.writer, exec::EdgeKind::data);
-  else if (use.group) [[unlikely]] after_group(edges, use, exec::EdgeKind::data);
+  before_read(use, [&edges](const exec::NodeRef& earlier, exec::EdgeKind kind) {
+    edges.add(earlier, kind);
+  });
   const exec::NodeRef self{&edges.to(), edges.to().seq};
   if (!use.readers.empty() && use.readers.back() == self) return;
-  // A piece that is read for ever must not remember all its readers. (The log is told of every edge, so
-  // with a log they stay.)
-  if (use.readers.size() == use.readers.capacity() && log_ == nullptr)
+  // A piece that is read for ever must not remember all its readers.
+  if (use.readers.size() == use.readers.capacity() && may_forget())
     use.readers.erase(std::remove_if(use.readers.begin(), use.readers.end(), exec::is_complete),
                       use.readers.end());
   use.readers.push_back(self);
 }
 
-void Analysis::fill(Footprint& footprint, const std::shared_ptr<const FillValue>& value) {
+void Analysis::fill(FieldState& field, Footprint& footprint,
+                    const std::shared_ptr<const FillValue>& value) {
   for (Piece* piece : footprint.pieces) {
+    if (state_log_ != nullptr) [[unlikely]]
+      state_log_->pend(field, *piece, *value);
     for (Use& use : piece->uses) use.valid = false;
     piece->fill = value;
   }
@@ -202,6 +217,7 @@ void Analysis::invalidate(Footprint& footprint) {
 }
 
 void Analysis::release_instance(Instance& instance) {
+  if (state_log_ != nullptr) state_log_->untraceable("storage was given up");
   std::vector<exec::NodeRef> users;
   std::unique_ptr<Instance> removed = instance.field->remove_instance(instance, users);
   store_.retire(std::move(removed), std::move(users));

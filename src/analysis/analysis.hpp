@@ -24,14 +24,12 @@
 #include "analysis/field_state.hpp"
 #include "analysis/graph_log.hpp"
 #include "analysis/instance_store.hpp"
+#include "analysis/payloads.hpp"
+#include "analysis/state_log.hpp"
 #include "exec/executor.hpp"
 #include "exec/scope.hpp"
 #include "refrain/privilege.hpp"
 #include "refrain/reduction.hpp"
-
-namespace refrain::detail {
-class Accumulator;
-}
 
 namespace refrain::analysis {
 
@@ -87,18 +85,6 @@ class Edges {
   Few few_;
 };
 
-/// What a fold operation works on. The reducing task makes the accumulator when it starts.
-struct FoldPayload {
-  refrain::detail::Accumulator* accumulator = nullptr;
-  Instance* target = nullptr;
-  data::IndexSpaceRef points;
-  bool relaxed = false;  ///< others may be folded into the same points meanwhile
-  // Whose contribution it is, for messages.
-  const exec::NodeInfo* reducer =
-      nullptr;  ///< lasts as long as its launch, which the fold belongs to
-  int argument = 0;
-};
-
 /// Counted by the owner.
 struct AnalysisCounters {
   std::uint64_t edges = 0, copies = 0, copied_bytes = 0, fills = 0, folds = 0, evictions = 0;
@@ -107,6 +93,12 @@ struct AnalysisCounters {
       link_bytes;  ///< per pair of memories, from * memories + to
 
   AnalysisCounters& operator+=(const AnalysisCounters& more);
+  void count_copy(std::size_t link, std::uint64_t bytes) {
+    ++copies;
+    copied_bytes += bytes;
+    ++link_copies[link];
+    link_bytes[link] += bytes;
+  }
 };
 
 class Analysis {
@@ -123,6 +115,12 @@ class Analysis {
 
   /// A new point task begins: what it uses from here on must stay.
   void begin_point() { ++point_; }
+  /// Notes what point tasks have used that the analysis was not asked about: `points` of them, the instances
+  /// each by the number, from 1, of the last one that did.
+  void note_uses(std::span<const std::pair<Instance*, std::uint64_t>> uses, std::uint64_t points) {
+    for (const auto& [instance, point] : uses) instance->last_use = point_ + point;
+    point_ += points;
+  }
   /// Notes that the present point task uses the instance.
   void touch(Instance& instance) { instance.last_use = point_; }
 
@@ -145,17 +143,21 @@ class Analysis {
   void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege);
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
-  [[nodiscard]] bool has_log() const { return log_ != nullptr; }
+  [[nodiscard]] bool has_log() const { return log_ != nullptr || state_log_ != nullptr; }
+  /// From here on `log` is told of every change of state; null: nobody.
+  void set_state_log(StateLog* log) { state_log_ = log; }
   void log_operation(const exec::Node& node, const Origin& origin,
                      const FieldState* field = nullptr, MemoryId source = 0, MemoryId target = 0,
                      const data::IndexSpaceRef& points = {}) {
-    if (log_ != nullptr) [[unlikely]]
+    if (has_log()) [[unlikely]]
       tell_log(node, origin, field, source, target, points);
   }
   /// Publishes the node with the edges collected.
   void publish(const Edges& edges, bool inline_if_ready = false) {
     edges.log();
     const std::span<const exec::Edge> all = edges.all();
+    if (state_log_ != nullptr) [[unlikely]]
+      state_log_->operation(edges.to(), all);
     counters_.edges += all.size();
     if (inline_if_ready) [[unlikely]]
       executor_.publish_inline(edges.to(), all);
@@ -169,14 +171,14 @@ class Analysis {
                           Instance& target, const ReductionOp* relaxed, const Origin& origin);
 
   /// fill(): everything in the footprint becomes pending.
-  static void fill(Footprint& footprint, const std::shared_ptr<const FillValue>& value);
+  void fill(FieldState& field, Footprint& footprint, const std::shared_ptr<const FillValue>& value);
 
   /// Nothing is valid any more: the field has no values until it is written.
   static void invalidate(Footprint& footprint);
 
   /// Forgets what of a field's state no operation to come can depend on, so that pieces may come together.
   void forget_complete(FieldState& field) const {
-    if (log_ == nullptr) field.forget_complete_readers();
+    if (may_forget()) field.forget_complete_readers();
   }
 
   /// Gives back all instances of a field (its tree is being destroyed).
@@ -205,9 +207,12 @@ class Analysis {
   Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
   void read(Edges& edges, Use& use);
   static void overwrite(Edges& edges, Use& use, bool reads_too);
-  static void after_readers(Edges& edges, Use& use, bool reads_too);
-  static void after_group(Edges& edges, const Use& use, exec::EdgeKind kind);
-  static void overwrite_group(Edges& edges, Use& use, bool reads_too);
+  static void after_many(Edges& edges, Use& use, bool reads_too);
+  void tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
+                 StateChange change);
+  void tell_move(Piece& piece, const Use* source, const Use& target, const exec::Node& node);
+  /// What is complete may be forgotten: nobody is told of every edge.
+  [[nodiscard]] bool may_forget() const { return log_ == nullptr && state_log_ == nullptr; }
   void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, const ReductionOp& op);
   void forget_complete(FoldGroup& group) const;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
@@ -222,6 +227,7 @@ class Analysis {
   const Machine& machine_;
   std::uint64_t scope_id_;
   GraphLog* log_;
+  StateLog* state_log_ = nullptr;
   InstanceStore store_;
   AnalysisCounters counters_;
   std::uint64_t point_ = 0;

@@ -35,6 +35,7 @@ std::string FieldState::describe() const {
 Piece& FieldState::add_piece() {
   Piece& piece = *pieces_.emplace_back(std::make_unique<Piece>());
   piece.number = next_piece_++;
+  ++shape_epoch_;
   return piece;
 }
 
@@ -57,6 +58,7 @@ const data::IndexSpaceRef& FieldState::points_of(Piece& piece) const {
 // A new piece of the same state takes over some of the cells.
 Piece& FieldState::split(Piece& piece, std::span<Cell* const> inside) {
   Piece& part = add_piece();
+  part.cut_from = piece.number;
   part.uses = piece.uses;
   part.fill = piece.fill;
   part.footprints = piece.footprints;
@@ -212,6 +214,7 @@ void FieldState::coalesce() {
     }
   }
   if (gone.empty()) return;
+  ++shape_epoch_;
   for (auto& [key, footprint] : footprints_)
     std::erase_if(footprint->pieces, [&](const Piece* piece) { return gone.contains(piece); });
   std::erase_if(pieces_, [&](const auto& piece) { return gone.contains(piece.get()); });

@@ -55,6 +55,11 @@ class FieldState {
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Piece>>& pieces() const { return pieces_; }
 
+  /// Changes when pieces are cut or put together.
+  [[nodiscard]] std::uint32_t shape_epoch() const { return shape_epoch_; }
+  /// The number that the next piece will have.
+  [[nodiscard]] std::uint32_t next_piece() const { return next_piece_; }
+
   /// The instances alive.
   [[nodiscard]] const InstanceSet& instances() const { return instances_; }
   Instance& add_instance(std::unique_ptr<Instance> instance);
@@ -95,6 +100,7 @@ class FieldState {
   CellIndex cells_;
   std::vector<std::unique_ptr<Piece>> pieces_;  ///< in order of creation
   std::uint32_t next_piece_ = 0;
+  std::uint32_t shape_epoch_ = 0;
   std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>>
       footprints_;           ///< by points
   std::size_t passing_ = 0;  ///< footprints that are so

@@ -13,63 +13,52 @@ namespace {
 
 const exec::NodeInfo copy_info{"copy", {}}, fill_info{"fill", {}}, fold_info{"fold", {}};
 
-struct CopyPayload {
-  const Instance* source;
-  const Instance* target;
-  data::IndexSpaceRef points;
-  std::size_t value_size;
-};
-
 void run_copy(exec::Node& node, exec::Execution& execution) {
   auto& copy = node.payload_as<CopyPayload>();
-  if (execution.failure == nullptr)
-    data::copy_points(*copy.points, copy.target->zero, copy.target->stride, copy.source->zero,
-                      copy.source->stride, copy.value_size);
+  if (execution.failure == nullptr) copy.run();
   copy.~CopyPayload();
 }
 
-struct FillPayload {
-  const Instance* target;
-  data::IndexSpaceRef points;
-  std::shared_ptr<const FillValue> value;
-  std::size_t value_size;
-};
-
 void run_fill(exec::Node& node, exec::Execution& execution) {
   auto& fill = node.payload_as<FillPayload>();
-  if (execution.failure == nullptr) {
-    const void* value = fill.value->future.valid()
-                            ? refrain::detail::ready_value(*fill.value->future.state())
-                            : fill.value->bytes.data();
-    data::fill_points(*fill.points, fill.target->zero, fill.target->stride, value, fill.value_size);
-  }
+  if (execution.failure == nullptr) fill.run(*fill.value);
   fill.~FillPayload();
-}
-
-void fold(const FoldPayload& fold) {
-  const Instance& target = *fold.target;
-  if (target.accumulator != nullptr)
-    fold.accumulator->fold_into(*fold.points, *target.accumulator, fold.relaxed);
-  else fold.accumulator->fold_into(*fold.points, target.zero, target.stride, fold.relaxed);
 }
 
 // The operator is the program's, and may throw.
 void run_fold(exec::Node& node, exec::Execution& execution) {
-  auto& payload = node.payload_as<FoldPayload>();
+  auto& fold = node.payload_as<FoldPayload>();
   try {
-    if (payload.accumulator != nullptr && execution.failure == nullptr) fold(payload);
-  } catch (...) {
-    exec::fail(node, std::current_exception(),
-               exec::operation_name(payload.reducer, exec::NodeKind::task) + ", argument " +
-                   std::to_string(payload.argument) + " (" + payload.target->field->describe() +
-                   ", points " + data::to_string(*payload.points) +
-                   "): folding what it contributed");
-  }
-  delete payload.accumulator;
-  payload.~FoldPayload();
+    if (fold.accumulator != nullptr && execution.failure == nullptr) fold.run(*fold.accumulator);
+  } catch (...) { exec::fail(node, std::current_exception(), fold.who()); }
+  delete fold.accumulator;
+  fold.~FoldPayload();
 }
 
 }  // namespace
+
+void CopyPayload::run() const {
+  data::copy_points(*points, target->zero, target->stride, source->zero, source->stride,
+                    value_size);
+}
+
+void FillPayload::run(const FillValue& filled) const {
+  const void* bytes = filled.future.valid() ? refrain::detail::ready_value(*filled.future.state())
+                                            : filled.bytes.data();
+  data::fill_points(*points, target->zero, target->stride, bytes, value_size);
+}
+
+void FoldPayload::run(refrain::detail::Accumulator& contribution) const {
+  if (target->accumulator != nullptr)
+    contribution.fold_into(*points, *target->accumulator, relaxed);
+  else contribution.fold_into(*points, target->zero, target->stride, relaxed);
+}
+
+std::string FoldPayload::who() const {
+  return exec::operation_name(reducer, exec::NodeKind::task) + ", argument " +
+         std::to_string(argument) + " (" + target->field->describe() + ", points " +
+         data::to_string(*points) + "): folding what it contributed";
+}
 
 void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin) {
   const data::IndexSpaceRef& points = field.points_of(piece);
@@ -81,6 +70,7 @@ void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Or
   log_operation(node, origin, &field, target.instance->memory, target.instance->memory, points);
   Edges edges = edges_to(node);
   if (piece.fill->producer) edges.add(piece.fill->producer, exec::EdgeKind::data);
+  tell_move(piece, nullptr, target, node);
   overwrite(edges, target, false);
   target.valid = true;
   ++counters_.fills;
@@ -98,6 +88,7 @@ void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& tar
   const MemoryId from = source.instance->memory, to = target.instance->memory;
   log_operation(node, origin, &field, from, to, points);
   Edges edges = edges_to(node);
+  tell_move(piece, &source, target, node);
   read(edges, source);
   overwrite(edges, target, false);
   target.valid = true;
@@ -105,12 +96,17 @@ void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& tar
   publish(edges);
 }
 
+void Analysis::tell_move(Piece& piece, const Use* source, const Use& target,
+                         const exec::Node& node) {
+  if (state_log_ == nullptr) [[likely]]
+    return;
+  if (source != nullptr) state_log_->change(StateChange::read, piece, *source->instance, node);
+  else state_log_->fills(piece, node);
+  state_log_->change(StateChange::validate, piece, *target.instance, node);
+}
+
 void Analysis::count_copy(MemoryId from, MemoryId to, std::uint64_t bytes) {
-  const std::size_t link = from * machine_.memories().size() + to;
-  ++counters_.copies;
-  ++counters_.link_copies[link];
-  counters_.copied_bytes += bytes;
-  counters_.link_bytes[link] += bytes;
+  counters_.count_copy(from * machine_.memories().size() + to, bytes);
 }
 
 void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_instance,

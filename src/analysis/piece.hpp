@@ -49,8 +49,9 @@ struct Use {
 };
 
 struct Piece {
-  std::uint32_t number = 0;  ///< in order of creation within the field
-  Cells cells;               ///< what it consists of
+  std::uint32_t number = 0;    ///< in order of creation within the field
+  std::uint32_t cut_from = 0;  ///< number of the piece whose state it took over when it was made
+  Cells cells;                 ///< what it consists of
   data::IndexSpaceRef
       points;  ///< the same as a set, when somebody has asked (FieldState::points_of)
   boost::container::small_vector<Use, 1> uses;

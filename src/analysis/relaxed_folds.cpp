@@ -26,25 +26,17 @@ FoldGroup& open_group(Use& use, decltype(ReductionOp::fold) fold) {
 void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
                            const ReductionOp& op) {
   const exec::NodeRef self{&edges.to(), edges.to().seq};
+  if (state_log_ != nullptr) state_log_->untraceable("reductions were relaxed");
   for (Piece* piece : footprint.pieces) {
     Use& use = piece->at(&instance);
     const bool joins = use.group && use.group->fold == op.fold && use.readers.empty();
     FoldGroup& group = joins ? *use.group : open_group(use, op.fold);
     for (const exec::Edge& edge : group.before) edges.add(edge.from, edge.kind);
-    if (group.folds.size() == group.folds.capacity() && log_ == nullptr) forget_complete(group);
+    if (group.folds.size() == group.folds.capacity() && may_forget()) forget_complete(group);
     group.folds.push_back(self);
     piece->only_valid(use);
   }
   if (footprint.pieces.empty()) note_looker(instance, self);
-}
-
-void Analysis::after_group(Edges& edges, const Use& use, exec::EdgeKind kind) {
-  for (const exec::NodeRef& fold : use.group->folds) edges.add(fold, kind);
-}
-
-void Analysis::overwrite_group(Edges& edges, Use& use, bool reads_too) {
-  after_group(edges, use, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
-  use.group.reset();
 }
 
 // A group that is never closed must not remember all its folds. What is complete orders nothing any more,

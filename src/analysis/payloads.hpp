@@ -1,0 +1,50 @@
+#pragma once
+// What follows the nodes that move data: what they work on, and how they do it.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "analysis/instance.hpp"
+#include "analysis/piece.hpp"
+#include "data/index_space.hpp"
+
+namespace refrain::detail {
+class Accumulator;
+}
+
+namespace refrain::analysis {
+
+struct CopyPayload {
+  const Instance* source = nullptr;
+  const Instance* target = nullptr;
+  data::IndexSpaceRef points;
+  std::size_t value_size = 0;
+  void run() const;
+};
+
+struct FillPayload {
+  const Instance* target = nullptr;
+  data::IndexSpaceRef points;
+  std::shared_ptr<const FillValue> value;
+  std::size_t value_size = 0;
+  /// Writes `value`, which must be there.
+  void run(const FillValue& value) const;
+};
+
+/// What a fold operation works on. The reducing task makes the accumulator when it starts.
+struct FoldPayload {
+  refrain::detail::Accumulator* accumulator = nullptr;
+  Instance* target = nullptr;
+  data::IndexSpaceRef points;
+  bool relaxed = false;  ///< others may be folded into the same points meanwhile
+  // Whose contribution it is, for messages.
+  const exec::NodeInfo* reducer =
+      nullptr;  ///< lasts as long as its launch, which the fold belongs to
+  int argument = 0;
+  /// For the message of an operator that throws.
+  [[nodiscard]] std::string who() const;
+  void run(refrain::detail::Accumulator& contribution) const;
+};
+
+}  // namespace refrain::analysis
