@@ -71,7 +71,8 @@ void Scope::take_back(Node& node) {
 }
 
 void Scope::drain(const NodeInfo* waiter) {
-  const auto drained = [this] { return collect() <= held_ && replays_idle(); };
+  // Replays first: asking them may make a node, or find one complete that has not come back yet.
+  const auto drained = [this] { return replays_idle() && collect() <= held_; };
   if (drained()) return;
   executor_.wait(*this, drained, {}, waiter);
 }

@@ -1,5 +1,6 @@
 // How threads run replays: exec/threaded_executor.hpp.
 
+#include "exec/body_local.hpp"
 #include "exec/replay_steps.hpp"
 #include "exec/threaded_executor.hpp"
 #include "profile/clock.hpp"
@@ -58,11 +59,14 @@ void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
 void ThreadedExecutor::drive(Slot& slot, LiveNode& first) {
   // Nobody opens a scope from here: the operation would be a heavy one.
   const Node* const outer = std::exchange(slot.running, nullptr);
+  // Nor waits, unless it says how.
+  void* const local = set_body_local(nullptr);
   if (listener_) [[unlikely]] {
     drive_streak<true>(slot, first);
   } else {
     drive_streak<false>(slot, first);
   }
+  set_body_local(local);
   slot.running = outer;
 }
 
