@@ -1,0 +1,67 @@
+#include "trace/bring_forward.hpp"
+
+#include <algorithm>
+
+#include "analysis/order_rules.hpp"
+
+namespace refrain::trace {
+
+void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
+                   const Replayed& replay) {
+  for (const Left& left : outcome.uses) {
+    analysis::Use& use = recording.places[left.place].piece->at(left.instance);
+    if (left.writer != kNone) {
+      use.readers.clear();
+      use.group.reset();
+      use.writer = replay.operation(left.writer);
+    }
+    for (Index reader : left.readers) {
+      const exec::NodeRef named = replay.operation(reader);
+      // What is complete orders nothing any more, but a log is told of every edge.
+      if (analysis.has_log() || !exec::is_complete(named)) use.readers.push_back(named);
+    }
+  }
+  for (Index i = 0; i < outcome.places.size(); ++i) {
+    const LeftValid& after = outcome.places[i];
+    if (!after.changed) continue;
+    analysis::Piece& piece = *recording.places[i].piece;
+    for (analysis::Use& use : piece.uses)
+      use.valid = std::ranges::find(after.valid, use.instance) != after.valid.end();
+    if (!after.pending) piece.fill.reset();
+    else if (after.fill != kNone) piece.fill = replay.fill(after.fill);
+  }
+  for (const auto& [instance, operation] : outcome.looks)
+    instance->lookers.push_back(replay.operation(operation));
+}
+
+void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
+                          const Replayed& replay) {
+  for (const EntryUse& entry : recording.entry_uses) {
+    if (!entry.standing) continue;
+    auto& readers = recording.places[entry.place].piece->at(entry.instance).readers;
+    const exec::NodeRef reader = replay.operation(entry.operation);
+    if (!analysis.has_log() && exec::is_complete(reader)) continue;
+    if (readers.empty() || readers.back() != reader) readers.push_back(reader);
+  }
+}
+
+std::vector<Entry> entries(const Recording& recording, bool standing_only) {
+  std::vector<Entry> all;
+  const auto entry_of = [&all](Index operation) -> Entry& {
+    if (all.empty() || all.back().operation != operation) all.push_back({operation, {}});
+    return all.back();
+  };
+  for (const EntryUse& entry : recording.entry_uses) {
+    if (standing_only && !entry.standing) continue;
+    const analysis::Use* use = recording.places[entry.place].piece->find(entry.instance);
+    if (use == nullptr) continue;
+    const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
+      entry_of(entry.operation).after.push_back({earlier, kind});
+    };
+    if (entry.change == analysis::StateChange::read) analysis::before_read(*use, add);
+    else analysis::before_write(*use, entry.change == analysis::StateChange::read_write, add);
+  }
+  return all;
+}
+
+}  // namespace refrain::trace

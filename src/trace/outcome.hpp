@@ -1,0 +1,46 @@
+#pragma once
+// What a recording, or a prefix of it, leaves behind: for each instance at each place who wrote it last and who
+// has read it since, and which instances are valid (the postcondition). From the effects alone; the
+// analysis' state is not looked at.
+
+#include <utility>
+#include <vector>
+
+#include "analysis/piece.hpp"
+#include "trace/recording.hpp"
+
+namespace refrain::trace {
+
+constexpr Index kNone = ~Index{0};
+
+/// An instance at a place, after the trace.
+struct Left {
+  Index place = 0;
+  analysis::Instance* instance = nullptr;
+  Index writer = kNone;        ///< kNone: who wrote it before the trace
+  std::vector<Index> readers;  ///< since; to those from before the trace if there is no writer
+};
+
+/// A place after the trace.
+struct LeftValid {
+  std::vector<const analysis::Instance*> valid;  ///< by number
+  bool pending = false;
+  Index fill =
+      kNone;  ///< whose value is pending: a step, or kNone for the one from before the trace
+  bool changed = false;
+};
+
+struct Outcome {
+  std::vector<Left> uses;                                    ///< by place
+  std::vector<LeftValid> places;                             ///< of the recording's places
+  std::vector<std::pair<analysis::Instance*, Index>> looks;  ///< at instances, by operations
+};
+
+/// After the first `effects` effects.
+Outcome outcome_of(const Recording& recording, Index effects);
+
+/// Works out entry_uses, whether the recording is idempotent, and if so the carried edges: those of the
+/// analysis when the trace is unrolled once (dynamic tracing paper, IV.F).
+void find_chain_edges(Recording& recording);
+
+}  // namespace refrain::trace

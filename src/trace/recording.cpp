@@ -1,0 +1,60 @@
+#include "trace/recording.hpp"
+
+#include <algorithm>
+
+#include "analysis/field_state.hpp"
+
+namespace refrain::trace {
+
+bool Place::holds() const {
+  if (pending != (piece->fill != nullptr)) return false;
+  std::size_t found = 0;
+  for (const analysis::Use& use : piece->uses) {
+    if (!use.valid) continue;
+    if (std::ranges::find(valid, use.instance) == valid.end()) return false;
+    ++found;
+  }
+  return found == valid.size();
+}
+
+void describe_work(const Operation& operation, analysis::LoggedOperation& logged) {
+  const auto describe = [&logged](const analysis::Instance& source,
+                                  const analysis::Instance& target,
+                                  const data::IndexSpaceRef& points) {
+    logged.field = target.field->name();
+    logged.source = source.memory;
+    logged.target = target.memory;
+    logged.points = points;
+  };
+  if (const auto* copy = std::get_if<analysis::CopyPayload>(&operation.work))
+    describe(*copy->source, *copy->target, copy->points);
+  else if (const auto* fill = std::get_if<Fill>(&operation.work))
+    describe(*fill->target, *fill->target, fill->points);
+  else if (const auto* fold = std::get_if<Fold>(&operation.work))
+    describe(*fold->payload.target, *fold->payload.target, fold->payload.points);
+}
+
+bool Recording::stale() const {
+  // Trees first: the fields of one that is gone are gone.
+  if (std::ranges::any_of(trees, [](const Tree& used) { return used.tree->uid() != used.uid; }))
+    return true;
+  return std::ranges::any_of(fields, [](const FieldUsed& used) {
+    return used.field->shape_epoch() != used.shape_epoch ||
+           used.field->instance_epoch() != used.instance_epoch;
+  });
+}
+
+bool Recording::holds() const { return std::ranges::all_of(places, &Place::holds); }
+
+std::size_t Recording::bytes() const {
+  std::size_t sum = sizeof *this + steps.capacity() * sizeof(Step) +
+                    operations.capacity() * sizeof(Operation) +
+                    (edges.capacity() + carried.capacity()) * sizeof(RecordedEdge) +
+                    effects.capacity() * sizeof(Effect) + places.capacity() * sizeof(Place) +
+                    entry_uses.capacity() * sizeof(EntryUse) +
+                    fields.capacity() * sizeof(FieldUsed) + trees.capacity() * sizeof(Tree);
+  for (const Place& place : places) sum += place.valid.capacity() * sizeof(place.valid[0]);
+  return sum;
+}
+
+}  // namespace refrain::trace

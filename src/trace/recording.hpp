@@ -1,0 +1,145 @@
+#pragma once
+// A recorded trace: the calls that were made, the operations that the analysis found for them, with the
+// edges between them, and everything it did to its state on the way. With that, what the analysis would do
+// when the same calls are made again in the same state is known beforehand (dynamic tracing paper, IV.B).
+//
+// *The same state* is the precondition: of every piece that the trace touches, the same instances are valid
+// and a fill is pending or not, as then. It is an equality. The paper asks only that what was valid then is
+// valid now; but where more is valid now the analysis may take its copies from somewhere else.
+//
+// Every prefix of a recording, cut between two calls, is a recording of those calls: operations, edges and
+// effects are in launch order, and each is caused by a call and by what came before it.
+//
+// A recording names pieces and instances by address. It is *stale*, and never looked at again, when a region
+// tree it used is gone, a field was cut into other pieces, or another choice of instances might be made.
+//
+// Owner: the context's thread. Immutable once made.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analysis/graph_log.hpp"
+#include "analysis/payloads.hpp"
+#include "analysis/state_log.hpp"
+#include "data/region_tree.hpp"
+#include "exec/node.hpp"
+#include "trace/recording_graph.hpp"
+
+namespace refrain::trace {
+
+/// The position of an operation, a step or a place in its recording.
+using Index = std::uint32_t;
+
+/// A piece that the trace touches, and how it has to be found: the precondition.
+struct Place {
+  analysis::FieldState* field = nullptr;
+  analysis::Piece* piece = nullptr;
+  std::vector<const analysis::Instance*> valid;  ///< exactly these, by number
+  bool pending = false;                          ///< a fill is pending
+
+  [[nodiscard]] bool holds() const;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// One change of the analysis' state.
+struct Effect {
+  enum class Kind : std::uint8_t {
+    read,        ///< analysis::StateChange, by an operation
+    write,       //
+    read_write,  //
+    validate,    //
+    look,        ///< an operation looks at an instance without points (no place)
+    pend,        ///< a step's fill becomes pending
+  };
+  Kind kind = Kind::read;
+  Index by = 0;  ///< the operation; pend: the step
+  Index place = 0;
+  analysis::Instance* instance = nullptr;
+  friend bool operator==(const Effect&, const Effect&) = default;
+};
+
+/// Where the value comes from that a fill operation writes.
+struct FillSource {
+  bool entry =
+      false;  ///< pending at `index`, a place, when the trace began; or filled by `index`, a step
+  Index index = 0;
+  friend bool operator==(const FillSource&, const FillSource&) = default;
+};
+
+struct Fill {
+  const analysis::Instance* target = nullptr;
+  data::IndexSpaceRef points;
+  std::size_t value_size = 0;
+  FillSource source;
+};
+
+struct Fold {
+  analysis::FoldPayload payload;  ///< but for the accumulator
+  Index reducer = 0;
+};
+
+struct Operation {
+  exec::NodeKind kind = exec::NodeKind::task;
+  const exec::NodeInfo* info = nullptr;
+  Index step = 0;
+  std::size_t rank = 0;  ///< as analysis::Origin
+  int argument = -1;
+  std::variant<std::monostate, analysis::CopyPayload, Fill, Fold>
+      work;  ///< tasks: the runtime knows
+};
+
+/// What a log is told of a copy, a fill or a fold.
+void describe_work(const Operation& operation, analysis::LoggedOperation& logged);
+
+/// An operation that uses an instance at a place before the trace has written it: it comes after those who
+/// used it before the trace. `standing`: the trace never writes it, so this holds for every replay that
+/// follows as well.
+struct EntryUse {
+  Index operation = 0;
+  Index place = 0;
+  analysis::Instance* instance = nullptr;
+  analysis::StateChange change = analysis::StateChange::read;
+  bool standing = false;
+  friend bool operator==(const EntryUse&, const EntryUse&) = default;
+};
+
+/// One call of the program.
+struct Step {
+  Index operations = 0, effects = 0, edges = 0;  ///< how many there are up to its end
+};
+
+/// A field whose pieces and instances the recording names.
+struct FieldUsed {
+  analysis::FieldState* field = nullptr;
+  std::uint32_t shape_epoch = 0, instance_epoch = 0;
+  friend bool operator==(const FieldUsed&, const FieldUsed&) = default;
+};
+
+struct Recording {
+  std::vector<Step> steps;
+  std::vector<Operation> operations;
+  std::vector<RecordedEdge> edges;  ///< by target
+  std::vector<Effect> effects;
+  std::vector<Place> places;
+  std::vector<EntryUse> entry_uses;  ///< by operation
+  std::vector<FieldUsed> fields;
+  struct Tree {
+    const data::RegionTree* tree;
+    std::uint64_t uid;
+    friend bool operator==(const Tree&, const Tree&) = default;
+  };
+  std::vector<Tree> trees;
+  std::vector<RecordedEdge> carried;  ///< into the next replay; idempotent recordings only
+  bool idempotent = false;            ///< after it, its precondition holds
+
+  /// Whether what it names is still there, cut and chosen as then.
+  [[nodiscard]] bool stale() const;
+  /// Whether its precondition holds. Not of a stale one.
+  [[nodiscard]] bool holds() const;
+  /// Bytes it takes.
+  [[nodiscard]] std::size_t bytes() const;
+};
+
+}  // namespace refrain::trace
