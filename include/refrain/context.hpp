@@ -14,6 +14,7 @@
 #include "refrain/access.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launcher.hpp"
+#include "refrain/trace.hpp"
 
 namespace refrain {
 
@@ -249,6 +250,24 @@ class Context : private detail::Launcher {
   /// it ends while one of its arguments still lacks what a failed child should have written there, it
   /// fails too.
   void fence(Where where = Where::current());
+
+  // --- traces -------------------------------------------------------------------------------------
+  // Marks around calls that repeat (trace.hpp). They do not nest, and change no result.
+
+  void begin_trace(const Trace& trace, Where where = Where::current());
+  void end_trace(const Trace& trace, Where where = Where::current());
+  /// Calls `body` between the two marks. An exception ends the trace on its way.
+  template <class F>
+  void trace(const Trace& trace, F&& body, Where where = Where::current()) {
+    begin_trace(trace, where);
+    try {
+      std::forward<F>(body)();
+    } catch (...) {
+      end_trace(trace, where);
+      throw;
+    }
+    end_trace(trace, where);
+  }
 
   [[nodiscard]] const Machine& machine() const;
 

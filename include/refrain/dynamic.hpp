@@ -125,6 +125,7 @@ struct TaskFrame {
 struct TaskVariant {
   ProcessorKind kind = ProcessorKind::cpu;
   std::function<void(const TaskFrame&)> body;
+  bool may_launch = true;  ///< whether the body may ask for its context; what does not costs less
 };
 
 /// What a task returns, for the run-time API: nothing when size is 0.

@@ -39,6 +39,14 @@ struct Options {
   std::string timeline;
   /// Write the executed task graph as Graphviz to this file (empty: do not).
   std::string graph;
+  /// Record and replay what is between the marks of a trace.
+  bool tracing = true;
+  /// Leave out, of a recording's edges, those that others imply.
+  bool trace_optimize = true;
+  /// Most operations of a recording; a longer trace is cut into several.
+  std::size_t trace_length = 1'000'000;
+  /// Most bytes for recordings, per context; beyond them, those not used for longest go.
+  std::size_t trace_memory = std::size_t{1} << 30;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

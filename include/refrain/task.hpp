@@ -217,6 +217,11 @@ std::function<void(const TaskFrame&)> make_body(F f, TypeList<Ps...> parameters)
 }
 
 template <class... Ps>
+constexpr bool mentions_context(TypeList<Ps...>) {
+  return (std::is_same_v<std::remove_cvref_t<Ps>, Context> || ...);
+}
+
+template <class... Ps>
 constexpr bool mentions_gang(TypeList<Ps...>) {
   return (std::is_same_v<std::remove_cvref_t<Ps>, Gang> || ...);
 }
@@ -263,7 +268,8 @@ class Task : public DynamicTask {
       : DynamicTask(
             std::move(name),
             {{detail::mentions_gang(parameters{}) ? ProcessorKind::gang : ProcessorKind::cpu,
-              detail::make_body(std::move(body), parameters{})}},
+              detail::make_body(std::move(body), parameters{}),
+              detail::mentions_context(parameters{})}},
             detail::result_type<result>()) {}
 
   explicit Task(F body) : Task(std::string(), std::move(body)) {
@@ -272,11 +278,14 @@ class Task : public DynamicTask {
 
   template <ProcessorKind K, ProcessorKind... Ks, class... Fs>
   Task(std::string name, VariantOf<K, F> first, VariantOf<Ks, Fs>... more)
-      : DynamicTask(std::move(name),
-                    {{K, detail::make_body(std::move(first.f), parameters{})},
-                     {Ks, detail::make_body(std::move(more.f),
-                                            typename detail::Signature<Fs>::parameters{})}...},
-                    detail::result_type<result>()) {
+      : DynamicTask(
+            std::move(name),
+            {{K, detail::make_body(std::move(first.f), parameters{}),
+              detail::mentions_context(parameters{})},
+             {Ks,
+              detail::make_body(std::move(more.f), typename detail::Signature<Fs>::parameters{}),
+              detail::mentions_context(typename detail::Signature<Fs>::parameters{})}...},
+            detail::result_type<result>()) {
     static_assert(
         (std::is_same_v<
              typename detail::ValueSlots<typename detail::Signature<Fs>::parameters>::type,

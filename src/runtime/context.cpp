@@ -42,6 +42,15 @@ void Context::fence(Where where) {
   impl_.fence(where);
 }
 
+void Context::begin_trace(const Trace& trace, Where where) {
+  impl_.check_caller("begin_trace", where);
+  impl_.begin_trace(trace, where);
+}
+void Context::end_trace(const Trace& trace, Where where) {
+  impl_.check_caller("end_trace", where);
+  impl_.end_trace(trace, where);
+}
+
 const Machine& Context::machine() const { return impl_.runtime().machine(); }
 
 using runtime::check_field;

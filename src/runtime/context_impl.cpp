@@ -75,6 +75,7 @@ void ContextImpl::end_attachments() {
 }
 
 void ContextImpl::finish() {
+  if (tracing_ != nullptr) tracing_->close();
   while (!accesses_.empty()) end_access(accesses_.back()->ticket);
   end_attachments();
   scope_.drain(nullptr);
@@ -87,6 +88,7 @@ void ContextImpl::finish() {
 
 void ContextImpl::abandon() noexcept {
   try {
+    if (tracing_ != nullptr) tracing_->close();
     while (!accesses_.empty()) end_access(accesses_.back()->ticket);
     scope_.drain(nullptr);
     end_regions();

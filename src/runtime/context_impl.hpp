@@ -34,6 +34,8 @@
 #include "runtime/launch_plan.hpp"
 #include "runtime/launch_record.hpp"
 #include "runtime/runtime_impl.hpp"
+#include "runtime/signature.hpp"
+#include "runtime/tracing.hpp"
 
 namespace refrain::runtime {
 
@@ -56,6 +58,10 @@ class ContextImpl final : public detail::Waiter {
 
   // --- launch.cpp ---
   AnyFuture launch(const LaunchRequest& request);
+
+  // --- tracing.cpp ---
+  void begin_trace(const Trace& trace, Where where);
+  void end_trace(const Trace& trace, Where where);
 
   // --- data_calls.cpp ---
   AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields,
@@ -132,14 +138,43 @@ class ContextImpl final : public detail::Waiter {
   [[nodiscard]] std::size_t plans() const { return plans_.size(); }
   [[nodiscard]] std::size_t regions_alive() const { return forest_.alive(); }
   [[nodiscard]] std::size_t instances_alive() const { return analysis_.store().alive(); }
+  [[nodiscard]] TraceCounters trace_counters() const {
+    return tracing_ != nullptr ? tracing_->counters() : TraceCounters{};
+  }
   [[nodiscard]] const analysis::AnalysisCounters& analysis_counters() const {
     return analysis_.counters();
   }
 
  private:
   // launch.cpp
+  template <class Put>
+  bool give_key(const LaunchRequest& request, Put put) const;
   std::span<const std::uint64_t> make_key(const LaunchRequest& request);
+  [[nodiscard]] bool has_key(const LaunchRequest& request,
+                             std::span<const std::uint64_t> key) const;
   AnyFuture analyse(const LaunchRequest& request);
+  LaunchPlan& plan_of(const LaunchRequest& request, std::span<const std::uint64_t> key);
+  AnyFuture trace_launch(const LaunchRequest& request);
+  void note_launch(LaunchPlan& plan) {
+    note_replayed(plan.token, static_cast<std::uint32_t>(plan.points.size()));
+    plan.last_used = calls_;
+  }
+  void note_replayed(std::uint64_t token, std::uint32_t points) {
+    check_not_planning();
+    ++calls_;
+    ++launches_;
+    tasks_ += points;
+    if (runtime_.token_log() != nullptr) [[unlikely]]
+      log_token(token);
+  }
+  void log_token(std::uint64_t token) {
+    if (parent_ == nullptr) runtime_.token_log()->push_back(token);
+  }
+  exec::NodeRef producer_of(const detail::FutureState& state, std::size_t rank);
+  static std::vector<std::uint64_t> call_key(Signature::Call call,
+                                             std::initializer_list<const AnyRegion*> regions,
+                                             std::initializer_list<const AnyField*> fields,
+                                             Where where);
   void make_room();
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
   void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
@@ -156,6 +191,7 @@ class ContextImpl final : public detail::Waiter {
   // launch_record.cpp
   AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
   LaunchRecord& take_record(LaunchPlan& plan, const LaunchRequest& request);
+  void fill_record(LaunchRecord& record, const LaunchRequest& request);
   static void reclaim(exec::Node& node);
   static void release(LaunchRecord& record);
 
@@ -258,6 +294,8 @@ class ContextImpl final : public detail::Waiter {
     bool& planning_;
   };
 
+  friend class Tracing;
+
   struct OpenAccess {
     std::uint64_t ticket = 0;
     exec::NodeRef node;
@@ -300,6 +338,7 @@ class ContextImpl final : public detail::Waiter {
   LaunchRecord* free_records_ = nullptr;
   static constexpr std::size_t kFailures = 1024, kReductions = 4096;
   std::size_t failures_limit_ = kFailures;
+  std::unique_ptr<Tracing> tracing_;  ///< made with the first trace
   detail::FuturePool futures_;
   std::map<std::tuple<const char*, const char*, std::uint32_t>, exec::NodeInfo> infos_;
 };

@@ -42,6 +42,7 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
   if (region.node != 0)
     throw UsageError(who + ": " + region.name() +
                      " is a subregion; destroy its partition or the whole region");
+  if (tracing_ != nullptr) tracing_->untraceable("a region or partition was destroyed");
   Signature signature(Signature::Call::destroy);
   signature.add(region);
   note_call(signature.token());
@@ -61,6 +62,7 @@ void ContextImpl::destroy(const AnyPartition& partition, Where where) {
   if (&tree.forest() != &forest_)
     throw UsageError(who + ": " + partition.name() +
                      " was made by another context, which alone can destroy it");
+  if (tracing_ != nullptr) tracing_->untraceable("a region or partition was destroyed");
   Signature signature(Signature::Call::destroy);
   signature.add(partition);
   note_call(signature.token());
@@ -115,8 +117,13 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
                        std::to_string(field.type->size) + " bytes, the future holds " +
                        std::to_string(future.points()) + " of " +
                        std::to_string(future.type().size));
-    if (future.context() == identity_) value->producer = future.producer(0);
+    if (future.context() == identity_) value->producer = producer_of(future, 0);
     else if (const exec::FailureRef failure = future.failure(0)) failure->rethrow();
+  }
+  std::vector<std::uint64_t> key;
+  if (tracing_ != nullptr) {
+    key = call_key(Signature::Call::fill, {&region}, {&field}, where);
+    if (tracing_->replay_fill(key, value)) return lend(state, Privilege::write);
   }
   Signature signature(Signature::Call::fill);
   signature.add(region);
@@ -124,7 +131,28 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   note_call(signature.token());
   lend(state, Privilege::write);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
-  analysis::Analysis::fill(state.footprint(points), value);
+  analysis_.fill(state, state.footprint(points), value);
+  if (tracing_ != nullptr) tracing_->called(key, signature.token(), {&state}, {&region});
+}
+
+// As make_key does for a launch.
+std::vector<std::uint64_t> ContextImpl::call_key(Signature::Call call,
+                                                 std::initializer_list<const AnyRegion*> regions,
+                                                 std::initializer_list<const AnyField*> fields,
+                                                 Where where) {
+  const auto word = [](const void* address) { return reinterpret_cast<std::uint64_t>(address); };
+  std::vector<std::uint64_t> key{static_cast<std::uint64_t>(call), word(where.file_name()),
+                                 where.line()};
+  for (const AnyRegion* region : regions) {
+    key.push_back(region->tree->uid());
+    key.push_back(region->node);
+  }
+  for (const AnyField* field : fields) {
+    key.push_back(field->key);
+    key.push_back(word(field->name.data()));
+    key.push_back(word(field->type));
+  }
+  return key;
 }
 
 void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
@@ -148,13 +176,26 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
                      std::string(target_field.type->name));
   analysis::FieldState& from = field_state(source, source_field, Privilege::read, nullptr, who);
   analysis::FieldState& to = field_state(target, target_field, Privilege::write, nullptr, who);
+  std::vector<std::uint64_t> key;
+  if (tracing_ != nullptr) {
+    key =
+        call_key(Signature::Call::copy, {&source, &target}, {&source_field, &target_field}, where);
+    if (tracing_->replay_copy(key)) {
+      lend(from, Privilege::read);
+      return lend(to, Privilege::write);
+    }
+  }
   Signature signature(Signature::Call::copy);
   signature.add(source);
   signature.add(source_field);
   signature.add(target);
   signature.add(target_field);
   note_call(signature.token());
-  if (&from == &to || points->empty()) return;  // the values are there already
+  if (&from == &to || points->empty()) {  // the values are there already
+    if (tracing_ != nullptr)
+      tracing_->called(key, signature.token(), {&from, &to}, {&source, &target});
+    return;
+  }
   lend(from, Privilege::read);
   lend(to, Privilege::write);
   analysis::Origin origin{calls_ - 1, 0, 0, &info_for("copy", where), exec::NodeKind::copy};
@@ -168,7 +209,10 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   analysis_.touch(target_instance);
   analysis_.copy_field(from, from.passing_footprint(points), source_instance, to,
                        to.footprint(points), target_instance, origin);
+  if (tracing_ != nullptr)
+    tracing_->called(key, signature.token(), {&from, &to}, {&source, &target});
   if (!from.crowded()) return;
+  if (tracing_ != nullptr) tracing_->untraceable("pieces were put together again");
   analysis_.forget_complete(from);
   from.forget_passing();
 }

@@ -25,28 +25,26 @@ std::uint64_t word(const void* address) { return reinterpret_cast<std::uint64_t>
 
 }  // namespace
 
-// Everything that the plan depends on, as words of this process.
-std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& request) {
-  constexpr std::size_t fixed = 13, per_requirement = 7;
-  const std::size_t most = fixed + per_requirement * request.requirements.size();
-  if (key_.size() < most) key_.resize(most);
-  std::uint64_t* next = key_.data();
-  *next++ = word(request.task);
-  *next++ = word(request.where.file_name());
-  *next++ = std::uint64_t{request.where.line()} << 32 |
-            static_cast<std::uint32_t>(request.hints.priority);
-  *next++ = runtime_.mapper().epoch();
-  *next++ = request.futures.size() << 2 | std::uint64_t{request.hints.inline_if_ready} << 1 |
-            std::uint64_t{request.wants_future};
+// Everything that the plan depends on, as words of this process: gives them to `put` in order, until it
+// returns false.
+template <class Put>
+inline bool ContextImpl::give_key(const LaunchRequest& request, Put put) const {
+  if (!put(word(request.task)) || !put(word(request.where.file_name())) ||
+      !put(std::uint64_t{request.where.line()} << 32 |
+           static_cast<std::uint32_t>(request.hints.priority)) ||
+      !put(runtime_.mapper().epoch()) ||
+      !put(request.requirements.size() << 34 | request.futures.size() << 2 |
+           std::uint64_t{request.hints.inline_if_ready} << 1 | std::uint64_t{request.wants_future}))
+    return false;
   if (const LaunchDomain* domain = request.domain) {
-    *next++ = static_cast<std::uint64_t>(domain->dim);
+    if (!put(static_cast<std::uint64_t>(domain->dim))) return false;
     if (domain->sparse != nullptr) {
-      *next++ = word(domain->sparse->space.get());
+      if (!put(word(domain->sparse->space.get()))) return false;
     } else {
-      for (int d = 0; d < std::min(domain->dim, 3); ++d) {
-        *next++ = static_cast<std::uint64_t>(domain->rect.lo[d]);
-        *next++ = static_cast<std::uint64_t>(domain->rect.hi[d]);
-      }
+      for (int d = 0; d < std::min(domain->dim, 3); ++d)
+        if (!put(static_cast<std::uint64_t>(domain->rect.lo[d])) ||
+            !put(static_cast<std::uint64_t>(domain->rect.hi[d])))
+          return false;
     }
   }
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
@@ -61,17 +59,35 @@ std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& reques
               : (partitioned ? tree->knows(r.partition) : tree->knows(r.region)))) [[unlikely]] {
       fail_dead(request, i);
     }
-    *next++ = tree->uid();
-    *next++ = std::uint64_t{partitioned ? r.partition.index : r.region.node} << 32 |
-              std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
-              static_cast<std::uint64_t>(r.privilege);
-    *next++ = r.field.key;
-    *next++ = word(r.field.name.data());
-    *next++ = word(r.field.type);
-    *next++ = word(r.op);
-    *next++ = word(r.projection.impl());
+    if (!put(tree->uid()) ||
+        !put(std::uint64_t{partitioned ? r.partition.index : r.region.node} << 32 |
+             std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
+             static_cast<std::uint64_t>(r.privilege)) ||
+        !put(r.field.key) || !put(word(r.field.name.data())) || !put(word(r.field.type)) ||
+        !put(word(r.op)) || !put(word(r.projection.impl())))
+      return false;
   }
+  return true;
+}
+
+std::span<const std::uint64_t> ContextImpl::make_key(const LaunchRequest& request) {
+  constexpr std::size_t fixed = 13, per_requirement = 7;
+  const std::size_t most = fixed + per_requirement * request.requirements.size();
+  if (key_.size() < most) key_.resize(most);
+  std::uint64_t* next = key_.data();
+  give_key(request, [&next](std::uint64_t w) {
+    *next++ = w;
+    return true;
+  });
   return {key_.data(), next};
+}
+
+// Whether this is what make_key would make, without making it.
+bool ContextImpl::has_key(const LaunchRequest& request, std::span<const std::uint64_t> key) const {
+  const std::uint64_t* next = key.data();
+  const std::uint64_t* const end = next + key.size();
+  return give_key(request, [&next, end](std::uint64_t w) { return next != end && *next++ == w; }) &&
+         next == end;
 }
 
 AnyFuture ContextImpl::launch(const LaunchRequest& request) {
@@ -94,15 +110,10 @@ void ContextImpl::make_room() {
   analysis_ns_ -= profile::now_ns() - begin;
 }
 
-AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
-  if (request.task == nullptr) [[unlikely]]
-    throw UsageError("a launch at " + to_string(request.where) + " names no task");
-  for (const detail::FutureState* future : request.futures)
-    if (future == nullptr || future->context() != identity_) [[unlikely]]
-      check_usable(future, launch_name(request));
-  std::span<const std::uint64_t> key = make_key(request);
+[[gnu::always_inline]] inline LaunchPlan& ContextImpl::plan_of(const LaunchRequest& request,
+                                                               std::span<const std::uint64_t> key) {
   if (runtime_.mapper().every_launch()) [[unlikely]]
-    return issue(asked_plan(request, key), request);
+    return asked_plan(request, key);
   const std::uint64_t hash = PlanCache::hash(key);
   LaunchPlan* plan = plans_.find(key, hash);
   if (plan == nullptr) [[unlikely]] {
@@ -111,15 +122,45 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
     made->key = kept;
     plan = &plans_.insert(std::move(made), hash);
   }
-  return issue(*plan, request);
+  return *plan;
+}
+
+AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
+  if (request.task == nullptr) [[unlikely]]
+    throw UsageError("a launch at " + to_string(request.where) + " names no task");
+  for (const detail::FutureState* future : request.futures)
+    if (future == nullptr || future->context() != identity_) [[unlikely]]
+      check_usable(future, launch_name(request));
+  if (tracing_ != nullptr) [[unlikely]]
+    return trace_launch(request);
+  return issue(plan_of(request, make_key(request)), request);
+}
+
+AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
+  AnyFuture result;
+  if (tracing_->replay_next(request, result)) return result;
+  // Where the mapper is asked each time, the launch is what it was and how it was answered.
+  std::span<const std::uint64_t> key = make_key(request);
+  LaunchPlan* plan = nullptr;
+  if (runtime_.mapper().every_launch()) {
+    plan = &asked_plan(request, key);
+    key = plan->key;
+  }
+  if (tracing_->replay_launch(request, key, result)) return result;
+  if (plan == nullptr) plan = &plan_of(request, key);
+  try {
+    result = issue(*plan, request);
+  } catch (...) {
+    tracing_->untraceable("a launch failed");
+    throw;
+  }
+  tracing_->launched(*plan, request);
+  return result;
 }
 
 AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
-  note_call(plan.token);
-  plan.last_used = calls_;
+  note_launch(plan);
   const std::uint32_t points = static_cast<std::uint32_t>(plan.points.size());
-  ++launches_;
-  tasks_ += points;
   if (points == 0) return make_result(plan, request);
   LaunchRecord& record = take_record(plan, request);
   AnyFuture result = record.result;
@@ -242,10 +283,16 @@ void ContextImpl::issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload&
   analysis_.publish(edges);
 }
 
+// What was replayed is named by its number alone until somebody has to come after it.
+exec::NodeRef ContextImpl::producer_of(const detail::FutureState& state, std::size_t rank) {
+  const exec::NodeRef& producer = state.producer(rank);
+  return tracing_ == nullptr || state.ready(rank) ? producer : tracing_->resolve(producer);
+}
+
 // The consumer of a future comes after what makes it, and fails with it.
 void ContextImpl::depend_on(analysis::Edges& edges, const detail::FutureState& state) {
   for (std::size_t rank = 0; rank < state.points(); ++rank) {
-    if (state.context() == identity_) edges.add(state.producer(rank), exec::EdgeKind::data);
+    if (state.context() == identity_) edges.add(producer_of(state, rank), exec::EdgeKind::data);
     // What is ready says itself whether it failed: one of another context always is (check_usable), and
     // of this one's own the failure may have been forgotten (forget_failures).
     if (!state.ready(rank)) continue;

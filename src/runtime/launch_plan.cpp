@@ -48,7 +48,9 @@ LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t ha
 }
 
 void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) {
-  std::erase_if(plans_, [&](const auto& plan) { return plan->in_flight == 0 && !wanted(*plan); });
+  std::erase_if(plans_, [&](const auto& plan) {
+    return plan->in_flight == 0 && plan->recordings == 0 && !wanted(*plan);
+  });
   count_ = plans_.size();
   arguments_ = 0;
   for (const auto& plan : plans_) arguments_ += plan->arguments.size() + 1;

@@ -24,7 +24,16 @@ void LaunchRecord::take_values(void* from, const ValueOps* ops) {
 }
 
 void LaunchRecord::point_done() {
+  if (unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) end_values();
+}
+
+void LaunchRecord::replayed_point_done() {
   if (unfinished.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  end_values();
+  result = {};
+}
+
+void LaunchRecord::end_values() {
   if (value_ops != nullptr) {
     value_ops->destroy(values);
     if (values != inline_values) ::operator delete(values, std::align_val_t(value_ops->alignment));
@@ -42,10 +51,6 @@ AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& 
 }
 
 LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
-  if (const ValueOps* ops = request.value_ops)
-    if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
-      throw UsageError(launch_name(request) +
-                       ": its by-value arguments, or what moves or ends them, are null");
   LaunchRecord* record = free_records_;
   if (record == nullptr) {
     record = records_.emplace_back(std::make_unique<LaunchRecord>()).get();
@@ -53,27 +58,37 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
   } else {
     free_records_ = record->next_free;
   }
-  const std::uint32_t points = static_cast<std::uint32_t>(plan.points.size());
   record->plan = &plan;
-  record->call = calls_ - 1;
-  // Relaxed: publication of the nodes orders it before any point runs.
-  record->unfinished.store(points, std::memory_order_relaxed);
-  record->unreclaimed = plan.nodes(points);
+  record->unreclaimed = plan.nodes(static_cast<std::uint32_t>(plan.points.size()));
   if (plan.in_flight++ == 0)
     for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
+  record->holds_something = request.value_ops != nullptr || !request.futures.empty();
+  if (!record->holds_something && !request.wants_future) [[likely]] {
+    record->begin(calls_ - 1);
+    return *record;
+  }
   try {
-    record->take_values(request.values, request.value_ops);
+    fill_record(*record, request);
   } catch (...) {  // a value that cannot be moved: nothing was launched
     release(*record);
     throw;
   }
+  return *record;
+}
+
+// What this launch has that no other one with its plan has.
+void ContextImpl::fill_record(LaunchRecord& record, const LaunchRequest& request) {
+  if (const ValueOps* ops = request.value_ops)
+    if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
+      throw UsageError(launch_name(request) +
+                       ": its by-value arguments, or what moves or ends them, are null");
+  record.take_values(request.values, request.value_ops);
+  record.begin(calls_ - 1);
   for (detail::FutureState* future : request.futures) {
     detail::retain(future);
-    record->futures.emplace_back(future);
+    record.futures.emplace_back(future);
   }
-  record->holds_something = request.value_ops != nullptr || !request.futures.empty();
-  if (request.wants_future) record->result = make_result(plan, request);
-  return *record;
+  if (request.wants_future) record.result = make_result(*record.plan, request);
 }
 
 // A node has come back: the last one of a launch returns the record.

@@ -37,10 +37,19 @@ struct LaunchRecord {
   LaunchRecord* next_free = nullptr;
   alignas(std::max_align_t) std::byte inline_values[kInlineValues];
 
+  /// A launch of the plan, the context's call of this number.
+  void begin(std::uint64_t number) {
+    call = number;
+    // Relaxed: publication of the nodes orders it before any point runs.
+    unfinished.store(static_cast<std::uint32_t>(plan->points.size()), std::memory_order_relaxed);
+  }
   /// Moves the values in.
   void take_values(void* from, const ValueOps* ops);
   /// A point has run (or will not): the last one ends the values and lets go of the futures.
   void point_done();
+  /// The same in a replay, where nobody else lets go of the result.
+  void replayed_point_done();
+  void end_values();
 };
 
 /// What follows a task's node: its launch, its place in it, and then its arguments, complete but for the

@@ -129,6 +129,7 @@ bool ContextImpl::is_lent(std::size_t requirement) const {
 // What children changed elsewhere goes back to where the parent has it.
 void ContextImpl::bring_home(Grant& grant) {
   if (grant.home == nullptr || grant.privilege == Privilege::read) return;
+  if (tracing_ != nullptr) tracing_->untraceable("the task waited for its children");
   const analysis::Origin origin{calls_, 0, -1, nullptr};
   analysis_.begin_point();
   analysis_.make_valid_everywhere(*grant.state, *grant.home, origin);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "base/size.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain {
@@ -58,6 +59,12 @@ bool take_text(std::string& into, std::string_view text) {
   return !text.empty();
 }
 
+bool take_size(std::size_t& into, std::string_view text) {
+  const auto size = parse_size(text);
+  if (size) into = *size;
+  return size.has_value();
+}
+
 bool take_switch(bool& into, std::string_view text) {
   into = text.empty() || text == "on";
   return into || text == "off";
@@ -104,6 +111,19 @@ constexpr Flag flags[] = {
     {"graph", Value::required, "FILE", "a file to write",
      "write the executed task graph, for Graphviz",
      [](Options& o, std::string_view v) { return take_text(o.graph, v); }},
+    {"tracing", Value::optional, "[=on|off]", "on or off", "record and replay traces (on)",
+     [](Options& o, std::string_view v) { return take_switch(o.tracing, v); }},
+    {"trace-optimize", Value::optional, "[=on|off]", "on or off",
+     "leave out edges that others imply (on)",
+     [](Options& o, std::string_view v) { return take_switch(o.trace_optimize, v); }},
+    {"trace-length", Value::required, "N", "a whole number from 1 to 100000000",
+     "most operations of one recording (1000000)",
+     [](Options& o, std::string_view v) {
+       return take_number<std::size_t>(o.trace_length, v, 1, 100000000);
+     }},
+    {"trace-memory", Value::required, "SIZE", "a size such as 64MiB",
+     "most memory for the recordings of a context (1GiB)",
+     [](Options& o, std::string_view v) { return take_size(o.trace_memory, v); }},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},
 };

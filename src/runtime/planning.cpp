@@ -61,6 +61,7 @@ std::unique_ptr<LaunchPlan> ContextImpl::make_plan(const LaunchRequest& request)
 }
 
 std::unique_ptr<LaunchPlan> ContextImpl::make_unmapped(const LaunchRequest& request) {
+  if (tracing_ != nullptr) tracing_->settle();  // pieces may be cut
   const Planning now(*this);
   auto plan = std::make_unique<LaunchPlan>();
   plan->task = std::const_pointer_cast<detail::TaskRecord>(request.task->shared_from_this());

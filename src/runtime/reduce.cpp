@@ -65,6 +65,7 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
                      std::string(op.type->name) + " (" + std::to_string(op.type->size) +
                      " bytes) does not fit values of " +
                      std::to_string(values.state()->type().size) + " bytes");
+  if (tracing_ != nullptr) tracing_->untraceable("the values of a group were reduced");
   Signature signature(Signature::Call::reduce);
   signature.add(op.name);
   signature.add(op.type->name);

@@ -104,6 +104,12 @@ Counters RuntimeImpl::counters() const {
   counters.fills = now.analysis.fills;
   counters.folds = now.analysis.folds;
   counters.evictions = now.analysis.evictions;
+  counters.recordings = now.traces.recordings;
+  counters.replays = now.traces.replays;
+  counters.early_exits = now.traces.early_exits;
+  counters.replayed_tasks = now.traces.replayed_tasks;
+  counters.preconditions_failed = now.traces.preconditions_failed;
+  counters.catch_ups = now.traces.catch_ups;
   if (program_ != nullptr) {
     counters.regions_alive = program_->regions_alive();
     counters.instances_alive = program_->instances_alive();
@@ -118,6 +124,7 @@ void Totals::add(const ContextImpl& context) {
   tasks += context.tasks();
   analysis_ns += context.analysis_ns();
   analysis += context.analysis_counters();
+  traces += context.trace_counters();
 }
 
 }  // namespace refrain::runtime

@@ -17,6 +17,7 @@
 #include "refrain/mapper.hpp"
 #include "refrain/runtime.hpp"
 #include "runtime/attachments.hpp"
+#include "runtime/trace_counters.hpp"
 
 namespace refrain::runtime {
 
@@ -27,6 +28,7 @@ class Reports;
 struct Totals {
   std::uint64_t launches = 0, tasks = 0, analysis_ns = 0;
   analysis::AnalysisCounters analysis;
+  TraceCounters traces;
   void add(const ContextImpl& context);
 };
 

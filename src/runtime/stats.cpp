@@ -73,6 +73,18 @@ void add_copies(Table& table, const Statistics& s) {
     table.row("  " + ends.first + " to " + ends.second, grouped(sum.first), short_size(sum.second));
 }
 
+void add_traces(Table& table, const Statistics& s) {
+  if (s.counters.recordings == 0) return;
+  table.row("traces recorded", grouped(s.counters.recordings));
+  table.row("traces replayed", grouped(s.counters.replays),
+            grouped(s.counters.early_exits) + " more in part");
+  table.row("tasks replayed",
+            fmt::format("{:.1f} %", 100.0 * static_cast<double>(s.counters.replayed_tasks) /
+                                        static_cast<double>(s.counters.tasks)));
+  table.row("preconditions failed", grouped(s.counters.preconditions_failed));
+  table.row("state caught up", grouped(s.counters.catch_ups));
+}
+
 void add_alive(Table& table, const Statistics& s) {
   table.row("alive: regions", grouped(s.counters.regions_alive));
   table.row("alive: instances", grouped(s.counters.instances_alive));
@@ -100,6 +112,7 @@ std::string to_text(const Statistics& s) {
   table.row("fills", grouped(s.counters.fills));
   table.row("folds", grouped(s.counters.folds));
   table.row("evictions", grouped(s.counters.evictions));
+  add_traces(table, s);
   table.row("analysis per task", fmt::format("{:.0f} ns", per_task(s)));
   table.row("workers", std::to_string(s.workers), "beside the launching thread");
   table.row("workers idle", fmt::format("{:.1f} %", 100 * s.idle_share));
@@ -121,6 +134,12 @@ std::string to_json(const Statistics& s) {
                {"fills", s.counters.fills},
                {"folds", s.counters.folds},
                {"evictions", s.counters.evictions},
+               {"recordings", s.counters.recordings},
+               {"replays", s.counters.replays},
+               {"early_exits", s.counters.early_exits},
+               {"replayed_tasks", s.counters.replayed_tasks},
+               {"preconditions_failed", s.counters.preconditions_failed},
+               {"catch_ups", s.counters.catch_ups},
                {"analysis_ns", s.analysis_ns},
                {"analysis_ns_per_task", per_task(s)},
                {"workers", s.workers},

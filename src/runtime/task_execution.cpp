@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "data/accumulator.hpp"
+#include "exec/replay_steps.hpp"
 #include "exec/scope.hpp"
 #include "exec/stack_room.hpp"
 #include "refrain/error.hpp"
@@ -133,27 +134,61 @@ inline void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution
 
 }  // namespace
 
+namespace {
+
+// A point has had its turn, whatever happens; the last one ends what the launch holds.
+struct PointDone {
+  LaunchRecord& record;
+  void (LaunchRecord::*done)();
+  ~PointDone() {
+    if (record.holds_something) (record.*done)();
+  }
+};
+
+void fail_result(const TaskPayload& payload, const exec::Failure& failure) {
+  if (detail::FutureState* result = payload.record->result.state())
+    result->fail(payload.rank, failure);
+}
+
+}  // namespace
+
 void run_task(exec::Node& node, exec::Execution& execution) {
   auto& payload = node.payload_as<TaskPayload>();
-  LaunchRecord& record = *payload.record;
-  // Whatever happens, this point has had its turn.
-  struct Done {
-    LaunchRecord& record;
-    ~Done() {
-      if (record.holds_something) record.point_done();
-    }
-  } done{record};
-  if (execution.failure != nullptr) [[unlikely]] {
-    if (record.result.valid()) record.result.state()->fail(payload.rank, *execution.failure);
-    return;
-  }
+  const PointDone done{*payload.record, &LaunchRecord::point_done};
+  if (execution.failure != nullptr) [[unlikely]]
+    return fail_result(payload, *execution.failure);
   try {
-    run_body(record, payload, execution);
+    run_body(*payload.record, payload, execution);
   } catch (...) {
     // One failure for the data and for the future: who has been told by either knows.
-    const exec::Failure& failure = exec::fail(node, std::current_exception());
-    if (record.result.valid()) record.result.state()->fail(payload.rank, failure);
+    fail_result(payload, exec::fail(node, std::current_exception()));
   }
+}
+
+void run_shared_task(TaskPayload& payload, exec::Execution& execution) {
+  run_body(*payload.record, payload, execution);
+}
+
+void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
+                  exec::Execution& execution) {
+  const PointDone done{*payload.record, &LaunchRecord::replayed_point_done};
+  if (execution.failure != nullptr) [[unlikely]]
+    return fail_result(payload, *execution.failure);
+  try {
+    run_body(*payload.record, payload, execution);
+  } catch (...) {
+    const exec::Failure& failure = exec::fail(replay, index, std::current_exception());
+    fail_result(payload, failure);
+    execution.failure = &failure;
+  }
+}
+
+TaskPayload* make_payload(std::byte* memory, LaunchRecord& record, std::uint32_t rank) {
+  auto* payload = ::new (memory) TaskPayload{&record, rank};
+  PhysicalArgument* physical = payload->arguments();
+  for (const PlannedArgument& argument : record.plan->arguments_of(rank))
+    ::new (physical++) PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
+  return payload;
 }
 
 }  // namespace refrain::runtime

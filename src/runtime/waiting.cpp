@@ -19,6 +19,7 @@ void ContextImpl::fence(Where where) {
 // and again, must not remember them all.
 void ContextImpl::forget_failures() {
   if (scope_.failures() < failures_limit_) return;
+  if (tracing_ != nullptr) tracing_->settle();
   std::unordered_set<std::uint64_t> carried;
   for_each_field([&carried](const analysis::FieldState& field) {
     for (const auto& piece : field.pieces()) {
@@ -45,6 +46,9 @@ void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) 
     runtime_.executor().wait(
         scope_, [&] { return exec::is_complete(producer); }, producer, nullptr);
   }
+  // What was replayed has no node to wait for.
+  const auto is_ready = [&] { return rank_or_all == all ? state.ready() : state.ready(first); };
+  if (!is_ready()) runtime_.executor().wait(scope_, is_ready, {}, nullptr);
   forget_failures();
 }
 

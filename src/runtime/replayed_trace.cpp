@@ -1,0 +1,355 @@
+#include "runtime/replayed_trace.hpp"
+
+#include <algorithm>
+#include <new>
+#include <unordered_map>
+
+#include "base/assert.hpp"
+#include "data/accumulator.hpp"
+#include "exec/replay_steps.hpp"
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "runtime/task_execution.hpp"
+#include "trace/optimiser.hpp"
+
+namespace refrain::runtime {
+
+using trace::Index;
+
+// --- what operations run -----------------------------------------------------------------------------
+
+struct ReplayedTrace::Runs {
+  /// For bodies that said that they ask for nothing.
+  struct Nothing final : detail::ContextSource {
+    Context& context() override { fail("its context"); }
+    void parallel_for(std::int64_t, std::int64_t,
+                      const std::function<void(std::int64_t, std::int64_t)>&) override {
+      fail("parallel_for");
+    }
+    [[noreturn]] static void fail(const char* what) {
+      throw UsageError(std::string("a body asks for ") + what +
+                       ", but its variant is said not to (TaskVariant::may_launch)");
+    }
+  };
+  static inline Nothing nothing;
+
+  static const Operand& of(const void* operand) { return *static_cast<const Operand*>(operand); }
+  static ReplayValues& values(const exec::Replay& replay) {
+    return *static_cast<ReplayValues*>(replay.user);
+  }
+
+  static void plain_task(const void* operand, exec::Replay&, std::uint32_t,
+                         exec::Execution& execution) {
+    if (execution.failure != nullptr) [[unlikely]]
+      return;
+    const Plain& task = *static_cast<const Plain*>(operand);
+    const TaskFrame frame{{task.arguments, task.argument_count},
+                          nullptr,
+                          {},
+                          nullptr,
+                          *task.point,
+                          task.rank,
+                          &nothing};
+    (*task.body)(frame);
+  }
+  static void shared_task(const void* operand, exec::Replay&, std::uint32_t,
+                          exec::Execution& execution) {
+    if (execution.failure == nullptr) [[likely]]
+      run_shared_task(*of(operand).payload, execution);
+  }
+  static void own_task(const void* operand, exec::Replay& replay, std::uint32_t index,
+                       exec::Execution& execution) {
+    std::byte* payload = values(replay).payloads.get() + of(operand).offset;
+    run_own_task(*std::launder(reinterpret_cast<TaskPayload*>(payload)), replay, index, execution);
+  }
+  static void copy(const void* operand, exec::Replay&, std::uint32_t, exec::Execution& execution) {
+    if (execution.failure == nullptr)
+      static_cast<const analysis::CopyPayload*>(of(operand).work)->run();
+  }
+  static void fill(const void* operand, exec::Replay& replay, std::uint32_t,
+                   exec::Execution& execution) {
+    const auto& fill = *static_cast<const trace::Fill*>(of(operand).work);
+    ReplayValues::Fill& value = values(replay).filled[of(operand).number];
+    if (execution.failure == nullptr)
+      analysis::FillPayload{fill.target, fill.points, {}, fill.value_size}.run(*value);
+  }
+  static void fold(const void* operand, exec::Replay& replay, std::uint32_t,
+                   exec::Execution& execution) {
+    analysis::FoldPayload& fold = values(replay).folds[of(operand).number];
+    const std::unique_ptr<detail::Accumulator> accumulator(
+        std::exchange(fold.accumulator, nullptr));
+    if (accumulator != nullptr && execution.failure == nullptr) fold.run(*accumulator);
+  }
+};
+
+// --- layout ------------------------------------------------------------------------------------------
+
+ReplayedTrace::ReplayedTrace(ContextImpl& context,
+                             std::unique_ptr<const trace::Recording> recording, Calls calls,
+                             bool optimise)
+    : context_(context),
+      recording_(std::move(recording)),
+      calls_(std::move(calls)),
+      outcome_(trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()))) {
+  for (const auto& call : calls_)
+    if (call->plan != nullptr) ++call->plan->recordings;
+  lay_out();
+  compile(optimise);
+  counts_ = counts(static_cast<Index>(operands_.size()));
+  uses_ = uses(this->steps());
+  for (Index step = 0; step < this->steps(); ++step) {
+    const RecordedCall& call = *calls_[step];
+    Quick& quick = quick_.emplace_back();
+    if (call.plan == nullptr || needs_own(call) || !fills_of(step).operations.empty()) continue;
+    quick = {call.key, call.plan, call.token, recording_->steps[step].operations,
+             static_cast<std::uint32_t>(call.plan->points.size())};
+  }
+}
+
+ReplayedTrace::~ReplayedTrace() {
+  for (const auto& call : calls_)
+    if (call->plan != nullptr) --call->plan->recordings;
+}
+
+// A launch has something of its own in each replay when it is given values or futures, or makes one.
+bool ReplayedTrace::needs_own(const RecordedCall& call) {
+  return call.has_values || !call.makers.empty() || call.wants_result;
+}
+
+void ReplayedTrace::lay_out() {
+  operands_.resize(recording_->operations.size());
+  ranks_.resize(recording_->operations.size());
+  plain_.resize(recording_->operations.size());
+  Index operation = 0;
+  for (Index step = 0; step < steps(); ++step) {
+    const RecordedCall& call = *calls_[step];
+    launches_.push_back(call.plan != nullptr ? std::make_unique<Launch>() : nullptr);
+    if (call.plan != nullptr) {
+      Launch& launch = *launches_.back();
+      launch.shared.plan = call.plan;
+      launch.shared.context = &context_;
+      if (needs_own(call)) launch.own = static_cast<std::int64_t>(records_++);
+    }
+    std::uint32_t rank = 0;
+    for (; operation < recording_->steps[step].operations; ++operation) {
+      const trace::Operation& recorded = recording_->operations[operation];
+      Operand& operand = operands_[operation];
+      if (recorded.kind == exec::NodeKind::task) {
+        lay_out_task(operation, rank++);
+      } else if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work)) {
+        operand.work = copy;
+      } else if (const auto* fill = std::get_if<trace::Fill>(&recorded.work)) {
+        operand.work = fill;
+        operand.number = fills_.size();
+        fills_.push_back(operation);
+      } else {
+        operand.number = folds_++;
+      }
+    }
+    fills_until_.push_back(fills_.size());
+  }
+}
+
+void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank) {
+  const Index step = recording_->operations[operation].step;
+  Launch& launch = *launches_[step];
+  const LaunchPlan& plan = *launch.shared.plan;
+  ranks_[operation] = rank;
+  Operand& operand = operands_[operation];
+  const std::size_t bytes = TaskPayload::bytes(plan);
+  if (launch.own >= 0 || plan.reductions > 0) {
+    operand.offset = payload_bytes_;
+    payload_bytes_ += (bytes + 15) / 16 * 16;
+    return;
+  }
+  shared_payloads_.push_back(std::make_unique<std::byte[]>(bytes));
+  operand.payload = make_payload(shared_payloads_.back().get(), launch.shared, rank);
+  const PlannedPoint& point = plan.points[rank];
+  plain_[operation] = {&point.variant->body, operand.payload->arguments(), &point.point,
+                       plan.argument_count, rank};
+}
+
+std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
+  auto values = std::make_unique<ReplayValues>();
+  values->records = std::make_unique<LaunchRecord[]>(records_);
+  values->step_fills.resize(steps());
+  values->filled.resize(fills_.size());
+  values->folds.resize(folds_);
+  values->payloads = std::make_unique<std::byte[]>(payload_bytes_);
+  for (const auto& launch : launches_) {
+    if (launch == nullptr || launch->own < 0) continue;
+    LaunchRecord& record = values->records[static_cast<std::size_t>(launch->own)];
+    record.plan = launch->shared.plan;
+    record.context = &context_;
+  }
+  for (Index i = 0; i < operands_.size(); ++i) {
+    const trace::Operation& recorded = recording_->operations[i];
+    const Operand& operand = operands_[i];
+    if (const auto* fold = std::get_if<trace::Fold>(&recorded.work))
+      values->folds[operand.number] = fold->payload;
+    if (recorded.kind != exec::NodeKind::task || operand.payload != nullptr) continue;
+    Launch& launch = *launches_[recorded.step];
+    LaunchRecord& record =
+        launch.own < 0 ? launch.shared : values->records[static_cast<std::size_t>(launch.own)];
+    TaskPayload* payload = make_payload(values->payloads.get() + operand.offset, record, ranks_[i]);
+    // The folds of a task are the operations that name it, in the order of its arguments.
+    analysis::FoldPayload** slot = payload->folds(*record.plan);
+    for (Index other = i + 1, left = record.plan->reductions; left > 0; ++other) {
+      const auto* fold = std::get_if<trace::Fold>(&recording_->operations[other].work);
+      if (fold == nullptr || fold->reducer != i) continue;
+      *slot++ = &values->folds[operands_[other].number];
+      --left;
+    }
+  }
+  return values;
+}
+
+ReplayValues& ReplayedTrace::values(exec::Replay& replay) {
+  if (replay.user == nullptr) replay.user = values_.emplace_back(make_values()).get();
+  return *static_cast<ReplayValues*>(replay.user);
+}
+
+LaunchRecord* ReplayedTrace::record(exec::Replay& replay, Index step) {
+  const std::int64_t own = launches_[step]->own;
+  return own < 0 ? nullptr : &values(replay).records[static_cast<std::size_t>(own)];
+}
+
+ReplayedTrace::FillsOfStep ReplayedTrace::fills_of(Index step) const {
+  const std::size_t first = step == 0 ? 0 : fills_until_[step - 1];
+  return {first, std::span(fills_).subspan(first, fills_until_[step] - first)};
+}
+
+ReplayedTrace::Uses ReplayedTrace::uses(Index steps) const {
+  Uses found;
+  std::unordered_map<analysis::Instance*, std::uint64_t> last;
+  for (Index step = 0; step < steps; ++step) {
+    if (LaunchPlan* plan = calls_[step]->plan) {
+      for (std::size_t rank = 0; rank < plan->points.size(); ++rank) {
+        ++found.points;
+        for (const PlannedArgument& argument : plan->arguments_of(rank))
+          last[argument.instance] = found.points;
+      }
+    } else if (const Index end = recording_->steps[step].operations; end > first_of(step)) {
+      // A copy between regions: what made the source valid comes first.
+      const auto& copy = std::get<analysis::CopyPayload>(recording_->operations[end - 1].work);
+      ++found.points;
+      for (const analysis::Instance* instance : {copy.source, copy.target})
+        last[const_cast<analysis::Instance*>(instance)] = found.points;
+    }
+  }
+  found.instances.assign(last.begin(), last.end());
+  return found;
+}
+
+Index ReplayedTrace::first_of(Index step) const {
+  return step == 0 ? 0 : recording_->steps[step - 1].operations;
+}
+
+analysis::AnalysisCounters ReplayedTrace::counts(Index operations) const {
+  const std::size_t memories = context_.runtime().machine().memories().size();
+  analysis::AnalysisCounters sum;
+  sum.link_copies.resize(memories * memories);
+  sum.link_bytes.resize(memories * memories);
+  for (Index i = 0; i < operations; ++i) {
+    const trace::Operation& recorded = recording_->operations[i];
+    sum.edges += template_->node(i).carried + template_->node(i).inner;
+    if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work))
+      sum.count_copy(copy->source->memory * memories + copy->target->memory,
+                     copy->points->volume() * copy->value_size);
+    else if (std::holds_alternative<trace::Fill>(recorded.work)) ++sum.fills;
+    else if (std::holds_alternative<trace::Fold>(recorded.work)) ++sum.folds;
+  }
+  return sum;
+}
+
+// --- compiling ---------------------------------------------------------------------------------------
+
+exec::Template::Operation ReplayedTrace::describe(Index index) const {
+  const trace::Operation& recorded = recording_->operations[index];
+  exec::Template::Operation made;
+  made.operand = &operands_[index];
+  made.info = recorded.info;
+  made.kind = recorded.kind;
+  switch (recorded.kind) {
+    case exec::NodeKind::task: {
+      const Launch& launch = *launches_[recorded.step];
+      const LaunchPlan& plan = *launch.shared.plan;
+      const PlannedPoint& point = plan.points[ranks_[index]];
+      if (is_plain(index)) {
+        made.run = Runs::plain_task;
+        made.operand = &plain_[index];
+      } else {
+        made.run = operands_[index].payload != nullptr ? Runs::shared_task : Runs::own_task;
+      }
+      made.priority = point.priority;
+      made.processor = point.queue;
+      made.wakes = calls_[recorded.step]->wants_result;
+      made.opens_scope = point.variant->may_launch;
+      if (plan.reductions > 0) {
+        made.flags = exec::kReducer;
+        made.reduction = plan.reductions;
+      }
+      break;
+    }
+    case exec::NodeKind::copy: made.run = Runs::copy; break;
+    case exec::NodeKind::fill: made.run = Runs::fill; break;
+    case exec::NodeKind::fold:
+      made.run = Runs::fold;
+      made.flags = exec::kFold;
+      made.reduction = index - std::get<trace::Fold>(recorded.work).reducer;
+      break;
+    default: REFRAIN_ASSERT(false, "operations of other kinds are not recorded");
+  }
+  return made;
+}
+
+// Such a task runs with less ado: it has no context, and waits for nothing.
+bool ReplayedTrace::is_plain(Index index) const {
+  const trace::Operation& recorded = recording_->operations[index];
+  if (recorded.kind != exec::NodeKind::task || operands_[index].payload == nullptr) return false;
+  const LaunchPlan& plan = *launches_[recorded.step]->shared.plan;
+  const TaskVariant& variant = *plan.points[ranks_[index]].variant;
+  return !plan.check && !variant.may_launch && variant.kind != ProcessorKind::gang;
+}
+
+void ReplayedTrace::compile(bool optimise) {
+  trace::RecordedEdges edges{recording_->edges, recording_->carried};
+  const auto count = static_cast<std::uint32_t>(operands_.size());
+  if (optimise) edges = trace::optimise(count, edges).edges;
+  std::vector<exec::Template::Operation> operations;
+  for (Index i = 0; i < count; ++i) operations.push_back(describe(i));
+  const auto convert = [](const std::vector<trace::RecordedEdge>& from) {
+    std::vector<exec::Template::Edge> to;
+    for (const trace::RecordedEdge& edge : from) to.push_back({edge.from, edge.to, edge.kind});
+    return to;
+  };
+  template_ = std::make_unique<exec::Template>(std::move(operations), convert(edges.inner),
+                                               convert(edges.carried),
+                                               context_.scope().parent() != nullptr);
+  if (context_.runtime().graph_log() != nullptr) edges_ = std::move(edges);
+  replays_ =
+      std::make_unique<exec::Replays>(context_.runtime().executor(), context_.scope(), *template_);
+}
+
+namespace {
+std::span<const trace::RecordedEdge> edges_to(const std::vector<trace::RecordedEdge>& edges,
+                                              Index operation) {
+  const auto found = std::ranges::equal_range(edges, operation, {}, &trace::RecordedEdge::to);
+  return {found.begin(), found.end()};
+}
+}  // namespace
+
+std::span<const trace::RecordedEdge> ReplayedTrace::inner_of(Index operation) const {
+  return edges_to(edges_.inner, operation);
+}
+std::span<const trace::RecordedEdge> ReplayedTrace::carried_of(Index operation) const {
+  return edges_to(edges_.carried, operation);
+}
+
+std::size_t ReplayedTrace::bytes() const {
+  return recording_->bytes() + template_->bytes() + replays_->bytes() +
+         operands_.size() * (sizeof(Operand) + sizeof(std::uint32_t)) +
+         values_.size() * (payload_bytes_ + records_ * sizeof(LaunchRecord));
+}
+
+}  // namespace refrain::runtime

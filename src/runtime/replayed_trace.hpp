@@ -1,0 +1,141 @@
+#pragma once
+// A recording that is ready to be replayed: its template, what the template's operations work on, and what
+// each replay has of its own.
+//
+// Owner: the context's thread. Threads that run operations read what is the same for all replays, and of
+// their replay what the owner has written before it issued them.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analysis/analysis.hpp"
+#include "exec/replays.hpp"
+#include "runtime/launch_record.hpp"
+#include "runtime/recorded_call.hpp"
+#include "trace/outcome.hpp"
+
+namespace refrain::runtime {
+
+class ContextImpl;
+
+/// What a replay has of its own: its slot's, from one replay to the next.
+struct ReplayValues {
+  using Fill = std::shared_ptr<const analysis::FillValue>;
+  std::unique_ptr<LaunchRecord[]> records;  ///< of launches with values, futures or a result
+  std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
+  std::vector<Fill> filled;                 ///< by fill operation: what it writes
+  std::vector<analysis::FoldPayload> folds;
+  std::unique_ptr<std::byte[]>
+      payloads;  ///< of the tasks of these launches, and of those that reduce
+};
+
+class ReplayedTrace {
+ public:
+  using Calls = std::vector<std::shared_ptr<const RecordedCall>>;
+
+  /// `optimise`: edges that others imply are left out.
+  ReplayedTrace(ContextImpl& context, std::unique_ptr<const trace::Recording> recording,
+                Calls calls, bool optimise);
+  ~ReplayedTrace();  ///< nothing of it is in flight
+  ReplayedTrace(const ReplayedTrace&) = delete;
+
+  [[nodiscard]] const trace::Recording& recording() const { return *recording_; }
+  [[nodiscard]] const Calls& calls() const { return calls_; }
+  /// The first operation of a step.
+  [[nodiscard]] trace::Index first_of(trace::Index step) const;
+  [[nodiscard]] trace::Index steps() const { return static_cast<trace::Index>(calls_.size()); }
+  /// After all of it.
+  [[nodiscard]] const trace::Outcome& outcome() const { return outcome_; }
+  [[nodiscard]] exec::Replays& replays() { return *replays_; }
+  [[nodiscard]] std::size_t bytes() const;
+  /// What the first operations come to, for the statistics.
+  [[nodiscard]] analysis::AnalysisCounters counts(trace::Index operations) const;
+  [[nodiscard]] const analysis::AnalysisCounters& counts() const { return counts_; }
+  /// Which instances the points of the first steps have used, for Analysis::note_uses.
+  struct Uses {
+    std::vector<std::pair<analysis::Instance*, std::uint64_t>> instances;
+    std::uint64_t points = 0;
+  };
+  [[nodiscard]] Uses uses(trace::Index steps) const;
+  [[nodiscard]] const Uses& uses() const { return uses_; }
+
+  /// The replay's own values; made when its slot is used for the first time.
+  ReplayValues& values(exec::Replay& replay);
+  /// Where the launch of a step keeps what a replay has of its own; null: it has nothing.
+  LaunchRecord* record(exec::Replay& replay, trace::Index step);
+  /// The fill operations of a step, in order. Their places in ReplayValues::filled begin at `first`.
+  struct FillsOfStep {
+    std::size_t first;
+    std::span<const trace::Index> operations;
+  };
+  [[nodiscard]] FillsOfStep fills_of(trace::Index step) const;
+  /// What there is to know of a step that is a launch with nothing of its own, and no fills: `key` is empty
+  /// of all others.
+  struct Quick {
+    std::span<const std::uint64_t> key;
+    LaunchPlan* plan = nullptr;
+    std::uint64_t token = 0;
+    trace::Index operations = 0;  ///< up to its end
+    std::uint32_t points = 0;
+  };
+  [[nodiscard]] std::span<const Quick> quick() const { return quick_; }
+
+  /// The edges to an operation that are replayed. Kept while a graph is logged.
+  [[nodiscard]] std::span<const trace::RecordedEdge> inner_of(trace::Index operation) const;
+  [[nodiscard]] std::span<const trace::RecordedEdge> carried_of(trace::Index operation) const;
+
+ private:
+  /// What the tasks of a launch share.
+  struct Launch {
+    LaunchRecord shared;    ///< when no replay needs one of its own
+    std::int64_t own = -1;  ///< number of the replay's own record, or -1
+  };
+  /// What an operation works on.
+  struct Operand {
+    TaskPayload* payload = nullptr;  ///< of a task, when replays can share it ...
+    std::size_t offset = 0;  ///< ... or where the replay's own one is, in ReplayValues::payloads
+    const void* work = nullptr;  ///< of a copy or fill
+    std::size_t number = 0;      ///< of a fill or fold, in ReplayValues
+  };
+  /// A task whose body needs nothing but its arguments.
+  struct Plain {
+    const std::function<void(const TaskFrame&)>* body;
+    const PhysicalArgument* arguments;
+    const Point<3>* point;
+    std::uint32_t argument_count, rank;
+  };
+  struct Runs;
+
+  void lay_out();
+  void lay_out_task(trace::Index operation, std::uint32_t rank);
+  void compile(bool optimise);
+  [[nodiscard]] exec::Template::Operation describe(trace::Index operation) const;
+  std::unique_ptr<ReplayValues> make_values() const;
+  [[nodiscard]] static bool needs_own(const RecordedCall& call);
+  [[nodiscard]] bool is_plain(trace::Index operation) const;
+
+  ContextImpl& context_;
+  std::unique_ptr<const trace::Recording> recording_;
+  Calls calls_;
+  trace::Outcome outcome_;
+  std::vector<Quick> quick_;                       ///< by step
+  analysis::AnalysisCounters counts_;              ///< of all operations
+  Uses uses_;                                      ///< of all steps
+  std::vector<std::unique_ptr<Launch>> launches_;  ///< by step; null where the call is no launch
+  std::vector<Operand> operands_;                  ///< by operation
+  std::vector<Plain> plain_;                       ///< by operation; unused of most kinds
+  std::vector<std::uint32_t> ranks_;               ///< of tasks, by operation
+  std::vector<trace::Index> fills_;
+  trace::RecordedEdges edges_;            ///< for a log
+  std::vector<std::size_t> fills_until_;  ///< by step
+  std::vector<std::unique_ptr<std::byte[]>> shared_payloads_;
+  std::size_t records_ = 0, folds_ = 0, payload_bytes_ = 0;
+  std::unique_ptr<const exec::Template> template_;
+  std::unique_ptr<exec::Replays> replays_;
+  std::vector<std::unique_ptr<ReplayValues>> values_;
+};
+
+}  // namespace refrain::runtime

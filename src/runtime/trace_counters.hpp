@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+namespace refrain::runtime {
+
+/// What a context has done with traces.
+struct TraceCounters {
+  std::uint64_t recordings = 0;   ///< made
+  std::uint64_t replays = 0;      ///< of whole recordings
+  std::uint64_t early_exits = 0;  ///< replays left before their end
+  std::uint64_t replayed_tasks = 0;
+  std::uint64_t preconditions_failed =
+      0;                        ///< a recording had the right call, but not the right data
+  std::uint64_t catch_ups = 0;  ///< the analysis' state brought forward
+
+  TraceCounters& operator+=(const TraceCounters& other) {
+    recordings += other.recordings;
+    replays += other.replays;
+    early_exits += other.early_exits;
+    replayed_tasks += other.replayed_tasks;
+    preconditions_failed += other.preconditions_failed;
+    catch_ups += other.catch_ups;
+    return *this;
+  }
+};
+
+}  // namespace refrain::runtime

@@ -1,0 +1,539 @@
+#include "runtime/tracing.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+
+namespace refrain::runtime {
+
+using trace::Index;
+
+namespace {
+
+std::string mark(const char* call, const std::string& trace, std::source_location where) {
+  return std::string(call) + "('" + trace + "') at " + to_string(where);
+}
+
+}  // namespace
+
+Tracing::Tracing(ContextImpl& context)
+    : context_(context), enabled_(context.runtime().options().tracing) {}
+Tracing::~Tracing() = default;
+
+// --- marks -------------------------------------------------------------------------------------------
+
+void Tracing::begin(const Trace& trace, std::source_location where) {
+  if (open_ != 0)
+    throw UsageError(mark("begin_trace", trace.name(), where) + ": trace '" + open_name_ +
+                     "', begun at " + to_string(opened_at_) +
+                     ", has not ended: traces do not nest");
+  open_ = trace.id();
+  open_name_ = trace.name();
+  opened_at_ = where;
+  parted_ = nullptr;
+  if (enabled_) fork_ = &names_[open_];
+}
+
+void Tracing::end(const Trace& trace, std::source_location where) {
+  if (open_ == 0)
+    throw UsageError(mark("end_trace", trace.name(), where) +
+                     ": no trace has been begun in this context");
+  if (open_ != trace.id())
+    throw UsageError(mark("end_trace", trace.name(), where) + ": the trace that is open is '" +
+                     open_name_ + "', begun at " + to_string(opened_at_));
+  close_trace();
+}
+
+void Tracing::close_trace() {
+  finish_recording();
+  open_ = 0;
+  fork_ = nullptr;
+  following_ = false;
+}
+
+void Tracing::close() {
+  close_trace();
+  catch_up();
+}
+
+// --- which segment -----------------------------------------------------------------------------------
+
+bool Tracing::next_is(const Segment& segment, Index step, Key key, const LaunchRequest* request) {
+  const ReplayedTrace& trace = *segment.trace;
+  if (step >= trace.steps()) return false;
+  const RecordedCall& call = *trace.calls()[step];
+  if (!std::ranges::equal(call.key, key)) return false;
+  if (request == nullptr) return true;
+  if (call.has_values != (request->value_ops != nullptr)) return false;
+  if (call.makers.empty()) return true;
+  // Futures: those that the trace makes must be made by the same operations as then.
+  if (step == 0 || !following_) {
+    return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
+  }
+  return makers_of(*request, replay_->base, trace.recording().steps[step - 1].operations) ==
+         call.makers;
+}
+
+// Whether the call is the next one of a segment; then `step_` is its place there. Otherwise it is to be
+// analysed, and the state is up to date.
+bool Tracing::step_to(Key key, const LaunchRequest* request) {
+  if (following_) {
+    if (next_is(*chain_, step_, key, request)) return true;
+    part();
+  }
+  if (fork_ != nullptr && recorder_ == nullptr) return select(key, request);
+  catch_up();
+  return false;
+}
+
+// The program does something else than the segment has, or goes on after its end.
+void Tracing::part() {
+  Segment& segment = *chain_;
+  const Index step = step_;
+  following_ = false;
+  catch_up();
+  parted_ = &segment;
+  fork_ = &segment.forks[step];
+}
+
+bool Tracing::select(Key key, const LaunchRequest* request) {
+  // The segment that has just been replayed, once more: nothing needs to be looked at.
+  if (chain_ != nullptr && step_ == chain_->trace->steps() &&
+      chain_->trace->recording().idempotent && next_is(*chain_, 0, key, request) &&
+      std::ranges::find(fork_->segments, chain_, &std::unique_ptr<Segment>::get) !=
+          fork_->segments.end()) {
+    start(*chain_, true);
+    return true;
+  }
+  catch_up();
+  drop_stale(*fork_);
+  Segment* best = nullptr;
+  bool same_call = false;
+  for (const auto& segment : fork_->segments) {
+    if (segment->trace->recording().stale() || !next_is(*segment, 0, key, request)) continue;
+    same_call = true;
+    if (best != nullptr && best->last_used > segment->last_used) continue;
+    if (segment->trace->recording().holds()) best = segment.get();
+  }
+  if (best != nullptr) {
+    start(*best, false);
+    return true;
+  }
+  if (same_call) ++counters_.preconditions_failed;
+  if (fork_->pause > 0) --fork_->pause;
+  else start_recording();
+  return false;
+}
+
+void Tracing::drop_stale(Fork& fork) {
+  for (std::size_t i = fork.segments.size(); i-- > 0;) {
+    Segment& segment = *fork.segments[i];
+    // One whose replays are still running goes another time.
+    if (!segment.trace->recording().stale() || !at_rest(segment)) continue;
+    fork.patience = segment.replayed ? 0 : std::min(2 * fork.patience + 1, kMostPatience);
+    fork.pause = fork.patience;
+    drop(segment);
+  }
+}
+
+/// Nothing of it is in flight, nor of what begins in it.
+bool Tracing::at_rest(Segment& segment) {
+  if (!segment.trace->replays().idle()) return false;
+  for (auto& [step, fork] : segment.forks)
+    for (const auto& later : fork.segments)
+      if (!at_rest(*later)) return false;
+  return true;
+}
+
+void Tracing::drop(Segment& segment) {
+  for (auto& [step, fork] : segment.forks)
+    while (!fork.segments.empty()) drop(*fork.segments.back());
+  std::erase(all_, &segment);
+  std::erase_if(segment.home->segments, [&](const auto& owned) { return owned.get() == &segment; });
+}
+
+// --- replaying ---------------------------------------------------------------------------------------
+
+void Tracing::start(Segment& segment, bool carried) {
+  ReplayedTrace& trace = *segment.trace;
+  segment.last_used = ++clock_;
+  segment.replayed = true;
+  carried_ = carried;
+  if (carried) {
+    before_base_ = replay_->base;
+    before_values_ = &trace.values(*replay_);
+  }
+  replay_ = &trace.replays().begin(carried);
+  // A replay is remembered while it may be in flight.
+  if (!carried) bases_.clear();
+  if (context_.runtime_.graph_log() == nullptr)
+    std::erase_if(bases_, [&trace](std::uint64_t base) {
+      return std::ranges::find(trace.replays().in_flight(), base, &exec::Replay::base) ==
+             trace.replays().in_flight().end();
+    });
+  bases_.push_back(replay_->base);
+  awaited_.clear();
+  chain_ = &segment;
+  replays_ = &trace.replays();
+  // A log is told step by step, and a mapper that is asked each time has its say first.
+  quick_ = context_.runtime_.graph_log() == nullptr && !context_.runtime_.mapper().every_launch()
+               ? trace.quick()
+               : std::span<const ReplayedTrace::Quick>();
+  following_ = true;
+  fork_ = nullptr;
+  step_ = 0;
+  if (carried) {
+    for (trace::Entry& entry : standing_) {
+      std::erase_if(entry.after, [this](const exec::Edge& edge) {
+        // A log is told of every edge.
+        return context_.runtime_.graph_log() == nullptr && exec::is_complete(edge.from) &&
+               context_.scope_.failure_of(edge.from) == nullptr;
+      });
+      await(entry.operation, entry.after);
+    }
+    std::erase_if(standing_, [](const trace::Entry& entry) { return entry.after.empty(); });
+  } else {
+    for (const trace::Entry& entry : trace::entries(trace.recording(), false))
+      await(entry.operation, entry.after);
+    standing_ = trace::entries(trace.recording(), true);
+  }
+}
+
+void Tracing::await(Index operation, std::span<const exec::Edge> edges) {
+  if (edges.empty()) return;
+  chain_->trace->replays().await(*replay_, operation, edges);
+  if (context_.runtime_.graph_log() != nullptr)
+    awaited_.push_back({operation, {edges.begin(), edges.end()}});
+}
+
+bool Tracing::matches(const LaunchRequest& request, Key key) const {
+  return context_.has_key(request, key);
+}
+
+void Tracing::issue_quick(const ReplayedTrace::Quick& next) {
+  context_.note_replayed(next.token, next.points);
+  if (!context_.grants_.empty()) [[unlikely]]
+    context_.lend(*next.plan, nullptr);
+  counters_.replayed_tasks += next.points;
+  if (++step_ == quick_.size()) note_whole();
+  replays_->issue(*replay_, next.operations);
+}
+
+void Tracing::note_whole() {
+  ++counters_.replays;
+  context_.analysis_.counters() += chain_->trace->counts();
+}
+
+bool Tracing::replay_launch(const LaunchRequest& request, Key key, AnyFuture& result) {
+  if (!step_to(key, &request)) return false;
+  take_launch(request, result);
+  prepare_fills();
+  issue_step();
+  return true;
+}
+
+void Tracing::take_launch(const LaunchRequest& request, AnyFuture& result) {
+  ReplayedTrace& trace = *chain_->trace;
+  LaunchPlan& plan = *trace.calls()[step_]->plan;
+  context_.note_launch(plan);
+  if (LaunchRecord* record = trace.record(*replay_, step_)) {
+    if (plan.points.empty()) {
+      result = context_.make_result(plan, request);
+    } else {
+      context_.fill_record(*record, request);
+      record->holds_something = true;
+      result = record->result;
+    }
+  }
+  if (result.valid() || !request.futures.empty()) {
+    std::uint32_t rank = 0;
+    const Index to = trace.recording().steps[step_].operations;
+    for (Index i = trace.first_of(step_); i < to; ++i) {
+      if (trace.recording().operations[i].kind != exec::NodeKind::task) continue;
+      if (result.valid())
+        result.state()->set_producer(rank++, context_.scope_.complete_ref(replay_->base + i));
+      take_futures(request, i);
+    }
+  }
+  if (!context_.grants_.empty()) context_.lend(plan, result.state());
+}
+
+// The task comes after what makes the futures it is given, and fails with them. Those made in this replay are
+// its predecessors in the template.
+void Tracing::take_futures(const LaunchRequest& request, Index operation) {
+  for (detail::FutureState* future : request.futures) {
+    const bool own = future->context() == context_.identity_;
+    for (std::size_t rank = 0; rank < future->points(); ++rank) {
+      if (own && future->producer(rank).seq >= replay_->base) continue;
+      if (!future->ready(rank)) {
+        const exec::Edge edge{resolve(future->producer(rank)), exec::EdgeKind::data};
+        await(operation, {&edge, 1});
+        continue;
+      }
+      if (const exec::FailureRef failure = future->failure(rank))
+        replay_->aside->fail(operation, *failure.get());
+      if (own && context_.runtime_.graph_log() != nullptr)
+        awaited_.push_back({operation, {{future->producer(rank), exec::EdgeKind::data}}});
+    }
+  }
+}
+
+bool Tracing::replay_fill(Key key, const ReplayValues::Fill& value) {
+  if (!step_to(key, nullptr)) return false;
+  chain_->trace->values(*replay_).step_fills[step_] = value;
+  context_.note_call(chain_->trace->calls()[step_]->token);
+  issue_step();
+  return true;
+}
+
+bool Tracing::replay_copy(Key key) {
+  if (!step_to(key, nullptr)) return false;
+  context_.note_call(chain_->trace->calls()[step_]->token);
+  prepare_fills();
+  issue_step();
+  return true;
+}
+
+// The value that is pending where a fill operation reads it.
+ReplayValues::Fill Tracing::value_of(const trace::FillSource& source) {
+  ReplayedTrace& trace = *chain_->trace;
+  if (!source.entry) return trace.values(*replay_).step_fills[source.index];
+  const Index filled_by = trace.outcome().places[source.index].fill;
+  if (carried_ && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
+  return trace.recording().places[source.index].piece->fill;
+}
+
+void Tracing::prepare_fills() {
+  ReplayedTrace& trace = *chain_->trace;
+  const ReplayedTrace::FillsOfStep fills = trace.fills_of(step_);
+  if (fills.operations.empty()) [[likely]]
+    return;
+  ReplayValues& values = trace.values(*replay_);
+  for (std::size_t i = 0; i < fills.operations.size(); ++i) {
+    const Index operation = fills.operations[i];
+    const auto& fill = std::get<trace::Fill>(trace.recording().operations[operation].work);
+    ReplayValues::Fill& value = values.filled[fills.first + i];
+    value = value_of(fill.source);
+    if (!value->producer) continue;
+    const exec::Edge edge{resolve(value->producer), exec::EdgeKind::data};
+    await(operation, {&edge, 1});
+  }
+}
+
+void Tracing::issue_step() {
+  ReplayedTrace& trace = *chain_->trace;
+  const trace::Step& step = trace.recording().steps[step_];
+  if (context_.runtime_.graph_log() != nullptr) log_step();
+  ++step_;
+  if (trace.calls()[step_ - 1]->plan != nullptr)
+    counters_.replayed_tasks += trace.calls()[step_ - 1]->plan->points.size();
+  if (step_ == trace.steps()) note_whole();
+  trace.replays().issue(*replay_, step.operations);
+}
+
+void Tracing::log_step() {
+  ReplayedTrace& trace = *chain_->trace;
+  const trace::Recording& recording = trace.recording();
+  analysis::GraphLog& log = *context_.runtime_.graph_log();
+  const Index from = trace.first_of(step_);
+  for (Index i = from; i < recording.steps[step_].operations; ++i) {
+    const trace::Operation& operation = recording.operations[i];
+    analysis::LoggedOperation logged;
+    logged.scope = context_.id_;
+    logged.seq = replay_->base + i;
+    logged.kind = operation.kind;
+    logged.call = context_.calls_ - 1;
+    logged.rank = operation.rank;
+    logged.argument = operation.argument;
+    logged.info = operation.info;
+    trace::describe_work(operation, logged);
+    log.operation(logged);
+    for (const trace::RecordedEdge& edge : trace.inner_of(i))
+      log.edge(context_.id_, replay_->base + edge.from, logged.seq, edge.kind);
+    if (!carried_) continue;
+    for (const trace::RecordedEdge& edge : trace.carried_of(i))
+      log.edge(context_.id_, before_base_ + edge.from, logged.seq, edge.kind);
+  }
+  std::erase_if(awaited_, [&](const trace::Entry& entry) {
+    if (entry.operation >= recording.steps[step_].operations) return false;
+    for (const exec::Edge& edge : entry.after)
+      log.edge(context_.id_, edge.from.seq, replay_->base + entry.operation, edge.kind);
+    return true;
+  });
+}
+
+// --- leaving -----------------------------------------------------------------------------------------
+
+/// A replay of the chain, whose first operation has this sequence number.
+trace::Replayed Tracing::names_of(std::uint64_t base) {
+  return {[this, base](Index operation) { return replays_->ref(base + operation); }, nullptr};
+}
+
+void Tracing::settle() {
+  if (following_) part();
+  else catch_up();
+}
+
+void Tracing::catch_up() {
+  if (chain_ == nullptr) [[likely]]
+    return;
+  ReplayedTrace& trace = *chain_->trace;
+  exec::Replay& present = *replay_;
+  const bool whole = step_ == trace.steps();
+  ++counters_.catch_ups;
+  if (!whole) ++counters_.early_exits;
+  if (!whole && step_ > 0)
+    context_.analysis_.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
+  for (std::uint64_t base : bases_)
+    if (base != present.base && (whole || base != before_base_))
+      trace::add_standing_readers(context_.analysis_, trace.recording(), names_of(base));
+  if (!whole && carried_) {
+    trace::Replayed names = names_of(before_base_);
+    names.fill = [this](Index step) { return before_values_->step_fills[step]; };
+    trace::bring_forward(context_.analysis_, trace.recording(), trace.outcome(), names);
+    context_.analysis_.note_uses(trace.uses().instances, trace.uses().points);
+  }
+  trace::Replayed names = names_of(present.base);
+  names.fill = [&](Index step) { return trace.values(present).step_fills[step]; };
+  if (whole) {
+    trace::bring_forward(context_.analysis_, trace.recording(), trace.outcome(), names);
+    context_.analysis_.note_uses(trace.uses().instances, trace.uses().points);
+  } else if (step_ > 0) {
+    const Index effects = trace.recording().steps[step_ - 1].effects;
+    trace::bring_forward(context_.analysis_, trace.recording(),
+                         trace::outcome_of(trace.recording(), effects), names);
+    const ReplayedTrace::Uses uses = trace.uses(step_);
+    context_.analysis_.note_uses(uses.instances, uses.points);
+  }
+  trace.replays().leave(present);
+  chain_ = nullptr;
+  replay_ = nullptr;
+  following_ = false;
+  standing_.clear();
+}
+
+exec::NodeRef Tracing::resolve(const exec::NodeRef& producer) {
+  for (Segment* segment : all_) {
+    const exec::NodeRef named = segment->trace->replays().ref(producer.seq);
+    if (!exec::is_complete(named)) return named;
+  }
+  return producer;
+}
+
+// --- recording ---------------------------------------------------------------------------------------
+
+void Tracing::start_recording() {
+  first_seq_ = context_.scope_.launched() + 1;
+  recorder_ = std::make_unique<trace::Recorder>(first_seq_);
+  context_.analysis_.set_state_log(recorder_.get());
+  calls_.clear();
+}
+
+void Tracing::untraceable(const char*) {
+  settle();
+  finish_recording();
+}
+
+void Tracing::finish_recording() {
+  if (recorder_ == nullptr) return;
+  context_.analysis_.set_state_log(nullptr);
+  const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
+  if (recorder->fault() != nullptr || recorder->operations() == 0) return;
+  if (calls_.empty()) return;
+  auto segment = std::make_unique<Segment>();
+  segment->trace = std::make_unique<ReplayedTrace>(context_, recorder->finish(), std::move(calls_),
+                                                   context_.runtime_.options().trace_optimize);
+  segment->parent = parted_;
+  segment->home = fork_;
+  segment->last_used = ++clock_;
+  ++counters_.recordings;
+  all_.push_back(segment.get());
+  parted_ = fork_->segments.emplace_back(std::move(segment)).get();
+  fork_ = &parted_->forks[parted_->trace->steps()];
+  drop_surplus();
+}
+
+std::size_t Tracing::bytes() const {
+  std::size_t sum = 0;
+  for (const Segment* segment : all_) sum += segment->trace->bytes();
+  return sum;
+}
+
+// What was not used for longest goes, if nothing begins in it and it is not in use.
+void Tracing::drop_surplus() {
+  const std::size_t most = context_.runtime().options().trace_memory;
+  while (bytes() > most) {
+    Segment* oldest = nullptr;
+    for (Segment* segment : all_) {
+      const bool leaf = std::ranges::all_of(
+          segment->forks, [](const auto& fork) { return fork.second.segments.empty(); });
+      if (!leaf || segment == parted_ || segment == chain_ || !at_rest(*segment)) continue;
+      if (oldest == nullptr || segment->last_used < oldest->last_used) oldest = segment;
+    }
+    if (oldest == nullptr) return;
+    drop(*oldest);
+  }
+}
+
+std::vector<Index> Tracing::makers_of(const LaunchRequest& request, std::uint64_t base,
+                                      Index count) const {
+  std::vector<Index> makers;
+  for (const detail::FutureState* future : request.futures) {
+    if (future->points() == 0) makers.push_back(RecordedCall::kOutside);
+    for (std::size_t rank = 0; rank < future->points(); ++rank) {
+      const std::uint64_t seq =
+          future->context() == context_.identity_ ? future->producer(rank).seq : 0;
+      makers.push_back(seq >= base && seq - base < count ? static_cast<Index>(seq - base)
+                                                         : RecordedCall::kOutside);
+    }
+  }
+  return makers;
+}
+
+void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
+  if (recorder_ == nullptr) return;
+  auto call = std::make_shared<RecordedCall>();
+  call->key = plan.key;
+  call->plan = &plan;
+  call->token = plan.token;
+  call->has_values = request.value_ops != nullptr;
+  call->wants_result = request.wants_future && request.task->result().size != 0;
+  call->makers = makers_of(request, first_seq_, static_cast<Index>(recorder_->operations()));
+  calls_.push_back(std::move(call));
+  note_uses(plan);
+  recorder_->step();
+  if (recorder_->operations() >= context_.runtime().options().trace_length) finish_recording();
+}
+
+void Tracing::note_uses(const LaunchPlan& plan) {
+  for (const PlannedArgument& argument : plan.arguments) recorder_->uses(*argument.field);
+  for (const LaunchPlan::Tree& used : plan.trees) recorder_->uses(*used.tree, used.uid);
+}
+
+void Tracing::called(Key key, std::uint64_t token,
+                     std::initializer_list<analysis::FieldState*> fields,
+                     std::initializer_list<const AnyRegion*> regions) {
+  if (recorder_ == nullptr) return;
+  for (analysis::FieldState* field : fields) recorder_->uses(*field);
+  for (const AnyRegion* region : regions)
+    if (region->tree->in(context_.forest_)) recorder_->uses(*region->tree, region->tree->uid());
+  auto call = std::make_shared<RecordedCall>();
+  call->key.assign(key.begin(), key.end());
+  call->token = token;
+  calls_.push_back(std::move(call));
+  recorder_->step();
+}
+
+void ContextImpl::begin_trace(const Trace& trace, Where where) {
+  if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(*this);
+  tracing_->begin(trace, where);
+}
+
+void ContextImpl::end_trace(const Trace& trace, Where where) {
+  if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(*this);
+  tracing_->end(trace, where);
+}
+
+}  // namespace refrain::runtime

@@ -1,0 +1,174 @@
+#pragma once
+// The traces of one context: what is recorded, what is being replayed, and how far. docs/tracing.md says why
+// it is right.
+//
+// **Segments.** What is recorded under a name is a tree of segments. A segment is a recording from the
+// beginning of the trace, or from where the program once did something else than an earlier segment, to the
+// end of the trace, or to something that cannot be traced. At each such place (a Fork) the next call selects
+// among the segments that begin there: the one used last whose first call it is, and whose precondition
+// holds. If there is none, the analysis takes over, and a recorder writes a new segment.
+//
+// **Chains.** Replays are issued without the analysis. While the same segment follows itself and leaves its
+// precondition behind, they form a chain, and the analysis' state stays as it was before the first of them.
+// The chain outlives its trace, since the same trace may follow. Whatever looks at the state calls catch_up.
+//
+// Owner: the context's thread.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "refrain/dynamic.hpp"
+#include "refrain/trace.hpp"
+#include "runtime/replayed_trace.hpp"
+#include "runtime/trace_counters.hpp"
+#include "trace/bring_forward.hpp"
+#include "trace/recorder.hpp"
+
+namespace refrain::runtime {
+
+class ContextImpl;
+
+class Tracing {
+ public:
+  explicit Tracing(ContextImpl& context);
+  ~Tracing();  ///< after end()
+  Tracing(const Tracing&) = delete;
+
+  /// Throw UsageError when a trace is open, or this one is not.
+  void begin(const Trace& trace, std::source_location where);
+  void end(const Trace& trace, std::source_location where);
+  /// The context ends, or its body has thrown: no trace is open any more, and the state is up to date.
+  void close();
+
+  // --- calls ---------------------------------------------------------------------------------------
+
+  /// The quick way: in the middle of a segment, where the launch is the next one and has nothing of its own.
+  bool replay_next(const LaunchRequest& request, AnyFuture& result) {
+    if (!following_ || step_ >= quick_.size()) return false;
+    const ReplayedTrace::Quick& next = quick_[step_];
+    if (next.key.empty() || request.value_ops != nullptr || !request.futures.empty() ||
+        !matches(request, next.key))
+      return false;
+    static_cast<void>(result);
+    issue_quick(next);
+    return true;
+  }
+  /// Before a launch with this key is analysed. True: it was replayed, `result` is its future.
+  bool replay_launch(const LaunchRequest& request, std::span<const std::uint64_t> key,
+                     AnyFuture& result);
+  bool replay_fill(std::span<const std::uint64_t> key, const ReplayValues::Fill& value);
+  bool replay_copy(std::span<const std::uint64_t> key);
+  /// After it was analysed.
+  void launched(LaunchPlan& plan, const LaunchRequest& request);
+  void called(std::span<const std::uint64_t> key, std::uint64_t token,
+              std::initializer_list<analysis::FieldState*> fields,
+              std::initializer_list<const AnyRegion*> regions);
+  /// Before a call that cannot be traced: the segment ends here.
+  void untraceable(const char* what);
+  /// Brings the analysis' state up to date. A trace in the middle of a replay goes on with another segment.
+  void settle();
+
+  /// The operation that was replayed with this sequence number, or a reference that is complete.
+  exec::NodeRef resolve(const exec::NodeRef& producer);
+
+  [[nodiscard]] const TraceCounters& counters() const { return counters_; }
+  /// Of all that is recorded.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  struct Segment;
+  /// A place where segments begin.
+  struct Fork {
+    std::vector<std::unique_ptr<Segment>> segments;
+    /// Where what is recorded goes stale before it is of use, the analysis is left alone for a while.
+    std::uint32_t patience = 0, pause = 0;
+  };
+  struct Segment {
+    std::unique_ptr<ReplayedTrace> trace;
+    Segment* parent =
+        nullptr;  ///< where it begins there is a fork; null: at the beginning of the trace
+    Fork* home = nullptr;
+    bool replayed = false;
+    std::map<trace::Index, Fork> forks;  ///< by the number of its calls made before
+    std::uint64_t last_used = 0;
+  };
+  using Key = std::span<const std::uint64_t>;
+
+  void close_trace();
+  void catch_up();
+
+  // Which segment.
+  bool step_to(Key key, const LaunchRequest* request);
+  bool next_is(const Segment& segment, trace::Index step, Key key, const LaunchRequest* request);
+  bool select(Key key, const LaunchRequest* request);
+  void part();
+  void note_whole();
+  void drop_stale(Fork& fork);
+  void drop(Segment& segment);
+  [[nodiscard]] static bool at_rest(Segment& segment);
+  void drop_surplus();
+
+  // Replaying one.
+  void start(Segment& segment, bool carried);
+  void take_launch(const LaunchRequest& request, AnyFuture& result);
+  void take_futures(const LaunchRequest& request, trace::Index operation);
+  void prepare_fills();
+  ReplayValues::Fill value_of(const trace::FillSource& source);
+  void await(trace::Index operation, std::span<const exec::Edge> edges);
+  void issue_step();
+  [[nodiscard]] bool matches(const LaunchRequest& request,
+                             std::span<const std::uint64_t> key) const;
+  void issue_quick(const ReplayedTrace::Quick& next);
+  void log_step();
+  trace::Replayed names_of(std::uint64_t base);
+
+  // Recording one.
+  void start_recording();
+  void finish_recording();
+  void note_uses(const LaunchPlan& plan);
+  std::vector<trace::Index> makers_of(const LaunchRequest& request, std::uint64_t base,
+                                      trace::Index count) const;
+
+  ContextImpl& context_;
+  std::unordered_map<std::uint64_t, Fork> names_;  ///< by Trace::id
+  std::vector<Segment*> all_;                      ///< alive
+
+  const bool enabled_;
+  std::uint64_t open_ = 0;  ///< Trace::id, 0: none
+  std::string open_name_;
+  std::source_location opened_at_;
+  static constexpr std::uint32_t kMostPatience = 64;
+  Segment* parted_ = nullptr;  ///< whose fork `fork_` is, null at the beginning of a trace
+  Fork* fork_ =
+      nullptr;  ///< open, and neither replaying nor recording: where the next segment begins
+
+  // The chain: its segment and the present replay. With `following_` the trace is in the middle of it.
+  Segment* chain_ = nullptr;
+  exec::Replay* replay_ = nullptr;
+  exec::Replays* replays_ = nullptr;  ///< of the chain
+  bool following_ = false;
+  trace::Index step_ = 0;                        ///< calls of the present replay
+  std::span<const ReplayedTrace::Quick> quick_;  ///< of its segment, unless a log is told
+  std::vector<std::uint64_t>
+      bases_;                      ///< first sequence numbers of the chain's replays, oldest first
+  bool carried_ = false;           ///< the present one directly follows another, which had ...
+  std::uint64_t before_base_ = 0;  ///< ... this sequence number first, and ...
+  ReplayValues* before_values_ = nullptr;  ///< ... these values
+  std::vector<trace::Entry> awaited_;      ///< that a log will be told of
+  std::vector<trace::Entry> standing_;     ///< what every replay of the chain comes after
+
+  std::unique_ptr<trace::Recorder> recorder_;
+  ReplayedTrace::Calls calls_;  ///< that the recorder was told of
+  std::uint64_t first_seq_ = 0;
+
+  std::uint64_t clock_ = 0;
+  TraceCounters counters_;
+};
+
+}  // namespace refrain::runtime
