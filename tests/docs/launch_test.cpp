@@ -187,6 +187,21 @@ TEST(DocsLaunch, VariantsAndGangs) {
       "emulated:gpus=2,framebuffer=64MiB");
 }
 
+TEST(DocsLaunch, Traces) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 79}, Cell::value, Cell::next);
+    auto blocks = ctx.blocks(cells, 8);
+    ctx.fill(cells, Cell::value, 1024.0);
+    const Trace step{"step"};
+    for (int t = 0; t < 10; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(scale, 8, blocks[Cell::value], 0.5);
+        ctx.launch(copy_in, 8, blocks[Cell::next], blocks[Cell::value]);
+      });
+    EXPECT_EQ(ctx.access<Read>(cells[Cell::next])[7], 1.0);
+  });
+}
+
 TEST(DocsLaunch, Hints) {
   run([](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 79}, Cell::value);

@@ -46,7 +46,7 @@ TEST(Plan, HasEverythingSomewhere) {
       for (const RequirementSpec& q : r.spec.launch.requirements) ++privileges[q.privilege];
     }
   }
-  EXPECT_EQ(kinds.size(), 14U);
+  EXPECT_EQ(kinds.size(), 16U);
   EXPECT_EQ(partitions.size(), 11U);
   EXPECT_EQ(privileges.size(), 4U);
   for (const auto& [kind, n] : kinds) EXPECT_GE(n, 10) << static_cast<int>(kind);

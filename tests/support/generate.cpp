@@ -19,6 +19,7 @@ GenerateOptions options_for(std::uint64_t seed) {
   options.attach = random.percent(45);
   options.failures = random.percent(30);
   options.max_dim = random.between(1, 3);
+  options.traces = random.percent(70);
   return options;
 }
 
@@ -226,6 +227,7 @@ class Generator {
         arguments.push_back({&world_.shape(tree), q.field, q.privilege, q.op});
       }
       l.children = random_children(random_, arguments, static_cast<int>(plan_.tasks.size()), 0);
+      if (options_.traces && random_.percent(40)) repeat_in_trace(l.children);
     }
     if (options_.failures) random_throws(random_, l);
     if (!options_.futures) return;
@@ -233,6 +235,22 @@ class Generator {
       if (const int f = some_future(false); f >= 0) l.futures.push_back(f);
     if (plan_.tasks[static_cast<std::size_t>(l.task)].returns && random_.percent(70))
       l.future = next_future_++;
+  }
+
+  /// Children that are launched again and again.
+  void repeat_in_trace(std::vector<Statement>& children) {
+    std::vector<Statement> body;
+    for (const Statement& s : children)
+      if (s.kind == Kind::launch) body.push_back(s);
+    Statement marks[2];
+    marks[0].kind = Kind::begin_trace;
+    marks[1].kind = Kind::end_trace;
+    marks[0].id = marks[1].id = random_.below(3);
+    for (int n = random_.between(2, 4); n > 0; --n) {
+      children.push_back(marks[0]);
+      children.insert(children.end(), body.begin(), body.end());
+      children.push_back(marks[1]);
+    }
   }
 
   void reduce(int map) {
@@ -343,33 +361,64 @@ class Generator {
 
   /// A few statements, then the same again and again with small changes. Things made inside get fresh
   /// numbers each time; temporaries are destroyed at the end of each round.
-  void loop() {
+  void loop(bool may_nest = true) {
+    const bool nest = may_nest && random_.percent(20);
+    const bool traced = options_.traces && !nest && random_.percent(75);
+    const int trace = random_.percent(60) ? next_trace_++ : random_.below(next_trace_ + 1);
     const std::size_t begin = plan_.statements.size();
     const int first_region = next_region_;
-    const bool temporaries = options_.destroy && random_.percent(40);
+    if (traced) mark(Kind::begin_trace, trace);
+    const bool temporaries = options_.destroy && random_.percent(traced ? 15 : 40);
     if (temporaries) {
       create();
       partition();
     }
-    for (int n = random_.between(1, 4); n > 0; --n) step(false);
+    for (int n = random_.between(1, 4); n > 0; --n) repeatable(traced);
+    if (nest) loop(false);
     if (temporaries && world_.regions().contains(first_region)) {
       Statement s;
       s.kind = Kind::destroy_region;
       s.id = first_region;
       emit(s);
     }
+    if (traced) mark(Kind::end_trace, trace);
     const std::vector<Statement> body(plan_.statements.begin() + static_cast<std::ptrdiff_t>(begin),
                                       plan_.statements.end());
-    for (int n = random_.between(1, 3); n > 0; --n) {
+    const int calm = traced && random_.percent(50) ? 0 : 1;  // nothing changes
+    for (int n = traced ? random_.between(2, 6) : random_.between(1, 3); n > 0; --n) {
       Renaming names{
           {}, {}, {}, {}, &next_region_, &next_partition_, &next_future_, &next_attachment_};
-      for (Statement s : body) {
+      // Left early now and then.
+      const std::size_t until =
+          traced && random_.percent(15 * calm)
+              ? static_cast<std::size_t>(random_.below(static_cast<int>(body.size())))
+              : body.size();
+      for (std::size_t i = 0; i < body.size(); ++i) {
+        Statement s = body[i];
+        if (i >= until && s.kind != Kind::end_trace) continue;
         names.apply(s);
-        if (random_.percent(10)) vary(s);
-        if (random_.percent(4)) step(false);
+        if (random_.percent(10 * calm)) vary(s);
+        if (random_.percent(4 * calm)) step(false);
         emit(s);
       }
     }
+  }
+
+  void mark(Kind kind, int trace) {
+    Statement s;
+    s.kind = kind;
+    s.id = trace;
+    emit(s);
+  }
+
+  /// A statement for a loop; of a trace mostly what can be traced.
+  void repeatable(bool traced) {
+    const int dice = random_.below(10);
+    if (!traced || dice < 2 || world_.regions().empty()) step(false);
+    else if (dice < 4) launch(false);
+    else if (dice < 8) launch(true);
+    else if (dice < 9) fill();
+    else copy();
   }
 
   void vary(Statement& s) {
@@ -387,6 +436,7 @@ class Generator {
   World world_;
   Interpreter interpreter_;
   int next_region_ = 0, next_partition_ = 0, next_future_ = 0, next_attachment_ = 0;
+  int next_trace_ = 0;
 };
 
 }  // namespace

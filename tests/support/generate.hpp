@@ -15,6 +15,7 @@ struct GenerateOptions {
   bool by_data = true;   ///< partitions that depend on data, and fields of pointers for them
   bool attach = true;    ///< memory of the program's own
   bool failures = true;  ///< bodies that throw
+  bool traces = true;    ///< marks around what repeats
   int max_dim = 3;
 };
 

@@ -153,10 +153,13 @@ struct Statement {
     attach,
     detach,
     get,
-    fence
+    fence,
+    begin_trace,
+    end_trace
   };
   Kind kind = Kind::fence;
-  int id = -1;    ///< region (create, destroy_region), partition, attachment, or future (reduce)
+  /// Region (create, destroy_region), partition, attachment, future (reduce), or trace.
+  int id = -1;
   int shape = 0;  ///< create
   PartitionSpec partition;
   LaunchSpec launch;

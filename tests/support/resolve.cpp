@@ -94,6 +94,14 @@ bool World::resolve(const Statement& s, Resolved& r) {
     case Kind::attach: return attach(s, r);
     case Kind::detach: return detach(s, r);
     case Kind::get: return future(s.future, false, nullptr);
+    case Kind::begin_trace:
+      if (trace_ >= 0) return false;
+      trace_ = s.id;
+      return true;
+    case Kind::end_trace:
+      if (trace_ != s.id || s.id < 0) return false;
+      trace_ = -1;
+      return true;
     default: return true;
   }
 }
@@ -295,7 +303,8 @@ void World::children(const Statement& s, PointTask& task) {
   inside.tree_shapes_ = tree_shapes_;
   for (const Statement& child : s.launch.children) {
     using Kind = Statement::Kind;
-    if (child.kind != Kind::partition && child.kind != Kind::launch && child.kind != Kind::fence)
+    if (child.kind != Kind::partition && child.kind != Kind::launch && child.kind != Kind::fence &&
+        child.kind != Kind::begin_trace && child.kind != Kind::end_trace)
       continue;
     Resolved resolved;
     if (inside.apply(child, resolved)) task.children.push_back(std::move(resolved));

@@ -161,6 +161,7 @@ class World {
   std::vector<int> tree_shapes_;
   std::map<int, LivePartition> partitions_;
   std::map<int, LiveFuture> futures_;
+  int trace_ = -1;  ///< open
   std::map<int, Attachment> attachments_;
   std::map<std::pair<int, int>, Mask> without_values_;  ///< detached: by tree and field
 };

@@ -142,6 +142,11 @@ class Run {
   void access(const Resolved& r, const AnyRegion& region, const Names& names);
   void attach(const Resolved& r, const AnyRegion& region, Context& context);
   void end(const Resolved& r, Context& context, const Names& names);
+  /// Names are shared by all contexts of the program.
+  const Trace& trace(int id) {
+    const std::lock_guard lock(mutex_);
+    return traces_.try_emplace(id, fmt::format("trace {}", id)).first->second;
+  }
   void observe(std::vector<std::byte> values) {
     outcome_.observed.push_back({executed_, std::move(values), -1});
   }
@@ -162,6 +167,7 @@ class Run {
   std::mutex mutex_;
   std::vector<DynamicTask> tasks_;
   std::map<int, AnyFuture> futures_;
+  std::map<int, Trace> traces_;  ///< under mutex_
   struct Attachment {
     AnyRegion region;
     AnyField field;
@@ -227,6 +233,8 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
       break;
     }
     case Kind::fence: context.fence(); break;
+    case Kind::begin_trace: context.begin_trace(trace(s.id)); break;
+    case Kind::end_trace: context.end_trace(trace(s.id)); break;
   }
 }
 

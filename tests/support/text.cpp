@@ -98,6 +98,8 @@ void add_statement(std::string& text, const Program& program, const Resolved& r,
     case Kind::detach: text += fmt::format("detach {} ({})", s.id, argument_text(r.target)); break;
     case Kind::get: text += fmt::format("get future {}", s.future); break;
     case Kind::fence: text += "fence"; break;
+    case Kind::begin_trace: text += fmt::format("begin trace {}", s.id); break;
+    case Kind::end_trace: text += fmt::format("end trace {}", s.id); break;
   }
   text += '\n';
 }

@@ -1,0 +1,243 @@
+// Traces: what is replayed, when, and that nothing else changes.
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "refrain/refrain.hpp"
+#include "support/settings.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> state{"state"}, flux{"flux"};
+
+const Task add_one{"add_one", [](ReadWrite<double> x) {
+                     for (auto p : x.domain()) x[p] += 1;
+                   }};
+const Task smooth{"smooth", [](ReadWrite<double> y, Read<double> x) {
+                    for (auto p : y.domain()) y[p] += 0.5 * (x[p - 1] + x[p + 1]);
+                  }};
+const Task scale{"scale", [](ReadWrite<double> x, double by) {
+                   for (auto p : x.domain()) x[p] *= by;
+                 }};
+const Task sum_of{"sum_of", [](Read<double> x) {
+                    double sum = 0;
+                    for (auto p : x.domain()) sum += x[p];
+                    return sum;
+                  }};
+const Task add_up{"add_up", [](Reduce<Sum, double> into, Read<double> x) {
+                    for (auto p : x.domain()) into[p] += x[p];
+                  }};
+
+std::vector<double> values(Context& ctx, const Region<1>& region, const Field<double>& field) {
+  std::vector<double> found;
+  const auto access = ctx.access<Read>(region[field]);
+  for (auto p : access.domain()) found.push_back(access[p]);
+  return found;
+}
+
+/// Runs the program with and without tracing; both must find the same, and the counters are returned.
+Counters same_with_and_without(Options options,
+                               const std::function<std::vector<double>(Context&)>& program) {
+  std::vector<double> plain, traced;
+  options.tracing = false;
+  Runtime without(options);
+  without.run([&](Context& ctx) { plain = program(ctx); });
+  EXPECT_EQ(without.counters().recordings, 0u);
+  options.tracing = true;
+  Runtime with(options);
+  with.run([&](Context& ctx) { traced = program(ctx); });
+  EXPECT_EQ(plain, traced);
+  return with.counters();
+}
+
+class Traces : public InEverySetting {};
+REFRAIN_IN_EVERY_SETTING(Traces);
+
+TEST_P(Traces, OfALoopAreReplayed) {
+  const Counters counters = same_with_and_without(options(), [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 63}, state, flux);
+    const auto owned = ctx.blocks(cells, 4);
+    const auto inner = ctx.interior(owned, 1);
+    const auto ghost = ctx.halo(owned, 1);
+    ctx.fill(cells, state, 1.0);
+    ctx.fill(cells, flux, 1.0);
+    for (int t = 0; t < 20; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(add_one, 4, owned[state]);
+        ctx.launch(smooth, 4, inner[flux], ghost[state]);
+      });
+    return values(ctx, cells, flux);
+  });
+  EXPECT_LE(counters.recordings, 3u);
+  EXPECT_GE(counters.replays, 17u);
+  EXPECT_GE(counters.replayed_tasks, 17u * 8u);
+}
+
+TEST_P(Traces, TakeTheArgumentsOfThisLaunch) {
+  const Counters counters = same_with_and_without(options(), [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, state);
+    ctx.fill(cells, state, 1.0);
+    std::vector<Future<double>> sums;
+    for (int t = 0; t < 10; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(scale, cells[state], 1.0 + t);
+        sums.push_back(ctx.launch(sum_of, cells[state]));
+      });
+    std::vector<double> found = values(ctx, cells, state);
+    for (auto& sum : sums) found.push_back(sum.get());
+    return found;
+  });
+  EXPECT_GE(counters.replays, 7u);
+}
+
+TEST_P(Traces, MayReadFuturesInside) {
+  const Counters counters = same_with_and_without(options(), [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, state);
+    ctx.fill(cells, state, 1.0);
+    double factor = 1.5;
+    for (int t = 0; t < 10; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(scale, cells[state], factor);
+        const double sum = ctx.launch(sum_of, cells[state]).get();
+        factor = sum > 100 ? 0.25 : 2.0;
+        ctx.launch(add_one, cells[state]);
+      });
+    return values(ctx, cells, state);
+  });
+  EXPECT_GE(counters.replays, 7u);
+}
+
+TEST_P(Traces, MayPassFutures) {
+  same_with_and_without(options(), [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, state, flux);
+    ctx.fill(cells, state, 1.0);
+    ctx.fill(cells, flux, 1.0);
+    Future<double> last = ctx.launch(sum_of, cells[flux]);
+    for (int t = 0; t < 10; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(scale, cells[state], last);  // of the round before
+        last = ctx.launch(sum_of, cells[state]);
+        ctx.launch(scale, cells[flux], last);
+        ctx.launch(scale, cells[state], 0.125);
+      });
+    std::vector<double> found = values(ctx, cells, state);
+    found.push_back(last.get());
+    return found;
+  });
+}
+
+TEST_P(Traces, MayFillCopyAndReduce) {
+  const Counters counters = same_with_and_without(options(), [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 31}, state, flux);
+    const auto owned = ctx.blocks(cells, 4);
+    const auto ghost = ctx.halo(owned, 2);
+    ctx.fill(cells, state, 1.0);
+    for (int t = 0; t < 12; ++t)
+      ctx.trace(step, [&] {
+        ctx.fill(cells, flux, 0.5 * t);
+        ctx.launch(add_up, 4, ghost[flux], ghost[state]);
+        ctx.copy(cells[flux], cells[state]);
+        ctx.launch(add_one, 4, owned[state]);
+      });
+    return values(ctx, cells, state);
+  });
+  EXPECT_GE(counters.replays, 8u);
+}
+
+TEST_P(Traces, MayEndAnywhereAndChange) {
+  for (int cut = 0; cut <= 4; ++cut) {
+    same_with_and_without(options(), [cut](Context& ctx) {
+      const Trace step{"step"};
+      const auto cells = ctx.region(Rect1{0, 31}, state, flux);
+      const auto owned = ctx.blocks(cells, 4);
+      const auto ghost = ctx.halo(owned, 1);
+      const auto inner = ctx.interior(owned, 1);
+      ctx.fill(cells, state, 1.0);
+      ctx.fill(cells, flux, 1.0);
+      for (int t = 0; t < 12; ++t) {
+        ctx.begin_trace(step);
+        for (int i = 0; i < 4; ++i) {
+          if (t % 5 == 4 && i == cut) {
+            if (t % 2 == 0) break;
+            ctx.launch(scale, 4, owned[flux], 0.5);
+          }
+          if (i % 2 == 0) ctx.launch(add_one, 4, owned[state]);
+          else ctx.launch(smooth, 4, inner[flux], ghost[state]);
+        }
+        ctx.end_trace(step);
+      }
+      return values(ctx, cells, flux);
+    });
+  }
+}
+
+TEST_P(Traces, GoOnAfterATaskThatThrows) {
+  struct Count {
+    int* alive;
+    explicit Count(int* counter) : alive(counter) { ++*alive; }
+    Count(const Count& other) : alive(other.alive) { ++*alive; }
+    ~Count() { --*alive; }
+    Count& operator=(const Count&) = delete;
+  };
+  const Task may_throw{"may_throw", [](ReadWrite<double> x, int t) {
+                         if (t == 5) throw std::runtime_error("five");
+                         for (auto p : x.domain()) x[p] += t;
+                       }};
+  Runtime runtime(options());
+  std::vector<double> left, right;
+  runtime.run([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto a = ctx.region(Rect1{0, 3}, state), b = ctx.region(Rect1{0, 3}, state);
+    ctx.fill(a, state, 0.0);
+    ctx.fill(b, state, 0.0);
+    for (int t = 0; t < 10; ++t) {
+      ctx.trace(step, [&] {
+        ctx.launch(may_throw, a[state], t);
+        ctx.launch(may_throw, b[state], t == 5 ? 0 : t);
+        ctx.launch(add_one, a[state]);
+      });
+    }
+    EXPECT_THROW(ctx.fence(), TaskFailed);
+    right = values(ctx, b, state);
+    EXPECT_THROW(values(ctx, a, state), TaskFailed);
+    ctx.fill(a, state, 1.0);
+    for (int t = 0; t < 3; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(may_throw, a[state], t);
+        ctx.launch(may_throw, b[state], t);
+        ctx.launch(add_one, a[state]);
+      });
+    left = values(ctx, a, state);
+  });
+  EXPECT_EQ(right, std::vector<double>(4, 40.0));
+  EXPECT_EQ(left, std::vector<double>(4, 7.0));
+}
+
+TEST(TraceMarks, AreChecked) {
+  Options options;
+  options.workers = 0;
+  Runtime runtime(options);
+  runtime.run([](Context& ctx) {
+    const Trace one{"one"}, two{"two"};
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.end_trace(one); }),
+                         {"end_trace('one')", "trace_test.cpp", "no trace has been begun"}));
+    ctx.begin_trace(one);
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.begin_trace(two); }),
+                         {"begin_trace('two')", "'one'", "begun at", "trace_test.cpp", "nest"}));
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { ctx.end_trace(two); }),
+                         {"end_trace('two')", "'one'", "begun at", "trace_test.cpp"}));
+    ctx.end_trace(one);
+  });
+}
+
+}  // namespace
+}  // namespace refrain::test
