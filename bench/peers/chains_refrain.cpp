@@ -1,5 +1,6 @@
 // The chains on Refrain: a region of one value per chain, cut into its values; every task reads and
-// writes one of them. Variants: "single", a launch per task, and "group", a launch per step.
+// writes one of them. Variants: "single", a launch per task, and "group", a launch per step; "traced-single" and
+// "traced-group", the same with each graph a trace.
 
 #include <vector>
 
@@ -17,7 +18,8 @@ const Task link{"link", [](ReadWrite<double>) {}};
 
 class ChainProgram {
  public:
-  ChainProgram(Context& context, bool group) : context_(context), group_(group) {}
+  ChainProgram(Context& context, bool group, bool traced)
+      : context_(context), group_(group), traced_(traced) {}
 
   void prepare(int chains) {
     if (static_cast<int>(parts_.size()) == chains) return;
@@ -28,20 +30,26 @@ class ChainProgram {
   }
 
   void run(const peer::Chains& work) {
-    const std::int64_t steps = work.graphs * work.steps;
-    for (std::int64_t s = 0; s < steps; ++s) {
-      if (group_) {
-        context_.launch(link, work.chains, pieces_[value]);
-      } else {
-        for (const Region<1>& part : parts_) context_.launch(link, part[value]);
-      }
+    for (std::int64_t g = 0; g < work.graphs; ++g) {
+      if (traced_) context_.begin_trace(graph_);
+      for (std::int64_t s = 0; s < work.steps; ++s) step(work.chains);
+      if (traced_) context_.end_trace(graph_);
     }
     context_.fence();
   }
 
  private:
+  void step(int chains) {
+    if (group_) {
+      context_.launch(link, chains, pieces_[value]);
+    } else {
+      for (const Region<1>& part : parts_) context_.launch(link, part[value]);
+    }
+  }
+
   Context& context_;
-  bool group_;
+  bool group_, traced_;
+  const Trace graph_{"graph"};
   Partition<1> pieces_;
   std::vector<Region<1>> parts_;
 };
@@ -49,11 +57,11 @@ class ChainProgram {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool group = peer::variant_of(argc, argv) == "group";
+  const std::string variant = peer::variant_of(argc, argv);
   Runtime runtime(peer::refrain_options(peer::threads_of(argc, argv)));
   int result = 1;
   runtime.run([&](Context& context) {
-    ChainProgram program(context, group);
+    ChainProgram program(context, variant.ends_with("group"), variant.starts_with("traced"));
     result = peer::serve_chains([&](const peer::Chains& work) { program.prepare(work.chains); },
                                 [&](const peer::Chains& work) { program.run(work); });
   });

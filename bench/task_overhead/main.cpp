@@ -32,6 +32,8 @@ struct System {
 constexpr System systems[] = {
     {"refrain", "single", "peer_chains_refrain", ""},
     {"refrain", "group", "peer_chains_refrain", ""},
+    {"refrain", "traced-single", "peer_chains_refrain", ""},
+    {"refrain", "traced-group", "peer_chains_refrain", ""},
     {"libgomp", "", "peer_chains_libgomp", "needs a compiler with OpenMP"},
     {"libomp", "", "peer_chains_libomp", "needs libomp-dev"},
     {"starpu", "", "peer_chains_starpu", "needs libstarpu-dev"},
@@ -95,6 +97,9 @@ double median_of(const Contestant& c) { return spread(c.samples).median; }
 void add_ratios(const std::vector<Contestant>& contestants, int threads, std::vector<Bar>& bars) {
   const Contestant* single = find_finished(contestants, "refrain", "single");
   const Contestant* group = find_finished(contestants, "refrain", "group");
+  const Contestant* traced = find_finished(contestants, "refrain", "traced-single");
+  const Contestant* traced_group = find_finished(contestants, "refrain", "traced-group");
+  const Contestant* prebuilt = find_finished(contestants, "static");
   const Contestant* floor = find_finished(contestants, "onetbb");
   const Contestant* best = nullptr;
   for (const char* rival : {"libgomp", "libomp", "starpu"}) {
@@ -103,6 +108,14 @@ void add_ratios(const std::vector<Contestant>& contestants, int threads, std::ve
   }
   for (Bar& bar : bars) {
     if (bar.threads != threads || !single) continue;
+    if (bar.variant == "traced-single") {
+      if (traced && floor) bar.add(median_of(*traced), median_of(*floor));
+      continue;
+    }
+    if (bar.variant == "traced-group") {
+      if (traced_group && prebuilt) bar.add(median_of(*traced_group), median_of(*prebuilt));
+      continue;
+    }
     if (bar.metric == "ratio_to_best_rival" && best) bar.add(median_of(*single), median_of(*best));
     if (bar.metric == "ratio_to_onetbb" && floor) bar.add(median_of(*single), median_of(*floor));
     if (bar.metric == "ratio_to_single" && group) bar.add(median_of(*group), median_of(*single));
@@ -129,7 +142,7 @@ void report_bars(const std::vector<Bar>& bars, Records& records) {
     const double mean = geometric_mean(bar.ratios);
     const auto [low, high] = std::minmax_element(bar.ratios.begin(), bar.ratios.end());
     const bool met = mean <= bar.goal && *high <= 1.25 * bar.goal;
-    std::printf("  %-8s %-7s %d thread(s) %-20s %6.3f %6.3f  bar %.1f  %s\n", bar.system.c_str(),
+    std::printf("  %-8s %-13s %d thread(s) %-20s %6.3f %6.3f  bar %.2f  %s\n", bar.system.c_str(),
                 bar.variant.c_str(), bar.threads, bar.metric.c_str(), mean, *high, bar.goal,
                 met ? "met" : "missed");
     records.add({"task_overhead", bar.system, bar.variant, bar.threads, 0, bar.metric, "x",
@@ -146,7 +159,11 @@ int main(int argc, char** argv) {
   std::vector<Bar> bars{{"refrain", "single", 1, "ratio_to_onetbb", 4.0},
                         {"refrain", "single", 2, "ratio_to_best_rival", 0.4},
                         {"refrain", "group", 1, "ratio_to_single", 0.5},
-                        {"refrain", "group", 2, "ratio_to_single", 0.5}};
+                        {"refrain", "group", 2, "ratio_to_single", 0.5},
+                        {"refrain", "traced-single", 1, "ratio_to_onetbb", 0.75},
+                        {"refrain", "traced-single", 2, "ratio_to_onetbb", 0.75},
+                        {"refrain", "traced-group", 1, "ratio_to_static", 1.2},
+                        {"refrain", "traced-group", 2, "ratio_to_static", 1.2}};
   Records records;
   for (int threads : {1, 2}) {
     std::vector<std::unique_ptr<ChainPeer>> peers;
