@@ -129,6 +129,10 @@ constexpr std::size_t count_values(std::index_sequence<I...>) {
           (is_value<typename std::tuple_element_t<I, Parameters>::type> ? 1 : 0));
 }
 
+/// In a handler: what the type of a by-value argument throws when it is copied or moved, told with the launch.
+/// Refrain's own errors pass as they are.
+[[noreturn]] void fail_values(const LaunchRequest& launch);
+
 /// The by-value arguments, in order, as the tuple of slots that the task's body expects.
 template <class Values, class Parameters, class... Args>
 Values take_values(const LaunchRequest& launch, Args&&... args) {
@@ -138,12 +142,14 @@ Values take_values(const LaunchRequest& launch, Args&&... args) {
           make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), launch, number));
     else return std::tuple<>();
   };
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return Values(std::tuple_cat(one(std::tuple_element_t<I, Parameters>{},
-                                     count_values<Parameters>(std::make_index_sequence<I>{}),
-                                     std::forward<Args>(args))...));
-  }
-  (std::index_sequence_for<Args...>{});
+  try {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Values(std::tuple_cat(one(std::tuple_element_t<I, Parameters>{},
+                                       count_values<Parameters>(std::make_index_sequence<I>{}),
+                                       std::forward<Args>(args))...));
+    }
+    (std::index_sequence_for<Args...>{});
+  } catch (...) { fail_values(launch); }
 }
 
 /// What the launch request says of the arguments that are not values: requirements and futures.

@@ -2,6 +2,7 @@
 // analysis.
 
 #include "base/assert.hpp"
+#include "base/exception_text.hpp"
 #include "data/shared_index_space.hpp"
 #include "exec/reducer_gate.hpp"
 #include "profile/clock.hpp"
@@ -21,6 +22,15 @@ std::uint64_t word(const void* address) { return reinterpret_cast<std::uint64_t>
   if (r.partition.tree != nullptr) data::check_alive(r.partition, who.c_str());
   data::check_alive(r.region, who.c_str());
   throw UsageError(who + " names neither a region nor a partition");
+}
+
+bool asked_each_time(const Mapper& mapper, const LaunchRequest& request) {
+  try {
+    return mapper.every_launch();
+  } catch (...) {
+    fail_around("mapper '" + std::string(mapper.name()) + "' for " + launch_name(request) +
+                ": every_launch() threw");
+  }
 }
 
 }  // namespace
@@ -112,7 +122,7 @@ void ContextImpl::make_room() {
 
 [[gnu::always_inline]] inline LaunchPlan& ContextImpl::plan_of(const LaunchRequest& request,
                                                                std::span<const std::uint64_t> key) {
-  if (runtime_.mapper().every_launch()) [[unlikely]]
+  if (asked_each_time(runtime_.mapper(), request)) [[unlikely]]
     return asked_plan(request, key);
   const std::uint64_t hash = PlanCache::hash(key);
   LaunchPlan* plan = plans_.find(key, hash);
@@ -142,7 +152,7 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   // Where the mapper is asked each time, the launch is what it was and how it was answered.
   std::span<const std::uint64_t> key = make_key(request);
   LaunchPlan* plan = nullptr;
-  if (runtime_.mapper().every_launch()) {
+  if (asked_each_time(runtime_.mapper(), request)) {
     plan = &asked_plan(request, key);
     key = plan->key;
   }

@@ -4,8 +4,22 @@
 
 #include <new>
 
+#include "base/exception_text.hpp"
 #include "refrain/error.hpp"
+#include "refrain/launch.hpp"
 #include "runtime/context_impl.hpp"
+
+namespace refrain {
+
+void detail::fail_values(const LaunchRequest& launch) {
+  try {
+    throw;
+  } catch (const Error&) { throw; } catch (...) {
+    fail_around(runtime::launch_name(launch) + ": copying or moving a by-value argument threw");
+  }
+}
+
+}  // namespace refrain
 
 namespace refrain::runtime {
 
@@ -82,7 +96,9 @@ void ContextImpl::fill_record(LaunchRecord& record, const LaunchRequest& request
     if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
       throw UsageError(launch_name(request) +
                        ": its by-value arguments, or what moves or ends them, are null");
-  record.take_values(request.values, request.value_ops);
+  try {
+    record.take_values(request.values, request.value_ops);
+  } catch (...) { detail::fail_values(request); }
   record.begin(calls_ - 1);
   for (detail::FutureState* future : request.futures) {
     detail::retain(future);

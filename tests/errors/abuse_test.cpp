@@ -45,23 +45,27 @@ struct Unmovable {
 
 TEST(AbuseErrors, ValueThatCannotBeMoved) {
   static const Task take{"take", [](const Unmovable&, Read<double>) {}};
-  expect_error<std::runtime_error>(small_machine(), {"not copied"}, [](Context& context) {
-    auto cells = context.region(Rect1{0, 7}, mass);
-    context.launch(take, Unmovable{}, cells[mass]);
-  });
+  expect_error<UsageError>(small_machine(), {"'take' launched at", "@", "by-value", "not copied"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             next_line_fails();
+                             context.launch(take, Unmovable{}, cells[mass]);
+                           });
   static const Task late{"late", [](Read<double>) {}};
   const ValueOps ops{4, 4, [](void*, void*) { throw std::runtime_error("not moved"); },
                      [](void*) { ADD_FAILURE() << "ended what was never made"; }};
-  expect_error<std::runtime_error>(small_machine(), {"not moved"}, [&](Context& context) {
-    auto cells = context.region(Rect1{0, 7}, mass);
-    const Requirement requirement = Requirement::of(cells, mass, Privilege::read);
-    int value = 0;
-    LaunchRequest request(late);
-    request.requirements = {&requirement, 1};
-    request.values = &value;
-    request.value_ops = &ops;
-    context.launch(request);
-  });
+  expect_error<UsageError>(
+      small_machine(), {"'late' launched at", "@", "by-value", "not moved"}, [&](Context& context) {
+        auto cells = context.region(Rect1{0, 7}, mass);
+        const Requirement requirement = Requirement::of(cells, mass, Privilege::read);
+        int value = 0;
+        next_line_fails();
+        LaunchRequest request(late);
+        request.requirements = {&requirement, 1};
+        request.values = &value;
+        request.value_ops = &ops;
+        context.launch(request);
+      });
 }
 
 TEST(AbuseErrors, LaunchRequestsThatLackSomething) {

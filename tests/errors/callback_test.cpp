@@ -53,6 +53,52 @@ TEST(CallbackErrors, Mapper) {
   }
 }
 
+TEST(CallbackErrors, MapperAskedWhetherToAsk) {
+  class Undecided : public Mapper {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "undecided"; }
+    void map(const MappingInput&, MappingOutput&) override {}
+    [[nodiscard]] bool every_launch() const override { throw Trouble("who knows"); }
+  };
+  static const Task nothing{"nothing", [] {}};
+  Runtime runtime(small_machine());
+  runtime.set_mapper(std::make_unique<Undecided>());
+  try {
+    runtime.run([](Context& context) {
+      expect_nested([&] { context.launch(nothing); });
+      next_line_fails();
+      context.launch(nothing);
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) {
+    expect_words(error.what(), {"mapper 'undecided'", "task 'nothing' launched at", "@",
+                                "every_launch", "who knows"});
+  }
+}
+
+// An error of Refrain that an argument meets stays what it is.
+TEST(CallbackErrors, ByValueArgument) {
+  struct Heavy {
+    explicit Heavy(bool own) : own_error(own) {}
+    Heavy(const Heavy& other) : own_error(other.own_error) {
+      if (own_error) throw OutOfMemory("none left");
+      throw Trouble("too heavy");
+    }
+    bool own_error;
+  };
+  static const Task take{"take", [](Coord, const Heavy&) {}};
+  const Heavy foreign(false), own(true);
+  expect_error<UsageError>(small_machine(),
+                           {"task 'take' launched at", "@", "by-value argument", "too heavy"},
+                           [&](Context& context) {
+                             expect_nested([&] { context.launch(take, 1, foreign); });
+                             next_line_fails();
+                             context.launch(take, 1, foreign);
+                           });
+  expect_error<OutOfMemory>(small_machine(), {"none left"},
+                            [&](Context& context) { context.launch(take, 1, own); });
+}
+
 TEST(CallbackErrors, Projection) {
   const auto lost = Projection::function("lost", [](const Point<3>& p, std::uint64_t) {
     return p[0] < 2 ? p : throw Trouble("which way?");
