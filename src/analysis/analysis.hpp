@@ -17,8 +17,10 @@
 // pieces of each argument; no set algebra, no allocation.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "analysis/field_state.hpp"
@@ -203,6 +205,7 @@ class Analysis {
   void issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_copy(FieldState& field, Piece& piece, Use& source, Use& target, const Origin& origin);
   static void note_looker(Instance& instance, const exec::NodeRef& node);
+  const exec::NodeInfo& info_for(const char* name, const Origin& origin);
   void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
   Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
   void read(Edges& edges, Use& use);
@@ -229,6 +232,9 @@ class Analysis {
   GraphLog* log_;
   StateLog* state_log_ = nullptr;
   InstanceStore store_;
+  /// By name and source line; so no more than the program has lines that launch.
+  std::map<std::tuple<const char*, const char*, std::uint32_t>, exec::NodeInfo> infos_;
+  decltype(infos_)::value_type* last_info_ = nullptr;  ///< mostly the one asked for next
   AnalysisCounters counters_;
   std::uint64_t point_ = 0;
 };

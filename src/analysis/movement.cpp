@@ -11,7 +11,7 @@ namespace refrain::analysis {
 
 namespace {
 
-const exec::NodeInfo copy_info{"copy", {}}, fill_info{"fill", {}}, fold_info{"fold", {}};
+constexpr const char *copy_name = "copy", *fill_name = "fill", *fold_name = "fold";
 
 void run_copy(exec::Node& node, exec::Execution& execution) {
   auto& copy = node.payload_as<CopyPayload>();
@@ -66,7 +66,7 @@ void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Or
   ::new (node.payload()) FillPayload{target.instance, points, piece.fill, field.type().size};
   node.kind = exec::NodeKind::fill;
   node.run = run_fill;
-  node.info = &fill_info;
+  node.info = &info_for(fill_name, origin);
   log_operation(node, origin, &field, target.instance->memory, target.instance->memory, points);
   Edges edges = edges_to(node);
   if (piece.fill->producer) edges.add(piece.fill->producer, exec::EdgeKind::data);
@@ -84,7 +84,7 @@ void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& tar
   ::new (node.payload()) CopyPayload{source.instance, target.instance, points, field.type().size};
   node.kind = exec::NodeKind::copy;
   node.run = run_copy;
-  node.info = &copy_info;
+  node.info = &info_for(copy_name, origin);
   const MemoryId from = source.instance->memory, to = target.instance->memory;
   log_operation(node, origin, &field, from, to, points);
   Edges edges = edges_to(node);
@@ -103,6 +103,18 @@ void Analysis::tell_move(Piece& piece, const Use* source, const Use& target,
   if (source != nullptr) state_log_->change(StateChange::read, piece, *source->instance, node);
   else state_log_->fills(piece, node);
   state_log_->change(StateChange::validate, piece, *target.instance, node);
+}
+
+// What a report or an error calls the operation: its name, and the source line of the call that it is for.
+const exec::NodeInfo& Analysis::info_for(const char* name, const Origin& origin) {
+  const std::source_location where =
+      origin.info != nullptr ? origin.info->where : std::source_location();
+  const std::tuple key(name, where.file_name(), where.line());
+  if (last_info_ != nullptr && last_info_->first == key) return last_info_->second;
+  const auto [entry, added] = infos_.try_emplace(key);
+  if (added) entry->second = {name, where};
+  last_info_ = &*entry;
+  return entry->second;
 }
 
 void Analysis::count_copy(MemoryId from, MemoryId to, std::uint64_t bytes) {
@@ -139,7 +151,7 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
       nullptr, &target, footprint.points, relaxed != nullptr, origin.info, origin.argument};
   fold.kind = exec::NodeKind::fold;
   fold.run = run_fold;
-  fold.info = &fold_info;
+  fold.info = &info_for(fold_name, origin);
   fold.flags = exec::kFold;
   fold.record = reducer.node->record;
   exec::ReducerGate::attach_fold(reducer, fold);

@@ -353,6 +353,16 @@ TEST(RunningErrors, WaitThatCannotEnd) {
       next_line_fails();
       context.fence();
     });
+    // What the runtime adds to a launch has its line.
+    expect_error<Deadlock>(
+        options, {"fence", "'fold' launched at", "@", "access"}, [](Context& context) {
+          static const Task give{"give", [](Reduce<Sum, double> x) { x[0] += 1; }};
+          auto cells = context.region(Rect1{0, 15}, mass);
+          auto held = context.access<ReadWrite>(cells[mass]);
+          next_line_fails();
+          context.launch(give, cells[mass]);
+          context.fence();
+        });
   }
 }
 
