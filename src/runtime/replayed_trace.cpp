@@ -106,7 +106,24 @@ ReplayedTrace::ReplayedTrace(ContextImpl& context,
   }
 }
 
+void ReplayedTrace::pin() {
+  if (pinned_) return;
+  pinned_ = true;
+  for (const auto& call : calls_)
+    if (call->plan != nullptr && call->plan->in_flight++ == 0)
+      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->pin();
+}
+
+void ReplayedTrace::unpin_if_idle() {
+  if (!pinned_ || !replays_->idle()) return;
+  pinned_ = false;
+  for (const auto& call : calls_)
+    if (call->plan != nullptr && --call->plan->in_flight == 0)
+      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->unpin();
+}
+
 ReplayedTrace::~ReplayedTrace() {
+  unpin_if_idle();
   for (const auto& call : calls_)
     if (call->plan != nullptr) --call->plan->recordings;
 }

@@ -62,6 +62,11 @@ class ReplayedTrace {
   [[nodiscard]] Uses uses(trace::Index steps) const;
   [[nodiscard]] const Uses& uses() const { return uses_; }
 
+  /// While operations may run, what their launches name keeps all it has, as for launches in flight. Owner:
+  /// before a replay begins, and when nothing may be running any more.
+  void pin();
+  void unpin_if_idle();
+
   /// The replay's own values; made when its slot is used for the first time.
   ReplayValues& values(exec::Replay& replay);
   /// Where the launch of a step keeps what a replay has of its own; null: it has nothing.
@@ -132,6 +137,7 @@ class ReplayedTrace {
   trace::RecordedEdges edges_;            ///< for a log
   std::vector<std::size_t> fills_until_;  ///< by step
   std::vector<std::unique_ptr<std::byte[]>> shared_payloads_;
+  bool pinned_ = false;
   std::size_t records_ = 0, folds_ = 0, payload_bytes_ = 0;
   std::unique_ptr<const exec::Template> template_;
   std::unique_ptr<exec::Replays> replays_;

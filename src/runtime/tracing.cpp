@@ -165,6 +165,7 @@ void Tracing::start(Segment& segment, bool carried) {
     before_base_ = replay_->base;
     before_values_ = &trace.values(*replay_);
   }
+  trace.pin();
   replay_ = &trace.replays().begin(carried);
   // A replay is remembered while it may be in flight.
   if (!carried) bases_.clear();
@@ -408,6 +409,7 @@ void Tracing::catch_up() {
     context_.analysis_.note_uses(uses.instances, uses.points);
   }
   trace.replays().leave(present);
+  for (Segment* segment : all_) segment->trace->unpin_if_idle();
   chain_ = nullptr;
   replay_ = nullptr;
   following_ = false;
