@@ -147,8 +147,7 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
 }
 
 AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
-  AnyFuture result;
-  if (tracing_->replay_next(request, result)) return result;
+  if (tracing_->replay_next(request)) return {};
   // Where the mapper is asked each time, the launch is what it was and how it was answered.
   std::span<const std::uint64_t> key = make_key(request);
   LaunchPlan* plan = nullptr;
@@ -156,6 +155,7 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
     plan = &asked_plan(request, key);
     key = plan->key;
   }
+  AnyFuture result;
   if (tracing_->replay_launch(request, key, result)) return result;
   if (plan == nullptr) plan = &plan_of(request, key);
   try {

@@ -13,7 +13,7 @@ namespace refrain::runtime {
 struct RecordedCall {
   static constexpr trace::Index kOutside = ~trace::Index{0};
 
-  std::vector<std::uint64_t> key;  ///< as ContextImpl::make_key and CallKey write it
+  std::vector<std::uint64_t> key;  ///< as ContextImpl::make_key and call_key write it
   std::uint64_t token = 0;
   LaunchPlan* plan = nullptr;  ///< of a launch
   bool has_values = false;     ///< by-value arguments

@@ -73,12 +73,17 @@ struct ReplayedTrace::Runs {
     if (execution.failure == nullptr)
       analysis::FillPayload{fill.target, fill.points, {}, fill.value_size}.run(*value);
   }
-  static void fold(const void* operand, exec::Replay& replay, std::uint32_t,
+  static void fold(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
     analysis::FoldPayload& fold = values(replay).folds[of(operand).number];
     const std::unique_ptr<detail::Accumulator> accumulator(
         std::exchange(fold.accumulator, nullptr));
-    if (accumulator != nullptr && execution.failure == nullptr) fold.run(*accumulator);
+    if (accumulator == nullptr || execution.failure != nullptr) return;
+    try {
+      fold.run(*accumulator);
+    } catch (...) {  // the operator is the program's
+      execution.failure = &exec::fail(replay, index, std::current_exception(), fold.who());
+    }
   }
 };
 

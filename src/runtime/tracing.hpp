@@ -49,13 +49,12 @@ class Tracing {
   // --- calls ---------------------------------------------------------------------------------------
 
   /// The quick way: in the middle of a segment, where the launch is the next one and has nothing of its own.
-  bool replay_next(const LaunchRequest& request, AnyFuture& result) {
+  bool replay_next(const LaunchRequest& request) {
     if (!following_ || step_ >= quick_.size()) return false;
     const ReplayedTrace::Quick& next = quick_[step_];
     if (next.key.empty() || request.value_ops != nullptr || !request.futures.empty() ||
         !matches(request, next.key))
       return false;
-    static_cast<void>(result);
     issue_quick(next);
     return true;
   }

@@ -31,7 +31,7 @@ analysis::Piece* find_piece(const analysis::FieldState& field, std::uint32_t num
 }  // namespace
 
 void Recorder::step() {
-  made_.steps.push_back({static_cast<Index>(made_.operations.size()), 0, 0});
+  made_.steps.push_back({static_cast<Index>(made_.operations.size()), 0});
   noted_until_.push_back(noted_.size());
 }
 
@@ -223,11 +223,6 @@ std::unique_ptr<Recording> Recorder::finish() {
     std::get<Fill>(made_.operations[operation].work).source = {true,
                                                                place_of(noted.field, *noted.piece)};
   std::ranges::stable_sort(made_.edges, {}, &RecordedEdge::to);
-  Index edges = 0;
-  for (Step& step : made_.steps) {
-    while (edges < made_.edges.size() && made_.edges[edges].to < step.operations) ++edges;
-    step.edges = edges;
-  }
   for (FieldUsed& used : made_.fields) {
     used.shape_epoch = used.field->shape_epoch();
     used.instance_epoch = used.field->instance_epoch();

@@ -32,8 +32,7 @@ class Recorder final : public analysis::StateLog {
 
   /// Null: all so far can be done again. Otherwise why not, for a sentence that begins with "because".
   [[nodiscard]] const char* fault() const { return fault_; }
-  [[nodiscard]] std::size_t steps() const { return made_.steps.size(); }
-  /// Of these calls.
+  /// Of the calls so far.
   [[nodiscard]] Index operations() const {
     return made_.steps.empty() ? 0 : made_.steps.back().operations;
   }

@@ -107,7 +107,7 @@ struct EntryUse {
 
 /// One call of the program.
 struct Step {
-  Index operations = 0, effects = 0, edges = 0;  ///< how many there are up to its end
+  Index operations = 0, effects = 0;  ///< how many there are up to its end
 };
 
 /// A field whose pieces and instances the recording names.

@@ -222,6 +222,32 @@ TEST_P(Traces, GoOnAfterATaskThatThrows) {
   EXPECT_EQ(left, std::vector<double>(4, 7.0));
 }
 
+struct Picky {
+  static constexpr std::string_view name = "picky";
+  template <class T>
+  static constexpr T identity() {
+    return T{0};
+  }
+  template <class T>
+  static T fold(T a, T b) {
+    if (a > 5 && b == 5) throw std::runtime_error("five");
+    return a + b;
+  }
+};
+
+TEST_P(Traces, NameTheTaskWhoseFoldThrows) {
+  const Task give{"give", [](Reduce<Picky, double> x, double t) { x.reduce(0, t); }};
+  Runtime runtime(options());
+  runtime.run([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 3}, state);
+    for (int t = 0; t < 6; ++t) ctx.trace(step, [&] { ctx.launch(give, cells[state], double(t)); });
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }),
+                         {"'give' launched at", "argument 0", "folding", "five"}));
+  });
+  EXPECT_GE(runtime.counters().replays, 3u);
+}
+
 TEST(TraceMarks, AreChecked) {
   Options options;
   options.workers = 0;
