@@ -26,6 +26,7 @@ void add_flags(CLI::App& app, CommandLine& line) {
   apps::add_count(app, "--steps", s.steps, "time steps");
   apps::add_count(app, "--substeps", s.substeps, "inner steps per step of a wire");
   app.add_option("--seed", s.seed, "of the random graph")->capture_default_str();
+  app.add_flag("--trace", s.trace, "record a step, and replay it");
   line.comparison.add_flags(app, "run the plain loop only",
                             "compare neither with the plain loop nor with the reference");
 }

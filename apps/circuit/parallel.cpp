@@ -123,7 +123,8 @@ Outcome run_parallel(Context& ctx, const Setup& setup, apps::Progress& progress,
   ctx.fence();
   const apps::Timer timer;
   auto worst = ctx.launch(judge, 0.0, Charge{}, Charge{});
-  for (int t = 0; t < setup.steps; ++t) {
+  const Trace one_step{"step"};
+  const auto step = [&] {
     const auto wires =
         ctx.launch(calculate_new_currents, setup.pieces, p.own_wires[Wire::current],
                    p.own_wires[Wire::inner], p.own_wires[Wire::constants], p.own_wires[Wire::in],
@@ -139,6 +140,10 @@ Outcome run_parallel(Context& ctx, const Setup& setup, apps::Progress& progress,
                                   p.shared_nodes[Node::constants]);
     worst =
         ctx.launch(judge, worst, ctx.reduce(nodes, AddCharge{}), ctx.reduce(wires, AddCharge{}));
+  };
+  for (int t = 0; t < setup.steps; ++t) {
+    if (setup.trace) ctx.trace(one_step, step);
+    else step();
   }
   ctx.fence();
 

@@ -37,6 +37,7 @@ void add_flags(CLI::App& app, CommandLine& line) {
   app.add_option("--tile", line.tile, "edge of a tile, instead of --tiles")
       ->check(apps::at_least_one())
       ->excludes(tiles);
+  app.add_flag("--trace", s.trace, "record an iteration, and replay it");
   line.comparison.add_flags(app, "run the plain loops only", "do not compare with the plain loops");
 }
 

@@ -86,12 +86,18 @@ Outcome run(Context& ctx, const Setup& setup, apps::Progress& progress,
   const auto measure =
       host_task(ctx, "measure", [](Read<double, 2> out) { return sum_of_magnitudes(out); });
 
+  const Trace iteration{"iteration"};
+  const auto iterate = [&] {
+    ctx.launch(star, tiles, inner[Grid::out], around[Grid::in]);
+    ctx.launch(increment, tiles, tile[Grid::in]);
+  };
+
   ctx.launch(start, tiles, tile[Grid::in]);
   ctx.fill(grid, Grid::out, 0.0);
   apps::Timer timer;
   for (int t = 0; t <= setup.iterations; ++t) {
-    ctx.launch(star, tiles, inner[Grid::out], around[Grid::in]);
-    ctx.launch(increment, tiles, tile[Grid::in]);
+    if (setup.trace) ctx.trace(iteration, iterate);
+    else iterate();
     if (t > 0) continue;
     ctx.fence();  // the first iteration is not timed
     timer = apps::Timer();

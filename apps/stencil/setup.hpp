@@ -15,6 +15,7 @@ struct Setup {
   refrain::Point2 tiles{8, 1};  ///< how many, down and across; whole rows stream best
   int radius = 2;               ///< 1 to 4
   int iterations = 100;         ///< timed; one more goes before
+  bool trace = false;           ///< each iteration is a trace: analysed once, then replayed
 
   /// Points that an iteration computes: those at least `radius` away from the boundary.
   [[nodiscard]] double active_points() const {
