@@ -100,12 +100,13 @@ void report(const Workload& workload, const Runner& runner, double ns_per_point,
                  granularity});
     records.add(
         {benchmark, s.system, s.variant, runner.cores(), size.size, "efficiency", "", efficiency});
-    std::printf("  %-12s %-8s %9ld %12.1f ns %8.3f\n", s.system.c_str(), s.variant.c_str(),
+    std::printf("  %-12s %-11s %9ld %12.1f ns %8.3f\n", s.system.c_str(), s.variant.c_str(),
                 static_cast<long>(size.size), granularity.median, efficiency.median);
   }
   if (curve.empty() || s.system == "sequential") return;
   const double crossing = metg(curve, 0.5);
-  std::printf("  %-12s %-8s METG(50%%) = %.0f ns\n", s.system.c_str(), s.variant.c_str(), crossing);
+  std::printf("  %-12s %-11s METG(50%%) = %.0f ns\n", s.system.c_str(), s.variant.c_str(),
+              crossing);
   records.add({benchmark, s.system, s.variant, runner.cores(), 0, "metg50", "ns",
                Spread{crossing, crossing, crossing}});
 }

@@ -10,6 +10,12 @@ std::string key(const char* name, std::int64_t value) {
   return std::string(name) + "=" + std::to_string(value) + " ";
 }
 
+/// Refrain without traces, replaying all edges of its recordings, and replaying optimised ones.
+void add_refrain(Workload& workload, const char* program, int threads) {
+  for (const char* variant : {"", "unoptimised", "traced"})
+    workload.systems.push_back({"refrain", variant, program, threads});
+}
+
 /// Tiles from 8 x 8 (about 0.2 us) to 2000 x 2000 (about 10 ms) of a grid too large for the caches,
 /// so that the work per point is the same at every size; a quarter of it for small tiles, whose
 /// number would be in the hundreds of thousands otherwise. All tiles divide its edge, which is no
@@ -21,14 +27,14 @@ Workload stencil(int threads, bool quick) {
   for (std::int64_t tile : quick ? few : all) {
     const std::int64_t n = tile <= 100 ? 2000 : 4000;
     const std::int64_t tiles = (n / tile) * (n / tile);
-    const std::int64_t iterations = tile <= 100 ? 8 : 3;
+    const std::int64_t iterations = tile <= 100 ? 24 : 8;
     w.sizes.push_back(
         {tile, key("n", n) + key("radius", 2) + key("tile", tile) + key("iterations", iterations),
          static_cast<double>(n * n * iterations), static_cast<double>(2 * tiles * iterations)});
   }
   w.systems = {{"sequential", "", "peer_stencil_openmp", 0},
-               {"openmp", "forall", "peer_stencil_openmp", threads},
-               {"refrain", "", "peer_stencil_refrain", threads}};
+               {"openmp", "forall", "peer_stencil_openmp", threads}};
+  add_refrain(w, "peer_stencil_refrain", threads);
   return w;
 }
 
@@ -49,8 +55,8 @@ Workload circuit(int threads, bool quick) {
                        static_cast<double>(pieces * wires * steps),
                        static_cast<double>(3 * pieces * steps)});
   }
-  w.systems = {{"sequential", "", "peer_circuit_refrain", 0},
-               {"refrain", "", "peer_circuit_refrain", threads}};
+  w.systems = {{"sequential", "", "peer_circuit_refrain", 0}};
+  add_refrain(w, "peer_circuit_refrain", threads);
   return w;
 }
 
@@ -69,8 +75,8 @@ Workload compute(int threads, bool quick) {
   }
   w.systems = {{"sequential", "", "peer_compute_openmp", 0},
                {"openmp", "forall", "peer_compute_openmp", threads},
-               {"openmp", "depend", "peer_compute_openmp", threads},
-               {"refrain", "", "peer_compute_refrain", threads}};
+               {"openmp", "depend", "peer_compute_openmp", threads}};
+  add_refrain(w, "peer_compute_refrain", threads);
   return w;
 }
 

@@ -1,8 +1,9 @@
 // The circuit on Refrain: the application, as it is shipped. With 0 threads it is the plain loop.
-// Requests `pieces= nodes= wires= steps= substeps=` (nodes and wires of a piece): nanoseconds of all
+// Variants: see refrain_options.hpp. Requests `pieces= nodes= wires= steps= substeps=` (nodes and wires of a piece): nanoseconds of all
 // steps.
 
 #include <stdexcept>
+#include <string>
 
 #include "circuit/parallel.hpp"
 #include "peers/peer.hpp"
@@ -34,10 +35,11 @@ int serve_plain_loop() {
   });
 }
 
-int serve_refrain(int threads) {
-  refrain::Runtime runtime(peer::refrain_options(threads));
+int serve_refrain(int threads, const std::string& variant) {
+  refrain::Runtime runtime(peer::refrain_options(threads, variant));
   return peer::serve([&](const peer::Request& request) {
-    const circuit::Setup setup = setup_of(request);
+    circuit::Setup setup = setup_of(request);
+    setup.trace = peer::has_traces(variant);
     circuit::Outcome outcome;
     apps::Progress progress("circuit", setup.steps);
     runtime.run([&](refrain::Context& context) {
@@ -51,5 +53,5 @@ int serve_refrain(int threads) {
 
 int main(int argc, char** argv) {
   const int threads = peer::threads_of(argc, argv);
-  return threads == 0 ? serve_plain_loop() : serve_refrain(threads);
+  return threads == 0 ? serve_plain_loop() : serve_refrain(threads, peer::variant_of(argc, argv));
 }

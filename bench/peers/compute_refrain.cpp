@@ -1,6 +1,8 @@
 // The compute-bound stencil pattern on Refrain: the two rows are two fields of one region; a step is a
-// group launch that reads each value's neighbourhood in one row and writes the value in the other.
-// Requests `width= steps= iterations=`: nanoseconds.
+// group launch that reads each value's neighbourhood in one row and writes the value in the other,
+// and a trace is two of them. Variants: see refrain_options.hpp. Requests `width= steps= iterations=`: nanoseconds.
+
+#include <string>
 
 #include "peers/compute_pattern.hpp"
 #include "peers/peer.hpp"
@@ -25,9 +27,10 @@ const Task advance{
 
 class ComputeProgram {
  public:
-  ComputeProgram(Context& context, const ComputePattern& pattern)
+  ComputeProgram(Context& context, const ComputePattern& pattern, bool traced)
       : context_(context),
         pattern_(pattern),
+        traced_(traced),
         values_(context.region(Rect1{0, pattern.width - 1}, rows[0], rows[1])),
         own_(context.blocks(values_, pattern.width)),
         around_(context.halo(own_, 1)) {
@@ -44,8 +47,11 @@ class ComputeProgram {
 
   void run() {
     for (int t = 0; t < pattern_.steps; ++t) {
+      const bool even = t % 2 == 0;
+      if (traced_ && even) context_.begin_trace(two_steps_);
       context_.launch(advance, pattern_.width, own_[rows[t % 2]], around_[rows[(t + 1) % 2]],
                       pattern_.iterations);
+      if (traced_ && (!even || t + 1 == pattern_.steps)) context_.end_trace(two_steps_);
     }
     context_.fence();
   }
@@ -63,13 +69,15 @@ class ComputeProgram {
  private:
   Context& context_;
   ComputePattern pattern_;
+  bool traced_;
+  const Trace two_steps_{"two steps"};
   Region<1> values_;
   Partition<1> own_, around_;
 };
 
-double measure(Context& context, const ComputePattern& pattern) {
-  ComputeProgram(context, {pattern.width, 2, 1}).run();
-  ComputeProgram program(context, pattern);
+double measure(Context& context, const ComputePattern& pattern, bool traced) {
+  ComputeProgram(context, {pattern.width, 2, 1}, traced).run();
+  ComputeProgram program(context, pattern, traced);
   const peer::Timer timer;
   program.run();
   const double ns = timer.ns();
@@ -80,12 +88,14 @@ double measure(Context& context, const ComputePattern& pattern) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Runtime runtime(peer::refrain_options(peer::threads_of(argc, argv)));
+  const std::string variant = peer::variant_of(argc, argv);
+  Runtime runtime(peer::refrain_options(peer::threads_of(argc, argv), variant));
   int result = 1;
   runtime.run([&](Context& context) {
     result = peer::serve([&](const peer::Request& request) {
-      return measure(context, {static_cast<int>(request["width"]),
-                               static_cast<int>(request["steps"]), request["iterations"]});
+      const ComputePattern pattern{static_cast<int>(request["width"]),
+                                   static_cast<int>(request["steps"]), request["iterations"]};
+      return measure(context, pattern, peer::has_traces(variant));
     });
   });
   return result;

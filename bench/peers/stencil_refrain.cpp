@@ -1,4 +1,4 @@
-// The star stencil on Refrain: the application, as it is shipped.
+// The star stencil on Refrain: the application, as it is shipped. Variants: see refrain_options.hpp.
 // Requests `n= radius= tile= iterations=`: nanoseconds of all iterations; one more goes before.
 
 #include <cmath>
@@ -9,7 +9,8 @@
 #include "stencil/parallel.hpp"
 
 int main(int argc, char** argv) {
-  refrain::Runtime runtime(peer::refrain_options(peer::threads_of(argc, argv)));
+  const std::string variant = peer::variant_of(argc, argv);
+  refrain::Runtime runtime(peer::refrain_options(peer::threads_of(argc, argv), variant));
   return peer::serve([&](const peer::Request& request) {
     stencil::Setup setup;
     setup.n = request["n"];
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
     setup.iterations = static_cast<int>(request["iterations"]);
     const std::int64_t tiles = (setup.n + request["tile"] - 1) / request["tile"];
     setup.tiles = {tiles, tiles};
+    setup.trace = peer::has_traces(variant);
     stencil::Outcome outcome;
     apps::Progress progress("stencil", setup.iterations + 1);
     runtime.run([&](refrain::Context& context) {
