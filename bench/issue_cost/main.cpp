@@ -1,0 +1,137 @@
+// What a launch costs the thread that makes it: blocks of 1,000 single launches, all of them issued
+// before any of them may run (the one worker is parked, and the window is larger than a block), minus
+// the same loop with an empty function in place of the launch. The tasks form 16 chains, as in
+// Figure 9 of the dynamic tracing paper.
+//   traced              the block is a trace, and the mapper's answers are remembered: the bar
+//   traced-every_launch the same with a mapper that is asked at every launch
+//   untraced            analysed, for comparison
+// A repetition is the median of some blocks, each of which follows the one before in the same chain of
+// replays. The launch that parks the worker is the first of the trace, so that neither it nor
+// beginning a replay is part of the time.
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "refrain/refrain.hpp"
+#include "support/clock.hpp"
+#include "support/gate.hpp"
+#include "support/options.hpp"
+#include "support/records.hpp"
+#include "support/rounds.hpp"
+
+namespace {
+
+using namespace refrain;
+using bench::Gate;
+
+constexpr int launches = 1000;
+constexpr int chains = 16;
+constexpr double goal_ns = 60;
+
+constexpr Field<double> value{"value"};
+const Task link{"link", [](ReadWrite<double>) {}};
+
+/// Agrees with the default rules, each time.
+class AskedMapper final : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "asked"; }
+  void map(const MappingInput&, MappingOutput&) override {}
+  [[nodiscard]] bool every_launch() const override { return true; }
+};
+
+/// In place of a launch. Its arguments have to be made as if it used them.
+template <class F>
+[[gnu::noinline]] void launch_nothing(Context& context, const Task<F>& task,
+                                      const RegionArgument<double, 1>& argument) {
+  asm volatile("" : : "r"(&context), "r"(&task), "r"(&argument) : "memory");
+}
+
+class Blocks {
+ public:
+  Blocks(Context& context, bool traced) : context_(context), traced_(traced) {
+    const auto pieces = context.blocks(context.region(Rect1{0, chains - 1}, value), chains);
+    for (int i = 0; i < launches; ++i) parts_.push_back(pieces(i % chains));
+  }
+
+  /// Nanoseconds per launch, without those of the empty loop; nothing when the worker was not parked.
+  std::optional<double> measure() {
+    gate_.close();
+    if (traced_) context_.begin_trace(block_);
+    context_.launch(hold_);
+    const bool parked = gate_.wait_until_held();
+    const std::int64_t start = bench::now_ns();
+    for (const Region<1>& part : parts_) context_.launch(link, part[value]);
+    const std::int64_t issued = bench::now_ns();
+    for (const Region<1>& part : parts_) launch_nothing(context_, link, part[value]);
+    const std::int64_t end = bench::now_ns();
+    if (traced_) context_.end_trace(block_);
+    gate_.open();
+    context_.fence();
+    if (!parked) return std::nullopt;
+    return static_cast<double>((issued - start) - (end - issued)) / launches;
+  }
+
+ private:
+  Context& context_;
+  const bool traced_;
+  const Trace block_{"block"};
+  Gate gate_;
+  const Task<std::function<void()>> hold_{"hold", [this] { gate_.pass(); }};
+  std::vector<Region<1>> parts_;
+};
+
+double median_block(Runtime& runtime, bool traced, int blocks) {
+  std::vector<double> samples;
+  runtime.run([&](Context& context) {
+    Blocks program(context, traced);
+    constexpr int warm = 4;  // plans, the recording, and slots of its replays
+    for (int i = 0; i < warm; ++i) program.measure();
+    for (int i = 0; i < blocks; ++i)
+      if (const std::optional<double> ns = program.measure()) samples.push_back(*ns);
+  });
+  return bench::spread(samples).median;
+}
+
+struct Variant {
+  const char* name;
+  bool traced;
+  bool every_launch;
+};
+constexpr Variant variants[] = {
+    {"traced", true, false}, {"traced-every_launch", true, true}, {"untraced", false, false}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::Options options = bench::parse_options(
+      argc, argv, "Cost of a launch to the thread that makes it, nothing running.", 15, 3);
+  const int blocks = options.quick ? 20 : 100;
+  std::vector<std::unique_ptr<Runtime>> runtimes;
+  std::vector<bench::Contestant> contestants;
+  for (const Variant& variant : variants) {
+    Options runtime_options;
+    runtime_options.workers = 1;
+    Runtime& runtime = *runtimes.emplace_back(std::make_unique<Runtime>(runtime_options));
+    if (variant.every_launch) runtime.set_mapper(std::make_unique<AskedMapper>());
+    contestants.push_back({"refrain", variant.name, [&runtime, &variant, blocks] {
+                             return median_block(runtime, variant.traced, blocks);
+                           }});
+  }
+  bench::run_rounds(contestants, options.reps);
+  bench::Records records;
+  std::printf("ns per launch, median (min - max)\n");
+  for (const bench::Contestant& c : contestants) {
+    const bench::Spread s = bench::spread(c.samples);
+    std::printf("  %-20s %7.1f  (%.1f - %.1f)", c.variant.c_str(), s.median, s.min, s.max);
+    if (c.variant == "traced")
+      std::printf("  bar %.0f  %s", goal_ns, s.median <= goal_ns ? "met" : "missed");
+    std::printf("\n");
+    records.add({"issue_cost", c.system, c.variant, 2, launches, "ns_per_launch", "ns", s});
+  }
+  records.write(options.out);
+  return 0;
+}
