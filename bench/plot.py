@@ -104,6 +104,28 @@ def efficiency(records, folder, workload):
     return True
 
 
+def trace_overhead(records, folder):
+    """Figure 11 of the dynamic tracing paper: improvement, and ns per task, against the length of a trace."""
+    improvements = series(records, "trace_overhead_chains", "improvement")
+    traces = series(records, "trace_overhead_chains", "ns_per_trace")
+    if not traces:
+        return False
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6))
+    for panel, curves, unit in ((left, improvements, "untraced time / time"),
+                                (right, traces, "ns per task")):
+        for marker, (key, points) in zip(MARKERS, curves.items()):
+            values, bars = error_bars([r for _, r in points])
+            scale = [size if panel is right else 1 for size, _ in points]
+            values = [v / s for v, s in zip(values, scale)]
+            bars = [[v / s for v, s in zip(bar, scale)] for bar in bars]
+            panel.errorbar([size for size, _ in points], values, yerr=bars, marker=marker,
+                           capsize=2, label=name_of(*key))
+        panel.set(xscale="log", ylim=(0, None), xlabel="tasks of a trace, S x N", ylabel=unit)
+        panel.legend(fontsize=7)
+    save(figure, folder / "trace_overhead.svg")
+    return True
+
+
 def growth(records, folder, axis):
     """Instructions per task, and time beside the bare walk, against one size of the program."""
     benchmark = "growth_" + axis
@@ -134,7 +156,8 @@ def main():
     wanted = parser.parse_args()
     records = json.loads(wanted.results.read_text())
     wanted.to.mkdir(parents=True, exist_ok=True)
-    figures = [("task_overhead", lambda: task_overhead(records, wanted.to))]
+    figures = [("task_overhead", lambda: task_overhead(records, wanted.to)),
+               ("trace_overhead_chains", lambda: trace_overhead(records, wanted.to))]
     for prefix, draw in (("metg_", efficiency), ("growth_", growth)):
         for name in sorted({r["benchmark"] for r in records if r["benchmark"].startswith(prefix)}):
             figures.append((name, lambda d=draw, n=name[len(prefix):]: d(records, wanted.to, n)))
