@@ -172,6 +172,10 @@ class Analysis {
   FoldPayload& issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
                           Instance& target, const ReductionOp* relaxed, const Origin& origin);
 
+  /// One more fold of a group of relaxed ones, which is begun if there is none that it joins. Forgets what is
+  /// complete when the group has grown.
+  FoldGroup& join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
+
   /// fill(): everything in the footprint becomes pending.
   void fill(FieldState& field, Footprint& footprint, const std::shared_ptr<const FillValue>& value);
 

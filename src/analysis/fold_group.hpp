@@ -19,9 +19,11 @@
 
 namespace refrain::analysis {
 
+/// An operator: what it does is all that matters here.
+using FoldFunction = decltype(ReductionOp::fold);
+
 struct FoldGroup {
-  decltype(ReductionOp::fold) fold =
-      nullptr;                       ///< the operator: what it does is all that matters here
+  FoldFunction fold = nullptr;
   std::vector<exec::NodeRef> folds;  ///< so far
   std::vector<exec::Edge> before;    ///< what each of them comes after
   friend bool operator==(const FoldGroup&, const FoldGroup&) = default;

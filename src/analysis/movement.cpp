@@ -50,8 +50,8 @@ void FillPayload::run(const FillValue& filled) const {
 
 void FoldPayload::run(refrain::detail::Accumulator& contribution) const {
   if (target->accumulator != nullptr)
-    contribution.fold_into(*points, *target->accumulator, relaxed);
-  else contribution.fold_into(*points, target->zero, target->stride, relaxed);
+    contribution.fold_into(*points, *target->accumulator, relaxed != nullptr);
+  else contribution.fold_into(*points, target->zero, target->stride, relaxed != nullptr);
 }
 
 std::string FoldPayload::who() const {
@@ -148,7 +148,8 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
   make_valid(field, footprint, target, origin);
   exec::Node& fold = scope_.allocate(sizeof(FoldPayload));
   auto& payload = *::new (fold.payload()) FoldPayload{
-      nullptr, &target, footprint.points, relaxed != nullptr, origin.info, origin.argument};
+      nullptr,     &target,        footprint.points, relaxed != nullptr ? relaxed->fold : nullptr,
+      origin.info, origin.argument};
   fold.kind = exec::NodeKind::fold;
   fold.run = run_fold;
   fold.info = &info_for(fold_name, origin);

@@ -2,7 +2,10 @@
 // What an operation comes after, given how an instance stands at a piece: the order of the naive analysis
 // within one instance. Used by the analysis on its state, and by tracing on what it knows of it.
 
+#include <utility>
+
 #include "analysis/piece.hpp"
+#include "analysis/state_log.hpp"
 #include "exec/node.hpp"
 
 namespace refrain::analysis {
@@ -26,6 +29,39 @@ void before_write(const Use& use, bool reads_too, Add add) {
   if (use.writer) add(use.writer, kind);
   else if (use.group) [[unlikely]]
     for (const exec::NodeRef& fold : use.group->folds) add(fold, kind);
+}
+
+/// Whether a relaxed fold belongs to the folds that wrote last (analysis/fold_group.hpp).
+inline bool joins_group(const Use& use, FoldFunction fold) {
+  return use.group && use.group->fold == fold && use.readers.empty();
+}
+
+/// The same for a relaxed fold: what its whole group comes after. One that begins a group comes after
+/// everything that a read-write would come after.
+template <class Add>
+void before_fold(const Use& use, FoldFunction fold, Add add) {
+  if (!joins_group(use, fold)) return before_write(use, true, add);
+  for (const exec::Edge& edge : use.group->before) add(edge.from, edge.kind);
+}
+
+/// Any of these. `fold`: the operator of a relaxed fold.
+template <class Add>
+void before(const Use& use, StateChange change, FoldFunction fold, Add add) {
+  if (change == StateChange::fold) before_fold(use, fold, add);
+  else if (change == StateChange::read) before_read(use, add);
+  else before_write(use, change == StateChange::read_write, add);
+}
+
+/// The group of a relaxed fold, begun if there is none that it joins.
+inline FoldGroup& group_of(Use& use, FoldFunction fold) {
+  if (joins_group(use, fold)) return *use.group;
+  FoldGroup group{fold, {}, {}};
+  before_write(use, true, [&group](const exec::NodeRef& earlier, exec::EdgeKind kind) {
+    group.before.push_back({earlier, kind});
+  });
+  use.writer = {};
+  use.readers.clear();
+  return use.group.emplace(std::move(group));
 }
 
 }  // namespace refrain::analysis

@@ -37,7 +37,8 @@ struct FoldPayload {
   refrain::detail::Accumulator* accumulator = nullptr;
   Instance* target = nullptr;
   data::IndexSpaceRef points;
-  bool relaxed = false;  ///< others may be folded into the same points meanwhile
+  /// The operator, where others may be folded into the same points meanwhile.
+  FoldFunction relaxed = nullptr;
   // Whose contribution it is, for messages.
   const exec::NodeInfo* reducer =
       nullptr;  ///< lasts as long as its launch, which the fold belongs to

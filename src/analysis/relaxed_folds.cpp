@@ -1,39 +1,27 @@
 // The order of folds that may commute: analysis/fold_group.hpp has the rules.
 
 #include "analysis/analysis.hpp"
+#include "analysis/order_rules.hpp"
 #include "exec/failure.hpp"
 
 namespace refrain::analysis {
 
-namespace {
-
-/// Begins a group after everything that a read-write would come after.
-FoldGroup& open_group(Use& use, decltype(ReductionOp::fold) fold) {
-  FoldGroup group{fold, {}, {}};
-  if (use.writer) group.before.push_back({use.writer, exec::EdgeKind::data});
-  if (use.group)
-    for (const exec::NodeRef& earlier : use.group->folds)
-      group.before.push_back({earlier, exec::EdgeKind::data});
-  for (const exec::NodeRef& reader : use.readers)
-    group.before.push_back({reader, exec::EdgeKind::order});
-  use.writer = {};
-  use.readers.clear();
-  return use.group.emplace(std::move(group));
+FoldGroup& Analysis::join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const {
+  FoldGroup& group = group_of(use, fold);
+  if (group.folds.size() == group.folds.capacity() && may_forget()) forget_complete(group);
+  group.folds.push_back(self);
+  return group;
 }
-
-}  // namespace
 
 void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
                            const ReductionOp& op) {
   const exec::NodeRef self{&edges.to(), edges.to().seq};
-  if (state_log_ != nullptr) state_log_->untraceable("reductions were relaxed");
+  if (state_log_ != nullptr) [[unlikely]]
+    tell_uses(edges, footprint, instance, StateChange::fold);
   for (Piece* piece : footprint.pieces) {
     Use& use = piece->at(&instance);
-    const bool joins = use.group && use.group->fold == op.fold && use.readers.empty();
-    FoldGroup& group = joins ? *use.group : open_group(use, op.fold);
-    for (const exec::Edge& edge : group.before) edges.add(edge.from, edge.kind);
-    if (group.folds.size() == group.folds.capacity() && may_forget()) forget_complete(group);
-    group.folds.push_back(self);
+    for (const exec::Edge& edge : join_group(use, op.fold, self).before)
+      edges.add(edge.from, edge.kind);
     piece->only_valid(use);
   }
   if (footprint.pieces.empty()) note_looker(instance, self);

@@ -21,6 +21,7 @@ enum class StateChange : std::uint8_t {
   write,       ///< the last writer, and the only valid instance
   read_write,  ///< the same, after having read
   validate,    ///< the last writer, by a copy or a fill: valid beside the others
+  fold,        ///< one of the last writers, by a relaxed fold, and the only valid instance
 };
 
 class StateLog {

@@ -1,10 +1,33 @@
 #include "trace/bring_forward.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/order_rules.hpp"
 
 namespace refrain::trace {
+
+namespace {
+
+void fold_forward(const analysis::Analysis& analysis, const LeftFolds& left, const Replayed& replay,
+                  analysis::Use& use) {
+  if (left.entry != analysis::StateChange::fold) {
+    analysis::FoldGroup group{left.fold, {}, {}};
+    if (left.entry)
+      analysis::before(use, *left.entry, nullptr,
+                       [&group](const exec::NodeRef& earlier, exec::EdgeKind kind) {
+                         group.before.push_back({earlier, kind});
+                       });
+    for (const auto& [earlier, kind] : left.before)
+      group.before.push_back({replay.operation(earlier), kind});
+    use.writer = {};
+    use.readers.clear();
+    use.group.emplace(std::move(group));
+  }
+  for (const Index fold : left.folds) analysis.join_group(use, left.fold, replay.operation(fold));
+}
+
+}  // namespace
 
 void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
                    const Replayed& replay) {
@@ -15,6 +38,7 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
       use.group.reset();
       use.writer = replay.operation(left.writer);
     }
+    if (left.folds) fold_forward(analysis, *left.folds, replay, use);
     for (Index reader : left.readers) {
       const exec::NodeRef named = replay.operation(reader);
       // What is complete orders nothing any more, but a log is told of every edge.
@@ -58,8 +82,7 @@ std::vector<Entry> entries(const Recording& recording, bool standing_only) {
     const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
       entry_of(entry.operation).after.push_back({earlier, kind});
     };
-    if (entry.change == analysis::StateChange::read) analysis::before_read(*use, add);
-    else analysis::before_write(*use, entry.change == analysis::StateChange::read_write, add);
+    analysis::before(*use, entry.change, recording.fold_of(entry.operation), add);
   }
   return all;
 }

@@ -3,6 +3,7 @@
 // has read it since, and which instances are valid (the postcondition). From the effects alone; the
 // analysis' state is not looked at.
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,12 +14,23 @@ namespace refrain::trace {
 
 constexpr Index kNone = ~Index{0};
 
+/// The relaxed folds that were the last to write.
+struct LeftFolds {
+  analysis::FoldFunction fold = nullptr;
+  /// What the first of them did to what was there before the trace: StateChange::fold, if it may have joined a
+  /// group; read_write; or nothing.
+  std::optional<analysis::StateChange> entry;
+  std::vector<std::pair<Index, exec::EdgeKind>> before;  ///< of the trace's operations
+  std::vector<Index> folds;
+};
+
 /// An instance at a place, after the trace.
 struct Left {
   Index place = 0;
   analysis::Instance* instance = nullptr;
-  Index writer = kNone;        ///< kNone: who wrote it before the trace
-  std::vector<Index> readers;  ///< since; to those from before the trace if there is no writer
+  Index writer = kNone;            ///< kNone: who wrote it before the trace
+  std::optional<LeftFolds> folds;  ///< instead of a writer
+  std::vector<Index> readers;      ///< since; to those from before the trace if there is neither
 };
 
 /// A place after the trace.

@@ -16,6 +16,7 @@ Effect::Kind kind_of(analysis::StateChange change) {
     case analysis::StateChange::write: return Effect::Kind::write;
     case analysis::StateChange::read_write: return Effect::Kind::read_write;
     case analysis::StateChange::validate: return Effect::Kind::validate;
+    case analysis::StateChange::fold: return Effect::Kind::fold;
   }
   REFRAIN_ASSERT(false, "every change is an effect");
 }

@@ -50,6 +50,7 @@ struct Effect {
     write,       //
     read_write,  //
     validate,    //
+    fold,        //
     look,        ///< an operation looks at an instance without points (no place)
     pend,        ///< a step's fill becomes pending
   };
@@ -132,8 +133,14 @@ struct Recording {
   };
   std::vector<Tree> trees;
   std::vector<RecordedEdge> carried;  ///< into the next replay; idempotent recordings only
-  bool idempotent = false;            ///< after it, its precondition holds
+  /// After it, its precondition holds, and no group of relaxed folds goes on from it into the next replay.
+  bool idempotent = false;
 
+  /// The operator of a relaxed fold; null of all other operations.
+  [[nodiscard]] analysis::FoldFunction fold_of(Index operation) const {
+    const auto* fold = std::get_if<Fold>(&operations[operation].work);
+    return fold != nullptr ? fold->payload.relaxed : nullptr;
+  }
   /// Whether what it names is still there, cut and chosen as then.
   [[nodiscard]] bool stale() const;
   /// Whether its precondition holds. Not of a stale one.

@@ -153,6 +153,46 @@ TEST_P(Traces, MayFillCopyAndReduce) {
   EXPECT_GE(counters.replays, 8u);
 }
 
+// The groups of folds are begun and read in the trace; go on from one replay to the next; or are joined by
+// those of an earlier part of the program and of a later one.
+TEST_P(Traces, MayReduceInAnyOrder) {
+  constexpr Field<Coord> count{"count"}, sum{"sum"};
+  const Task add{"add", [](Reduce<Sum, Coord> into, Coord by) {
+                   for (auto p : into.domain()) into[p] += by;
+                 }};
+  const Task raise{"raise", [](Reduce<Max, Coord> into, Coord to) {
+                     for (auto p : into.domain()) into.reduce(p, to);
+                   }};
+  const Task take{"take", [](ReadWrite<Coord> to, Read<Coord> from) {
+                    for (auto p : to.domain()) to[p] = 3 * to[p] % 1000 + from[p];
+                  }};
+  const Counters counters = same_with_and_without(options(), [&](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 31}, count, sum);
+    const auto owned = ctx.blocks(cells, 4);
+    const auto ghost = ctx.halo(owned, 2);
+    ctx.launch(add, 4, ghost[count].relaxed(), Coord{100});
+    for (int shape = 0; shape < 3; ++shape) {
+      for (int t = 0; t < 8; ++t)
+        ctx.trace(step, [&] {
+          ctx.launch(add, 4, ghost[count].relaxed(), Coord{t});
+          ctx.launch(add, cells[count].relaxed(), Coord{7});
+          if (shape > 0) ctx.launch(raise, 4, ghost[count].relaxed(), Coord{50 * t});
+          if (shape > 1) ctx.launch(take, 4, owned[sum], owned[count]);
+          if (shape > 1) ctx.launch(add, 4, ghost[count].relaxed(), Coord{1});
+        });
+      ctx.launch(add, 4, ghost[count].relaxed(), Coord{10});
+    }
+    std::vector<double> found;
+    for (const auto& field : {count, sum}) {
+      const auto access = ctx.access<Read>(cells[field]);
+      for (auto p : access.domain()) found.push_back(static_cast<double>(access[p]));
+    }
+    return found;
+  });
+  EXPECT_GE(counters.replays, 18u);
+}
+
 TEST_P(Traces, MayEndAnywhereAndChange) {
   for (int cut = 0; cut <= 4; ++cut) {
     same_with_and_without(options(), [cut](Context& ctx) {
