@@ -251,6 +251,9 @@ class ContextImpl final : public detail::Waiter {
   /// The failure of an operation that should have written what the parent's arguments hold; or none.
   [[nodiscard]] exec::FailureRef poison_at_home() const;
 
+  // reduce.cpp
+  void note_reduction(const AnyFuture& values, const AnyFuture& result);
+
   // waiting.cpp
   void forget_failures();
 

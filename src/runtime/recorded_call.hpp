@@ -17,7 +17,7 @@ struct RecordedCall {
   std::uint64_t token = 0;
   LaunchPlan* plan = nullptr;  ///< of a launch
   bool has_values = false;     ///< by-value arguments
-  bool wants_result = false;   ///< the program keeps a future
+  bool wants_result = false;   ///< the program keeps a future, or is given one that is reduced
   std::vector<trace::Index>
       makers;  ///< of the futures it names: operations of the trace, or kOutside
 };

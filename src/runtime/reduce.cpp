@@ -5,17 +5,12 @@
 
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/future_reduction.hpp"
 #include "runtime/signature.hpp"
 
 namespace refrain::runtime {
 
 namespace {
-
-struct ReducePayload {
-  AnyFuture values;
-  AnyFuture result;
-  const ReductionOp* op;
-};
 
 // A fixed binary tree over [first, last): the shape depends on the number of points alone.
 void fold_range(const detail::FutureState& values, const ReductionOp& op, std::size_t first,
@@ -32,25 +27,22 @@ void fold_range(const detail::FutureState& values, const ReductionOp& op, std::s
 }
 
 void run_reduce(exec::Node& node, exec::Execution& execution) {
-  auto& reduce = node.payload_as<ReducePayload>();
-  detail::FutureState& result = *reduce.result.state();
-  if (execution.failure != nullptr) {
-    result.fail(0, *execution.failure);
-  } else {
-    const detail::FutureState& values = *reduce.values.state();
-    auto* into = static_cast<std::byte*>(result.storage(0));
-    try {
-      if (values.points() == 0) reduce.op->initialise(into, 1);
-      else fold_range(values, *reduce.op, 0, values.points(), into);
-      result.finish(0);
-    } catch (...) {  // the operator is the program's
-      result.fail(0, exec::fail(node, std::current_exception()));
-    }
-  }
-  reduce.~ReducePayload();
+  auto& reduction = node.payload_as<FutureReduction>();
+  reduction.run(execution.failure,
+                [&node](const std::exception_ptr& error) -> const exec::Failure& {
+                  return exec::fail(node, error);
+                });
+  reduction.~FutureReduction();
 }
 
 }  // namespace
+
+void FutureReduction::fold() {
+  const detail::FutureState& from = *values.state();
+  auto* into = static_cast<std::byte*>(result.state()->storage(0));
+  if (from.points() == 0) op->initialise(into, 1);
+  else fold_range(from, *op, 0, from.points(), into);
+}
 
 AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Where where) {
   runtime_.executor().interleave();
@@ -65,26 +57,41 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
                      std::string(op.type->name) + " (" + std::to_string(op.type->size) +
                      " bytes) does not fit values of " +
                      std::to_string(values.state()->type().size) + " bytes");
-  if (tracing_ != nullptr) tracing_->untraceable("the values of a group were reduced");
+  const ResultType type{op.type->size, op.type->alignment, nullptr};
+  AnyFuture result(detail::FutureState::make(futures_, type, identity_));
+  std::vector<std::uint64_t> key;
+  if (tracing_ != nullptr) {
+    key = call_key(Signature::Call::reduce, {}, {}, where);
+    key.push_back(reinterpret_cast<std::uint64_t>(&op));
+    if (tracing_->replay_reduction(key, {values, result, &op})) {
+      note_reduction(values, result);
+      return result;
+    }
+  }
   Signature signature(Signature::Call::reduce);
   signature.add(op.name);
   signature.add(op.type->name);
   note_call(signature.token());
-  const ResultType type{op.type->size, op.type->alignment, nullptr};
-  AnyFuture result(detail::FutureState::make(futures_, type, identity_));
-  exec::Node& node = scope_.allocate(sizeof(ReducePayload));
-  ::new (node.payload()) ReducePayload{values, result, &op};
+  exec::Node& node = scope_.allocate(sizeof(FutureReduction));
+  ::new (node.payload()) FutureReduction{values, result, &op};
   node.kind = exec::NodeKind::other;
   node.run = run_reduce;
   node.info = &info_for("reduce", where);
   result.state()->set_producer(0, {&node, node.seq});
-  if (!grants_.empty() && reductions_.size() < kReductions) reductions_.emplace(node.seq, values);
+  note_reduction(values, result);
   const analysis::Origin origin{calls_ - 1, 0, -1, node.info};
   analysis_.log_operation(node, origin);
   analysis::Edges edges = analysis_.edges_to(node);
   depend_on(edges, *values.state());
   analysis_.publish(edges);
+  if (tracing_ != nullptr) tracing_->reduced(key, signature.token(), *values.state());
   return result;
+}
+
+// Who waits for the result has waited for the values.
+void ContextImpl::note_reduction(const AnyFuture& values, const AnyFuture& result) {
+  if (!grants_.empty() && reductions_.size() < kReductions)
+    reductions_.emplace(result.state()->producer(0).seq, values);
 }
 
 }  // namespace refrain::runtime

@@ -73,6 +73,16 @@ struct ReplayedTrace::Runs {
     if (execution.failure == nullptr)
       analysis::FillPayload{fill.target, fill.points, {}, fill.value_size}.run(*value);
   }
+  static void reduce(const void* operand, exec::Replay& replay, std::uint32_t index,
+                     exec::Execution& execution) {
+    FutureReduction reduction =
+        std::exchange(values(replay).reductions[of(operand).number], FutureReduction{});
+    reduction.run(execution.failure, [&](const std::exception_ptr& error) -> const exec::Failure& {
+      const exec::Failure& failure = exec::fail(replay, index, error);
+      execution.failure = &failure;
+      return failure;
+    });
+  }
   static void fold(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
     analysis::FoldPayload& fold = values(replay).folds[of(operand).number];
@@ -164,8 +174,10 @@ void ReplayedTrace::lay_out() {
         operand.work = fill;
         operand.number = fills_.size();
         fills_.push_back(operation);
-      } else {
+      } else if (std::holds_alternative<trace::Fold>(recorded.work)) {
         operand.number = folds_++;
+      } else {
+        operand.number = reductions_++;
       }
     }
     fills_until_.push_back(fills_.size());
@@ -197,6 +209,7 @@ std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
   values->step_fills.resize(steps());
   values->filled.resize(fills_.size());
   values->folds.resize(folds_);
+  values->reductions.resize(reductions_);
   values->payloads = std::make_unique<std::byte[]>(payload_bytes_);
   for (const auto& launch : launches_) {
     if (launch == nullptr || launch->own < 0) continue;
@@ -236,6 +249,10 @@ LaunchRecord* ReplayedTrace::record(exec::Replay& replay, Index step) {
   return own < 0 ? nullptr : &values(replay).records[static_cast<std::size_t>(own)];
 }
 
+FutureReduction& ReplayedTrace::reduction(exec::Replay& replay, Index step) {
+  return values(replay).reductions[operands_[first_of(step)].number];
+}
+
 ReplayedTrace::FillsOfStep ReplayedTrace::fills_of(Index step) const {
   const std::size_t first = step == 0 ? 0 : fills_until_[step - 1];
   return {first, std::span(fills_).subspan(first, fills_until_[step] - first)};
@@ -252,10 +269,11 @@ ReplayedTrace::Uses ReplayedTrace::uses(Index steps) const {
           last[argument.instance] = found.points;
       }
     } else if (const Index end = recording_->steps[step].operations; end > first_of(step)) {
-      // A copy between regions: what made the source valid comes first.
-      const auto& copy = std::get<analysis::CopyPayload>(recording_->operations[end - 1].work);
+      // Of a copy between regions: what made the source valid comes first.
+      const auto* copy = std::get_if<analysis::CopyPayload>(&recording_->operations[end - 1].work);
+      if (copy == nullptr) continue;
       ++found.points;
-      for (const analysis::Instance* instance : {copy.source, copy.target})
+      for (const analysis::Instance* instance : {copy->source, copy->target})
         last[const_cast<analysis::Instance*>(instance)] = found.points;
     }
   }
@@ -319,6 +337,10 @@ exec::Template::Operation ReplayedTrace::describe(Index index) const {
       made.run = Runs::fold;
       made.flags = exec::kFold;
       made.reduction = index - std::get<trace::Fold>(recorded.work).reducer;
+      break;
+    case exec::NodeKind::other:
+      made.run = Runs::reduce;
+      made.wakes = true;
       break;
     default: REFRAIN_ASSERT(false, "operations of other kinds are not recorded");
   }

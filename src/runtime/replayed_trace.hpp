@@ -13,6 +13,7 @@
 
 #include "analysis/analysis.hpp"
 #include "exec/replays.hpp"
+#include "runtime/future_reduction.hpp"
 #include "runtime/launch_record.hpp"
 #include "runtime/recorded_call.hpp"
 #include "trace/outcome.hpp"
@@ -28,6 +29,7 @@ struct ReplayValues {
   std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
   std::vector<Fill> filled;                 ///< by fill operation: what it writes
   std::vector<analysis::FoldPayload> folds;
+  std::vector<FutureReduction> reductions;
   std::unique_ptr<std::byte[]>
       payloads;  ///< of the tasks of these launches, and of those that reduce
 };
@@ -71,6 +73,8 @@ class ReplayedTrace {
   ReplayValues& values(exec::Replay& replay);
   /// Where the launch of a step keeps what a replay has of its own; null: it has nothing.
   LaunchRecord* record(exec::Replay& replay, trace::Index step);
+  /// What the step works on that reduces the values of a group.
+  FutureReduction& reduction(exec::Replay& replay, trace::Index step);
   /// The fill operations of a step, in order. Their places in ReplayValues::filled begin at `first`.
   struct FillsOfStep {
     std::size_t first;
@@ -103,7 +107,7 @@ class ReplayedTrace {
     TaskPayload* payload = nullptr;  ///< of a task, when replays can share it ...
     std::size_t offset = 0;  ///< ... or where the replay's own one is, in ReplayValues::payloads
     const void* work = nullptr;  ///< of a copy or fill
-    std::size_t number = 0;      ///< of a fill or fold, in ReplayValues
+    std::size_t number = 0;      ///< of a fill, fold or reduction of values, in ReplayValues
   };
   /// A task whose body needs nothing but its arguments.
   struct Plain {
@@ -138,7 +142,7 @@ class ReplayedTrace {
   std::vector<std::size_t> fills_until_;  ///< by step
   std::vector<std::unique_ptr<std::byte[]>> shared_payloads_;
   bool pinned_ = false;
-  std::size_t records_ = 0, folds_ = 0, payload_bytes_ = 0;
+  std::size_t records_ = 0, folds_ = 0, reductions_ = 0, payload_bytes_ = 0;
   std::unique_ptr<const exec::Template> template_;
   std::unique_ptr<exec::Replays> replays_;
   std::vector<std::unique_ptr<ReplayValues>> values_;

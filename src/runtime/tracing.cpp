@@ -60,30 +60,29 @@ void Tracing::close() {
 
 // --- which segment -----------------------------------------------------------------------------------
 
-bool Tracing::next_is(const Segment& segment, Index step, Key key, const LaunchRequest* request) {
+bool Tracing::next_is(const Segment& segment, Index step, Key key, const Given& given) {
   const ReplayedTrace& trace = *segment.trace;
   if (step >= trace.steps()) return false;
   const RecordedCall& call = *trace.calls()[step];
   if (!std::ranges::equal(call.key, key)) return false;
-  if (request == nullptr) return true;
-  if (call.has_values != (request->value_ops != nullptr)) return false;
+  if (call.has_values != given.values) return false;
   if (call.makers.empty()) return true;
   // Futures: those that the trace makes must be made by the same operations as then.
   if (step == 0 || !following_) {
     return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
   }
-  return makers_of(*request, replay_->base, trace.recording().steps[step - 1].operations) ==
+  return makers_of(given.futures, replay_->base, trace.recording().steps[step - 1].operations) ==
          call.makers;
 }
 
 // Whether the call is the next one of a segment; then `step_` is its place there. Otherwise it is to be
 // analysed, and the state is up to date.
-bool Tracing::step_to(Key key, const LaunchRequest* request) {
+bool Tracing::step_to(Key key, const Given& given) {
   if (following_) {
-    if (next_is(*chain_, step_, key, request)) return true;
+    if (next_is(*chain_, step_, key, given)) return true;
     part();
   }
-  if (fork_ != nullptr && recorder_ == nullptr) return select(key, request);
+  if (fork_ != nullptr && recorder_ == nullptr) return select(key, given);
   catch_up();
   return false;
 }
@@ -98,10 +97,10 @@ void Tracing::part() {
   fork_ = &segment.forks[step];
 }
 
-bool Tracing::select(Key key, const LaunchRequest* request) {
+bool Tracing::select(Key key, const Given& given) {
   // The segment that has just been replayed, once more: nothing needs to be looked at.
   if (chain_ != nullptr && step_ == chain_->trace->steps() &&
-      chain_->trace->recording().idempotent && next_is(*chain_, 0, key, request) &&
+      chain_->trace->recording().idempotent && next_is(*chain_, 0, key, given) &&
       std::ranges::find(fork_->segments, chain_, &std::unique_ptr<Segment>::get) !=
           fork_->segments.end()) {
     start(*chain_, true);
@@ -112,7 +111,7 @@ bool Tracing::select(Key key, const LaunchRequest* request) {
   Segment* best = nullptr;
   bool same_call = false;
   for (const auto& segment : fork_->segments) {
-    if (segment->trace->recording().stale() || !next_is(*segment, 0, key, request)) continue;
+    if (segment->trace->recording().stale() || !next_is(*segment, 0, key, given)) continue;
     same_call = true;
     if (best != nullptr && best->last_used > segment->last_used) continue;
     if (segment->trace->recording().holds()) best = segment.get();
@@ -228,7 +227,7 @@ void Tracing::note_whole() {
 }
 
 bool Tracing::replay_launch(const LaunchRequest& request, Key key, AnyFuture& result) {
-  if (!step_to(key, &request)) return false;
+  if (!step_to(key, Given::to(request))) return false;
   take_launch(request, result);
   prepare_fills();
   issue_step();
@@ -255,7 +254,7 @@ void Tracing::take_launch(const LaunchRequest& request, AnyFuture& result) {
       if (trace.recording().operations[i].kind != exec::NodeKind::task) continue;
       if (result.valid())
         result.state()->set_producer(rank++, context_.scope_.complete_ref(replay_->base + i));
-      take_futures(request, i);
+      take_futures(request.futures, i);
     }
   }
   if (!context_.grants_.empty()) context_.lend(plan, result.state());
@@ -263,8 +262,8 @@ void Tracing::take_launch(const LaunchRequest& request, AnyFuture& result) {
 
 // The task comes after what makes the futures it is given, and fails with them. Those made in this replay are
 // its predecessors in the template.
-void Tracing::take_futures(const LaunchRequest& request, Index operation) {
-  for (detail::FutureState* future : request.futures) {
+void Tracing::take_futures(std::span<detail::FutureState* const> futures, Index operation) {
+  for (detail::FutureState* future : futures) {
     const bool own = future->context() == context_.identity_;
     for (std::size_t rank = 0; rank < future->points(); ++rank) {
       if (own && future->producer(rank).seq >= replay_->base) continue;
@@ -282,7 +281,7 @@ void Tracing::take_futures(const LaunchRequest& request, Index operation) {
 }
 
 bool Tracing::replay_fill(Key key, const ReplayValues::Fill& value) {
-  if (!step_to(key, nullptr)) return false;
+  if (!step_to(key, {})) return false;
   chain_->trace->values(*replay_).step_fills[step_] = value;
   context_.note_call(chain_->trace->calls()[step_]->token);
   issue_step();
@@ -290,9 +289,23 @@ bool Tracing::replay_fill(Key key, const ReplayValues::Fill& value) {
 }
 
 bool Tracing::replay_copy(Key key) {
-  if (!step_to(key, nullptr)) return false;
+  if (!step_to(key, {})) return false;
   context_.note_call(chain_->trace->calls()[step_]->token);
   prepare_fills();
+  issue_step();
+  return true;
+}
+
+bool Tracing::replay_reduction(Key key, FutureReduction reduction) {
+  detail::FutureState* const values = reduction.values.state();
+  if (!step_to(key, {false, {&values, 1}})) return false;
+  ReplayedTrace& trace = *chain_->trace;
+  context_.note_call(trace.calls()[step_]->token);
+  const Index operation = trace.first_of(step_);
+  reduction.result.state()->set_producer(0,
+                                         context_.scope_.complete_ref(replay_->base + operation));
+  take_futures({&values, 1}, operation);
+  trace.reduction(*replay_, step_) = std::move(reduction);
   issue_step();
   return true;
 }
@@ -479,10 +492,10 @@ void Tracing::drop_surplus() {
   }
 }
 
-std::vector<Index> Tracing::makers_of(const LaunchRequest& request, std::uint64_t base,
-                                      Index count) const {
+std::vector<Index> Tracing::makers_of(std::span<detail::FutureState* const> futures,
+                                      std::uint64_t base, Index count) const {
   std::vector<Index> makers;
-  for (const detail::FutureState* future : request.futures) {
+  for (const detail::FutureState* future : futures) {
     if (future->points() == 0) makers.push_back(RecordedCall::kOutside);
     for (std::size_t rank = 0; rank < future->points(); ++rank) {
       const std::uint64_t seq =
@@ -502,9 +515,13 @@ void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
   call->token = plan.token;
   call->has_values = request.value_ops != nullptr;
   call->wants_result = request.wants_future && request.task->result().size != 0;
-  call->makers = makers_of(request, first_seq_, static_cast<Index>(recorder_->operations()));
-  calls_.push_back(std::move(call));
+  call->makers = makers_of(request.futures, first_seq_, recorder_->operations());
   note_uses(plan);
+  add(std::move(call));
+}
+
+void Tracing::add(std::shared_ptr<RecordedCall> call) {
+  calls_.push_back(std::move(call));
   recorder_->step();
   if (recorder_->operations() >= context_.runtime().options().trace_length) finish_recording();
 }
@@ -524,8 +541,18 @@ void Tracing::called(Key key, std::uint64_t token,
   auto call = std::make_shared<RecordedCall>();
   call->key.assign(key.begin(), key.end());
   call->token = token;
-  calls_.push_back(std::move(call));
-  recorder_->step();
+  add(std::move(call));
+}
+
+void Tracing::reduced(Key key, std::uint64_t token, detail::FutureState& values) {
+  if (recorder_ == nullptr) return;
+  detail::FutureState* const given = &values;
+  auto call = std::make_shared<RecordedCall>();
+  call->key.assign(key.begin(), key.end());
+  call->token = token;
+  call->wants_result = true;
+  call->makers = makers_of({&given, 1}, first_seq_, recorder_->operations());
+  add(std::move(call));
 }
 
 void ContextImpl::begin_trace(const Trace& trace, Where where) {

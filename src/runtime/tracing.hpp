@@ -63,11 +63,14 @@ class Tracing {
                      AnyFuture& result);
   bool replay_fill(std::span<const std::uint64_t> key, const ReplayValues::Fill& value);
   bool replay_copy(std::span<const std::uint64_t> key);
+  bool replay_reduction(std::span<const std::uint64_t> key, FutureReduction reduction);
   /// After it was analysed.
   void launched(LaunchPlan& plan, const LaunchRequest& request);
   void called(std::span<const std::uint64_t> key, std::uint64_t token,
               std::initializer_list<analysis::FieldState*> fields,
               std::initializer_list<const AnyRegion*> regions);
+  void reduced(std::span<const std::uint64_t> key, std::uint64_t token,
+               detail::FutureState& values);
   /// Before a call that cannot be traced: the segment ends here.
   void untraceable(const char* what);
   /// Brings the analysis' state up to date. A trace in the middle of a replay goes on with another segment.
@@ -98,14 +101,22 @@ class Tracing {
     std::uint64_t last_used = 0;
   };
   using Key = std::span<const std::uint64_t>;
+  /// What a call is given beside what its key says.
+  struct Given {
+    bool values = false;
+    std::span<detail::FutureState* const> futures{};
+    static Given to(const LaunchRequest& request) {
+      return {request.value_ops != nullptr, request.futures};
+    }
+  };
 
   void close_trace();
   void catch_up();
 
   // Which segment.
-  bool step_to(Key key, const LaunchRequest* request);
-  bool next_is(const Segment& segment, trace::Index step, Key key, const LaunchRequest* request);
-  bool select(Key key, const LaunchRequest* request);
+  bool step_to(Key key, const Given& given);
+  bool next_is(const Segment& segment, trace::Index step, Key key, const Given& given);
+  bool select(Key key, const Given& given);
   void part();
   void note_whole();
   void drop_stale(Fork& fork);
@@ -116,7 +127,7 @@ class Tracing {
   // Replaying one.
   void start(Segment& segment, bool carried);
   void take_launch(const LaunchRequest& request, AnyFuture& result);
-  void take_futures(const LaunchRequest& request, trace::Index operation);
+  void take_futures(std::span<detail::FutureState* const> futures, trace::Index operation);
   void prepare_fills();
   ReplayValues::Fill value_of(const trace::FillSource& source);
   void await(trace::Index operation, std::span<const exec::Edge> edges);
@@ -131,8 +142,9 @@ class Tracing {
   void start_recording();
   void finish_recording();
   void note_uses(const LaunchPlan& plan);
-  std::vector<trace::Index> makers_of(const LaunchRequest& request, std::uint64_t base,
-                                      trace::Index count) const;
+  void add(std::shared_ptr<RecordedCall> call);
+  std::vector<trace::Index> makers_of(std::span<detail::FutureState* const> futures,
+                                      std::uint64_t base, trace::Index count) const;
 
   ContextImpl& context_;
   std::unordered_map<std::uint64_t, Fork> names_;  ///< by Trace::id

@@ -120,7 +120,8 @@ const Recorder::Touched& Recorder::touch(std::uint32_t field, analysis::Piece& p
 void Recorder::take_work(Operation& made, const exec::Node& node) {
   auto& known = const_cast<exec::Node&>(node);
   switch (node.kind) {
-    case exec::NodeKind::task: break;
+    case exec::NodeKind::task:
+    case exec::NodeKind::other: break;  // the runtime knows
     case exec::NodeKind::copy: made.work = known.payload_as<analysis::CopyPayload>(); break;
     case exec::NodeKind::fill: {
       const auto& fill = known.payload_as<analysis::FillPayload>();
@@ -137,7 +138,6 @@ void Recorder::take_work(Operation& made, const exec::Node& node) {
     }
     case exec::NodeKind::access: untraceable("the program accessed data itself"); break;
     case exec::NodeKind::detach: untraceable("memory was detached"); break;
-    case exec::NodeKind::other: untraceable("the values of a group were reduced"); break;
   }
 }
 

@@ -88,7 +88,7 @@ struct Operation {
   std::size_t rank = 0;  ///< as analysis::Origin
   int argument = -1;
   std::variant<std::monostate, analysis::CopyPayload, Fill, Fold>
-      work;  ///< tasks: the runtime knows
+      work;  ///< of tasks and reductions of their values the runtime knows it
 };
 
 /// What a log is told of a copy, a fill or a fold.

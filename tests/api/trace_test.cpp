@@ -193,6 +193,31 @@ TEST_P(Traces, MayReduceInAnyOrder) {
   EXPECT_GE(counters.replays, 18u);
 }
 
+TEST_P(Traces, MayReduceTheValuesOfAGroup) {
+  const Counters counters = same_with_and_without(options(), [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 31}, state);
+    const auto owned = ctx.blocks(cells, 4);
+    ctx.fill(cells, state, 1.0);
+    auto sums = ctx.launch(sum_of, 4, owned[state]);
+    std::vector<Future<double>> totals;
+    for (int t = 0; t < 12; ++t)
+      ctx.trace(step, [&] {
+        totals.push_back(ctx.reduce(sums, Max{}));  // of the round before
+        ctx.launch(add_one, 4, owned[state]);
+        sums = ctx.launch(sum_of, 4, owned[state]);
+        const auto total = ctx.reduce(sums, Sum{});
+        totals.push_back(total);
+        ctx.launch(scale, 4, owned[state], total);
+        ctx.launch(scale, 4, owned[state], 1.0 / (32 + 48 * t));
+      });
+    std::vector<double> found = values(ctx, cells, state);
+    for (auto& total : totals) found.push_back(total.get());
+    return found;
+  });
+  EXPECT_GE(counters.replays, 9u);
+}
+
 TEST_P(Traces, MayEndAnywhereAndChange) {
   for (int cut = 0; cut <= 4; ++cut) {
     same_with_and_without(options(), [cut](Context& ctx) {
@@ -260,6 +285,34 @@ TEST_P(Traces, GoOnAfterATaskThatThrows) {
   });
   EXPECT_EQ(right, std::vector<double>(4, 40.0));
   EXPECT_EQ(left, std::vector<double>(4, 7.0));
+}
+
+TEST_P(Traces, PassOnFailuresThroughReducedValues) {
+  const Task odd{"odd", [](Read<double> x, int t) {
+                   if (t == 4 && x.domain().bounds().lo[0] > 0) throw std::runtime_error("four");
+                   return double(t);
+                 }};
+  Runtime runtime(options());
+  int failed = 0;
+  double sum = 0;
+  runtime.run([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, state);
+    const auto owned = ctx.blocks(cells, 2);
+    std::vector<Future<double>> totals;
+    for (int t = 0; t < 8; ++t)
+      ctx.trace(step,
+                [&] { totals.push_back(ctx.reduce(ctx.launch(odd, 2, owned[state], t), Sum{})); });
+    for (auto& total : totals) try {
+        sum += total.get();
+      } catch (const TaskFailed& error) {
+        ++failed;
+        EXPECT_TRUE(mentions(error.what(), {"'odd' launched at", "four"}));
+      }
+  });
+  EXPECT_EQ(failed, 1);
+  EXPECT_EQ(sum, 2.0 * (0 + 1 + 2 + 3 + 5 + 6 + 7));
+  EXPECT_GE(runtime.counters().replays, 5u);
 }
 
 struct Picky {
