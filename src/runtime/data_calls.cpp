@@ -42,7 +42,7 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
   if (region.node != 0)
     throw UsageError(who + ": " + region.name() +
                      " is a subregion; destroy its partition or the whole region");
-  if (tracing_ != nullptr) tracing_->untraceable("a region or partition was destroyed");
+  if (tracing_ != nullptr) tracing_->untraceable("a region was destroyed");
   Signature signature(Signature::Call::destroy);
   signature.add(region);
   note_call(signature.token());
@@ -62,10 +62,17 @@ void ContextImpl::destroy(const AnyPartition& partition, Where where) {
   if (&tree.forest() != &forest_)
     throw UsageError(who + ": " + partition.name() +
                      " was made by another context, which alone can destroy it");
-  if (tracing_ != nullptr) tracing_->untraceable("a region or partition was destroyed");
   Signature signature(Signature::Call::destroy);
   signature.add(partition);
-  note_call(signature.token());
+  std::vector<std::uint64_t> key;
+  if (tracing_ != nullptr) {
+    key = call_key(Signature::Call::destroy, {}, {}, where);
+    key.insert(key.end(), {tree.uid(), partition.index});
+  }
+  if (tracing_ == nullptr || !tracing_->replay_call(key)) {
+    note_call(signature.token());
+    if (tracing_ != nullptr) tracing_->called(key, signature.token(), {}, {});
+  }
   forget(tree, tree.destroy_partition(partition.index));
 }
 
@@ -73,6 +80,7 @@ void ContextImpl::destroy(const AnyPartition& partition, Where where) {
 // footprints go, and pieces that only they told apart come together.
 void ContextImpl::forget(data::RegionTree& tree, const std::vector<data::NodeRange>& dropped) {
   if (dropped.empty()) return;
+  if (tracing_ != nullptr) tracing_->untraceable("regions were forgotten");
   std::unordered_set<const data::IndexSpace*> in_use;
   for (std::uint32_t node = 0; node < tree.node_count(); ++node)
     if (tree.node(node).space) in_use.insert(tree.node(node).space.get());
@@ -180,7 +188,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   if (tracing_ != nullptr) {
     key =
         call_key(Signature::Call::copy, {&source, &target}, {&source_field, &target_field}, where);
-    if (tracing_->replay_copy(key)) {
+    if (tracing_->replay_call(key)) {
       lend(from, Privilege::read);
       return lend(to, Privilege::write);
     }

@@ -288,7 +288,7 @@ bool Tracing::replay_fill(Key key, const ReplayValues::Fill& value) {
   return true;
 }
 
-bool Tracing::replay_copy(Key key) {
+bool Tracing::replay_call(Key key) {
   if (!step_to(key, {})) return false;
   context_.note_call(chain_->trace->calls()[step_]->token);
   prepare_fills();

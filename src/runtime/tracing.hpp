@@ -62,7 +62,8 @@ class Tracing {
   bool replay_launch(const LaunchRequest& request, std::span<const std::uint64_t> key,
                      AnyFuture& result);
   bool replay_fill(std::span<const std::uint64_t> key, const ReplayValues::Fill& value);
-  bool replay_copy(std::span<const std::uint64_t> key);
+  /// A call with nothing of its own: a copy, or the end of a partition.
+  bool replay_call(std::span<const std::uint64_t> key);
   bool replay_reduction(std::span<const std::uint64_t> key, FutureReduction reduction);
   /// After it was analysed.
   void launched(LaunchPlan& plan, const LaunchRequest& request);

@@ -218,6 +218,27 @@ TEST_P(Traces, MayReduceTheValuesOfAGroup) {
   EXPECT_GE(counters.replays, 9u);
 }
 
+TEST_P(Traces, MayMakeAndDestroyPartitions) {
+  const Counters counters = same_with_and_without(options(), [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 31}, state, flux);
+    const auto owned = ctx.blocks(cells, 4);
+    ctx.fill(cells, state, 1.0);
+    ctx.fill(cells, flux, 1.0);
+    for (int t = 0; t < 12; ++t)
+      ctx.trace(step, [&] {
+        const auto inner = ctx.interior(owned, 1);
+        const auto ghost = ctx.halo(owned, 1);
+        ctx.launch(smooth, 4, inner[flux], ghost[state]);
+        ctx.destroy(ghost);
+        ctx.launch(add_one, 4, owned[state]);
+        ctx.destroy(inner);
+      });
+    return values(ctx, cells, flux);
+  });
+  EXPECT_GE(counters.replays, 9u);
+}
+
 TEST_P(Traces, MayEndAnywhereAndChange) {
   for (int cut = 0; cut <= 4; ++cut) {
     same_with_and_without(options(), [cut](Context& ctx) {

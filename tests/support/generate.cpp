@@ -373,8 +373,17 @@ class Generator {
       create();
       partition();
     }
+    const int first_partition = next_partition_;
+    const bool passing = options_.destroy && traced && random_.percent(30);
+    if (passing) partition();
     for (int n = random_.between(1, 4); n > 0; --n) repeatable(traced);
     if (nest) loop(false);
+    if (passing && world_.partitions().contains(first_partition)) {
+      Statement s;
+      s.kind = Kind::destroy_partition;
+      s.id = first_partition;
+      emit(s);
+    }
     if (temporaries && world_.regions().contains(first_region)) {
       Statement s;
       s.kind = Kind::destroy_region;
