@@ -375,7 +375,7 @@ class Generator {
     }
     const int first_partition = next_partition_;
     const bool passing = options_.destroy && traced && random_.percent(30);
-    if (passing) partition();
+    if (passing && !world_.regions().empty()) partition();
     for (int n = random_.between(1, 4); n > 0; --n) repeatable(traced);
     if (nest) loop(false);
     if (passing && world_.partitions().contains(first_partition)) {
