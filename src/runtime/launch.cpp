@@ -158,6 +158,7 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   AnyFuture result;
   if (tracing_->replay_launch(request, key, result)) return result;
   if (plan == nullptr) plan = &plan_of(request, key);
+  tracing_->make_way(*plan);
   try {
     result = issue(*plan, request);
   } catch (...) {

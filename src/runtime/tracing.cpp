@@ -76,15 +76,38 @@ bool Tracing::next_is(const Segment& segment, Index step, Key key, const Given& 
 }
 
 // Whether the call is the next one of a segment; then `step_` is its place there. Otherwise it is to be
-// analysed, and the state is up to date.
+// analysed; outside of traces a chain may still have to be left.
 bool Tracing::step_to(Key key, const Given& given) {
   if (following_) {
     if (next_is(*chain_, step_, key, given)) return true;
     part();
   }
-  if (fork_ != nullptr && recorder_ == nullptr) return select(key, given);
-  catch_up();
-  return false;
+  return fork_ != nullptr && recorder_ == nullptr && select(key, given);
+}
+
+void Tracing::make_way(const LaunchPlan& plan) {
+  if (chain_ == nullptr) [[likely]]
+    return;
+  if (!passes_by(plan)) return catch_up();
+  // What is evicted follows the order of launches: the chain's uses come before those of this one.
+  if (!std::exchange(noted_, true)) note_uses(*chain_->trace);
+}
+
+// The launch needs no other instances than it had, and has no field in common with the chain. So it finds its
+// own pieces as they are, and leaves the chain's alone.
+bool Tracing::passes_by(const LaunchPlan& plan) const {
+  if (step_ != chain_->trace->steps()) return false;
+  const std::vector<trace::FieldUsed>& fields = chain_->trace->recording().fields;
+  const analysis::FieldState* last = nullptr;
+  return std::ranges::all_of(plan.arguments, [&](const PlannedArgument& argument) {
+    if (!argument.chosen()) return false;
+    if (argument.field == std::exchange(last, argument.field)) return true;
+    return std::ranges::find(fields, argument.field, &trace::FieldUsed::field) == fields.end();
+  });
+}
+
+void Tracing::note_uses(const ReplayedTrace& trace) {
+  context_.analysis_.note_uses(trace.uses().instances, trace.uses().points);
 }
 
 // The program does something else than the segment has, or goes on after its end.
@@ -160,6 +183,7 @@ void Tracing::start(Segment& segment, bool carried) {
   segment.last_used = ++clock_;
   segment.replayed = true;
   carried_ = carried;
+  before_noted_ = std::exchange(noted_, false);
   if (carried) {
     before_base_ = replay_->base;
     before_values_ = &trace.values(*replay_);
@@ -281,7 +305,7 @@ void Tracing::take_futures(std::span<detail::FutureState* const> futures, Index 
 }
 
 bool Tracing::replay_fill(Key key, const ReplayValues::Fill& value) {
-  if (!step_to(key, {})) return false;
+  if (!step_to(key, {})) return leave();
   chain_->trace->values(*replay_).step_fills[step_] = value;
   context_.note_call(chain_->trace->calls()[step_]->token);
   issue_step();
@@ -289,7 +313,7 @@ bool Tracing::replay_fill(Key key, const ReplayValues::Fill& value) {
 }
 
 bool Tracing::replay_call(Key key) {
-  if (!step_to(key, {})) return false;
+  if (!step_to(key, {})) return leave();
   context_.note_call(chain_->trace->calls()[step_]->token);
   prepare_fills();
   issue_step();
@@ -298,7 +322,7 @@ bool Tracing::replay_call(Key key) {
 
 bool Tracing::replay_reduction(Key key, FutureReduction reduction) {
   detail::FutureState* const values = reduction.values.state();
-  if (!step_to(key, {false, {&values, 1}})) return false;
+  if (!step_to(key, {false, {&values, 1}})) return leave();
   ReplayedTrace& trace = *chain_->trace;
   context_.note_call(trace.calls()[step_]->token);
   const Index operation = trace.first_of(step_);
@@ -385,6 +409,12 @@ trace::Replayed Tracing::names_of(std::uint64_t base) {
   return {[this, base](Index operation) { return replays_->ref(base + operation); }, nullptr};
 }
 
+/// For a call that is to be analysed.
+bool Tracing::leave() {
+  catch_up();
+  return false;
+}
+
 void Tracing::settle() {
   if (following_) part();
   else catch_up();
@@ -407,13 +437,13 @@ void Tracing::catch_up() {
     trace::Replayed names = names_of(before_base_);
     names.fill = [this](Index step) { return before_values_->step_fills[step]; };
     trace::bring_forward(context_.analysis_, trace.recording(), trace.outcome(), names);
-    context_.analysis_.note_uses(trace.uses().instances, trace.uses().points);
+    if (!before_noted_) note_uses(trace);
   }
   trace::Replayed names = names_of(present.base);
   names.fill = [&](Index step) { return trace.values(present).step_fills[step]; };
   if (whole) {
     trace::bring_forward(context_.analysis_, trace.recording(), trace.outcome(), names);
-    context_.analysis_.note_uses(trace.uses().instances, trace.uses().points);
+    if (!noted_) note_uses(trace);
   } else if (step_ > 0) {
     const Index effects = trace.recording().steps[step_ - 1].effects;
     trace::bring_forward(context_.analysis_, trace.recording(),

@@ -65,6 +65,9 @@ class Tracing {
   /// A call with nothing of its own: a copy, or the end of a partition.
   bool replay_call(std::span<const std::uint64_t> key);
   bool replay_reduction(std::span<const std::uint64_t> key, FutureReduction reduction);
+  /// Before a launch is analysed that was not replayed: brings the state up to date, unless the launch passes
+  /// by the chain, which may then go on after it.
+  void make_way(const LaunchPlan& plan);
   /// After it was analysed.
   void launched(LaunchPlan& plan, const LaunchRequest& request);
   void called(std::span<const std::uint64_t> key, std::uint64_t token,
@@ -113,12 +116,15 @@ class Tracing {
 
   void close_trace();
   void catch_up();
+  bool leave();
+  void note_uses(const ReplayedTrace& trace);
 
   // Which segment.
   bool step_to(Key key, const Given& given);
   bool next_is(const Segment& segment, trace::Index step, Key key, const Given& given);
   bool select(Key key, const Given& given);
   void part();
+  [[nodiscard]] bool passes_by(const LaunchPlan& plan) const;
   void note_whole();
   void drop_stale(Fork& fork);
   void drop(Segment& segment);
@@ -171,9 +177,10 @@ class Tracing {
       bases_;                      ///< first sequence numbers of the chain's replays, oldest first
   bool carried_ = false;           ///< the present one directly follows another, which had ...
   std::uint64_t before_base_ = 0;  ///< ... this sequence number first, and ...
-  ReplayValues* before_values_ = nullptr;  ///< ... these values
-  std::vector<trace::Entry> awaited_;      ///< that a log will be told of
-  std::vector<trace::Entry> standing_;     ///< what every replay of the chain comes after
+  ReplayValues* before_values_ = nullptr;      ///< ... these values
+  bool noted_ = false, before_noted_ = false;  ///< their instances' uses are known (make_way)
+  std::vector<trace::Entry> awaited_;          ///< that a log will be told of
+  std::vector<trace::Entry> standing_;         ///< what every replay of the chain comes after
 
   std::unique_ptr<trace::Recorder> recorder_;
   ReplayedTrace::Calls calls_;  ///< that the recorder was told of

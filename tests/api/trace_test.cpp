@@ -239,6 +239,30 @@ TEST_P(Traces, MayMakeAndDestroyPartitions) {
   EXPECT_GE(counters.replays, 9u);
 }
 
+TEST_P(Traces, GoOnAfterLaunchesOnOtherData) {
+  const Counters counters = same_with_and_without(options(), [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 31}, state), others = ctx.region(Rect1{0, 31}, state);
+    const auto owned = ctx.blocks(cells, 4), apart = ctx.blocks(others, 2);
+    ctx.fill(cells, state, 1.0);
+    ctx.fill(others, state, 2.0);
+    double found = 0;
+    for (int t = 0; t < 20; ++t) {
+      ctx.trace(step, [&] {
+        ctx.launch(add_one, 4, owned[state]);
+        ctx.launch(scale, 4, owned[state], 1.25);
+      });
+      ctx.launch(add_one, 2, apart[state]);
+      found += ctx.launch(sum_of, others[state]).get();
+    }
+    std::vector<double> all = values(ctx, cells, state);
+    all.push_back(found);
+    return all;
+  });
+  EXPECT_GE(counters.replays, 17u);
+  EXPECT_LE(counters.catch_ups, 3u);
+}
+
 TEST_P(Traces, MayEndAnywhereAndChange) {
   for (int cut = 0; cut <= 4; ++cut) {
     same_with_and_without(options(), [cut](Context& ctx) {

@@ -402,6 +402,7 @@ class Generator {
           traced && random_.percent(15 * calm)
               ? static_cast<std::size_t>(random_.below(static_cast<int>(body.size())))
               : body.size();
+      if (traced && random_.percent(10 * calm)) step(false);
       for (std::size_t i = 0; i < body.size(); ++i) {
         Statement s = body[i];
         if (i >= until && s.kind != Kind::end_trace) continue;
