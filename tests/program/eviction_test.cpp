@@ -108,5 +108,28 @@ TEST(Eviction, FollowsLaunchOrder) {
   }
 }
 
+// A launch that passes by a chain of replays comes after them, though the analysis has not seen them yet.
+TEST(Eviction, KnowsWhatWasReplayedBefore) {
+  const Task bump{"bump", on<ProcessorKind::gpu>([](ReadWrite<Coord> x) {
+                    for (auto p : x.domain()) x[p] += 1;
+                  })};
+  Options options;
+  options.machine = "emulated:cpus=2,gpus=1,framebuffer=2KiB";  // room for two regions
+  Runtime runtime(options);
+  runtime.run([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto replayed = ctx.region(Rect1{0, 99}, number),
+               passing = ctx.region(Rect1{0, 99}, number), third = ctx.region(Rect1{0, 99}, number);
+    const auto use = [&](const Region<1>& region) { ctx.launch(bump, region[number]); };
+    use(passing);
+    for (int t = 0; t < 5; ++t) ctx.trace(step, [&] { use(replayed); });
+    use(passing);
+    use(third);    // in the place of what was replayed,
+    use(passing);  // since this has been used later
+  });
+  EXPECT_GE(runtime.counters().replays, 3U);
+  EXPECT_EQ(runtime.counters().evictions, 1U);
+}
+
 }  // namespace
 }  // namespace refrain::test
