@@ -190,6 +190,7 @@ void Tracing::start(Segment& segment, bool carried) {
   }
   trace.pin();
   replay_ = &trace.replays().begin(carried);
+  trace.values(*replay_);  // made, the first time: what is issued looks there
   // A replay is remembered while it may be in flight.
   if (!carried) bases_.clear();
   if (context_.runtime_.graph_log() == nullptr)
