@@ -1,9 +1,8 @@
 #include "runtime/graph_file.hpp"
 
-#include <cerrno>
-#include <cstring>
-
+#include "data/index_space.hpp"
 #include "refrain/error.hpp"
+#include "refrain/machine.hpp"
 
 namespace refrain::runtime {
 
@@ -59,16 +58,15 @@ std::string quoted(std::string_view text) {
 }  // namespace
 
 GraphFile::GraphFile(const std::string& path, const Machine& machine)
-    : path_(path), machine_(machine), out_(path, std::ios::binary) {
-  if (!out_)
-    throw Error("the task graph cannot be written to '" + path + "': " + std::strerror(errno));
-  out_ << "digraph refrain {\n"
-          "  node [style=filled,fontname=Helvetica,fontsize=10];\n"
-          "  edge [arrowsize=0.7];\n";
+    : machine_(machine), file_(path, "task graph") {
+  file_.append(
+      "digraph refrain {\n"
+      "  node [style=filled,fontname=Helvetica,fontsize=10];\n"
+      "  edge [arrowsize=0.7];\n");
 }
 
 GraphFile::~GraphFile() {
-  if (out_.is_open()) out_ << "}\n";
+  if (file_.is_open()) file_.append("}\n");
 }
 
 std::string GraphFile::label(const analysis::LoggedOperation& operation) const {
@@ -93,29 +91,19 @@ void GraphFile::operation(const analysis::LoggedOperation& operation) {
   const std::string line =
       "  " + node_name(operation.scope, operation.seq) + " [label=" + quoted(label(operation)) +
       "," + std::string(node_style(operation.kind)) + ",tooltip=" + quoted(tooltip) + "];\n";
-  append(line);
+  file_.append(line);
 }
 
 void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
                      exec::EdgeKind kind) {
   const std::string line = "  " + node_name(scope, from) + " -> " + node_name(scope, to) + " [" +
                            std::string(edge_style(kind)) + "];\n";
-  append(line);
-}
-
-void GraphFile::append(const std::string& text) {
-  const std::lock_guard lock(mutex_);
-  out_ << text;
-  if (!out_ && error_ == 0) error_ = errno;
+  file_.append(line);
 }
 
 void GraphFile::close() {
-  append("}\n");
-  const std::lock_guard lock(mutex_);
-  out_.close();
-  if (!out_)
-    throw Error("the task graph cannot be written to '" + path_ +
-                "': " + std::strerror(error_ != 0 ? error_ : errno));
+  file_.append("}\n");
+  file_.close();
 }
 
 }  // namespace refrain::runtime

@@ -5,14 +5,12 @@
 // accesses rounded boxes. Edges that carry data are solid, mere order is dashed. The line of
 // the launch is the tooltip.
 //
-// Threads: any, one lock. Memory: none beyond the file's buffer. The file is complete when it has been
-// closed.
+// Threads: any. The file is complete when it has been closed.
 
-#include <fstream>
-#include <mutex>
 #include <string>
 
 #include "analysis/graph_log.hpp"
+#include "runtime/report_file.hpp"
 
 namespace refrain::runtime {
 
@@ -31,14 +29,10 @@ class GraphFile final : public analysis::GraphLog {
   void close();
 
  private:
-  void append(const std::string& text);
   [[nodiscard]] std::string label(const analysis::LoggedOperation& operation) const;
 
-  const std::string path_;
   const Machine& machine_;
-  std::mutex mutex_;
-  std::ofstream out_;
-  int error_ = 0;  ///< errno of the first time that nothing could be written
+  ReportFile file_;
 };
 
 }  // namespace refrain::runtime
