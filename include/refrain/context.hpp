@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <source_location>
 #include <string>
@@ -268,6 +269,10 @@ class Context : private detail::Launcher {
     }
     end_trace(trace, where);
   }
+  /// Writes what is recorded of this context's traces and may still be replayed, in graph calculus
+  /// (docs/tracing.md). At any time, also while it is being replayed; of a trace that is open, what is recorded
+  /// of it so far is not there yet.
+  void print_recordings(std::ostream& out, Where where = Where::current()) const;
 
   [[nodiscard]] const Machine& machine() const;
 

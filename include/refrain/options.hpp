@@ -39,6 +39,8 @@ struct Options {
   std::string timeline;
   /// Write the executed task graph as Graphviz to this file (empty: do not).
   std::string graph;
+  /// Write what is recorded of traces to this file, in graph calculus (empty: do not).
+  std::string graph_calculus;
   /// Record and replay what is between the marks of a trace.
   bool tracing = true;
   /// Leave out, of a recording's edges, those that others imply.

@@ -47,7 +47,7 @@ class Runtime {
   /// Throws what the program throws, or the first failure that it did not see.
   void run(const std::function<void(Context&)>& program);
 
-  /// After the last run: writes the statistics, timeline and graph that the options ask for. Throws Error
+  /// After the last run: writes the reports (statistics, timeline, ...) that the options ask for. Throws Error
   /// when not all of them could be written, after the others have been. A second call does nothing. While a
   /// program runs it is a UsageError, and so is a run after it.
   void write_reports();
@@ -62,8 +62,8 @@ class Runtime {
 };
 
 /// Runs a whole program: takes the --refrain: flags out of argv (argc becomes smaller), runs `program`, and
-/// returns the exit status: 0, or 1 after printing the error that ended it, or which of its statistics,
-/// timeline and graph could not be written.
+/// returns the exit status: 0, or 1 after printing the error that ended it, or which of its reports
+/// could not be written.
 int run(int& argc, char** argv, const std::function<void(Context&)>& program);
 
 }  // namespace refrain

@@ -51,6 +51,8 @@ class FieldState {
   [[nodiscard]] const data::IndexSpaceRef& space() const { return space_; }
   [[nodiscard]] const ValueType& type() const { return type_; }
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// Whose field it is; null where nobody said.
+  [[nodiscard]] const data::RegionTree* tree() const { return tree_; }
   /// "field 'voltage' of region 3".
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Piece>>& pieces() const { return pieces_; }

@@ -51,6 +51,11 @@ void Context::end_trace(const Trace& trace, Where where) {
   impl_.end_trace(trace, where);
 }
 
+void Context::print_recordings(std::ostream& out, Where where) const {
+  impl_.check_caller("print_recordings", where);
+  impl_.print_recordings(out);
+}
+
 const Machine& Context::machine() const { return impl_.runtime().machine(); }
 
 using runtime::check_field;

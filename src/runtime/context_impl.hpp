@@ -12,6 +12,7 @@
 // data_calls.cpp (regions, fills, copies), access.cpp, nested.cpp, reduce.cpp (futures of groups), and
 // waiting.cpp (fences, futures, failures).
 
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <span>
@@ -62,6 +63,7 @@ class ContextImpl final : public detail::Waiter {
   // --- tracing.cpp ---
   void begin_trace(const Trace& trace, Where where);
   void end_trace(const Trace& trace, Where where);
+  void print_recordings(std::ostream& out) const;
 
   // --- data_calls.cpp ---
   AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields,

@@ -12,6 +12,7 @@
 #include "refrain/error.hpp"
 #include "runtime/future_state.hpp"
 #include "runtime/graph_file.hpp"
+#include "runtime/report_file.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/timeline_listener.hpp"
@@ -43,6 +44,10 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     graph_ = std::make_unique<GraphFile>(options.graph, runtime.machine());
     runtime.set_graph_log(graph_.get());
   }
+  if (!options.graph_calculus.empty()) {
+    recordings_ = std::make_unique<ReportFile>(options.graph_calculus, "recordings of traces");
+    runtime.set_recordings_file(recordings_.get());
+  }
 }
 
 Reports::~Reports() = default;
@@ -59,6 +64,7 @@ void Reports::write() {
   };
   if (timeline_) attempt([this] { timeline_->write(runtime_.options().timeline); });
   if (graph_) attempt([this] { graph_->close(); });
+  if (recordings_) attempt([this] { recordings_->close(); });
   if (runtime_.options().stats) attempt([this] { write_statistics(); });
   if (!faults.empty()) throw Error(faults);
 }

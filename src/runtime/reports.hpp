@@ -1,5 +1,6 @@
 #pragma once
-// What a run leaves behind for people: statistics, timeline, graph (--refrain:stats, :timeline, :graph).
+// What a run leaves behind for people: statistics, timeline, graph, recordings (--refrain:stats, :timeline,
+// :graph, :graph-calculus).
 // Files are opened when the runtime starts, so that a path that cannot be written is an error at once;
 // they are complete when the runtime ends.
 
@@ -13,12 +14,13 @@ class Timeline;
 namespace refrain::runtime {
 
 class GraphFile;
+class ReportFile;
 class RuntimeImpl;
 class TimelineListener;
 
 class Reports {
  public:
-  /// Throws Error when a file cannot be opened. Registers with the executor and as the graph log.
+  /// Throws Error when a file cannot be opened. Registers with the executor and the runtime.
   explicit Reports(RuntimeImpl& runtime);
   ~Reports();
 
@@ -36,6 +38,7 @@ class Reports {
   std::unique_ptr<profile::Timeline> timeline_;
   std::unique_ptr<TimelineListener> listener_;
   std::unique_ptr<GraphFile> graph_;
+  std::unique_ptr<ReportFile> recordings_;
   bool written_ = false;
 };
 

@@ -22,6 +22,7 @@
 namespace refrain::runtime {
 
 class ContextImpl;
+class ReportFile;
 class Reports;
 
 /// Sums over contexts.
@@ -58,6 +59,9 @@ class RuntimeImpl {
   /// Told of every operation and edge; null: nobody. Before run().
   void set_graph_log(analysis::GraphLog* log) { graph_log_ = log; }
   [[nodiscard]] analysis::GraphLog* graph_log() const { return graph_log_; }
+  /// Gets what is recorded of traces, in graph calculus; null: nobody. Before run().
+  void set_recordings_file(ReportFile* file) { recordings_file_ = file; }
+  [[nodiscard]] ReportFile* recordings_file() const { return recordings_file_; }
   /// Gets the token of every call of the program's context, in order; null: nobody. Before run().
   void set_token_log(std::vector<std::uint64_t>* log) { token_log_ = log; }
   [[nodiscard]] std::vector<std::uint64_t>* token_log() const { return token_log_; }
@@ -82,6 +86,7 @@ class RuntimeImpl {
   std::unique_ptr<Mapper> mapper_;
   std::unique_ptr<exec::Executor> executor_;
   analysis::GraphLog* graph_log_ = nullptr;
+  ReportFile* recordings_file_ = nullptr;
   std::vector<std::uint64_t>* token_log_ = nullptr;
   std::atomic<std::uint64_t> context_ids_{0};
   std::unique_ptr<Reports> reports_;

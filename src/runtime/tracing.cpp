@@ -1,10 +1,13 @@
 #include "runtime/tracing.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/assert.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/recording_text.hpp"
+#include "runtime/report_file.hpp"
 
 namespace refrain::runtime {
 
@@ -471,7 +474,7 @@ exec::NodeRef Tracing::resolve(const exec::NodeRef& producer) {
 // --- recording ---------------------------------------------------------------------------------------
 
 void Tracing::start_recording() {
-  first_seq_ = context_.scope_.launched() + 1;
+   first_seq_ = context_.scope_.launched() + 1;
   recorder_ = std::make_unique<trace::Recorder>(first_seq_);
   context_.analysis_.set_state_log(recorder_.get());
   calls_.clear();
@@ -494,11 +497,45 @@ void Tracing::finish_recording() {
   segment->parent = parted_;
   segment->home = fork_;
   segment->last_used = ++clock_;
+  segment->name = open_name_;
+  segment->begun_at = opened_at_;
+  segment->calls_before = calls_before_fork();
+  if (ReportFile* file = context_.runtime_.recordings_file()) {
+    std::ostringstream text;
+    print(text, *segment);
+    file->append(text.str());
+  }
   ++counters_.recordings;
   all_.push_back(segment.get());
   parted_ = fork_->segments.emplace_back(std::move(segment)).get();
   fork_ = &parted_->forks[parted_->trace->steps()];
   drop_surplus();
+}
+
+/// How many calls of the trace come before what begins here.
+std::size_t Tracing::calls_before_fork() const {
+  if (parted_ == nullptr) return 0;
+  const auto here = std::ranges::find_if(
+      parted_->forks, [this](const auto& fork) { return &fork.second == fork_; });
+  return parted_->calls_before + here->first;
+}
+
+void Tracing::print(std::ostream& out, const Segment& segment) const {
+  std::string where = to_string(segment.begun_at);
+  if (segment.calls_before > 0)
+    where += ", from call " + std::to_string(segment.calls_before + 1) + " on";
+  if (!context_.task_name_.empty()) where += ", in " + context_.task_name_;
+  const ReplayedTrace& trace = *segment.trace;
+  runtime::print(out,
+                 {trace.recording(), trace.calls(), segment.name, where,
+                  context_.runtime_.options().trace_optimize},
+                 context_.runtime_.machine());
+  out << "\n\n";
+}
+
+void Tracing::print(std::ostream& out) const {
+  for (const Segment* segment : all_)
+    if (!segment->trace->recording().stale()) print(out, *segment);
 }
 
 std::size_t Tracing::bytes() const {
@@ -594,6 +631,10 @@ void ContextImpl::begin_trace(const Trace& trace, Where where) {
 void ContextImpl::end_trace(const Trace& trace, Where where) {
   if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(*this);
   tracing_->end(trace, where);
+}
+
+void ContextImpl::print_recordings(std::ostream& out) const {
+  if (tracing_ != nullptr) tracing_->print(out);
 }
 
 }  // namespace refrain::runtime

@@ -15,6 +15,7 @@
 // Owner: the context's thread.
 
 #include <cstdint>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <source_location>
@@ -83,6 +84,9 @@ class Tracing {
   /// The operation that was replayed with this sequence number, or a reference that is complete.
   exec::NodeRef resolve(const exec::NodeRef& producer);
 
+  /// Writes all recordings that are of use now, in graph calculus.
+  void print(std::ostream& out) const;
+
   [[nodiscard]] const TraceCounters& counters() const { return counters_; }
   /// Of all that is recorded.
   [[nodiscard]] std::size_t bytes() const;
@@ -103,6 +107,10 @@ class Tracing {
     bool replayed = false;
     std::map<trace::Index, Fork> forks;  ///< by the number of its calls made before
     std::uint64_t last_used = 0;
+    // For people: of which trace, begun where, and how many of its calls come before.
+    std::string name;
+    std::source_location begun_at;
+    std::size_t calls_before = 0;
   };
   using Key = std::span<const std::uint64_t>;
   /// What a call is given beside what its key says.
@@ -148,6 +156,8 @@ class Tracing {
   // Recording one.
   void start_recording();
   void finish_recording();
+  [[nodiscard]] std::size_t calls_before_fork() const;
+  void print(std::ostream& out, const Segment& segment) const;
   void note_uses(const LaunchPlan& plan);
   void add(std::shared_ptr<RecordedCall> call);
   std::vector<trace::Index> makers_of(std::span<detail::FutureState* const> futures,

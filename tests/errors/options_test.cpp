@@ -25,8 +25,8 @@ TEST(FlagErrors, UnknownFlag) {
             "argv: unknown flag '--refrain:worker'; did you mean 'workers'?");
   EXPECT_EQ(message_of({"--refrain:xyzzy=1"}),
             "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
-            "schedule, check, stats, timeline, graph, tracing, trace-optimize, trace-length, "
-            "trace-memory, help");
+            "schedule, check, stats, timeline, graph, graph-calculus, tracing, trace-optimize, "
+            "trace-length, trace-memory, help");
 }
 
 TEST(FlagErrors, BadValue) {

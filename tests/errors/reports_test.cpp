@@ -14,13 +14,16 @@ const Task nothing{"nothing", [] {}};
 
 TEST(ReportErrors, AFullDisk) {
   if (!std::ofstream("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
-  for (const char* flag : {"timeline", "graph", "stats"}) {
+  const Trace trace{"trace"};
+  for (const char* flag : {"timeline", "graph", "graph-calculus", "stats"}) {
     SCOPED_TRACE(flag);
     const std::string full = "--refrain:" + std::string(flag) + "=/dev/full";
     Arguments args{full.c_str(), "--refrain:workers=0"};
     testing::internal::CaptureStderr();
-    const int status = run(args.count, args.values(), [](Context& context) {
-      for (int i = 0; i < 5'000; ++i) context.launch(nothing);
+    const int status = run(args.count, args.values(), [&](Context& context) {
+      context.trace(trace, [&] {
+        for (int i = 0; i < 5'000; ++i) context.launch(nothing);
+      });
     });
     expect_words(testing::internal::GetCapturedStderr(),
                  {"refrain:", "cannot be written to '/dev/full'", "No space left"});

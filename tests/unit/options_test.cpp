@@ -23,15 +23,15 @@ TEST(Options, Defaults) {
   EXPECT_EQ(o.schedule, std::nullopt);
   EXPECT_EQ(o.check, checks_by_default());
   EXPECT_FALSE(o.stats);
-  EXPECT_EQ(o.timeline + o.graph + o.stats_file, "");
+  EXPECT_EQ(o.timeline + o.graph + o.graph_calculus + o.stats_file, "");
   EXPECT_FALSE(o.help);
 }
 
 TEST(Options, BothWaysToGiveAValue) {
-  const Options o =
-      parse({"--refrain:workers", "3", "--refrain:window=7", "--refrain:machine=emulated:gpus=2",
-             "--refrain:mapper", "m.json", "--refrain:schedule=18446744073709551615",
-             "--refrain:timeline", "t.json", "--refrain:graph=g.dot"});
+  const Options o = parse({"--refrain:workers", "3", "--refrain:window=7",
+                           "--refrain:machine=emulated:gpus=2", "--refrain:mapper", "m.json",
+                           "--refrain:schedule=18446744073709551615", "--refrain:timeline",
+                           "t.json", "--refrain:graph=g.dot", "--refrain:graph-calculus", "g.txt"});
   EXPECT_EQ(o.workers, 3);
   EXPECT_EQ(o.window, 7U);
   EXPECT_EQ(o.machine, "emulated:gpus=2");
@@ -39,6 +39,7 @@ TEST(Options, BothWaysToGiveAValue) {
   EXPECT_EQ(o.schedule, ~std::uint64_t{0});
   EXPECT_EQ(o.timeline, "t.json");
   EXPECT_EQ(o.graph, "g.dot");
+  EXPECT_EQ(o.graph_calculus, "g.txt");
   EXPECT_EQ(parse({"--refrain:workers", "-1"}).workers, -1);
 }
 
@@ -100,7 +101,7 @@ TEST(Options, HelpIsSeenAndStaysForTheProgram) {
 TEST(Options, HelpListsEveryFlag) {
   const std::string help = flags_help();
   for (const char* name : {"workers", "window", "machine", "mapper", "schedule", "check", "stats",
-                           "timeline", "graph", "help"})
+                           "timeline", "graph", "graph-calculus", "help"})
     EXPECT_NE(help.find("--refrain:" + std::string(name)), std::string::npos) << name;
 }
 

@@ -12,6 +12,7 @@
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"
 #include "runtime/graph_file.hpp"
+#include "runtime/report_file.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/timeline_listener.hpp"
 
@@ -96,6 +97,18 @@ TEST_F(Reports, FilesThatCannotBeWrittenAreNamed) {
         } catch (const Error& e) {
           EXPECT_STREQ(e.what(),
                        "the task graph cannot be written to '/nowhere/g.dot': No such "
+                       "file or directory");
+          throw;
+        }
+      },
+      Error);
+  EXPECT_THROW(
+      {
+        try {
+          ReportFile file("/nowhere/r.txt", "recordings of traces");
+        } catch (const Error& e) {
+          EXPECT_STREQ(e.what(),
+                       "the recordings of traces cannot be written to '/nowhere/r.txt': No such "
                        "file or directory");
           throw;
         }

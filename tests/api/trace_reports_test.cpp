@@ -1,0 +1,144 @@
+// What people are shown of traces: recordings in graph calculus.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <sstream>
+#include <thread>
+
+#include "support/recordings.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> state{"state"}, flux{"flux"};
+
+const Task add_one{"add_one", [](ReadWrite<double> x) {
+                     for (auto p : x.domain()) x[p] += 1;
+                   }};
+const Task add_up{"add_up", [](Reduce<Sum, double> into, Read<double> x) {
+                    for (auto p : x.domain()) into[p] += x[p];
+                  }};
+
+TEST(PrintedRecordings, NameFillsFoldsAndRegions) {
+  const Trace step{"step"};
+  const RecordedRun run = record({{"add_up", {"aa", "aa"}}}, [&](Context& ctx, PlacedMapper&) {
+    const auto cells = ctx.region(Rect1{0, 3}, state, flux);
+    const auto others = ctx.region(Rect1{0, 0}, state);
+    const auto owned = ctx.blocks(cells, 2);
+    ctx.launch(add_one, cells[state]);
+    ctx.launch(add_one, others[state]);
+    ctx.trace(step, [&] {
+      ctx.fill(cells, flux, 0.0);
+      ctx.launch(add_up, 2, owned[flux], owned[state]);
+      ctx.launch(add_one, others[state]);
+    });
+  });
+  ASSERT_EQ(run.traces.size(), 1U);
+  EXPECT_EQ(run.traces[0].propagated(),
+            "e1 := fence;\n"
+            "e2 := op(add_up(+ flux[0..1], state@0[0..1]^a), e1);\n"
+            "e3 := op(fill(flux[0..1]^a), e1);\n"
+            "e4 := merge(e2, e3);\n"
+            "e5 := op(fold(flux[0..1]^a), e4);\n"
+            "e6 := op(add_up(+ flux[2..3], state@0[2..3]^a), e1);\n"
+            "e7 := op(fill(flux[2..3]^a), e1);\n"
+            "e8 := merge(e6, e7);\n"
+            "e9 := op(fold(flux[2..3]^a), e8);\n"
+            "e10 := op(add_one(state@1^a), e1);\n"
+            "e11 := merge(e5, e9, e10);\n"
+            "e12 := op(T_summary(state@0^a, flux^a, state@1^a), e11);\n");
+  const std::string states =
+      "state@0[0..1] -> state@0[0..1]^a\n"
+      "state@0[2..3] -> state@0[2..3]^a\n"
+      "state@1 -> state@1^a\n";
+  EXPECT_EQ(run.traces[0].precondition, "flux[2..3] -> fill\nflux[0..1] -> fill\n" + states);
+  EXPECT_EQ(run.traces[0].postcondition,
+            "flux[2..3] -> flux[2..3]^a\nflux[0..1] -> flux[0..1]^a\n" + states);
+}
+
+TEST(PrintedRecordings, OfPartsOfATrace) {
+  const Trace step{"step"};
+  const RecordedRun run = record({}, [&](Context& ctx, PlacedMapper&) {
+    const auto cells = ctx.region(Rect1{0, 3}, state, flux);
+    ctx.launch(add_one, cells[state]);
+    ctx.launch(add_one, cells[flux]);
+    for (int t = 0; t < 4; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(add_one, cells[state]);
+        if (t == 2) ctx.launch(add_one, cells[flux]);
+        ctx.launch(add_one, cells[state]);
+      });
+  });
+  ASSERT_EQ(run.traces.size(), 2U);
+  EXPECT_TRUE(run.traces[0].title.starts_with("trace step, trace_reports_test.cpp:"))
+      << run.traces[0].title;
+  EXPECT_EQ(run.traces[1].title, run.traces[0].title + ", from call 2 on");
+  EXPECT_EQ(run.traces[1].recorded(),
+            "e1 := fence;\n"
+            "e2 := op(add_one(flux^a), e1);\n"
+            "e3 := op(add_one(state^a), e1);\n"
+            "e4 := merge(e2, e3);\n"
+            "e5 := op(T_summary(flux^a, state^a), e4);\n");
+}
+
+// While bodies of several replays are in the middle of their work, and others have not begun.
+TEST(PrintedRecordings, WhileTheyAreReplayed) {
+  std::atomic<bool> hold{false}, held{false};
+  const Task slow{"slow", [&](ReadWrite<double> x) {
+                    for (auto p : x.domain()) x[p] += 1;
+                    if (!hold) return;
+                    held = true;
+                    while (hold) std::this_thread::yield();
+                  }};
+  Options options;
+  options.workers = 1;
+  Runtime runtime(options);
+  runtime.run([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 3}, state);
+    const auto owned = ctx.blocks(cells, 2);
+    const auto iteration = [&] {
+      ctx.trace(step, [&] {
+        ctx.launch(slow, 2, owned[state]);
+        ctx.launch(slow, cells[state]);
+      });
+    };
+    ctx.launch(slow, 2, owned[state]);
+    iteration();
+    ctx.fence();
+    std::ostringstream before, meanwhile, after;
+    ctx.print_recordings(before);
+    hold = true;
+    for (int t = 0; t < 3; ++t) iteration();
+    while (!held) std::this_thread::yield();
+    ctx.print_recordings(meanwhile);
+    hold = false;
+    for (int t = 0; t < 3; ++t) iteration();
+    ctx.print_recordings(after);
+    EXPECT_EQ(take_apart(before.str()).size(), 1U);
+    EXPECT_EQ(meanwhile.str(), before.str());
+    EXPECT_EQ(after.str(), before.str());
+    const auto access = ctx.access<Read>(cells[state]);
+    for (auto p : access.domain()) EXPECT_EQ(access[p], 15);
+  });
+  EXPECT_EQ(runtime.counters().replays, 6U);
+}
+
+TEST(PrintedRecordings, InATask) {
+  const Task parent{"parent", [](Context& ctx, ReadWrite<double> x) {
+                      const Trace inner{"inner"};
+                      for (int t = 0; t < 3; ++t)
+                        ctx.trace(inner, [&] { ctx.launch(add_one, x.region()[state]); });
+                    }};
+  const RecordedRun run = record({}, [&](Context& ctx, PlacedMapper&) {
+    const auto cells = ctx.region(Rect1{0, 3}, state);
+    ctx.launch(parent, cells[state]);
+  });
+  ASSERT_EQ(run.traces.size(), 1U);
+  EXPECT_NE(run.traces[0].title.find(", in task 'parent' launched at "), std::string::npos)
+      << run.traces[0].title;
+}
+
+}  // namespace
+}  // namespace refrain::test
