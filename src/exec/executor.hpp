@@ -95,6 +95,8 @@ class Executor {
                             const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
 
   [[nodiscard]] virtual int threads() const = 0;  ///< all threads that issue or execute
+  /// The calling thread, which is one of them, as listeners are told it.
+  [[nodiscard]] virtual int this_thread() const = 0;
   [[nodiscard]] virtual ExecutorCounters counters() const = 0;
   virtual void set_listener(ExecutionListener* listener) = 0;  ///< before run_root
 

@@ -48,6 +48,7 @@ class SeededExecutor final : public Executor {
   void parallel_for(std::int64_t count, std::int64_t grain,
                     const std::function<void(std::int64_t, std::int64_t)>& f) override;
   [[nodiscard]] int threads() const override { return 1; }
+  [[nodiscard]] int this_thread() const override { return 0; }
   [[nodiscard]] ExecutorCounters counters() const override { return counters_; }
   void set_listener(ExecutionListener* listener) override { listener_ = listener; }
   Opened open(Scope& scope) override;

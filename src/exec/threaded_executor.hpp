@@ -72,6 +72,9 @@ class ThreadedExecutor final : public Executor {
   void parallel_for(std::int64_t count, std::int64_t grain,
                     const std::function<void(std::int64_t, std::int64_t)>& f) override;
   [[nodiscard]] int threads() const override { return static_cast<int>(slots_.size()); }
+  [[nodiscard]] int this_thread() const override {
+    return this_slot != nullptr ? this_slot->index : 0;
+  }
   [[nodiscard]] ExecutorCounters counters() const override;
   void set_listener(ExecutionListener* listener) override { listener_ = listener; }
   Opened open(Scope& scope) override;

@@ -17,11 +17,12 @@ namespace refrain::profile {
 namespace {
 
 constexpr std::size_t names_limit = 65536;
+constexpr std::uint32_t no_name = ~std::uint32_t{0};
 
 struct Stored {
   std::uint64_t begin_ns, end_ns;
   std::source_location where;
-  std::uint32_t name;
+  std::uint32_t name, subject;
   Category category;
   std::array<EventNumber, 2> numbers;
 };
@@ -42,11 +43,33 @@ void append_time(std::string& out, std::uint64_t ns) {
   out += fraction;
 }
 
-void append_arguments(std::string& out, const Stored& event) {
+bool concerns_trace(Category category) {
+  return category == Category::recording || category == Category::replaying;
+}
+
+// Of what has a colour of its own in chrome://tracing: one of the names that it knows.
+const char* colour_of(Category category) {
+  switch (category) {
+    case Category::analysing: return "rail_response";        // blue
+    case Category::recording: return "thread_state_iowait";  // orange
+    case Category::replaying: return "good";                 // green
+    default: return nullptr;
+  }
+}
+
+void append_arguments(std::string& out, const Stored& event,
+                      const std::vector<std::string>& names) {
   out += ",\"args\":{";
   const char* separator = "";
+  const bool trace = concerns_trace(event.category);
+  if (event.subject != no_name) {
+    out += trace ? "\"trace\":" : "\"task\":";
+    append_json_string(out, names[event.subject]);
+    separator = ",";
+  }
   if (event.where.line() != 0) {
-    out += "\"launched at\":";
+    out += separator;
+    out += trace ? "\"begun at\":" : "\"launched at\":";
     append_json_string(out, refrain::to_string(event.where));
     separator = ",";
   }
@@ -111,7 +134,9 @@ class Writer {
     line_ += ",\"cat\":\"";
     line_ += to_string(e.category);
     line_ += '"';
-    append_arguments(line_, e);
+    if (const char* colour = colour_of(e.category))
+      line_ += std::string(",\"cname\":\"") + colour + '"';
+    append_arguments(line_, e, names);
     line_ += '}';
     put(line_);
   }
@@ -132,8 +157,9 @@ class Timeline::Track {
 
   void record(const Event& event) {
     const std::lock_guard lock(mutex_);
-    const Stored stored{event.begin_ns,      event.end_ns,   event.where,
-                        name_of(event.name), event.category, event.numbers};
+    const std::uint32_t subject = event.subject.empty() ? no_name : name_of(event.subject);
+    const Stored stored{event.begin_ns, event.end_ns,   event.where,  name_of(event.name),
+                        subject,        event.category, event.numbers};
     if (ring_.size() < capacity_) ring_.push_back(stored);
     else ring_[recorded_ % capacity_] = stored;
     ++recorded_;
@@ -190,6 +216,9 @@ std::string_view to_string(Category category) {
     case Category::fill: return "fill";
     case Category::fold: return "fold";
     case Category::access: return "access";
+    case Category::analysing: return "analysing";
+    case Category::recording: return "recording";
+    case Category::replaying: return "replaying";
     case Category::other: break;
   }
   return "other";

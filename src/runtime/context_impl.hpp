@@ -134,7 +134,7 @@ class ContextImpl final : public detail::Waiter {
 
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
   [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
-  /// Spent in launches, without waiting for room or memory; counted with --refrain:stats.
+  /// Spent in launches, without waiting for room or memory; counted where launches are timed.
   [[nodiscard]] std::uint64_t analysis_ns() const { return analysis_ns_; }
   /// Plans that are remembered, with a mapping.
   [[nodiscard]] std::size_t plans() const { return plans_.size(); }

@@ -9,6 +9,7 @@
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/task_execution.hpp"
+#include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
 
@@ -102,18 +103,22 @@ bool ContextImpl::has_key(const LaunchRequest& request, std::span<const std::uin
 
 AnyFuture ContextImpl::launch(const LaunchRequest& request) {
   runtime_.executor().interleave();
-  if (!runtime_.options().stats) [[likely]]
+  if (!runtime_.times_launches()) [[likely]]
     return analyse(request);
   const std::uint64_t begin = profile::now_ns(), waited = analysis_.counters().waited_ns;
   AnyFuture result = analyse(request);
   analysis_ns_ += profile::now_ns() - begin - (analysis_.counters().waited_ns - waited);
+  if (TimelineListener* timeline = runtime_.timeline();
+      timeline != nullptr && (tracing_ == nullptr || !tracing_->following()))
+    timeline->analysed(request.task->name(), request.where, runtime_.executor().this_thread(),
+                       begin);
   return result;
 }
 
 // Waiting for room in the window is no part of the analysis, nor is waiting for memory.
 void ContextImpl::make_room() {
   forget_failures();
-  if (!runtime_.options().stats) [[likely]]
+  if (!runtime_.times_launches()) [[likely]]
     return scope_.throttle();
   const std::uint64_t begin = profile::now_ns();
   scope_.throttle();

@@ -39,6 +39,7 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     timeline_ = std::make_unique<profile::Timeline>(runtime.executor().threads());
     listener_ = std::make_unique<TimelineListener>(*timeline_);
     runtime.executor().set_listener(listener_.get());
+    runtime.set_timeline(listener_.get());
   }
   if (!options.graph.empty()) {
     graph_ = std::make_unique<GraphFile>(options.graph, runtime.machine());

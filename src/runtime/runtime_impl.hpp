@@ -24,6 +24,7 @@ namespace refrain::runtime {
 class ContextImpl;
 class ReportFile;
 class Reports;
+class TimelineListener;
 
 /// Sums over contexts.
 struct Totals {
@@ -51,6 +52,8 @@ class RuntimeImpl {
   [[nodiscard]] Attachments& attachments() { return attachments_; }
   [[nodiscard]] Mapper& mapper() { return *mapper_; }
   void set_mapper(std::unique_ptr<Mapper> mapper);
+  /// Whether somebody wants to know how long launches take.
+  [[nodiscard]] bool times_launches() const { return times_launches_; }
   /// Of each context's scope.
   [[nodiscard]] std::uint32_t window() const {
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(options_.window, 1, 1u << 30));
@@ -62,6 +65,9 @@ class RuntimeImpl {
   /// Gets what is recorded of traces, in graph calculus; null: nobody. Before run().
   void set_recordings_file(ReportFile* file) { recordings_file_ = file; }
   [[nodiscard]] ReportFile* recordings_file() const { return recordings_file_; }
+  /// Told when contexts analyse, record and replay; null: nobody. Before run().
+  void set_timeline(TimelineListener* timeline) { timeline_ = timeline; }
+  [[nodiscard]] TimelineListener* timeline() const { return timeline_; }
   /// Gets the token of every call of the program's context, in order; null: nobody. Before run().
   void set_token_log(std::vector<std::uint64_t>* log) { token_log_ = log; }
   [[nodiscard]] std::vector<std::uint64_t>* token_log() const { return token_log_; }
@@ -87,6 +93,8 @@ class RuntimeImpl {
   std::unique_ptr<exec::Executor> executor_;
   analysis::GraphLog* graph_log_ = nullptr;
   ReportFile* recordings_file_ = nullptr;
+  TimelineListener* timeline_ = nullptr;
+  const bool times_launches_ = options_.stats || !options_.timeline.empty();
   std::vector<std::uint64_t>* token_log_ = nullptr;
   std::atomic<std::uint64_t> context_ids_{0};
   std::unique_ptr<Reports> reports_;

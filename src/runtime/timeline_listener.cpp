@@ -1,6 +1,7 @@
 #include "runtime/timeline_listener.hpp"
 
 #include "exec/node.hpp"
+#include "profile/clock.hpp"
 
 namespace refrain::runtime {
 
@@ -36,6 +37,29 @@ void TimelineListener::replayed(const exec::NodeInfo* info, exec::NodeKind kind,
   if (info != nullptr) event.where = info->where;
   event.numbers[0] = {"operation", static_cast<std::int64_t>(seq)};
   timeline_.record(thread, event);
+}
+
+void TimelineListener::analysed(std::string_view task, const std::source_location& where,
+                                int thread, std::uint64_t begin_ns) {
+  timeline_.record(thread, {"analysing a launch",
+                            profile::Category::analysing,
+                            begin_ns,
+                            profile::now_ns(),
+                            task,
+                            where,
+                            {}});
+}
+
+void TimelineListener::traced(profile::Category what, std::string_view trace,
+                              const std::source_location& begun_at, std::uint64_t calls, int thread,
+                              std::uint64_t begin_ns) {
+  timeline_.record(thread, {to_string(what),
+                            what,
+                            begin_ns,
+                            profile::now_ns(),
+                            trace,
+                            begun_at,
+                            {{{"calls", static_cast<std::int64_t>(calls)}}}});
 }
 
 }  // namespace refrain::runtime

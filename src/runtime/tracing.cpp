@@ -4,10 +4,12 @@
 #include <sstream>
 
 #include "base/assert.hpp"
+#include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/recording_text.hpp"
 #include "runtime/report_file.hpp"
+#include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
 
@@ -51,6 +53,7 @@ void Tracing::end(const Trace& trace, std::source_location where) {
 
 void Tracing::close_trace() {
   finish_recording();
+  if (following_) show_end(profile::Category::replaying, step_);
   open_ = 0;
   fork_ = nullptr;
   following_ = false;
@@ -59,6 +62,19 @@ void Tracing::close_trace() {
 void Tracing::close() {
   close_trace();
   catch_up();
+}
+
+// --- what a timeline shows ---------------------------------------------------------------------------
+
+void Tracing::show_begin() {
+  if (context_.runtime_.timeline() != nullptr) [[unlikely]]
+    shown_from_ns_ = profile::now_ns();
+}
+
+void Tracing::show_end(profile::Category what, std::size_t calls) {
+  if (TimelineListener* timeline = context_.runtime_.timeline()) [[unlikely]]
+    timeline->traced(what, open_name_, opened_at_, calls,
+                     context_.runtime_.executor().this_thread(), shown_from_ns_);
 }
 
 // --- which segment -----------------------------------------------------------------------------------
@@ -117,6 +133,7 @@ void Tracing::note_uses(const ReplayedTrace& trace) {
 void Tracing::part() {
   Segment& segment = *chain_;
   const Index step = step_;
+  show_end(profile::Category::replaying, step);
   following_ = false;
   catch_up();
   parted_ = &segment;
@@ -182,6 +199,7 @@ void Tracing::drop(Segment& segment) {
 // --- replaying ---------------------------------------------------------------------------------------
 
 void Tracing::start(Segment& segment, bool carried) {
+  show_begin();
   ReplayedTrace& trace = *segment.trace;
   segment.last_used = ++clock_;
   segment.replayed = true;
@@ -474,7 +492,8 @@ exec::NodeRef Tracing::resolve(const exec::NodeRef& producer) {
 // --- recording ---------------------------------------------------------------------------------------
 
 void Tracing::start_recording() {
-   first_seq_ = context_.scope_.launched() + 1;
+  show_begin();
+  first_seq_ = context_.scope_.launched() + 1;
   recorder_ = std::make_unique<trace::Recorder>(first_seq_);
   context_.analysis_.set_state_log(recorder_.get());
   calls_.clear();
@@ -487,6 +506,7 @@ void Tracing::untraceable(const char*) {
 
 void Tracing::finish_recording() {
   if (recorder_ == nullptr) return;
+  show_end(profile::Category::recording, calls_.size());
   context_.analysis_.set_state_log(nullptr);
   const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
   if (recorder->fault() != nullptr || recorder->operations() == 0) return;

@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profile/timeline.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/trace.hpp"
 #include "runtime/replayed_trace.hpp"
@@ -84,6 +85,8 @@ class Tracing {
   /// The operation that was replayed with this sequence number, or a reference that is complete.
   exec::NodeRef resolve(const exec::NodeRef& producer);
 
+  /// A replay is issued: the last call was replayed.
+  [[nodiscard]] bool following() const { return following_; }
   /// Writes all recordings that are of use now, in graph calculus.
   void print(std::ostream& out) const;
 
@@ -126,6 +129,8 @@ class Tracing {
   void catch_up();
   bool leave();
   void note_uses(const ReplayedTrace& trace);
+  void show_begin();
+  void show_end(profile::Category what, std::size_t calls);
 
   // Which segment.
   bool step_to(Key key, const Given& given);
@@ -196,6 +201,7 @@ class Tracing {
   ReplayedTrace::Calls calls_;  ///< that the recorder was told of
   std::uint64_t first_seq_ = 0;
 
+  std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline
   std::uint64_t clock_ = 0;
   TraceCounters counters_;
 };

@@ -1,12 +1,15 @@
-// What people are shown of traces: recordings in graph calculus.
+// What people are shown of traces: recordings in graph calculus, and a timeline.
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <sstream>
 #include <thread>
 
+#include "base/json_tree.hpp"
 #include "support/recordings.hpp"
+#include "support/settings.hpp"
 
 namespace refrain::test {
 namespace {
@@ -138,6 +141,62 @@ TEST(PrintedRecordings, InATask) {
   ASSERT_EQ(run.traces.size(), 1U);
   EXPECT_NE(run.traces[0].title.find(", in task 'parent' launched at "), std::string::npos)
       << run.traces[0].title;
+}
+
+class TraceTimeline : public InEverySetting {};
+REFRAIN_IN_EVERY_SETTING(TraceTimeline);
+
+TEST_P(TraceTimeline, TellsAnalysingRecordingAndReplaying) {
+  const ScratchFile file("timeline.json");
+  Options chosen = options();
+  chosen.timeline = file.path();
+  Counters counters;
+  {
+    Runtime runtime(chosen);
+    runtime.run([&](Context& ctx) {
+      const Trace step{"step"};
+      const auto cells = ctx.region(Rect1{0, 3}, state, flux);
+      ctx.launch(add_one, cells[state]);
+      ctx.launch(add_one, cells[flux]);
+      for (int t = 0; t < 10; ++t)
+        ctx.trace(step, [&] {
+          ctx.launch(add_one, cells[state]);
+          if (t != 8) ctx.launch(add_one, cells[flux]);
+        });
+      ctx.launch(add_one, cells[state]);
+    });
+    runtime.write_reports();
+    counters = runtime.counters();
+  }
+  std::map<std::string, int> count;
+  std::map<std::string, std::string> colours;
+  std::vector<std::int64_t> calls;
+  const JsonFile json(file.text(), "timeline");
+  for (const JsonNode& event : json.root().at("traceEvents").as_array()) {
+    if (event.at("ph").as_string() != "X") continue;
+    const std::string category(event.at("cat").as_string());
+    ++count[category];
+    const JsonNode& about = event.at("args");
+    if (event.find("cname") != nullptr) colours[category] = event.at("cname").as_string();
+    if (category == "analysing") {
+      EXPECT_EQ(about.at("task").as_string(), "add_one");
+    } else if (category == "recording" || category == "replaying") {
+      EXPECT_EQ(event.at("name").as_string(), category);
+      EXPECT_EQ(about.at("trace").as_string(), "step");
+      EXPECT_TRUE(about.at("begun at").as_string().starts_with("trace_reports_test.cpp:"));
+      if (category == "replaying") calls.push_back(about.at("calls").as_integer(0, 9));
+    }
+  }
+  EXPECT_EQ(count["recording"], 1);
+  // Whole replays, and one that was left after its first call.
+  EXPECT_EQ(calls, (std::vector<std::int64_t>{2, 2, 2, 2, 2, 2, 2, 1, 2}));
+  EXPECT_EQ(counters.replays, 8U);
+  EXPECT_EQ(count["analysing"], 5);
+  EXPECT_EQ(count["task"], 22);
+  EXPECT_EQ(colours.size(), 3U);
+  EXPECT_NE(colours["analysing"], colours["recording"]);
+  EXPECT_NE(colours["analysing"], colours["replaying"]);
+  EXPECT_NE(colours["recording"], colours["replaying"]);
 }
 
 }  // namespace

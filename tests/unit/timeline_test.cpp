@@ -64,6 +64,32 @@ TEST(Timeline, WritesWhatViewersRead) {
   EXPECT_NE(spans[0]->at("tid").as_integer(0, 9), spans[1]->at("tid").as_integer(0, 9));
 }
 
+// Perfetto colours by name, chrome://tracing by `cname`.
+TEST(Timeline, WhatHasAColourOfItsOwn) {
+  Timeline timeline(1);
+  const std::uint64_t now = now_ns();
+  Event event = span("recording", now, now + 10);
+  event.category = Category::recording;
+  event.subject = "step";
+  event.where = std::source_location::current();
+  timeline.record(0, event);
+  event = span("analysing a launch", now + 20, now + 30);
+  event.category = Category::analysing;
+  event.subject = "add_one";
+  timeline.record(0, event);
+  timeline.record(0, span("add_one", now + 40, now + 50));
+  const JsonFile file(written(timeline), "timeline");
+  const auto spans = events_of(file, "X");
+  ASSERT_EQ(spans.size(), 3U);
+  EXPECT_EQ(spans[0]->at("cat").as_string(), "recording");
+  EXPECT_EQ(spans[0]->at("cname").as_string(), "thread_state_iowait");
+  EXPECT_EQ(spans[0]->at("args").at("trace").as_string(), "step");
+  EXPECT_TRUE(spans[0]->at("args").at("begun at").as_string().starts_with("timeline_test.cpp:"));
+  EXPECT_EQ(spans[1]->at("cname").as_string(), "rail_response");
+  EXPECT_EQ(spans[1]->at("args").at("task").as_string(), "add_one");
+  EXPECT_EQ(spans[2]->find("cname"), nullptr);
+}
+
 TEST(Timeline, AnEmptyOneIsAFileToo) {
   const JsonFile file(written(Timeline(3)), "timeline");
   EXPECT_TRUE(events_of(file, "X").empty());
