@@ -104,6 +104,7 @@ ReplayedTrace::ReplayedTrace(ContextImpl& context,
                              bool optimise)
     : context_(context),
       recording_(std::move(recording)),
+      recording_bytes_(recording_->bytes()),
       calls_(std::move(calls)),
       outcome_(trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()))) {
   for (const auto& call : calls_)
@@ -391,7 +392,7 @@ std::span<const trace::RecordedEdge> ReplayedTrace::carried_of(Index operation) 
 }
 
 std::size_t ReplayedTrace::bytes() const {
-  return recording_->bytes() + template_->bytes() + replays_->bytes() +
+  return recording_bytes_ + template_->bytes() + replays_->bytes() +
          operands_.size() * (sizeof(Operand) + sizeof(std::uint32_t)) +
          values_.size() * (payload_bytes_ + records_ * sizeof(LaunchRecord));
 }

@@ -128,6 +128,7 @@ class ReplayedTrace {
 
   ContextImpl& context_;
   std::unique_ptr<const trace::Recording> recording_;
+  std::size_t recording_bytes_;  ///< of it
   Calls calls_;
   trace::Outcome outcome_;
   std::vector<Quick> quick_;                       ///< by step
