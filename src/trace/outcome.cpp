@@ -1,6 +1,7 @@
 #include "trace/outcome.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -35,10 +36,12 @@ struct Known {
 
 /// What the trace has done to each instance at each place.
 class Standing {
+  using KnownInstances = boost::container::small_vector<Known, 1>;
+
  public:
   explicit Standing(const Recording& recording) : places_(recording.places.size()) {}
 
-  [[nodiscard]] std::span<const Known> at(Index place) const { return places_[place]; }
+  [[nodiscard]] const KnownInstances& at(Index place) const { return places_[place]; }
   Known& at(Index place, analysis::Instance* instance) {
     for (Known& known : places_[place])
       if (known.use.instance == instance) return known;
@@ -48,13 +51,13 @@ class Standing {
   }
   template <class Predicate>
   [[nodiscard]] bool any(Predicate predicate) const {
-    return std::ranges::any_of(places_, [&](const std::vector<Known>& place) {
+    return std::ranges::any_of(places_, [&](const KnownInstances& place) {
       return std::ranges::any_of(place, predicate);
     });
   }
 
  private:
-  std::vector<std::vector<Known>> places_;
+  std::vector<KnownInstances> places_;
 };
 
 /// Names operations outside of any scope.
@@ -151,6 +154,7 @@ void find_carried(Recording& recording, Standing& standing) {
 /// The validity of each place after the first effects.
 std::vector<LeftValid> places_after(const Recording& recording, Index effects) {
   std::vector<LeftValid> after;
+  after.reserve(recording.places.size());
   for (const Place& place : recording.places)
     after.push_back({place.valid, place.pending, kNone, false});
   for (const Effect& effect : std::span(recording.effects).first(effects)) {

@@ -35,7 +35,7 @@ struct Left {
 
 /// A place after the trace.
 struct LeftValid {
-  std::vector<const analysis::Instance*> valid;  ///< by number
+  Instances valid;  ///< by number
   bool pending = false;
   Index fill =
       kNone;  ///< whose value is pending: a step, or kNone for the one from before the trace

@@ -39,7 +39,10 @@ void Recorder::step() {
 std::uint32_t Recorder::index_of(analysis::FieldState& field) {
   const auto [at, added] =
       fields_.try_emplace(&field, static_cast<std::uint32_t>(made_.fields.size()));
-  if (added) made_.fields.push_back({&field, 0, 0});
+  if (added) {
+    made_.fields.push_back({&field, 0, 0});
+    pieces_first_.push_back(field.next_piece());
+  }
   return at->second;
 }
 
@@ -89,22 +92,24 @@ void Recorder::fills(analysis::Piece& piece, const exec::Node&) {
 const Recorder::Touched* Recorder::inherited(std::uint32_t field,
                                              const analysis::Piece& piece) const {
   const analysis::FieldState& state = *made_.fields[field].field;
-  for (const analysis::Piece* part = &piece; part->number != 0;) {
+  // What was cut before the trace has touched the field has its own state.
+  for (const analysis::Piece* part = &piece; part->number >= pieces_first_[field];) {
     const analysis::Piece* whole = find_piece(state, part->cut_from);
     if (whole == nullptr) return nullptr;  // put together with another before the trace
-    const auto known = touched_.find({field, whole->number});
+    const auto known = touched_.find(key_of(field, *whole));
     if (known != touched_.end() && known->second.pieces_then <= part->number) return &known->second;
     part = whole;
   }
   return nullptr;
 }
 
-const Recorder::Touched& Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
-  const auto known = touched_.find({field, piece.number});
-  if (known != touched_.end()) return known->second;
-  Touched entry;
+Recorder::Touched& Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
+  const auto [at, added] = touched_.try_emplace(key_of(field, piece));
+  Touched& entry = at->second;
+  if (!added) return entry;
   if (const Touched* before = inherited(field, piece)) {
-    entry = *before;
+    entry.valid = before->valid;
+    entry.pending = before->pending;
   } else {
     for (const analysis::Use& use : piece.uses)
       if (use.valid) entry.valid.push_back(use.instance);
@@ -112,7 +117,7 @@ const Recorder::Touched& Recorder::touch(std::uint32_t field, analysis::Piece& p
     entry.pending = piece.fill != nullptr;
   }
   entry.pieces_then = made_.fields[field].field->next_piece();
-  return touched_.emplace(PieceId{field, piece.number}, std::move(entry)).first->second;
+  return entry;
 }
 
 // --- operations ------------------------------------------------------------------------------------
@@ -168,20 +173,20 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::Edge> pre
 // --- the end ---------------------------------------------------------------------------------------
 
 Index Recorder::place_of(std::uint32_t field, analysis::Piece& piece) {
-  const auto next = static_cast<Index>(made_.places.size());
-  const auto [at, added] = places_.try_emplace({field, piece.number}, next);
-  if (added) {
-    const Touched& entry = touch(field, piece);
+  Touched& entry = touch(field, piece);
+  if (entry.place == kOutside) {
+    entry.place = static_cast<Index>(made_.places.size());
     made_.places.push_back({made_.fields[field].field, &piece, entry.valid, entry.pending});
   }
-  return at->second;
+  return entry.place;
 }
 
-/// The pieces that are left of what something happened to.
-std::vector<analysis::Piece*> Recorder::parts_of(const Noted& noted) const {
-  std::vector<analysis::Piece*> parts{noted.piece};
+/// Calls visit(piece) for the pieces that are left of what something happened to.
+template <class Visit>
+void Recorder::for_each_part(const Noted& noted, Visit visit) const {
+  visit(*noted.piece);
   const analysis::FieldState& field = *made_.fields[noted.field].field;
-  if (field.next_piece() == noted.pieces_then) return parts;
+  if (field.next_piece() == noted.pieces_then) return;
   std::vector<std::uint32_t> numbers{noted.piece->number};
   const auto& pieces = field.pieces();
   auto at = std::ranges::lower_bound(pieces, noted.pieces_then, {},
@@ -189,12 +194,12 @@ std::vector<analysis::Piece*> Recorder::parts_of(const Noted& noted) const {
   for (; at != pieces.end(); ++at) {
     if (std::ranges::find(numbers, (*at)->cut_from) == numbers.end()) continue;
     numbers.push_back((*at)->number);
-    parts.push_back(at->get());
+    visit(**at);
   }
-  return parts;
 }
 
 void Recorder::place_effects() {
+  made_.effects.reserve(noted_.size());
   std::size_t at = 0;
   for (std::size_t step = 0; step < made_.steps.size(); ++step) {
     for (; at < noted_until_[step]; ++at) {
@@ -204,10 +209,10 @@ void Recorder::place_effects() {
         made_.effects.push_back(effect);
         continue;
       }
-      for (analysis::Piece* part : parts_of(noted)) {
-        effect.place = place_of(noted.field, *part);
+      for_each_part(noted, [&](analysis::Piece& part) {
+        effect.place = place_of(noted.field, part);
         made_.effects.push_back(effect);
-      }
+      });
     }
     made_.steps[step].effects = static_cast<Index>(made_.effects.size());
   }

@@ -8,7 +8,6 @@
 // Owner: the context's thread, for as long as one trace is recorded.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -52,17 +51,14 @@ class Recorder final : public analysis::StateLog {
   void untraceable(const char* what) override;
 
  private:
-  /// Orders pieces of all fields the same way in every run of the program.
-  struct PieceId {
-    std::uint32_t field;  ///< index into Recording::fields
-    std::uint32_t number;
-    auto operator<=>(const PieceId&) const = default;
-  };
+  static constexpr Index kOutside = ~Index{0};
+
   /// How a piece was when the trace first touched it.
   struct Touched {
-    std::vector<const analysis::Instance*> valid;
+    Instances valid;
     bool pending = false;
     std::uint32_t pieces_then = 0;  ///< the field's next_piece()
+    Index place = kOutside;         ///< in the recording, once it is there
   };
   struct Noted {
     Effect effect;
@@ -71,27 +67,31 @@ class Recorder final : public analysis::StateLog {
     std::uint32_t pieces_then = 0;
   };
 
-  static constexpr Index kOutside = ~Index{0};
   [[nodiscard]] Index index_of(std::uint64_t seq) const {
     return seq >= first_ ? static_cast<Index>(seq - first_) : kOutside;
+  }
+  /// A piece of a field of the recording.
+  static std::uint64_t key_of(std::uint32_t field, const analysis::Piece& piece) {
+    return std::uint64_t{field} << 32 | piece.number;
   }
   Operation& at(std::uint64_t seq);
   std::uint32_t index_of(analysis::FieldState& field);
   void note(const Effect& effect, analysis::FieldState& field, analysis::Piece& piece);
-  const Touched& touch(std::uint32_t field, analysis::Piece& piece);
+  Touched& touch(std::uint32_t field, analysis::Piece& piece);
   const Touched* inherited(std::uint32_t field, const analysis::Piece& piece) const;
   Index place_of(std::uint32_t field, analysis::Piece& piece);
-  std::vector<analysis::Piece*> parts_of(const Noted& noted) const;
+  template <class Visit>
+  void for_each_part(const Noted& noted, Visit visit) const;
   void take_work(Operation& made, const exec::Node& node);
   void place_effects();
 
   std::uint64_t first_;  ///< sequence number of the first operation that is analysed
   Recording made_;
   std::vector<Noted> noted_;
-  std::vector<std::size_t> noted_until_;  ///< by step
-  std::map<PieceId, Touched> touched_;
-  std::map<PieceId, Index> places_;
+  std::vector<std::size_t> noted_until_;                ///< by step
+  std::unordered_map<std::uint64_t, Touched> touched_;  ///< by key_of
   std::unordered_map<const analysis::FieldState*, std::uint32_t> fields_;
+  std::vector<std::uint32_t> pieces_first_;  ///< by field: its next_piece() when it was first used
   std::unordered_map<const analysis::FillValue*, Index> fills_;  ///< by which step
   FillSource source_;   ///< of the fill that is about to be told of ...
   Noted source_piece_;  ///< ... and where its value is pending

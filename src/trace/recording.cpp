@@ -53,7 +53,8 @@ std::size_t Recording::bytes() const {
                     effects.capacity() * sizeof(Effect) + places.capacity() * sizeof(Place) +
                     entry_uses.capacity() * sizeof(EntryUse) +
                     fields.capacity() * sizeof(FieldUsed) + trees.capacity() * sizeof(Tree);
-  for (const Place& place : places) sum += place.valid.capacity() * sizeof(place.valid[0]);
+  for (const Place& place : places)
+    if (place.valid.size() > 1) sum += place.valid.capacity() * sizeof(place.valid[0]);
   return sum;
 }
 

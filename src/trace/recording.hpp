@@ -15,6 +15,7 @@
 //
 // Owner: the context's thread. Immutable once made.
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -32,12 +33,15 @@ namespace refrain::trace {
 /// The position of an operation, a step or a place in its recording.
 using Index = std::uint32_t;
 
+/// Mostly one.
+using Instances = boost::container::small_vector<const analysis::Instance*, 1>;
+
 /// A piece that the trace touches, and how it has to be found: the precondition.
 struct Place {
   analysis::FieldState* field = nullptr;
   analysis::Piece* piece = nullptr;
-  std::vector<const analysis::Instance*> valid;  ///< exactly these, by number
-  bool pending = false;                          ///< a fill is pending
+  Instances valid;       ///< exactly these, by number
+  bool pending = false;  ///< a fill is pending
 
   [[nodiscard]] bool holds() const;
   friend bool operator==(const Place&, const Place&) = default;
