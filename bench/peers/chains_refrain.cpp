@@ -2,6 +2,8 @@
 // writes one of them. Variants: "single", a launch per task, and "group", a launch per step; "traced-single" and
 // "traced-group", the same with each graph a trace.
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "peers/chains.hpp"
@@ -30,10 +32,11 @@ class ChainProgram {
   }
 
   void run(const peer::Chains& work) {
+    const Trace& graph = graphs_.try_emplace({work.chains, work.steps}, "graph").first->second;
     for (std::int64_t g = 0; g < work.graphs; ++g) {
-      if (traced_) context_.begin_trace(graph_);
+      if (traced_) context_.begin_trace(graph);
       for (std::int64_t s = 0; s < work.steps; ++s) step(work.chains);
-      if (traced_) context_.end_trace(graph_);
+      if (traced_) context_.end_trace(graph);
     }
     context_.fence();
   }
@@ -49,7 +52,7 @@ class ChainProgram {
 
   Context& context_;
   bool group_, traced_;
-  const Trace graph_{"graph"};
+  std::map<std::pair<int, std::int64_t>, Trace> graphs_;  ///< by chains and steps
   Partition<1> pieces_;
   std::vector<Region<1>> parts_;
 };

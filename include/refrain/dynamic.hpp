@@ -126,6 +126,8 @@ struct TaskVariant {
   ProcessorKind kind = ProcessorKind::cpu;
   std::function<void(const TaskFrame&)> body;
   bool may_launch = true;  ///< whether the body may ask for its context; what does not costs less
+  /// The body once more, if it is a mere function: given a TaskFrame. Null: there is only the other.
+  void (*plain)(const void* frame) = nullptr;
 };
 
 /// What a task returns, for the run-time API: nothing when size is 0.

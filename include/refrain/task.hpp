@@ -192,28 +192,25 @@ decltype(auto) make_parameter(const TaskFrame& frame, const Values* values, Gang
   }
 }
 
-/// The body of F as the run-time API wants it.
+/// Runs the body f for a frame.
 template <class F, class... Ps, std::size_t... I>
-std::function<void(const TaskFrame&)> make_body(F f, TypeList<Ps...>, std::index_sequence<I...>) {
+void run_body(const F& f, const TaskFrame& frame, TypeList<Ps...>, std::index_sequence<I...>) {
   using Values = typename ValueSlots<TypeList<Ps...>>::type;
   using Result = typename Signature<F>::result;
-  return [f = std::move(f)](const TaskFrame& frame) {
-    const auto* values = static_cast<const Values*>(frame.values);  // null if there are none
-    Gang gang{*frame.source};
-    auto call = [&]() -> Result {
-      return f(
-          make_parameter<Ps, count_before<IsAccessor, Ps...>(I), count_before<IsValue, Ps...>(I)>(
-              frame, values, gang)...);
-    };
-    if constexpr (std::is_void_v<Result>) call();
-    else if (frame.result != nullptr) ::new (frame.result) Result(call());
-    else static_cast<void>(call());
+  const auto* values = static_cast<const Values*>(frame.values);  // null if there are none
+  Gang gang{*frame.source};
+  auto call = [&]() -> Result {
+    return f(
+        make_parameter<Ps, count_before<IsAccessor, Ps...>(I), count_before<IsValue, Ps...>(I)>(
+            frame, values, gang)...);
   };
+  if constexpr (std::is_void_v<Result>) call();
+  else if (frame.result != nullptr) ::new (frame.result) Result(call());
+  else static_cast<void>(call());
 }
-
 template <class F, class... Ps>
-std::function<void(const TaskFrame&)> make_body(F f, TypeList<Ps...> parameters) {
-  return make_body(std::move(f), parameters, std::index_sequence_for<Ps...>{});
+void run_body(const F& f, const TaskFrame& frame, TypeList<Ps...> parameters) {
+  run_body(f, frame, parameters, std::index_sequence_for<Ps...>{});
 }
 
 template <class... Ps>
@@ -224,6 +221,21 @@ constexpr bool mentions_context(TypeList<Ps...>) {
 template <class... Ps>
 constexpr bool mentions_gang(TypeList<Ps...>) {
   return (std::is_same_v<std::remove_cvref_t<Ps>, Gang> || ...);
+}
+
+/// A body as the run-time API wants it.
+template <class F>
+TaskVariant make_variant(ProcessorKind kind, F f) {
+  using Parameters = typename Signature<F>::parameters;
+  TaskVariant variant;
+  variant.kind = kind;
+  variant.may_launch = mentions_context(Parameters{});
+  if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>)
+    variant.plain = [](const void* frame) {
+      run_body(F{}, *static_cast<const TaskFrame*>(frame), Parameters{});
+    };
+  variant.body = [f = std::move(f)](const TaskFrame& frame) { run_body(f, frame, Parameters{}); };
+  return variant;
 }
 
 template <class R>
@@ -265,12 +277,11 @@ class Task : public DynamicTask {
       "a task's body takes its arguments by value or const&: what it changes is in regions");
 
   Task(std::string name, F body)
-      : DynamicTask(
-            std::move(name),
-            {{detail::mentions_gang(parameters{}) ? ProcessorKind::gang : ProcessorKind::cpu,
-              detail::make_body(std::move(body), parameters{}),
-              detail::mentions_context(parameters{})}},
-            detail::result_type<result>()) {}
+      : DynamicTask(std::move(name),
+                    {detail::make_variant(detail::mentions_gang(parameters{}) ? ProcessorKind::gang
+                                                                              : ProcessorKind::cpu,
+                                          std::move(body))},
+                    detail::result_type<result>()) {}
 
   explicit Task(F body) : Task(std::string(), std::move(body)) {
     static_assert(sizeof(F) == 0, "a task is made of its name and its body: Task t{\"t\", body}");
@@ -278,14 +289,10 @@ class Task : public DynamicTask {
 
   template <ProcessorKind K, ProcessorKind... Ks, class... Fs>
   Task(std::string name, VariantOf<K, F> first, VariantOf<Ks, Fs>... more)
-      : DynamicTask(
-            std::move(name),
-            {{K, detail::make_body(std::move(first.f), parameters{}),
-              detail::mentions_context(parameters{})},
-             {Ks,
-              detail::make_body(std::move(more.f), typename detail::Signature<Fs>::parameters{}),
-              detail::mentions_context(typename detail::Signature<Fs>::parameters{})}...},
-            detail::result_type<result>()) {
+      : DynamicTask(std::move(name),
+                    {detail::make_variant(K, std::move(first.f)),
+                     detail::make_variant(Ks, std::move(more.f))...},
+                    detail::result_type<result>()) {
     static_assert(
         (std::is_same_v<
              typename detail::ValueSlots<typename detail::Signature<Fs>::parameters>::type,

@@ -41,6 +41,10 @@ class Forest {
   /// bound release their `state` here. Returns the nodes of *this* tree that were dropped.
   std::vector<NodeRange> destroy(RegionTree& tree);
 
+  /// Of trees and partitions. While this stays as it is, a handle that named something alive does so.
+  [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
+  void note_death() { ++deaths_; }
+
   [[nodiscard]] std::size_t alive() const { return alive_; }
   [[nodiscard]] std::size_t dormant() const { return dormant_.size(); }
   /// All trees alive, by slot.
@@ -55,6 +59,7 @@ class Forest {
   int depth_;
   std::shared_ptr<TreeGraveyard> graveyard_;
   std::size_t alive_ = 0;
+  std::uint64_t deaths_ = 0;
   std::vector<std::unique_ptr<RegionTree>> slots_;
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_slots_;
   std::vector<RegionTree*> dormant_;  ///< oldest first

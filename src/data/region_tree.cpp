@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "data/forest.hpp"
 #include "data/partition_checks.hpp"
 
 namespace refrain::data {
@@ -48,6 +49,7 @@ void RegionTree::start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
 void RegionTree::revive() { generation_.store(tick(), std::memory_order_relaxed); }
 
 std::vector<NodeRange> RegionTree::sleep() {
+  forest_->note_death();
   generation_.store(0, std::memory_order_relaxed);
   for (std::uint32_t p = 0; p < partition_count(); ++p)
     if (partitions_[p].uses > 0) put_to_sleep(p);
@@ -163,6 +165,7 @@ void RegionTree::put_to_sleep(std::uint32_t index) {
   for (const std::uint32_t below : p.below)
     if (partitions_[below].uses > 0) put_to_sleep(below);
   p.uses = 0;
+  forest_->note_death();
   p.generation.store(0, std::memory_order_relaxed);
   dormant_.push_back(index);
   dormant_pieces_ += p.pieces();

@@ -82,6 +82,12 @@ class Watermark {
     // release: partner of load and park. acquire: partner of park.
     return State{word_.exchange(next, std::memory_order_acq_rel)}.parked();
   }
+  /// The same, not left, where the owner's thread is the only one.
+  std::uint32_t advance_alone(std::uint32_t issued) {
+    const State before{word_.load(std::memory_order_relaxed)};
+    word_.store(issued, std::memory_order_relaxed);
+    return before.parked();
+  }
   /// Owner, while nobody else looks.
   void reset() { word_.store(0, std::memory_order_relaxed); }
 

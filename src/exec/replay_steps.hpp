@@ -112,7 +112,7 @@ template <class Sink>
     top = live.next_parked;
     live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
     const Successor* at = replay.successors + node.first;
-    const Successor* const inner = at + node.carried;
+    const Successor* const inner = at + node.carried();
     const Successor* const end = inner + node.inner;
     for (; at != inner; ++at) lower_behind(*replay.after, replay.after->live()[at->index()], sink);
     if (at == end) sink_done(replay, sink);
@@ -157,13 +157,20 @@ const Failure& fail(const Replay& replay, std::uint32_t index, const std::except
 const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
                     const std::string& who);
 
+/// Calls an operation's run. May throw.
+inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
+                 Execution& execution) {
+  if (node.flags & kAsks) return node.run(node.operand, replay, index, execution);
+  if (execution.failure == nullptr) node.plain(node.operand);
+}
+
 /// Runs a light operation that carries failures, or whose neighbours do.
 [[gnu::noinline]] inline const Failure* run_among_failures(Replay& replay, std::uint32_t index,
                                                            const TemplateNode& node,
                                                            Execution& execution) {
   execution.failure = replay.aside->failure_of(index);
   try {
-    node.run(node.operand, replay, index, execution);
+    call(node, replay, index, execution);
   } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
   return execution.failure;
 }
@@ -177,18 +184,30 @@ inline const Failure* run_live(Replay& replay, LiveNode& live, std::uint32_t ind
   if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]]
     return run_among_failures(replay, index, node, execution);
   try {
-    node.run(node.operand, replay, index, execution);
+    call(node, replay, index, execution);
   } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
   return execution.failure;
+}
+
+/// The same for one without any TemplateFlag.
+inline const Failure* run_plain(Replay& replay, LiveNode& live, std::uint32_t index,
+                                const TemplateNode& node, Execution& execution) {
+  live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
+  if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]]
+    return run_among_failures(replay, index, node, execution);
+  try {
+    node.plain(node.operand);
+  } catch (...) { return &fail(replay, index, std::current_exception()); }
+  return nullptr;
 }
 
 /// Hands an operation's failure to those that would read what it should have written.
 [[gnu::noinline]] inline void pass_on(Replay& replay, const TemplateNode& node,
                                       const Failure& failure) {
   const Successor* at = replay.successors + node.first;
-  for (std::uint32_t i = 0; i < node.carried + node.inner; ++i, ++at) {
+  for (std::uint32_t i = 0; i < node.carried() + node.inner; ++i, ++at) {
     if (!at->data()) continue;
-    const Replay& target = i < node.carried ? *replay.after : replay;
+    const Replay& target = i < node.carried() ? *replay.after : replay;
     target.aside->fail(at->index(), failure);
   }
 }
@@ -200,24 +219,26 @@ template <class Sink>
 
 constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 
-/// The last thing that an operation with inner successors does: lowers them. Returns the first light one
-/// that became ready, if there is `room` for one that the thread goes on with, or kNoNode; the others are
-/// in the sink. `issued`: how many of the replay are known to be; brought up to date if that does not do.
+/// The last thing that an operation with inner successors does: lowers them, `head` and the `left` that follow
+/// it at `at`. Returns the first light one that became ready, if there is `room` for one that the thread
+/// goes on with, or kNoNode; the others are in the sink. `issued`: how many of the replay are known to be;
+/// brought up to date if that does not do.
 template <class Sink>
-inline std::uint32_t lower_inner(Replay& replay, const Successor* at, const Successor* end,
-                                 std::uint32_t& issued, bool room, Sink& sink) {
+inline std::uint32_t lower_inner(Replay& replay, Successor head, const Successor* at,
+                                 std::uint32_t left, std::uint32_t& issued, bool room, Sink& sink) {
   std::uint32_t next = kNoNode;
-  do {
-    const std::uint32_t index = at->index();
+  for (Successor successor = head;; successor = *at++) {
+    const std::uint32_t index = successor.index();
     if (index >= issued) issued = replay.watermark.load().issued();
-    if (!lower(replay, *at, issued, sink)) continue;
-    if (room && next == kNoNode) {
-      next = index;
-    } else {
-      sink.ready(replay.live()[index]);
+    if (lower(replay, successor, issued, sink)) {
+      if (room && next == kNoNode) {
+        next = index;
+      } else {
+        sink.ready(replay.live()[index]);
+      }
     }
-  } while (++at != end);
-  return next;
+    if (left-- == 0) return next;
+  }
 }
 
 /// Lowers the carried successors of an operation that has some. Returns the first light one that became
@@ -246,7 +267,7 @@ template <class Sink>
   if (failure != nullptr) [[unlikely]]
     pass_on(replay, node, *failure);
   const Successor* const first = replay.successors + node.first;
-  const Successor* const inner = first + node.carried;
+  const Successor* const inner = first + node.carried();
   LiveNode* next = nullptr;
   if (inner != first) next = lower_carried(*replay.after, first, inner, sink);
   if (node.flags & kWakes) {
@@ -266,7 +287,7 @@ template <class Sink>
   }
   std::uint32_t issued = 0;
   const std::uint32_t index =
-      lower_inner(replay, inner, inner + node.inner, issued, next == nullptr, sink);
+      lower_inner(replay, *inner, inner + 1, node.inner - 1, issued, next == nullptr, sink);
   return index == kNoNode ? next : replay.live() + index;
 }
 
@@ -278,8 +299,8 @@ inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const Templa
   live.done.store(replay.number, std::memory_order_release);
   if (replay.events.load(std::memory_order_acquire) & kExits) [[unlikely]]
     take_exit(replay, live, sink);
-  const Successor* const first = replay.successors + node.first;
-  return lower_inner(replay, first, first + node.inner, issued, true, sink);
+  return lower_inner(replay, node.head, replay.successors + node.first + 1, node.inner - 1, issued,
+                     true, sink);
 }
 
 /// Completes an operation on a thread that goes on with something else.

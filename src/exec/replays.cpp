@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "exec/executor.hpp"
@@ -24,7 +25,8 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       scope_(scope),
       template_(recorded),
       most_slots_(std::max(kLeastSlots, slots == 0 ? usual_slots(recorded.size()) : slots)),
-      burst_(executor.replay_burst()) {
+      burst_(executor.replay_burst()),
+      alone_(executor.threads() == 1) {
   slots_.reserve(most_slots_);
   asides_.reserve(most_slots_);
   free_.reserve(most_slots_);
@@ -145,7 +147,9 @@ Replay& Replays::begin(bool carried) {
   in_flight_.push_back(&replay);
   present_ = &replay;
   anew_ = !carried;
-  issued_ = next_source_ = next_heavy_ = done_ = 0;
+  unrelieved_ += issued_ - counted_;
+  issued_ = counted_ = next_source_ = next_heavy_ = done_ = 0;
+  see_what_is_simple();
   return replay;
 }
 
@@ -172,22 +176,35 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
   executor_.publish(node, outside);
 }
 
-void Replays::issue(Replay& replay, std::uint32_t count) {
-  REFRAIN_ASSERT(&replay == present_ && count >= issued_ && count <= template_.size(),
-                 "operations are issued in order");
+void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
+  REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
   const std::uint32_t from = issued_;
   if (next_heavy_ != template_.heavy().size()) make_heavy(replay, count);
   issued_ = count;
-  const std::uint32_t parked = replay.watermark.advance(count, false);
+  const std::uint32_t parked = advance(replay, count);
   const std::span<const std::uint32_t> sources = take_sources(count);
   if (parked != 0 || anew_ || !sources.empty()) {
     executor_.release_replay(replay, {from, count, parked, sources, anew_});
   }
-  unrelieved_ += count - from;
-  if (unrelieved_ >= burst_) {
-    unrelieved_ = 0;
-    executor_.relieve_replays(scope_);
-  }
+  unrelieved_ += count - std::exchange(counted_, count);
+  const bool relieve = unrelieved_ >= burst_;
+  if (relieve) unrelieved_ = 0;
+  see_what_is_simple();
+  if (relieve) executor_.relieve_replays(scope_);
+}
+
+void Replays::release_parked(Replay& replay, std::uint32_t first) {
+  executor_.release_replay(replay, {issued_, issued_, first, {}, false});
+}
+
+void Replays::see_what_is_simple() {
+  const auto next_of = [](std::span<const std::uint32_t> these, std::uint32_t i) {
+    return i < these.size() ? these[i] : Template::kMost;
+  };
+  simple_until_ = anew_ ? 0
+                        : std::min({next_of(template_.sources(), next_source_),
+                                    next_of(template_.heavy(), next_heavy_),
+                                    counted_ + (burst_ - unrelieved_) - 1, template_.size()});
 }
 
 /// Those before `to` not taken yet.
@@ -315,7 +332,7 @@ void run_heavy(Node& node, Execution& execution) {
   const TemplateNode& recorded = replay.nodes[live.index];
   live.pending.store(static_cast<std::int32_t>(recorded.predecessors), std::memory_order_relaxed);
   try {
-    recorded.run(recorded.operand, replay, live.index, execution);
+    call(recorded, replay, live.index, execution);
   } catch (...) { execution.failure = &fail(replay, live.index, std::current_exception()); }
   if (execution.failure != nullptr) pass_failure(*execution.failure, node);
   execution.executor.complete_heavy(live, execution.failure);

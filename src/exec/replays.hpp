@@ -23,7 +23,9 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "exec/node.hpp"
+#include "exec/replay.hpp"
 #include "exec/replay_aside.hpp"
 #include "exec/template.hpp"
 
@@ -52,7 +54,12 @@ class Replays {
   void await(Replay& replay, std::uint32_t index, std::span<const Edge> outside);
 
   /// Operations [0, count) of the present replay may run. A reducer is issued together with its folds.
-  void issue(Replay& replay, std::uint32_t count);
+  void issue(Replay& replay, std::uint32_t count) {
+    REFRAIN_ASSERT(&replay == present_ && count >= issued_, "operations are issued in order");
+    if (count > simple_until_) return issue_in_full(replay, count);
+    issued_ = count;
+    if (const std::uint32_t parked = advance(replay, count)) release_parked(replay, parked);
+  }
 
   /// Names an issued operation for the ordinary graph: its number is `base` + index.
   NodeRef ref(Replay& replay, std::uint32_t index);
@@ -89,7 +96,13 @@ class Replays {
   void note_failures(const Replay& replay);
   void end_slot(Replay& slot);
   void make_heavy(Replay& replay, std::uint32_t to);
+  std::uint32_t advance(Replay& replay, std::uint32_t count) {
+    return alone_ ? replay.watermark.advance_alone(count) : replay.watermark.advance(count, false);
+  }
+  void issue_in_full(Replay& replay, std::uint32_t count);
+  void release_parked(Replay& replay, std::uint32_t first);
   std::span<const std::uint32_t> take_sources(std::uint32_t to);
+  void see_what_is_simple();
   static bool is_complete(const Replay& replay);
   static bool is_done(Replay& replay, std::uint32_t index);
 
@@ -98,6 +111,7 @@ class Replays {
   const Template& template_;
   std::uint32_t most_slots_;
   std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
+  bool alone_;           ///< no other thread ever runs anything
   std::vector<SlotMemory> slots_;
   std::vector<std::unique_ptr<ReplayAside>> asides_;
   std::vector<Replay*> free_;       ///< with their counts set
@@ -106,10 +120,14 @@ class Replays {
   Replay* present_ = nullptr;  ///< null: the chain was left
   bool anew_ = false;          ///< how it began
   std::uint32_t issued_ = 0;
+  /// Up to here issuing is moving the watermark: no operation needs a node, waits for nobody but the owner,
+  /// or ends a burst.
+  std::uint32_t simple_until_ = 0;
   std::uint32_t next_source_ = 0;  ///< in Template::sources
   std::uint32_t next_heavy_ = 0;   ///< in Template::heavy
   std::uint32_t done_ = 0;         ///< operations before this one are known to be done
-  std::uint32_t unrelieved_ = 0;   ///< issued since the last look
+  std::uint32_t unrelieved_ = 0;   ///< issued since the last look, before `counted_`
+  std::uint32_t counted_ = 0;
   std::uint32_t number_ = 0;
 };
 

@@ -25,7 +25,11 @@ void Template::classify(bool nested) {
   for (std::uint32_t i = 0; i < size(); ++i) {
     Operation& operation = operations_[i];
     TemplateNode& node = nodes_[i];
-    node = {operation.run, operation.operand, 0, 0, 0, 0, 0};
+    node = {{operation.plain}, operation.operand, 0, {0}, 0, 0, 0};
+    if (operation.plain == nullptr) {
+      node.run = operation.run;
+      node.flags |= kAsks;
+    }
     if (operation.wakes) node.flags |= kWakes;
     if (nested || operation.priority != 0 || operation.processor != 0 || operation.flags != 0 ||
         operation.opens_scope) {
@@ -46,7 +50,7 @@ void Template::count(std::span<const Edge> inner, std::span<const Edge> carried)
   }
   for (const Edge& edge : carried) {
     REFRAIN_ASSERT(edge.from < size() && edge.to < size(), "a carried edge joins two operations");
-    ++nodes_[edge.from].carried;
+    ++nodes_[edge.from].carried_count;
     ++predecessors[edge.to];
   }
   for (std::uint32_t i = 0; i < size(); ++i) {
@@ -54,7 +58,7 @@ void Template::count(std::span<const Edge> inner, std::span<const Edge> carried)
     if (predecessors[i] == 0) sources_.push_back(i);
     nodes_[i].predecessors = predecessors[i] == 0 ? 1 : predecessors[i] & kMostPredecessors;
     if (nodes_[i].inner == 0) ++sinks_;
-    if (nodes_[i].inner == 0 || nodes_[i].carried != 0) nodes_[i].flags |= kEnds;
+    if (nodes_[i].inner == 0 || nodes_[i].carried_count != 0) nodes_[i].flags |= kEnds;
   }
 }
 
@@ -64,7 +68,7 @@ void Template::place(std::span<const Edge> inner, std::span<const Edge> carried)
   std::uint32_t end = 0;
   for (std::uint32_t i = 0; i < size(); ++i) {
     nodes_[i].first = next[i] = end;
-    end += nodes_[i].carried + nodes_[i].inner;
+    end += nodes_[i].carried() + nodes_[i].inner;
   }
   // Carried ones first: they are lowered first.
   for (const auto edges : {carried, inner}) {
@@ -73,6 +77,8 @@ void Template::place(std::span<const Edge> inner, std::span<const Edge> carried)
       successors_[next[edge.from]++] = Successor(edge.to, heavy, edge.kind);
     }
   }
+  for (TemplateNode& node : nodes_)
+    if (!(node.flags & kEnds)) node.head = successors_[node.first];
 }
 
 std::size_t Template::bytes() const {

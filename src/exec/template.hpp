@@ -22,23 +22,14 @@ struct Replay;
 /// body must not run, but what the launch holds is released. May throw: the operation then fails.
 using ReplayedRun = void (*)(const void* operand, Replay& replay, std::uint32_t index,
                              Execution& execution);
-
-/// What a replay reads of an operation, half a cache line.
-struct alignas(32) TemplateNode {
-  ReplayedRun run;
-  const void* operand;
-  std::uint32_t first;              ///< its successors: carried ones first, then inner ones
-  std::uint32_t carried;            ///< how many of them lead into the next replay
-  std::uint32_t inner;              ///< how many stay in this one
-  std::uint32_t predecessors : 24;  ///< inner and carried; 1 for a node without any: its guard
-  std::uint32_t flags : 8;          ///< TemplateFlag bits
-};
-static_assert(sizeof(TemplateNode) == 32, "two operations are a cache line");
+/// The same of an operation to which all replays are alike. Not called where it carries a failure.
+using PlainRun = void (*)(const void* operand);
 
 enum TemplateFlag : std::uint8_t {
   kHeavy = 1,  ///< runs as an ordinary node (exec/replay.hpp)
   kWakes = 2,  ///< somebody may sleep until it is done
   kEnds = 4,   ///< has carried successors, or no inner ones
+  kAsks = 8,   ///< its run is told where it is
 };
 
 /// A successor in one word.
@@ -52,8 +43,28 @@ class Successor {
   [[nodiscard]] bool data() const { return (word_ & 1) != 0; }
 
  private:
-  std::uint32_t word_ = 0;
+  std::uint32_t word_;
 };
+
+/// What a replay reads of an operation, half a cache line.
+struct alignas(32) TemplateNode {
+  union {
+    PlainRun plain;
+    ReplayedRun run;  ///< with kAsks
+  };
+  const void* operand;
+  std::uint32_t first;  ///< its successors: carried ones first, then inner ones
+  union {
+    std::uint32_t carried_count;  ///< with kEnds: how many of them lead into the next replay
+    Successor head;               ///< without: the first of them once more, one look less for most
+  };
+  std::uint32_t inner;              ///< how many stay in this one
+  std::uint32_t predecessors : 24;  ///< inner and carried; 1 for a node without any: its guard
+  std::uint32_t flags : 8;          ///< TemplateFlag bits; most nodes have none
+
+  [[nodiscard]] std::uint32_t carried() const { return flags & kEnds ? carried_count : 0; }
+};
+static_assert(sizeof(TemplateNode) == 32, "two operations are a cache line");
 
 class Template {
  public:
@@ -61,7 +72,8 @@ class Template {
 
   /// One recorded operation. `run`, `operand` and `info` outlive the template.
   struct Operation {
-    ReplayedRun run = nullptr;
+    ReplayedRun run = nullptr;  ///< either this ...
+    PlainRun plain = nullptr;   ///< ... or this
     const void* operand = nullptr;
     const NodeInfo* info = nullptr;
     std::int16_t priority = 0;

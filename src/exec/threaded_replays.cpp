@@ -35,9 +35,11 @@ void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
     const TemplateNode& node = replay->nodes[index];
     LiveNode& live = replay->live()[index];
     const std::uint64_t begin = listened ? profile::now_ns() : 0;
-    const Failure* failure = run_live(*replay, live, index, node, execution);
+    const bool plain = node.flags == 0;
+    const Failure* failure = plain ? run_plain(*replay, live, index, node, execution)
+                                   : run_live(*replay, live, index, node, execution);
     if (listened) tell_listener(slot, *replay, index, begin);
-    if (node.flags == 0 && failure == nullptr) [[likely]] {
+    if (plain && failure == nullptr) [[likely]] {
       index = complete_plain(*replay, live, node, issued, sink);
     } else if (LiveNode* next = complete_any(*replay, live, node, failure, sink)) {
       replay = &Replay::of(*next);

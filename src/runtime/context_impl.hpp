@@ -58,7 +58,10 @@ class ContextImpl final : public detail::Waiter {
   [[nodiscard]] std::shared_ptr<ContextImpl*> alive();
 
   // --- launch.cpp ---
-  AnyFuture launch(const LaunchRequest& request);
+  AnyFuture launch(const LaunchRequest& request) {
+    if (tracing_ != nullptr && tracing_->replay_next(request)) return {};
+    return launch_in_full(request);
+  }
 
   // --- tracing.cpp ---
   void begin_trace(const Trace& trace, Where where);
@@ -154,6 +157,7 @@ class ContextImpl final : public detail::Waiter {
   std::span<const std::uint64_t> make_key(const LaunchRequest& request);
   [[nodiscard]] bool has_key(const LaunchRequest& request,
                              std::span<const std::uint64_t> key) const;
+  AnyFuture launch_in_full(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);
   LaunchPlan& plan_of(const LaunchRequest& request, std::span<const std::uint64_t> key);
   AnyFuture trace_launch(const LaunchRequest& request);

@@ -101,7 +101,7 @@ bool ContextImpl::has_key(const LaunchRequest& request, std::span<const std::uin
          next == end;
 }
 
-AnyFuture ContextImpl::launch(const LaunchRequest& request) {
+AnyFuture ContextImpl::launch_in_full(const LaunchRequest& request) {
   runtime_.executor().interleave();
   if (!runtime_.times_launches()) [[likely]]
     return analyse(request);
@@ -152,7 +152,6 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
 }
 
 AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
-  if (tracing_->replay_next(request)) return {};
   // Where the mapper is asked each time, the launch is what it was and how it was answered.
   std::span<const std::uint64_t> key = make_key(request);
   LaunchPlan* plan = nullptr;

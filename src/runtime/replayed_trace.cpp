@@ -38,19 +38,10 @@ struct ReplayedTrace::Runs {
     return *static_cast<ReplayValues*>(replay.user);
   }
 
-  static void plain_task(const void* operand, exec::Replay&, std::uint32_t,
-                         exec::Execution& execution) {
-    if (execution.failure != nullptr) [[unlikely]]
-      return;
+  /// A plain task whose body is more than a function.
+  static void plain_task(const void* operand) {
     const Plain& task = *static_cast<const Plain*>(operand);
-    const TaskFrame frame{{task.arguments, task.argument_count},
-                          nullptr,
-                          {},
-                          nullptr,
-                          *task.point,
-                          task.rank,
-                          &nothing};
-    (*task.body)(frame);
+    (*task.body)(task.frame);
   }
   static void shared_task(const void* operand, exec::Replay&, std::uint32_t,
                           exec::Execution& execution) {
@@ -113,12 +104,29 @@ ReplayedTrace::ReplayedTrace(ContextImpl& context,
   compile(optimise);
   counts_ = counts(static_cast<Index>(operands_.size()));
   uses_ = uses(this->steps());
-  for (Index step = 0; step < this->steps(); ++step) {
+  prepare_quick();
+}
+
+void ReplayedTrace::prepare_quick() {
+  const auto is_quick = [this](Index step) {
     const RecordedCall& call = *calls_[step];
-    Quick& quick = quick_.emplace_back();
-    if (call.plan == nullptr || needs_own(call) || !fills_of(step).operations.empty()) continue;
-    quick = {call.key, call.plan, call.token, recording_->steps[step].operations,
-             static_cast<std::uint32_t>(call.plan->points.size())};
+    return call.plan != nullptr && !needs_own(call) && fills_of(step).operations.empty() &&
+           !call.plan->points.empty();
+  };
+  std::size_t arguments = 0;
+  for (Index step = 0; step < steps(); ++step)
+    if (is_quick(step)) arguments += calls_[step]->plan->argument_count;
+  arguments_.resize(arguments);
+  quick_.resize(steps());
+  RememberedArgument* next = arguments_.data();
+  for (Index step = 0; step < steps(); ++step) {
+    if (!is_quick(step)) continue;
+    const RecordedCall& call = *calls_[step];
+    Quick& quick = quick_[step];
+    quick.token = call.token;
+    quick.operations = recording_->steps[step].operations;
+    quick.points = static_cast<std::uint32_t>(call.plan->points.size());
+    quick.arguments = std::exchange(next, next + call.plan->argument_count);
   }
 }
 
@@ -200,8 +208,12 @@ void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank) {
   shared_payloads_.push_back(std::make_unique<std::byte[]>(bytes));
   operand.payload = make_payload(shared_payloads_.back().get(), launch.shared, rank);
   const PlannedPoint& point = plan.points[rank];
-  plain_[operation] = {&point.variant->body, operand.payload->arguments(), &point.point,
-                       plan.argument_count, rank};
+  TaskFrame& frame = plain_[operation].frame;
+  frame.arguments = {operand.payload->arguments(), plan.argument_count};
+  frame.point = point.point;
+  frame.rank = rank;
+  frame.source = &Runs::nothing;
+  plain_[operation].body = &point.variant->body;
 }
 
 std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
@@ -293,7 +305,7 @@ analysis::AnalysisCounters ReplayedTrace::counts(Index operations) const {
   sum.link_bytes.resize(memories * memories);
   for (Index i = 0; i < operations; ++i) {
     const trace::Operation& recorded = recording_->operations[i];
-    sum.edges += template_->node(i).carried + template_->node(i).inner;
+    sum.edges += template_->node(i).carried() + template_->node(i).inner;
     if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work))
       sum.count_copy(copy->source->memory * memories + copy->target->memory,
                      copy->points->volume() * copy->value_size);
@@ -317,8 +329,10 @@ exec::Template::Operation ReplayedTrace::describe(Index index) const {
       const LaunchPlan& plan = *launch.shared.plan;
       const PlannedPoint& point = plan.points[ranks_[index]];
       if (is_plain(index)) {
-        made.run = Runs::plain_task;
-        made.operand = &plain_[index];
+        const Plain& plain = plain_[index];
+        made.plain = point.variant->plain != nullptr ? point.variant->plain : Runs::plain_task;
+        made.operand = &plain;
+        if (point.variant->plain != nullptr) made.operand = &plain.frame;
       } else {
         made.run = operands_[index].payload != nullptr ? Runs::shared_task : Runs::own_task;
       }
@@ -393,7 +407,8 @@ std::span<const trace::RecordedEdge> ReplayedTrace::carried_of(Index operation) 
 
 std::size_t ReplayedTrace::bytes() const {
   return recording_bytes_ + template_->bytes() + replays_->bytes() +
-         operands_.size() * (sizeof(Operand) + sizeof(std::uint32_t)) +
+         operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +
+         quick_.size() * sizeof(Quick) + arguments_.size() * sizeof(RememberedArgument) +
          values_.size() * (payload_bytes_ + records_ * sizeof(LaunchRecord));
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/future_reduction.hpp"
 #include "runtime/launch_record.hpp"
 #include "runtime/recorded_call.hpp"
+#include "runtime/remembered_launch.hpp"
 #include "trace/outcome.hpp"
 
 namespace refrain::runtime {
@@ -81,16 +82,15 @@ class ReplayedTrace {
     std::span<const trace::Index> operations;
   };
   [[nodiscard]] FillsOfStep fills_of(trace::Index step) const;
-  /// What there is to know of a step that is a launch with nothing of its own, and no fills: `key` is empty
-  /// of all others.
+  /// What is to be done for a step that is a launch with nothing of its own, and no fills.
   struct Quick {
-    std::span<const std::uint64_t> key;
-    LaunchPlan* plan = nullptr;
+    RememberedLaunch last;  ///< the one before
     std::uint64_t token = 0;
-    trace::Index operations = 0;  ///< up to its end
+    trace::Index operations = 0;  ///< up to its end; 0: no such step
     std::uint32_t points = 0;
+    RememberedArgument* arguments = nullptr;  ///< for `last`
   };
-  [[nodiscard]] std::span<const Quick> quick() const { return quick_; }
+  [[nodiscard]] std::span<Quick> quick() { return quick_; }
 
   /// The edges to an operation that are replayed. Kept while a graph is logged.
   [[nodiscard]] std::span<const trace::RecordedEdge> inner_of(trace::Index operation) const;
@@ -111,14 +111,13 @@ class ReplayedTrace {
   };
   /// A task whose body needs nothing but its arguments.
   struct Plain {
-    const std::function<void(const TaskFrame&)>* body;
-    const PhysicalArgument* arguments;
-    const Point<3>* point;
-    std::uint32_t argument_count, rank;
+    TaskFrame frame;  ///< the same in each replay
+    const std::function<void(const TaskFrame&)>* body = nullptr;
   };
   struct Runs;
 
   void lay_out();
+  void prepare_quick();
   void lay_out_task(trace::Index operation, std::uint32_t rank);
   void compile(bool optimise);
   [[nodiscard]] exec::Template::Operation describe(trace::Index operation) const;
@@ -132,6 +131,7 @@ class ReplayedTrace {
   Calls calls_;
   trace::Outcome outcome_;
   std::vector<Quick> quick_;                       ///< by step
+  std::vector<RememberedArgument> arguments_;      ///< of `quick_`
   analysis::AnalysisCounters counts_;              ///< of all operations
   Uses uses_;                                      ///< of all steps
   std::vector<std::unique_ptr<Launch>> launches_;  ///< by step; null where the call is no launch

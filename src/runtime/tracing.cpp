@@ -56,7 +56,7 @@ void Tracing::close_trace() {
   if (following_) show_end(profile::Category::replaying, step_);
   open_ = 0;
   fork_ = nullptr;
-  following_ = false;
+  unfollow();
 }
 
 void Tracing::close() {
@@ -134,7 +134,7 @@ void Tracing::part() {
   Segment& segment = *chain_;
   const Index step = step_;
   show_end(profile::Category::replaying, step);
-  following_ = false;
+  unfollow();
   catch_up();
   parted_ = &segment;
   fork_ = &segment.forks[step];
@@ -226,7 +226,7 @@ void Tracing::start(Segment& segment, bool carried) {
   // A log is told step by step, and a mapper that is asked each time has its say first.
   quick_ = context_.runtime_.graph_log() == nullptr && !context_.runtime_.mapper().every_launch()
                ? trace.quick()
-               : std::span<const ReplayedTrace::Quick>();
+               : std::span<ReplayedTrace::Quick>();
   following_ = true;
   fork_ = nullptr;
   step_ = 0;
@@ -254,17 +254,29 @@ void Tracing::await(Index operation, std::span<const exec::Edge> edges) {
     awaited_.push_back({operation, {edges.begin(), edges.end()}});
 }
 
-bool Tracing::matches(const LaunchRequest& request, Key key) const {
-  return context_.has_key(request, key);
+bool Tracing::matches(const LaunchRequest& request, ReplayedTrace::Quick& next) {
+  if (next.operations == 0 || request.value_ops != nullptr || !request.futures.empty() ||
+      !context_.has_key(request, chain_->trace->calls()[step_]->key))
+    return false;
+  next.last.remember(request, context_.forest_, context_.runtime_.mapper().epoch(), next.arguments);
+  return true;
 }
 
-void Tracing::issue_quick(const ReplayedTrace::Quick& next) {
+bool Tracing::replay_next(const LaunchRequest& request) {
+  if (step_ >= quick_.size()) return false;
+  ReplayedTrace::Quick& next = quick_[step_];
+  if (request.value_ops != nullptr || !request.futures.empty() ||
+      !next.last.is(request, context_.forest_, context_.runtime_.mapper().epoch())) [[unlikely]] {
+    if (!matches(request, next)) return false;
+  }
   context_.note_replayed(next.token, next.points);
   if (!context_.grants_.empty()) [[unlikely]]
-    context_.lend(*next.plan, nullptr);
+    context_.lend(*chain_->trace->calls()[step_]->plan, nullptr);
   counters_.replayed_tasks += next.points;
+  const Index operations = next.operations;
   if (++step_ == quick_.size()) note_whole();
-  replays_->issue(*replay_, next.operations);
+  replays_->issue(*replay_, operations);
+  return true;
 }
 
 void Tracing::note_whole() {
@@ -477,7 +489,7 @@ void Tracing::catch_up() {
   for (Segment* segment : all_) segment->trace->unpin_if_idle();
   chain_ = nullptr;
   replay_ = nullptr;
-  following_ = false;
+  unfollow();
   standing_.clear();
 }
 

@@ -51,15 +51,8 @@ class Tracing {
   // --- calls ---------------------------------------------------------------------------------------
 
   /// The quick way: in the middle of a segment, where the launch is the next one and has nothing of its own.
-  bool replay_next(const LaunchRequest& request) {
-    if (!following_ || step_ >= quick_.size()) return false;
-    const ReplayedTrace::Quick& next = quick_[step_];
-    if (next.key.empty() || request.value_ops != nullptr || !request.futures.empty() ||
-        !matches(request, next.key))
-      return false;
-    issue_quick(next);
-    return true;
-  }
+  /// The executor is given its turn by Replays::issue.
+  bool replay_next(const LaunchRequest& request);
   /// Before a launch with this key is analysed. True: it was replayed, `result` is its future.
   bool replay_launch(const LaunchRequest& request, std::span<const std::uint64_t> key,
                      AnyFuture& result);
@@ -144,6 +137,11 @@ class Tracing {
   [[nodiscard]] static bool at_rest(Segment& segment);
   void drop_surplus();
 
+  void unfollow() {
+    following_ = false;
+    quick_ = {};
+  }
+
   // Replaying one.
   void start(Segment& segment, bool carried);
   void take_launch(const LaunchRequest& request, AnyFuture& result);
@@ -152,9 +150,7 @@ class Tracing {
   ReplayValues::Fill value_of(const trace::FillSource& source);
   void await(trace::Index operation, std::span<const exec::Edge> edges);
   void issue_step();
-  [[nodiscard]] bool matches(const LaunchRequest& request,
-                             std::span<const std::uint64_t> key) const;
-  void issue_quick(const ReplayedTrace::Quick& next);
+  [[gnu::noinline]] bool matches(const LaunchRequest& request, ReplayedTrace::Quick& next);
   void log_step();
   trace::Replayed names_of(std::uint64_t base);
 
@@ -186,8 +182,8 @@ class Tracing {
   exec::Replay* replay_ = nullptr;
   exec::Replays* replays_ = nullptr;  ///< of the chain
   bool following_ = false;
-  trace::Index step_ = 0;                        ///< calls of the present replay
-  std::span<const ReplayedTrace::Quick> quick_;  ///< of its segment, unless a log is told
+  trace::Index step_ = 0;                  ///< calls of the present replay
+  std::span<ReplayedTrace::Quick> quick_;  ///< of its segment, while it is followed and no log told
   std::vector<std::uint64_t>
       bases_;                      ///< first sequence numbers of the chain's replays, oldest first
   bool carried_ = false;           ///< the present one directly follows another, which had ...
