@@ -190,13 +190,15 @@ void Analysis::read(Edges& edges, Use& use) {
   before_read(use, [&edges](const exec::NodeRef& earlier, exec::EdgeKind kind) {
     edges.add(earlier, kind);
   });
-  const exec::NodeRef self{&edges.to(), edges.to().seq};
-  if (!use.readers.empty() && use.readers.back() == self) return;
-  // A piece that is read for ever must not remember all its readers.
+  note_reader(use, {&edges.to(), edges.to().seq});
+}
+
+void Analysis::note_reader(Use& use, const exec::NodeRef& node) const {
+  if (!use.readers.empty() && use.readers.back() == node) return;
   if (use.readers.size() == use.readers.capacity() && may_forget())
     use.readers.erase(std::remove_if(use.readers.begin(), use.readers.end(), exec::is_complete),
                       use.readers.end());
-  use.readers.push_back(self);
+  use.readers.push_back(node);
 }
 
 void Analysis::fill(FieldState& field, Footprint& footprint,

@@ -126,6 +126,11 @@ class Analysis {
   /// Notes that the present point task uses the instance.
   void touch(Instance& instance) { instance.last_use = point_; }
 
+  /// Notes who reads an instance at a piece, and who looks at one without points. A piece that is read for ever
+  /// does not remember all its readers.
+  void note_reader(Use& use, const exec::NodeRef& node) const;
+  static void note_looker(Instance& instance, const exec::NodeRef& node);
+
   /// Whether the instance holds the latest values of the whole footprint (rule R1).
   static bool is_valid(const Footprint& footprint, Instance& instance) {
     for (Piece* piece : footprint.pieces)
@@ -208,7 +213,6 @@ class Analysis {
   void materialise(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin);
   void issue_copy(FieldState& field, Piece& piece, Use& source, Use& target, const Origin& origin);
-  static void note_looker(Instance& instance, const exec::NodeRef& node);
   const exec::NodeInfo& info_for(const char* name, const Origin& origin);
   void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
   Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;

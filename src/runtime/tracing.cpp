@@ -466,7 +466,8 @@ void Tracing::catch_up() {
     context_.analysis_.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
   for (std::uint64_t base : bases_)
     if (base != present.base && (whole || base != before_base_))
-      trace::add_standing_readers(context_.analysis_, trace.recording(), names_of(base));
+      trace::add_standing_readers(context_.analysis_, trace.recording(), trace.outcome(),
+                                  names_of(base));
   if (!whole && carried_) {
     trace::Replayed names = names_of(before_base_);
     names.fill = [this](Index step) { return before_values_->step_fills[step]; };

@@ -27,6 +27,14 @@ void fold_forward(const analysis::Analysis& analysis, const LeftFolds& left, con
   for (const Index fold : left.folds) analysis.join_group(use, left.fold, replay.operation(fold));
 }
 
+/// Nothing orders those who look at an instance without points, so each replay's are noted.
+void note_looks(const Outcome& outcome, const Replayed& replay) {
+  for (const auto& [instance, operation] : outcome.looks) {
+    const exec::NodeRef named = replay.operation(operation);
+    if (!exec::is_complete(named)) analysis::Analysis::note_looker(*instance, named);
+  }
+}
+
 }  // namespace
 
 void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
@@ -42,7 +50,7 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
     for (Index reader : left.readers) {
       const exec::NodeRef named = replay.operation(reader);
       // What is complete orders nothing any more, but a log is told of every edge.
-      if (analysis.has_log() || !exec::is_complete(named)) use.readers.push_back(named);
+      if (analysis.has_log() || !exec::is_complete(named)) analysis.note_reader(use, named);
     }
   }
   for (Index i = 0; i < outcome.places.size(); ++i) {
@@ -54,19 +62,18 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
     if (!after.pending) piece.fill.reset();
     else if (after.fill != kNone) piece.fill = replay.fill(after.fill);
   }
-  for (const auto& [instance, operation] : outcome.looks)
-    instance->lookers.push_back(replay.operation(operation));
+  note_looks(outcome, replay);
 }
 
 void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
-                          const Replayed& replay) {
+                          const Outcome& outcome, const Replayed& replay) {
   for (const EntryUse& entry : recording.entry_uses) {
     if (!entry.standing) continue;
-    auto& readers = recording.places[entry.place].piece->at(entry.instance).readers;
     const exec::NodeRef reader = replay.operation(entry.operation);
     if (!analysis.has_log() && exec::is_complete(reader)) continue;
-    if (readers.empty() || readers.back() != reader) readers.push_back(reader);
+    analysis.note_reader(recording.places[entry.place].piece->at(entry.instance), reader);
   }
+  note_looks(outcome, replay);
 }
 
 std::vector<Entry> entries(const Recording& recording, bool standing_only) {

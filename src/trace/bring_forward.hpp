@@ -22,10 +22,10 @@ struct Replayed {
 void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
                    const Replayed& replay);
 
-/// After several replays: adds those of an earlier one who read what the trace never writes. In launch order,
-/// before bring_forward for the last one.
+/// After several replays: adds those of an earlier, whole one who read what the trace never writes, or looked
+/// at an instance without points. In launch order, before bring_forward for the last one.
 void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
-                          const Replayed& replay);
+                          const Outcome& outcome, const Replayed& replay);
 
 /// An operation and what it comes after when the trace is entered now.
 struct Entry {

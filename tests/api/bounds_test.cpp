@@ -74,5 +74,33 @@ TEST(CopyBound, SourcesForgetTheShapesOfTheirCopies) {
   });
 }
 
+// Replays tell of their readers when the state is brought forward, each time of new ones.
+TEST(TraceBound, ReadersOfReplaysAreForgotten) {
+  static constexpr Field<int> value{"value"}, other{"other"};
+  const Task read{"read", [](Read<int> x) { static_cast<void>(x.domain().volume()); }};
+  run([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto region = ctx.region(Rect1{0, 3}, value, other);
+    ctx.fill(region, value, 7);
+    ctx.fill(region, other, 7);
+    const auto pieces = ctx.blocks(region, 8);  // some without points
+    const AnyRegion any = region;
+    auto& state = analysis::TreeState::of(*any.tree).field(*any.tree, 0);
+    for (int i = 0; i < 3000; ++i) {
+      for (int t = 0; t < 3; ++t)
+        ctx.trace(step, [&] {
+          ctx.launch(read, region[value]);
+          ctx.launch(read, pieces(0)[value]);
+        });
+      EXPECT_EQ(ctx.access<Read>(region[other])[0], 7);  // looks at the state
+      if (i % 10 == 0) ctx.fence();
+      for (const auto& piece : state.pieces())
+        for (const analysis::Use& use : piece->uses) ASSERT_LE(use.readers.size(), 300u);
+      for (const auto& instance : state.instances().all())
+        ASSERT_LE(instance->lookers.size(), 300u);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace refrain
