@@ -29,14 +29,17 @@ std::string describe(const Program& program, const NaiveOperation& o) {
          (o.statement != nullptr ? to_text(program, *o.statement) : std::string("the end\n"));
 }
 
-std::string describe(const analysis::LoggedOperation& o) {
-  std::string text =
-      fmt::format("[{}] {} of call {} point {}", o.seq, kind_name(o.kind), o.call, o.rank);
+/// But for its number.
+std::string describe_work(const analysis::LoggedOperation& o) {
+  std::string text = fmt::format("{} of call {} point {}", kind_name(o.kind), o.call, o.rank);
   if (o.argument >= 0) text += fmt::format(" argument {}", o.argument);
   if (o.points)
     text += fmt::format(" {} {} memory {} -> {}", o.field, data::to_string(*o.points), o.source,
                         o.target);
   return text;
+}
+std::string describe(const analysis::LoggedOperation& o) {
+  return fmt::format("[{}] {}", o.seq, describe_work(o));
 }
 
 bool moves_data(NodeKind kind) {
@@ -220,6 +223,36 @@ const ContextLog& GraphRecorder::log_of(const PointTask* parent) const {
   static const ContextLog nothing;
   const auto scope = scope_of_.find(parent);
   return scope == scope_of_.end() ? nothing : contexts_.at(scope->second);
+}
+
+std::string difference(const ContextLog& expected, const ContextLog& found) {
+  std::string text;
+  for (const std::string& complaint : found.complaints) text += complaint + "\n";
+  const std::size_t n = std::min(expected.operations.size(), found.operations.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string want = describe_work(expected.operations[i]);
+    const std::string have = describe_work(found.operations[i]);
+    if (want != have) return text + fmt::format("expected {}\n   found {}\n", want, have);
+  }
+  if (expected.operations.size() != found.operations.size())
+    return text + fmt::format("expected {} operations, found {}\n", expected.operations.size(),
+                              found.operations.size());
+  const auto order_of = [](const ContextLog& log) {
+    std::vector<Link> links;
+    for (const ContextLog::Edge& e : log.edges) links.push_back({e.from, e.to, ""});
+    return close(log.operations.size(), links);
+  };
+  const Order want = order_of(expected), have = order_of(found);
+  const auto report = [&](const char* what, const ContextLog::Edge& e) {
+    text += fmt::format("{}: {}\n     to {}\n", what,
+                        describe(found.operations[static_cast<std::size_t>(e.from)]),
+                        describe(found.operations[static_cast<std::size_t>(e.to)]));
+  };
+  for (const ContextLog::Edge& e : expected.edges)
+    if (!have.has(e.from, e.to)) report("missing order: from", e);
+  for (const ContextLog::Edge& e : found.edges)
+    if (!want.has(e.from, e.to)) report("spurious edge: from", e);
+  return text;
 }
 
 std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged) {

@@ -56,6 +56,9 @@ class CurrentParent {
   static const PointTask* get();
 };
 
+/// Empty, or how two logs of one context differ: the same operations, and, closed under transitivity, the
+/// same order.
+std::string difference(const ContextLog& expected, const ContextLog& found);
 /// Empty, or what is wrong with one context, in words.
 std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged);
 /// The program's context and those of all nested tasks. `limited`: in memories with capacities; then only

@@ -30,7 +30,7 @@ struct ExecutionSetting {
   }
 };
 
-inline std::string name_of(const testing::TestParamInfo<ExecutionSetting>& info) {
+inline std::string name_of_setting(const testing::TestParamInfo<ExecutionSetting>& info) {
   const ExecutionSetting& s = info.param;
   return (s.seed ? "seed" + std::to_string(*s.seed) : "workers" + std::to_string(s.workers)) +
          (s.window < 100 ? "window" + std::to_string(s.window) : "");
@@ -67,7 +67,7 @@ class InEverySetting : public testing::TestWithParam<ExecutionSetting> {
 
 #define REFRAIN_IN_EVERY_SETTING(Suite)                                                    \
   INSTANTIATE_TEST_SUITE_P(All, Suite, testing::ValuesIn(::refrain::test::all_settings()), \
-                           ::refrain::test::name_of)
+                           ::refrain::test::name_of_setting)
 
 /// The text of the error of this type that `f` throws.
 template <class E = std::exception, class F>

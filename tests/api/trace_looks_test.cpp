@@ -1,0 +1,187 @@
+// Rule 6 of docs/tracing.md: whoever looks at the analysis' state while replays are ahead of it brings it up
+// to date first. One test for each way of looking; what follows is as if nothing had been replayed.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "refrain/refrain.hpp"
+#include "support/same_run.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> a{"a"}, b{"b"}, c{"c"};
+
+const auto accumulate = [](ReadWrite<double> y, Read<double> x) {
+  for (auto p : y.domain()) y[p] = 0.5 * y[p] + x[p] + 1;
+};
+const Task add{"add", accumulate};
+const Task sum{"sum", [](Read<double> x) {
+                 double total = 0;
+                 for (auto p : x.domain()) total += x[p];
+                 return total;
+               }};
+const Task move_on{"move on 0", on<ProcessorKind::gpu>([](ReadWrite<double> x) {
+                     for (auto p : x.domain()) x[p] = 0.5 * x[p] + 1;
+                   })};
+
+struct Cells {
+  Region<1> region;
+  Partition<1> halves;
+};
+
+/// Replays of `step` are in flight; then `act` comes, and some more replays.
+SameRun::Program around(
+    const std::function<void(Context&, const Cells&, std::vector<double>&)>& act,
+    bool inside = false) {
+  return [act, inside](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, a, b, c);
+    const Cells all{cells, ctx.blocks(cells, 2)};
+    for (const auto& field : {a, b, c}) ctx.fill(cells, field, 1.0);
+    std::vector<double> found;
+    for (int round = 0; round < 3; ++round) {
+      for (int t = 0; t < 5; ++t) {
+        ctx.begin_trace(step);
+        ctx.launch(add, 2, all.halves[b], all.halves[a]);
+        if (inside && t == 4) act(ctx, all, found);
+        ctx.launch(add, 2, all.halves[a], all.halves[b]);
+        ctx.end_trace(step);
+      }
+      if (!inside) act(ctx, all, found);
+    }
+    found.push_back(ctx.launch(sum, cells[a]).get());
+    found.push_back(ctx.launch(sum, cells[b]).get());
+    return found;
+  };
+}
+
+/// After whole replays, and in the middle of one.
+void expect_same(const std::function<void(Context&, const Cells&, std::vector<double>&)>& act,
+                 bool every_launch = false) {
+  for (const bool inside : {false, true}) {
+    SCOPED_TRACE(inside ? "in a trace" : "after it");
+    const Counters counters = SameRun{.every_launch = every_launch}.compare(around(act, inside));
+    EXPECT_GE(counters.replays, 4u);
+  }
+}
+
+TEST(TraceRule6, AnAccessLooks) {
+  expect_same([](Context& ctx, const Cells& cells, std::vector<double>& found) {
+    found.push_back(ctx.access<Read>(cells.region[b])[3]);
+    ctx.access<ReadWrite>(cells.region[a])[5] += 1;
+  });
+}
+
+TEST(TraceRule6, AFillAndACopyLook) {
+  expect_same([](Context& ctx, const Cells& cells, std::vector<double>&) {
+    ctx.copy(cells.region[b], cells.region[c]);
+    ctx.fill(cells.region, b, 0.25);
+    ctx.copy(cells.region[c], cells.region[a]);
+  });
+}
+
+TEST(TraceRule6, AnotherLaunchLooks) {
+  expect_same([](Context& ctx, const Cells& cells, std::vector<double>& found) {
+    ctx.launch(add, cells.region[a], cells.region[b]);
+    found.push_back(ctx.launch(sum, cells.region[a]).get());
+  });
+}
+
+TEST(TraceRule6, CuttingAPieceLooks) {
+  const auto cut = [](Context& ctx, const Cells& cells, std::vector<double>&) {
+    const auto thirds = ctx.blocks(cells.region, 3);
+    ctx.launch(add, 3, thirds[a], thirds[b]);
+  };
+  expect_same(cut);
+  // A mapper that is asked each time has its say, and the pieces are cut, before a launch is compared.
+  expect_same(cut, true);
+}
+
+TEST(TraceRule6, DestroyingAPartitionLooks) {
+  expect_same([](Context& ctx, const Cells& cells, std::vector<double>&) {
+    const auto quarters = ctx.blocks(cells.region, 4);
+    ctx.launch(add, 4, quarters[a], quarters[b]);
+    ctx.destroy(quarters);
+  });
+}
+
+TEST(TraceRule6, DestroyingARegionLooks) {
+  const Counters counters = SameRun{}.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, b);
+    ctx.fill(cells, b, 0.0);
+    for (int round = 0; round < 4; ++round) {
+      const auto other = ctx.region(Rect1{0, 7}, a);  // where the one before was
+      ctx.fill(other, a, double(round));
+      for (int t = 0; t < 5; ++t)
+        ctx.trace(step, [&] {
+          ctx.launch(add, cells[b], other[a]);
+          ctx.launch(add, other[a], cells[b]);
+        });
+      ctx.destroy(other);
+    }
+    return std::vector<double>{ctx.launch(sum, cells[b]).get()};
+  });
+  EXPECT_GE(counters.replays, 8u);
+}
+
+TEST(TraceRule6, AttachingAndDetachingLook) {
+  expect_same([](Context& ctx, const Cells& cells, std::vector<double>& found) {
+    std::vector<double> mine(8, 3.0);
+    ctx.attach(cells.region, b, mine.data());
+    ctx.launch(add, cells.region[b], cells.region[a]);
+    ctx.detach(cells.region, b);
+    found.push_back(mine[4]);
+    ctx.fill(cells.region, b, 2.0);
+  });
+}
+
+TEST(TraceRule6, ReducingFuturesLooks) {
+  expect_same([](Context& ctx, const Cells& cells, std::vector<double>& found) {
+    const auto sums = ctx.launch(sum, 2, cells.halves[b]);
+    found.push_back(ctx.reduce(sums, Sum{}).get());
+  });
+}
+
+TEST(TraceRule6, EvictionKnowsWhatReplaysHaveUsed) {
+  // Room for two fields of a region of 64 points; a third one takes the place of what was used least recently.
+  SameRun tiny;
+  tiny.machine = "emulated:cpus=2,gpus=1,framebuffer=1100B";
+  const Counters counters = tiny.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 63}, a, b, c);
+    for (const auto& field : {a, b, c}) ctx.fill(cells, field, 1.0);
+    for (int round = 0; round < 4; ++round) {
+      ctx.launch(move_on, cells[a]);
+      ctx.launch(move_on, cells[b]);
+      // The trace uses a, which was there first: so it is b that goes.
+      for (int t = 0; t < 4; ++t) ctx.trace(step, [&] { ctx.launch(move_on, cells[a]); });
+      ctx.launch(move_on, cells[c]);
+    }
+    std::vector<double> found;
+    for (const auto& field : {a, b, c}) found.push_back(ctx.launch(sum, cells[field]).get());
+    return found;
+  });
+  EXPECT_GT(counters.evictions, 0u);
+  EXPECT_GE(counters.replays, 4u);
+}
+
+TEST(TraceRule6, TheEndLooks) {
+  const Counters counters = SameRun{}.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, a, b);
+    ctx.fill(cells, a, 1.0);
+    std::vector<double> mine(8, 3.0);
+    ctx.attach(cells, b, mine.data());
+    for (int t = 0; t < 5; ++t) ctx.trace(step, [&] { ctx.launch(add, cells[b], cells[a]); });
+    ctx.destroy(cells);  // detaches
+    return mine;
+  });
+  EXPECT_GE(counters.replays, 3u);
+}
+
+}  // namespace
+}  // namespace refrain::test
