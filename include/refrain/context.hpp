@@ -264,7 +264,7 @@ class Context : private detail::Launcher {
     try {
       std::forward<F>(body)();
     } catch (...) {
-      end_trace(trace, where);
+      leave_trace(trace);
       throw;
     }
     end_trace(trace, where);
@@ -273,6 +273,18 @@ class Context : private detail::Launcher {
   /// (docs/tracing.md). At any time, also while it is being replayed; of a trace that is open, what is recorded
   /// of it so far is not there yet.
   void print_recordings(std::ostream& out, Where where = Where::current()) const;
+  /// From the next begin_trace on, end_trace throws UsageError when calls between the marks were analysed
+  /// although the same calls, in the same order, were made between them before, since this was said and in
+  /// this context. The text says which, and why they could not be replayed. Calls are the same when they
+  /// have the same task or kind, source line, mapping, fields, and regions by number: also of a region
+  /// that is made anew in each round.
+  ///
+  /// A sequence is recorded when it is made for the first time. Data that is elsewhere the second time
+  /// (a fill was pending, values came to where they are used, another part was cut) is forgiven then,
+  /// where the first time was not a replay; from the third time on it is not. A program whose data takes
+  /// longer to settle says this after its first rounds. An occurrence that ends with an exception is not
+  /// judged; with `--refrain:tracing off` none is.
+  void require_replay(const Trace& trace, Where where = Where::current());
 
   [[nodiscard]] const Machine& machine() const;
 
@@ -325,6 +337,7 @@ class Context : private detail::Launcher {
   [[nodiscard]] runtime::ContextImpl& impl() const { return impl_; }
 
  private:
+  void leave_trace(const Trace& trace);
   template <int N, class... T>
   Region<N> typed_region(const RegionPoints<N>& points, const Field<T>&... fields) {
     static_assert(sizeof...(T) > 0, "a region needs at least one field");

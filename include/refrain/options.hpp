@@ -41,6 +41,8 @@ struct Options {
   std::string graph;
   /// Write what is recorded of traces to this file, in graph calculus (empty: do not).
   std::string graph_calculus;
+  /// Explain to PREFIX.txt and PREFIX.json what was replayed, and what was analysed and why (empty: do not).
+  std::string explain;
   /// Record and replay what is between the marks of a trace.
   bool tracing = true;
   /// Leave out, of a recording's edges, those that others imply.

@@ -50,6 +50,11 @@ void Context::end_trace(const Trace& trace, Where where) {
   impl_.check_caller("end_trace", where);
   impl_.end_trace(trace, where);
 }
+void Context::leave_trace(const Trace& trace) { impl_.leave_trace(trace); }
+void Context::require_replay(const Trace& trace, Where where) {
+  impl_.check_caller("require_replay", where);
+  impl_.require_replay(trace, where);
+}
 
 void Context::print_recordings(std::ostream& out, Where where) const {
   impl_.check_caller("print_recordings", where);

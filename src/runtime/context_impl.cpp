@@ -3,6 +3,7 @@
 #include "runtime/context_impl.hpp"
 
 #include "refrain/error.hpp"
+#include "runtime/explanation.hpp"
 
 namespace refrain::runtime {
 
@@ -18,6 +19,7 @@ ContextImpl::ContextImpl(RuntimeImpl& runtime)
 
 ContextImpl::~ContextImpl() {
   if (alive_) *alive_ = nullptr;
+  if (Explanation* explanation = runtime_.explanation()) explanation->waits().closed(identity_);
   runtime_.add(*this);
 }
 

@@ -67,6 +67,8 @@ class ContextImpl final : public detail::Waiter {
   void begin_trace(const Trace& trace, Where where);
   void end_trace(const Trace& trace, Where where);
   void print_recordings(std::ostream& out) const;
+  void leave_trace(const Trace& trace);
+  void require_replay(const Trace& trace, Where where);
 
   // --- data_calls.cpp ---
   AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields,
@@ -183,6 +185,7 @@ class ContextImpl final : public detail::Waiter {
                                              Where where);
   void make_room();
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
+  void explain(LaunchPlan& plan);
   void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
                    bool inline_if_ready);
   bool data_in_place(std::span<const PlannedArgument> arguments);

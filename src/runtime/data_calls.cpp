@@ -69,9 +69,9 @@ void ContextImpl::destroy(const AnyPartition& partition, Where where) {
     key = call_key(Signature::Call::destroy, {}, {}, where);
     key.insert(key.end(), {tree.uid(), partition.index});
   }
-  if (tracing_ == nullptr || !tracing_->replay_call(key)) {
+  if (tracing_ == nullptr || !tracing_->replay_call({key, "destroy", where})) {
     note_call(signature.token());
-    if (tracing_ != nullptr) tracing_->called(key, signature.token(), {}, {});
+    if (tracing_ != nullptr) tracing_->called({key, "destroy", where}, signature.token(), {}, {});
   }
   forget(tree, tree.destroy_partition(partition.index));
 }
@@ -131,7 +131,7 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   std::vector<std::uint64_t> key;
   if (tracing_ != nullptr) {
     key = call_key(Signature::Call::fill, {&region}, {&field}, where);
-    if (tracing_->replay_fill(key, value)) return lend(state, Privilege::write);
+    if (tracing_->replay_fill({key, "fill", where}, value)) return lend(state, Privilege::write);
   }
   Signature signature(Signature::Call::fill);
   signature.add(region);
@@ -140,7 +140,8 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   lend(state, Privilege::write);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   analysis_.fill(state, state.footprint(points), value);
-  if (tracing_ != nullptr) tracing_->called(key, signature.token(), {&state}, {&region});
+  if (tracing_ != nullptr)
+    tracing_->called({key, "fill", where}, signature.token(), {&state}, {&region});
 }
 
 // As make_key does for a launch.
@@ -188,7 +189,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   if (tracing_ != nullptr) {
     key =
         call_key(Signature::Call::copy, {&source, &target}, {&source_field, &target_field}, where);
-    if (tracing_->replay_call(key)) {
+    if (tracing_->replay_call({key, "copy", where})) {
       lend(from, Privilege::read);
       return lend(to, Privilege::write);
     }
@@ -201,7 +202,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   note_call(signature.token());
   if (&from == &to || points->empty()) {  // the values are there already
     if (tracing_ != nullptr)
-      tracing_->called(key, signature.token(), {&from, &to}, {&source, &target});
+      tracing_->called({key, "copy", where}, signature.token(), {&from, &to}, {&source, &target});
     return;
   }
   lend(from, Privilege::read);
@@ -218,7 +219,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   analysis_.copy_field(from, from.passing_footprint(points), source_instance, to,
                        to.footprint(points), target_instance, origin);
   if (tracing_ != nullptr)
-    tracing_->called(key, signature.token(), {&from, &to}, {&source, &target});
+    tracing_->called({key, "copy", where}, signature.token(), {&from, &to}, {&source, &target});
   if (!from.crowded()) return;
   if (tracing_ != nullptr) tracing_->untraceable("pieces were put together again");
   analysis_.forget_complete(from);

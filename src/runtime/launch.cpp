@@ -8,6 +8,7 @@
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/explanation.hpp"
 #include "runtime/task_execution.hpp"
 #include "runtime/timeline_listener.hpp"
 
@@ -191,9 +192,16 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
     if (!grants_.empty()) lend(plan, nullptr);
     throw;
   }
+  if (runtime_.explanation() != nullptr) [[unlikely]]
+    explain(plan);
   if (!grants_.empty()) [[unlikely]]
     lend(plan, result.state());
   return result;
+}
+
+void ContextImpl::explain(LaunchPlan& plan) {
+  runtime_.explanation()->launched(
+      plan, tracing_ != nullptr ? tracing_->why_analysed() : "no trace was open");
 }
 
 void ContextImpl::choose_instance(LaunchPlan& plan, PlannedArgument& argument,

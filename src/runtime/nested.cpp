@@ -4,6 +4,7 @@
 #include "data/set_algebra.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/explanation.hpp"
 
 namespace refrain::runtime {
 
@@ -18,6 +19,8 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
                 runtime_.graph_log()),
       forest_(data::Forest::nested_in(parent.forest_)) {
   scope_.reclaim = reclaim;
+  if (Explanation* explanation = runtime_.explanation())
+    explanation->waits().opened(identity_, id_);
   for (std::size_t i = 0; i < record.plan->requirements.size(); ++i)
     grants_.push_back(make_grant(*record.plan, payload, i));
 }

@@ -60,10 +60,12 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
   const ResultType type{op.type->size, op.type->alignment, nullptr};
   AnyFuture result(detail::FutureState::make(futures_, type, identity_));
   std::vector<std::uint64_t> key;
+  detail::FutureState* const given = values.state();
   if (tracing_ != nullptr) {
     key = call_key(Signature::Call::reduce, {}, {}, where);
     key.push_back(reinterpret_cast<std::uint64_t>(&op));
-    if (tracing_->replay_reduction(key, {values, result, &op})) {
+    if (tracing_->replay_reduction({key, "reduce", where, nullptr, {&given, 1}},
+                                   {values, result, &op})) {
       note_reduction(values, result);
       return result;
     }
@@ -84,7 +86,8 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
   analysis::Edges edges = analysis_.edges_to(node);
   depend_on(edges, *values.state());
   analysis_.publish(edges);
-  if (tracing_ != nullptr) tracing_->reduced(key, signature.token(), *values.state());
+  if (tracing_ != nullptr)
+    tracing_->reduced({key, "reduce", where, nullptr, {&given, 1}}, signature.token());
   return result;
 }
 

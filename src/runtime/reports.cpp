@@ -10,6 +10,7 @@
 #include "profile/clock.hpp"
 #include "profile/timeline.hpp"
 #include "refrain/error.hpp"
+#include "runtime/explanation.hpp"
 #include "runtime/future_state.hpp"
 #include "runtime/graph_file.hpp"
 #include "runtime/report_file.hpp"
@@ -49,6 +50,14 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     recordings_ = std::make_unique<ReportFile>(options.graph_calculus, "recordings of traces");
     runtime.set_recordings_file(recordings_.get());
   }
+  if (!options.explain.empty()) {
+    check_writable("explain", options.explain + ".txt");
+    check_writable("explain", options.explain + ".json");
+    explanation_ = std::make_unique<Explanation>(graph_.get(), listener_.get());
+    runtime.set_explanation(explanation_.get());
+    runtime.set_graph_log(&explanation_->waits());
+    runtime.executor().set_listener(&explanation_->waits());
+  }
 }
 
 Reports::~Reports() = default;
@@ -66,6 +75,12 @@ void Reports::write() {
   if (timeline_) attempt([this] { timeline_->write(runtime_.options().timeline); });
   if (graph_) attempt([this] { graph_->close(); });
   if (recordings_) attempt([this] { recordings_->close(); });
+  if (explanation_) {
+    attempt([this] {
+      write_explanation(explanation_->told(std::string(runtime_.mapper().name())),
+                        runtime_.machine(), runtime_.options().explain);
+    });
+  }
   if (runtime_.options().stats) attempt([this] { write_statistics(); });
   if (!faults.empty()) throw Error(faults);
 }

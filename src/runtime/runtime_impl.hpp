@@ -22,6 +22,7 @@
 namespace refrain::runtime {
 
 class ContextImpl;
+class Explanation;
 class ReportFile;
 class Reports;
 class TimelineListener;
@@ -72,6 +73,10 @@ class RuntimeImpl {
   void set_token_log(std::vector<std::uint64_t>* log) { token_log_ = log; }
   [[nodiscard]] std::vector<std::uint64_t>* token_log() const { return token_log_; }
 
+  /// Told what is replayed, and why not the rest; null: nobody. Before run().
+  void set_explanation(Explanation* explanation) { explanation_ = explanation; }
+  [[nodiscard]] Explanation* explanation() const { return explanation_; }
+
   /// A number for a nested context; the program's is 0.
   std::uint64_t next_context_id() {
     return context_ids_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -96,6 +101,7 @@ class RuntimeImpl {
   TimelineListener* timeline_ = nullptr;
   const bool times_launches_ = options_.stats || !options_.timeline.empty();
   std::vector<std::uint64_t>* token_log_ = nullptr;
+  Explanation* explanation_ = nullptr;
   std::atomic<std::uint64_t> context_ids_{0};
   std::unique_ptr<Reports> reports_;
   ContextImpl* program_ = nullptr;  ///< while run() runs

@@ -7,6 +7,7 @@
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/explanation.hpp"
 #include "runtime/recording_text.hpp"
 #include "runtime/report_file.hpp"
 #include "runtime/timeline_listener.hpp"
@@ -24,7 +25,10 @@ std::string mark(const char* call, const std::string& trace, std::source_locatio
 }  // namespace
 
 Tracing::Tracing(ContextImpl& context)
-    : context_(context), enabled_(context.runtime().options().tracing) {}
+    : context_(context),
+      enabled_(context.runtime().options().tracing),
+      mark_(context.parent_ == nullptr ? "the context of the program"
+                                       : "the context of " + context.task_name_) {}
 Tracing::~Tracing() = default;
 
 // --- marks -------------------------------------------------------------------------------------------
@@ -37,29 +41,54 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
   open_ = trace.id();
   open_name_ = trace.name();
   opened_at_ = where;
+  mark_.begin(open_, where);
   parted_ = nullptr;
+  occurrence_ = {};
+  occurrence_.watched = required_.contain(open_) || context_.runtime_.explanation() != nullptr;
   if (enabled_) fork_ = &names_[open_];
 }
 
 void Tracing::end(const Trace& trace, std::source_location where) {
   if (open_ == 0)
     throw UsageError(mark("end_trace", trace.name(), where) +
-                     ": no trace has been begun in this context");
+                     ": no trace has been begun in this context" +
+                     OpenTrace::elsewhere(trace.id()));
   if (open_ != trace.id())
     throw UsageError(mark("end_trace", trace.name(), where) + ": the trace that is open is '" +
-                     open_name_ + "', begun at " + to_string(opened_at_));
+                     open_name_ + "', begun at " + to_string(opened_at_) +
+                     OpenTrace::elsewhere(trace.id()));
   close_trace();
+  if (enabled_ && required_.contain(trace.id()))
+    required_.judge(trace, occurrence_, opened_at_, where);
+}
+
+void Tracing::leave_trace(const Trace& trace) {
+  if (open_ == trace.id()) close_trace();
+}
+
+void Tracing::require_replay(const Trace& trace, std::source_location where) {
+  if (open_ == trace.id())
+    throw UsageError(mark("require_replay", trace.name(), where) + ": the trace, begun at " +
+                     to_string(opened_at_) + ", is open; say so before it begins");
+  required_.require(trace, where);
 }
 
 void Tracing::close_trace() {
-  finish_recording();
-  if (following_) show_end(profile::Category::replaying, step_);
+  finish_recording("the trace ended there");
+  if (following_) {
+    show_end(profile::Category::replaying, step_);
+    note_replayed_calls();
+  }
+  if (Explanation* explanation = context_.runtime_.explanation(); explanation && open_ != 0)
+    explanation->occurred(open_, open_name_, opened_at_, occurrence_);
+  mark_.end();
   open_ = 0;
   fork_ = nullptr;
   unfollow();
 }
 
 void Tracing::close() {
+  mark_.abandon();
   close_trace();
   catch_up();
 }
@@ -79,29 +108,29 @@ void Tracing::show_end(profile::Category what, std::size_t calls) {
 
 // --- which segment -----------------------------------------------------------------------------------
 
-bool Tracing::next_is(const Segment& segment, Index step, Key key, const Given& given) {
+bool Tracing::next_is(const Segment& segment, Index step, const TracedCall& made) {
   const ReplayedTrace& trace = *segment.trace;
   if (step >= trace.steps()) return false;
   const RecordedCall& call = *trace.calls()[step];
-  if (!std::ranges::equal(call.key, key)) return false;
-  if (call.has_values != given.values) return false;
+  if (!std::ranges::equal(call.key, made.key)) return false;
+  if (call.has_values != made.has_values) return false;
   if (call.makers.empty()) return true;
   // Futures: those that the trace makes must be made by the same operations as then.
   if (step == 0 || !following_) {
     return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
   }
-  return makers_of(given.futures, replay_->base, trace.recording().steps[step - 1].operations) ==
+  return makers_of(made.futures, replay_->base, trace.recording().steps[step - 1].operations) ==
          call.makers;
 }
 
 // Whether the call is the next one of a segment; then `step_` is its place there. Otherwise it is to be
 // analysed; outside of traces a chain may still have to be left.
-bool Tracing::step_to(Key key, const Given& given) {
+bool Tracing::step_to(const TracedCall& call) {
   if (following_) {
-    if (next_is(*chain_, step_, key, given)) return true;
+    if (next_is(*chain_, step_, call)) return true;
     part();
   }
-  return fork_ != nullptr && recorder_ == nullptr && select(key, given);
+  return fork_ != nullptr && recorder_ == nullptr && select(call);
 }
 
 void Tracing::make_way(const LaunchPlan& plan) {
@@ -134,16 +163,18 @@ void Tracing::part() {
   Segment& segment = *chain_;
   const Index step = step_;
   show_end(profile::Category::replaying, step);
+  note_replayed_calls();
   unfollow();
   catch_up();
   parted_ = &segment;
+  parted_at_ = step;
   fork_ = &segment.forks[step];
 }
 
-bool Tracing::select(Key key, const Given& given) {
+bool Tracing::select(const TracedCall& call) {
   // The segment that has just been replayed, once more: nothing needs to be looked at.
   if (chain_ != nullptr && step_ == chain_->trace->steps() &&
-      chain_->trace->recording().idempotent && next_is(*chain_, 0, key, given) &&
+      chain_->trace->recording().idempotent && next_is(*chain_, 0, call) &&
       std::ranges::find(fork_->segments, chain_, &std::unique_ptr<Segment>::get) !=
           fork_->segments.end()) {
     start(*chain_, true);
@@ -154,7 +185,7 @@ bool Tracing::select(Key key, const Given& given) {
   Segment* best = nullptr;
   bool same_call = false;
   for (const auto& segment : fork_->segments) {
-    if (segment->trace->recording().stale() || !next_is(*segment, 0, key, given)) continue;
+    if (segment->trace->recording().stale() || !next_is(*segment, 0, call)) continue;
     same_call = true;
     if (best != nullptr && best->last_used > segment->last_used) continue;
     if (segment->trace->recording().holds()) best = segment.get();
@@ -164,6 +195,7 @@ bool Tracing::select(Key key, const Given& given) {
     return true;
   }
   if (same_call) ++counters_.preconditions_failed;
+  if (occurrence_.watched) occurrence_.add(why_not(call));
   if (fork_->pause > 0) --fork_->pause;
   else start_recording();
   return false;
@@ -176,8 +208,44 @@ void Tracing::drop_stale(Fork& fork) {
     if (!segment.trace->recording().stale() || !at_rest(segment)) continue;
     fork.patience = segment.replayed ? 0 : std::min(2 * fork.patience + 1, kMostPatience);
     fork.pause = fork.patience;
+    fork.lost = stale(segment.trace->recording());
     drop(segment);
   }
+}
+
+/// Why the call is not replayed, at `fork_`.
+Reason Tracing::why_not(const TracedCall& call) {
+  const Segment* latest = nullptr;
+  for (const auto& segment : fork_->segments) {
+    const trace::Recording& recording = segment->trace->recording();
+    if (recording.stale()) return stale(recording);
+    if (next_is(*segment, 0, call)) return other_state(recording, context_.runtime_.machine());
+    if (latest == nullptr || segment->last_used > latest->last_used) latest = segment.get();
+  }
+  if (!fork_->lost.text.empty()) {
+    Reason lost = fork_->lost;
+    if (fork_->pause > 0) lost.text += " before it was of use, so fewer are made";
+    return lost;
+  }
+  if (parted_ != nullptr && parted_at_ < parted_->trace->steps())
+    return other_call(*parted_->trace->calls()[parted_at_], call);
+  if (latest != nullptr) return other_call(*latest->trace->calls()[0], call);
+  if (parted_ != nullptr) return beyond_the_end(parted_->ended_by, call);
+  return {"it was recorded for the first time", true};
+}
+
+std::string Tracing::why_analysed() const {
+  if (open_ == 0) return "no trace was open";
+  if (!enabled_) return "--refrain:tracing is off";
+  return occurrence_.why();
+}
+
+/// The trace leaves off following the chain's segment.
+void Tracing::note_replayed_calls() {
+  if (!occurrence_.watched) return;
+  const ReplayedTrace& trace = *chain_->trace;
+  if (step_ == trace.steps()) return occurrence_.sequence.add(chain_->sequence);
+  for (Index step = 0; step < step_; ++step) occurrence_.sequence.add(trace.calls()[step]->token);
 }
 
 /// Nothing of it is in flight, nor of what begins in it.
@@ -203,6 +271,7 @@ void Tracing::start(Segment& segment, bool carried) {
   ReplayedTrace& trace = *segment.trace;
   segment.last_used = ++clock_;
   segment.replayed = true;
+  occurrence_.replayed = true;
   carried_ = carried;
   before_noted_ = std::exchange(noted_, false);
   if (carried) {
@@ -285,7 +354,7 @@ void Tracing::note_whole() {
 }
 
 bool Tracing::replay_launch(const LaunchRequest& request, Key key, AnyFuture& result) {
-  if (!step_to(key, Given::to(request))) return false;
+  if (!step_to(TracedCall::of(request, key))) return false;
   take_launch(request, result);
   prepare_fills();
   issue_step();
@@ -296,6 +365,8 @@ void Tracing::take_launch(const LaunchRequest& request, AnyFuture& result) {
   ReplayedTrace& trace = *chain_->trace;
   LaunchPlan& plan = *trace.calls()[step_]->plan;
   context_.note_launch(plan);
+  if (Explanation* explanation = context_.runtime_.explanation()) [[unlikely]]
+    explanation->launched(plan, "");
   if (LaunchRecord* record = trace.record(*replay_, step_)) {
     if (plan.points.empty()) {
       result = context_.make_result(plan, request);
@@ -338,31 +409,30 @@ void Tracing::take_futures(std::span<detail::FutureState* const> futures, Index 
   }
 }
 
-bool Tracing::replay_fill(Key key, const ReplayValues::Fill& value) {
-  if (!step_to(key, {})) return leave();
+bool Tracing::replay_fill(const TracedCall& call, const ReplayValues::Fill& value) {
+  if (!step_to(call)) return leave();
   chain_->trace->values(*replay_).step_fills[step_] = value;
   context_.note_call(chain_->trace->calls()[step_]->token);
   issue_step();
   return true;
 }
 
-bool Tracing::replay_call(Key key) {
-  if (!step_to(key, {})) return leave();
+bool Tracing::replay_call(const TracedCall& call) {
+  if (!step_to(call)) return leave();
   context_.note_call(chain_->trace->calls()[step_]->token);
   prepare_fills();
   issue_step();
   return true;
 }
 
-bool Tracing::replay_reduction(Key key, FutureReduction reduction) {
-  detail::FutureState* const values = reduction.values.state();
-  if (!step_to(key, {false, {&values, 1}})) return leave();
+bool Tracing::replay_reduction(const TracedCall& call, FutureReduction reduction) {
+  if (!step_to(call)) return leave();
   ReplayedTrace& trace = *chain_->trace;
   context_.note_call(trace.calls()[step_]->token);
   const Index operation = trace.first_of(step_);
   reduction.result.state()->set_producer(0,
                                          context_.scope_.complete_ref(replay_->base + operation));
-  take_futures({&values, 1}, operation);
+  take_futures(call.futures, operation);
   trace.reduction(*replay_, step_) = std::move(reduction);
   issue_step();
   return true;
@@ -512,20 +582,30 @@ void Tracing::start_recording() {
   calls_.clear();
 }
 
-void Tracing::untraceable(const char*) {
+void Tracing::untraceable(const char* what) {
   settle();
-  finish_recording();
+  finish_recording(what);
 }
 
-void Tracing::finish_recording() {
+void Tracing::finish_recording(const char* ended_by) {
   if (recorder_ == nullptr) return;
   show_end(profile::Category::recording, calls_.size());
   context_.analysis_.set_state_log(nullptr);
   const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
-  if (recorder->fault() != nullptr || recorder->operations() == 0) return;
-  if (calls_.empty()) return;
+  if (recorder->fault() != nullptr) {
+    fork_->lost = {std::string("a recording was given up: ") + recorder->fault()};
+  } else if (recorder->operations() == 0) {
+    fork_->lost = {std::string("there was no operation to record: ") + ended_by};
+  } else {
+    keep_recording(*recorder, ended_by);
+  }
+}
+
+void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
   auto segment = std::make_unique<Segment>();
-  segment->trace = std::make_unique<ReplayedTrace>(context_, recorder->finish(), std::move(calls_),
+  segment->ended_by = ended_by;
+  for (const auto& call : calls_) segment->sequence.add(call->token);
+  segment->trace = std::make_unique<ReplayedTrace>(context_, recorder.finish(), std::move(calls_),
                                                    context_.runtime_.options().trace_optimize);
   segment->parent = parted_;
   segment->home = fork_;
@@ -539,18 +619,19 @@ void Tracing::finish_recording() {
     file->append(text.str());
   }
   ++counters_.recordings;
+  if (Explanation* explanation = context_.runtime_.explanation())
+    explanation->recorded(open_, ended_by);
   all_.push_back(segment.get());
+  fork_->lost = {};
   parted_ = fork_->segments.emplace_back(std::move(segment)).get();
-  fork_ = &parted_->forks[parted_->trace->steps()];
+  parted_at_ = parted_->trace->steps();
+  fork_ = &parted_->forks[parted_at_];
   drop_surplus();
 }
 
 /// How many calls of the trace come before what begins here.
 std::size_t Tracing::calls_before_fork() const {
-  if (parted_ == nullptr) return 0;
-  const auto here = std::ranges::find_if(
-      parted_->forks, [this](const auto& fork) { return &fork.second == fork_; });
-  return parted_->calls_before + here->first;
+  return parted_ == nullptr ? 0 : parted_->calls_before + parted_at_;
 }
 
 void Tracing::print(std::ostream& out, const Segment& segment) const {
@@ -589,6 +670,9 @@ void Tracing::drop_surplus() {
       if (oldest == nullptr || segment->last_used < oldest->last_used) oldest = segment;
     }
     if (oldest == nullptr) return;
+    oldest->home->lost = {
+        "what was recorded was dropped: the recordings of this context take more "
+        "than --refrain:trace-memory"};
     drop(*oldest);
   }
 }
@@ -609,9 +693,11 @@ std::vector<Index> Tracing::makers_of(std::span<detail::FutureState* const> futu
 }
 
 void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
+  occurrence_.note_analysed(plan.token);
   if (recorder_ == nullptr) return;
   auto call = std::make_shared<RecordedCall>();
   call->key = plan.key;
+  call->info = &plan.info;
   call->plan = &plan;
   call->token = plan.token;
   call->has_values = request.value_ops != nullptr;
@@ -624,7 +710,8 @@ void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
 void Tracing::add(std::shared_ptr<RecordedCall> call) {
   calls_.push_back(std::move(call));
   recorder_->step();
-  if (recorder_->operations() >= context_.runtime().options().trace_length) finish_recording();
+  if (recorder_->operations() >= context_.runtime().options().trace_length)
+    finish_recording("it reached --refrain:trace-length");
 }
 
 void Tracing::note_uses(const LaunchPlan& plan) {
@@ -632,27 +719,30 @@ void Tracing::note_uses(const LaunchPlan& plan) {
   for (const LaunchPlan::Tree& used : plan.trees) recorder_->uses(*used.tree, used.uid);
 }
 
-void Tracing::called(Key key, std::uint64_t token,
+void Tracing::called(const TracedCall& made, std::uint64_t token,
                      std::initializer_list<analysis::FieldState*> fields,
                      std::initializer_list<const AnyRegion*> regions) {
+  occurrence_.note_analysed(token);
   if (recorder_ == nullptr) return;
   for (analysis::FieldState* field : fields) recorder_->uses(*field);
   for (const AnyRegion* region : regions)
     if (region->tree->in(context_.forest_)) recorder_->uses(*region->tree, region->tree->uid());
   auto call = std::make_shared<RecordedCall>();
-  call->key.assign(key.begin(), key.end());
+  call->key.assign(made.key.begin(), made.key.end());
+  call->info = &context_.info_for(made.name, made.where);
   call->token = token;
   add(std::move(call));
 }
 
-void Tracing::reduced(Key key, std::uint64_t token, detail::FutureState& values) {
+void Tracing::reduced(const TracedCall& made, std::uint64_t token) {
+  occurrence_.note_analysed(token);
   if (recorder_ == nullptr) return;
-  detail::FutureState* const given = &values;
   auto call = std::make_shared<RecordedCall>();
-  call->key.assign(key.begin(), key.end());
+  call->key.assign(made.key.begin(), made.key.end());
+  call->info = &context_.info_for(made.name, made.where);
   call->token = token;
   call->wants_result = true;
-  call->makers = makers_of({&given, 1}, first_seq_, recorder_->operations());
+  call->makers = makers_of(made.futures, first_seq_, recorder_->operations());
   add(std::move(call));
 }
 
@@ -668,6 +758,15 @@ void ContextImpl::end_trace(const Trace& trace, Where where) {
 
 void ContextImpl::print_recordings(std::ostream& out) const {
   if (tracing_ != nullptr) tracing_->print(out);
+}
+
+void ContextImpl::leave_trace(const Trace& trace) {
+  if (tracing_ != nullptr) tracing_->leave_trace(trace);
+}
+
+void ContextImpl::require_replay(const Trace& trace, Where where) {
+  if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(*this);
+  tracing_->require_replay(trace, where);
 }
 
 }  // namespace refrain::runtime

@@ -27,7 +27,10 @@
 #include "profile/timeline.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/trace.hpp"
+#include "runtime/occurrence.hpp"
+#include "runtime/open_traces.hpp"
 #include "runtime/replayed_trace.hpp"
+#include "runtime/required_replays.hpp"
 #include "runtime/trace_counters.hpp"
 #include "trace/bring_forward.hpp"
 #include "trace/recorder.hpp"
@@ -42,9 +45,13 @@ class Tracing {
   ~Tracing();  ///< after end()
   Tracing(const Tracing&) = delete;
 
-  /// Throw UsageError when a trace is open, or this one is not.
+  /// Throw UsageError when a trace is open, or this one is not; end() also when it had to be replayed.
   void begin(const Trace& trace, std::source_location where);
   void end(const Trace& trace, std::source_location where);
+  /// The same on the way of an exception: silent.
+  void leave_trace(const Trace& trace);
+  /// Context::require_replay.
+  void require_replay(const Trace& trace, std::source_location where);
   /// The context ends, or its body has thrown: no trace is open any more, and the state is up to date.
   void close();
 
@@ -56,21 +63,20 @@ class Tracing {
   /// Before a launch with this key is analysed. True: it was replayed, `result` is its future.
   bool replay_launch(const LaunchRequest& request, std::span<const std::uint64_t> key,
                      AnyFuture& result);
-  bool replay_fill(std::span<const std::uint64_t> key, const ReplayValues::Fill& value);
+  bool replay_fill(const TracedCall& call, const ReplayValues::Fill& value);
   /// A call with nothing of its own: a copy, or the end of a partition.
-  bool replay_call(std::span<const std::uint64_t> key);
-  bool replay_reduction(std::span<const std::uint64_t> key, FutureReduction reduction);
+  bool replay_call(const TracedCall& call);
+  bool replay_reduction(const TracedCall& call, FutureReduction reduction);
   /// Before a launch is analysed that was not replayed: brings the state up to date, unless the launch passes
   /// by the chain, which may then go on after it.
   void make_way(const LaunchPlan& plan);
   /// After it was analysed.
   void launched(LaunchPlan& plan, const LaunchRequest& request);
-  void called(std::span<const std::uint64_t> key, std::uint64_t token,
+  void called(const TracedCall& call, std::uint64_t token,
               std::initializer_list<analysis::FieldState*> fields,
               std::initializer_list<const AnyRegion*> regions);
-  void reduced(std::span<const std::uint64_t> key, std::uint64_t token,
-               detail::FutureState& values);
-  /// Before a call that cannot be traced: the segment ends here.
+  void reduced(const TracedCall& call, std::uint64_t token);
+  /// Before a call that cannot be traced: the segment ends here. `what`: a sentence's end.
   void untraceable(const char* what);
   /// Brings the analysis' state up to date. A trace in the middle of a replay goes on with another segment.
   void settle();
@@ -82,6 +88,8 @@ class Tracing {
   [[nodiscard]] bool following() const { return following_; }
   /// Writes all recordings that are of use now, in graph calculus.
   void print(std::ostream& out) const;
+  /// Why calls are analysed now. With --refrain:explain.
+  [[nodiscard]] std::string why_analysed() const;
 
   [[nodiscard]] const TraceCounters& counters() const { return counters_; }
   /// Of all that is recorded.
@@ -92,6 +100,7 @@ class Tracing {
   /// A place where segments begin.
   struct Fork {
     std::vector<std::unique_ptr<Segment>> segments;
+    Reason lost;  ///< why the one recorded last is not there; no text: it is, or there was none
     /// Where what is recorded goes stale before it is of use, the analysis is left alone for a while.
     std::uint32_t patience = 0, pause = 0;
   };
@@ -101,6 +110,8 @@ class Tracing {
         nullptr;  ///< where it begins there is a fork; null: at the beginning of the trace
     Fork* home = nullptr;
     bool replayed = false;
+    const char* ended_by = "";           ///< why it was recorded no further
+    CallSequence sequence;               ///< of its calls
     std::map<trace::Index, Fork> forks;  ///< by the number of its calls made before
     std::uint64_t last_used = 0;
     // For people: of which trace, begun where, and how many of its calls come before.
@@ -109,14 +120,6 @@ class Tracing {
     std::size_t calls_before = 0;
   };
   using Key = std::span<const std::uint64_t>;
-  /// What a call is given beside what its key says.
-  struct Given {
-    bool values = false;
-    std::span<detail::FutureState* const> futures{};
-    static Given to(const LaunchRequest& request) {
-      return {request.value_ops != nullptr, request.futures};
-    }
-  };
 
   void close_trace();
   void catch_up();
@@ -126,11 +129,13 @@ class Tracing {
   void show_end(profile::Category what, std::size_t calls);
 
   // Which segment.
-  bool step_to(Key key, const Given& given);
-  bool next_is(const Segment& segment, trace::Index step, Key key, const Given& given);
-  bool select(Key key, const Given& given);
+  bool step_to(const TracedCall& call);
+  bool next_is(const Segment& segment, trace::Index step, const TracedCall& call);
+  bool select(const TracedCall& call);
+  [[nodiscard]] Reason why_not(const TracedCall& call);
   void part();
   [[nodiscard]] bool passes_by(const LaunchPlan& plan) const;
+  void note_replayed_calls();
   void note_whole();
   void drop_stale(Fork& fork);
   void drop(Segment& segment);
@@ -156,9 +161,10 @@ class Tracing {
 
   // Recording one.
   void start_recording();
-  void finish_recording();
   [[nodiscard]] std::size_t calls_before_fork() const;
   void print(std::ostream& out, const Segment& segment) const;
+  void finish_recording(const char* ended_by);
+  void keep_recording(trace::Recorder& recorder, const char* ended_by);
   void note_uses(const LaunchPlan& plan);
   void add(std::shared_ptr<RecordedCall> call);
   std::vector<trace::Index> makers_of(std::span<detail::FutureState* const> futures,
@@ -172,8 +178,12 @@ class Tracing {
   std::uint64_t open_ = 0;  ///< Trace::id, 0: none
   std::string open_name_;
   std::source_location opened_at_;
+  OpenTrace mark_;  ///< the same, for other contexts
+  Occurrence occurrence_;
+  RequiredReplays required_;
   static constexpr std::uint32_t kMostPatience = 64;
-  Segment* parted_ = nullptr;  ///< whose fork `fork_` is, null at the beginning of a trace
+  Segment* parted_ = nullptr;   ///< whose fork `fork_` is, null at the beginning of a trace
+  trace::Index parted_at_ = 0;  ///< after so many of its calls
   Fork* fork_ =
       nullptr;  ///< open, and neither replaying nor recording: where the next segment begins
 

@@ -25,7 +25,8 @@ TEST(FlagErrors, UnknownFlag) {
             "argv: unknown flag '--refrain:worker'; did you mean 'workers'?");
   EXPECT_EQ(message_of({"--refrain:xyzzy=1"}),
             "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
-            "schedule, check, stats, timeline, graph, graph-calculus, tracing, trace-optimize, "
+            "schedule, check, stats, timeline, graph, graph-calculus, explain, tracing, "
+            "trace-optimize, "
             "trace-length, trace-memory, help");
 }
 

@@ -41,6 +41,22 @@ TEST(ReportErrors, AFullDiskForOneOfThem) {
                {"Refrain statistics", "the timeline cannot be written"});
 }
 
+TEST(ReportErrors, AnExplanationThatCannotBeWritten) {
+  Options options = small_machine();
+  options.explain = "/nowhere/why";
+  EXPECT_THROW(
+      {
+        try {
+          const Runtime runtime(options);
+        } catch (const Error& error) {
+          expect_words(error.what(), {"--refrain:explain", "cannot write the file",
+                                      "'/nowhere/why.txt'", "No such file"});
+          throw;
+        }
+      },
+      Error);
+}
+
 Options full_disk() {
   Options options = small_machine();
   options.graph = "/dev/full";

@@ -101,7 +101,7 @@ TEST(Options, HelpIsSeenAndStaysForTheProgram) {
 TEST(Options, HelpListsEveryFlag) {
   const std::string help = flags_help();
   for (const char* name : {"workers", "window", "machine", "mapper", "schedule", "check", "stats",
-                           "timeline", "graph", "graph-calculus", "help"})
+                           "timeline", "graph", "graph-calculus", "explain", "help"})
     EXPECT_NE(help.find("--refrain:" + std::string(name)), std::string::npos) << name;
 }
 

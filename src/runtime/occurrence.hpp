@@ -1,0 +1,64 @@
+#pragma once
+// One occurrence of a trace, from begin_trace to end_trace: what was replayed of it, and why not the rest.
+//
+// Owner: the context's thread.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/replay_reasons.hpp"
+
+namespace refrain::runtime {
+
+/// Names a sequence of calls by their tokens. Of two, one after the other, it follows from theirs.
+struct CallSequence {
+  static constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15ull;
+  std::uint64_t hash = 0, factor = 1;
+
+  void add(std::uint64_t token) { add({token, kBase}); }
+  void add(const CallSequence& later) {
+    hash = hash * later.factor + later.hash;
+    factor *= later.factor;
+  }
+};
+
+class Occurrence {
+ public:
+  bool watched = false;        ///< somebody wants to know why calls are not replayed
+  bool replayed = false;       ///< calls were
+  std::uint64_t analysed = 0;  ///< calls
+  CallSequence sequence;
+  std::vector<Reason> reasons;  ///< each once
+  /// Where another call was recorded, and this one was the same but for the objects that it names.
+  bool renamed = false;
+
+  void note_analysed(std::uint64_t token) {
+    ++analysed;
+    sequence.add(token);
+    renamed |= token == expected_;
+    expected_ = 0;
+  }
+  /// From here on calls are analysed.
+  void add(Reason reason) {
+    expected_ = reason.expected;
+    why_ = reason.text;
+    if (std::ranges::find(reasons, reason.text, &Reason::text) == reasons.end())
+      reasons.push_back(std::move(reason));
+  }
+  /// The reason that was added last.
+  [[nodiscard]] const std::string& why() const { return why_; }
+  [[nodiscard]] bool whole() const { return analysed == 0; }
+  /// Whether there may be no reason any more when the same calls are made again.
+  [[nodiscard]] bool may_settle() const {
+    return !renamed && std::ranges::all_of(reasons, &Reason::may_settle);
+  }
+
+ private:
+  std::string why_;
+  std::uint64_t expected_ =
+      0;  ///< token of the call that was recorded where the next one is analysed
+};
+
+}  // namespace refrain::runtime

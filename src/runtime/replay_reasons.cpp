@@ -1,0 +1,108 @@
+#include "runtime/replay_reasons.hpp"
+
+#include <algorithm>
+
+#include "analysis/field_state.hpp"
+#include "base/assert.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+std::string name_of(const RecordedCall& call) {
+  if (call.plan != nullptr) return exec::launch_name(call.info->name, call.info->where);
+  return call.info->name + " at " + to_string(call.info->where);
+}
+
+std::string name_of(const TracedCall& call) {
+  return call.request != nullptr ? launch_name(*call.request)
+                                 : call.name + (" at " + to_string(call.where));
+}
+
+std::string argument_of(const LaunchRequest& request, std::size_t i) {
+  const Requirement& requirement = request.requirements[i];
+  const bool partitioned = requirement.partition.tree != nullptr;
+  return "argument " + std::to_string(i) + ", now " +
+         (partitioned ? requirement.partition.name() : requirement.region.name()) + ", field '" +
+         std::string(requirement.field.name) + "'";
+}
+
+/// In what two launches differ whose task and source line are the same. ContextImpl::give_key says which word
+/// of a key is what: five of the launch, its domain, and seven per argument.
+std::string difference(const RecordedCall& expected, const TracedCall& came) {
+  constexpr std::size_t kPriority = 2, kMapper = 3, kCounts = 4, kPerArgument = 7;
+  const LaunchRequest& request = *came.request;
+  if (std::ranges::equal(expected.key, came.key))
+    return expected.has_values == came.has_values ? "the calls that make its futures"
+                                                  : "whether it has by-value arguments";
+  // Of a mapper that is asked each time: the key is what it said.
+  if (expected.plan->number != 0) return "its arguments, or what the mapper said of it";
+  const auto at = static_cast<std::size_t>(std::ranges::mismatch(expected.key, came.key).in2 -
+                                           came.key.begin());
+  const std::size_t arguments = came.key.size() - kPerArgument * request.requirements.size();
+  if (at < kPriority) return "its task: another one of this name";
+  if (at == kPriority) return "its priority";
+  if (at == kMapper) return "its mapping: the mapper has forgotten what it said";
+  if (at == kCounts) return "the number of its arguments, or whether its future is kept";
+  if (at < arguments || at == came.key.size()) return "its domain";
+  return argument_of(request, (at - arguments) / kPerArgument);
+}
+
+std::string names_of(const trace::Instances& valid, const Machine& machine) {
+  std::string names;
+  for (const analysis::Instance* instance : valid)
+    names += (names.empty() ? "valid in " : " and ") + machine.memory(instance->memory).name +
+             " (room for " + data::to_string(*instance->space) + ")";
+  return names.empty() ? "valid nowhere" : names;
+}
+
+std::string describe(const trace::Place& place, const Machine& machine) {
+  trace::Instances now;
+  for (const analysis::Use& use : place.piece->uses)
+    if (use.valid) now.push_back(use.instance);
+  std::ranges::sort(now, {}, &analysis::Instance::number);
+  const auto state = [&](const trace::Instances& valid, bool pending) {
+    return names_of(valid, machine) + (pending ? ", a fill pending" : "");
+  };
+  return place.field->describe() + ", points " +
+         data::to_string(*place.field->points_of(*place.piece)) + ": expected " +
+         state(place.valid, place.pending) + ", found " + state(now, place.piece->fill != nullptr);
+}
+
+}  // namespace
+
+Reason other_call(const RecordedCall& expected, const TracedCall& came) {
+  const std::string before = name_of(expected), now = name_of(came);
+  if (before != now)
+    return {"another call: expected " + before + ", found " + now, true, expected.token};
+  return {"the call has changed: " + now + " differs in " +
+              (came.request != nullptr ? difference(expected, came) : "what it works on"),
+          true, expected.token};
+}
+
+Reason beyond_the_end(const std::string& ended_by, const TracedCall& came) {
+  return {"the recording ends before " + name_of(came) + ": " + ended_by, true};
+}
+
+Reason other_state(const trace::Recording& recording, const Machine& machine) {
+  const auto broken = std::ranges::find_if_not(recording.places, &trace::Place::holds);
+  REFRAIN_ASSERT(broken != recording.places.end(), "a precondition that does not hold says where");
+  return {"the data is not where it was when this was recorded: " + describe(*broken, machine),
+          true};
+}
+
+Reason stale(const trace::Recording& recording) {
+  const std::string begin = "what was recorded is stale: ";
+  for (const trace::Recording::Tree& used : recording.trees)
+    if (used.tree->uid() != used.uid) return {begin + "a region that it names was destroyed"};
+  for (const trace::FieldUsed& used : recording.fields) {
+    if (used.field->shape_epoch() != used.shape_epoch)
+      return {begin + used.field->describe() + " was cut into other pieces", true};
+    if (used.field->instance_epoch() != used.instance_epoch)
+      return {begin + "storage of " + used.field->describe() + " was given up, or came", true};
+  }
+  REFRAIN_ASSERT(false, "what is stale names something that has changed");
+}
+
+}  // namespace refrain::runtime

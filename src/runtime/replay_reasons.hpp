@@ -1,0 +1,30 @@
+#pragma once
+// Why a call was analysed that a trace might have replayed, in words. Made when that happens, and somebody
+// wants to know.
+
+#include <string>
+
+#include "refrain/machine.hpp"
+#include "runtime/recorded_call.hpp"
+#include "trace/recording.hpp"
+
+namespace refrain::runtime {
+
+struct Reason {
+  std::string text;
+  /// It need not come again when the same calls do: the data is not yet where the trace leaves it, or what
+  /// was recorded was something else.
+  bool may_settle = false;
+  std::uint64_t expected = 0;  ///< token of the call that was recorded instead; 0: there is none
+};
+
+/// Another call than the recorded one was made.
+Reason other_call(const RecordedCall& expected, const TracedCall& came);
+/// The recording ended before this call: `ended_by` says why.
+Reason beyond_the_end(const std::string& ended_by, const TracedCall& came);
+/// The precondition of the recording does not hold.
+Reason other_state(const trace::Recording& recording, const Machine& machine);
+/// The recording is stale.
+Reason stale(const trace::Recording& recording);
+
+}  // namespace refrain::runtime
