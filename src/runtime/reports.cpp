@@ -100,6 +100,7 @@ void Reports::write_statistics() const {
   s.stolen = executed.stolen;
   s.sleeps = executed.sleeps;
   s.peak_resident = peak_resident_bytes();
+  s.recording_bytes = totals.traces.most_bytes;
   const std::size_t memories = machine.memories().size();
   for (std::size_t link = 0; link < totals.analysis.link_copies.size(); ++link) {
     if (totals.analysis.link_copies[link] == 0) continue;

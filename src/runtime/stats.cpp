@@ -33,6 +33,12 @@ double per_task(const Statistics& s) {
              : static_cast<double>(s.analysis_ns) / static_cast<double>(s.counters.tasks);
 }
 
+double replayed_share(const Statistics& s) {
+  return s.counters.tasks == 0 ? 0
+                               : static_cast<double>(s.counters.replayed_tasks) /
+                                     static_cast<double>(s.counters.tasks);
+}
+
 // Labels to the left, values to the right, both as wide as the widest.
 class Table {
  public:
@@ -75,12 +81,11 @@ void add_copies(Table& table, const Statistics& s) {
 
 void add_traces(Table& table, const Statistics& s) {
   if (s.counters.recordings == 0) return;
-  table.row("traces recorded", grouped(s.counters.recordings));
+  table.row("traces recorded", grouped(s.counters.recordings),
+            short_size(s.recording_bytes) + " at most in one context");
   table.row("traces replayed", grouped(s.counters.replays),
             grouped(s.counters.early_exits) + " more in part");
-  table.row("tasks replayed",
-            fmt::format("{:.1f} %", 100.0 * static_cast<double>(s.counters.replayed_tasks) /
-                                        static_cast<double>(s.counters.tasks)));
+  table.row("tasks replayed", fmt::format("{:.1f} %", 100 * replayed_share(s)));
   table.row("preconditions failed", grouped(s.counters.preconditions_failed));
   table.row("state caught up", grouped(s.counters.catch_ups));
 }
@@ -138,8 +143,10 @@ std::string to_json(const Statistics& s) {
                {"replays", s.counters.replays},
                {"early_exits", s.counters.early_exits},
                {"replayed_tasks", s.counters.replayed_tasks},
+               {"replayed_share", replayed_share(s)},
                {"preconditions_failed", s.counters.preconditions_failed},
                {"catch_ups", s.counters.catch_ups},
+               {"recording_bytes", s.recording_bytes},
                {"analysis_ns", s.analysis_ns},
                {"analysis_ns_per_task", per_task(s)},
                {"workers", s.workers},

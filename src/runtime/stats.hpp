@@ -36,7 +36,8 @@ struct Statistics {
   int workers = 0;        ///< threads beside the launching one
   double idle_share = 0;  ///< of the workers' time, 0 to 1
   std::uint64_t stolen = 0, sleeps = 0;
-  std::uint64_t peak_resident = 0;  ///< of the process
+  std::uint64_t peak_resident = 0;    ///< of the process
+  std::uint64_t recording_bytes = 0;  ///< most that the recordings of one context took
   std::vector<LinkTraffic> links;   ///< those that were used
   std::vector<MemoryUse> memories;
 };

@@ -90,6 +90,7 @@ void Tracing::close_trace() {
 void Tracing::close() {
   mark_.abandon();
   close_trace();
+  note_bytes();
   catch_up();
 }
 
@@ -627,6 +628,11 @@ void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
   parted_at_ = parted_->trace->steps();
   fork_ = &parted_->forks[parted_at_];
   drop_surplus();
+  note_bytes();
+}
+
+void Tracing::note_bytes() {
+  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, bytes());
 }
 
 /// How many calls of the trace come before what begins here.

@@ -141,6 +141,7 @@ class Tracing {
   void drop(Segment& segment);
   [[nodiscard]] static bool at_rest(Segment& segment);
   void drop_surplus();
+  void note_bytes();
 
   void unfollow() {
     following_ = false;

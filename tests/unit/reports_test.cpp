@@ -173,6 +173,31 @@ TEST_F(Reports, StatisticsForPeople) {
   EXPECT_NE(to_text({}).find("analysis per task       0 ns"), std::string::npos) << to_text({});
 }
 
+TEST_F(Reports, StatisticsOfTraces) {
+  Statistics s;
+  s.counters.tasks = 400;
+  s.counters.recordings = 2;
+  s.counters.replays = 1234;
+  s.counters.early_exits = 5;
+  s.counters.replayed_tasks = 300;
+  s.counters.preconditions_failed = 6;
+  s.counters.catch_ups = 7;
+  s.recording_bytes = 8 << 10;
+  const std::string text = to_text(s);
+  for (const char* row :
+       {"traces recorded                  2  8KiB at most in one context\n",
+        "traces replayed              1'234  5 more in part\n",
+        "tasks replayed              75.0 %\n", "preconditions failed             6\n",
+        "state caught up                  7\n"})
+    EXPECT_NE(text.find(row), std::string::npos) << row << "in\n" << text;
+  const std::string json = to_json(s);
+  const JsonFile file(json, "stats");
+  EXPECT_NEAR(file.root().at("replayed_share").as_number(), 0.75, 1e-9);
+  EXPECT_EQ(file.root().at("recording_bytes").as_integer(0, 1 << 20), 8 << 10);
+  s.counters.tasks = 0;  // a trace of copies alone
+  EXPECT_NE(to_text(s).find(" 0.0 %\n"), std::string::npos) << to_text(s);
+}
+
 TEST_F(Reports, StatisticsForPrograms) {
   report(example(), path_);
   const JsonFile file(text(), "stats");
