@@ -26,8 +26,7 @@ TEST(FlagErrors, UnknownFlag) {
   EXPECT_EQ(message_of({"--refrain:xyzzy=1"}),
             "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
             "schedule, check, stats, timeline, graph, graph-calculus, explain, tracing, "
-            "trace-optimize, "
-            "trace-length, trace-memory, help");
+            "trace-optimize, trace-length, trace-memory, help");
 }
 
 TEST(FlagErrors, BadValue) {
