@@ -8,12 +8,19 @@
 # share its cases among them (GoogleTest's shards).
 
 set(REFRAIN_TEST_SHARDS 4 CACHE STRING "Among how many ctest entries a test program's cases are shared")
+# Not for a build that changes from day to day: every test would be compiled again after each change of a public
+# header, and a file that forgot to include what it uses would not be found.
+option(REFRAIN_PRECOMPILE_TESTS "Parse once what nearly every test includes" OFF)
 set(REFRAIN_TEST_SECONDS "" CACHE STRING "Bound for each randomised test, in seconds; empty: in full")
 
 find_package(GTest REQUIRED)
 set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
 
 refrain_support_library(refrain_test_support ${tests_dir} GTest::gtest)
+if(REFRAIN_PRECOMPILE_TESTS)
+  target_precompile_headers(refrain_test_support PRIVATE <algorithm> <map> <random> <sstream> <gtest/gtest.h>
+    ${PROJECT_SOURCE_DIR}/include/refrain/refrain.hpp)
+endif()
 
 set(test_environment)
 if(REFRAIN_TEST_SECONDS)
@@ -30,6 +37,9 @@ function(refrain_test_program kind)
   set(target tests_${kind})
   refrain_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE refrain_test_support GTest::gtest_main)
+  if(REFRAIN_PRECOMPILE_TESTS)
+    target_precompile_headers(${target} REUSE_FROM refrain_test_support)
+  endif()
   add_dependencies(tests ${target})
   math(EXPR last "${REFRAIN_TEST_SHARDS} - 1")
   foreach(shard RANGE ${last})
