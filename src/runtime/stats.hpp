@@ -38,7 +38,7 @@ struct Statistics {
   std::uint64_t stolen = 0, sleeps = 0;
   std::uint64_t peak_resident = 0;    ///< of the process
   std::uint64_t recording_bytes = 0;  ///< most that the recordings of one context took
-  std::vector<LinkTraffic> links;   ///< those that were used
+  std::vector<LinkTraffic> links;     ///< those that were used
   std::vector<MemoryUse> memories;
 };
 

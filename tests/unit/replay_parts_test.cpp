@@ -17,6 +17,7 @@ TEST(Template, CarriedSuccessorsComeFirst) {
   operations[3].wakes = true;
   const Template::Edge inner[] = {{0, 1, EdgeKind::data}, {0, 2, EdgeKind::order}, {1, 2}};
   const Template::Edge carried[] = {{2, 0, EdgeKind::data}, {0, 0}};
+  for (int i : {0, 1, 2}) operations[i].plain = [](const void*) {};
   const Template recorded(operations, inner, carried, false);
   ASSERT_EQ(recorded.size(), 4U);
   EXPECT_TRUE(recorded.has_carried());
@@ -26,7 +27,7 @@ TEST(Template, CarriedSuccessorsComeFirst) {
   EXPECT_EQ(std::vector(recorded.heavy().begin(), recorded.heavy().end()),
             std::vector<std::uint32_t>{2});
   const TemplateNode& first = recorded.node(0);
-  EXPECT_EQ(first.carried, 1U);
+  EXPECT_EQ(first.carried(), 1U);
   EXPECT_EQ(first.inner, 2U);
   EXPECT_EQ(first.predecessors, 2U);
   EXPECT_EQ(recorded.inner_predecessors(0), 0U);
@@ -39,8 +40,9 @@ TEST(Template, CarriedSuccessorsComeFirst) {
   EXPECT_EQ(at[2].index(), 2U);
   EXPECT_TRUE(at[2].heavy());
   EXPECT_EQ(recorded.node(1).flags, 0);
+  EXPECT_EQ(recorded.node(1).head.index(), recorded.successors()[recorded.node(1).first].index());
   EXPECT_EQ(recorded.node(2).flags, kHeavy | kEnds);
-  EXPECT_EQ(recorded.node(3).flags, kWakes | kEnds);
+  EXPECT_EQ(recorded.node(3).flags, kWakes | kEnds | kAsks);
   EXPECT_EQ(recorded.node(3).predecessors, 1U);  // its guard
 }
 
