@@ -8,8 +8,7 @@
 # share its cases among them (GoogleTest's shards).
 
 set(REFRAIN_TEST_SHARDS 4 CACHE STRING "Among how many ctest entries a test program's cases are shared")
-# Not for a build that changes from day to day: every test would be compiled again after each change of a public
-# header, and a file that forgot to include what it uses would not be found.
+# The debug build goes without: it finds the file that forgot to include what it uses.
 option(REFRAIN_PRECOMPILE_TESTS "Parse once what nearly every test includes" OFF)
 set(REFRAIN_TEST_SECONDS "" CACHE STRING "Bound for each randomised test, in seconds; empty: in full")
 
@@ -17,10 +16,6 @@ find_package(GTest REQUIRED)
 set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
 
 refrain_support_library(refrain_test_support ${tests_dir} GTest::gtest)
-if(REFRAIN_PRECOMPILE_TESTS)
-  target_precompile_headers(refrain_test_support PRIVATE <algorithm> <map> <random> <sstream> <gtest/gtest.h>
-    ${PROJECT_SOURCE_DIR}/include/refrain/refrain.hpp)
-endif()
 
 set(test_environment)
 if(REFRAIN_TEST_SECONDS)
@@ -28,6 +23,20 @@ if(REFRAIN_TEST_SECONDS)
 endif()
 
 add_custom_target(tests)
+
+# The first test program parses the headers, the others read what it has made of them.
+function(refrain_precompile_test target)
+  get_property(first GLOBAL PROPERTY refrain_precompiled_test)
+  if(NOT REFRAIN_PRECOMPILE_TESTS)
+    return()
+  elseif(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    set_property(GLOBAL PROPERTY refrain_precompiled_test ${target})
+    target_precompile_headers(${target} PRIVATE <algorithm> <map> <random> <sstream> <gtest/gtest.h>
+      ${PROJECT_SOURCE_DIR}/include/refrain/refrain.hpp)
+  endif()
+endfunction()
 
 function(refrain_test_program kind)
   refrain_sources(sources ${tests_dir}/${kind})
@@ -37,9 +46,9 @@ function(refrain_test_program kind)
   set(target tests_${kind})
   refrain_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE refrain_test_support GTest::gtest_main)
-  if(REFRAIN_PRECOMPILE_TESTS)
-    target_precompile_headers(${target} REUSE_FROM refrain_test_support)
-  endif()
+  # A test runs its own code once or twice: what takes time is in the library and in support.
+  target_compile_options(${target} PRIVATE -Og)
+  refrain_precompile_test(${target})
   add_dependencies(tests ${target})
   math(EXPR last "${REFRAIN_TEST_SHARDS} - 1")
   foreach(shard RANGE ${last})
