@@ -13,7 +13,7 @@ namespace refrain::exec {
 namespace {
 
 /// So many tasks of a chain are named, each the child of the one before.
-constexpr int kLongestChain = 8;
+constexpr int kLongestNesting = 8;
 
 /// The error of an operation, called `who`, that threw `error`. A chain may be thousands of tasks long: of a
 /// long one the outermost and the innermost are told, and no exception holds all.
@@ -21,10 +21,10 @@ std::exception_ptr failed(const std::string& who, const std::exception_ptr& erro
   try {
     std::rethrow_exception(error);
   } catch (const TaskFailed& inner) {
-    if (inner.levels() <= kLongestChain)
+    if (inner.levels() <= kLongestNesting)
       return std::make_exception_ptr(
           TaskFailed(who + " failed: " + inner.what(), error, inner.levels() + 1));
-    const int between = inner.levels() - kLongestChain;
+    const int between = inner.levels() - kLongestNesting;
     return std::make_exception_ptr(TaskFailed(who + " failed: (" + std::to_string(between) +
                                                   (between == 1 ? " task" : " tasks") +
                                                   " in between) " + text_of(inner.original()),

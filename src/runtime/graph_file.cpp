@@ -45,7 +45,7 @@ std::string node_name(std::uint64_t scope, std::uint64_t seq) {
 }
 
 // Graphviz strings know two escapes of their own, \" and \\; \n in a label is a line's end.
-std::string quoted(std::string_view text) {
+std::string dot_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -89,8 +89,8 @@ void GraphFile::operation(const analysis::LoggedOperation& operation) {
   if (operation.info != nullptr && operation.info->where.line() != 0)
     tooltip = to_string(operation.info->where) + ", " + tooltip;
   const std::string line =
-      "  " + node_name(operation.scope, operation.seq) + " [label=" + quoted(label(operation)) +
-      "," + std::string(node_style(operation.kind)) + ",tooltip=" + quoted(tooltip) + "];\n";
+      "  " + node_name(operation.scope, operation.seq) + " [label=" + dot_string(label(operation)) +
+      "," + std::string(node_style(operation.kind)) + ",tooltip=" + dot_string(tooltip) + "];\n";
   file_.append(line);
 }
 
