@@ -78,6 +78,7 @@ class Generator {
     else if (dice < 80) access();
     else if (dice < 82) get();
     else if (dice < 83) emit({});  // a fence
+    else if (dice < 84) remap();
     else if (dice < 88) maybe_attach();
     else if (dice < 92) destroy();
     else if (loops) loop();
@@ -216,9 +217,20 @@ class Generator {
   }
 
   void finish_launch(LaunchSpec& l) {
-    l.salt = random_.next();
+    l.bare = random_.percent(30);
+    if (!l.bare) l.salt = random_.next();
     if (random_.percent(15)) l.priority = random_.between(-3, 3);
     l.inline_if_ready = random_.percent(10);
+    if (!l.bare) give_children(l);
+    if (!options_.futures) return;
+    for (int n = l.bare ? 0 : random_.below(3); n > 0; --n)
+      if (const int f = some_future(false); f >= 0) l.futures.push_back(f);
+    const bool returns = plan_.tasks[static_cast<std::size_t>(l.task)].returns;
+    if (returns && random_.percent(l.bare ? 20 : 70)) l.future = next_future_++;
+  }
+
+  /// Children, and exceptions.
+  void give_children(LaunchSpec& l) {
     if (options_.nested && random_.percent(40)) {
       std::vector<ChildArgument> arguments;
       for (const RequirementSpec& q : l.requirements) {
@@ -230,25 +242,28 @@ class Generator {
       if (options_.traces && random_.percent(40)) repeat_in_trace(l.children);
     }
     if (options_.failures) random_throws(random_, l);
-    if (!options_.futures) return;
-    for (int n = random_.below(3); n > 0; --n)
-      if (const int f = some_future(false); f >= 0) l.futures.push_back(f);
-    if (plan_.tasks[static_cast<std::size_t>(l.task)].returns && random_.percent(70))
-      l.future = next_future_++;
   }
 
-  /// Children that are launched again and again.
+  /// Children that are launched again and again, mostly all of them.
   void repeat_in_trace(std::vector<Statement>& children) {
     std::vector<Statement> body;
     for (const Statement& s : children)
-      if (s.kind == Kind::launch) body.push_back(s);
+      if (s.kind == Kind::launch || (s.kind == Kind::fence && random_.percent(50)))
+        body.push_back(s);
     Statement marks[2];
     marks[0].kind = Kind::begin_trace;
     marks[1].kind = Kind::end_trace;
     marks[0].id = marks[1].id = random_.below(3);
     for (int n = random_.between(2, 4); n > 0; --n) {
       children.push_back(marks[0]);
-      children.insert(children.end(), body.begin(), body.end());
+      const std::size_t until =
+          random_.percent(20)
+              ? static_cast<std::size_t>(random_.below(static_cast<int>(body.size()) + 1))
+              : body.size();
+      for (std::size_t i = 0; i < until; ++i) {
+        children.push_back(body[i]);
+        if (!body[i].launch.bare) children.back().launch.salt = random_.next();
+      }
       children.push_back(marks[1]);
     }
   }
@@ -343,6 +358,17 @@ class Generator {
     emit(s);
   }
 
+  /// What no recording has.
+  void give_up_or_take() {
+    if (random_.percent(35)) destroy();
+    else maybe_attach();
+  }
+
+  void wait() {
+    if (random_.percent(50)) get();
+    else emit({});  // a fence
+  }
+
   void destroy() {
     if (!options_.destroy) return;
     Statement s;
@@ -361,9 +387,9 @@ class Generator {
 
   /// A few statements, then the same again and again with small changes. Things made inside get fresh
   /// numbers each time; temporaries are destroyed at the end of each round.
-  void loop(bool may_nest = true) {
-    const bool nest = may_nest && random_.percent(20);
-    const bool traced = options_.traces && !nest && random_.percent(75);
+  void loop(bool may_nest = true, bool in_trace = false) {
+    const bool nest = may_nest && random_.percent(25);
+    const bool traced = options_.traces && !in_trace && random_.percent(nest ? 25 : 75);
     const int trace = random_.percent(60) ? next_trace_++ : random_.below(next_trace_ + 1);
     const std::size_t begin = plan_.statements.size();
     const int first_region = next_region_;
@@ -377,7 +403,7 @@ class Generator {
     const bool passing = options_.destroy && traced && random_.percent(30);
     if (passing && !world_.regions().empty()) partition();
     for (int n = random_.between(1, 4); n > 0; --n) repeatable(traced);
-    if (nest) loop(false);
+    for (int n = nest ? random_.between(1, 2) : 0; n > 0; --n) loop(false, traced);
     if (passing && world_.partitions().contains(first_partition)) {
       Statement s;
       s.kind = Kind::destroy_partition;
@@ -393,25 +419,49 @@ class Generator {
     if (traced) mark(Kind::end_trace, trace);
     const std::vector<Statement> body(plan_.statements.begin() + static_cast<std::ptrdiff_t>(begin),
                                       plan_.statements.end());
-    const int calm = traced && random_.percent(50) ? 0 : 1;  // nothing changes
-    for (int n = traced ? random_.between(2, 6) : random_.between(1, 3); n > 0; --n) {
+    const int calm = traced && random_.percent(50) ? 0 : 1;  // nothing changes ...
+    const bool new_values = random_.percent(60);             // ... but these
+    const bool moves = traced && random_.percent(30);        // ... and what comes in between
+    for (int n = rounds(traced, body.size()); n > 0; --n) {
+      if (moves) in_between();
       Renaming names{
           {}, {}, {}, {}, &next_region_, &next_partition_, &next_future_, &next_attachment_};
       // Left early now and then.
       const std::size_t until =
-          traced && random_.percent(15 * calm)
+          traced && random_.percent(20)
               ? static_cast<std::size_t>(random_.below(static_cast<int>(body.size())))
               : body.size();
       if (traced && random_.percent(10 * calm)) step(false);
       for (std::size_t i = 0; i < body.size(); ++i) {
         Statement s = body[i];
-        if (i >= until && s.kind != Kind::end_trace) continue;
+        if (i >= until && s.kind != Kind::begin_trace && s.kind != Kind::end_trace) continue;
         names.apply(s);
+        if (new_values) give_new_values(s);
         if (random_.percent(10 * calm)) vary(s);
         if (random_.percent(4 * calm)) step(false);
         emit(s);
       }
     }
+  }
+
+  int rounds(bool traced, std::size_t length) {
+    if (length > 60) return 1;  // loops in loops
+    return traced ? random_.between(2, 6) : random_.between(1, 3);
+  }
+
+  /// Data is moved, or will be.
+  void in_between() {
+    if (random_.percent(15)) remap();
+    else if (world_.regions().empty() || random_.percent(50)) step(false);
+    else launch(random_.percent(50));
+  }
+
+  /// The mapper changes its mind; of a task that has children it could at any time.
+  void remap() {
+    if (options_.nested) return;
+    Statement s;
+    s.kind = Kind::remap;
+    emit(s);
   }
 
   void mark(Kind kind, int trace) {
@@ -424,15 +474,23 @@ class Generator {
   /// A statement for a loop; of a trace mostly what can be traced.
   void repeatable(bool traced) {
     const int dice = random_.below(10);
-    if (!traced || dice < 2 || world_.regions().empty()) step(false);
+    if (!traced || world_.regions().empty()) step(false);
+    else if (random_.percent(8)) wait();
+    else if (random_.percent(8)) give_up_or_take();
+    else if (dice < 2) step(false);
     else if (dice < 4) launch(false);
     else if (dice < 8) launch(true);
     else if (dice < 9) fill();
     else copy();
   }
 
+  void give_new_values(Statement& s) {
+    s.salt = random_.next();
+    if (!s.launch.bare) s.launch.salt = random_.next();
+  }
+
   void vary(Statement& s) {
-    s.launch.salt = random_.next();
+    give_new_values(s);
     if (!s.launch.requirements.empty() && random_.percent(50)) {
       auto& q = s.launch.requirements[static_cast<std::size_t>(
           random_.below(static_cast<int>(s.launch.requirements.size())))];

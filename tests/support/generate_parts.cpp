@@ -153,7 +153,8 @@ std::vector<Statement> random_children(Random& random, const std::vector<ChildAr
       Statement l;
       l.kind = Statement::Kind::launch;
       l.launch.task = random.below(tasks);
-      l.launch.salt = random.next();
+      l.launch.bare = random.percent(25);
+      if (!l.launch.bare) l.launch.salt = random.next();
       RequirementSpec q;
       q.field = argument.field;
       random_privilege(random, true, q);
@@ -172,7 +173,7 @@ std::vector<Statement> random_children(Random& random, const std::vector<ChildAr
         if (random.percent(50)) q.region.partition = s.id;
       }
       l.launch.requirements.push_back(q);
-      if (depth < 1 && random.percent(15))
+      if (depth < 1 && !l.launch.bare && random.percent(15))
         l.launch.children = random_children(random, {{argument.shape, q.field, q.privilege, q.op}},
                                             tasks, depth + 1);
       children.push_back(l);
@@ -184,7 +185,7 @@ std::vector<Statement> random_children(Random& random, const std::vector<ChildAr
 
 void random_throws(Random& random, LaunchSpec& launch) {
   launch.throws_at = -1;
-  if (random.percent(12)) {
+  if (!launch.bare && random.percent(12)) {
     launch.throws_at = random.below(static_cast<int>(launch.domain.points.size()));
     launch.throws_late = random.percent(50);
   }

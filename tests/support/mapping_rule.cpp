@@ -23,7 +23,8 @@ class RuleMapper : public Mapper {
     for (const MappingArgument& a : input.arguments) fields.push_back(a.field);
     const bool gpu = std::find(input.variants.begin(), input.variants.end(), ProcessorKind::gpu) !=
                      input.variants.end();
-    const Placement placement = rule_.place(input.task, input.rank, input.points, gpu, fields);
+    const Placement placement =
+        rule_.place(input.task, input.rank, input.points, gpu, fields, phase_);
     output.processor = placement.processor;
     output.arguments.resize(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -36,9 +37,12 @@ class RuleMapper : public Mapper {
     }
   }
 
+  void next_phase() { ++phase_; }
+
  private:
   MappingRule rule_;
   bool every_launch_;
+  int phase_ = 0;
 };
 
 }  // namespace
@@ -66,9 +70,9 @@ Placement MappingRule::place_by_default(std::size_t rank, std::size_t points, bo
 }
 
 Placement MappingRule::place(std::string_view task, std::size_t rank, std::size_t points, bool gpu,
-                             const std::vector<std::string_view>& fields) const {
+                             const std::vector<std::string_view>& fields, int phase) const {
   if (style_ == Style::standard) return place_by_default(rank, points, gpu, fields.size());
-  std::uint64_t hash = mix(seed_, detail::hash_name(task));
+  std::uint64_t hash = mix(seed_ + static_cast<std::uint64_t>(phase), detail::hash_name(task));
   Placement placement;
   const std::uint64_t at = mix(hash, rank);
   const bool on_gpu =
@@ -95,6 +99,11 @@ Placement MappingRule::place(std::string_view task, std::size_t rank, std::size_
 
 std::unique_ptr<Mapper> MappingRule::mapper(bool every_launch) const {
   return std::make_unique<RuleMapper>(*this, every_launch);
+}
+
+void MappingRule::next_phase(Mapper& mapper) {
+  if (auto* rule = dynamic_cast<RuleMapper*>(&mapper)) rule->next_phase();
+  mapper.forget();
 }
 
 }  // namespace refrain::test

@@ -33,11 +33,15 @@ class MappingRule {
       : machine_(&machine), style_(style), seed_(seed) {}
 
   /// Point task `rank` of `points`. `gpu`: the task has a body for it. Fields by name, one per argument.
+  /// `phase`: how often the mapper has been told to change its mind.
   [[nodiscard]] Placement place(std::string_view task, std::size_t rank, std::size_t points,
-                                bool gpu, const std::vector<std::string_view>& fields) const;
+                                bool gpu, const std::vector<std::string_view>& fields,
+                                int phase = 0) const;
   [[nodiscard]] const Machine& machine() const { return *machine_; }
   /// The rule as a mapper for the runtime; asked at every launch, or remembered.
   [[nodiscard]] std::unique_ptr<Mapper> mapper(bool every_launch) const;
+  /// Such a mapper, or another one, forgets its answers; the former answers as in the next phase from now on.
+  static void next_phase(Mapper& mapper);
 
  private:
   [[nodiscard]] Placement place_by_default(std::size_t rank, std::size_t points, bool gpu,

@@ -72,6 +72,7 @@ void NaiveAnalysis::execute(const Resolved& r) {
       break;
     case Kind::destroy_partition: ++calls_; break;
     case Kind::fence: bring_home(); break;
+    case Kind::remap: ++phase_; break;
     default: break;  // nothing that a graph shows
   }
 }
@@ -285,7 +286,7 @@ Placement NaiveAnalysis::place(const Resolved& r, std::size_t rank) const {
   for (const ResolvedArgument& a : r.points[rank].arguments)
     fields.push_back(field_of(ValueKind::f64, a.field).name);
   return mapping_->place(name, rank, r.points.size(),
-                         program_->tasks[static_cast<std::size_t>(number)].gpu, fields);
+                         program_->tasks[static_cast<std::size_t>(number)].gpu, fields, phase_);
 }
 
 int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {

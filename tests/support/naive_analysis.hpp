@@ -150,6 +150,7 @@ class NaiveAnalysis {
 
   const Program* program_;
   const MappingRule* mapping_;
+  int phase_ = 0;  ///< of the mapping
   NaiveGraph graph_;
   std::vector<Instance> instances_;
   std::map<std::pair<int, int>, std::vector<PointState>> fields_;  ///< by owner and field

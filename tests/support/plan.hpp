@@ -129,6 +129,7 @@ struct LaunchSpec {
   DomainSpec domain;
   std::vector<RequirementSpec> requirements;
   std::uint64_t salt = 0;    ///< the by-value argument
+  bool bare = false;         ///< there is none (the salt is 0): two that look alike are alike
   std::vector<int> futures;  ///< future arguments
   int future = -1;           ///< number of the future (or future map) that it makes
   int priority = 0;
@@ -155,7 +156,8 @@ struct Statement {
     get,
     fence,
     begin_trace,
-    end_trace
+    end_trace,
+    remap  ///< the mapper forgets, and answers otherwise from now on; of programs without children only
   };
   Kind kind = Kind::fence;
   /// Region (create, destroy_region), partition, attachment, future (reduce), or trace.

@@ -34,6 +34,7 @@ struct ResolvedArgument {
   Privilege privilege = Privilege::read;
   OpKind op = OpKind::sum;
   bool relaxed = false;
+  friend bool operator==(const ResolvedArgument&, const ResolvedArgument&) = default;
 };
 
 struct Resolved;

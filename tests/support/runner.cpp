@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +19,7 @@
 #include "support/dimensions.hpp"
 #include "support/judge.hpp"
 #include "support/make_partition.hpp"
+#include "support/mapping_rule.hpp"
 #include "support/text.hpp"
 
 namespace refrain::test {
@@ -97,13 +100,9 @@ struct Names {
 class Run {
  public:
   Run(const Program& program, RunOutcome& outcome) : program_(program), outcome_(outcome) {
-    for (std::size_t i = 0; i < program.tasks.size(); ++i) {
-      const TaskSpec& spec = program.tasks[i];
-      std::vector<TaskVariant> variants{{ProcessorKind::cpu, body}};
-      if (spec.gpu) variants.push_back({ProcessorKind::gpu, body});
-      tasks_.emplace_back(fmt::format("t{}", i), variants,
-                          spec.returns ? ResultType{8, 8, nullptr} : ResultType{});
-    }
+    for (std::size_t i = 0; i < program.tasks.size(); ++i)
+      tasks_.push_back(make_task(static_cast<int>(i), body, true));
+    make_bare_tasks(program.statements);
   }
 
   void execute(Context& context) {
@@ -129,6 +128,17 @@ class Run {
 
  private:
   using Partitions = std::map<int, ResolvedPartition>;
+
+  [[nodiscard]] DynamicTask make_task(int number, const std::function<void(const TaskFrame&)>& run,
+                                      bool may_launch) const {
+    const TaskSpec& spec = program_.tasks[static_cast<std::size_t>(number)];
+    std::vector<TaskVariant> variants{{ProcessorKind::cpu, run, may_launch}};
+    if (spec.gpu) variants.push_back({ProcessorKind::gpu, run, may_launch});
+    return {fmt::format("t{}", number), variants,
+            spec.returns ? ResultType{8, 8, nullptr} : ResultType{}};
+  }
+  void make_bare_tasks(const std::vector<Resolved>& statements);
+  [[nodiscard]] const DynamicTask* bare_task(const Resolved& launch) const;
 
   static void body(const TaskFrame& frame) {
     const Payload& payload = *static_cast<const Payload*>(frame.values);
@@ -166,6 +176,13 @@ class Run {
   RunOutcome& outcome_;
   std::mutex mutex_;
   std::vector<DynamicTask> tasks_;
+  /// Of a bare launch the task itself knows the points and arguments.
+  struct Bare {
+    const Resolved* launch;
+    DynamicTask task;
+  };
+  std::vector<Bare>
+      bare_;  ///< made before the program runs, so that their slots are the same in every run
   std::map<int, AnyFuture> futures_;
   std::map<int, Trace> traces_;  ///< under mutex_
   struct Attachment {
@@ -235,6 +252,7 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
     case Kind::fence: context.fence(); break;
     case Kind::begin_trace: context.begin_trace(trace(s.id)); break;
     case Kind::end_trace: context.end_trace(trace(s.id)); break;
+    case Kind::remap: MappingRule::next_phase(context.impl().runtime().mapper()); break;
   }
 }
 
@@ -297,17 +315,43 @@ void Run::launch(const Resolved& r, const Names& names, const Partitions& partit
       points.dense ? LaunchDomain(points.dim, {points.points.front(), points.points.back()})
                    : LaunchDomain(sparse);
   LaunchRequest request;
-  request.task = tasks_[static_cast<std::size_t>(l.task)].record().get();
+  const DynamicTask& task = l.bare ? *bare_task(r) : tasks_[static_cast<std::size_t>(l.task)];
+  request.task = task.record().get();
   request.domain = l.domain.group ? &domain : nullptr;
   request.requirements = requirements;
-  request.values = &payload;
-  request.value_ops = &value_ops<Payload>;
+  if (!l.bare) {
+    request.values = &payload;
+    request.value_ops = &value_ops<Payload>;
+  }
   request.futures = states;
   request.hints = {l.priority, l.inline_if_ready};
   request.where = std::source_location::current();
   request.wants_future = l.future >= 0;
   AnyFuture future = names.context->launch(request);
   if (l.future >= 0) futures_[l.future] = std::move(future);
+}
+
+void Run::make_bare_tasks(const std::vector<Resolved>& statements) {
+  for (const Resolved& r : statements) {
+    if (r.spec.kind == Statement::Kind::launch && r.spec.launch.bare && bare_task(r) == nullptr)
+      bare_.push_back(
+          {&r, make_task(
+                   r.spec.launch.task, [this, &r](const TaskFrame& frame) { run_point(r, frame); },
+                   false)});
+    for (const PointTask& point : r.points) make_bare_tasks(point.children);
+  }
+}
+
+/// The task of all bare launches of the same points with the same arguments.
+const DynamicTask* Run::bare_task(const Resolved& launch) const {
+  const auto same_point = [](const PointTask& a, const PointTask& b) {
+    return a.point == b.point && a.arguments == b.arguments;
+  };
+  const auto found = std::ranges::find_if(bare_, [&](const Bare& bare) {
+    return bare.launch->spec.launch.task == launch.spec.launch.task &&
+           std::ranges::equal(bare.launch->points, launch.points, same_point);
+  });
+  return found == bare_.end() ? nullptr : &found->task;
 }
 
 void Run::run_point(const Resolved& r, const TaskFrame& frame) {

@@ -100,6 +100,7 @@ void add_statement(std::string& text, const Program& program, const Resolved& r,
     case Kind::fence: text += "fence"; break;
     case Kind::begin_trace: text += fmt::format("begin trace {}", s.id); break;
     case Kind::end_trace: text += fmt::format("end trace {}", s.id); break;
+    case Kind::remap: text += "the mapper forgets"; break;
   }
   text += '\n';
 }
@@ -113,6 +114,7 @@ void add_launch(std::string& text, const Program& program, const Resolved& r, in
                      : "");
   for (const RequirementSpec& q : l.requirements) text += fmt::format(", {}", requirement_text(q));
   for (const int f : l.futures) text += fmt::format(", future {}", f);
+  if (l.bare) text += ", bare";
   if (l.priority != 0) text += fmt::format(", priority {}", l.priority);
   text += l.inline_if_ready ? ", inline_if_ready\n" : "\n";
   for (const PointTask& t : r.points) {
