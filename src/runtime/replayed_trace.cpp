@@ -200,7 +200,8 @@ void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank) {
   ranks_[operation] = rank;
   Operand& operand = operands_[operation];
   const std::size_t bytes = TaskPayload::bytes(plan);
-  if (launch.own >= 0 || plan.reductions > 0) {
+  // Accumulators and checks are written to the payload while the task runs: several replays may be in flight.
+  if (launch.own >= 0 || plan.reductions > 0 || plan.check) {
     operand.offset = payload_bytes_;
     payload_bytes_ += (bytes + 15) / 16 * 16;
     return;
@@ -368,7 +369,7 @@ bool ReplayedTrace::is_plain(Index index) const {
   if (recorded.kind != exec::NodeKind::task || operands_[index].payload == nullptr) return false;
   const LaunchPlan& plan = *launches_[recorded.step]->shared.plan;
   const TaskVariant& variant = *plan.points[ranks_[index]].variant;
-  return !plan.check && !variant.may_launch && variant.kind != ProcessorKind::gang;
+  return !variant.may_launch && variant.kind != ProcessorKind::gang;
 }
 
 void ReplayedTrace::compile(bool optimise) {

@@ -13,7 +13,9 @@ namespace refrain::runtime {
 
 void run_task(exec::Node& node, exec::Execution& execution);
 
-/// A replayed task of a launch without values, futures and result. Not when a predecessor has failed.
+/// A replayed task of a launch without values, futures and result, that makes no accumulators and is not
+/// checked: nothing is written to its payload, which several threads may run at once. Not when a predecessor
+/// has failed.
 void run_shared_task(TaskPayload& payload, exec::Execution& execution);
 /// A replayed task of any other launch.
 void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,

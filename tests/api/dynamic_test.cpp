@@ -1,7 +1,9 @@
 // Whole programs in the run-time API alone, as a library or another language writes them: no type of a field,
 // region or task is known at compile time, and no name of the runtime's inside is needed.
 
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "refrain/refrain.hpp"
@@ -137,6 +139,51 @@ TEST_P(RunTimeApi, AStencil) {
     ctx.end_access(ticket);
     ctx.destroy(grid);
   });
+}
+
+// Replays of a reader run at the same time, and each is checked for itself: every second one begins and ends
+// while the one before is in its body.
+TEST(ReplaysOfReaders, AreCheckedEachForItself) {
+  constexpr int kReplays = 24;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int begun = 0, ended = 0;
+  const DynamicTask reads("reads", [&](const TaskFrame& frame) {
+    const auto* const watched_by = frame.arguments[0].info;
+    std::unique_lock lock(mutex);
+    const int number = begun++;
+    if (number % 2 == 0) changed.wait(lock, [&] { return ended > number; });
+    lock.unlock();
+    EXPECT_NE(watched_by, nullptr);
+    EXPECT_EQ(frame.arguments[0].info, watched_by);
+    double sum = 0;
+    each_point(frame.arguments[0],
+               [&](const Point<3>& p) { sum += real_at(frame.arguments[0], p); });
+    EXPECT_EQ(sum, 8.0);
+    lock.lock();
+    ++ended;
+    changed.notify_all();
+  });
+  Options options;
+  options.check = true;
+  options.workers = 2;
+  options.machine = "emulated:cpus=2";
+  Runtime runtime(options);
+  runtime.run([&](Context& ctx) {
+    const AnyField field("value", real);
+    const AnyRegion cells =
+        ctx.make_region(AnyIndexSpace(1, Rect<3>{{0, 0, 0}, {7, 0, 0}}), {&field, 1});
+    const double one = 1;
+    ctx.fill_bytes(cells, field, &one);
+    const Trace readers{"readers"};
+    for (int i = 0; i < kReplays; ++i)
+      ctx.trace(readers, [&] {
+        Call call(reads, {Requirement::of(cells, field, Privilege::read)});
+        call.request.wants_future = false;
+        ctx.launch(call.request);
+      });
+  });
+  EXPECT_GE(runtime.counters().replays, kReplays - 4u);
 }
 
 // A graph: nodes give to those that they point to, by reductions; children do the work.
