@@ -106,6 +106,7 @@ void ThreadedExecutor::close_exits(Replay& replay) {
 
 void ThreadedExecutor::look_at_exits(Slot& slot) {
   exits_.look([&](Node& node) { finish_here(slot, node); });
+  flush(slot);  // the thread may be about to sleep
 }
 
 }  // namespace refrain::exec

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "refrain/refrain.hpp"
+#include "support/test_budget.hpp"
 
 namespace refrain::test {
 namespace {
@@ -293,6 +294,35 @@ TEST(TraceOverlap, AReduction) {
       ctx.launch(add, kTiles, sum[flux], owned[state]);
       ctx.launch(use, kTiles, owned[state], sum[flux]);
     });
+  });
+}
+
+// A task outside comes after one of a replay that is just ending: whichever thread finds that it has ended
+// tells the owner so before it sleeps. (What the thread does then depends on a few instructions, so many
+// times.)
+TEST(TraceOverlap, WithWhatComesAfter) {
+  const Task count{"count", [](ReadWrite<double> x) {
+                     volatile int some = 0;
+                     for (int n = static_cast<int>(x[0]) * 7919 % 4000; some < n;) some = some + 1;
+                     x[0] += 1;
+                   }};
+  const Task look{"look", [](Write<double> y, Read<double> x) { y[0] = x[0]; }};
+  constexpr Field<double> counted{"counted"}, seen{"seen"};
+  Options options;
+  options.workers = 4;
+  options.machine = "emulated:cpus=4";
+  Runtime(options).run([&](Context& ctx) {
+    const Trace trace{"counting"};
+    const auto cell = ctx.region(Rect1{0, 0}, counted, seen);
+    ctx.fill(cell, counted, 0.0);
+    double times = 0;
+    for (TestBudget budget{500'000}; budget.more(); budget.next()) {
+      ctx.trace(trace, [&] { ctx.launch(count, cell[counted]); });
+      ctx.launch(look, cell[seen], cell[counted]);
+      ctx.fence();
+      ++times;
+    }
+    EXPECT_EQ(ctx.access<Read>(cell[seen])[0], times);
   });
 }
 
