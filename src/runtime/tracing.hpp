@@ -12,6 +12,8 @@
 // precondition behind, they form a chain, and the analysis' state stays as it was before the first of them.
 // The chain outlives its trace, since the same trace may follow. Whatever looks at the state calls catch_up.
 //
+// tracing.cpp selects segments, tracing_replay.cpp issues them, tracing_recording.cpp makes them.
+//
 // Owner: the context's thread.
 
 #include <cstdint>
@@ -167,6 +169,8 @@ class Tracing {
   void finish_recording(const char* ended_by);
   void keep_recording(trace::Recorder& recorder, const char* ended_by);
   void note_uses(const LaunchPlan& plan);
+  [[nodiscard]] std::shared_ptr<RecordedCall> describe(const TracedCall& made,
+                                                       std::uint64_t token) const;
   void add(std::shared_ptr<RecordedCall> call);
   std::vector<trace::Index> makers_of(std::span<detail::FutureState* const> futures,
                                       std::uint64_t base, trace::Index count) const;

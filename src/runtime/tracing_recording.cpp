@@ -1,0 +1,194 @@
+// Tracing: what the analysis is told to record, and what is kept of it.
+
+#include <algorithm>
+#include <sstream>
+
+#include "runtime/context_impl.hpp"
+#include "runtime/explanation.hpp"
+#include "runtime/recording_text.hpp"
+#include "runtime/report_file.hpp"
+#include "runtime/tracing.hpp"
+
+namespace refrain::runtime {
+
+using trace::Index;
+
+void Tracing::start_recording() {
+  show_begin();
+  first_seq_ = context_.scope_.launched() + 1;
+  recorder_ = std::make_unique<trace::Recorder>(first_seq_);
+  context_.analysis_.set_state_log(recorder_.get());
+  calls_.clear();
+}
+
+void Tracing::untraceable(const char* what) {
+  settle();
+  finish_recording(what);
+}
+
+void Tracing::finish_recording(const char* ended_by) {
+  if (recorder_ == nullptr) return;
+  show_end(profile::Category::recording, calls_.size());
+  context_.analysis_.set_state_log(nullptr);
+  const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
+  if (recorder->fault() != nullptr) {
+    fork_->lost = {std::string("a recording was given up: ") + recorder->fault()};
+  } else if (recorder->operations() == 0) {
+    fork_->lost = {std::string("there was no operation to record: ") + ended_by};
+  } else {
+    keep_recording(*recorder, ended_by);
+  }
+}
+
+void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
+  auto segment = std::make_unique<Segment>();
+  segment->ended_by = ended_by;
+  for (const auto& call : calls_) segment->sequence.add(call->token);
+  segment->trace = std::make_unique<ReplayedTrace>(context_, recorder.finish(), std::move(calls_),
+                                                   context_.runtime_.options().trace_optimize);
+  segment->parent = parted_;
+  segment->home = fork_;
+  segment->last_used = ++clock_;
+  segment->name = open_name_;
+  segment->begun_at = opened_at_;
+  segment->calls_before = calls_before_fork();
+  if (ReportFile* file = context_.runtime_.recordings_file()) {
+    std::ostringstream text;
+    print(text, *segment);
+    file->append(text.str());
+  }
+  ++counters_.recordings;
+  if (Explanation* explanation = context_.runtime_.explanation())
+    explanation->recorded(open_, ended_by);
+  all_.push_back(segment.get());
+  fork_->lost = {};
+  parted_ = fork_->segments.emplace_back(std::move(segment)).get();
+  parted_at_ = parted_->trace->steps();
+  fork_ = &parted_->forks[parted_at_];
+  drop_surplus();
+  note_bytes();
+}
+
+void Tracing::note_bytes() {
+  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, bytes());
+}
+
+/// How many calls of the trace come before what begins here.
+std::size_t Tracing::calls_before_fork() const {
+  return parted_ == nullptr ? 0 : parted_->calls_before + parted_at_;
+}
+
+void Tracing::print(std::ostream& out, const Segment& segment) const {
+  std::string where = to_string(segment.begun_at);
+  if (segment.calls_before > 0)
+    where += ", from call " + std::to_string(segment.calls_before + 1) + " on";
+  if (!context_.task_name_.empty()) where += ", in " + context_.task_name_;
+  const ReplayedTrace& trace = *segment.trace;
+  runtime::print(out,
+                 {trace.recording(), trace.calls(), segment.name, where,
+                  context_.runtime_.options().trace_optimize},
+                 context_.runtime_.machine());
+  out << "\n\n";
+}
+
+void Tracing::print(std::ostream& out) const {
+  for (const Segment* segment : all_)
+    if (!segment->trace->recording().stale()) print(out, *segment);
+}
+
+std::size_t Tracing::bytes() const {
+  std::size_t sum = 0;
+  for (const Segment* segment : all_) sum += segment->trace->bytes();
+  return sum;
+}
+
+// What was not used for longest goes, if nothing begins in it and it is not in use.
+void Tracing::drop_surplus() {
+  const std::size_t most = context_.runtime().options().trace_memory;
+  while (bytes() > most) {
+    Segment* oldest = nullptr;
+    for (Segment* segment : all_) {
+      const bool leaf = std::ranges::all_of(
+          segment->forks, [](const auto& fork) { return fork.second.segments.empty(); });
+      if (!leaf || segment == parted_ || segment == chain_ || !at_rest(*segment)) continue;
+      if (oldest == nullptr || segment->last_used < oldest->last_used) oldest = segment;
+    }
+    if (oldest == nullptr) return;
+    oldest->home->lost = {
+        "what was recorded was dropped: the recordings of this context take more "
+        "than --refrain:trace-memory"};
+    drop(*oldest);
+  }
+}
+
+std::vector<Index> Tracing::makers_of(std::span<detail::FutureState* const> futures,
+                                      std::uint64_t base, Index count) const {
+  std::vector<Index> makers;
+  for (const detail::FutureState* future : futures) {
+    if (future->points() == 0) makers.push_back(RecordedCall::kOutside);
+    for (std::size_t rank = 0; rank < future->points(); ++rank) {
+      const std::uint64_t seq =
+          future->context() == context_.identity_ ? future->producer(rank).seq : 0;
+      makers.push_back(seq >= base && seq - base < count ? static_cast<Index>(seq - base)
+                                                         : RecordedCall::kOutside);
+    }
+  }
+  return makers;
+}
+
+void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
+  occurrence_.note_analysed(plan.token);
+  if (recorder_ == nullptr) return;
+  auto call = std::make_shared<RecordedCall>();
+  call->key = plan.key;
+  call->info = &plan.info;
+  call->plan = &plan;
+  call->token = plan.token;
+  call->has_values = request.value_ops != nullptr;
+  call->wants_result = request.wants_future && request.task->result().size != 0;
+  call->makers = makers_of(request.futures, first_seq_, recorder_->operations());
+  note_uses(plan);
+  add(std::move(call));
+}
+
+void Tracing::add(std::shared_ptr<RecordedCall> call) {
+  calls_.push_back(std::move(call));
+  recorder_->step();
+  if (recorder_->operations() >= context_.runtime().options().trace_length)
+    finish_recording("it reached --refrain:trace-length");
+}
+
+void Tracing::note_uses(const LaunchPlan& plan) {
+  for (const PlannedArgument& argument : plan.arguments) recorder_->uses(*argument.field);
+  for (const LaunchPlan::Tree& used : plan.trees) recorder_->uses(*used.tree, used.uid);
+}
+
+std::shared_ptr<RecordedCall> Tracing::describe(const TracedCall& made, std::uint64_t token) const {
+  auto call = std::make_shared<RecordedCall>();
+  call->key.assign(made.key.begin(), made.key.end());
+  call->info = &context_.info_for(made.name, made.where);
+  call->token = token;
+  return call;
+}
+
+void Tracing::called(const TracedCall& made, std::uint64_t token,
+                     std::initializer_list<analysis::FieldState*> fields,
+                     std::initializer_list<const AnyRegion*> regions) {
+  occurrence_.note_analysed(token);
+  if (recorder_ == nullptr) return;
+  for (analysis::FieldState* field : fields) recorder_->uses(*field);
+  for (const AnyRegion* region : regions)
+    if (region->tree->in(context_.forest_)) recorder_->uses(*region->tree, region->tree->uid());
+  add(describe(made, token));
+}
+
+void Tracing::reduced(const TracedCall& made, std::uint64_t token) {
+  occurrence_.note_analysed(token);
+  if (recorder_ == nullptr) return;
+  const std::shared_ptr<RecordedCall> call = describe(made, token);
+  call->wants_result = true;
+  call->makers = makers_of(made.futures, first_seq_, recorder_->operations());
+  add(call);
+}
+
+}  // namespace refrain::runtime

@@ -1,0 +1,320 @@
+// Tracing: issuing the replays of a segment, and bringing the state up to date when a chain is left.
+
+#include <algorithm>
+
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "runtime/explanation.hpp"
+#include "runtime/tracing.hpp"
+
+namespace refrain::runtime {
+
+using trace::Index;
+
+void Tracing::start(Segment& segment, bool carried) {
+  show_begin();
+  ReplayedTrace& trace = *segment.trace;
+  segment.last_used = ++clock_;
+  segment.replayed = true;
+  occurrence_.replayed = true;
+  carried_ = carried;
+  before_noted_ = std::exchange(noted_, false);
+  if (carried) {
+    before_base_ = replay_->base;
+    before_values_ = &trace.values(*replay_);
+  }
+  trace.pin();
+  replay_ = &trace.replays().begin(carried);
+  trace.values(*replay_);  // made, the first time: what is issued looks there
+  // A replay is remembered while it may be in flight.
+  if (!carried) bases_.clear();
+  if (context_.runtime_.graph_log() == nullptr)
+    std::erase_if(bases_, [&trace](std::uint64_t base) {
+      return std::ranges::find(trace.replays().in_flight(), base, &exec::Replay::base) ==
+             trace.replays().in_flight().end();
+    });
+  bases_.push_back(replay_->base);
+  awaited_.clear();
+  chain_ = &segment;
+  replays_ = &trace.replays();
+  // A log is told step by step, and a mapper that is asked each time has its say first.
+  quick_ = context_.runtime_.graph_log() == nullptr && !context_.runtime_.mapper().every_launch()
+               ? trace.quick()
+               : std::span<ReplayedTrace::Quick>();
+  following_ = true;
+  fork_ = nullptr;
+  step_ = 0;
+  if (carried) {
+    for (trace::Entry& entry : standing_) {
+      std::erase_if(entry.after, [this](const exec::Edge& edge) {
+        // A log is told of every edge.
+        return context_.runtime_.graph_log() == nullptr && exec::is_complete(edge.from) &&
+               context_.scope_.failure_of(edge.from) == nullptr;
+      });
+      await(entry.operation, entry.after);
+    }
+    std::erase_if(standing_, [](const trace::Entry& entry) { return entry.after.empty(); });
+  } else {
+    for (const trace::Entry& entry : trace::entries(trace.recording(), false))
+      await(entry.operation, entry.after);
+    standing_ = trace::entries(trace.recording(), true);
+  }
+}
+
+void Tracing::await(Index operation, std::span<const exec::Edge> edges) {
+  if (edges.empty()) return;
+  chain_->trace->replays().await(*replay_, operation, edges);
+  if (context_.runtime_.graph_log() != nullptr)
+    awaited_.push_back({operation, {edges.begin(), edges.end()}});
+}
+
+bool Tracing::matches(const LaunchRequest& request, ReplayedTrace::Quick& next) {
+  if (next.operations == 0 || request.value_ops != nullptr || !request.futures.empty() ||
+      !context_.has_key(request, chain_->trace->calls()[step_]->key))
+    return false;
+  next.last.remember(request, context_.forest_, context_.runtime_.mapper().epoch(), next.arguments);
+  return true;
+}
+
+bool Tracing::replay_next(const LaunchRequest& request) {
+  if (step_ >= quick_.size()) return false;
+  ReplayedTrace::Quick& next = quick_[step_];
+  if (request.value_ops != nullptr || !request.futures.empty() ||
+      !next.last.is(request, context_.forest_, context_.runtime_.mapper().epoch())) [[unlikely]] {
+    if (!matches(request, next)) return false;
+  }
+  context_.note_replayed(next.token, next.points);
+  if (!context_.grants_.empty()) [[unlikely]]
+    context_.lend(*chain_->trace->calls()[step_]->plan, nullptr);
+  counters_.replayed_tasks += next.points;
+  const Index operations = next.operations;
+  if (++step_ == quick_.size()) note_whole();
+  replays_->issue(*replay_, operations);
+  return true;
+}
+
+void Tracing::note_whole() {
+  ++counters_.replays;
+  context_.analysis_.counters() += chain_->trace->counts();
+}
+
+bool Tracing::replay_launch(const LaunchRequest& request, Key key, AnyFuture& result) {
+  if (!step_to(TracedCall::of(request, key))) return false;
+  take_launch(request, result);
+  prepare_fills();
+  issue_step();
+  return true;
+}
+
+void Tracing::take_launch(const LaunchRequest& request, AnyFuture& result) {
+  ReplayedTrace& trace = *chain_->trace;
+  LaunchPlan& plan = *trace.calls()[step_]->plan;
+  context_.note_launch(plan);
+  if (Explanation* explanation = context_.runtime_.explanation()) [[unlikely]]
+    explanation->launched(plan, "");
+  if (LaunchRecord* record = trace.record(*replay_, step_)) {
+    if (plan.points.empty()) {
+      result = context_.make_result(plan, request);
+    } else {
+      context_.fill_record(*record, request);
+      record->holds_something = true;
+      result = record->result;
+    }
+  }
+  if (result.valid() || !request.futures.empty()) {
+    std::uint32_t rank = 0;
+    const Index to = trace.recording().steps[step_].operations;
+    for (Index i = trace.first_of(step_); i < to; ++i) {
+      if (trace.recording().operations[i].kind != exec::NodeKind::task) continue;
+      if (result.valid())
+        result.state()->set_producer(rank++, context_.scope_.complete_ref(replay_->base + i));
+      take_futures(request.futures, i);
+    }
+  }
+  if (!context_.grants_.empty()) context_.lend(plan, result.state());
+}
+
+// The task comes after what makes the futures it is given, and fails with them. Those made in this replay are
+// its predecessors in the template.
+void Tracing::take_futures(std::span<detail::FutureState* const> futures, Index operation) {
+  for (detail::FutureState* future : futures) {
+    const bool own = future->context() == context_.identity_;
+    for (std::size_t rank = 0; rank < future->points(); ++rank) {
+      if (own && future->producer(rank).seq >= replay_->base) continue;
+      if (!future->ready(rank)) {
+        const exec::Edge edge{resolve(future->producer(rank)), exec::EdgeKind::data};
+        await(operation, {&edge, 1});
+        continue;
+      }
+      if (const exec::FailureRef failure = future->failure(rank))
+        replay_->aside->fail(operation, *failure.get());
+      if (own && context_.runtime_.graph_log() != nullptr)
+        awaited_.push_back({operation, {{future->producer(rank), exec::EdgeKind::data}}});
+    }
+  }
+}
+
+bool Tracing::replay_fill(const TracedCall& call, const ReplayValues::Fill& value) {
+  if (!step_to(call)) return leave();
+  chain_->trace->values(*replay_).step_fills[step_] = value;
+  context_.note_call(chain_->trace->calls()[step_]->token);
+  issue_step();
+  return true;
+}
+
+bool Tracing::replay_call(const TracedCall& call) {
+  if (!step_to(call)) return leave();
+  context_.note_call(chain_->trace->calls()[step_]->token);
+  prepare_fills();
+  issue_step();
+  return true;
+}
+
+bool Tracing::replay_reduction(const TracedCall& call, FutureReduction reduction) {
+  if (!step_to(call)) return leave();
+  ReplayedTrace& trace = *chain_->trace;
+  context_.note_call(trace.calls()[step_]->token);
+  const Index operation = trace.first_of(step_);
+  reduction.result.state()->set_producer(0,
+                                         context_.scope_.complete_ref(replay_->base + operation));
+  take_futures(call.futures, operation);
+  trace.reduction(*replay_, step_) = std::move(reduction);
+  issue_step();
+  return true;
+}
+
+// The value that is pending where a fill operation reads it.
+ReplayValues::Fill Tracing::value_of(const trace::FillSource& source) {
+  ReplayedTrace& trace = *chain_->trace;
+  if (!source.entry) return trace.values(*replay_).step_fills[source.index];
+  const Index filled_by = trace.outcome().places[source.index].fill;
+  if (carried_ && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
+  return trace.recording().places[source.index].piece->fill;
+}
+
+void Tracing::prepare_fills() {
+  ReplayedTrace& trace = *chain_->trace;
+  const ReplayedTrace::FillsOfStep fills = trace.fills_of(step_);
+  if (fills.operations.empty()) [[likely]]
+    return;
+  ReplayValues& values = trace.values(*replay_);
+  for (std::size_t i = 0; i < fills.operations.size(); ++i) {
+    const Index operation = fills.operations[i];
+    const auto& fill = std::get<trace::Fill>(trace.recording().operations[operation].work);
+    ReplayValues::Fill& value = values.filled[fills.first + i];
+    value = value_of(fill.source);
+    if (!value->producer) continue;
+    const exec::Edge edge{resolve(value->producer), exec::EdgeKind::data};
+    await(operation, {&edge, 1});
+  }
+}
+
+void Tracing::issue_step() {
+  ReplayedTrace& trace = *chain_->trace;
+  const trace::Step& step = trace.recording().steps[step_];
+  if (context_.runtime_.graph_log() != nullptr) log_step();
+  ++step_;
+  if (trace.calls()[step_ - 1]->plan != nullptr)
+    counters_.replayed_tasks += trace.calls()[step_ - 1]->plan->points.size();
+  if (step_ == trace.steps()) note_whole();
+  trace.replays().issue(*replay_, step.operations);
+}
+
+void Tracing::log_step() {
+  ReplayedTrace& trace = *chain_->trace;
+  const trace::Recording& recording = trace.recording();
+  analysis::GraphLog& log = *context_.runtime_.graph_log();
+  const Index from = trace.first_of(step_);
+  for (Index i = from; i < recording.steps[step_].operations; ++i) {
+    const trace::Operation& operation = recording.operations[i];
+    analysis::LoggedOperation logged;
+    logged.scope = context_.id_;
+    logged.seq = replay_->base + i;
+    logged.kind = operation.kind;
+    logged.call = context_.calls_ - 1;
+    logged.rank = operation.rank;
+    logged.argument = operation.argument;
+    logged.info = operation.info;
+    trace::describe_work(operation, logged);
+    log.operation(logged);
+    for (const trace::RecordedEdge& edge : trace.inner_of(i))
+      log.edge(context_.id_, replay_->base + edge.from, logged.seq, edge.kind);
+    if (!carried_) continue;
+    for (const trace::RecordedEdge& edge : trace.carried_of(i))
+      log.edge(context_.id_, before_base_ + edge.from, logged.seq, edge.kind);
+  }
+  std::erase_if(awaited_, [&](const trace::Entry& entry) {
+    if (entry.operation >= recording.steps[step_].operations) return false;
+    for (const exec::Edge& edge : entry.after)
+      log.edge(context_.id_, edge.from.seq, replay_->base + entry.operation, edge.kind);
+    return true;
+  });
+}
+
+// --- leaving -----------------------------------------------------------------------------------------
+
+/// A replay of the chain, whose first operation has this sequence number.
+trace::Replayed Tracing::names_of(std::uint64_t base) {
+  return {[this, base](Index operation) { return replays_->ref(base + operation); }, nullptr};
+}
+
+/// For a call that is to be analysed.
+bool Tracing::leave() {
+  catch_up();
+  return false;
+}
+
+void Tracing::settle() {
+  if (following_) part();
+  else catch_up();
+}
+
+void Tracing::catch_up() {
+  if (chain_ == nullptr) [[likely]]
+    return;
+  ReplayedTrace& trace = *chain_->trace;
+  exec::Replay& present = *replay_;
+  const bool whole = step_ == trace.steps();
+  ++counters_.catch_ups;
+  if (!whole) ++counters_.early_exits;
+  if (!whole && step_ > 0)
+    context_.analysis_.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
+  for (std::uint64_t base : bases_)
+    if (base != present.base && (whole || base != before_base_))
+      trace::add_standing_readers(context_.analysis_, trace.recording(), trace.outcome(),
+                                  names_of(base));
+  if (!whole && carried_) {
+    trace::Replayed names = names_of(before_base_);
+    names.fill = [this](Index step) { return before_values_->step_fills[step]; };
+    trace::bring_forward(context_.analysis_, trace.recording(), trace.outcome(), names);
+    if (!before_noted_) note_uses(trace);
+  }
+  trace::Replayed names = names_of(present.base);
+  names.fill = [&](Index step) { return trace.values(present).step_fills[step]; };
+  if (whole) {
+    trace::bring_forward(context_.analysis_, trace.recording(), trace.outcome(), names);
+    if (!noted_) note_uses(trace);
+  } else if (step_ > 0) {
+    const Index effects = trace.recording().steps[step_ - 1].effects;
+    trace::bring_forward(context_.analysis_, trace.recording(),
+                         trace::outcome_of(trace.recording(), effects), names);
+    const ReplayedTrace::Uses uses = trace.uses(step_);
+    context_.analysis_.note_uses(uses.instances, uses.points);
+  }
+  trace.replays().leave(present);
+  for (Segment* segment : all_) segment->trace->unpin_if_idle();
+  chain_ = nullptr;
+  replay_ = nullptr;
+  unfollow();
+  standing_.clear();
+}
+
+exec::NodeRef Tracing::resolve(const exec::NodeRef& producer) {
+  for (Segment* segment : all_) {
+    const exec::NodeRef named = segment->trace->replays().ref(producer.seq);
+    if (!exec::is_complete(named)) return named;
+  }
+  return producer;
+}
+
+}  // namespace refrain::runtime
