@@ -122,6 +122,13 @@ class Executor {
   /// a thread that runs alone runs what is ready in `scope`.
   virtual void relieve_replays(Scope& scope) = 0;
   [[nodiscard]] virtual std::uint32_t replay_burst() const = 0;
+  /// Owner: whether it gets on best by itself, running what it issues at once and in order.
+  [[nodiscard]] virtual bool runs_in_order() = 0;
+  /// Owner: runs operations [from, to), light ones whose predecessors have run, one after the other on this
+  /// thread, without their counts. Returns the first that it has not run, because it is no longer alone.
+  virtual std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) = 0;
+  /// Owner: the first operations have run without their counts, which are set: does what completing them does.
+  virtual void complete_in_order(Replay& replay, std::uint32_t count) = 0;
   /// Thread that runs a node: what a replayed operation awaited is complete.
   virtual void let_go(LiveNode& live) = 0;
   /// Thread that runs its node: a heavy operation has run.

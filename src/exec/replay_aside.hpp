@@ -38,6 +38,8 @@ class ReplayAside {
   std::vector<Node*> heavy;
   /// Owner: the chain was left here, the replay that a slot is reserved for will not come.
   bool ends_chain = false;
+  /// Owner: its operations are run in order, without counts (exec/replays.hpp).
+  bool in_order = false;
 
   [[nodiscard]] const Template& recorded() const { return template_; }
   [[nodiscard]] Scope& scope() const { return scope_; }

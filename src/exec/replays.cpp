@@ -101,7 +101,7 @@ void Replays::finish(Replay& replay) {
   note_failures(replay);
   // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.
   if (replay.aside->ends_chain && replay.after != nullptr) {
-    set_counts(*replay.after, false);
+    if (!replay.aside->in_order) set_counts(*replay.after, false);
     end_slot(*replay.after);
   }
   end_slot(replay);
@@ -128,6 +128,9 @@ Replay& Replays::begin(bool carried) {
                  "a replay follows a complete one, or enters anew when the chain before was left");
   const bool reserved = carried && present_->after != nullptr;
   const std::size_t wanted = (reserved ? 0 : 1) + (template_.has_carried() ? 1 : 0);
+  const bool in_order = can_run_in_order();
+  // Whether the replay before has lowered counts in this one's slot.
+  const bool lowered = carried && !present_->aside->in_order;
   collect();
   if (!has_free(wanted)) {
     executor_.wait(
@@ -143,10 +146,12 @@ Replay& Replays::begin(bool carried) {
   replay.base = scope_.reserve(template_.size());
   replay.number = ++number_;
   replay.sinks_left.store(template_.sinks(), std::memory_order_relaxed);
-  if (!carried) set_counts(replay, true);
+  replay.aside->in_order = in_order;
+  anew_ = !in_order && !lowered;
+  if (anew_) set_counts(replay, true);
+  if (in_order && lowered) set_counts(replay, false);
   in_flight_.push_back(&replay);
   present_ = &replay;
-  anew_ = !carried;
   unrelieved_ += issued_ - counted_;
   issued_ = counted_ = next_source_ = next_heavy_ = done_ = 0;
   see_what_is_simple();
@@ -165,6 +170,7 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
     }
     return;
   }
+  if (in_order()) leave_order(replay);
   LiveNode& live = replay.live()[index];
   // relaxed: the watermark, moved later, makes it visible to who finds the operation issued.
   live.pending.fetch_add(1, std::memory_order_relaxed);
@@ -178,6 +184,10 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
 
 void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
+  if (in_order()) {
+    run_in_order(replay, count);
+    if (issued_ == count) return;
+  }
   const std::uint32_t from = issued_;
   if (next_heavy_ != template_.heavy().size()) make_heavy(replay, count);
   issued_ = count;
@@ -201,11 +211,49 @@ void Replays::see_what_is_simple() {
   const auto next_of = [](std::span<const std::uint32_t> these, std::uint32_t i) {
     return i < these.size() ? these[i] : Template::kMost;
   };
-  simple_until_ = anew_ ? 0
-                        : std::min({next_of(template_.sources(), next_source_),
-                                    next_of(template_.heavy(), next_heavy_),
-                                    counted_ + (burst_ - unrelieved_) - 1, template_.size()});
+  simple_until_ = anew_ || in_order()
+                      ? 0
+                      : std::min({next_of(template_.sources(), next_source_),
+                                  next_of(template_.heavy(), next_heavy_),
+                                  counted_ + (burst_ - unrelieved_) - 1, template_.size()});
 }
+
+// --- in order ----------------------------------------------------------------------------------------
+
+bool Replays::can_run_in_order() {
+  if (!template_.heavy().empty() || !executor_.runs_in_order()) return false;
+  // What is ready has to run first, and nobody else is going to.
+  if (!all_complete()) executor_.relieve_replays(scope_);
+  return all_complete();
+}
+
+bool Replays::all_complete() {
+  collect();
+  return in_flight_.empty() ||
+         (in_flight_.front() == present_ && in_flight_.size() == 1 && is_complete(*present_));
+}
+
+/// Runs operations up to `count`; it may end before, with a replay that is no longer run in order.
+void Replays::run_in_order(Replay& replay, std::uint32_t count) {
+  if (count == issued_) return;
+  issued_ = counted_ = executor_.run_in_order(replay, issued_, count);
+  if (issued_ == template_.size()) {
+    replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
+  } else if (issued_ < count) {
+    leave_order(replay);
+  }
+}
+
+void Replays::leave_order(Replay& replay) {
+  replay.aside->in_order = false;
+  anew_ = true;
+  set_counts(replay, true);
+  replay.watermark.advance(issued_, false);  // what was parked has a guard again
+  executor_.complete_in_order(replay, issued_);
+  see_what_is_simple();
+}
+
+// --- issuing -----------------------------------------------------------------------------------------
 
 /// Those before `to` not taken yet.
 std::span<const std::uint32_t> Replays::take_sources(std::uint32_t to) {
@@ -242,12 +290,15 @@ void Replays::leave(Replay& replay) {
   present_ = nullptr;
   const std::uint32_t size = template_.size();
   if (issued_ == size) return;
+  if (replay.aside->in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
   const std::uint32_t parked = replay.watermark.advance(issued_, true);
   executor_.release_replay(replay, {issued_, size, parked, take_sources(size), anew_});
 }
 
 NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
-  REFRAIN_ASSERT(index < replay.watermark.load().issued(), "what is referred to has been issued");
+  REFRAIN_ASSERT(replay.aside->in_order ? &replay != present_ || index < issued_
+                                        : index < replay.watermark.load().issued(),
+                 "what is referred to has been issued");
   const std::uint64_t seq = replay.base + index;
   const Template::Operation& operation = template_.operation(index);
   if (template_.node(index).flags & kHeavy) return {replay.aside->heavy[operation.heavy], seq};
@@ -280,6 +331,7 @@ NodeRef Replays::ref(std::uint64_t seq) {
 // --- waiting -----------------------------------------------------------------------------------------
 
 bool Replays::is_done(Replay& replay, std::uint32_t index) {
+  if (replay.aside->in_order) return true;  // all that was issued
   // acquire: partner of the store in complete_live.
   return replay.live()[index].done.load(std::memory_order_acquire) == replay.number;
 }
@@ -288,8 +340,8 @@ bool Replays::idle() {
   collect();
   if (in_flight_.empty()) return true;
   if (present_ == nullptr || in_flight_.size() > 1) return false;
-  if (issued_ == template_.size()) {
-    if (!is_complete(*present_)) return false;
+  if (in_order() || issued_ == template_.size()) {
+    if (!in_order() && !is_complete(*present_)) return false;
     note_failures(*present_);
     return true;
   }

@@ -11,6 +11,12 @@
 // several replays overlap as the edges allow. Each operation of each replay runs once; those of a replay
 // that was left in the middle which were not issued do not run.
 //
+// *In order.* When the owner gets on best by itself (the only thread, or exec/solo.hpp), it runs what it issues at
+// once. The order of issue is an order of the graph, so nobody needs a count: they stay as they are set,
+// and what was issued is done. Such a replay begins when those before it are complete and its template has
+// light operations only. As soon as an operation has to wait, or other threads are to take part, what was
+// run is completed in the ordinary way and the rest goes on as a replay that entered anew.
+//
 // All members are the owner's of the scope. A `Replay&` may be used until `begin`, `idle`,
 // `in_flight` or a wait is called when it is complete and no longer the present one. Cost: `issue`, a locked instruction, and what is to
 // be done for nodes that were parked; `begin`, some ten words, and anew a count per operation; after
@@ -103,8 +109,13 @@ class Replays {
   void release_parked(Replay& replay, std::uint32_t first);
   std::span<const std::uint32_t> take_sources(std::uint32_t to);
   void see_what_is_simple();
+  bool can_run_in_order();
+  void run_in_order(Replay& replay, std::uint32_t count);
+  void leave_order(Replay& replay);
+  [[nodiscard]] bool all_complete();
   static bool is_complete(const Replay& replay);
   static bool is_done(Replay& replay, std::uint32_t index);
+  [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->aside->in_order; }
 
   Executor& executor_;
   Scope& scope_;
@@ -118,7 +129,7 @@ class Replays {
   std::vector<Replay*> in_flight_;  ///< begun and not collected, oldest first
 
   Replay* present_ = nullptr;  ///< null: the chain was left
-  bool anew_ = false;          ///< how it began
+  bool anew_ = false;          ///< all its operations have a guard
   std::uint32_t issued_ = 0;
   /// Up to here issuing is moving the watermark: no operation needs a node, waits for nobody but the owner,
   /// or ends a burst.

@@ -154,8 +154,7 @@ void SeededExecutor::resume(Actor& actor) {
 void SeededExecutor::run_body(Node& node) {
   Actor& actor = *current_;
   const Node* outer = std::exchange(actor.running, &node);
-  const int processor =
-      node.processor != 0 ? node.processor - 1 : plan_.cpus[draw() % plan_.cpus.size()].processor;
+  const int processor = node.processor != 0 ? node.processor - 1 : draw_processor();
   const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
   run_node(node, *this, processor);
   if (listener_) listener_->executed(node, 0, begin, profile::now_ns());
@@ -165,15 +164,19 @@ void SeededExecutor::run_body(Node& node) {
 
 void SeededExecutor::run_replayed(LiveNode& live) {
   Replay& replay = Replay::of(live);
-  Execution execution{*this, plan_.cpus[draw() % plan_.cpus.size()].processor};
-  const Template::Operation& operation = replay.aside->recorded().operation(live.index);
+  Execution execution{*this, draw_processor()};
   const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
   current_->failure = run_live(replay, live, live.index, replay.nodes[live.index], execution);
-  if (listener_) {
-    listener_->replayed(operation.info, operation.kind, replay.base + live.index, 0, begin,
-                        profile::now_ns());
-  }
+  tell_listener(replay, live.index, begin);
   ++counters_.executed;
+}
+
+void SeededExecutor::tell_listener(const Replay& replay, std::uint32_t index,
+                                   std::uint64_t begin_ns) {
+  if (listener_ == nullptr) return;
+  const Template::Operation& operation = replay.aside->recorded().operation(index);
+  listener_->replayed(operation.info, operation.kind, replay.base + index, 0, begin_ns,
+                      profile::now_ns());
 }
 
 void SeededExecutor::finish(Ready work, const Failure* failure) {
@@ -295,6 +298,24 @@ void SeededExecutor::declare_deadlock() {
 void SeededExecutor::release_replay(Replay& replay, const Issued& issued) {
   Sink sink{*this};
   release(replay, issued, sink);
+}
+
+std::uint32_t SeededExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) {
+  std::uint32_t index = from;
+  do {
+    Execution execution{*this, draw_processor()};
+    const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
+    run_next(replay, index, replay.nodes[index], execution);
+    tell_listener(replay, index, begin);
+    ++counters_.executed;
+  } while (++index < to && draw() % 16 != 0);
+  interleave();
+  return index;
+}
+
+void SeededExecutor::complete_in_order(Replay& replay, std::uint32_t count) {
+  Sink sink{*this};
+  complete_first(replay, count, sink);
 }
 
 void SeededExecutor::let_go(LiveNode& live) {

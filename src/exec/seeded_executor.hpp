@@ -58,6 +58,9 @@ class SeededExecutor final : public Executor {
   void release_replay(Replay& replay, const Issued& issued) override;
   void relieve_replays(Scope&) override { interleave(); }
   [[nodiscard]] std::uint32_t replay_burst() const override { return 1; }
+  [[nodiscard]] bool runs_in_order() override { return current_ != nullptr && draw() % 4 == 0; }
+  std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) override;
+  void complete_in_order(Replay& replay, std::uint32_t count) override;
   void let_go(LiveNode& live) override;
   void complete_heavy(LiveNode& live, const Failure* failure) override;
   void open_exit(Replay& replay, std::uint32_t index) override;
@@ -98,6 +101,7 @@ class SeededExecutor final : public Executor {
 
   std::uint64_t draw();
   std::uint64_t draw_priority() { return draw() | kFresh; }
+  int draw_processor() { return plan_.cpus[draw() % plan_.cpus.size()].processor; }
   bool change_point();
 
   Actor& add_actor(Ready work);
@@ -109,6 +113,7 @@ class SeededExecutor final : public Executor {
   void complete_next(Actor& actor);
   void run_body(Node& node);
   void run_replayed(LiveNode& live);
+  void tell_listener(const Replay& replay, std::uint32_t index, std::uint64_t begin_ns);
   void finish(Ready work, const Failure* failure);
   void finish(Node& node);
   void wake_waiters();

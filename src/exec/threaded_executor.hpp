@@ -84,6 +84,9 @@ class ThreadedExecutor final : public Executor {
   void release_replay(Replay& replay, const Issued& issued) override;
   void relieve_replays(Scope& scope) override;
   [[nodiscard]] std::uint32_t replay_burst() const override { return kReplayBurst; }
+  [[nodiscard]] bool runs_in_order() override { return threads() == 1 || solo_.on(); }
+  std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) override;
+  void complete_in_order(Replay& replay, std::uint32_t count) override;
   void let_go(LiveNode& live) override;
   void complete_heavy(LiveNode& live, const Failure* failure) override;
   void open_exit(Replay& replay, std::uint32_t index) override;
@@ -166,9 +169,12 @@ class ThreadedExecutor final : public Executor {
 
   // threaded_replays.cpp
   struct ReplaySink;  ///< for exec/replay_steps.hpp
+  struct AmongLight;
   void drive(Slot& slot, LiveNode& first);
   template <bool listened>
   void drive_streak(Slot& slot, LiveNode& first);
+  template <bool listened>
+  std::uint32_t run_range(Slot& slot, Replay& replay, std::uint32_t from, std::uint32_t to);
   void tell_listener(Slot& slot, const Replay& replay, std::uint32_t index, std::uint64_t begin_ns);
   void look_at_exits(Slot& slot);
 

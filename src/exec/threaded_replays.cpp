@@ -58,18 +58,53 @@ void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
   slot.streak = kStreak;
 }
 
-void ThreadedExecutor::drive(Slot& slot, LiveNode& first) {
-  // Nobody opens a scope from here: the operation would be a heavy one.
+/// While light operations run on a thread: nobody opens a scope from there, the operation would be a heavy one;
+/// nor waits, unless it says how.
+struct ThreadedExecutor::AmongLight {
+  explicit AmongLight(Slot& thread) : slot(thread) {}
+  ~AmongLight() {
+    set_body_local(local);
+    slot.running = outer;
+  }
+  Slot& slot;
   const Node* const outer = std::exchange(slot.running, nullptr);
-  // Nor waits, unless it says how.
   void* const local = set_body_local(nullptr);
+};
+
+void ThreadedExecutor::drive(Slot& slot, LiveNode& first) {
+  const AmongLight among(slot);
   if (listener_) [[unlikely]] {
     drive_streak<true>(slot, first);
   } else {
     drive_streak<false>(slot, first);
   }
-  set_body_local(local);
-  slot.running = outer;
+}
+
+template <bool listened>
+std::uint32_t ThreadedExecutor::run_range(Slot& slot, Replay& replay, std::uint32_t from,
+                                          std::uint32_t to) {
+  Execution execution{*this, slot.processor};
+  const bool only = threads() == 1;
+  std::uint32_t index = from;
+  do {
+    const std::uint64_t begin = listened ? profile::now_ns() : 0;
+    run_next(replay, index, replay.nodes[index], execution);
+    if (listened) tell_listener(slot, replay, index, begin);
+  } while (++index < to && (only || solo_.on()));
+  add(slot.executed, index - from);
+  return index;
+}
+
+std::uint32_t ThreadedExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) {
+  Slot& slot = slot_of(replay.aside->scope());
+  const AmongLight among(slot);
+  return listener_ ? run_range<true>(slot, replay, from, to)
+                   : run_range<false>(slot, replay, from, to);
+}
+
+void ThreadedExecutor::complete_in_order(Replay& replay, std::uint32_t count) {
+  ReplaySink sink{*this, slot_of(replay.aside->scope())};
+  complete_first(replay, count, sink);
 }
 
 void ThreadedExecutor::tell_listener(Slot& slot, const Replay& replay, std::uint32_t index,
