@@ -11,24 +11,34 @@ void ReducerGate::enroll(Node& reducer) {
   entries_.push_back({reducer.seq, &reducer, std::max(1U, reducer.reduction)});
 }
 
-std::deque<ReducerGate::Entry>::iterator ReducerGate::find(std::uint64_t seq) {
-  auto at = std::lower_bound(entries_.begin(), entries_.end(), seq,
+ReducerGate::Entry& ReducerGate::find(std::uint64_t seq) {
+  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(oldest_);
+  auto at = std::lower_bound(first, entries_.end(), seq,
                              [](const Entry& entry, std::uint64_t s) { return entry.seq < s; });
   if (at == entries_.end() || at->seq != seq) {
-    at = std::find_if(entries_.begin(), entries_.end(),
-                      [seq](const Entry& entry) { return entry.seq == seq; });
+    at =
+        std::find_if(first, entries_.end(), [seq](const Entry& entry) { return entry.seq == seq; });
   }
-  REFRAIN_ASSERT(at != entries_.end() && at->seq == seq, "a reducer must be enrolled and unfolded");
-  return at;
+  REFRAIN_ASSERT(at != entries_.end() && at->seq == seq && at->state != State::folded,
+                 "a reducer must be enrolled and unfolded");
+  return *at;
+}
+
+// Each entry is moved at most once for each time that as many were folded.
+void ReducerGate::drop_folded() {
+  while (oldest_ < entries_.size() && entries_[oldest_].state == State::folded) ++oldest_;
+  if (2 * oldest_ < entries_.size()) return;
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(oldest_));
+  oldest_ = 0;
 }
 
 bool ReducerGate::may_start(const Entry& entry) const {
-  return held_ < capacity_ || &entry == &entries_.front();
+  return held_ < capacity_ || &entry == &entries_[oldest_];
 }
 
 bool ReducerGate::admit(Node& reducer) {
   const std::lock_guard lock(mutex_);
-  Entry& entry = *find(reducer.seq);
+  Entry& entry = find(reducer.seq);
   // Slots are handed out whenever one becomes free, so while one is free nobody older waits for it.
   if (may_start(entry)) {
     entry.state = State::started;
@@ -42,18 +52,20 @@ bool ReducerGate::admit(Node& reducer) {
 
 Node* ReducerGate::folded(const Node& fold) {
   const std::lock_guard lock(mutex_);
-  const auto entry = find(fold.seq - fold.reduction);
-  REFRAIN_ASSERT(entry->state == State::started, "a fold completes after its reducer has run");
-  if (--entry->folds_left > 0) return nullptr;
+  Entry& entry = find(fold.seq - fold.reduction);
+  REFRAIN_ASSERT(entry.state == State::started, "a fold completes after its reducer has run");
+  if (--entry.folds_left > 0) return nullptr;
   --held_;
-  entries_.erase(entry);
+  entry.state = State::folded;
+  drop_folded();
   return start_ready();
 }
 
 Node* ReducerGate::start_ready() {
   Node* first = nullptr;
   Node** link = &first;
-  for (auto entry = entries_.begin(); ready_ > 0 && entry != entries_.end(); ++entry) {
+  for (auto entry = entries_.begin() + static_cast<std::ptrdiff_t>(oldest_);
+       ready_ > 0 && entry != entries_.end(); ++entry) {
     if (entry->state != State::ready) continue;
     if (!may_start(*entry)) break;
     entry->state = State::started;

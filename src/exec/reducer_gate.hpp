@@ -20,8 +20,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
+#include <vector>
 
 #include "exec/node.hpp"
 
@@ -49,7 +49,7 @@ class ReducerGate {
   [[nodiscard]] int held() const;
 
  private:
-  enum class State : std::uint8_t { unready, ready, started };
+  enum class State : std::uint8_t { unready, ready, started, folded };
   struct Entry {
     std::uint64_t seq;
     Node* node;
@@ -57,12 +57,14 @@ class ReducerGate {
     State state = State::unready;
   };
 
-  std::deque<Entry>::iterator find(std::uint64_t seq);
+  Entry& find(std::uint64_t seq);
+  void drop_folded();
   bool may_start(const Entry& entry) const;
   Node* start_ready();
 
   mutable std::mutex mutex_;
-  std::deque<Entry> entries_;  ///< those not folded yet, as enrolled; mostly the oldest leaves next
+  std::vector<Entry> entries_;  ///< as enrolled; folded ones are dropped when they are the oldest
+  std::size_t oldest_ = 0;      ///< the first that is not folded
   int capacity_;
   int held_ = 0;
   int ready_ = 0;

@@ -136,6 +136,9 @@ Replay& Replays::begin(bool carried) {
     executor_.wait(
         scope_,
         [&] {
+          // Asked after each operation that this thread runs meanwhile. The oldest is the first to end, or
+          // ends as well.
+          if (!is_complete(*in_flight_.front())) return false;
           collect();
           return has_free(wanted);
         },
@@ -221,7 +224,7 @@ void Replays::see_what_is_simple() {
 // --- in order ----------------------------------------------------------------------------------------
 
 bool Replays::can_run_in_order() {
-  if (!template_.heavy().empty() || !executor_.runs_in_order()) return false;
+  if (!template_.one_thread_may_run_it() || !executor_.runs_in_order()) return false;
   // What is ready has to run first, and nobody else is going to.
   if (!all_complete()) executor_.relieve_replays(scope_);
   return all_complete();
@@ -247,6 +250,8 @@ void Replays::run_in_order(Replay& replay, std::uint32_t count) {
 void Replays::leave_order(Replay& replay) {
   replay.aside->in_order = false;
   anew_ = true;
+  const std::span<const std::uint32_t> heavy = template_.heavy();
+  while (next_heavy_ < heavy.size() && heavy[next_heavy_] < issued_) ++next_heavy_;
   set_counts(replay, true);
   replay.watermark.advance(issued_, false);  // what was parked has a guard again
   executor_.complete_in_order(replay, issued_);
@@ -301,13 +306,13 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
                  "what is referred to has been issued");
   const std::uint64_t seq = replay.base + index;
   const Template::Operation& operation = template_.operation(index);
-  if (template_.node(index).flags & kHeavy) return {replay.aside->heavy[operation.heavy], seq};
   if (is_done(replay, index)) {
     if (const Failure* failure = replay.aside->failure_of(index)) {
       scope_.note_failure(seq, FailureRef(failure));
     }
     return scope_.complete_ref(seq);
   }
+  if (template_.node(index).flags & kHeavy) return {replay.aside->heavy[operation.heavy], seq};
   if (Node* named = replay.aside->stand_in(index)) return {named, seq};
   Node& node = scope_.allocate_reserved(0, seq);
   node.kind = operation.kind;

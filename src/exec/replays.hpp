@@ -14,7 +14,7 @@
 // *In order.* When the owner gets on best by itself (the only thread, or exec/solo.hpp), it runs what it issues at
 // once. The order of issue is an order of the graph, so nobody needs a count: they stay as they are set,
 // and what was issued is done. Such a replay begins when those before it are complete and its template has
-// light operations only. As soon as an operation has to wait, or other threads are to take part, what was
+// no operation that has to run elsewhere, in a scope of its own, or by priority. As soon as an operation has to wait, or other threads are to take part, what was
 // run is completed in the ordinary way and the rest goes on as a replay that entered anew.
 //
 // All members are the owner's of the scope. A `Replay&` may be used until `begin`, `idle`,

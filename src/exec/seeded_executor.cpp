@@ -308,7 +308,7 @@ std::uint32_t SeededExecutor::run_in_order(Replay& replay, std::uint32_t from, s
     run_next(replay, index, replay.nodes[index], execution);
     tell_listener(replay, index, begin);
     ++counters_.executed;
-  } while (++index < to && draw() % 16 != 0);
+  } while (++index < to && (!replay.aside->recorded().heavy().empty() || draw() % 16 != 0));
   interleave();
   return index;
 }

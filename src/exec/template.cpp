@@ -31,8 +31,10 @@ void Template::classify(bool nested) {
       node.flags |= kAsks;
     }
     if (operation.wakes) node.flags |= kWakes;
-    if (nested || operation.priority != 0 || operation.processor != 0 || operation.flags != 0 ||
-        operation.opens_scope) {
+    const bool special =
+        nested || operation.priority != 0 || operation.processor != 0 || operation.opens_scope;
+    if (special) one_thread_may_run_it_ = false;
+    if (special || operation.flags != 0) {
       node.flags |= kHeavy;
       operation.heavy = static_cast<std::uint32_t>(heavy_.size());
       heavy_.push_back(i);

@@ -112,6 +112,8 @@ class Template {
   /// How many have no inner successor: a replay is complete with the last of them.
   [[nodiscard]] std::uint32_t sinks() const { return sinks_; }
   [[nodiscard]] bool has_carried() const { return has_carried_; }
+  /// Whether any thread of the scope may run all of it: what is heavy only reduces.
+  [[nodiscard]] bool one_thread_may_run_it() const { return one_thread_may_run_it_; }
   [[nodiscard]] std::size_t bytes() const;
 
  private:
@@ -127,6 +129,7 @@ class Template {
   std::vector<std::uint32_t> heavy_;
   std::uint32_t sinks_ = 0;
   bool has_carried_ = false;
+  bool one_thread_may_run_it_ = true;
 };
 
 }  // namespace refrain::exec

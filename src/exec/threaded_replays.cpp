@@ -84,13 +84,14 @@ template <bool listened>
 std::uint32_t ThreadedExecutor::run_range(Slot& slot, Replay& replay, std::uint32_t from,
                                           std::uint32_t to) {
   Execution execution{*this, slot.processor};
-  const bool only = threads() == 1;
+  // What reduces goes on to its folds: the gate has not heard of it (exec/reducer_gate.hpp).
+  const bool to_the_end = threads() == 1 || !replay.aside->recorded().heavy().empty();
   std::uint32_t index = from;
   do {
     const std::uint64_t begin = listened ? profile::now_ns() : 0;
     run_next(replay, index, replay.nodes[index], execution);
     if (listened) tell_listener(slot, replay, index, begin);
-  } while (++index < to && (only || solo_.on()));
+  } while (++index < to && (to_the_end || solo_.on()));
   add(slot.executed, index - from);
   return index;
 }
