@@ -4,6 +4,7 @@
 #include <span>
 #include <tuple>
 
+#include "trace/reach_window.hpp"
 #include "trace/transitive_reduction.hpp"
 
 namespace refrain::trace {
@@ -12,15 +13,98 @@ namespace {
 
 using exec::EdgeKind;
 
-/// One replay and, where edges are carried, the next, whose operations are numbered on. Of the next
-/// replay, what no carried edge can lead to any more is left out.
+/// One replay and, where edges are carried, the part of the next that they can lead to.
+struct Extent {
+  std::size_t nodes;
+  std::size_t span = 0;  ///< that the longest edge has
+
+  Extent(std::uint32_t operations, const RecordedEdges& edges) : nodes(operations) {
+    for (const RecordedEdge& edge : edges.inner)
+      span = std::max(span, std::size_t{edge.to} - edge.from);
+    for (const RecordedEdge& edge : edges.carried) {
+      const std::size_t to = std::size_t{operations} + edge.to;
+      nodes = std::max(nodes, to + 1);
+      span = std::max(span, to - edge.from);
+    }
+  }
+  [[nodiscard]] bool fits(const OptimiserBudget& budget) const {
+    const std::size_t words = ReachWindow::words_for(span);
+    return words <= std::min<std::uint64_t>(kMostWords, budget.steps_per_operation) &&
+           ReachWindow::words_for_all(nodes, span) <= budget.entries;
+  }
+
+ private:
+  static constexpr std::size_t kMostWords = 64;  ///< longer rows are long mostly in vain
+};
+
+/// Edges are short: both kinds at once, and what has been left out within a replay is not looked at again.
+class InWindow {
+ public:
+  InWindow(std::uint32_t operations, const Extent& extent, const RecordedEdges& edges)
+      : operations_(operations),
+        next_(static_cast<std::uint32_t>(extent.nodes) - operations),
+        inner_(by_target(edges.inner)),
+        carried_(by_target(edges.carried)),
+        window_(extent.nodes, extent.span) {}
+
+  void reduce(OptimisedEdges& result) {
+    std::vector<RecordedEdge>&inner = result.edges.inner, &carried = result.edges.carried;
+    inner.reserve(inner_.size());
+    carried.reserve(carried_.size());
+    std::size_t at = 0;
+    for (std::uint32_t to = 0; to < operations_; ++to) {
+      window_.begin(to);
+      at = keep(inner_, at, to, inner);
+    }
+    at = 0;
+    auto kept = inner.cbegin();
+    for (std::uint32_t to = 0; to < next_; ++to) {
+      window_.begin(operations_ + to);
+      for (; kept != inner.cend() && kept->to == to; ++kept)
+        window_.join(operations_ + kept->from, kept->kind == EdgeKind::data);
+      at = keep(carried_, at, to, carried);
+    }
+    result.removed = inner_.size() - inner.size() + carried_.size() - carried.size();
+    result.steps = window_.steps();
+  }
+
+ private:
+  static std::vector<RecordedEdge> by_target(std::vector<RecordedEdge> edges) {
+    if (!std::ranges::is_sorted(edges, {}, &RecordedEdge::to))
+      std::ranges::stable_sort(edges, {}, &RecordedEdge::to);
+    return edges;
+  }
+  /// Those from the latest operations first; of one operation's the data edge.
+  static bool later(const RecordedEdge& a, const RecordedEdge& b) {
+    return a.from != b.from ? a.from > b.from : a.kind > b.kind;
+  }
+  /// Of the edges to an operation, which begin at a place, those that others do not imply. Returns their end.
+  std::size_t keep(std::vector<RecordedEdge>& edges, std::size_t first, std::uint32_t to,
+                   std::vector<RecordedEdge>& kept) {
+    std::size_t last = first;
+    while (last < edges.size() && edges[last].to == to) ++last;
+    if (last - first > 1) std::sort(edges.data() + first, edges.data() + last, later);
+    const auto before = static_cast<std::ptrdiff_t>(kept.size());
+    for (std::size_t i = first; i < last; ++i) {
+      const bool data = edges[i].kind == EdgeKind::data;
+      if (window_.reached_from(edges[i].from, data)) continue;
+      window_.join(edges[i].from, data);
+      kept.push_back(edges[i]);
+    }
+    std::reverse(kept.begin() + before, kept.end());
+    return last;
+  }
+
+  const std::uint32_t operations_, next_;
+  std::vector<RecordedEdge> inner_, carried_;
+  ReachWindow window_;
+};
+
+/// Edges of any length: one replay and the next, whose operations are numbered on, by chains of operations.
 class Unrolled {
  public:
-  Unrolled(std::uint32_t operations, const RecordedEdges& edges)
-      : operations_(operations), nodes_(operations), edges_(edges) {
-    for (const RecordedEdge& edge : edges.carried) {
-      nodes_ = std::max(nodes_, operations + edge.to + 1);
-    }
+  Unrolled(std::uint32_t operations, const Extent& extent, const RecordedEdges& edges)
+      : operations_(operations), nodes_(static_cast<std::uint32_t>(extent.nodes)), edges_(edges) {
     // Data first: of two edges with the same ends, the one that says more stays.
     append(EdgeKind::data);
     data_arcs_ = arcs_.size();
@@ -68,7 +152,7 @@ class Unrolled {
   }
 
   const std::uint32_t operations_;
-  std::uint32_t nodes_;
+  const std::uint32_t nodes_;
   const RecordedEdges& edges_;
   std::vector<Arc> arcs_;
   std::size_t data_arcs_ = 0;
@@ -85,7 +169,12 @@ void sort_by_target(std::vector<RecordedEdge>& edges) {
 OptimisedEdges optimise(std::uint32_t operations, const RecordedEdges& edges,
                         const OptimiserBudget& budget) {
   OptimisedEdges result;
-  Unrolled(operations, edges).reduce(budget, result);
+  const Extent extent(operations, edges);
+  if (extent.fits(budget)) {
+    InWindow(operations, extent, edges).reduce(result);
+    return result;
+  }
+  Unrolled(operations, extent, edges).reduce(budget, result);
   sort_by_target(result.edges.inner);
   sort_by_target(result.edges.carried);
   return result;

@@ -13,9 +13,10 @@
 // path makes an edge redundant lies, in launch order, before the edge's target; so of a trace that is left
 // early, the part that was issued is reduced as if the trace ended there, and nothing is missing.
 //
-// Cost: O(n w) for n operations in w concurrent chains (trace/transitive_reduction.hpp), bounded by a budget
-// in proportion to n: when it is spent, the remaining edges stay, which does no harm, and are counted. Pure;
-// any thread.
+// Cost: where no edge spans more than some thousand operations, a word per 64 operations spanned and edge that
+// stays (trace/reach_window.hpp). Else O(n w) for n operations in w concurrent chains
+// (trace/transitive_reduction.hpp), bounded by a budget in proportion to n: when it is spent, the remaining edges
+// stay, which does no harm, and are counted. Pure; any thread.
 
 #include <cstddef>
 #include <cstdint>

@@ -161,6 +161,31 @@ TEST(Optimiser, ASpentBudgetLeavesEdges) {
   EXPECT_GT(cut_short, 0u);
 }
 
+/// The same with so many operations for each that nobody follows but the last of them.
+RecordedEdges spread_out(RecordedEdges edges, std::uint32_t times) {
+  for (auto* all : {&edges.inner, &edges.carried}) {
+    for (RecordedEdge& e : *all) {
+      e.from = e.from * times + times - 1;
+      e.to = e.to * times + times - 1;
+    }
+  }
+  return edges;
+}
+
+TEST(Optimiser, HowFarAnEdgeReachesChangesNothing) {
+  for (test::TestBudget budget{300, 20}; budget.more(); budget.next()) {
+    SCOPED_TRACE("seed " + std::to_string(budget.seed()));
+    const auto [operations, edges] = random_example(budget.seed());
+    const OptimisedEdges near = optimise(operations, edges);
+    for (const std::uint32_t times : {3u, 70u, 5000u}) {
+      const OptimisedEdges far = optimise(operations * times, spread_out(edges, times));
+      ASSERT_EQ(far.edges, spread_out(near.edges, times)) << times << " times as far";
+      ASSERT_EQ(far.removed, near.removed);
+      ASSERT_EQ(far.unexamined, 0u);
+    }
+  }
+}
+
 TEST(Optimiser, OfEqualEdgesTheDataEdgeStays) {
   const RecordedEdges edges{
       {{0, 1, EdgeKind::order}, {0, 1, EdgeKind::data}, {0, 1, EdgeKind::order}},
