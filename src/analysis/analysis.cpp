@@ -175,8 +175,8 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
 
 void Analysis::tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
                          StateChange change) {
-  for (Piece* piece : footprint.pieces) state_log_->change(change, *piece, instance, edges.to());
-  if (footprint.pieces.empty()) state_log_->look(instance, edges.to());
+  if (footprint.pieces.empty()) return state_log_->look(instance, edges.to());
+  state_log_->change(change, footprint.pieces, instance, edges.to());
 }
 
 void Analysis::note_looker(Instance& instance, const exec::NodeRef& node) {

@@ -83,6 +83,8 @@ class FieldState {
   /// Breaks when an invariant does: pieces disjoint and complete, footprints exact. Slow; for tests.
   void check_invariants() const;
 
+  Mark mark;  ///< of who records it
+
  private:
   static constexpr std::size_t kPassing = 64;
 

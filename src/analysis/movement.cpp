@@ -100,9 +100,10 @@ void Analysis::tell_move(Piece& piece, const Use* source, const Use& target,
                          const exec::Node& node) {
   if (state_log_ == nullptr) [[likely]]
     return;
-  if (source != nullptr) state_log_->change(StateChange::read, piece, *source->instance, node);
-  else state_log_->fills(piece, node);
-  state_log_->change(StateChange::validate, piece, *target.instance, node);
+  Piece* const changed[] = {&piece};
+  if (source != nullptr) state_log_->change(StateChange::read, changed, *source->instance, node);
+  else state_log_->fills(*target.instance->field, piece, node);
+  state_log_->change(StateChange::validate, changed, *target.instance, node);
 }
 
 // What a report or an error calls the operation: its name, and the source line of the call that it is for.

@@ -13,6 +13,7 @@
 #include "analysis/cell_index.hpp"
 #include "analysis/fold_group.hpp"
 #include "analysis/instance.hpp"
+#include "analysis/mark.hpp"
 #include "base/boxed.hpp"
 #include "data/index_space.hpp"
 #include "exec/node.hpp"
@@ -57,6 +58,7 @@ struct Piece {
   boost::container::small_vector<Use, 1> uses;
   std::shared_ptr<const FillValue> fill;  ///< pending: valid everywhere, nowhere materialised yet
   std::vector<Footprint*> footprints;     ///< the regions that contain it
+  Mark mark;                              ///< of who records it
 
   /// The state of an instance here, null if it was never used here.
   [[nodiscard]] Use* find(const Instance* instance) {

@@ -28,12 +28,12 @@ class StateLog {
  public:
   virtual ~StateLog() = default;
   /// Before the change, and before the operation is told of.
-  virtual void change(StateChange change, Piece& piece, Instance& instance,
+  virtual void change(StateChange change, std::span<Piece* const> pieces, Instance& instance,
                       const exec::Node& operation) = 0;
   /// An argument without points: no piece changes, but the operation looks at the instance.
   virtual void look(Instance& instance, const exec::Node& operation) = 0;
   /// `operation` will write the value that is pending at the piece.
-  virtual void fills(Piece& piece, const exec::Node& operation) = 0;
+  virtual void fills(FieldState& field, Piece& piece, const exec::Node& operation) = 0;
   /// fill(): the value becomes pending at the piece.
   virtual void pend(FieldState& field, Piece& piece, const FillValue& value) = 0;
   /// Whom an operation is for.

@@ -1,10 +1,8 @@
 #include "trace/outcome.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,58 +11,6 @@
 namespace refrain::trace {
 
 namespace {
-
-/// How the trace has left an instance at a place. Operations are named by their index, of the second
-/// time around by as many more as there are.
-struct Known {
-  analysis::Use use;
-  /// Whoever comes after what the trace has done here comes after all that was here before.
-  bool settled = false;
-  /// Of the group of relaxed folds in `use`: how each of them comes after what was here before the trace.
-  std::optional<analysis::StateChange> group_entry;
-  /// The operator, if the first thing that the trace does here is a relaxed fold.
-  analysis::FoldFunction first_fold = nullptr;
-
-  /// The trace only reads here.
-  [[nodiscard]] bool only_read() const { return !use.writer && !use.group; }
-  [[nodiscard]] bool untouched() const { return only_read() && use.readers.empty(); }
-  /// The next replay's first fold joins the folds of this one.
-  [[nodiscard]] bool goes_on() const {
-    return first_fold != nullptr && analysis::joins_group(use, first_fold);
-  }
-};
-
-/// What the trace has done to each instance at each place.
-class Standing {
-  using KnownInstances = boost::container::small_vector<Known, 1>;
-
- public:
-  explicit Standing(const Recording& recording) : places_(recording.places.size()) {}
-
-  [[nodiscard]] const KnownInstances& at(Index place) const { return places_[place]; }
-  Known& at(Index place, analysis::Instance* instance) {
-    for (Known& known : places_[place])
-      if (known.use.instance == instance) return known;
-    Known& known = places_[place].emplace_back();
-    known.use.instance = instance;
-    return known;
-  }
-  template <class Predicate>
-  [[nodiscard]] bool any(Predicate predicate) const {
-    return std::ranges::any_of(places_, [&](const KnownInstances& place) {
-      return std::ranges::any_of(place, predicate);
-    });
-  }
-
- private:
-  std::vector<KnownInstances> places_;
-};
-
-/// Names operations outside of any scope.
-exec::NodeRef name(std::uint64_t index) {
-  static exec::Node nobody;
-  return {&nobody, index};
-}
 
 analysis::StateChange change_of(Effect::Kind kind) {
   switch (kind) {
@@ -80,143 +26,319 @@ bool concerns_operation(const Effect& effect) {
   return effect.kind != Effect::Kind::pend && effect.kind != Effect::Kind::look;
 }
 
-/// How an effect's operation comes after what was there before the trace. Nothing: it comes after others of
-/// the trace that do.
-std::optional<analysis::StateChange> entry_of(const Recording& recording, const Effect& effect,
-                                              const Known& known) {
-  if (effect.kind == Effect::Kind::fold) {
-    if (analysis::joins_group(known.use, recording.fold_of(effect.by))) return known.group_entry;
-    if (!known.settled && !known.untouched()) return analysis::StateChange::read_write;
-  }
-  if (known.settled) return {};
-  return change_of(effect.kind);
-}
+/// What the trace has done to an instance at a place.
+struct Known {
+  analysis::Instance* instance = nullptr;
+  Index next = kNone;     ///< the next instance there
+  Index latest = kNone;   ///< effect on it, from which Effect::before leads to all others
+  Index changed = kNone;  ///< the latest that is more than a read
+  /// The operator, if the first thing that the trace does here is a relaxed fold.
+  analysis::FoldFunction first_fold = nullptr;
+  /// Whoever comes after what the trace has done here comes after all that was here before.
+  bool settled = false;
+  // Of the group of relaxed folds that wrote last: how each comes after what was here before the trace, and
+  // whether nothing but reads came before them.
+  std::optional<analysis::StateChange> group_entry;
+  bool group_first = false;
 
-/// The operation of an effect has this number.
-void apply(const Recording& recording, const Effect& effect, Known& known, std::uint64_t number) {
-  const exec::NodeRef self = name(number);
-  if (effect.kind == Effect::Kind::read) {
-    auto& readers = known.use.readers;
-    if (readers.empty() || readers.back() != self) readers.push_back(self);
-  } else if (effect.kind == Effect::Kind::fold) {
-    const analysis::FoldFunction fold = recording.fold_of(effect.by);
+  /// The trace only reads here.
+  [[nodiscard]] bool only_read() const { return changed == kNone; }
+  [[nodiscard]] bool untouched() const { return latest == kNone; }
+};
+
+/// What the trace has done to each instance at each place.
+class Standing {
+ public:
+  explicit Standing(const Recording& recording)
+      : recording_(recording), first_(recording.places.size(), kNone) {
+    known_.reserve(recording.places.size());
+  }
+
+  /// The number of an instance at a place, and what is known of it.
+  Index at(Index place, analysis::Instance* instance) {
+    Index* number = &first_[place];
+    for (; *number != kNone; number = &known_[*number].next)
+      if (known_[*number].instance == instance) return *number;
+    *number = static_cast<Index>(known_.size());
+    known_.emplace_back().instance = instance;
+    return static_cast<Index>(known_.size() - 1);
+  }
+  [[nodiscard]] const Known& operator[](Index number) const { return known_[number]; }
+  [[nodiscard]] std::span<const Known> all() const { return known_; }
+  template <class Visit>
+  void for_each_at(Index place, Visit visit) const {
+    for (Index number = first_[place]; number != kNone; number = known_[number].next)
+      visit(known_[number]);
+  }
+
+  /// Whether a relaxed fold with this operator would join those that wrote last.
+  [[nodiscard]] bool joins_group(const Known& known, analysis::FoldFunction fold) const {
+    return known.latest != kNone && fold != nullptr && fold_of(known.latest) == fold;
+  }
+  /// How an effect's operation comes after what was there before the trace. Nothing: it comes after others of
+  /// the trace that do.
+  [[nodiscard]] std::optional<analysis::StateChange> entry_of(const Effect& effect,
+                                                              const Known& known) const {
+    if (effect.kind == Effect::Kind::fold) [[unlikely]] {
+      if (joins_group(known, recording_.fold_of(effect.by))) return known.group_entry;
+      if (!known.settled && !known.untouched()) return analysis::StateChange::read_write;
+    }
+    if (known.settled) return {};
+    return change_of(effect.kind);
+  }
+  /// The effect of this number is the latest one.
+  void apply(Index number, Index at) {
+    const Effect& effect = recording_.effects[at];
+    Known& known = known_[number];
+    if (effect.kind == Effect::Kind::fold) [[unlikely]] {
+      begin_or_join_group(known, effect);
+    } else if (effect.kind != Effect::Kind::read) {
+      known.settled = true;
+    }
+    known.latest = at;
+    if (effect.kind != Effect::Kind::read) known.changed = at;
+  }
+
+  // --- backwards ---------------------------------------------------------------------------------------
+
+  /// Calls visit(operation) for those who read since `changed`, the latest first.
+  template <class Visit>
+  void for_each_reader(Index latest, Visit visit) const {
+    Index last = kNone;
+    for (Index at = latest; at != kNone; at = recording_.effects[at].before) {
+      const Effect& effect = recording_.effects[at];
+      if (effect.kind != Effect::Kind::read) return;
+      if (effect.by != last) visit(effect.by);
+      last = effect.by;
+    }
+  }
+  /// Calls visit(effect) for the writer, or for the group of relaxed folds that `changed` is the latest of.
+  /// Returns the effect before them.
+  template <class Visit>
+  Index for_each_writer(Index changed, Visit visit) const {
+    const analysis::FoldFunction fold = fold_of(changed);
+    for (Index at = changed;; at = recording_.effects[at].before) {
+      visit(recording_.effects[at]);
+      const Index before = recording_.effects[at].before;
+      if (fold == nullptr || before == kNone || fold_of(before) != fold) return before;
+    }
+  }
+  /// The operator, if the effect is a relaxed fold.
+  [[nodiscard]] analysis::FoldFunction fold_of(Index at) const {
+    const Effect& effect = recording_.effects[at];
+    return effect.kind == Effect::Kind::fold ? recording_.fold_of(effect.by) : nullptr;
+  }
+
+ private:
+  void begin_or_join_group(Known& known, const Effect& effect) {
+    const analysis::FoldFunction fold = recording_.fold_of(effect.by);
+    const auto entry = entry_of(effect, known);
     if (known.untouched()) known.first_fold = fold;
-    known.group_entry = entry_of(recording, effect, known);
-    if (known.group_entry != analysis::StateChange::fold) known.settled = true;
-    analysis::group_of(known.use, fold).folds.push_back(self);
-  } else {
-    known.use.readers.clear();
-    known.use.group.reset();
-    known.use.writer = self;
-    known.settled = true;
+    if (!joins_group(known, fold)) known.group_first = known.only_read();
+    known.group_entry = entry;
+    if (entry != analysis::StateChange::fold) known.settled = true;
   }
+
+  const Recording& recording_;
+  std::vector<Index> first_;  ///< by place
+  std::vector<Known> known_;
+};
+
+/// An effect that meets what the replay before has left.
+struct Meeting {
+  Index operation, known;
+  analysis::StateChange change;
+  bool after_reads;  ///< of its own replay
+};
+
+/// Effects are mostly in the order of operations.
+template <class T>
+void sort_by_operation(std::vector<T>& all) {
+  if (!std::ranges::is_sorted(all, {}, &T::operation))
+    std::ranges::stable_sort(all, {}, &T::operation);
 }
 
-void find_entry_uses(Recording& recording, Standing& standing) {
-  for (const Effect& effect : recording.effects) {
+/// Finds the uses on entry, and of each effect which one came before it on the same instance.
+std::vector<Meeting> find_entry_uses(Recording& recording, Standing& standing) {
+  std::vector<Meeting> meetings;
+  meetings.reserve(recording.effects.size());
+  recording.entry_uses.reserve(recording.effects.size());
+  for (Index at = 0; at < recording.effects.size(); ++at) {
+    Effect& effect = recording.effects[at];
     if (!concerns_operation(effect)) continue;
-    Known& known = standing.at(effect.place, effect.instance);
-    if (const auto change = entry_of(recording, effect, known))
+    const Index number = standing.at(effect.place, effect.instance);
+    const Known& known = standing[number];
+    effect.before = known.latest;
+    if (const auto change = standing.entry_of(effect, known)) {
       recording.entry_uses.push_back({effect.by, effect.place, effect.instance, *change, false});
-    apply(recording, effect, known, effect.by);
+      if (known.only_read() ||
+          (known.group_first && standing.joins_group(known, recording.fold_of(effect.by))))
+        meetings.push_back({effect.by, number, *change, !known.untouched()});
+    }
+    standing.apply(number, at);
   }
   for (EntryUse& use : recording.entry_uses)
-    use.standing = standing.at(use.place, use.instance).only_read();
-  std::ranges::stable_sort(recording.entry_uses, {}, &EntryUse::operation);
+    use.standing = standing[standing.at(use.place, use.instance)].only_read();
+  sort_by_operation(recording.entry_uses);
   const auto repeated = std::ranges::unique(recording.entry_uses);
   recording.entry_uses.erase(repeated.begin(), repeated.end());
+  return meetings;
 }
 
-void find_carried(Recording& recording, Standing& standing) {
-  const std::uint64_t count = recording.operations.size();
-  for (const Effect& effect : recording.effects) {
-    if (!concerns_operation(effect)) continue;
-    Known& known = standing.at(effect.place, effect.instance);
-    const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
-      if (earlier.seq < count)
-        recording.carried.push_back({static_cast<Index>(earlier.seq), effect.by, kind});
-    };
-    analysis::before(known.use, change_of(effect.kind), recording.fold_of(effect.by), add);
-    apply(recording, effect, known, count + effect.by);
+/// Calls add(operation, kind) for what the effect comes after in the replay before: the rules of
+/// analysis/order_rules.hpp, by what that replay has left.
+template <class Add>
+void for_each_met(const Standing& standing, const Meeting& meeting, Add add) {
+  const Known& known = standing[meeting.known];
+  if (known.only_read()) return;
+  const auto add_writers = [&](exec::EdgeKind kind) {
+    standing.for_each_writer(known.changed, [&](const Effect& effect) { add(effect.by, kind); });
+  };
+  if (meeting.change == analysis::StateChange::read) return add_writers(exec::EdgeKind::data);
+  bool order_known = meeting.after_reads;
+  standing.for_each_reader(known.latest, [&](Index reader) {
+    order_known = true;
+    add(reader, exec::EdgeKind::order);
+  });
+  if (meeting.change == analysis::StateChange::read_write ||
+      meeting.change == analysis::StateChange::fold)
+    add_writers(exec::EdgeKind::data);
+  else if (!order_known) add_writers(exec::EdgeKind::order);
+}
+
+/// Between two operations there is one edge, of the stronger kind.
+void find_carried(Recording& recording, const Standing& standing, std::vector<Meeting> meetings) {
+  sort_by_operation(meetings);
+  std::vector<RecordedEdge>& carried = recording.carried;
+  std::vector<std::size_t> last(recording.operations.size());  // edge from there, and one more
+  std::size_t first = 0;                                       // edge to the operation
+  for (std::size_t i = 0; i < meetings.size(); ++i) {
+    const Index to = meetings[i].operation;
+    for_each_met(standing, meetings[i], [&](Index from, exec::EdgeKind kind) {
+      if (last[from] <= first) {
+        carried.push_back({from, to, kind});
+        last[from] = carried.size();
+      } else if (kind == exec::EdgeKind::data) {
+        carried[last[from] - 1].kind = kind;
+      }
+    });
+    if (i + 1 < meetings.size() && meetings[i + 1].operation == to) continue;
+    std::sort(carried.data() + first, carried.data() + carried.size());
+    first = carried.size();
   }
-  // One edge for two operations, of the stronger kind.
-  const auto order = [](const RecordedEdge& a, const RecordedEdge& b) {
-    return std::tuple(a.to, a.from, b.kind) < std::tuple(b.to, b.from, a.kind);
-  };
-  std::ranges::sort(recording.carried, order);
-  const auto same = [](const RecordedEdge& a, const RecordedEdge& b) {
-    return a.from == b.from && a.to == b.to;
-  };
-  const auto repeated = std::ranges::unique(recording.carried, same);
-  recording.carried.erase(repeated.begin(), repeated.end());
 }
 
 /// The validity of each place after the first effects.
 std::vector<LeftValid> places_after(const Recording& recording, Index effects) {
-  std::vector<LeftValid> after;
-  after.reserve(recording.places.size());
-  for (const Place& place : recording.places)
-    after.push_back({place.valid, place.pending, kNone, false});
-  for (const Effect& effect : std::span(recording.effects).first(effects)) {
+  std::vector<LeftValid> after(recording.places.size());
+  std::vector<bool> known(recording.places.size());  // what came earlier does not matter
+  const auto add = [](Instances& valid, const analysis::Instance* instance) {
+    if (std::ranges::find(valid, instance) == valid.end()) valid.push_back(instance);
+  };
+  for (Index at = effects; at-- > 0;) {
+    const Effect& effect = recording.effects[at];
     if (effect.kind == Effect::Kind::look || effect.kind == Effect::Kind::read) continue;
     LeftValid& place = after[effect.place];
     place.changed = true;
-    if (effect.kind != Effect::Kind::validate) place = {{}, false, kNone, true};
+    if (known[effect.place]) continue;
+    known[effect.place] = effect.kind != Effect::Kind::validate;
     if (effect.kind == Effect::Kind::pend) {
       place.pending = true;
       place.fill = effect.by;
-    } else if (std::ranges::find(place.valid, effect.instance) == place.valid.end()) {
-      place.valid.push_back(effect.instance);
+    } else {
+      add(place.valid, effect.instance);
     }
   }
-  for (LeftValid& place : after) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
+  for (Index i = 0; i < after.size(); ++i) {
+    LeftValid& place = after[i];
+    if (!known[i]) {
+      place.pending = recording.places[i].pending;
+      for (const analysis::Instance* instance : recording.places[i].valid)
+        add(place.valid, instance);
+    }
+    if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
+  }
   return after;
 }
 
-Index index_of(const exec::NodeRef& named) { return named ? static_cast<Index>(named.seq) : kNone; }
+bool leaves_as_found(const Recording& recording) {
+  const auto after = places_after(recording, static_cast<Index>(recording.effects.size()));
+  for (Index i = 0; i < after.size(); ++i)
+    if (after[i].valid != recording.places[i].valid ||
+        after[i].pending != recording.places[i].pending)
+      return false;
+  return true;
+}
 
-std::optional<LeftFolds> folds_of(const Known& known) {
-  if (!known.use.group) return {};
-  LeftFolds left{known.use.group->fold, known.group_entry, {}, {}};
-  for (const exec::Edge& edge : known.use.group->before)
-    left.before.emplace_back(index_of(edge.from), edge.kind);
-  for (const exec::NodeRef& fold : known.use.group->folds) left.folds.push_back(index_of(fold));
+std::vector<Index> readers_of(const Standing& standing, Index latest) {
+  std::vector<Index> readers;
+  standing.for_each_reader(latest, [&readers](Index reader) { readers.push_back(reader); });
+  std::ranges::reverse(readers);
+  return readers;
+}
+
+/// What a group of relaxed folds comes after in the trace: as a read-write, given the effect before them.
+std::vector<std::pair<Index, exec::EdgeKind>> before_group(const Recording& recording,
+                                                           const Standing& standing, Index latest) {
+  std::vector<std::pair<Index, exec::EdgeKind>> before;
+  for (const Index reader : readers_of(standing, latest))
+    before.emplace_back(reader, exec::EdgeKind::order);
+  while (latest != kNone && recording.effects[latest].kind == Effect::Kind::read)
+    latest = recording.effects[latest].before;
+  if (latest == kNone) return before;
+  const auto first = static_cast<std::ptrdiff_t>(before.size());
+  standing.for_each_writer(latest, [&before](const Effect& effect) {
+    before.emplace_back(effect.by, exec::EdgeKind::data);
+  });
+  std::reverse(before.begin() + first, before.end());
+  return before;
+}
+
+Left left_at(const Recording& recording, const Standing& standing, Index place,
+             const Known& known) {
+  Left left{place, known.instance, kNone, {}, readers_of(standing, known.latest)};
+  if (known.only_read()) return left;
+  const analysis::FoldFunction fold = standing.fold_of(known.changed);
+  if (fold == nullptr) {
+    left.writer = recording.effects[known.changed].by;
+    return left;
+  }
+  LeftFolds& folds = left.folds.emplace(LeftFolds{fold, known.group_entry, {}, {}});
+  const Index before = standing.for_each_writer(
+      known.changed, [&folds](const Effect& effect) { folds.folds.push_back(effect.by); });
+  std::ranges::reverse(folds.folds);
+  folds.before = before_group(recording, standing, before);
   return left;
 }
 
 }  // namespace
 
 Outcome outcome_of(const Recording& recording, Index effects) {
-  const std::span<const Effect> past(recording.effects.data(), effects);
   Outcome outcome{{}, places_after(recording, effects), {}};
   Standing standing(recording);
-  for (const Effect& effect : past) {
-    if (concerns_operation(effect))
-      apply(recording, effect, standing.at(effect.place, effect.instance), effect.by);
+  for (Index at = 0; at < effects; ++at) {
+    const Effect& effect = recording.effects[at];
+    if (concerns_operation(effect)) standing.apply(standing.at(effect.place, effect.instance), at);
     else if (effect.kind == Effect::Kind::look)
       outcome.looks.emplace_back(effect.instance, effect.by);
   }
-  for (Index place = 0; place < recording.places.size(); ++place) {
-    for (const Known& known : std::as_const(standing).at(place)) {
-      Left left{place, known.use.instance, index_of(known.use.writer), folds_of(known), {}};
-      for (const exec::NodeRef& reader : known.use.readers)
-        left.readers.push_back(index_of(reader));
-      outcome.uses.push_back(std::move(left));
-    }
-  }
+  for (Index place = 0; place < recording.places.size(); ++place)
+    standing.for_each_at(place, [&](const Known& known) {
+      outcome.uses.push_back(left_at(recording, standing, place, known));
+    });
   return outcome;
 }
 
 void find_chain_edges(Recording& recording) {
   Standing standing(recording);
-  find_entry_uses(recording, standing);
-  recording.idempotent = !standing.any(&Known::goes_on);
-  const auto after = places_after(recording, static_cast<Index>(recording.effects.size()));
-  for (Index i = 0; i < after.size(); ++i)
-    if (after[i].valid != recording.places[i].valid ||
-        after[i].pending != recording.places[i].pending)
-      recording.idempotent = false;
-  if (recording.idempotent) find_carried(recording, standing);
+  std::vector<Meeting> meetings = find_entry_uses(recording, standing);
+  // The next replay's first fold would join the folds of this one.
+  const auto goes_on = [&standing](const Known& known) {
+    return known.first_fold != nullptr && standing.joins_group(known, known.first_fold);
+  };
+  recording.idempotent =
+      std::ranges::none_of(standing.all(), goes_on) && leaves_as_found(recording);
+  if (recording.idempotent) find_carried(recording, standing, std::move(meetings));
 }
 
 }  // namespace refrain::trace

@@ -12,8 +12,6 @@
 
 namespace refrain::trace {
 
-constexpr Index kNone = ~Index{0};
-
 /// The relaxed folds that were the last to write.
 struct LeftFolds {
   analysis::FoldFunction fold = nullptr;

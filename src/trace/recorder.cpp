@@ -32,21 +32,17 @@ analysis::Piece* find_piece(const analysis::FieldState& field, std::uint32_t num
 }  // namespace
 
 void Recorder::step() {
-  made_.steps.push_back({static_cast<Index>(made_.operations.size()), 0});
-  noted_until_.push_back(noted_.size());
+  made_.steps.push_back(
+      {static_cast<Index>(made_.operations.size()), static_cast<Index>(made_.effects.size())});
 }
 
-std::uint32_t Recorder::index_of(analysis::FieldState& field) {
-  const auto [at, added] =
-      fields_.try_emplace(&field, static_cast<std::uint32_t>(made_.fields.size()));
-  if (added) {
-    made_.fields.push_back({&field, 0, 0});
-    pieces_first_.push_back(field.next_piece());
-  }
-  return at->second;
+std::uint32_t Recorder::add(analysis::FieldState& field) {
+  const auto index = static_cast<std::uint32_t>(made_.fields.size());
+  field.mark = {mark_, index};
+  made_.fields.push_back({&field, 0, 0});
+  pieces_.push_back({field.next_piece(), field.next_piece()});
+  return index;
 }
-
-void Recorder::uses(analysis::FieldState& field) { index_of(field); }
 
 void Recorder::uses(const data::RegionTree& tree, std::uint64_t uid) {
   const Recording::Tree used{&tree, uid};
@@ -59,65 +55,76 @@ void Recorder::untraceable(const char* what) {
 
 // --- effects ---------------------------------------------------------------------------------------
 
-void Recorder::note(const Effect& effect, analysis::FieldState& field, analysis::Piece& piece) {
+/// The field, of which an effect is about to be noted.
+std::uint32_t Recorder::changing(analysis::FieldState& field) {
   const std::uint32_t index = index_of(field);
-  touch(index, piece);
-  noted_.push_back({effect, index, &piece, field.next_piece()});
+  if (pieces_[index].now != field.next_piece()) [[unlikely]] {
+    pieces_[index].now = field.next_piece();
+    cuts_.push_back({made_.effects.size(), index, field.next_piece()});
+  }
+  return index;
 }
 
-void Recorder::change(analysis::StateChange change, analysis::Piece& piece,
+void Recorder::change(analysis::StateChange change, std::span<analysis::Piece* const> pieces,
                       analysis::Instance& instance, const exec::Node& operation) {
-  note({kind_of(change), index_of(operation.seq), 0, &instance}, *instance.field, piece);
+  const std::uint32_t field = changing(*instance.field);
+  const Effect::Kind kind = kind_of(change);
+  const Index by = index_of(operation.seq);
+  for (analysis::Piece* piece : pieces)
+    made_.effects.push_back({kind, by, place_of(field, *piece), kNone, &instance});
 }
 
 void Recorder::look(analysis::Instance& instance, const exec::Node& operation) {
   index_of(*instance.field);
-  noted_.push_back({{Effect::Kind::look, index_of(operation.seq), 0, &instance}, 0, nullptr, 0});
+  made_.effects.push_back({Effect::Kind::look, index_of(operation.seq), 0, kNone, &instance});
 }
 
 void Recorder::pend(analysis::FieldState& field, analysis::Piece& piece,
                     const analysis::FillValue& value) {
   const auto step = static_cast<Index>(made_.steps.size());
   fills_[&value] = step;
-  note({Effect::Kind::pend, step, 0, nullptr}, field, piece);
+  const Index place = place_of(changing(field), piece);
+  made_.effects.push_back({Effect::Kind::pend, step, place, kNone, nullptr});
 }
 
-void Recorder::fills(analysis::Piece& piece, const exec::Node&) {
+void Recorder::fills(analysis::FieldState& field, analysis::Piece& piece, const exec::Node&) {
   const auto filled = fills_.find(piece.fill.get());
-  source_ = filled != fills_.end() ? FillSource{false, filled->second} : FillSource{true, 0};
-  source_piece_.piece = &piece;
+  source_ = filled != fills_.end() ? FillSource{false, filled->second}
+                                   : FillSource{true, place_of(index_of(field), piece)};
 }
 
 /// How a piece was before the trace, if it was part of a piece that the trace had touched by then.
-const Recorder::Touched* Recorder::inherited(std::uint32_t field,
-                                             const analysis::Piece& piece) const {
+const Place* Recorder::inherited(std::uint32_t field, const analysis::Piece& piece) const {
   const analysis::FieldState& state = *made_.fields[field].field;
   // What was cut before the trace has touched the field has its own state.
-  for (const analysis::Piece* part = &piece; part->number >= pieces_first_[field];) {
+  for (const analysis::Piece* part = &piece; part->number >= pieces_[field].first;) {
     const analysis::Piece* whole = find_piece(state, part->cut_from);
     if (whole == nullptr) return nullptr;  // put together with another before the trace
-    const auto known = touched_.find(key_of(field, *whole));
-    if (known != touched_.end() && known->second.pieces_then <= part->number) return &known->second;
+    if (whole->mark.is(mark_) && pieces_then_[whole->mark.at] <= part->number)
+      return &made_.places[whole->mark.at];
     part = whole;
   }
   return nullptr;
 }
 
-Recorder::Touched& Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
-  const auto [at, added] = touched_.try_emplace(key_of(field, piece));
-  Touched& entry = at->second;
-  if (!added) return entry;
-  if (const Touched* before = inherited(field, piece)) {
-    entry.valid = before->valid;
-    entry.pending = before->pending;
+/// Notes how the piece is now that the trace touches it for the first time.
+Index Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
+  analysis::FieldState& state = *made_.fields[field].field;
+  Place place{&state, &piece, {}, false};
+  if (const Place* before = inherited(field, piece)) {
+    place.valid = before->valid;
+    place.pending = before->pending;
   } else {
     for (const analysis::Use& use : piece.uses)
-      if (use.valid) entry.valid.push_back(use.instance);
-    std::ranges::sort(entry.valid, {}, &analysis::Instance::number);
-    entry.pending = piece.fill != nullptr;
+      if (use.valid) place.valid.push_back(use.instance);
+    if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
+    place.pending = piece.fill != nullptr;
   }
-  entry.pieces_then = made_.fields[field].field->next_piece();
-  return entry;
+  const auto index = static_cast<Index>(made_.places.size());
+  piece.mark = {mark_, index};
+  made_.places.push_back(std::move(place));
+  pieces_then_.push_back(state.next_piece());
+  return index;
 }
 
 // --- operations ------------------------------------------------------------------------------------
@@ -130,9 +137,6 @@ void Recorder::take_work(Operation& made, const exec::Node& node) {
     case exec::NodeKind::copy: made.work = known.payload_as<analysis::CopyPayload>(); break;
     case exec::NodeKind::fill: {
       const auto& fill = known.payload_as<analysis::FillPayload>();
-      if (source_.entry)
-        entry_fills_.push_back(
-            {index_of(node.seq), {{}, index_of(*fill.target->field), source_piece_.piece, 0}});
       made.work = Fill{fill.target, fill.points, fill.value_size, source_};
       break;
     }
@@ -172,25 +176,33 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::Edge> pre
 
 // --- the end ---------------------------------------------------------------------------------------
 
-Index Recorder::place_of(std::uint32_t field, analysis::Piece& piece) {
-  Touched& entry = touch(field, piece);
-  if (entry.place == kOutside) {
-    entry.place = static_cast<Index>(made_.places.size());
-    made_.places.push_back({made_.fields[field].field, &piece, entry.valid, entry.pending});
-  }
-  return entry.place;
+/// A call in the middle of which something went wrong is no part of the recording. Whether there was one.
+bool Recorder::take_back_unfinished() {
+  const Step end = made_.steps.back();
+  if (made_.operations.size() == end.operations && made_.effects.size() == end.effects)
+    return false;
+  made_.operations.resize(end.operations);
+  std::erase_if(made_.edges, [&](const RecordedEdge& edge) { return edge.to >= end.operations; });
+  made_.effects.resize(end.effects);
+  return true;
+}
+
+bool Recorder::cut_meanwhile() {
+  return std::ranges::any_of(made_.fields, [this](const FieldUsed& used) {
+    return used.field->next_piece() != pieces_[used.field->mark.at].first;
+  });
 }
 
 /// Calls visit(piece) for the pieces that are left of what something happened to.
 template <class Visit>
-void Recorder::for_each_part(const Noted& noted, Visit visit) const {
-  visit(*noted.piece);
-  const analysis::FieldState& field = *made_.fields[noted.field].field;
-  if (field.next_piece() == noted.pieces_then) return;
-  std::vector<std::uint32_t> numbers{noted.piece->number};
+void Recorder::for_each_part(analysis::FieldState& field, analysis::Piece& piece,
+                             std::uint32_t pieces_then, Visit visit) {
+  visit(piece);
+  if (field.next_piece() == pieces_then) return;
+  std::vector<std::uint32_t> numbers{piece.number};
   const auto& pieces = field.pieces();
-  auto at = std::ranges::lower_bound(pieces, noted.pieces_then, {},
-                                     [](const auto& piece) { return piece->number; });
+  auto at = std::ranges::lower_bound(pieces, pieces_then, {},
+                                     [](const auto& part) { return part->number; });
   for (; at != pieces.end(); ++at) {
     if (std::ranges::find(numbers, (*at)->cut_from) == numbers.end()) continue;
     numbers.push_back((*at)->number);
@@ -198,37 +210,51 @@ void Recorder::for_each_part(const Noted& noted, Visit visit) const {
   }
 }
 
-void Recorder::place_effects() {
-  made_.effects.reserve(noted_.size());
-  std::size_t at = 0;
-  for (std::size_t step = 0; step < made_.steps.size(); ++step) {
-    for (; at < noted_until_[step]; ++at) {
-      const Noted& noted = noted_[at];
-      Effect effect = noted.effect;
-      if (noted.piece == nullptr) {
-        made_.effects.push_back(effect);
-        continue;
+/// Puts the effects of the parts in the place of those of the pieces that were cut, and keeps the places that
+/// effects are at.
+void Recorder::place_again() {
+  const std::vector<Effect> noted = std::exchange(made_.effects, {});
+  std::vector<Place> places;  // in the order in which the effects come to them
+  std::vector<Index> place_now;
+  std::vector<std::uint32_t> pieces_then;
+  for (const Pieces& pieces : pieces_) pieces_then.push_back(pieces.first);
+  auto cut = cuts_.begin();
+  const auto add = [&](Effect effect, std::size_t number) {
+    for (; cut != cuts_.end() && cut->effect <= number; ++cut)
+      pieces_then[cut->field] = cut->pieces;
+    analysis::FieldState& field = *made_.places[effect.place].field;
+    analysis::Piece& piece = *made_.places[effect.place].piece;
+    for_each_part(field, piece, pieces_then[field.mark.at], [&](analysis::Piece& part) {
+      const Index touched = place_of(field.mark.at, part);
+      place_now.resize(made_.places.size(), kNone);
+      if (place_now[touched] == kNone) {
+        place_now[touched] = static_cast<Index>(places.size());
+        places.push_back(made_.places[touched]);
       }
-      for_each_part(noted, [&](analysis::Piece& part) {
-        effect.place = place_of(noted.field, part);
-        made_.effects.push_back(effect);
-      });
+      effect.place = place_now[touched];
+      made_.effects.push_back(effect);
+    });
+  };
+  std::size_t at = 0;
+  for (Step& step : made_.steps) {
+    for (; at < step.effects; ++at) {
+      if (noted[at].kind == Effect::Kind::look) made_.effects.push_back(noted[at]);
+      else add(noted[at], at);
     }
-    made_.steps[step].effects = static_cast<Index>(made_.effects.size());
+    step.effects = static_cast<Index>(made_.effects.size());
   }
+  for (Operation& operation : made_.operations)
+    if (auto* fill = std::get_if<Fill>(&operation.work); fill != nullptr && fill->source.entry)
+      fill->source.index = place_now[fill->source.index];
+  made_.places = std::move(places);
 }
 
 std::unique_ptr<Recording> Recorder::finish() {
   REFRAIN_ASSERT(fault_ == nullptr, "what cannot be done again is not recorded");
-  // A call in the middle of which something went wrong is no part of it.
-  made_.operations.resize(operations());
-  std::erase_if(made_.edges, [this](const RecordedEdge& edge) { return edge.to >= operations(); });
-  std::erase_if(entry_fills_, [this](const auto& fill) { return fill.first >= operations(); });
-  place_effects();
-  for (auto& [operation, noted] : entry_fills_)
-    std::get<Fill>(made_.operations[operation].work).source = {true,
-                                                               place_of(noted.field, *noted.piece)};
-  std::ranges::stable_sort(made_.edges, {}, &RecordedEdge::to);
+  const bool unfinished = take_back_unfinished();
+  if (unfinished || cut_meanwhile()) place_again();
+  if (!std::ranges::is_sorted(made_.edges, {}, &RecordedEdge::to))
+    std::ranges::stable_sort(made_.edges, {}, &RecordedEdge::to);
   for (FieldUsed& used : made_.fields) {
     used.shape_epoch = used.field->shape_epoch();
     used.instance_epoch = used.field->instance_epoch();

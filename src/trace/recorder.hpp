@@ -1,11 +1,12 @@
 #pragma once
 // Writes a recording while the analysis runs.
 //
-// Pieces may be cut meanwhile. What has happened to a piece so far has happened to each of its parts, so an
-// effect is noted with the number of pieces that the field had then, and when the recording is made it
-// becomes one effect for each piece that is left.
+// Pieces may be cut meanwhile. What has happened to a piece so far has happened to each of its parts, so it
+// is noted how many pieces a field had when; and when the recording is made, an effect on a piece that was cut
+// since becomes one effect for each part that is left.
 //
-// Owner: the context's thread, for as long as one trace is recorded.
+// Owner: the context's thread, for as long as one trace is recorded. Cost: some ten instructions per effect.
+// Pieces and fields are told apart by marks that it leaves on them (analysis/mark.hpp).
 
 #include <cstdint>
 #include <memory>
@@ -22,11 +23,11 @@ namespace refrain::trace {
 class Recorder final : public analysis::StateLog {
  public:
   /// The next operation of the context will have sequence number `first`.
-  explicit Recorder(std::uint64_t first) : first_(first) {}
+  explicit Recorder(std::uint64_t first) : first_(first), mark_(analysis::Mark::next()) {}
   /// A call has been analysed, with all its operations.
   void step();
   /// A call names this field, whether or not it touches points of it; and this tree.
-  void uses(analysis::FieldState& field);
+  void uses(analysis::FieldState& field) { index_of(field); }
   void uses(const data::RegionTree& tree, std::uint64_t uid);
 
   /// Null: all so far can be done again. Otherwise why not, for a sentence that begins with "because".
@@ -40,10 +41,11 @@ class Recorder final : public analysis::StateLog {
   std::unique_ptr<Recording> finish();
 
   // --- StateLog ---
-  void change(analysis::StateChange change, analysis::Piece& piece, analysis::Instance& instance,
-              const exec::Node& operation) override;
+  void change(analysis::StateChange change, std::span<analysis::Piece* const> pieces,
+              analysis::Instance& instance, const exec::Node& operation) override;
   void look(analysis::Instance& instance, const exec::Node& operation) override;
-  void fills(analysis::Piece& piece, const exec::Node& operation) override;
+  void fills(analysis::FieldState& field, analysis::Piece& piece,
+             const exec::Node& operation) override;
   void pend(analysis::FieldState& field, analysis::Piece& piece,
             const analysis::FillValue& value) override;
   void origin(const exec::Node& operation, const analysis::Origin& origin) override;
@@ -53,49 +55,47 @@ class Recorder final : public analysis::StateLog {
  private:
   static constexpr Index kOutside = ~Index{0};
 
-  /// How a piece was when the trace first touched it.
-  struct Touched {
-    Instances valid;
-    bool pending = false;
-    std::uint32_t pieces_then = 0;  ///< the field's next_piece()
-    Index place = kOutside;         ///< in the recording, once it is there
+  /// How many pieces a field had, by FieldState::next_piece().
+  struct Pieces {
+    std::uint32_t first;  ///< when the trace used it first
+    std::uint32_t now;    ///< when it was looked at last
   };
-  struct Noted {
-    Effect effect;
-    std::uint32_t field = 0;
-    analysis::Piece* piece = nullptr;
-    std::uint32_t pieces_then = 0;
+  /// The same from an effect on.
+  struct Cut {
+    std::size_t effect;
+    std::uint32_t field, pieces;
   };
 
   [[nodiscard]] Index index_of(std::uint64_t seq) const {
     return seq >= first_ ? static_cast<Index>(seq - first_) : kOutside;
   }
-  /// A piece of a field of the recording.
-  static std::uint64_t key_of(std::uint32_t field, const analysis::Piece& piece) {
-    return std::uint64_t{field} << 32 | piece.number;
+  std::uint32_t index_of(analysis::FieldState& field) {
+    return field.mark.is(mark_) ? field.mark.at : add(field);
+  }
+  Index place_of(std::uint32_t field, analysis::Piece& piece) {
+    return piece.mark.is(mark_) ? piece.mark.at : touch(field, piece);
   }
   Operation& at(std::uint64_t seq);
-  std::uint32_t index_of(analysis::FieldState& field);
-  void note(const Effect& effect, analysis::FieldState& field, analysis::Piece& piece);
-  Touched& touch(std::uint32_t field, analysis::Piece& piece);
-  const Touched* inherited(std::uint32_t field, const analysis::Piece& piece) const;
-  Index place_of(std::uint32_t field, analysis::Piece& piece);
-  template <class Visit>
-  void for_each_part(const Noted& noted, Visit visit) const;
+  std::uint32_t add(analysis::FieldState& field);
+  std::uint32_t changing(analysis::FieldState& field);
+  Index touch(std::uint32_t field, analysis::Piece& piece);
+  const Place* inherited(std::uint32_t field, const analysis::Piece& piece) const;
   void take_work(Operation& made, const exec::Node& node);
-  void place_effects();
+  bool take_back_unfinished();
+  bool cut_meanwhile();
+  void place_again();
+  template <class Visit>
+  static void for_each_part(analysis::FieldState& field, analysis::Piece& piece,
+                            std::uint32_t pieces_then, Visit visit);
 
   std::uint64_t first_;  ///< sequence number of the first operation that is analysed
+  std::uint64_t mark_;
   Recording made_;
-  std::vector<Noted> noted_;
-  std::vector<std::size_t> noted_until_;                ///< by step
-  std::unordered_map<std::uint64_t, Touched> touched_;  ///< by key_of
-  std::unordered_map<const analysis::FieldState*, std::uint32_t> fields_;
-  std::vector<std::uint32_t> pieces_first_;  ///< by field: its next_piece() when it was first used
+  std::vector<std::uint32_t> pieces_then_;  ///< by place: of its field, when it was touched first
+  std::vector<Pieces> pieces_;              ///< by field
+  std::vector<Cut> cuts_;                   ///< ascending
   std::unordered_map<const analysis::FillValue*, Index> fills_;  ///< by which step
-  FillSource source_;   ///< of the fill that is about to be told of ...
-  Noted source_piece_;  ///< ... and where its value is pending
-  std::vector<std::pair<Index, Noted>> entry_fills_;  ///< operations that write a value from before
+  FillSource source_;  ///< of the fill that is about to be told of
   const char* fault_ = nullptr;
 };
 

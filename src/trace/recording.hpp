@@ -32,6 +32,7 @@ namespace refrain::trace {
 
 /// The position of an operation, a step or a place in its recording.
 using Index = std::uint32_t;
+constexpr Index kNone = ~Index{0};
 
 /// Mostly one.
 using Instances = boost::container::small_vector<const analysis::Instance*, 1>;
@@ -61,6 +62,7 @@ struct Effect {
   Kind kind = Kind::read;
   Index by = 0;  ///< the operation; pend: the step
   Index place = 0;
+  Index before = kNone;  ///< the effect that came before it, on the same instance at the same place
   analysis::Instance* instance = nullptr;
   friend bool operator==(const Effect&, const Effect&) = default;
 };
