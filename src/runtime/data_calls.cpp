@@ -185,14 +185,17 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
                      std::string(target_field.type->name));
   analysis::FieldState& from = field_state(source, source_field, Privilege::read, nullptr, who);
   analysis::FieldState& to = field_state(target, target_field, Privilege::write, nullptr, who);
+  const bool nothing = &from == &to || points->empty();  // the values are there already
+  const auto lend_to_copy = [&] {
+    if (nothing) return;
+    lend(from, Privilege::read);
+    lend(to, Privilege::write);
+  };
   std::vector<std::uint64_t> key;
   if (tracing_ != nullptr) {
     key =
         call_key(Signature::Call::copy, {&source, &target}, {&source_field, &target_field}, where);
-    if (tracing_->replay_call({key, "copy", where})) {
-      lend(from, Privilege::read);
-      return lend(to, Privilege::write);
-    }
+    if (tracing_->replay_call({key, "copy", where})) return lend_to_copy();
   }
   Signature signature(Signature::Call::copy);
   signature.add(source);
@@ -200,13 +203,12 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   signature.add(target);
   signature.add(target_field);
   note_call(signature.token());
-  if (&from == &to || points->empty()) {  // the values are there already
+  if (nothing) {
     if (tracing_ != nullptr)
       tracing_->called({key, "copy", where}, signature.token(), {&from, &to}, {&source, &target});
     return;
   }
-  lend(from, Privilege::read);
-  lend(to, Privilege::write);
+  lend_to_copy();
   analysis::Origin origin{calls_ - 1, 0, 0, &info_for("copy", where), exec::NodeKind::copy};
   analysis_.begin_point();
   analysis::Instance& source_instance =

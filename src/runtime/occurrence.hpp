@@ -50,6 +50,7 @@ class Occurrence {
   /// The reason that was added last.
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] bool whole() const { return analysed == 0; }
+  [[nodiscard]] bool empty() const { return analysed == 0 && !replayed; }
   /// Whether there may be no reason any more when the same calls are made again.
   [[nodiscard]] bool may_settle() const {
     return !renamed && std::ranges::all_of(reasons, &Reason::may_settle);

@@ -34,6 +34,7 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
     throw UsageError(mark("begin_trace", trace.name(), where) + ": trace '" + open_name_ +
                      "', begun at " + to_string(opened_at_) +
                      ", has not ended: traces do not nest");
+  context_.forget_failures();
   open_ = trace.id();
   open_name_ = trace.name();
   opened_at_ = where;
@@ -193,8 +194,12 @@ bool Tracing::select(const TracedCall& call) {
   }
   if (same_call) ++counters_.preconditions_failed;
   if (occurrence_.watched) occurrence_.add(why_not(call));
-  if (fork_->pause > 0) --fork_->pause;
-  else start_recording();
+  if (fork_->pause > 0) {
+    --fork_->pause;
+    fork_ = nullptr;  // nothing begins here before the next occurrence
+  } else {
+    start_recording();
+  }
   return false;
 }
 
@@ -203,9 +208,7 @@ void Tracing::drop_stale(Fork& fork) {
     Segment& segment = *fork.segments[i];
     // One whose replays are still running goes another time.
     if (!segment.trace->recording().stale() || !at_rest(segment)) continue;
-    fork.patience = segment.replayed ? 0 : std::min(2 * fork.patience + 1, kMostPatience);
-    fork.pause = fork.patience;
-    fork.lost = stale(segment.trace->recording());
+    fork.lose(stale(segment.trace->recording()), segment.replayed);
     drop(segment);
   }
 }

@@ -16,6 +16,7 @@
 //
 // Owner: the context's thread.
 
+#include <algorithm>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
@@ -99,12 +100,19 @@ class Tracing {
 
  private:
   struct Segment;
+  static constexpr std::uint32_t kMostPatience = 64;  ///< occurrences
   /// A place where segments begin.
   struct Fork {
     std::vector<std::unique_ptr<Segment>> segments;
     Reason lost;  ///< why the one recorded last is not there; no text: it is, or there was none
-    /// Where what is recorded goes stale before it is of use, the analysis is left alone for a while.
+    /// Where what is recorded is lost before it is of use, the analysis is left alone for some occurrences.
     std::uint32_t patience = 0, pause = 0;
+
+    void lose(Reason why, bool replayed) {
+      lost = std::move(why);
+      patience = replayed ? 0 : std::min(2 * patience + 1, kMostPatience);
+      pause = patience;
+    }
   };
   struct Segment {
     std::unique_ptr<ReplayedTrace> trace;
@@ -186,11 +194,11 @@ class Tracing {
   OpenTrace mark_;  ///< the same, for other contexts
   Occurrence occurrence_;
   RequiredReplays required_;
-  static constexpr std::uint32_t kMostPatience = 64;
   Segment* parted_ = nullptr;   ///< whose fork `fork_` is, null at the beginning of a trace
   trace::Index parted_at_ = 0;  ///< after so many of its calls
-  Fork* fork_ =
-      nullptr;  ///< open, and neither replaying nor recording: where the next segment begins
+  /// Where what is recorded now began, or else the next segment begins. Null: no trace is open, one is being
+  /// replayed, or nothing is recorded up to its end.
+  Fork* fork_ = nullptr;
 
   // The chain: its segment and the present replay. With `following_` the trace is in the middle of it.
   Segment* chain_ = nullptr;

@@ -32,7 +32,8 @@ void Tracing::finish_recording(const char* ended_by) {
   context_.analysis_.set_state_log(nullptr);
   const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
   if (recorder->fault() != nullptr) {
-    fork_->lost = {std::string("a recording was given up: ") + recorder->fault()};
+    fork_->lose({std::string("a recording was given up: ") + recorder->fault()}, false);
+    fork_ = nullptr;  // what follows would not follow what is recorded
   } else if (recorder->operations() == 0) {
     fork_->lost = {std::string("there was no operation to record: ") + ended_by};
   } else {
@@ -154,6 +155,7 @@ void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
 void Tracing::add(std::shared_ptr<RecordedCall> call) {
   calls_.push_back(std::move(call));
   recorder_->step();
+  if (recorder_->fault() != nullptr) return finish_recording("");
   if (recorder_->operations() >= context_.runtime().options().trace_length)
     finish_recording("it reached --refrain:trace-length");
 }

@@ -55,6 +55,21 @@ TEST(FailureBound, FailuresAreForgottenWithoutFences) {
   }
 }
 
+// The same for one that only replays: every replay fails with what came before.
+TEST(FailureBound, FailuresAreForgottenBetweenReplays) {
+  static constexpr Field<double> value{"value"};
+  const Task fail{"fail", [](ReadWrite<double>) { throw std::runtime_error("no"); }};
+  const Trace trace{"failing"};
+  EXPECT_THROW(run([&](Context& ctx) {
+                 const auto region = ctx.region(Rect1{0, 3}, value);
+                 for (int i = 0; i < 20'000; ++i) {
+                   ctx.trace(trace, [&] { ctx.launch(fail, region[value]); });
+                   ASSERT_LE(ctx.impl().scope().failures(), 4 * 1024u);
+                 }
+               }),
+               TaskFailed);
+}
+
 // Each copy tells other points of its source apart.
 TEST(CopyBound, SourcesForgetTheShapesOfTheirCopies) {
   static constexpr Field<int> value{"value"};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -384,6 +385,49 @@ TEST_P(Traces, NameTheTaskWhoseFoldThrows) {
                          {"'give' launched at", "argument 0", "folding", "five"}));
   });
   EXPECT_GE(runtime.counters().replays, 3u);
+}
+
+// Where recordings are of no use, fewer and fewer occurrences are recorded, and those from their first call.
+TEST(TraceRecordings, BecomeFewerWhereTheyAreOfNoUse) {
+  Options options;
+  options.workers = 0;
+  Runtime runtime(options);
+  std::string recordings;
+  runtime.run([&](Context& ctx) {
+    const Trace step{"step"};
+    auto cells = ctx.region(Rect1{0, 3}, state);
+    for (int t = 0; t < 400; ++t) {
+      ctx.fill(cells, state, 1.0);
+      ctx.trace(step, [&] {
+        for (int i = 0; i < 100; ++i) ctx.launch(add_one, cells[state]);
+      });
+      std::ostringstream out;
+      ctx.print_recordings(out);
+      EXPECT_EQ(out.str().find("from call"), std::string::npos);
+      ctx.destroy(cells);
+      cells = ctx.region(Rect1{0, 3}, state);
+    }
+  });
+  EXPECT_LE(runtime.counters().recordings, 20u);
+  EXPECT_EQ(runtime.counters().replays, 0u);
+}
+
+// A copy that has nothing to do lends nothing, replayed or not: the parent goes on reading.
+TEST_P(Traces, LendNothingToCopiesOfNothing) {
+  const Task parent{"parent", [](Context& ctx, ReadWrite<double> x) {
+                      const Trace copying{"copying"};
+                      const auto cells = x.region();
+                      for (int t = 0; t < 4; ++t) {
+                        ctx.trace(copying, [&] { ctx.copy(cells[state], cells[state]); });
+                        x[0] += 1;
+                      }
+                    }};
+  run_checked([&](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 3}, state);
+    ctx.fill(cells, state, 1.0);
+    ctx.launch(parent, cells[state]);
+    EXPECT_EQ(ctx.access<Read>(cells[state])[0], 5.0);
+  });
 }
 
 TEST(TraceMarks, AreChecked) {
