@@ -12,20 +12,6 @@ namespace refrain::trace {
 
 namespace {
 
-analysis::StateChange change_of(Effect::Kind kind) {
-  switch (kind) {
-    case Effect::Kind::write: return analysis::StateChange::write;
-    case Effect::Kind::read_write: return analysis::StateChange::read_write;
-    case Effect::Kind::validate: return analysis::StateChange::validate;
-    case Effect::Kind::fold: return analysis::StateChange::fold;
-    default: return analysis::StateChange::read;
-  }
-}
-
-bool concerns_operation(const Effect& effect) {
-  return effect.kind != Effect::Kind::pend && effect.kind != Effect::Kind::look;
-}
-
 /// What the trace has done to an instance at a place.
 struct Known {
   analysis::Instance* instance = nullptr;
@@ -228,39 +214,6 @@ void find_carried(Recording& recording, const Standing& standing, std::vector<Me
   }
 }
 
-/// The validity of each place after the first effects.
-std::vector<LeftValid> places_after(const Recording& recording, Index effects) {
-  std::vector<LeftValid> after(recording.places.size());
-  std::vector<bool> known(recording.places.size());  // what came earlier does not matter
-  const auto add = [](Instances& valid, const analysis::Instance* instance) {
-    if (std::ranges::find(valid, instance) == valid.end()) valid.push_back(instance);
-  };
-  for (Index at = effects; at-- > 0;) {
-    const Effect& effect = recording.effects[at];
-    if (effect.kind == Effect::Kind::look || effect.kind == Effect::Kind::read) continue;
-    LeftValid& place = after[effect.place];
-    place.changed = true;
-    if (known[effect.place]) continue;
-    known[effect.place] = effect.kind != Effect::Kind::validate;
-    if (effect.kind == Effect::Kind::pend) {
-      place.pending = true;
-      place.fill = effect.by;
-    } else {
-      add(place.valid, effect.instance);
-    }
-  }
-  for (Index i = 0; i < after.size(); ++i) {
-    LeftValid& place = after[i];
-    if (!known[i]) {
-      place.pending = recording.places[i].pending;
-      for (const analysis::Instance* instance : recording.places[i].valid)
-        add(place.valid, instance);
-    }
-    if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
-  }
-  return after;
-}
-
 bool leaves_as_found(const Recording& recording) {
   const auto after = places_after(recording, static_cast<Index>(recording.effects.size()));
   for (Index i = 0; i < after.size(); ++i)
@@ -312,6 +265,38 @@ Left left_at(const Recording& recording, const Standing& standing, Index place,
 }
 
 }  // namespace
+
+std::vector<LeftValid> places_after(const Recording& recording, Index effects) {
+  std::vector<LeftValid> after(recording.places.size());
+  std::vector<bool> known(recording.places.size());  // what came earlier does not matter
+  const auto add = [](Instances& valid, const analysis::Instance* instance) {
+    if (std::ranges::find(valid, instance) == valid.end()) valid.push_back(instance);
+  };
+  for (Index at = effects; at-- > 0;) {
+    const Effect& effect = recording.effects[at];
+    if (effect.kind == Effect::Kind::look || effect.kind == Effect::Kind::read) continue;
+    LeftValid& place = after[effect.place];
+    place.changed = true;
+    if (known[effect.place]) continue;
+    known[effect.place] = effect.kind != Effect::Kind::validate;
+    if (effect.kind == Effect::Kind::pend) {
+      place.pending = true;
+      place.fill = effect.by;
+    } else {
+      add(place.valid, effect.instance);
+    }
+  }
+  for (Index i = 0; i < after.size(); ++i) {
+    LeftValid& place = after[i];
+    if (!known[i]) {
+      place.pending = recording.places[i].pending;
+      for (const analysis::Instance* instance : recording.places[i].valid)
+        add(place.valid, instance);
+    }
+    if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
+  }
+  return after;
+}
 
 Outcome outcome_of(const Recording& recording, Index effects) {
   Outcome outcome{{}, places_after(recording, effects), {}};

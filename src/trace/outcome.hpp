@@ -49,6 +49,9 @@ struct Outcome {
 /// After the first `effects` effects.
 Outcome outcome_of(const Recording& recording, Index effects);
 
+/// Of these, the places alone.
+std::vector<LeftValid> places_after(const Recording& recording, Index effects);
+
 /// Works out entry_uses, whether the recording is idempotent, and if so the carried edges: those of the
 /// analysis when the trace is unrolled once (dynamic tracing paper, IV.F).
 void find_chain_edges(Recording& recording);

@@ -67,6 +67,20 @@ struct Effect {
   friend bool operator==(const Effect&, const Effect&) = default;
 };
 
+/// Whether it is something that an operation does to an instance at a place, and what.
+inline bool concerns_operation(const Effect& effect) {
+  return effect.kind != Effect::Kind::pend && effect.kind != Effect::Kind::look;
+}
+inline analysis::StateChange change_of(Effect::Kind kind) {
+  switch (kind) {
+    case Effect::Kind::write: return analysis::StateChange::write;
+    case Effect::Kind::read_write: return analysis::StateChange::read_write;
+    case Effect::Kind::validate: return analysis::StateChange::validate;
+    case Effect::Kind::fold: return analysis::StateChange::fold;
+    default: return analysis::StateChange::read;
+  }
+}
+
 /// Where the value comes from that a fill operation writes.
 struct FillSource {
   bool entry =
