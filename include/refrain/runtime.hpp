@@ -23,9 +23,10 @@ struct Counters {
   std::uint64_t copies = 0, copied_bytes = 0, fills = 0, folds = 0;
   std::uint64_t regions_alive = 0, instances_alive = 0, nodes_alive = 0, futures_alive = 0;
   std::uint64_t evictions = 0;
-  // Traces: recordings made, whole replays of them, replays left before their end, tasks replayed; how often
-  // no recording fitted where the data was, and how often the analysis took over from replays.
-  std::uint64_t recordings = 0, replays = 0, early_exits = 0, replayed_tasks = 0;
+  // Traces: recordings made, rounds of recordings joined into one, whole replays of recordings, replays left
+  // before their end, tasks replayed; how often no recording fitted where the data was, and how often the
+  // analysis took over from replays.
+  std::uint64_t recordings = 0, rounds = 0, replays = 0, early_exits = 0, replayed_tasks = 0;
   std::uint64_t preconditions_failed = 0, catch_ups = 0;
 };
 

@@ -105,6 +105,7 @@ Counters RuntimeImpl::counters() const {
   counters.folds = now.analysis.folds;
   counters.evictions = now.analysis.evictions;
   counters.recordings = now.traces.recordings;
+  counters.rounds = now.traces.rounds;
   counters.replays = now.traces.replays;
   counters.early_exits = now.traces.early_exits;
   counters.replayed_tasks = now.traces.replayed_tasks;

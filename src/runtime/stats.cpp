@@ -83,6 +83,7 @@ void add_traces(Table& table, const Statistics& s) {
   if (s.counters.recordings == 0) return;
   table.row("traces recorded", grouped(s.counters.recordings),
             short_size(s.recording_bytes) + " at most in one context");
+  table.row("rounds joined", grouped(s.counters.rounds));
   table.row("traces replayed", grouped(s.counters.replays),
             grouped(s.counters.early_exits) + " more in part");
   table.row("tasks replayed", fmt::format("{:.1f} %", 100 * replayed_share(s)));
@@ -140,6 +141,7 @@ std::string to_json(const Statistics& s) {
                {"folds", s.counters.folds},
                {"evictions", s.counters.evictions},
                {"recordings", s.counters.recordings},
+               {"rounds", s.counters.rounds},
                {"replays", s.counters.replays},
                {"early_exits", s.counters.early_exits},
                {"replayed_tasks", s.counters.replayed_tasks},

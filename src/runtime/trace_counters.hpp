@@ -8,6 +8,7 @@ namespace refrain::runtime {
 /// What a context has done with traces.
 struct TraceCounters {
   std::uint64_t recordings = 0;   ///< made
+  std::uint64_t rounds = 0;       ///< of recordings, joined
   std::uint64_t replays = 0;      ///< of whole recordings
   std::uint64_t early_exits = 0;  ///< replays left before their end
   std::uint64_t replayed_tasks = 0;
@@ -18,6 +19,7 @@ struct TraceCounters {
 
   TraceCounters& operator+=(const TraceCounters& other) {
     recordings += other.recordings;
+    rounds += other.rounds;
     replays += other.replays;
     early_exits += other.early_exits;
     replayed_tasks += other.replayed_tasks;

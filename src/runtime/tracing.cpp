@@ -73,7 +73,7 @@ void Tracing::require_replay(const Trace& trace, std::source_location where) {
 void Tracing::close_trace() {
   finish_recording("the trace ended there");
   if (following_) {
-    show_end(profile::Category::replaying, step_);
+    show_end(profile::Category::replaying, step_ - part_begin_);
     note_replayed_calls();
   }
   if (Explanation* explanation = context_.runtime_.explanation(); explanation && open_ != 0)
@@ -106,18 +106,20 @@ void Tracing::show_end(profile::Category what, std::size_t calls) {
 
 // --- which segment -----------------------------------------------------------------------------------
 
-bool Tracing::next_is(const Segment& segment, Index step, const TracedCall& made) {
-  const ReplayedTrace& trace = *segment.trace;
+/// Whether the call is that of the step, in the part that begins with `part_begin`.
+bool Tracing::next_is(const Unit& unit, Index step, Index part_begin, const TracedCall& made) {
+  const ReplayedTrace& trace = *unit.trace;
   if (step >= trace.steps()) return false;
   const RecordedCall& call = *trace.calls()[step];
   if (!std::ranges::equal(call.key, made.key)) return false;
   if (call.has_values != made.has_values) return false;
   if (call.makers.empty()) return true;
-  // Futures: those that the trace makes must be made by the same operations as then.
-  if (step == 0 || !following_) {
+  // Futures: those that the part makes must be made by the same operations as then.
+  if (step == part_begin) {
     return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
   }
-  return makers_of(made.futures, replay_->base, trace.recording().steps[step - 1].operations) ==
+  const Index first = trace.first_of(part_begin);
+  return makers_of(made.futures, replay_->base + first, trace.first_of(step) - first) ==
          call.makers;
 }
 
@@ -125,8 +127,9 @@ bool Tracing::next_is(const Segment& segment, Index step, const TracedCall& made
 // analysed; outside of traces a chain may still have to be left.
 bool Tracing::step_to(const TracedCall& call) {
   if (following_) {
-    if (next_is(*chain_, step_, call)) return true;
-    part();
+    if (step_ < part_end_ && next_is(*chain_, step_, part_begin_, call)) return true;
+    if (goes_on(&part().segment->forks[step_ - part_begin_], call)) return true;
+    leave_for_next();
   }
   return fork_ != nullptr && recorder_ == nullptr && select(call);
 }
@@ -157,9 +160,9 @@ void Tracing::note_uses(const ReplayedTrace& trace) {
 }
 
 // The program does something else than the segment has, or goes on after its end.
-void Tracing::part() {
-  Segment& segment = *chain_;
-  const Index step = step_;
+void Tracing::leave_segment() {
+  Segment& segment = *part().segment;
+  const Index step = step_ - part_begin_;
   show_end(profile::Category::replaying, step);
   note_replayed_calls();
   unfollow();
@@ -170,28 +173,26 @@ void Tracing::part() {
 }
 
 bool Tracing::select(const TracedCall& call) {
-  // The segment that has just been replayed, once more: nothing needs to be looked at.
-  if (chain_ != nullptr && step_ == chain_->trace->steps() &&
-      chain_->trace->recording().idempotent && next_is(*chain_, 0, call) &&
-      std::ranges::find(fork_->segments, chain_, &std::unique_ptr<Segment>::get) !=
-          fork_->segments.end()) {
-    start(*chain_, true);
-    return true;
+  if (chain_ != nullptr) {
+    if (goes_on(fork_, call)) return true;
+    leave_for_next();
   }
-  catch_up();
   drop_stale(*fork_);
   Segment* best = nullptr;
   bool same_call = false;
   for (const auto& segment : fork_->segments) {
-    if (segment->trace->recording().stale() || !next_is(*segment, 0, call)) continue;
+    if (segment->trace->recording().stale() || !next_is(*segment, 0, 0, call)) continue;
     same_call = true;
     if (best != nullptr && best->last_used > segment->last_used) continue;
     if (segment->trace->recording().holds()) best = segment.get();
   }
   if (best != nullptr) {
-    start(*best, false);
+    round_ = round_from(*best);
+    if (round_ != nullptr) start(*round_, false);
+    else start(*best, false);
     return true;
   }
+  recent_.clear();
   if (same_call) ++counters_.preconditions_failed;
   if (occurrence_.watched) occurrence_.add(why_not(call));
   if (fork_->pause > 0) {
@@ -219,7 +220,7 @@ Reason Tracing::why_not(const TracedCall& call) {
   for (const auto& segment : fork_->segments) {
     const trace::Recording& recording = segment->trace->recording();
     if (recording.stale()) return stale(recording);
-    if (next_is(*segment, 0, call)) return other_state(recording, context_.runtime_.machine());
+    if (next_is(*segment, 0, 0, call)) return other_state(recording, context_.runtime_.machine());
     if (latest == nullptr || segment->last_used > latest->last_used) latest = segment.get();
   }
   if (!fork_->lost.text.empty()) {
@@ -240,17 +241,22 @@ std::string Tracing::why_analysed() const {
   return occurrence_.why();
 }
 
-/// The trace leaves off following the chain's segment.
+/// The trace leaves off following the chain.
 void Tracing::note_replayed_calls() {
   if (!occurrence_.watched) return;
-  const ReplayedTrace& trace = *chain_->trace;
-  if (step_ == trace.steps()) return occurrence_.sequence.add(chain_->sequence);
-  for (Index step = 0; step < step_; ++step) occurrence_.sequence.add(trace.calls()[step]->token);
+  const Segment& segment = *part().segment;
+  const Index steps = step_ - part_begin_;
+  if (steps == segment.trace->steps()) return occurrence_.sequence.add(segment.sequence);
+  for (Index step = 0; step < steps; ++step)
+    occurrence_.sequence.add(segment.trace->calls()[step]->token);
 }
 
-/// Nothing of it is in flight, nor of what begins in it.
-bool Tracing::at_rest(Segment& segment) {
+/// Nothing of it is in flight, nor of what begins in it or consists of it.
+bool Tracing::at_rest(Segment& segment) const {
   if (!segment.trace->replays().idle()) return false;
+  for (const auto& round : rounds_)
+    if (has(*round, segment) && round->trace != nullptr && !round->trace->replays().idle())
+      return false;
   for (auto& [step, fork] : segment.forks)
     for (const auto& later : fork.segments)
       if (!at_rest(*later)) return false;
@@ -260,6 +266,8 @@ bool Tracing::at_rest(Segment& segment) {
 void Tracing::drop(Segment& segment) {
   for (auto& [step, fork] : segment.forks)
     while (!fork.segments.empty()) drop(*fork.segments.back());
+  recent_.clear();
+  std::erase_if(rounds_, [&](const auto& round) { return has(*round, segment); });
   std::erase(all_, &segment);
   std::erase_if(segment.home->segments, [&](const auto& owned) { return owned.get() == &segment; });
 }

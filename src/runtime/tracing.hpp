@@ -12,7 +12,13 @@
 // precondition behind, they form a chain, and the analysis' state stays as it was before the first of them.
 // The chain outlives its trace, since the same trace may follow. Whatever looks at the state calls catch_up.
 //
-// tracing.cpp selects segments, tracing_replay.cpp issues them, tracing_recording.cpp makes them.
+// **Rounds.** Segments that follow each other in the same order again and again, with nothing in between, are
+// joined into one recording (trace/join.hpp), which is then replayed in their place and forms chains as they
+// do. It is selected where its first part would be, and goes on while the calls are those of its parts, and
+// each is made where its part begins.
+//
+// tracing.cpp selects segments, tracing_rounds.cpp joins them, tracing_replay.cpp issues them,
+// tracing_recording.cpp makes them.
 //
 // Owner: the context's thread.
 
@@ -32,6 +38,7 @@
 #include "refrain/trace.hpp"
 #include "runtime/occurrence.hpp"
 #include "runtime/open_traces.hpp"
+#include "runtime/repetition.hpp"
 #include "runtime/replayed_trace.hpp"
 #include "runtime/required_replays.hpp"
 #include "runtime/trace_counters.hpp"
@@ -101,6 +108,7 @@ class Tracing {
  private:
   struct Segment;
   static constexpr std::uint32_t kMostPatience = 64;  ///< occurrences
+  static constexpr std::size_t kMostRounds = 16;
   /// A place where segments begin.
   struct Fork {
     std::vector<std::unique_ptr<Segment>> segments;
@@ -114,8 +122,24 @@ class Tracing {
       pause = patience;
     }
   };
-  struct Segment {
+  /// The first calls of a segment.
+  struct Part {
+    Segment* segment = nullptr;
+    trace::Index steps = 0;
+    bool passed = false;  ///< what followed passed by (passes_by)
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  /// What is replayed as one, and what chains consist of.
+  struct Unit {
     std::unique_ptr<ReplayedTrace> trace;
+    std::vector<Part> parts;  ///< of a segment: itself
+  };
+  /// Parts that follow each other again and again. Without a trace where there can be none.
+  struct Round : Unit {
+    /// Where it is left before it was replayed once, its parts are replayed alone for a while.
+    std::uint32_t patience = 0, pause = 0;
+  };
+  struct Segment : Unit {
     Segment* parent =
         nullptr;  ///< where it begins there is a fork; null: at the beginning of the trace
     Fork* home = nullptr;
@@ -140,16 +164,17 @@ class Tracing {
 
   // Which segment.
   bool step_to(const TracedCall& call);
-  bool next_is(const Segment& segment, trace::Index step, const TracedCall& call);
+  bool next_is(const Unit& unit, trace::Index step, trace::Index part_begin,
+               const TracedCall& call);
   bool select(const TracedCall& call);
   [[nodiscard]] Reason why_not(const TracedCall& call);
-  void part();
+  void leave_segment();
   [[nodiscard]] bool passes_by(const LaunchPlan& plan) const;
   void note_replayed_calls();
   void note_whole();
   void drop_stale(Fork& fork);
   void drop(Segment& segment);
-  [[nodiscard]] static bool at_rest(Segment& segment);
+  [[nodiscard]] bool at_rest(Segment& segment) const;
   void drop_surplus();
   void note_bytes();
 
@@ -158,8 +183,28 @@ class Tracing {
     quick_ = {};
   }
 
+  // Which round.
+  [[nodiscard]] const Part& part() const { return chain_->parts[part_]; }
+  bool goes_on(const Fork* here, const TracedCall& call);
+  void leave_for_next();
+  Round* round_from(const Segment& first);
+  Round* round_of(std::span<const Part> parts);
+  std::unique_ptr<Round> join(std::span<const Part> parts) const;
+  void note_round();
+  bool drop_oldest_round();
+  [[nodiscard]] static bool has(const Unit& unit, const Segment& segment) {
+    return std::ranges::find(unit.parts, &segment, &Part::segment) != unit.parts.end();
+  }
+  template <class Visit>
+  void for_each_unit(Visit visit) const {
+    for (const Segment* segment : all_) visit(*segment);
+    for (const auto& round : rounds_)
+      if (round->trace != nullptr) visit(*round);
+  }
+
   // Replaying one.
-  void start(Segment& segment, bool carried);
+  void start(Unit& unit, bool carried);
+  void enter_part(std::size_t number);
   void take_launch(const LaunchRequest& request, AnyFuture& result);
   void take_futures(std::span<detail::FutureState* const> futures, trace::Index operation);
   void prepare_fills();
@@ -186,6 +231,8 @@ class Tracing {
   ContextImpl& context_;
   std::unordered_map<std::uint64_t, Fork> names_;  ///< by Trace::id
   std::vector<Segment*> all_;                      ///< alive
+  std::vector<std::unique_ptr<Round>> rounds_;     ///< of them; the one found last is last
+  Repetition<Part> recent_;  ///< replayed without a look at the state in between
 
   const bool enabled_;
   std::uint64_t open_ = 0;  ///< Trace::id, 0: none
@@ -200,13 +247,16 @@ class Tracing {
   /// replayed, or nothing is recorded up to its end.
   Fork* fork_ = nullptr;
 
-  // The chain: its segment and the present replay. With `following_` the trace is in the middle of it.
-  Segment* chain_ = nullptr;
+  // The chain: what is replayed and the present replay. With `following_` the trace is in the middle of it.
+  Unit* chain_ = nullptr;
+  Round* round_ = nullptr;  ///< the same, if it is one
   exec::Replay* replay_ = nullptr;
   exec::Replays* replays_ = nullptr;  ///< of the chain
   bool following_ = false;
-  trace::Index step_ = 0;                  ///< calls of the present replay
-  std::span<ReplayedTrace::Quick> quick_;  ///< of its segment, while it is followed and no log told
+  trace::Index step_ = 0;                       ///< calls of the present replay
+  std::size_t part_ = 0;                        ///< in which part it is, which ...
+  trace::Index part_begin_ = 0, part_end_ = 0;  ///< ... are these calls
+  std::span<ReplayedTrace::Quick> quick_;  ///< up to its end, while it is followed and no log told
   std::vector<std::uint64_t>
       bases_;                      ///< first sequence numbers of the chain's replays, oldest first
   bool carried_ = false;           ///< the present one directly follows another, which had ...

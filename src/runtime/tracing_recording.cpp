@@ -47,6 +47,7 @@ void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
   for (const auto& call : calls_) segment->sequence.add(call->token);
   segment->trace = std::make_unique<ReplayedTrace>(context_, recorder.finish(), std::move(calls_),
                                                    context_.runtime_.options().trace_optimize);
+  segment->parts = {{segment.get(), segment->trace->steps()}};
   segment->parent = parted_;
   segment->home = fork_;
   segment->last_used = ++clock_;
@@ -99,19 +100,21 @@ void Tracing::print(std::ostream& out) const {
 
 std::size_t Tracing::bytes() const {
   std::size_t sum = 0;
-  for (const Segment* segment : all_) sum += segment->trace->bytes();
+  for_each_unit([&sum](const Unit& unit) { sum += unit.trace->bytes(); });
   return sum;
 }
 
-// What was not used for longest goes, if nothing begins in it and it is not in use.
+// Rounds go first: their parts do as well. Then what was not used for longest, if nothing begins in it and it
+// is not in use.
 void Tracing::drop_surplus() {
   const std::size_t most = context_.runtime().options().trace_memory;
   while (bytes() > most) {
+    if (drop_oldest_round()) continue;
     Segment* oldest = nullptr;
     for (Segment* segment : all_) {
       const bool leaf = std::ranges::all_of(
           segment->forks, [](const auto& fork) { return fork.second.segments.empty(); });
-      if (!leaf || segment == parted_ || segment == chain_ || !at_rest(*segment)) continue;
+      if (!leaf || segment == parted_ || !at_rest(*segment)) continue;
       if (oldest == nullptr || segment->last_used < oldest->last_used) oldest = segment;
     }
     if (oldest == nullptr) return;

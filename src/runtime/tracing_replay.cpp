@@ -11,12 +11,25 @@ namespace refrain::runtime {
 
 using trace::Index;
 
-void Tracing::start(Segment& segment, bool carried) {
+/// The trace begins to follow a part of the present replay, all before it has been issued.
+void Tracing::enter_part(std::size_t number) {
   show_begin();
-  ReplayedTrace& trace = *segment.trace;
-  segment.last_used = ++clock_;
-  segment.replayed = true;
+  const Part& entered = chain_->parts[part_ = number];
+  entered.segment->last_used = ++clock_;
+  entered.segment->replayed = true;
   occurrence_.replayed = true;
+  part_begin_ = step_;
+  part_end_ = step_ + entered.steps;
+  // A log is told step by step, and a mapper that is asked each time has its say first.
+  quick_ = context_.runtime_.graph_log() == nullptr && !context_.runtime_.mapper().every_launch()
+               ? chain_->trace->quick().first(part_end_)
+               : std::span<ReplayedTrace::Quick>();
+  following_ = true;
+  fork_ = nullptr;
+}
+
+void Tracing::start(Unit& unit, bool carried) {
+  ReplayedTrace& trace = *unit.trace;
   carried_ = carried;
   before_noted_ = std::exchange(noted_, false);
   if (carried) {
@@ -35,15 +48,10 @@ void Tracing::start(Segment& segment, bool carried) {
     });
   bases_.push_back(replay_->base);
   awaited_.clear();
-  chain_ = &segment;
+  chain_ = &unit;
   replays_ = &trace.replays();
-  // A log is told step by step, and a mapper that is asked each time has its say first.
-  quick_ = context_.runtime_.graph_log() == nullptr && !context_.runtime_.mapper().every_launch()
-               ? trace.quick()
-               : std::span<ReplayedTrace::Quick>();
-  following_ = true;
-  fork_ = nullptr;
   step_ = 0;
+  enter_part(0);
   if (carried) {
     for (trace::Entry& entry : standing_) {
       std::erase_if(entry.after, [this](const exec::Edge& edge) {
@@ -93,8 +101,10 @@ bool Tracing::replay_next(const LaunchRequest& request) {
   return true;
 }
 
+/// A part has been issued to its end.
 void Tracing::note_whole() {
   ++counters_.replays;
+  if (step_ < chain_->trace->steps()) return;
   context_.analysis_.counters() += chain_->trace->counts();
 }
 
@@ -134,13 +144,14 @@ void Tracing::take_launch(const LaunchRequest& request, AnyFuture& result) {
   if (!context_.grants_.empty()) context_.lend(plan, result.state());
 }
 
-// The task comes after what makes the futures it is given, and fails with them. Those made in this replay are
+// The task comes after what makes the futures it is given, and fails with them. Those made in this part are
 // its predecessors in the template.
 void Tracing::take_futures(std::span<detail::FutureState* const> futures, Index operation) {
+  const std::uint64_t first = replay_->base + chain_->trace->first_of(part_begin_);
   for (detail::FutureState* future : futures) {
     const bool own = future->context() == context_.identity_;
     for (std::size_t rank = 0; rank < future->points(); ++rank) {
-      if (own && future->producer(rank).seq >= replay_->base) continue;
+      if (own && future->producer(rank).seq >= first) continue;
       if (!future->ready(rank)) {
         const exec::Edge edge{resolve(future->producer(rank)), exec::EdgeKind::data};
         await(operation, {&edge, 1});
@@ -216,7 +227,7 @@ void Tracing::issue_step() {
   ++step_;
   if (trace.calls()[step_ - 1]->plan != nullptr)
     counters_.replayed_tasks += trace.calls()[step_ - 1]->plan->points.size();
-  if (step_ == trace.steps()) note_whole();
+  if (step_ == part_end_) note_whole();
   trace.replays().issue(*replay_, step.operations);
 }
 
@@ -265,7 +276,7 @@ bool Tracing::leave() {
 }
 
 void Tracing::settle() {
-  if (following_) part();
+  if (following_) leave_segment();
   else catch_up();
 }
 
@@ -276,7 +287,8 @@ void Tracing::catch_up() {
   exec::Replay& present = *replay_;
   const bool whole = step_ == trace.steps();
   ++counters_.catch_ups;
-  if (!whole) ++counters_.early_exits;
+  if (step_ != part_end_) ++counters_.early_exits;
+  note_round();
   if (!whole && step_ > 0)
     context_.analysis_.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
   for (std::uint64_t base : bases_)
@@ -302,19 +314,22 @@ void Tracing::catch_up() {
     context_.analysis_.note_uses(uses.instances, uses.points);
   }
   trace.replays().leave(present);
-  for (Segment* segment : all_) segment->trace->unpin_if_idle();
+  for_each_unit([](const Unit& unit) { unit.trace->unpin_if_idle(); });
   chain_ = nullptr;
+  round_ = nullptr;
   replay_ = nullptr;
   unfollow();
   standing_.clear();
+  recent_.clear();
 }
 
 exec::NodeRef Tracing::resolve(const exec::NodeRef& producer) {
-  for (Segment* segment : all_) {
-    const exec::NodeRef named = segment->trace->replays().ref(producer.seq);
-    if (!exec::is_complete(named)) return named;
-  }
-  return producer;
+  exec::NodeRef found = producer;
+  for_each_unit([&](const Unit& unit) {
+    const exec::NodeRef named = unit.trace->replays().ref(producer.seq);
+    if (!exec::is_complete(named)) found = named;
+  });
+  return found;
 }
 
 }  // namespace refrain::runtime

@@ -9,6 +9,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
+#include <functional>
+#include <initializer_list>
 #include <mutex>
 #include <set>
 #include <string>
@@ -20,7 +23,7 @@
 namespace refrain::test {
 namespace {
 
-constexpr int kIterations = 9;  // the first and the last are outside the trace
+constexpr int kIterations = 11;  // the first and the last are outside the trace
 
 struct Touch {
   std::string field;
@@ -134,8 +137,16 @@ class Watch {
   bool launched_ = false;
 };
 
-/// Makes its regions and tasks, and calls the other function for each iteration.
-using Iterate = std::function<void(const std::function<void()>&)>;
+/// The parts of an iteration, each of which is a trace.
+struct Iteration {
+  std::vector<std::function<void()>> parts;
+  template <class Part>
+  Iteration(Part part) : parts{part} {}  // NOLINT: the whole of it
+  Iteration(std::initializer_list<std::function<void()>> all) : parts(all) {}
+};
+
+/// Makes its regions and tasks, and calls the other function with an iteration.
+using Iterate = std::function<void(const Iteration&)>;
 using Program = std::function<void(Context&, Watch&, const Iterate&)>;
 
 void check_with(const Order& order, int slow, int workers, const Program& program) {
@@ -146,11 +157,13 @@ void check_with(const Order& order, int slow, int workers, const Program& progra
   options.workers = workers;
   Runtime runtime(options);
   runtime.run([&](Context& ctx) {
-    const Trace step{"step"};
-    program(ctx, watch, [&](const std::function<void()>& iteration) {
-      iteration();
-      for (int t = 1; t < kIterations - 1; ++t) ctx.trace(step, iteration);
-      iteration();
+    std::deque<Trace> traces;
+    program(ctx, watch, [&](const Iteration& iteration) {
+      while (traces.size() < iteration.parts.size()) traces.emplace_back("part");
+      for (int t = 0; t < kIterations; ++t)
+        for (std::size_t i = 0; i < iteration.parts.size(); ++i)
+          if (t > 0 && t < kIterations - 1) ctx.trace(traces[i], iteration.parts[i]);
+          else iteration.parts[i]();
       watch.all_launched();
       ctx.fence();
     });
@@ -164,7 +177,7 @@ void check_with(const Order& order, int slow, int workers, const Program& progra
 /// Each operation in turn is slow, in the middle of the replays, and in the last.
 void check(const std::vector<Operation>& operations, const Program& program) {
   const Order order(operations);
-  for (const int iteration : {4, kIterations - 2})
+  for (const int iteration : {4, kIterations - 4, kIterations - 2})
     for (int i = 0; i < order.per_iteration(); ++i)
       for (const int workers : {2, 3})
         if (const int slow = iteration * order.per_iteration() + i;
@@ -295,6 +308,42 @@ TEST(TraceOverlap, AReduction) {
       ctx.launch(use, kTiles, owned[state], sum[flux]);
     });
   });
+}
+
+// Traces in turn overlap as the parts of one do.
+TEST(TraceOverlap, TwoTracesInTurn) {
+  const auto smoothing = tiles("smooth", [](Coord i) {
+    return std::vector<Touch>{{"flux", i, i, true}, {"state", i - 1, i + 1, false}};
+  });
+  const auto adding = tiles("add", [](Coord i) {
+    return std::vector<Touch>{{"state", i, i, true}, {"flux", i, i, false}};
+  });
+  check(smoothing + adding, [](Context& ctx, Watch& watch, const Iterate& iterate) {
+    const Task smooth{"smooth", [&](ReadWrite<double> y, Read<double>) { watch.run(tile_of(y)); }};
+    const Task add{"add",
+                   [&](ReadWrite<double> x, Read<double>) { watch.run(kTiles + tile_of(x)); }};
+    const auto cells = ctx.region(Rect1{0, kTiles - 1}, state, flux);
+    const auto owned = ctx.blocks(cells, kTiles);
+    const auto ghost = ctx.halo(owned, 1);
+    iterate({[&] { ctx.launch(smooth, kTiles, owned[flux], ghost[state]); },
+             [&] { ctx.launch(add, kTiles, owned[state], owned[flux]); }});
+  });
+}
+
+// What comes after nothing of the trace before it, but of the one before that.
+TEST(TraceOverlap, ThreeTracesOfWhichOneIsApart) {
+  check({{"make", {{"a", 0, 0, true}}},
+         {"alone", {{"d", 0, 0, true}}},
+         {"take", {{"a", 0, 0, false}, {"b", 0, 0, true}}}},
+        [](Context& ctx, Watch& watch, const Iterate& iterate) {
+          const Task make{"make", [&](Write<double>) { watch.run(0); }};
+          const Task alone{"alone", [&](ReadWrite<double>) { watch.run(1); }};
+          const Task take{"take", [&](Read<double>, Write<double>) { watch.run(2); }};
+          const auto a = ctx.region(Rect1{0, 0}, state), b = ctx.region(Rect1{0, 0}, state);
+          const auto d = ctx.region(Rect1{0, 0}, state);
+          iterate({[&] { ctx.launch(make, a[state]); }, [&] { ctx.launch(alone, d[state]); },
+                   [&] { ctx.launch(take, a[state], b[state]); }});
+        });
 }
 
 // A task outside comes after one of a replay that is just ending: whichever thread finds that it has ended

@@ -44,6 +44,7 @@ struct SameRun {
   std::string machine = "emulated:cpus=2,gpus=2";
   bool every_launch = false;
   std::size_t window = 8192;
+  std::size_t trace_length = Options{}.trace_length;
   int seeds = 30;
 
   /// Complains of every difference. Returns the counters of the logged run with tracing.
@@ -52,6 +53,7 @@ struct SameRun {
     options.workers = 0;
     options.machine = machine;
     options.window = window;
+    options.trace_length = trace_length;
     options.tracing = false;
     const Outcome plain = run(options, program, true);
     options.tracing = true;

@@ -177,6 +177,7 @@ TEST_F(Reports, StatisticsOfTraces) {
   Statistics s;
   s.counters.tasks = 400;
   s.counters.recordings = 2;
+  s.counters.rounds = 3;
   s.counters.replays = 1234;
   s.counters.early_exits = 5;
   s.counters.replayed_tasks = 300;
@@ -186,7 +187,7 @@ TEST_F(Reports, StatisticsOfTraces) {
   const std::string text = to_text(s);
   for (const char* row :
        {"traces recorded             2  8KiB at most in one context\n",
-        "traces replayed         1'234  5 more in part\n", "tasks replayed         75.0 %\n",
+        "rounds joined               3\n", "traces replayed         1'234  5 more in part\n", "tasks replayed         75.0 %\n",
         "preconditions failed        6\n", "state caught up             7\n"})
     EXPECT_NE(text.find(row), std::string::npos) << row << "in\n" << text;
   const std::string json = to_json(s);
