@@ -1,10 +1,14 @@
 #pragma once
 // One replay of a template in flight: a *slot* with a count of unfinished predecessors per operation.
 //
+// What follows is of replays that go through the graph. One that is run in order (exec/replays.hpp) lowers
+// no count and stores no `done`; the owner ends it by setting `sinks_left`.
+//
 // Life of a slot. It is *reserved* when the replay before it begins, since that one's carried edges
 // lower its counts. Its own replay then begins (exec/replays.hpp), is issued by moving the watermark
 // forward, and is complete when its last operation without inner successors is done. Nothing is
-// initialised in between: whoever starts an operation sets its count for the next time.
+// initialised in between but where a chain begins: whoever starts an operation sets its count for the next
+// time.
 //
 // **Why a count may be set again so early.** When operation i of replay r starts, all its predecessors
 // have lowered the count, so nobody else touches it in r. The next to touch it are predecessors in the

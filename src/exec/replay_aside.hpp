@@ -10,7 +10,8 @@
 // other one's thread had done: the claim is made. Neither is made only if the thread does not see kExits
 // yet and the owner not yet `done`; ExitBoard says who finds it then.
 //
-// Threads. fail, failure_of, claim: any. All else: the owner.
+// Threads. fail, threw, failure_of, claim: any. `heavy`, recorded, scope: read by any; the owner writes
+// `heavy` before it issues the operations, and the watermark publishes it. All else: the owner.
 
 #include <atomic>
 #include <cstdint>

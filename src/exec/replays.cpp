@@ -178,7 +178,7 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
   // relaxed: the watermark, moved later, makes it visible to who finds the operation issued.
   live.pending.fetch_add(1, std::memory_order_relaxed);
   Node& node = scope_.allocate(sizeof(LiveNode*));
-  node.kind = NodeKind::other;
+  node.kind = template_.operation(index).kind;  // its name, for messages
   node.info = template_.operation(index).info;
   node.run = run_awaited;
   node.payload_as<LiveNode*>() = &live;
@@ -337,7 +337,7 @@ NodeRef Replays::ref(std::uint64_t seq) {
 
 bool Replays::is_done(Replay& replay, std::uint32_t index) {
   if (replay.aside->in_order) return true;  // all that was issued
-  // acquire: partner of the store in complete_live.
+  // acquire: partner of the store in complete_any and complete_plain.
   return replay.live()[index].done.load(std::memory_order_acquire) == replay.number;
 }
 

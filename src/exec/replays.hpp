@@ -11,17 +11,19 @@
 // several replays overlap as the edges allow. Each operation of each replay runs once; those of a replay
 // that was left in the middle which were not issued do not run.
 //
-// *In order.* When the owner gets on best by itself (the only thread, or exec/solo.hpp), it runs what it issues at
-// once. The order of issue is an order of the graph, so nobody needs a count: they stay as they are set,
-// and what was issued is done. Such a replay begins when those before it are complete and its template has
-// no operation that has to run elsewhere, in a scope of its own, or by priority. As soon as an operation has to wait, or other threads are to take part, what was
-// run is completed in the ordinary way and the rest goes on as a replay that entered anew.
+// *In order.* When the owner gets on best by itself (the only thread, or exec/solo.hpp), it runs what it
+// issues at once. The order of issue is an order of the graph, so nobody needs a count: they stay as they
+// are set, and what was issued is done. Such a replay begins when those before it are complete and its
+// template has no operation that has to run elsewhere, in a scope of its own, or by priority. As soon as
+// an operation has to wait, or other threads are to take part, what was run is completed in the ordinary
+// way and the rest goes on as a replay that entered anew.
 //
-// All members are the owner's of the scope. A `Replay&` may be used until `begin`, `idle`,
-// `in_flight` or a wait is called when it is complete and no longer the present one. Cost: `issue`, a locked instruction, and what is to
-// be done for nodes that were parked; `begin`, some ten words, and anew a count per operation; after
-// `leave`, what was not issued is gone through once and, where edges are carried, a slot's counts are set
-// again. Nothing allocates in the steady state but the first use of a slot.
+// All members are the owner's of the scope. A `Replay&` may be used until `begin`, `idle`, `in_flight`,
+// `ref` by number or a wait is called when it is complete and no longer the present one. Cost: `issue`, a
+// locked instruction, and what is to be done for nodes that were parked; `begin`, some ten words, and anew a
+// count per operation; after `leave`, what was not issued is gone through once and, where edges are carried, a
+// slot's counts are set again. `begin` may run tasks. Memory in the steady state: nodes of the scope's
+// pool, for what `await`, `ref` and heavy operations need; a failure and a slot's first exit allocate.
 
 #include <cstddef>
 #include <cstdint>

@@ -157,7 +157,8 @@ void SeededExecutor::run_body(Node& node) {
   const int processor = node.processor != 0 ? node.processor - 1 : draw_processor();
   const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
   run_node(node, *this, processor);
-  if (listener_) listener_->executed(node, 0, begin, profile::now_ns());
+  if (listener_ && node.run != run_awaited)  // the operation itself is told of when it runs
+    listener_->executed(node, 0, begin, profile::now_ns());
   ++counters_.executed;
   actor.running = outer;
 }

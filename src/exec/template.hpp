@@ -5,7 +5,7 @@
 // follows.
 //
 // Immutable once made, so any thread reads it without a lock. Memory: 32 bytes per operation and 4 per
-// edge are touched by every replay; 40 per operation lie beside them.
+// edge are touched by every replay; 52 per operation lie beside them.
 
 #include <cstddef>
 #include <cstdint>

@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "exec/completion.hpp"
+#include "exec/replay_steps.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
@@ -157,6 +158,7 @@ inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
 void ThreadedExecutor::execute_listened(Slot& slot, Node& node) {
   const std::uint64_t begin = profile::now_ns();
   run_node(node, *this, slot.processor);
+  if (node.run == run_awaited) return;  // the operation itself is told of when it runs
   listener_->executed(node, slot.index, begin, profile::now_ns());
 }
 

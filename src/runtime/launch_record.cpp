@@ -33,6 +33,7 @@ void LaunchRecord::take_values(void* from, const ValueOps* ops) {
   } catch (...) {
     if (!fits) ::operator delete(values, std::align_val_t(ops->alignment));
     value_ops = nullptr;
+    values = nullptr;
     throw;
   }
 }
@@ -52,6 +53,7 @@ void LaunchRecord::end_values() {
     value_ops->destroy(values);
     if (values != inline_values) ::operator delete(values, std::align_val_t(value_ops->alignment));
     value_ops = nullptr;
+    values = nullptr;  // the record's next launch may have none
   }
   futures.clear();
 }

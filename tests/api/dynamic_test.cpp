@@ -141,6 +141,36 @@ TEST_P(RunTimeApi, AStencil) {
   });
 }
 
+// A body sees values where its launch has some, and only there; also of a task launched with and without.
+TEST_P(RunTimeApi, ValuesAreThoseOfTheLaunch) {
+  const DynamicTask values_or_not("values_or_not", [](const TaskFrame& frame) {
+    const auto* given = static_cast<const double*>(frame.values);
+    real_at(frame.arguments[0], {0, 0, 0}) += given != nullptr ? *given : 100;
+  });
+  run([&](Context& ctx) {
+    const AnyField field("value", real);
+    const AnyRegion cell =
+        ctx.make_region(AnyIndexSpace(1, Rect<3>{{0, 0, 0}, {0, 0, 0}}), {&field, 1});
+    const Trace trace{"values"};
+    for (int i = 0; i < 8; ++i)
+      ctx.trace(trace, [&] {
+        for (const bool with : {true, false}) {
+          Call call(values_or_not, {Requirement::of(cell, field, Privilege::read_write)});
+          double value = i;
+          if (with) {
+            call.request.values = &value;
+            call.request.value_ops = &value_ops<double>;
+          }
+          ctx.launch(call.request);
+        }
+      });
+    PhysicalArgument physical;
+    const std::uint64_t ticket = ctx.begin_access(cell, field, Privilege::read, physical);
+    EXPECT_EQ(real_at(physical, {0, 0, 0}), 28 + 800);
+    ctx.end_access(ticket);
+  });
+}
+
 // Replays of a reader run at the same time, and each is checked for itself: every second one begins and ends
 // while the one before is in its body.
 TEST(ReplaysOfReaders, AreCheckedEachForItself) {
