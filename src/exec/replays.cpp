@@ -13,30 +13,20 @@ namespace refrain::exec {
 
 namespace {
 constexpr std::align_val_t kAlign{64};
-constexpr std::uint32_t kLeastSlots = 4, kMostSlots = 16, kNodesInFlight = 512;
+constexpr std::uint32_t kLeastSlots = 4;
 }  // namespace
-
-std::uint32_t Replays::usual_slots(std::uint32_t operations) {
-  return std::clamp(kNodesInFlight / operations, kLeastSlots, kMostSlots);
-}
 
 Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots)
     : executor_(executor),
       scope_(scope),
       template_(recorded),
-      most_slots_(std::max(kLeastSlots, slots == 0 ? usual_slots(recorded.size()) : slots)),
+      most_slots_(std::max(kLeastSlots, slots == 0 ? scope.window() / recorded.size() : slots)),
       burst_(executor.replay_burst()),
-      alone_(executor.threads() == 1) {
-  slots_.reserve(most_slots_);
-  asides_.reserve(most_slots_);
-  free_.reserve(most_slots_);
-  in_flight_.reserve(most_slots_);
-  scope_.attach(*this);
-}
+      alone_(executor.threads() == 1) {}
 
 Replays::~Replays() {
   REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
-  scope_.detach(*this);
+  if (attached_) scope_.detach(*this);
 }
 
 // --- slots -----------------------------------------------------------------------------------------
@@ -87,12 +77,16 @@ bool Replays::is_complete(const Replay& replay) {
   return replay.sinks_left.load(std::memory_order_seq_cst) == 0;
 }
 
+/// Those that end before an older one wait for it: most do not.
 void Replays::collect() {
-  std::erase_if(in_flight_, [this](Replay* replay) {
-    if (replay == present_ || !is_complete(*replay)) return false;
-    finish(*replay);
-    return true;
-  });
+  for (; collected_ < in_flight_.size(); ++collected_) {
+    if (&oldest() == present_ || !is_complete(oldest())) break;
+    finish(oldest());
+  }
+  if (2 * collected_ < in_flight_.size()) return;
+  in_flight_.erase(in_flight_.begin(),
+                   in_flight_.begin() + static_cast<std::ptrdiff_t>(collected_));
+  collected_ = 0;
 }
 
 /// The replay is complete.
@@ -136,10 +130,7 @@ Replay& Replays::begin(bool carried) {
     executor_.wait(
         scope_,
         [&] {
-          // Asked after each operation that this thread runs meanwhile. The oldest is the first to end, or
-          // ends as well.
-          if (!is_complete(*in_flight_.front())) return false;
-          collect();
+          collect();  // asked after each operation that this thread runs meanwhile
           return has_free(wanted);
         },
         {}, nullptr);
@@ -155,6 +146,7 @@ Replay& Replays::begin(bool carried) {
   if (in_order && lowered) set_counts(replay, false);
   in_flight_.push_back(&replay);
   present_ = &replay;
+  if (!std::exchange(attached_, true)) scope_.attach(*this);
   unrelieved_ += issued_ - counted_;
   issued_ = counted_ = next_source_ = next_heavy_ = done_ = 0;
   see_what_is_simple();
@@ -232,8 +224,7 @@ bool Replays::can_run_in_order() {
 
 bool Replays::all_complete() {
   collect();
-  return in_flight_.empty() ||
-         (in_flight_.front() == present_ && in_flight_.size() == 1 && is_complete(*present_));
+  return in_flight_.empty() || (&oldest() == present_ && is_complete(*present_));
 }
 
 /// Runs operations up to `count`; it may end before, with a replay that is no longer run in order.
@@ -325,12 +316,12 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
 }
 
 NodeRef Replays::ref(std::uint64_t seq) {
-  for (Replay* replay : in_flight()) {
-    if (seq - replay->base < template_.size()) {
-      return ref(*replay, static_cast<std::uint32_t>(seq - replay->base));
-    }
-  }
-  return scope_.complete_ref(seq);
+  const std::span<Replay* const> replays = in_flight();
+  const auto after = std::ranges::upper_bound(replays, seq, {}, &Replay::base);
+  if (after == replays.begin()) return scope_.complete_ref(seq);
+  Replay& replay = **std::prev(after);
+  if (seq - replay.base >= template_.size()) return scope_.complete_ref(seq);
+  return ref(replay, static_cast<std::uint32_t>(seq - replay.base));
 }
 
 // --- waiting -----------------------------------------------------------------------------------------
@@ -344,7 +335,7 @@ bool Replays::is_done(Replay& replay, std::uint32_t index) {
 bool Replays::idle() {
   collect();
   if (in_flight_.empty()) return true;
-  if (present_ == nullptr || in_flight_.size() > 1) return false;
+  if (&oldest() != present_) return false;
   if (in_order() || issued_ == template_.size()) {
     if (!in_order() && !is_complete(*present_)) return false;
     note_failures(*present_);
@@ -357,7 +348,7 @@ bool Replays::idle() {
 
 std::span<Replay* const> Replays::in_flight() {
   collect();
-  return in_flight_;
+  return std::span(in_flight_).subspan(collected_);
 }
 
 void Replays::drain(const NodeInfo* waiter) {

@@ -1,6 +1,6 @@
 #pragma once
 // The owner's side of replaying one template in one scope: begins replays, issues their operations,
-// leaves them. Several replays are in flight, in a few slots (exec/replay.hpp).
+// leaves them. Several replays are in flight, each in a slot (exec/replay.hpp).
 //
 // A *chain* is a run of replays of which each directly follows a complete one. Its first enters *anew*:
 // its operations wait for each other and for what `await` says. The later ones are *carried*: they also
@@ -44,10 +44,8 @@ class Scope;
 
 class Replays {
  public:
-  /// How many slots there are at most unless it is said; at least 4 are used with any number.
-  static std::uint32_t usual_slots(std::uint32_t operations);
-
-  /// `recorded` outlives this.
+  /// `recorded` outlives this. `slots`: how many there are at most, 0 for as many as the operations of the
+  /// scope's window fill; at least 4 with any number.
   Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots = 0);
   ~Replays();  ///< the chain has been left and nothing is in flight
   Replays(const Replays&) = delete;
@@ -79,7 +77,12 @@ class Replays {
 
   /// Whether all that was issued is done.
   bool idle();
-  /// Replays of which not all is done, and the present one; oldest first.
+  /// For the scope: with nothing in flight and no chain open, it need not ask until the next `begin`.
+  bool detached_at_rest() {
+    attached_ = !in_flight_.empty();
+    return !attached_;
+  }
+  /// From the oldest replay of which not all is done to the present one, in that order.
   std::span<Replay* const> in_flight();
   /// Waits, and helps, until all that was issued is done.
   void drain(const NodeInfo* waiter);
@@ -100,6 +103,7 @@ class Replays {
   [[nodiscard]] bool has_free(std::size_t count) const;
   Replay& take_free();
   void collect();
+  [[nodiscard]] Replay& oldest() const { return *in_flight_[collected_]; }
   void finish(Replay& replay);
   void note_failures(const Replay& replay);
   void end_slot(Replay& slot);
@@ -127,8 +131,11 @@ class Replays {
   bool alone_;           ///< no other thread ever runs anything
   std::vector<SlotMemory> slots_;
   std::vector<std::unique_ptr<ReplayAside>> asides_;
-  std::vector<Replay*> free_;       ///< with their counts set
-  std::vector<Replay*> in_flight_;  ///< begun and not collected, oldest first
+  std::vector<Replay*> free_;  ///< with their counts set
+  /// As begun; the first `collected_` have been collected.
+  std::vector<Replay*> in_flight_;
+  std::size_t collected_ = 0;
+  bool attached_ = false;  ///< to the scope: something is in flight, or a chain is open
 
   Replay* present_ = nullptr;  ///< null: the chain was left
   bool anew_ = false;          ///< all its operations have a guard

@@ -78,8 +78,12 @@ void Scope::drain(const NodeInfo* waiter) {
 }
 
 bool Scope::replays_idle() {
-  return std::all_of(replays_.begin(), replays_.end(),
-                     [](Replays* replays) { return replays->idle(); });
+  bool idle = true;
+  std::erase_if(replays_, [&idle](Replays* replays) {
+    idle = replays->idle() && idle;
+    return replays->detached_at_rest();
+  });
+  return idle;
 }
 
 const Failure* Scope::take_failure() {

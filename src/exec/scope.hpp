@@ -89,7 +89,7 @@ class Scope {
   void note_failure(std::uint64_t seq, const FailureRef& failure) {
     failures_.note(seq, failure, failure->scope() == identity_ && failure->seq() == seq);
   }
-  /// What replays in this scope: drain waits for them, too.
+  /// What replays in this scope now: drain waits for it, too, and detaches it when it is at rest.
   void attach(Replays& replays) { replays_.push_back(&replays); }
   void detach(Replays& replays) { std::erase(replays_, &replays); }
 

@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <iosfwd>
 #include <map>
 #include <memory>
@@ -257,7 +258,7 @@ class Tracing {
   std::size_t part_ = 0;                        ///< in which part it is, which ...
   trace::Index part_begin_ = 0, part_end_ = 0;  ///< ... are these calls
   std::span<ReplayedTrace::Quick> quick_;  ///< up to its end, while it is followed and no log told
-  std::vector<std::uint64_t>
+  std::deque<std::uint64_t>
       bases_;                      ///< first sequence numbers of the chain's replays, oldest first
   bool carried_ = false;           ///< the present one directly follows another, which had ...
   std::uint64_t before_base_ = 0;  ///< ... this sequence number first, and ...

@@ -41,11 +41,10 @@ void Tracing::start(Unit& unit, bool carried) {
   trace.values(*replay_);  // made, the first time: what is issued looks there
   // A replay is remembered while it may be in flight.
   if (!carried) bases_.clear();
-  if (context_.runtime_.graph_log() == nullptr)
-    std::erase_if(bases_, [&trace](std::uint64_t base) {
-      return std::ranges::find(trace.replays().in_flight(), base, &exec::Replay::base) ==
-             trace.replays().in_flight().end();
-    });
+  if (context_.runtime_.graph_log() == nullptr) {
+    const std::uint64_t oldest = trace.replays().in_flight().front()->base;
+    while (!bases_.empty() && bases_.front() < oldest) bases_.pop_front();
+  }
   bases_.push_back(replay_->base);
   awaited_.clear();
   chain_ = &unit;
