@@ -230,7 +230,9 @@ bool Replays::all_complete() {
 /// Runs operations up to `count`; it may end before, with a replay that is no longer run in order.
 void Replays::run_in_order(Replay& replay, std::uint32_t count) {
   if (count == issued_) return;
+  scope_.set_runs_in_order(true);
   issued_ = counted_ = executor_.run_in_order(replay, issued_, count);
+  scope_.set_runs_in_order(false);
   if (issued_ == template_.size()) {
     replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
   } else if (issued_ < count) {

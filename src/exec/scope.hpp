@@ -85,6 +85,9 @@ class Scope {
   }
   /// Names one of them that is complete.
   NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
+  /// Whether the owner runs replayed operations where it issues them: nothing else is to be issued meanwhile.
+  [[nodiscard]] bool runs_in_order() const { return runs_in_order_; }
+  void set_runs_in_order(bool runs) { runs_in_order_ = runs; }
   /// It has failed.
   void note_failure(std::uint64_t seq, const FailureRef& failure) {
     failures_.note(seq, failure, failure->scope() == identity_ && failure->seq() == seq);
@@ -206,6 +209,7 @@ class Scope {
   std::uint32_t held_ = 0;  ///< held open by the owner
   std::uint32_t window_;
   int depth_;
+  bool runs_in_order_ = false;
   Node* own_returns_ = nullptr;
   NodePool pool_;
   FailureLog failures_;

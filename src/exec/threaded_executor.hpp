@@ -170,6 +170,7 @@ class ThreadedExecutor final : public Executor {
   // threaded_replays.cpp
   struct ReplaySink;  ///< for exec/replay_steps.hpp
   struct AmongLight;
+  Slot& here(LiveNode& live);
   void drive(Slot& slot, LiveNode& first);
   template <bool listened>
   void drive_streak(Slot& slot, LiveNode& first);

@@ -120,13 +120,21 @@ void ThreadedExecutor::release_replay(Replay& replay, const Issued& issued) {
   release(replay, issued, sink);
 }
 
+/// The slot of this thread, which runs what belongs to `live`. A thread that is in a program of another executor
+/// within its own one runs things here as the owner.
+ThreadedExecutor::Slot& ThreadedExecutor::here(LiveNode& live) {
+  const bool ours = static_cast<std::size_t>(this_slot->index) < slots_.size() &&
+                    slots_[static_cast<std::size_t>(this_slot->index)].get() == this_slot;
+  return ours ? *this_slot : slot_of(Replay::of(live).aside->scope());
+}
+
 void ThreadedExecutor::let_go(LiveNode& live) {
-  ReplaySink sink{*this, *this_slot};
+  ReplaySink sink{*this, here(live)};
   lower_behind(Replay::of(live), live, sink);
 }
 
 void ThreadedExecutor::complete_heavy(LiveNode& live, const Failure* failure) {
-  ReplaySink sink{*this, *this_slot};
+  ReplaySink sink{*this, here(live)};
   complete_apart(live, failure, sink);
 }
 

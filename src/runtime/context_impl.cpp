@@ -39,13 +39,19 @@ void ContextImpl::fail_planning() {
       "a mapper or a projection function uses the context whose launch it is asked about");
 }
 
+namespace {
+constexpr const char* kCaptured =
+    "the context belongs to another task or thread: a task's body that wants one takes it as a "
+    "parameter, Context&, and does not capture the one of its launcher";
+}  // namespace
+
 // A body that has captured the context of whoever launched it races with that one.
 void ContextImpl::fail_caller(const char* call, Where where) {
-  throw UsageError(
-      std::string(call) + " at " + to_string(where) +
-      ": the context belongs to another task or thread: a task's body that wants one takes it as "
-      "a parameter, Context&, and does not capture the one of its launcher");
+  throw UsageError(std::string(call) + " at " + to_string(where) + ": " + kCaptured);
 }
+
+// The same, found out while the launching thread runs the body.
+void ContextImpl::fail_captured() { throw UsageError(kCaptured); }
 
 void ContextImpl::check_invariants() {
   for_each_field([](const analysis::FieldState& field) { field.check_invariants(); });

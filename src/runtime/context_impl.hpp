@@ -59,6 +59,8 @@ class ContextImpl final : public detail::Waiter {
 
   // --- launch.cpp ---
   AnyFuture launch(const LaunchRequest& request) {
+    if (scope_.runs_in_order()) [[unlikely]]
+      fail_captured();
     if (tracing_ != nullptr && tracing_->replay_next(request)) return {};
     return launch_in_full(request);
   }
@@ -289,8 +291,11 @@ class ContextImpl final : public detail::Waiter {
   void check_not_planning() const {
     if (planning_) [[unlikely]]
       fail_planning();
+    if (scope_.runs_in_order()) [[unlikely]]
+      fail_captured();
   }
   [[noreturn]] static void fail_planning();
+  [[noreturn]] static void fail_captured();
   [[noreturn]] static void fail_caller(const char* call, Where where);
   /// While they are asked.
   class Planning {

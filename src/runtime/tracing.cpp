@@ -205,13 +205,17 @@ bool Tracing::select(const TracedCall& call) {
 }
 
 void Tracing::drop_stale(Fork& fork) {
+  Reason why;
+  bool replayed = false;
   for (std::size_t i = fork.segments.size(); i-- > 0;) {
     Segment& segment = *fork.segments[i];
     // One whose replays are still running goes another time.
     if (!segment.trace->recording().stale() || !at_rest(segment)) continue;
-    fork.lose(stale(segment.trace->recording()), segment.replayed);
+    why = stale(segment.trace->recording());
+    replayed |= segment.replayed;
     drop(segment);
   }
+  if (!why.text.empty()) fork.lose(std::move(why), replayed);
 }
 
 /// Why the call is not replayed, at `fork_`.

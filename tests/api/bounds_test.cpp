@@ -62,9 +62,9 @@ TEST(FailureBound, FailuresAreForgottenBetweenReplays) {
   const Trace trace{"failing"};
   EXPECT_THROW(run([&](Context& ctx) {
                  const auto region = ctx.region(Rect1{0, 3}, value);
-                 for (int i = 0; i < 20'000; ++i) {
+                 for (int i = 0; i < 100'000; ++i) {
                    ctx.trace(trace, [&] { ctx.launch(fail, region[value]); });
-                   ASSERT_LE(ctx.impl().scope().failures(), 4 * 1024u);
+                   ASSERT_LE(ctx.impl().scope().failures(), 30'000u);  // some windows full
                  }
                }),
                TaskFailed);

@@ -430,6 +430,47 @@ TEST_P(Traces, LendNothingToCopiesOfNothing) {
   });
 }
 
+// A body that uses the context of its launcher is told so, also where the launching thread runs it in a replay.
+TEST(TraceReplays, AreNotDisturbedByTheirBodies) {
+  Options options;
+  options.workers = 0;
+  options.check = false;
+  Context* outer = nullptr;
+  bool capture = false;
+  const Task evil{"evil", [&](ReadWrite<double> x) {
+                    if (capture) outer->launch(add_one, x.region()[state]);
+                    x[0] += 1;
+                  }};
+  EXPECT_TRUE(mentions(error_of<TaskFailed>([&] {
+                         Runtime(options).run([&](Context& ctx) {
+                           outer = &ctx;
+                           const Trace trace{"trace"};
+                           const auto cells = ctx.region(Rect1{0, 3}, state);
+                           ctx.fill(cells, state, 0.0);
+                           for (int t = 0; t < 10; ++t) {
+                             capture = t == 8;
+                             ctx.trace(trace, [&] { ctx.launch(evil, cells[state]); });
+                           }
+                         });
+                       }),
+                       {"task 'evil'", "does not capture the one of its launcher"}));
+}
+
+// A program inside a program, on one thread, that replays in the outer one's context.
+TEST(TraceReplays, OfAProgramWithinWhichAnotherRuns) {
+  Options options;
+  options.workers = 0;
+  Runtime(options).run([&](Context& ctx) {
+    const Trace trace{"trace"};
+    const auto cells = ctx.region(Rect1{0, 3}, state);
+    ctx.fill(cells, state, 0.0);
+    Runtime(options).run([&](Context&) {
+      for (int t = 0; t < 10; ++t) ctx.trace(trace, [&] { ctx.launch(add_one, cells[state]); });
+    });
+    EXPECT_EQ(ctx.access<Read>(cells[state])[0], 10.0);
+  });
+}
+
 TEST(TraceMarks, AreChecked) {
   Options options;
   options.workers = 0;
