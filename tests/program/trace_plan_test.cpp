@@ -38,6 +38,7 @@ class Census {
     seen_.clear();
     last_.clear();
     between_.clear();
+    turns_.clear();
     take(program.statements);
   }
   std::map<std::string, int> count;
@@ -114,12 +115,28 @@ class Census {
       if (std::ranges::find(between_, Kind::remap) != between_.end())
         ++count["remapped in between"];
     }
+    if (!between_.empty()) turns_.clear();
+    turns_.push_back(id);
+    if (in_turn()) ++count["in turn"];
     last_.push_back(id);
     between_.clear();
   }
 
+  /// Two or three traces have come three times, one after the other.
+  [[nodiscard]] bool in_turn() const {
+    for (const std::size_t length : {2u, 3u}) {
+      const std::size_t size = turns_.size();
+      if (size < 3 * length || turns_[size - 1] == turns_[size - 2]) continue;
+      if (std::equal(turns_.end() - static_cast<std::ptrdiff_t>(2 * length), turns_.end(),
+                     turns_.end() - static_cast<std::ptrdiff_t>(3 * length)))
+        return true;
+    }
+    return false;
+  }
+
   std::map<int, std::vector<std::vector<std::string>>> seen_;  ///< by trace
   std::vector<int> last_;                                      ///< traces, in order
+  std::vector<int> turns_;                                     ///< with nothing in between
   std::vector<Kind> between_;                                  ///< since the last one
 };
 
@@ -135,6 +152,7 @@ TEST(Plan, HasEverythingThatHappensToTraces) {
                            "left early after 3",
                            "left early after 4",
                            "interleaved",
+                           "in turn",
                            "directly following",
                            "something in between",
                            "remapped in between",

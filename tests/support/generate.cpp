@@ -81,6 +81,7 @@ class Generator {
     else if (dice < 84) remap();
     else if (dice < 88) maybe_attach();
     else if (dice < 92) destroy();
+    else if (loops && options_.traces && random_.percent(20)) take_turns();
     else if (loops) loop();
   }
 
@@ -441,6 +442,43 @@ class Generator {
         if (random_.percent(4 * calm)) step(false);
         emit(s);
       }
+    }
+  }
+
+  /// Several short traces, one after the other, round after round. Now and then one ends early, or is left out, or
+  /// comes twice, or something is in between.
+  void take_turns() {
+    std::vector<std::vector<Statement>> turns;
+    for (int n = random_.between(2, 3); n > 0; --n) {
+      const std::size_t begin = plan_.statements.size();
+      const int trace = turns.empty() || random_.percent(80) ? next_trace_++ : next_trace_ - 1;
+      mark(Kind::begin_trace, trace);
+      for (int calls = random_.between(1, 2); calls > 0; --calls) repeatable(true);
+      mark(Kind::end_trace, trace);
+      turns.emplace_back(plan_.statements.begin() + static_cast<std::ptrdiff_t>(begin),
+                         plan_.statements.end());
+    }
+    const int odd = random_.percent(40) ? 0 : 8;
+    for (int n = random_.between(4, 7); n > 0; --n)
+      for (const std::vector<Statement>& turn : turns) {
+        if (random_.percent(odd)) step(false);
+        if (random_.percent(odd)) continue;
+        for (int times = random_.percent(odd) ? 2 : 1; times > 0; --times)
+          repeat(turn, random_.percent(odd) ? 2 : turn.size(), odd / 2);
+      }
+  }
+
+  /// The first statements of a trace, and its end. Now and then the mapper changes its mind in the middle.
+  void repeat(const std::vector<Statement>& trace, std::size_t until, int changes) {
+    Renaming names{
+        {}, {}, {}, {}, &next_region_, &next_partition_, &next_future_, &next_attachment_};
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+      Statement s = trace[i];
+      if (i >= until && s.kind != Kind::end_trace) continue;
+      names.apply(s);
+      give_new_values(s);
+      if (i > 0 && random_.percent(changes)) remap();
+      emit(s);
     }
   }
 
