@@ -20,7 +20,7 @@ std::string name_of(const TracedCall& call) {
                                  : call.name + (" at " + to_string(call.where));
 }
 
-std::string argument_of(const LaunchRequest& request, std::size_t i) {
+std::string describe_argument(const LaunchRequest& request, std::size_t i) {
   const Requirement& requirement = request.requirements[i];
   const bool partitioned = requirement.partition.tree != nullptr;
   return "argument " + std::to_string(i) + ", now " +
@@ -46,7 +46,7 @@ std::string difference(const RecordedCall& expected, const TracedCall& came) {
   if (at == kMapper) return "its mapping: the mapper has forgotten what it said";
   if (at == kCounts) return "the number of its arguments, or whether its future is kept";
   if (at < arguments || at == came.key.size()) return "its domain";
-  return argument_of(request, (at - arguments) / kPerArgument);
+  return describe_argument(request, (at - arguments) / kPerArgument);
 }
 
 std::string names_of(const trace::Instances& valid, const Machine& machine) {
