@@ -96,14 +96,12 @@ ReplayedTrace::ReplayedTrace(ContextImpl& context,
     : context_(context),
       recording_(std::move(recording)),
       recording_bytes_(recording_->bytes()),
-      calls_(std::move(calls)),
-      outcome_(trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()))) {
+      calls_(std::move(calls)) {
   for (const auto& call : calls_)
     if (call->plan != nullptr) ++call->plan->recordings;
   lay_out();
   compile(optimise);
   counts_ = counts(static_cast<Index>(operands_.size()));
-  uses_ = uses(this->steps());
   prepare_quick();
 }
 
@@ -161,12 +159,15 @@ void ReplayedTrace::lay_out() {
   operands_.resize(recording_->operations.size());
   ranks_.resize(recording_->operations.size());
   plain_.resize(recording_->operations.size());
+  launches_ = std::make_unique_for_overwrite<Launch[]>(steps());
+  shared_payloads_ = std::make_unique_for_overwrite<std::byte[]>(shared_bytes());
+  std::byte* shared = shared_payloads_.get();
+  fills_until_.reserve(steps());
   Index operation = 0;
   for (Index step = 0; step < steps(); ++step) {
     const RecordedCall& call = *calls_[step];
-    launches_.push_back(call.plan != nullptr ? std::make_unique<Launch>() : nullptr);
     if (call.plan != nullptr) {
-      Launch& launch = *launches_.back();
+      Launch& launch = launches_[step];
       launch.shared.plan = call.plan;
       launch.shared.context = &context_;
       if (needs_own(call)) launch.own = static_cast<std::int64_t>(records_++);
@@ -176,7 +177,7 @@ void ReplayedTrace::lay_out() {
       const trace::Operation& recorded = recording_->operations[operation];
       Operand& operand = operands_[operation];
       if (recorded.kind == exec::NodeKind::task) {
-        lay_out_task(operation, rank++);
+        lay_out_task(operation, rank++, shared);
       } else if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work)) {
         operand.work = copy;
       } else if (const auto* fill = std::get_if<trace::Fill>(&recorded.work)) {
@@ -193,21 +194,39 @@ void ReplayedTrace::lay_out() {
   }
 }
 
-void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank) {
+namespace {
+std::size_t payload_size(const LaunchPlan& plan) {
+  return (TaskPayload::bytes(plan) + 15) / 16 * 16;
+}
+}  // namespace
+
+// Accumulators and checks are written to the payload while the task runs: several replays may be in flight.
+bool ReplayedTrace::shares_payloads(const RecordedCall& call) {
+  return !needs_own(call) && call.plan->reductions == 0 && !call.plan->check;
+}
+
+std::size_t ReplayedTrace::shared_bytes() const {
+  std::size_t sum = 0;
+  for (const auto& call : calls_)
+    if (call->plan != nullptr && shares_payloads(*call))
+      sum += call->plan->points.size() * payload_size(*call->plan);
+  return sum;
+}
+
+/// `shared`: the room for payloads that is left.
+void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*& shared) {
   const Index step = recording_->operations[operation].step;
-  Launch& launch = *launches_[step];
+  Launch& launch = launches_[step];
   const LaunchPlan& plan = *launch.shared.plan;
   ranks_[operation] = rank;
   Operand& operand = operands_[operation];
-  const std::size_t bytes = TaskPayload::bytes(plan);
-  // Accumulators and checks are written to the payload while the task runs: several replays may be in flight.
-  if (launch.own >= 0 || plan.reductions > 0 || plan.check) {
+  const std::size_t bytes = payload_size(plan);
+  if (!shares_payloads(*calls_[step])) {
     operand.offset = payload_bytes_;
-    payload_bytes_ += (bytes + 15) / 16 * 16;
+    payload_bytes_ += bytes;
     return;
   }
-  shared_payloads_.push_back(std::make_unique<std::byte[]>(bytes));
-  operand.payload = make_payload(shared_payloads_.back().get(), launch.shared, rank);
+  operand.payload = make_payload(std::exchange(shared, shared + bytes), launch.shared, rank);
   const PlannedPoint& point = plan.points[rank];
   TaskFrame& frame = plain_[operation].frame;
   frame.arguments = {operand.payload->arguments(), plan.argument_count};
@@ -225,10 +244,11 @@ std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
   values->folds.resize(folds_);
   values->reductions.resize(reductions_);
   values->payloads = std::make_unique<std::byte[]>(payload_bytes_);
-  for (const auto& launch : launches_) {
-    if (launch == nullptr || launch->own < 0) continue;
-    LaunchRecord& record = values->records[static_cast<std::size_t>(launch->own)];
-    record.plan = launch->shared.plan;
+  for (Index step = 0; step < steps(); ++step) {
+    const Launch& launch = launches_[step];
+    if (launch.own < 0) continue;
+    LaunchRecord& record = values->records[static_cast<std::size_t>(launch.own)];
+    record.plan = launch.shared.plan;
     record.context = &context_;
   }
   for (Index i = 0; i < operands_.size(); ++i) {
@@ -237,7 +257,7 @@ std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
     if (const auto* fold = std::get_if<trace::Fold>(&recorded.work))
       values->folds[operand.number] = fold->payload;
     if (recorded.kind != exec::NodeKind::task || operand.payload != nullptr) continue;
-    Launch& launch = *launches_[recorded.step];
+    Launch& launch = launches_[recorded.step];
     LaunchRecord& record =
         launch.own < 0 ? launch.shared : values->records[static_cast<std::size_t>(launch.own)];
     TaskPayload* payload = make_payload(values->payloads.get() + operand.offset, record, ranks_[i]);
@@ -259,7 +279,7 @@ ReplayValues& ReplayedTrace::values(exec::Replay& replay) {
 }
 
 LaunchRecord* ReplayedTrace::record(exec::Replay& replay, Index step) {
-  const std::int64_t own = launches_[step]->own;
+  const std::int64_t own = launches_[step].own;
   return own < 0 ? nullptr : &values(replay).records[static_cast<std::size_t>(own)];
 }
 
@@ -270,6 +290,17 @@ FutureReduction& ReplayedTrace::reduction(exec::Replay& replay, Index step) {
 ReplayedTrace::FillsOfStep ReplayedTrace::fills_of(Index step) const {
   const std::size_t first = step == 0 ? 0 : fills_until_[step - 1];
   return {first, std::span(fills_).subspan(first, fills_until_[step] - first)};
+}
+
+const trace::Outcome& ReplayedTrace::outcome() {
+  if (!outcome_)
+    outcome_ = trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()));
+  return *outcome_;
+}
+
+const ReplayedTrace::Uses& ReplayedTrace::uses() {
+  if (!uses_) uses_ = uses(steps());
+  return *uses_;
 }
 
 ReplayedTrace::Uses ReplayedTrace::uses(Index steps) const {
@@ -326,7 +357,7 @@ exec::Template::Operation ReplayedTrace::describe(Index index) const {
   made.kind = recorded.kind;
   switch (recorded.kind) {
     case exec::NodeKind::task: {
-      const Launch& launch = *launches_[recorded.step];
+      const Launch& launch = launches_[recorded.step];
       const LaunchPlan& plan = *launch.shared.plan;
       const PlannedPoint& point = plan.points[ranks_[index]];
       if (is_plain(index)) {
@@ -367,7 +398,7 @@ exec::Template::Operation ReplayedTrace::describe(Index index) const {
 bool ReplayedTrace::is_plain(Index index) const {
   const trace::Operation& recorded = recording_->operations[index];
   if (recorded.kind != exec::NodeKind::task || operands_[index].payload == nullptr) return false;
-  const LaunchPlan& plan = *launches_[recorded.step]->shared.plan;
+  const LaunchPlan& plan = *launches_[recorded.step].shared.plan;
   const TaskVariant& variant = *plan.points[ranks_[index]].variant;
   return !variant.may_launch && variant.kind != ProcessorKind::gang;
 }
@@ -375,11 +406,13 @@ bool ReplayedTrace::is_plain(Index index) const {
 void ReplayedTrace::compile(bool optimise) {
   trace::RecordedEdges edges{recording_->edges, recording_->carried};
   const auto count = static_cast<std::uint32_t>(operands_.size());
-  if (optimise) edges = trace::optimise(count, edges).edges;
+  if (optimise) edges = trace::optimise(count, std::move(edges)).edges;
   std::vector<exec::Template::Operation> operations;
+  operations.reserve(count);
   for (Index i = 0; i < count; ++i) operations.push_back(describe(i));
   const auto convert = [](const std::vector<trace::RecordedEdge>& from) {
     std::vector<exec::Template::Edge> to;
+    to.reserve(from.size());
     for (const trace::RecordedEdge& edge : from) to.push_back({edge.from, edge.to, edge.kind});
     return to;
   };

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,8 +51,8 @@ class ReplayedTrace {
   /// The first operation of a step.
   [[nodiscard]] trace::Index first_of(trace::Index step) const;
   [[nodiscard]] trace::Index steps() const { return static_cast<trace::Index>(calls_.size()); }
-  /// After all of it.
-  [[nodiscard]] const trace::Outcome& outcome() const { return outcome_; }
+  /// After all of it. Made when somebody asks: not before a chain is left.
+  [[nodiscard]] const trace::Outcome& outcome();
   [[nodiscard]] exec::Replays& replays() { return *replays_; }
   [[nodiscard]] std::size_t bytes() const;
   /// What the first operations come to, for the statistics.
@@ -63,7 +64,7 @@ class ReplayedTrace {
     std::uint64_t points = 0;
   };
   [[nodiscard]] Uses uses(trace::Index steps) const;
-  [[nodiscard]] const Uses& uses() const { return uses_; }
+  [[nodiscard]] const Uses& uses();  ///< made when somebody asks
 
   /// While operations may run, what their launches name keeps all it has, as for launches in flight. Owner:
   /// before a replay begins, and when nothing may be running any more.
@@ -118,7 +119,9 @@ class ReplayedTrace {
 
   void lay_out();
   void prepare_quick();
-  void lay_out_task(trace::Index operation, std::uint32_t rank);
+  [[nodiscard]] static bool shares_payloads(const RecordedCall& call);
+  [[nodiscard]] std::size_t shared_bytes() const;
+  void lay_out_task(trace::Index operation, std::uint32_t rank, std::byte*& shared);
   void compile(bool optimise);
   [[nodiscard]] exec::Template::Operation describe(trace::Index operation) const;
   std::unique_ptr<ReplayValues> make_values() const;
@@ -129,19 +132,19 @@ class ReplayedTrace {
   std::unique_ptr<const trace::Recording> recording_;
   std::size_t recording_bytes_;  ///< of it
   Calls calls_;
-  trace::Outcome outcome_;
-  std::vector<Quick> quick_;                       ///< by step
-  std::vector<RememberedArgument> arguments_;      ///< of `quick_`
-  analysis::AnalysisCounters counts_;              ///< of all operations
-  Uses uses_;                                      ///< of all steps
-  std::vector<std::unique_ptr<Launch>> launches_;  ///< by step; null where the call is no launch
-  std::vector<Operand> operands_;                  ///< by operation
-  std::vector<Plain> plain_;                       ///< by operation; unused of most kinds
-  std::vector<std::uint32_t> ranks_;               ///< of tasks, by operation
+  std::optional<trace::Outcome> outcome_;
+  std::vector<Quick> quick_;                   ///< by step
+  std::vector<RememberedArgument> arguments_;  ///< of `quick_`
+  analysis::AnalysisCounters counts_;          ///< of all operations
+  std::optional<Uses> uses_;                   ///< of all steps
+  std::unique_ptr<Launch[]> launches_;  ///< by step; without a plan where the call is no launch
+  std::vector<Operand> operands_;       ///< by operation
+  std::vector<Plain> plain_;            ///< by operation; unused of most kinds
+  std::vector<std::uint32_t> ranks_;    ///< of tasks, by operation
   std::vector<trace::Index> fills_;
   trace::RecordedEdges edges_;            ///< for a log
   std::vector<std::size_t> fills_until_;  ///< by step
-  std::vector<std::unique_ptr<std::byte[]>> shared_payloads_;
+  std::unique_ptr<std::byte[]> shared_payloads_;
   bool pinned_ = false;
   std::size_t records_ = 0, folds_ = 0, reductions_ = 0, payload_bytes_ = 0;
   std::unique_ptr<const exec::Template> template_;

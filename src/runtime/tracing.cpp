@@ -155,7 +155,7 @@ bool Tracing::passes_by(const LaunchPlan& plan) const {
   });
 }
 
-void Tracing::note_uses(const ReplayedTrace& trace) {
+void Tracing::note_uses(ReplayedTrace& trace) {
   context_.analysis_.note_uses(trace.uses().instances, trace.uses().points);
 }
 

@@ -159,7 +159,7 @@ class Tracing {
   void close_trace();
   void catch_up();
   bool leave();
-  void note_uses(const ReplayedTrace& trace);
+  void note_uses(ReplayedTrace& trace);
   void show_begin();
   void show_end(profile::Category what, std::size_t calls);
 

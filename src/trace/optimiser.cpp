@@ -40,11 +40,11 @@ struct Extent {
 /// Edges are short: both kinds at once, and what has been left out within a replay is not looked at again.
 class InWindow {
  public:
-  InWindow(std::uint32_t operations, const Extent& extent, const RecordedEdges& edges)
+  InWindow(std::uint32_t operations, const Extent& extent, RecordedEdges edges)
       : operations_(operations),
         next_(static_cast<std::uint32_t>(extent.nodes) - operations),
-        inner_(by_target(edges.inner)),
-        carried_(by_target(edges.carried)),
+        inner_(by_target(std::move(edges.inner))),
+        carried_(by_target(std::move(edges.carried))),
         window_(extent.nodes, extent.span) {}
 
   void reduce(OptimisedEdges& result) {
@@ -166,12 +166,12 @@ void sort_by_target(std::vector<RecordedEdge>& edges) {
 
 }  // namespace
 
-OptimisedEdges optimise(std::uint32_t operations, const RecordedEdges& edges,
+OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
                         const OptimiserBudget& budget) {
   OptimisedEdges result;
   const Extent extent(operations, edges);
   if (extent.fits(budget)) {
-    InWindow(operations, extent, edges).reduce(result);
+    InWindow(operations, extent, std::move(edges)).reduce(result);
     return result;
   }
   Unrolled(operations, extent, edges).reduce(budget, result);

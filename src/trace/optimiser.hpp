@@ -38,7 +38,7 @@ struct OptimisedEdges {
 };
 
 /// The edges are between that many operations, in any order.
-[[nodiscard]] OptimisedEdges optimise(std::uint32_t operations, const RecordedEdges& edges,
+[[nodiscard]] OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
                                       const OptimiserBudget& budget = {});
 
 }  // namespace refrain::trace
