@@ -36,20 +36,20 @@ struct Known {
 class Standing {
  public:
   explicit Standing(const Recording& recording)
-      : recording_(recording), first_(recording.places.size(), kNone) {
+      : recording_(recording), effects_(recording.effects), first_(recording.places.size(), kNone) {
     known_.reserve(recording.places.size());
   }
 
-  /// The number of an instance at a place, and what is known of it.
-  Index at(Index place, analysis::Instance* instance) {
+  /// What is known of an instance at a place. Good until the next call.
+  Known& at(Index place, analysis::Instance* instance) {
     Index* number = &first_[place];
     for (; *number != kNone; number = &known_[*number].next)
-      if (known_[*number].instance == instance) return *number;
+      if (known_[*number].instance == instance) return known_[*number];
     *number = static_cast<Index>(known_.size());
-    known_.emplace_back().instance = instance;
-    return static_cast<Index>(known_.size() - 1);
+    Known& added = known_.emplace_back();
+    added.instance = instance;
+    return added;
   }
-  [[nodiscard]] const Known& operator[](Index number) const { return known_[number]; }
   [[nodiscard]] std::span<const Known> all() const { return known_; }
   template <class Visit>
   void for_each_at(Index place, Visit visit) const {
@@ -73,16 +73,13 @@ class Standing {
     return change_of(effect.kind);
   }
   /// The effect of this number is the latest one.
-  void apply(Index number, Index at) {
-    const Effect& effect = recording_.effects[at];
-    Known& known = known_[number];
-    if (effect.kind == Effect::Kind::fold) [[unlikely]] {
+  void apply(Known& known, const Effect& effect, Index at) {
+    if (effect.kind == Effect::Kind::fold) [[unlikely]]
       begin_or_join_group(known, effect);
-    } else if (effect.kind != Effect::Kind::read) {
-      known.settled = true;
-    }
     known.latest = at;
-    if (effect.kind != Effect::Kind::read) known.changed = at;
+    if (effect.kind == Effect::Kind::read) return;
+    known.changed = at;
+    if (effect.kind != Effect::Kind::fold) known.settled = true;
   }
 
   // --- backwards ---------------------------------------------------------------------------------------
@@ -91,8 +88,8 @@ class Standing {
   template <class Visit>
   void for_each_reader(Index latest, Visit visit) const {
     Index last = kNone;
-    for (Index at = latest; at != kNone; at = recording_.effects[at].before) {
-      const Effect& effect = recording_.effects[at];
+    for (Index at = latest; at != kNone; at = effects_[at].before) {
+      const Effect& effect = effects_[at];
       if (effect.kind != Effect::Kind::read) return;
       if (effect.by != last) visit(effect.by);
       last = effect.by;
@@ -103,15 +100,15 @@ class Standing {
   template <class Visit>
   Index for_each_writer(Index changed, Visit visit) const {
     const analysis::FoldFunction fold = fold_of(changed);
-    for (Index at = changed;; at = recording_.effects[at].before) {
-      visit(recording_.effects[at]);
-      const Index before = recording_.effects[at].before;
+    for (Index at = changed;; at = effects_[at].before) {
+      visit(effects_[at]);
+      const Index before = effects_[at].before;
       if (fold == nullptr || before == kNone || fold_of(before) != fold) return before;
     }
   }
   /// The operator, if the effect is a relaxed fold.
   [[nodiscard]] analysis::FoldFunction fold_of(Index at) const {
-    const Effect& effect = recording_.effects[at];
+    const Effect& effect = effects_[at];
     return effect.kind == Effect::Kind::fold ? recording_.fold_of(effect.by) : nullptr;
   }
 
@@ -126,90 +123,83 @@ class Standing {
   }
 
   const Recording& recording_;
+  const std::span<const Effect> effects_;
   std::vector<Index> first_;  ///< by place
   std::vector<Known> known_;
 };
 
-/// An effect that meets what the replay before has left.
-struct Meeting {
-  Index operation, known;
-  analysis::StateChange change;
-  bool after_reads;  ///< of its own replay
-};
-
-/// Effects are mostly in the order of operations.
-template <class T>
-void sort_by_operation(std::vector<T>& all) {
-  if (!std::ranges::is_sorted(all, {}, &T::operation))
-    std::ranges::stable_sort(all, {}, &T::operation);
+/// Whether in the replay that follows, the effect meets what this one has left.
+bool meets(const Recording& recording, const Standing& standing, const Effect& effect,
+           const Known& known) {
+  return known.only_read() ||
+         (known.group_first && standing.joins_group(known, recording.fold_of(effect.by)));
 }
 
 /// Finds the uses on entry, and of each effect which one came before it on the same instance.
-std::vector<Meeting> find_entry_uses(Recording& recording, Standing& standing) {
-  std::vector<Meeting> meetings;
-  meetings.reserve(recording.effects.size());
-  recording.entry_uses.reserve(recording.effects.size());
-  for (Index at = 0; at < recording.effects.size(); ++at) {
-    Effect& effect = recording.effects[at];
+void find_entry_uses(Recording& recording, Standing& standing) {
+  std::vector<EntryUse>& uses = recording.entry_uses;
+  bool sorted = true;
+  const std::span<Effect> effects(recording.effects);
+  for (Index at = 0; at < effects.size(); ++at) {
+    Effect& effect = effects[at];
     if (!concerns_operation(effect)) continue;
-    const Index number = standing.at(effect.place, effect.instance);
-    const Known& known = standing[number];
+    Known& known = standing.at(effect.place, effect.instance);
     effect.before = known.latest;
     if (const auto change = standing.entry_of(effect, known)) {
-      recording.entry_uses.push_back({effect.by, effect.place, effect.instance, *change, false});
-      if (known.only_read() ||
-          (known.group_first && standing.joins_group(known, recording.fold_of(effect.by))))
-        meetings.push_back({effect.by, number, *change, !known.untouched()});
+      const bool only_writes =
+          *change == analysis::StateChange::write || *change == analysis::StateChange::validate;
+      sorted = sorted && (uses.empty() || uses.back().operation <= effect.by);
+      uses.push_back({effect.by, effect.place, effect.instance, *change, false,
+                      meets(recording, standing, effect, known),
+                      only_writes && !known.untouched()});
     }
-    standing.apply(number, at);
+    standing.apply(known, effect, at);
   }
-  for (EntryUse& use : recording.entry_uses)
-    use.standing = standing[standing.at(use.place, use.instance)].only_read();
-  sort_by_operation(recording.entry_uses);
-  const auto repeated = std::ranges::unique(recording.entry_uses);
-  recording.entry_uses.erase(repeated.begin(), repeated.end());
-  return meetings;
+  if (!sorted) std::ranges::stable_sort(uses, {}, &EntryUse::operation);
+  const auto repeated = std::ranges::unique(uses);
+  uses.erase(repeated.begin(), repeated.end());
+  for (EntryUse& use : uses) use.standing = standing.at(use.place, use.instance).only_read();
 }
 
-/// Calls add(operation, kind) for what the effect comes after in the replay before: the rules of
+/// Calls add(operation, kind) for what the use comes after in the replay before: the rules of
 /// analysis/order_rules.hpp, by what that replay has left.
 template <class Add>
-void for_each_met(const Standing& standing, const Meeting& meeting, Add add) {
-  const Known& known = standing[meeting.known];
-  if (known.only_read()) return;
+void for_each_met(const Standing& standing, const Known& known, const EntryUse& use, Add add) {
   const auto add_writers = [&](exec::EdgeKind kind) {
     standing.for_each_writer(known.changed, [&](const Effect& effect) { add(effect.by, kind); });
   };
-  if (meeting.change == analysis::StateChange::read) return add_writers(exec::EdgeKind::data);
-  bool order_known = meeting.after_reads;
+  if (use.change == analysis::StateChange::read) return add_writers(exec::EdgeKind::data);
+  bool order_known = use.after_reads;
   standing.for_each_reader(known.latest, [&](Index reader) {
     order_known = true;
     add(reader, exec::EdgeKind::order);
   });
-  if (meeting.change == analysis::StateChange::read_write ||
-      meeting.change == analysis::StateChange::fold)
+  if (use.change == analysis::StateChange::read_write || use.change == analysis::StateChange::fold)
     add_writers(exec::EdgeKind::data);
   else if (!order_known) add_writers(exec::EdgeKind::order);
 }
 
 /// Between two operations there is one edge, of the stronger kind.
-void find_carried(Recording& recording, const Standing& standing, std::vector<Meeting> meetings) {
-  sort_by_operation(meetings);
+void find_carried(Recording& recording, Standing& standing) {
+  const std::span<const EntryUse> uses(recording.entry_uses);
   std::vector<RecordedEdge>& carried = recording.carried;
   std::vector<std::size_t> last(recording.operations.size());  // edge from there, and one more
   std::size_t first = 0;                                       // edge to the operation
-  for (std::size_t i = 0; i < meetings.size(); ++i) {
-    const Index to = meetings[i].operation;
-    for_each_met(standing, meetings[i], [&](Index from, exec::EdgeKind kind) {
-      if (last[from] <= first) {
-        carried.push_back({from, to, kind});
-        last[from] = carried.size();
-      } else if (kind == exec::EdgeKind::data) {
-        carried[last[from] - 1].kind = kind;
-      }
-    });
-    if (i + 1 < meetings.size() && meetings[i + 1].operation == to) continue;
-    std::sort(carried.data() + first, carried.data() + carried.size());
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const EntryUse& use = uses[i];
+    if (!use.standing && use.meets)
+      for_each_met(standing, standing.at(use.place, use.instance), use,
+                   [&](Index from, exec::EdgeKind kind) {
+                     if (last[from] <= first) {
+                       carried.push_back({from, use.operation, kind});
+                       last[from] = carried.size();
+                     } else if (kind == exec::EdgeKind::data) {
+                       carried[last[from] - 1].kind = kind;
+                     }
+                   });
+    if (i + 1 < uses.size() && uses[i + 1].operation == use.operation) continue;
+    std::ranges::sort(carried.begin() + static_cast<std::ptrdiff_t>(first), carried.end(), {},
+                      &RecordedEdge::from);
     first = carried.size();
   }
 }
@@ -303,7 +293,8 @@ Outcome outcome_of(const Recording& recording, Index effects) {
   Standing standing(recording);
   for (Index at = 0; at < effects; ++at) {
     const Effect& effect = recording.effects[at];
-    if (concerns_operation(effect)) standing.apply(standing.at(effect.place, effect.instance), at);
+    if (concerns_operation(effect))
+      standing.apply(standing.at(effect.place, effect.instance), effect, at);
     else if (effect.kind == Effect::Kind::look)
       outcome.looks.emplace_back(effect.instance, effect.by);
   }
@@ -316,14 +307,14 @@ Outcome outcome_of(const Recording& recording, Index effects) {
 
 void find_chain_edges(Recording& recording) {
   Standing standing(recording);
-  std::vector<Meeting> meetings = find_entry_uses(recording, standing);
+  find_entry_uses(recording, standing);
   // The next replay's first fold would join the folds of this one.
   const auto goes_on = [&standing](const Known& known) {
     return known.first_fold != nullptr && standing.joins_group(known, known.first_fold);
   };
   recording.idempotent =
       std::ranges::none_of(standing.all(), goes_on) && leaves_as_found(recording);
-  if (recording.idempotent) find_carried(recording, standing, std::move(meetings));
+  if (recording.idempotent) find_carried(recording, standing);
 }
 
 }  // namespace refrain::trace

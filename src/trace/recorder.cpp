@@ -70,8 +70,10 @@ void Recorder::change(analysis::StateChange change, std::span<analysis::Piece* c
   const std::uint32_t field = changing(*instance.field);
   const Effect::Kind kind = kind_of(change);
   const Index by = index_of(operation.seq);
-  for (analysis::Piece* piece : pieces)
-    made_.effects.push_back({kind, by, place_of(field, *piece), kNone, &instance});
+  const std::size_t first = made_.effects.size();
+  made_.effects.insert(made_.effects.end(), pieces.size(), {kind, by, 0, kNone, &instance});
+  Effect* effect = made_.effects.data() + first;
+  for (analysis::Piece* piece : pieces) (effect++)->place = place_of(field, *piece);
 }
 
 void Recorder::look(analysis::Instance& instance, const exec::Node& operation) {
@@ -94,35 +96,37 @@ void Recorder::fills(analysis::FieldState& field, analysis::Piece& piece, const 
 }
 
 /// How a piece was before the trace, if it was part of a piece that the trace had touched by then.
-const Place* Recorder::inherited(std::uint32_t field, const analysis::Piece& piece) const {
+Index Recorder::inherited(std::uint32_t field, const analysis::Piece& piece) const {
   const analysis::FieldState& state = *made_.fields[field].field;
   // What was cut before the trace has touched the field has its own state.
   for (const analysis::Piece* part = &piece; part->number >= pieces_[field].first;) {
     const analysis::Piece* whole = find_piece(state, part->cut_from);
-    if (whole == nullptr) return nullptr;  // put together with another before the trace
+    if (whole == nullptr) return kNone;  // put together with another before the trace
     if (whole->mark.is(mark_) && pieces_then_[whole->mark.at] <= part->number)
-      return &made_.places[whole->mark.at];
+      return whole->mark.at;
     part = whole;
   }
-  return nullptr;
+  return kNone;
 }
 
 /// Notes how the piece is now that the trace touches it for the first time.
 Index Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
   analysis::FieldState& state = *made_.fields[field].field;
-  Place place{&state, &piece, {}, false};
-  if (const Place* before = inherited(field, piece)) {
-    place.valid = before->valid;
-    place.pending = before->pending;
+  const Index whole = inherited(field, piece);
+  Place& place = made_.places.emplace_back();
+  place.field = &state;
+  place.piece = &piece;
+  if (whole != kNone) {
+    place.valid = made_.places[whole].valid;
+    place.pending = made_.places[whole].pending;
   } else {
     for (const analysis::Use& use : piece.uses)
       if (use.valid) place.valid.push_back(use.instance);
     if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
     place.pending = piece.fill != nullptr;
   }
-  const auto index = static_cast<Index>(made_.places.size());
+  const auto index = static_cast<Index>(made_.places.size() - 1);
   piece.mark = {mark_, index};
-  made_.places.push_back(std::move(place));
   pieces_then_.push_back(state.next_piece());
   return index;
 }

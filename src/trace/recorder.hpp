@@ -79,7 +79,7 @@ class Recorder final : public analysis::StateLog {
   std::uint32_t add(analysis::FieldState& field);
   std::uint32_t changing(analysis::FieldState& field);
   Index touch(std::uint32_t field, analysis::Piece& piece);
-  const Place* inherited(std::uint32_t field, const analysis::Piece& piece) const;
+  [[nodiscard]] Index inherited(std::uint32_t field, const analysis::Piece& piece) const;
   void take_work(Operation& made, const exec::Node& node);
   bool take_back_unfinished();
   bool cut_meanwhile();

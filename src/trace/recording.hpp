@@ -123,6 +123,9 @@ struct EntryUse {
   analysis::Instance* instance = nullptr;
   analysis::StateChange change = analysis::StateChange::read;
   bool standing = false;
+  /// Nothing but reads came before it in the trace, or folds of its own group: so in the replay that follows,
+  /// it meets what this one has left. `after_reads`: there were reads, and it only writes.
+  bool meets = false, after_reads = false;
   friend bool operator==(const EntryUse&, const EntryUse&) = default;
 };
 
