@@ -138,6 +138,7 @@ bool meets(const Recording& recording, const Standing& standing, const Effect& e
 /// Finds the uses on entry, and of each effect which one came before it on the same instance.
 void find_entry_uses(Recording& recording, Standing& standing) {
   std::vector<EntryUse>& uses = recording.entry_uses;
+  uses.reserve(recording.places.size());  // no less
   bool sorted = true;
   const std::span<Effect> effects(recording.effects);
   for (Index at = 0; at < effects.size(); ++at) {
@@ -158,7 +159,6 @@ void find_entry_uses(Recording& recording, Standing& standing) {
   if (!sorted) std::ranges::stable_sort(uses, {}, &EntryUse::operation);
   const auto repeated = std::ranges::unique(uses);
   uses.erase(repeated.begin(), repeated.end());
-  for (EntryUse& use : uses) use.standing = standing.at(use.place, use.instance).only_read();
 }
 
 /// Calls add(operation, kind) for what the use comes after in the replay before: the rules of
@@ -179,24 +179,27 @@ void for_each_met(const Standing& standing, const Known& known, const EntryUse& 
   else if (!order_known) add_writers(exec::EdgeKind::order);
 }
 
-/// Between two operations there is one edge, of the stronger kind.
-void find_carried(Recording& recording, Standing& standing) {
-  const std::span<const EntryUse> uses(recording.entry_uses);
+/// Which uses hold for every replay of a chain; and the carried edges. Between two operations there is one, of
+/// the stronger kind.
+void see_what_is_met(Recording& recording, Standing& standing) {
+  const std::span<EntryUse> uses(recording.entry_uses);
   std::vector<RecordedEdge>& carried = recording.carried;
+  if (recording.idempotent) carried.reserve(recording.operations.size());
   std::vector<std::size_t> last(recording.operations.size());  // edge from there, and one more
   std::size_t first = 0;                                       // edge to the operation
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    const EntryUse& use = uses[i];
-    if (!use.standing && use.meets)
-      for_each_met(standing, standing.at(use.place, use.instance), use,
-                   [&](Index from, exec::EdgeKind kind) {
-                     if (last[from] <= first) {
-                       carried.push_back({from, use.operation, kind});
-                       last[from] = carried.size();
-                     } else if (kind == exec::EdgeKind::data) {
-                       carried[last[from] - 1].kind = kind;
-                     }
-                   });
+    EntryUse& use = uses[i];
+    const Known& known = standing.at(use.place, use.instance);
+    use.standing = known.only_read();
+    if (recording.idempotent && use.meets && !use.standing)
+      for_each_met(standing, known, use, [&](Index from, exec::EdgeKind kind) {
+        if (last[from] <= first) {
+          carried.push_back({from, use.operation, kind});
+          last[from] = carried.size();
+        } else if (kind == exec::EdgeKind::data) {
+          carried[last[from] - 1].kind = kind;
+        }
+      });
     if (i + 1 < uses.size() && uses[i + 1].operation == use.operation) continue;
     std::ranges::sort(carried.begin() + static_cast<std::ptrdiff_t>(first), carried.end(), {},
                       &RecordedEdge::from);
@@ -314,7 +317,7 @@ void find_chain_edges(Recording& recording) {
   };
   recording.idempotent =
       std::ranges::none_of(standing.all(), goes_on) && leaves_as_found(recording);
-  if (recording.idempotent) find_carried(recording, standing);
+  see_what_is_met(recording, standing);
 }
 
 }  // namespace refrain::trace

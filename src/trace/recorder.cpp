@@ -31,6 +31,14 @@ analysis::Piece* find_piece(const analysis::FieldState& field, std::uint32_t num
 
 }  // namespace
 
+Recorder::Recorder(std::uint64_t first) : first_(first), mark_(analysis::Mark::next()) {
+  made_.operations.reserve(kFew);
+  made_.edges.reserve(kFew);
+  made_.effects.reserve(2 * kFew);
+  made_.places.reserve(kFew);
+  pieces_then_.reserve(kFew);
+}
+
 void Recorder::step() {
   made_.steps.push_back(
       {static_cast<Index>(made_.operations.size()), static_cast<Index>(made_.effects.size())});

@@ -23,7 +23,7 @@ namespace refrain::trace {
 class Recorder final : public analysis::StateLog {
  public:
   /// The next operation of the context will have sequence number `first`.
-  explicit Recorder(std::uint64_t first) : first_(first), mark_(analysis::Mark::next()) {}
+  explicit Recorder(std::uint64_t first);
   /// A call has been analysed, with all its operations.
   void step();
   /// A call names this field, whether or not it touches points of it; and this tree.
@@ -54,6 +54,7 @@ class Recorder final : public analysis::StateLog {
 
  private:
   static constexpr Index kOutside = ~Index{0};
+  static constexpr std::size_t kFew = 32;  ///< that a recording may have at no extra cost
 
   /// How many pieces a field had, by FieldState::next_piece().
   struct Pieces {
