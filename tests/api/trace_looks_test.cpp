@@ -7,22 +7,14 @@
 #include <vector>
 
 #include "refrain/refrain.hpp"
+#include "support/cells.hpp"
 #include "support/same_run.hpp"
 
 namespace refrain::test {
 namespace {
 
-constexpr Field<double> a{"a"}, b{"b"}, c{"c"};
+using namespace programs;
 
-const auto accumulate = [](ReadWrite<double> y, Read<double> x) {
-  for (auto p : y.domain()) y[p] = 0.5 * y[p] + x[p] + 1;
-};
-const Task add{"add", accumulate};
-const Task sum{"sum", [](Read<double> x) {
-                 double total = 0;
-                 for (auto p : x.domain()) total += x[p];
-                 return total;
-               }};
 const Task move_on{"move on 0", on<ProcessorKind::gpu>([](ReadWrite<double> x) {
                      for (auto p : x.domain()) x[p] = 0.5 * x[p] + 1;
                    })};
@@ -38,9 +30,8 @@ SameRun::Program around(
     bool inside = false) {
   return [act, inside](Context& ctx) {
     const Trace step{"step"};
-    const auto cells = ctx.region(Rect1{0, 7}, a, b, c);
+    const auto cells = make_cells(ctx, 1.0);
     const Cells all{cells, ctx.blocks(cells, 2)};
-    for (const auto& field : {a, b, c}) ctx.fill(cells, field, 1.0);
     std::vector<double> found;
     for (int round = 0; round < 3; ++round) {
       for (int t = 0; t < 5; ++t) {

@@ -7,47 +7,13 @@
 #include <vector>
 
 #include "refrain/refrain.hpp"
+#include "support/cells.hpp"
 #include "support/same_run.hpp"
 
 namespace refrain::test {
 namespace {
 
-constexpr Field<double> a{"a"}, b{"b"}, c{"c"};
-
-const auto accumulate = [](ReadWrite<double> y, Read<double> x) {
-  for (auto p : y.domain()) y[p] = 0.5 * y[p] + x[p] + 1;
-};
-const Task add{"add", accumulate};
-const Task add_0{"add on 0", on<ProcessorKind::gpu>(accumulate)};
-const Task add_1{"add on 1", on<ProcessorKind::gpu>(accumulate)};
-const auto assign = [](Write<double> x, double value) {
-  for (auto p : x.domain()) x[p] = value + static_cast<double>(p);
-};
-const Task set{"set", assign};
-const Task set_0{"set on 0", on<ProcessorKind::gpu>(assign)};
-const Task set_1{"set on 1", on<ProcessorKind::gpu>(assign)};
-const Task scale{"scale", [](ReadWrite<double> x, double by) {
-                   for (auto p : x.domain()) x[p] *= by;
-                 }};
-const Task sum{"sum", [](Read<double> x) {
-                 double total = 0;
-                 for (auto p : x.domain()) total += x[p];
-                 return total;
-               }};
-
-std::vector<double> values(Context& ctx, const Region<1>& cells, const Field<double>& field) {
-  std::vector<double> found;
-  const auto access = ctx.access<Read>(cells[field]);
-  for (auto p : access.domain()) found.push_back(access[p]);
-  return found;
-}
-
-/// Eight cells with three fields, all 0.
-Region<1> make_cells(Context& ctx) {
-  const auto cells = ctx.region(Rect1{0, 7}, a, b, c);
-  for (const auto& field : {a, b, c}) ctx.fill(cells, field, 0.0);
-  return cells;
-}
+using namespace programs;
 
 /// A trace that is replayed as a chain of three and more.
 void chain(Context& ctx, const Trace& step, const Region<1>& cells, int rounds = 6) {
@@ -115,9 +81,7 @@ TEST(TraceRule2, EveryReplayComesAfterTheLastWriteBefore) {
       for (int t = 0; t < 4; ++t)
         ctx.trace(step, [&] { sums.push_back(ctx.launch(sum, cells[a])); });
     }
-    std::vector<double> found;
-    for (const auto& one : sums) found.push_back(one.get());
-    return found;
+    return values(sums);
   });
   EXPECT_GE(counters.replays, 10u);
 }
@@ -222,9 +186,7 @@ TEST(TraceRule4, AWriteComesAfterTheReadersOfAllReplays) {
           ctx.end_trace(step);
         }
       }
-      std::vector<double> found;
-      for (const auto& one : sums) found.push_back(one.get());
-      return found;
+      return values(sums);
     });
     EXPECT_GE(counters.replays, 14u);
     EXPECT_EQ(counters.early_exits > 0, part);
@@ -296,9 +258,7 @@ TEST(TraceRule4, StorageStaysForThoseThatLookAtNothing) {
         });
       ctx.destroy(held_cells);
     }
-    std::vector<double> found;
-    for (const auto& one : looks) found.push_back(one.get());
-    return found;
+    return values(looks);
   });
   EXPECT_GE(counters.replays, 6u);
 }

@@ -12,32 +12,14 @@
 #include <vector>
 
 #include "refrain/refrain.hpp"
+#include "support/cells.hpp"
 #include "support/same_run.hpp"
 #include "support/settings.hpp"
 
 namespace refrain::test {
 namespace {
 
-constexpr Field<double> a{"a"}, b{"b"}, c{"c"};
-
-const Task add{"add", [](ReadWrite<double> y, Read<double> x) {
-                 for (auto p : y.domain()) y[p] = 0.5 * y[p] + x[p] + 1;
-               }};
-const Task set{"set", [](Write<double> x, double value) {
-                 for (auto p : x.domain()) x[p] = value;
-               }};
-const Task sum{"sum", [](Read<double> x) {
-                 double total = 0;
-                 for (auto p : x.domain()) total += x[p];
-                 return total;
-               }};
-
-std::vector<double> values(Context& ctx, const Region<1>& cells, const Field<double>& field) {
-  std::vector<double> found;
-  const auto access = ctx.access<Read>(cells[field]);
-  for (auto p : access.domain()) found.push_back(access[p]);
-  return found;
-}
+using namespace programs;
 
 class TraceValues : public InEverySetting {};
 REFRAIN_IN_EVERY_SETTING(TraceValues);
@@ -208,8 +190,7 @@ TEST(Recordings, DoNotDependOnWhatWasDoneMeanwhile) {
   // Everything is complete by the time the next launch is analysed, until replays begin.
   const Counters counters = SameRun{}.compare([](Context& ctx) {
     const Trace step{"step"};
-    const auto cells = ctx.region(Rect1{0, 7}, a, b, c);
-    for (const auto& field : {a, b, c}) ctx.fill(cells, field, 1.0);
+    const auto cells = make_cells(ctx, 1.0);
     std::vector<Future<double>> sums;
     for (int t = 0; t < 10; ++t)
       ctx.trace(step, [&] {
@@ -241,8 +222,7 @@ TEST(Recordings, DoNotDependOnWhatWasDoneMeanwhile) {
 TEST(Recordings, MayBeMadeWhileOthersReplay) {
   const Counters counters = SameRun{}.compare([](Context& ctx) {
     const Trace one{"one"}, two{"two"};
-    const auto cells = ctx.region(Rect1{0, 7}, a, b, c);
-    for (const auto& field : {a, b, c}) ctx.fill(cells, field, 1.0);
+    const auto cells = make_cells(ctx, 1.0);
     for (int t = 0; t < 16; ++t) {
       ctx.trace(one, [&] {
         ctx.launch(add, cells[b], cells[a]);
@@ -261,16 +241,9 @@ TEST(Recordings, MayBeMadeWhileOthersReplay) {
 }
 
 TEST(Recordings, AreMadeAgainWhereDataHasMoved) {
-  const auto assign = [](Write<double> x, double value) {
-    for (auto p : x.domain()) x[p] = value + static_cast<double>(p);
-  };
-  const Task set_0{"set on 0", on<ProcessorKind::gpu>(assign)};
-  const Task set_1{"set on 1", on<ProcessorKind::gpu>(assign)};
   const Counters counters = SameRun{}.compare([&](Context& ctx) {
     const Trace step{"step"};
-    const auto cells = ctx.region(Rect1{0, 7}, a, b);
-    ctx.fill(cells, a, 1.0);
-    ctx.fill(cells, b, 1.0);
+    const auto cells = make_cells(ctx, 1.0);
     for (int t = 0; t < 36; ++t) {
       if (t % 4 == 0) {
         const int where = t / 4 % 3;
