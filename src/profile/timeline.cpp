@@ -43,8 +43,17 @@ void append_time(std::string& out, std::uint64_t ns) {
   out += fraction;
 }
 
-bool concerns_trace(Category category) {
-  return category == Category::recording || category == Category::replaying;
+/// What the subject of such an event is, and what happened where.
+struct Keys {
+  const char *subject = "task", *where = "launched at";
+};
+Keys keys_of(Category category) {
+  switch (category) {
+    case Category::analysing: return {"call", "called at"};
+    case Category::recording:
+    case Category::replaying: return {"trace", "begun at"};
+    default: return {};
+  }
 }
 
 // Of what has a colour of its own in chrome://tracing: one of the names that it knows.
@@ -61,15 +70,17 @@ void append_arguments(std::string& out, const Stored& event,
                       const std::vector<std::string>& names) {
   out += ",\"args\":{";
   const char* separator = "";
-  const bool trace = concerns_trace(event.category);
+  const auto [subject, where] = keys_of(event.category);
   if (event.subject != no_name) {
-    out += trace ? "\"trace\":" : "\"task\":";
+    append_json_string(out, subject);
+    out += ':';
     append_json_string(out, names[event.subject]);
     separator = ",";
   }
   if (event.where.line() != 0) {
     out += separator;
-    out += trace ? "\"begun at\":" : "\"launched at\":";
+    append_json_string(out, where);
+    out += ':';
     append_json_string(out, refrain::to_string(event.where));
     separator = ",";
   }

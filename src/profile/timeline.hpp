@@ -34,7 +34,7 @@ enum class Category : std::uint8_t {
   fold,
   access,
   other,
-  analysing,  ///< a launch: what it depends on is found out
+  analysing,  ///< a call: what it depends on is found out
   recording,  ///< part of a trace
   replaying,  ///< a recording
 };

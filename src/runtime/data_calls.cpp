@@ -8,6 +8,7 @@
 #include "runtime/context_impl.hpp"
 #include "runtime/field_check.hpp"
 #include "runtime/signature.hpp"
+#include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
 
@@ -133,6 +134,7 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
     key = call_key(Signature::Call::fill, {&region}, {&field}, where);
     if (tracing_->replay_fill({key, "fill", where}, value)) return lend(state, Privilege::write);
   }
+  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), "fill", where);
   Signature signature(Signature::Call::fill);
   signature.add(region);
   signature.add(field);
@@ -197,6 +199,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
         call_key(Signature::Call::copy, {&source, &target}, {&source_field, &target_field}, where);
     if (tracing_->replay_call({key, "copy", where})) return lend_to_copy();
   }
+  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), "copy", where);
   Signature signature(Signature::Call::copy);
   signature.add(source);
   signature.add(source_field);

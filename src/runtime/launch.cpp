@@ -109,8 +109,7 @@ AnyFuture ContextImpl::launch_in_full(const LaunchRequest& request) {
   const std::uint64_t begin = profile::now_ns(), waited = analysis_.counters().waited_ns;
   AnyFuture result = analyse(request);
   analysis_ns_ += profile::now_ns() - begin - (analysis_.counters().waited_ns - waited);
-  if (TimelineListener* timeline = runtime_.timeline();
-      timeline != nullptr && (tracing_ == nullptr || !tracing_->following()))
+  if (TimelineListener* timeline = runtime_.timeline(); timeline != nullptr && tracing_ == nullptr)
     timeline->analysed(request.task->name(), request.where, runtime_.executor().this_thread(),
                        begin);
   return result;
@@ -162,6 +161,8 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   }
   AnyFuture result;
   if (tracing_->replay_launch(request, key, result)) return result;
+  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), request.task->name(),
+                            request.where);
   if (plan == nullptr) plan = &plan_of(request, key);
   tracing_->make_way(*plan);
   try {

@@ -7,6 +7,7 @@
 #include "runtime/context_impl.hpp"
 #include "runtime/future_reduction.hpp"
 #include "runtime/signature.hpp"
+#include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
 
@@ -70,6 +71,7 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
       return result;
     }
   }
+  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), "reduce", where);
   Signature signature(Signature::Call::reduce);
   signature.add(op.name);
   signature.add(op.type->name);

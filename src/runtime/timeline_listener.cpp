@@ -39,13 +39,13 @@ void TimelineListener::replayed(const exec::NodeInfo* info, exec::NodeKind kind,
   timeline_.record(thread, event);
 }
 
-void TimelineListener::analysed(std::string_view task, const std::source_location& where,
+void TimelineListener::analysed(std::string_view call, const std::source_location& where,
                                 int thread, std::uint64_t begin_ns) {
-  timeline_.record(thread, {"analysing a launch",
+  timeline_.record(thread, {to_string(profile::Category::analysing),
                             profile::Category::analysing,
                             begin_ns,
                             profile::now_ns(),
-                            task,
+                            call,
                             where,
                             {}});
 }

@@ -73,7 +73,7 @@ TEST(Timeline, WhatHasAColourOfItsOwn) {
   event.subject = "step";
   event.where = std::source_location::current();
   timeline.record(0, event);
-  event = span("analysing a launch", now + 20, now + 30);
+  event = span("analysing", now + 20, now + 30);
   event.category = Category::analysing;
   event.subject = "add_one";
   timeline.record(0, event);
@@ -86,7 +86,7 @@ TEST(Timeline, WhatHasAColourOfItsOwn) {
   EXPECT_EQ(spans[0]->at("args").at("trace").as_string(), "step");
   EXPECT_TRUE(spans[0]->at("args").at("begun at").as_string().starts_with("timeline_test.cpp:"));
   EXPECT_EQ(spans[1]->at("cname").as_string(), "rail_response");
-  EXPECT_EQ(spans[1]->at("args").at("task").as_string(), "add_one");
+  EXPECT_EQ(spans[1]->at("args").at("call").as_string(), "add_one");
   EXPECT_EQ(spans[2]->find("cname"), nullptr);
 }
 
