@@ -1,6 +1,7 @@
 #include "runtime/open_traces.hpp"
 
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "refrain/error.hpp"
@@ -22,10 +23,6 @@ Registry& registry() {
   return one;
 }
 
-std::string begun(std::source_location where, const std::string& context) {
-  return "; it was begun at " + to_string(where) + " in " + context;
-}
-
 }  // namespace
 
 OpenTrace::OpenTrace(std::string context) : context_(std::move(context)) {
@@ -38,33 +35,30 @@ OpenTrace::~OpenTrace() {
   std::erase(registry().contexts, this);
 }
 
-void OpenTrace::begin(std::uint64_t trace, std::source_location where) {
-  const std::lock_guard lock(mutex_);
-  trace_ = trace;
-  where_ = where;
-}
-
-void OpenTrace::end() {
-  const std::lock_guard lock(mutex_);
-  trace_ = 0;
-}
-
 void OpenTrace::abandon() {
-  const std::lock_guard all(registry().mutex);
-  const std::lock_guard lock(mutex_);
-  if (trace_ == 0) return;
+  const std::uint64_t open = trace_.load(std::memory_order_relaxed);
+  if (open == 0) return;
+  const std::lock_guard lock(registry().mutex);
   auto& abandoned = registry().abandoned;
   if (abandoned.size() >= Registry::kMostAbandoned) abandoned.erase(abandoned.begin());
-  abandoned[trace_] = begun(where_, context_) + ", which has ended";
-  trace_ = 0;
+  abandoned[open] = begun_here(open) + ", which has ended";
+  end();
+}
+
+/// Empty: another trace is open here, or none.
+std::string OpenTrace::begun_here(std::uint64_t trace) const {
+  // acquire: partner of the store in begin, the place is there ...
+  if (trace_.load(std::memory_order_acquire) != trace) return {};
+  // ... or a later one by now: acquire, partner of its store, so that the trace is seen to have ended.
+  const std::source_location where = where_.load(std::memory_order_acquire);
+  if (trace_.load(std::memory_order_relaxed) != trace) return {};
+  return "; it was begun at " + to_string(where) + " in " + context_;
 }
 
 std::string OpenTrace::elsewhere(std::uint64_t trace) {
-  const std::lock_guard all(registry().mutex);
-  for (OpenTrace* context : registry().contexts) {
-    const std::lock_guard lock(context->mutex_);
-    if (context->trace_ == trace) return begun(context->where_, context->context_);
-  }
+  const std::lock_guard lock(registry().mutex);
+  for (const OpenTrace* context : registry().contexts)
+    if (std::string begun = context->begun_here(trace); !begun.empty()) return begun;
   const auto found = registry().abandoned.find(trace);
   return found != registry().abandoned.end() ? found->second : std::string();
 }
