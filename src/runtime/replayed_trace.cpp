@@ -92,17 +92,22 @@ struct ReplayedTrace::Runs {
 
 ReplayedTrace::ReplayedTrace(ContextImpl& context,
                              std::unique_ptr<const trace::Recording> recording, Calls calls,
-                             bool optimise)
-    : context_(context),
-      recording_(std::move(recording)),
-      recording_bytes_(recording_->bytes()),
-      calls_(std::move(calls)) {
+                             bool optimise, std::size_t& sum)
+    : context_(context), recording_(std::move(recording)), calls_(std::move(calls)), sum_(sum) {
   for (const auto& call : calls_)
     if (call->plan != nullptr) ++call->plan->recordings;
   lay_out();
   compile(optimise);
   counts_ = counts(static_cast<Index>(operands_.size()));
   prepare_quick();
+  bytes_of_all_ = bytes_of_all();
+  bytes_of_values_ = bytes_of_values();
+  count_bytes();
+}
+
+void ReplayedTrace::count_bytes() {
+  sum_ -= std::exchange(counted_, bytes());
+  sum_ += counted_;
 }
 
 void ReplayedTrace::prepare_quick() {
@@ -145,6 +150,7 @@ void ReplayedTrace::unpin_if_idle() {
 }
 
 ReplayedTrace::~ReplayedTrace() {
+  sum_ -= counted_;
   unpin_if_idle();
   for (const auto& call : calls_)
     if (call->plan != nullptr) --call->plan->recordings;
@@ -274,7 +280,10 @@ std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
 }
 
 ReplayValues& ReplayedTrace::values(exec::Replay& replay) {
-  if (replay.user == nullptr) replay.user = values_.emplace_back(make_values()).get();
+  if (replay.user == nullptr) {
+    replay.user = values_.emplace_back(make_values()).get();
+    count_bytes();
+  }
   return *static_cast<ReplayValues*>(replay.user);
 }
 
@@ -439,11 +448,28 @@ std::span<const trace::RecordedEdge> ReplayedTrace::carried_of(Index operation) 
   return edges_to(edges_.carried, operation);
 }
 
+std::size_t ReplayedTrace::bytes_of_all() const {
+  std::size_t sum = recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) +
+                    operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +
+                    quick_.size() * sizeof(Quick) + arguments_.size() * sizeof(RememberedArgument) +
+                    (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge);
+  for (const auto& call : calls_)
+    sum += sizeof *call + call->key.capacity() * sizeof(std::uint64_t) +
+           call->makers.capacity() * sizeof(Index);
+  for (Index i = 0; i < operands_.size(); ++i)
+    if (operands_[i].payload != nullptr)
+      sum += TaskPayload::bytes(*launches_[recording_->operations[i].step].shared.plan);
+  return sum;
+}
+
+std::size_t ReplayedTrace::bytes_of_values() const {
+  return sizeof(ReplayValues) + payload_bytes_ + records_ * sizeof(LaunchRecord) +
+         (steps() + fills_.size()) * sizeof(ReplayValues::Fill) +
+         folds_ * sizeof(analysis::FoldPayload) + reductions_ * sizeof(FutureReduction);
+}
+
 std::size_t ReplayedTrace::bytes() const {
-  return recording_bytes_ + template_->bytes() + replays_->bytes() +
-         operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +
-         quick_.size() * sizeof(Quick) + arguments_.size() * sizeof(RememberedArgument) +
-         values_.size() * (payload_bytes_ + records_ * sizeof(LaunchRecord));
+  return bytes_of_all_ + replays_->bytes() + values_.size() * bytes_of_values_;
 }
 
 }  // namespace refrain::runtime

@@ -40,9 +40,9 @@ class ReplayedTrace {
  public:
   using Calls = std::vector<std::shared_ptr<const RecordedCall>>;
 
-  /// `optimise`: edges that others imply are left out.
+  /// `optimise`: edges that others imply are left out. `sum`: bytes() is counted there, as it grows.
   ReplayedTrace(ContextImpl& context, std::unique_ptr<const trace::Recording> recording,
-                Calls calls, bool optimise);
+                Calls calls, bool optimise, std::size_t& sum);
   ~ReplayedTrace();  ///< nothing of it is in flight
   ReplayedTrace(const ReplayedTrace&) = delete;
 
@@ -127,10 +127,12 @@ class ReplayedTrace {
   std::unique_ptr<ReplayValues> make_values() const;
   [[nodiscard]] static bool needs_own(const RecordedCall& call);
   [[nodiscard]] bool is_plain(trace::Index operation) const;
+  [[nodiscard]] std::size_t bytes_of_all() const;
+  [[nodiscard]] std::size_t bytes_of_values() const;
+  void count_bytes();
 
   ContextImpl& context_;
   std::unique_ptr<const trace::Recording> recording_;
-  std::size_t recording_bytes_;  ///< of it
   Calls calls_;
   std::optional<trace::Outcome> outcome_;
   std::vector<Quick> quick_;                   ///< by step
@@ -150,6 +152,10 @@ class ReplayedTrace {
   std::unique_ptr<const exec::Template> template_;
   std::unique_ptr<exec::Replays> replays_;
   std::vector<std::unique_ptr<ReplayValues>> values_;
+  std::size_t bytes_of_all_ = 0;     ///< of what all replays share
+  std::size_t bytes_of_values_ = 0;  ///< of what each has
+  std::size_t& sum_;                 ///< of all such
+  std::size_t counted_ = 0;          ///< there
 };
 
 }  // namespace refrain::runtime

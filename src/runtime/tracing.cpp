@@ -82,12 +82,12 @@ void Tracing::close_trace() {
   open_ = 0;
   fork_ = nullptr;
   unfollow();
+  drop_surplus();
 }
 
 void Tracing::close() {
   mark_.abandon();
   close_trace();
-  note_bytes();
   catch_up();
 }
 

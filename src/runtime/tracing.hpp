@@ -104,7 +104,7 @@ class Tracing {
 
   [[nodiscard]] const TraceCounters& counters() const { return counters_; }
   /// Of all that is recorded.
-  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   struct Segment;
@@ -177,7 +177,6 @@ class Tracing {
   void drop(Segment& segment);
   [[nodiscard]] bool at_rest(Segment& segment) const;
   void drop_surplus();
-  void note_bytes();
 
   void unfollow() {
     following_ = false;
@@ -190,7 +189,7 @@ class Tracing {
   void leave_for_next();
   Round* round_from(const Segment& first);
   Round* round_of(std::span<const Part> parts);
-  std::unique_ptr<Round> join(std::span<const Part> parts) const;
+  std::unique_ptr<Round> join(std::span<const Part> parts);
   void note_round();
   bool drop_oldest_round();
   [[nodiscard]] static bool has(const Unit& unit, const Segment& segment) {
@@ -230,6 +229,7 @@ class Tracing {
                                       std::uint64_t base, trace::Index count) const;
 
   ContextImpl& context_;
+  std::size_t bytes_ = 0;                          ///< of all that is recorded, which counts itself
   std::unordered_map<std::uint64_t, Fork> names_;  ///< by Trace::id
   std::vector<Segment*> all_;                      ///< alive
   std::vector<std::unique_ptr<Round>> rounds_;     ///< of them; the one found last is last

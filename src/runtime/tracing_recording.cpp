@@ -45,8 +45,9 @@ void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
   auto segment = std::make_unique<Segment>();
   segment->ended_by = ended_by;
   for (const auto& call : calls_) segment->sequence.add(call->token);
-  segment->trace = std::make_unique<ReplayedTrace>(context_, recorder.finish(), std::move(calls_),
-                                                   context_.runtime_.options().trace_optimize);
+  segment->trace =
+      std::make_unique<ReplayedTrace>(context_, recorder.finish(), std::move(calls_),
+                                      context_.runtime_.options().trace_optimize, bytes_);
   segment->parts = {{segment.get(), segment->trace->steps()}};
   segment->parent = parted_;
   segment->home = fork_;
@@ -68,11 +69,6 @@ void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
   parted_at_ = parted_->trace->steps();
   fork_ = &parted_->forks[parted_at_];
   drop_surplus();
-  note_bytes();
-}
-
-void Tracing::note_bytes() {
-  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, bytes());
 }
 
 /// How many calls of the trace come before what begins here.
@@ -98,17 +94,11 @@ void Tracing::print(std::ostream& out) const {
     if (!segment->trace->recording().stale()) print(out, *segment);
 }
 
-std::size_t Tracing::bytes() const {
-  std::size_t sum = 0;
-  for_each_unit([&sum](const Unit& unit) { sum += unit.trace->bytes(); });
-  return sum;
-}
-
 // Rounds go first: their parts do as well. Then what was not used for longest, if nothing begins in it and it
 // is not in use.
 void Tracing::drop_surplus() {
   const std::size_t most = context_.runtime().options().trace_memory;
-  while (bytes() > most) {
+  while (bytes_ > most) {
     if (drop_oldest_round()) continue;
     Segment* oldest = nullptr;
     for (Segment* segment : all_) {
@@ -117,12 +107,13 @@ void Tracing::drop_surplus() {
       if (!leaf || segment == parted_ || !at_rest(*segment)) continue;
       if (oldest == nullptr || segment->last_used < oldest->last_used) oldest = segment;
     }
-    if (oldest == nullptr) return;
+    if (oldest == nullptr) break;
     oldest->home->lost = {
         "what was recorded was dropped: the recordings of this context take more "
         "than --refrain:trace-memory"};
     drop(*oldest);
   }
+  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, bytes_);
 }
 
 std::vector<Index> Tracing::makers_of(std::span<detail::FutureState* const> futures,

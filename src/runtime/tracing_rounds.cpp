@@ -67,13 +67,12 @@ Tracing::Round* Tracing::round_of(std::span<const Part> parts) {
     if (rounds_.size() >= kMostRounds && !drop_oldest_round()) return nullptr;
     rounds_.push_back(join(parts));
     if (rounds_.back()->trace != nullptr) ++counters_.rounds;
-    note_bytes();
   }
   return rounds_.back().get();
 }
 
 // Without a recording where there is nothing to do, or too much, or where it could not be repeated.
-std::unique_ptr<Tracing::Round> Tracing::join(std::span<const Part> parts) const {
+std::unique_ptr<Tracing::Round> Tracing::join(std::span<const Part> parts) {
   auto round = std::make_unique<Round>();
   round->parts.assign(parts.begin(), parts.end());
   std::vector<trace::Prefix> prefixes;
@@ -91,7 +90,7 @@ std::unique_ptr<Tracing::Round> Tracing::join(std::span<const Part> parts) const
   std::unique_ptr<trace::Recording> recording = trace::join(prefixes);
   if (recording->idempotent)
     round->trace = std::make_unique<ReplayedTrace>(context_, std::move(recording), std::move(calls),
-                                                   options.trace_optimize);
+                                                   options.trace_optimize, bytes_);
   return round;
 }
 

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
 
 #include "refrain/refrain.hpp"
+#include "runtime/runtime_impl.hpp"
 #include "support/settings.hpp"
 
 namespace refrain::test {
@@ -469,6 +471,56 @@ TEST(TraceReplays, OfAProgramWithinWhichAnotherRuns) {
     });
     EXPECT_EQ(ctx.access<Read>(cells[state])[0], 10.0);
   });
+}
+
+TEST_P(Traces, ThatAreLongerThanTheLimitAreCut) {
+  Options cut = options();
+  cut.trace_length = 3;
+  const Counters counters = same_with_and_without(cut, [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, state);
+    ctx.launch(scale, cells[state], 1.0);
+    for (int t = 0; t < 6; ++t)
+      ctx.trace(step, [&] {
+        for (int i = 0; i < 10; ++i) ctx.launch(scale, cells[state], 1.0 + i);
+      });
+    return values(ctx, cells, state);
+  });
+  EXPECT_EQ(counters.recordings, 4u);  // of 3, 3, 3 and 1
+  EXPECT_EQ(counters.replays, 5u * 4u);
+  EXPECT_EQ(counters.replayed_tasks, 5u * 10u);
+}
+
+// Recordings grow when they are replayed, by what each replay in flight has of its own.
+TEST_P(Traces, TakeNoMoreMemoryThanTheyMay) {
+  const auto most_bytes = [&](std::size_t limit) {
+    Options bounded = options();
+    bounded.trace_memory = limit;
+    Runtime runtime(bounded);
+    std::vector<double> found;
+    runtime.run([&](Context& ctx) {
+      std::deque<Trace> names;
+      for (int i = 0; i < 24; ++i) names.emplace_back("step");
+      const auto cells = ctx.region(Rect1{0, 7}, state);
+      ctx.fill(cells, state, 1.0);
+      for (int round = 0; round < 3; ++round)
+        for (const Trace& name : names) {
+          for (int t = 0; t < 4; ++t)
+            ctx.trace(name, [&] {
+              for (int i = 0; i < 5; ++i) ctx.launch(scale, cells[state], 1.25 - 0.1 * i);
+            });
+          ctx.fence();
+        }
+      found = values(ctx, cells, state);
+    });
+    EXPECT_GE(runtime.counters().replays, 24u * 3u);
+    return std::pair(runtime.impl().totals().traces.most_bytes, found);
+  };
+  const auto [all, expected] = most_bytes(std::size_t{1} << 30);
+  const auto [most, found] = most_bytes(all / 6);
+  EXPECT_LE(most, all / 6);
+  EXPECT_GE(most, all / 12) << "less is kept than there is room for";
+  EXPECT_EQ(found, expected);
 }
 
 TEST(TraceMarks, AreChecked) {
