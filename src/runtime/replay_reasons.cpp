@@ -28,6 +28,14 @@ std::string describe_argument(const LaunchRequest& request, std::size_t i) {
          std::string(requirement.field.name) + "'";
 }
 
+/// The word of a key that has the numbers of arguments and futures, the hint, and whether the result is kept.
+std::string count_difference(std::uint64_t expected, std::uint64_t came) {
+  const std::uint64_t changed = expected ^ came;
+  if (changed >> 34 != 0) return "the number of its region arguments";
+  if (changed >> 2 != 0) return "how many futures it is given";
+  return (changed & 2) != 0 ? "its hint inline_if_ready" : "whether its future is kept";
+}
+
 /// In what two launches differ whose task and source line are the same. ContextImpl::give_key says which word
 /// of a key is what: five of the launch, its domain, and seven per argument.
 std::string difference(const RecordedCall& expected, const TracedCall& came) {
@@ -44,7 +52,7 @@ std::string difference(const RecordedCall& expected, const TracedCall& came) {
   if (at < kPriority) return "its task: another one of this name";
   if (at == kPriority) return "its priority";
   if (at == kMapper) return "its mapping: the mapper has forgotten what it said";
-  if (at == kCounts) return "the number of its arguments, or whether its future is kept";
+  if (at == kCounts) return count_difference(expected.key[at], came.key[at]);
   if (at < arguments || at == came.key.size()) return "its domain";
   return describe_argument(request, (at - arguments) / kPerArgument);
 }
@@ -94,8 +102,12 @@ Reason other_state(const trace::Recording& recording, const Machine& machine) {
 
 Reason stale(const trace::Recording& recording) {
   const std::string begin = "what was recorded is stale: ";
-  for (const trace::Recording::Tree& used : recording.trees)
-    if (used.tree->uid() != used.uid) return {begin + "a region that it names was destroyed"};
+  for (const trace::Recording::Tree& used : recording.trees) {
+    const std::string region = "region " + std::to_string(used.tree->slot());
+    if (!used.tree->alive()) return {begin + region + " was destroyed"};
+    if (used.tree->uid() != used.uid)
+      return {begin + "partitions of " + region + " were forgotten, or it was destroyed"};
+  }
   for (const trace::FieldUsed& used : recording.fields) {
     if (used.field->shape_epoch() != used.shape_epoch)
       return {begin + used.field->describe() + " was cut into other pieces", true};

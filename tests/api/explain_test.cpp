@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
+#include <string>
 
-#include "base/json_tree.hpp"
 #include "refrain/refrain.hpp"
+#include "support/explained.hpp"
 #include "support/settings.hpp"
 
 namespace refrain::test {
@@ -24,49 +20,15 @@ const Task scale{"scale", [](ReadWrite<double> x, double by) {
                    for (auto p : x.domain()) x[p] *= by;
                  }};
 
-class Explain : public InEverySetting {
- protected:
-  ~Explain() override {
-    std::filesystem::remove(prefix_ + ".txt");
-    std::filesystem::remove(prefix_ + ".json");
-  }
-  /// The two files that a run of the program leaves.
-  void explain(Options chosen, const std::function<void(Context&)>& program) {
-    chosen.explain = prefix_;
-    Runtime runtime(chosen);
-    runtime.run(program);
-    runtime.write_reports();
-    text = read(".txt");
-    json = std::make_unique<JsonFile>(read(".json"), "explanation");
-  }
-  [[nodiscard]] const JsonNode& trace() const { return json->root().at("traces").as_array()[0]; }
-  [[nodiscard]] const JsonNode& task(const std::string& name) const {
-    for (const JsonNode& task : json->root().at("tasks").as_array())
-      if (task.at("name").as_string() == name) return task;
-    throw std::runtime_error("no task " + name);
-  }
-  static std::int64_t number(const JsonNode& of, const char* key) {
-    return of.at(key).as_integer(0, 1 << 30);
-  }
+std::int64_t number(const JsonNode& of, const char* key) {
+  return of.at(key).as_integer(0, 1 << 30);
+}
 
-  std::string text;
-  std::unique_ptr<JsonFile> json;
-
- private:
-  [[nodiscard]] std::string read(const char* suffix) const {
-    std::ifstream in(prefix_ + suffix);
-    std::ostringstream out;
-    out << in.rdbuf();
-    return out.str();
-  }
-  const std::string prefix_ =
-      (std::filesystem::temp_directory_path() / ("refrain_explain_" + std::to_string(getpid())))
-          .string();
-};
+class Explain : public InEverySetting {};
 REFRAIN_IN_EVERY_SETTING(Explain);
 
 TEST_P(Explain, ALoop) {
-  explain(options(), [](Context& ctx) {
+  const Explained told(options(), [](Context& ctx) {
     const Trace step{"step"};
     const auto cells = ctx.region(Rect1{0, 7}, state);
     const auto blocks = ctx.blocks(cells, 4);
@@ -80,24 +42,26 @@ TEST_P(Explain, ALoop) {
       });
   });
   EXPECT_TRUE(mentions(
-      text, {"trace 'step', first begun at explain_test.cpp", "10 occurrences",
-             "up to where: the trace ended there", "not replayed",
-             "another call: expected task 'add_one' launched at explain_test.cpp",
-             "found task 'scale' launched at explain_test.cpp", "task 'add_one'",
-             "it was recorded for the first time", "mapped by 'default'", "argument 0, 'state', in",
-             "the mapper's first choice", "task 'scale'", "no trace was open"}));
-  EXPECT_EQ(number(trace(), "replayed") + number(trace(), "replayed_in_part") +
-                number(trace(), "analysed"),
+      told.text,
+      {"trace 'step', first begun at explain_test.cpp", "10 occurrences",
+       "up to where: the trace ended there", "not replayed",
+       "another call: expected task 'add_one' launched at explain_test.cpp",
+       "found task 'scale' launched at explain_test.cpp", "task 'add_one'",
+       "it was recorded for the first time", "mapped by 'default'", "argument 0, 'state', in",
+       "the mapper's first choice", "task 'scale'", "no trace was open"}));
+  EXPECT_EQ(number(told.trace(), "replayed") + number(told.trace(), "replayed_in_part") +
+                number(told.trace(), "analysed"),
             10);
-  EXPECT_EQ(number(trace(), "replayed_in_part"), 1);
-  EXPECT_GE(number(trace(), "replayed"), 7);
-  EXPECT_EQ(number(task("add_one"), "replayed") + number(task("add_one"), "analysed"), 40 + 9);
-  EXPECT_EQ(number(task("add_one"), "mapper_asked"), 5);
-  EXPECT_EQ(number(task("scale"), "analysed"), 2);
+  EXPECT_EQ(number(told.trace(), "replayed_in_part"), 1);
+  EXPECT_GE(number(told.trace(), "replayed"), 7);
+  EXPECT_EQ(number(told.task("add_one"), "replayed") + number(told.task("add_one"), "analysed"),
+            40 + 9);
+  EXPECT_EQ(number(told.task("add_one"), "mapper_asked"), 5);
+  EXPECT_EQ(number(told.task("scale"), "analysed"), 2);
 }
 
 TEST_P(Explain, WhatIsWaitedFor) {
-  explain(options(), [](Context& ctx) {
+  const Explained told(options(), [](Context& ctx) {
     const Trace step{"step"};
     const auto cells = ctx.region(Rect1{0, 7}, state, flux);
     ctx.fill(cells, state, 1.0);
@@ -113,7 +77,7 @@ TEST_P(Explain, WhatIsWaitedFor) {
   });
   // Which of the tasks are done before the next is issued depends on the threads: but not with none.
   if (GetParam().workers > 0 || GetParam().seed || GetParam().window < 100) return;
-  EXPECT_TRUE(mentions(text, {"task 'add_one'", "waited for slow", "times", "task 'slow'"}));
+  EXPECT_TRUE(mentions(told.text, {"task 'add_one'", "waited for slow", "times", "task 'slow'"}));
 }
 
 struct Asked final : Mapper {
@@ -132,24 +96,24 @@ TEST_P(Explain, NestedTasksAndAMapperThatIsAskedEachTime) {
                       ctx.fence();
                       for (auto p : x.domain()) x[p] += 1;
                     }};
-  explain(chosen, [&](Context& ctx) {
+  const Explained told(chosen, [&](Context& ctx) {
     const auto cells = ctx.region(Rect1{0, 7}, state);
     ctx.launch(parent, 2, ctx.blocks(cells, 2)[state]);
   });
-  EXPECT_TRUE(mentions(text, {"task 'add_one'", "task 'parent'"}));
-  EXPECT_EQ(number(task("add_one"), "replayed") + number(task("add_one"), "analysed"), 8);
-  EXPECT_GE(number(task("add_one"), "replayed"), 4);
+  EXPECT_TRUE(mentions(told.text, {"task 'add_one'", "task 'parent'"}));
+  EXPECT_EQ(number(told.task("add_one"), "replayed") + number(told.task("add_one"), "analysed"), 8);
+  EXPECT_GE(number(told.task("add_one"), "replayed"), 4);
 }
 
 TEST_P(Explain, WhenTracingIsOff) {
   Options chosen = options();
   chosen.tracing = false;
-  explain(chosen, [](Context& ctx) {
+  const Explained told(chosen, [](Context& ctx) {
     const Trace step{"step"};
     const auto cells = ctx.region(Rect1{0, 7}, state);
     for (int t = 0; t < 3; ++t) ctx.trace(step, [&] { ctx.launch(add_one, cells[state]); });
   });
-  EXPECT_TRUE(mentions(text, {"task 'add_one'", "--refrain:tracing is off"}));
+  EXPECT_TRUE(mentions(told.text, {"task 'add_one'", "--refrain:tracing is off"}));
 }
 
 }  // namespace

@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
 #include "support/expect_error.hpp"
 
 namespace refrain::test {
 namespace {
-
-/// "trace_test.cpp:LINE" of the next line.
-std::string next_line(int line = __builtin_LINE()) {
-  return "trace_test.cpp:" + std::to_string(line + 1);
-}
 
 TEST(TraceErrors, EndedInAnotherContextThatHasNot) {
   std::string begun;
@@ -74,6 +74,143 @@ TEST(TraceErrors, NeverBegun) {
         next_line_fails();
         ctx.end_trace(step);
       });
+}
+
+TEST(TraceErrors, TracesDoNotNest) {
+  std::string begun;
+  expect_error<UsageError>(
+      small_machine(), {"begin_trace('inner') at", "@", "trace 'outer', begun at", "do not nest"},
+      [&](Context& ctx) {
+        const Trace outer{"outer"}, inner{"inner"};
+        begun = next_line();
+        ctx.begin_trace(outer);
+        try {
+          next_line_fails();
+          ctx.begin_trace(inner);
+        } catch (const UsageError& error) {
+          expect_words(error.what(), {"trace 'outer', begun at " + begun});
+          throw;
+        }
+      });
+}
+
+TEST(TraceErrors, AnotherTraceIsOpen) {
+  std::string begun;
+  Runtime runtime(small_machine());
+  runtime.run([&](Context& ctx) {
+    const Trace one{"one"}, two{"two"};
+    begun = next_line();
+    ctx.begin_trace(one);
+    try {
+      next_line_fails();
+      ctx.end_trace(two);
+      ADD_FAILURE() << "no error";
+    } catch (const UsageError& error) {
+      expect_words(error.what(), {"end_trace('two') at", "@",
+                                  "the trace that is open is 'one', begun at " + begun});
+    }
+    ctx.end_trace(one);  // it is still open
+  });
+  expect_usable(runtime);
+}
+
+// Two children of the program, at work side by side.
+TEST(TraceErrors, EndedInASiblingThatHasNotBegunIt) {
+  std::string begun;
+  const Trace step{"step"};
+  std::atomic<bool> open{false}, tried{false};
+  const Task beginner{"beginner", [&](Context& ctx) {
+                        begun = next_line();
+                        ctx.begin_trace(step);
+                        open = true;
+                        while (!tried) std::this_thread::yield();
+                        ctx.end_trace(step);
+                      }};
+  const Task ender{"ender", [&](Context& ctx) {
+                     while (!open) std::this_thread::yield();
+                     try {
+                       next_line_fails();
+                       ctx.end_trace(step);
+                       ADD_FAILURE() << "no error";
+                     } catch (const UsageError& error) {
+                       expect_words(
+                           error.what(),
+                           {"end_trace('step') at", "@", "no trace has been begun in this context",
+                            "begun at " + begun, "in the context of task 'beginner'"});
+                     }
+                     tried = true;
+                   }};
+  Runtime runtime(small_machine("emulated:cpus=2", 2));
+  runtime.run([&](Context& ctx) {
+    ctx.launch(beginner);
+    ctx.launch(ender);
+    ctx.fence();
+  });
+  expect_usable(runtime);
+}
+
+// The trace ends with the context: what was recorded until then is recorded.
+TEST(TraceErrors, LeftOpenAtTheEndOfABodyIsNone) {
+  static constexpr Field<double> value{"value"};
+  const Task add_one{"add_one", [](ReadWrite<double> x) {
+                       for (auto p : x.domain()) x[p] += 1;
+                     }};
+  const Trace step{"step"}, own{"own"};
+  const Task leaver{"leaver", [&](Context& ctx, ReadWrite<double> x) {
+                      for (int t = 0; t < 4; ++t)
+                        ctx.trace(own, [&] { ctx.launch(add_one, x.region()[value]); });
+                      ctx.begin_trace(step);
+                      ctx.launch(add_one, x.region()[value]);
+                    }};
+  Runtime runtime(small_machine());
+  runtime.run([&](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 3}, value);
+    for (int t = 0; t < 3; ++t) ctx.launch(leaver, cells[value]);
+    EXPECT_EQ(ctx.access<Read>(cells[value])[2], 15);
+    ctx.begin_trace(step);
+    ctx.launch(add_one, cells[value]);
+  });
+  EXPECT_GE(runtime.counters().recordings, 7u);
+  EXPECT_GE(runtime.counters().replays, 6u);
+  expect_usable(runtime);
+}
+
+// The context of a body that throws in the middle of a trace, recorded or replayed, ends in order.
+TEST(TraceErrors, InABodyThatThrows) {
+  static constexpr Field<double> value{"value"};
+  const Task add_one{"add_one", [](ReadWrite<double> x) {
+                       for (auto p : x.domain()) x[p] += 1;
+                     }};
+  const Trace step{"step"};
+  for (const bool scoped : {false, true})
+    for (const int last : {0, 3}) {
+      const Task thrower{"thrower", [&](Context& ctx, ReadWrite<double> x) {
+                           for (int t = 0; t <= last; ++t) {
+                             const auto half = [&] { ctx.launch(add_one, x.region()[value]); };
+                             const auto rest = [&] {
+                               if (t == last) throw std::runtime_error("in a trace");
+                               half();
+                             };
+                             if (scoped) {
+                               ctx.trace(step, [&] {
+                                 half();
+                                 rest();
+                               });
+                             } else {
+                               ctx.begin_trace(step);
+                               half();
+                               rest();
+                               ctx.end_trace(step);
+                             }
+                           }
+                         }};
+      expect_error<TaskFailed>(small_machine(), {"task 'thrower' launched at", "in a trace"},
+                               [&](Context& ctx) {
+                                 const auto cells = ctx.region(Rect1{0, 3}, value);
+                                 ctx.launch(thrower, cells[value]);
+                                 ctx.fence();
+                               });
+    }
 }
 
 // What a body throws is what the program gets, whatever it has done to the trace.

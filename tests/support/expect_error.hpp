@@ -14,11 +14,16 @@ namespace refrain::test {
 
 inline std::string line_that_fails;
 
+/// "file.cpp:12", the line after this call, as messages write it.
+inline std::string next_line(int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
+  const std::string path = file;
+  return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line + 1);
+}
+
 /// Called just before the statement that goes wrong: "@" among the expected words is then its line, as
 /// messages write it.
 inline void next_line_fails(int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
-  const std::string path = file;
-  line_that_fails = path.substr(path.rfind('/') + 1) + ":" + std::to_string(line + 1);
+  line_that_fails = next_line(line, file);
 }
 
 inline void expect_words(const std::string& text, std::initializer_list<std::string> words) {
