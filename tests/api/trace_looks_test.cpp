@@ -160,6 +160,83 @@ TEST(TraceRule6, EvictionKnowsWhatReplaysHaveUsed) {
   EXPECT_GE(counters.replays, 4u);
 }
 
+TEST(TraceRule6, EvictionKnowsWhatHasPassedByLater) {
+  // Room for two: what the trace uses goes, since the launch that passes by has used its own after that.
+  SameRun tiny;
+  tiny.machine = "emulated:cpus=2,gpus=1,framebuffer=140B";
+  const Counters counters = tiny.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx, 1.0);
+    const auto use_b = [&] { ctx.launch(move_on, cells[b]); };  // the same launch, so it passes by
+    for (int round = 0; round < 4; ++round) {
+      ctx.launch(move_on, cells[a]);
+      use_b();
+      for (int t = 0; t < 4; ++t) ctx.trace(step, [&] { ctx.launch(move_on, cells[a]); });
+      use_b();
+      ctx.launch(move_on, cells[c]);
+    }
+    std::vector<double> found;
+    for (const auto& field : {a, b, c}) found.push_back(ctx.launch(sum, cells[field]).get());
+    return found;
+  });
+  EXPECT_GT(counters.evictions, 0u);
+  EXPECT_GE(counters.replays, 4u);
+}
+
+TEST(TraceRule6, EvictionMovesWhatReplaysHaveWritten) {
+  // Room for one field: a launch that has none in common with the trace takes the place of what it uses.
+  SameRun tiny;
+  tiny.machine = "emulated:cpus=2,gpus=1,framebuffer=64B";
+  const Counters counters = tiny.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx, 1.0);
+    for (int round = 0; round < 4; ++round) {
+      for (int t = 0; t < 4; ++t) ctx.trace(step, [&] { ctx.launch(move_on, cells[a]); });
+      ctx.launch(move_on, cells[c]);
+    }
+    std::vector<double> found = values(ctx, cells, a);
+    found.push_back(ctx.launch(sum, cells[c]).get());
+    return found;
+  });
+  EXPECT_GT(counters.evictions, 0u);
+  EXPECT_GE(counters.replays, 4u);
+}
+
+TEST(TraceRule6, DetachingLooks) {
+  const Counters counters = SameRun{}.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx, 1.0);
+    std::vector<double> found;
+    for (int round = 0; round < 3; ++round) {
+      std::vector<double> mine(8, 3.0);
+      ctx.attach(cells, b, mine.data());
+      for (int t = 0; t < 5; ++t) ctx.trace(step, [&] { ctx.launch(add, cells[b], cells[a]); });
+      ctx.detach(cells, b);
+      found.insert(found.end(), mine.begin(), mine.end());
+    }
+    return found;
+  });
+  EXPECT_GE(counters.replays, 9u);
+}
+
+TEST(TraceRule6, TheEndOfAContextLooks) {
+  std::vector<double> mine;
+  const Task whole{"whole", [&mine](Context& ctx) {
+                     const Trace step{"step"};
+                     const auto cells = make_cells(ctx, 1.0);
+                     ctx.attach(cells, b, mine.data());
+                     for (int t = 0; t < 5; ++t)
+                       ctx.trace(step, [&] { ctx.launch(add_0, cells[b], cells[a]); });
+                   }};
+  const Counters counters = SameRun{}.compare([&](Context& ctx) {
+    mine.assign(8, 3.0);
+    ctx.launch(whole);
+    ctx.fence();
+    return mine;
+  });
+  EXPECT_GE(counters.replays, 3u);
+}
+
 TEST(TraceRule6, TheEndLooks) {
   const Counters counters = SameRun{}.compare([](Context& ctx) {
     const Trace step{"step"};

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "refrain/refrain.hpp"
@@ -218,6 +220,24 @@ TEST(TraceRule4, APartComesOnTopOfTheLastWholeReplay) {
   EXPECT_GE(counters.early_exits, 3u);
 }
 
+TEST(TraceRule4, APartLeavesThePendingFillOfTheReplayBefore) {
+  const Counters counters = SameRun{}.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    std::vector<Future<double>> sums;
+    for (int t = 0; t < 20; ++t) {
+      ctx.begin_trace(step);
+      ctx.launch(scale, cells[a], 0.5);
+      if (t % 5 != 4) ctx.fill(cells, c, double(t));
+      ctx.end_trace(step);
+      if (t % 5 == 4) sums.push_back(ctx.launch(sum, cells[c]));
+    }
+    return values(sums);
+  });
+  EXPECT_GE(counters.replays, 10u);
+  EXPECT_GE(counters.early_exits, 3u);
+}
+
 TEST(TraceRule4, APartLeavesItsOwnOutcome) {
   const Counters counters = SameRun{}.compare([](Context& ctx) {
     const Trace step{"step"};
@@ -303,6 +323,50 @@ TEST(TraceRule5, MakersOutsideAReplayAreLookedUp) {
   EXPECT_GE(counters.replays, 14u);
 }
 
+TEST(TraceRule5, WhatIsAnalysedComesAfterItsMakersInReplays) {
+  const Counters counters = SameRun{}.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    ctx.launch(set, cells[a], 1.0);
+    ctx.launch(set, cells[c], 1.0);
+    for (int t = 0; t < 12; ++t) {
+      Future<double> made;
+      ctx.trace(step, [&] {
+        made = ctx.launch(sum, cells[a]);
+        ctx.launch(scale, cells[a], 0.5);
+      });
+      ctx.launch(scale, cells[c], made);
+    }
+    return values(ctx, cells, c);
+  });
+  EXPECT_GE(counters.replays, 10u);
+}
+
+TEST(TraceRule5, WhoIsGivenWhatFailedLongAgoFailsToo) {
+  const Task fails{"fails", [](Read<double>) -> double { throw std::runtime_error("no value"); }};
+  const Counters counters = SameRun{}.compare([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    const Future<double> good = ctx.launch(sum, cells[a]), bad = ctx.launch(fails, cells[a]);
+    EXPECT_THROW(ctx.fence(), TaskFailed);
+    std::vector<Future<double>> sums;
+    for (int t = 0; t < 12; ++t) {
+      ctx.launch(set, cells[c], 1.0);
+      ctx.trace(step, [&] {
+        ctx.launch(scale, cells[c], t % 4 == 2 ? bad : good);
+        sums.push_back(ctx.launch(sum, cells[c]));
+      });
+    }
+    std::vector<double> found;
+    for (const auto& one : sums) try {
+        found.push_back(one.get());
+      } catch (const TaskFailed&) { found.push_back(-1); }
+    EXPECT_EQ(std::ranges::count(found, -1), 3);
+    return found;
+  });
+  EXPECT_GE(counters.replays, 10u);
+}
+
 TEST(TraceRule5, AFillTakesTheFutureOfNow) {
   const Counters counters = SameRun{}.compare([](Context& ctx) {
     const Trace step{"step"};
@@ -320,6 +384,22 @@ TEST(TraceRule5, AFillTakesTheFutureOfNow) {
   EXPECT_GE(counters.replays, 8u);
 }
 
+TEST(TraceRule5, AFillFromTheReplayBeforeTakesItsFuture) {
+  const Counters counters = SameRun{}.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    ctx.launch(set, cells[a], 1.0);
+    ctx.fill(cells, c, 2.0);
+    for (int t = 0; t < 12; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(add, cells[a], cells[c]);  // is what fills
+        ctx.fill(cells, c, ctx.launch(sum, cells[a]));
+      });
+    return values(ctx, cells, a);
+  });
+  EXPECT_GE(counters.replays, 10u);
+}
+
 // --- rule 7: changing to another segment is entering it ----------------------------------------------
 
 TEST(TraceRule7, WhatOnlyTheOtherSegmentTouchesMayHaveMoved) {
@@ -328,11 +408,11 @@ TEST(TraceRule7, WhatOnlyTheOtherSegmentTouchesMayHaveMoved) {
     const auto cells = make_cells(ctx);
     for (int t = 0; t < 24; ++t) {
       // The first segment does not touch c, so it is replayed wherever that is.
-      if (t % 4 == 0) ctx.launch(set_0, cells[c], double(t));
-      if (t % 4 == 2) ctx.launch(set_1, cells[c], double(t));
+      if (t % 4 == 1) ctx.launch(set_0, cells[c], double(t));
+      if (t % 4 == 3) ctx.launch(set_1, cells[c], double(t));
       ctx.trace(step, [&] {
         ctx.launch(add, cells[b], cells[a]);
-        if (t % 2 == 0) ctx.launch(add_0, cells[b], cells[c]);
+        if (t % 2 == 1) ctx.launch(add_0, cells[b], cells[c]);
         else ctx.launch(add, cells[a], cells[b]);
       });
     }
