@@ -414,6 +414,34 @@ TEST(TraceRecordings, BecomeFewerWhereTheyAreOfNoUse) {
   EXPECT_EQ(runtime.counters().replays, 0u);
 }
 
+// Rounds that wait for an access that the program holds open are in flight up to the window, as launches are.
+TEST_P(Traces, MayWaitForAnAccessThatIsHeld) {
+  Options chosen = options();
+  chosen.window = 8192;
+  const Counters counters = same_with_and_without(chosen, [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, state);
+    ctx.fill(cells, state, 0.0);
+    const auto rounds = [&](int count) {
+      for (int t = 0; t < count; ++t)
+        ctx.trace(step, [&] {
+          ctx.launch(add_one, cells[state]);
+          ctx.launch(scale, cells[state], 0.5);
+        });
+    };
+    rounds(5);
+    std::vector<double> seen;
+    {
+      const auto held = ctx.access<Read>(cells[state]);
+      rounds(100);
+      for (auto p : held.domain()) seen.push_back(held[p]);
+    }
+    for (const double value : values(ctx, cells, state)) seen.push_back(value);
+    return seen;
+  });
+  EXPECT_GE(counters.replays, 100u);
+}
+
 // A copy that has nothing to do lends nothing, replayed or not: the parent goes on reading.
 TEST_P(Traces, LendNothingToCopiesOfNothing) {
   const Task parent{"parent", [](Context& ctx, ReadWrite<double> x) {

@@ -71,11 +71,5 @@ TEST(Watermark, HandsOutWhatWasParked) {
   EXPECT_EQ(watermark.load().issued(), 5U);
 }
 
-TEST(Replays, SmallTemplatesHaveMoreSlots) {
-  EXPECT_EQ(Replays::usual_slots(1), 16U);
-  EXPECT_EQ(Replays::usual_slots(64), 8U);
-  EXPECT_EQ(Replays::usual_slots(100'000), 4U);
-}
-
 }  // namespace
 }  // namespace refrain::exec
