@@ -92,8 +92,8 @@ struct ReplayedTrace::Runs {
 
 ReplayedTrace::ReplayedTrace(ContextImpl& context,
                              std::unique_ptr<const trace::Recording> recording, Calls calls,
-                             bool optimise, std::size_t& sum)
-    : context_(context), recording_(std::move(recording)), calls_(std::move(calls)), sum_(sum) {
+                             bool optimise, ReplayedTraces& all)
+    : context_(context), recording_(std::move(recording)), calls_(std::move(calls)), all_(all) {
   for (const auto& call : calls_)
     if (call->plan != nullptr) ++call->plan->recordings;
   lay_out();
@@ -106,8 +106,8 @@ ReplayedTrace::ReplayedTrace(ContextImpl& context,
 }
 
 void ReplayedTrace::count_bytes() {
-  sum_ -= std::exchange(counted_, bytes());
-  sum_ += counted_;
+  all_.bytes -= std::exchange(counted_, bytes());
+  all_.bytes += counted_;
 }
 
 void ReplayedTrace::prepare_quick() {
@@ -136,13 +136,21 @@ void ReplayedTrace::prepare_quick() {
 void ReplayedTrace::pin() {
   if (pinned_) return;
   pinned_ = true;
+  all_.pinned.push_back(this);
   for (const auto& call : calls_)
     if (call->plan != nullptr && call->plan->in_flight++ == 0)
       for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->pin();
 }
 
-void ReplayedTrace::unpin_if_idle() {
-  if (!pinned_ || !replays_->idle()) return;
+void ReplayedTrace::unpin_idle(ReplayedTraces& all) {
+  std::erase_if(all.pinned, [](ReplayedTrace* trace) {
+    if (!trace->replays_->idle()) return false;
+    trace->unpin();
+    return true;
+  });
+}
+
+void ReplayedTrace::unpin() {
   pinned_ = false;
   for (const auto& call : calls_)
     if (call->plan != nullptr && --call->plan->in_flight == 0)
@@ -150,8 +158,11 @@ void ReplayedTrace::unpin_if_idle() {
 }
 
 ReplayedTrace::~ReplayedTrace() {
-  sum_ -= counted_;
-  unpin_if_idle();
+  all_.bytes -= counted_;
+  if (pinned_) {
+    std::erase(all_.pinned, this);
+    unpin();
+  }
   for (const auto& call : calls_)
     if (call->plan != nullptr) --call->plan->recordings;
 }

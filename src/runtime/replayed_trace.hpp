@@ -36,13 +36,21 @@ struct ReplayValues {
       payloads;  ///< of the tasks of these launches, and of those that reduce
 };
 
+class ReplayedTrace;
+
+/// What those of one context have together. Each enters itself.
+struct ReplayedTraces {
+  std::size_t bytes = 0;
+  std::vector<ReplayedTrace*> pinned;
+};
+
 class ReplayedTrace {
  public:
   using Calls = std::vector<std::shared_ptr<const RecordedCall>>;
 
-  /// `optimise`: edges that others imply are left out. `sum`: bytes() is counted there, as it grows.
+  /// `optimise`: edges that others imply are left out. `all`: outlives this.
   ReplayedTrace(ContextImpl& context, std::unique_ptr<const trace::Recording> recording,
-                Calls calls, bool optimise, std::size_t& sum);
+                Calls calls, bool optimise, ReplayedTraces& all);
   ~ReplayedTrace();  ///< nothing of it is in flight
   ReplayedTrace(const ReplayedTrace&) = delete;
 
@@ -69,7 +77,7 @@ class ReplayedTrace {
   /// While operations may run, what their launches name keeps all it has, as for launches in flight. Owner:
   /// before a replay begins, and when nothing may be running any more.
   void pin();
-  void unpin_if_idle();
+  static void unpin_idle(ReplayedTraces& all);
 
   /// The replay's own values; made when its slot is used for the first time.
   ReplayValues& values(exec::Replay& replay);
@@ -117,6 +125,7 @@ class ReplayedTrace {
   };
   struct Runs;
 
+  void unpin();
   void lay_out();
   void prepare_quick();
   [[nodiscard]] static bool shares_payloads(const RecordedCall& call);
@@ -154,8 +163,8 @@ class ReplayedTrace {
   std::vector<std::unique_ptr<ReplayValues>> values_;
   std::size_t bytes_of_all_ = 0;     ///< of what all replays share
   std::size_t bytes_of_values_ = 0;  ///< of what each has
-  std::size_t& sum_;                 ///< of all such
-  std::size_t counted_ = 0;          ///< there
+  ReplayedTraces& all_;
+  std::size_t counted_ = 0;  ///< in its bytes
 };
 
 }  // namespace refrain::runtime

@@ -42,7 +42,15 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
   parted_ = nullptr;
   occurrence_ = {};
   occurrence_.watched = required_.contain(open_) || context_.runtime_.explanation() != nullptr;
-  if (enabled_) fork_ = &names_[open_];
+  if (!enabled_) return;
+  if (names_.size() >= names_limit_) forget_names();
+  fork_ = &names_[open_];
+}
+
+// A program may name a trace anew each time; of most then nothing is recorded any more.
+void Tracing::forget_names() {
+  std::erase_if(names_, [](const auto& name) { return name.second.segments.empty(); });
+  names_limit_ = 2 * names_.size() + kNames;
 }
 
 void Tracing::end(const Trace& trace, std::source_location where) {

@@ -104,7 +104,7 @@ class Tracing {
 
   [[nodiscard]] const TraceCounters& counters() const { return counters_; }
   /// Of all that is recorded.
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t bytes() const { return replayed_.bytes; }
 
  private:
   struct Segment;
@@ -157,6 +157,7 @@ class Tracing {
   using Key = std::span<const std::uint64_t>;
 
   void close_trace();
+  void forget_names();
   void catch_up();
   bool leave();
   void note_uses(ReplayedTrace& trace);
@@ -195,12 +196,6 @@ class Tracing {
   [[nodiscard]] static bool has(const Unit& unit, const Segment& segment) {
     return std::ranges::find(unit.parts, &segment, &Part::segment) != unit.parts.end();
   }
-  template <class Visit>
-  void for_each_unit(Visit visit) const {
-    for (const Segment* segment : all_) visit(*segment);
-    for (const auto& round : rounds_)
-      if (round->trace != nullptr) visit(*round);
-  }
 
   // Replaying one.
   void start(Unit& unit, bool carried);
@@ -229,11 +224,13 @@ class Tracing {
                                       std::uint64_t base, trace::Index count) const;
 
   ContextImpl& context_;
-  std::size_t bytes_ = 0;                          ///< of all that is recorded, which counts itself
+  ReplayedTraces replayed_;                        ///< all that is recorded
   std::unordered_map<std::uint64_t, Fork> names_;  ///< by Trace::id
-  std::vector<Segment*> all_;                      ///< alive
-  std::vector<std::unique_ptr<Round>> rounds_;     ///< of them; the one found last is last
-  Repetition<Part> recent_;  ///< replayed without a look at the state in between
+  static constexpr std::size_t kNames = 64;
+  std::size_t names_limit_ = kNames;            ///< at which those of no use are looked for
+  std::vector<Segment*> all_;                   ///< alive
+  std::vector<std::unique_ptr<Round>> rounds_;  ///< of them; the one found last is last
+  Repetition<Part> recent_;                     ///< replayed without a look at the state in between
 
   const bool enabled_;
   std::uint64_t open_ = 0;  ///< Trace::id, 0: none

@@ -47,7 +47,7 @@ void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
   for (const auto& call : calls_) segment->sequence.add(call->token);
   segment->trace =
       std::make_unique<ReplayedTrace>(context_, recorder.finish(), std::move(calls_),
-                                      context_.runtime_.options().trace_optimize, bytes_);
+                                      context_.runtime_.options().trace_optimize, replayed_);
   segment->parts = {{segment.get(), segment->trace->steps()}};
   segment->parent = parted_;
   segment->home = fork_;
@@ -98,7 +98,7 @@ void Tracing::print(std::ostream& out) const {
 // is not in use.
 void Tracing::drop_surplus() {
   const std::size_t most = context_.runtime().options().trace_memory;
-  while (bytes_ > most) {
+  while (replayed_.bytes > most) {
     if (drop_oldest_round()) continue;
     Segment* oldest = nullptr;
     for (Segment* segment : all_) {
@@ -113,7 +113,7 @@ void Tracing::drop_surplus() {
         "than --refrain:trace-memory"};
     drop(*oldest);
   }
-  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, bytes_);
+  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, replayed_.bytes);
 }
 
 std::vector<Index> Tracing::makers_of(std::span<detail::FutureState* const> futures,

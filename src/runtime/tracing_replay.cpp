@@ -313,7 +313,7 @@ void Tracing::catch_up() {
     context_.analysis_.note_uses(uses.instances, uses.points);
   }
   trace.replays().leave(present);
-  for_each_unit([](const Unit& unit) { unit.trace->unpin_if_idle(); });
+  ReplayedTrace::unpin_idle(replayed_);
   chain_ = nullptr;
   round_ = nullptr;
   replay_ = nullptr;
@@ -323,12 +323,11 @@ void Tracing::catch_up() {
 }
 
 exec::NodeRef Tracing::resolve(const exec::NodeRef& producer) {
-  exec::NodeRef found = producer;
-  for_each_unit([&](const Unit& unit) {
-    const exec::NodeRef named = unit.trace->replays().ref(producer.seq);
-    if (!exec::is_complete(named)) found = named;
-  });
-  return found;
+  for (ReplayedTrace* trace : replayed_.pinned) {  // others have nothing in flight
+    const exec::NodeRef named = trace->replays().ref(producer.seq);
+    if (!exec::is_complete(named)) return named;
+  }
+  return producer;
 }
 
 }  // namespace refrain::runtime

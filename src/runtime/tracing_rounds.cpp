@@ -90,7 +90,7 @@ std::unique_ptr<Tracing::Round> Tracing::join(std::span<const Part> parts) {
   std::unique_ptr<trace::Recording> recording = trace::join(prefixes);
   if (recording->idempotent)
     round->trace = std::make_unique<ReplayedTrace>(context_, std::move(recording), std::move(calls),
-                                                   options.trace_optimize, bytes_);
+                                                   options.trace_optimize, replayed_);
   return round;
 }
 
