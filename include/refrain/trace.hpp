@@ -19,7 +19,8 @@
 namespace refrain {
 
 /// Names a trace. Each object is a name of its own, whatever its text, so that libraries that are used
-/// together do not meet. Any context may use it, each with recordings of its own.
+/// together do not meet. So what was recorded under one that has ended is never replayed again: it outlives the
+/// loop, and in a function it is static. Any context may use it, each with recordings of its own.
 class Trace {
  public:
   explicit Trace(std::string name) : name_(std::move(name)), id_(next_id()) {}
