@@ -490,6 +490,7 @@ TEST(TraceReplays, AreNotDisturbedByTheirBodies) {
 TEST(TraceReplays, OfAProgramWithinWhichAnotherRuns) {
   Options options;
   options.workers = 0;
+  options.check = false;  // which refuses it
   Runtime(options).run([&](Context& ctx) {
     const Trace trace{"trace"};
     const auto cells = ctx.region(Rect1{0, 3}, state);
