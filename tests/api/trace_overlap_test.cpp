@@ -352,7 +352,8 @@ TEST(TraceOverlap, ThreeTracesOfWhichOneIsApart) {
 TEST(TraceOverlap, WithWhatComesAfter) {
   const Task count{"count", [](ReadWrite<double> x) {
                      volatile int some = 0;
-                     for (int n = static_cast<int>(x[0]) * 7919 % 4000; some < n;) some = some + 1;
+                     for (auto n = static_cast<std::int64_t>(x[0]) * 7919 % 4000; some < n;)
+                       some = some + 1;
                      x[0] += 1;
                    }};
   const Task look{"look", [](Write<double> y, Read<double> x) { y[0] = x[0]; }};
