@@ -24,12 +24,13 @@ ReducerGate::Entry& ReducerGate::find(std::uint64_t seq) {
   return *at;
 }
 
-// Each entry is moved at most once for each time that as many were folded.
+// At most half of them are folded, also behind one that is not for long; so each is moved for one that goes.
 void ReducerGate::drop_folded() {
+  ++folded_;
   while (oldest_ < entries_.size() && entries_[oldest_].state == State::folded) ++oldest_;
-  if (2 * oldest_ < entries_.size()) return;
-  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(oldest_));
-  oldest_ = 0;
+  if (2 * folded_ < entries_.size()) return;
+  std::erase_if(entries_, [](const Entry& entry) { return entry.state == State::folded; });
+  oldest_ = folded_ = 0;
 }
 
 bool ReducerGate::may_start(const Entry& entry) const {
@@ -76,6 +77,11 @@ Node* ReducerGate::start_ready() {
     link = &entry->node->next;
   }
   return first;
+}
+
+std::size_t ReducerGate::entries() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
 }
 
 int ReducerGate::held() const {

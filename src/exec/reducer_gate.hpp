@@ -3,10 +3,11 @@
 // has been folded into the region.
 //
 // Rules. At most `capacity` reducers hold an accumulator, and among the reducers that are ready, the
-// one enrolled first starts first: launch order, in which predecessors come first. The oldest reducer that has not been folded may start even when all
-// slots are taken: the folds of younger ones may have to wait for its own, so making it wait could
-// last for ever. It depends on older operations only, and all older reducers are folded, so it does
-// become ready. Hence never more than capacity + 1 accumulators, and never a deadlock.
+// one enrolled first starts first: launch order, in which predecessors come first. The oldest reducer
+// that has not been folded may start even when all slots are taken: the folds of younger ones may have
+// to wait for its own, so making it wait could last for ever. It depends on older operations only, and
+// all older reducers are folded, so it does become ready. Hence never more than capacity + 1
+// accumulators, and never a deadlock.
 //
 // A reducer may have several folds (one per region argument); its slot is free when the last has
 // completed. The owner says how many before it publishes the reducer (set_folds), and for each fold
@@ -47,6 +48,8 @@ class ReducerGate {
 
   /// Accumulators held now.
   [[nodiscard]] int held() const;
+  /// Entries kept: at most twice as many as reducers are enrolled and not folded.
+  [[nodiscard]] std::size_t entries() const;
 
  private:
   enum class State : std::uint8_t { unready, ready, started, folded };
@@ -63,7 +66,8 @@ class ReducerGate {
   Node* start_ready();
 
   mutable std::mutex mutex_;
-  std::vector<Entry> entries_;  ///< as enrolled; folded ones are dropped when they are the oldest
+  std::vector<Entry> entries_;  ///< as enrolled; folded ones are dropped now and then
+  std::size_t folded_ = 0;      ///< of them
   std::size_t oldest_ = 0;      ///< the first that is not folded
   int capacity_;
   int held_ = 0;

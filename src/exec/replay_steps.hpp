@@ -311,21 +311,20 @@ void complete_apart(LiveNode& live, const Failure* failure, Sink& sink) {
   if (next != nullptr) sink.ready(*next);
 }
 
-/// Runs an operation whose predecessors have all run, in a replay that is run in order. Returns its failure.
-inline const Failure* run_next(Replay& replay, std::uint32_t index, const TemplateNode& node,
-                               Execution& execution) {
+/// Runs an operation whose predecessors have all run, in a replay that is run in order.
+inline void run_next(Replay& replay, std::uint32_t index, const TemplateNode& node,
+                     Execution& execution) {
   if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]] {
     run_among_failures(replay, index, node, execution);
   } else {
     try {
       call(node, replay, index, execution);
       if (execution.failure == nullptr) [[likely]]
-        return nullptr;
+        return;
     } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
   }
   const Failure* failure = std::exchange(execution.failure, nullptr);
   if (failure != nullptr) pass_on(replay, node, *failure);
-  return failure;
 }
 
 /// The first `count` operations have run in order; all counts are set as for a replay that enters anew. Does

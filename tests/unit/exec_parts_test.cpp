@@ -162,6 +162,25 @@ TEST_F(Gate, YoungerOnesMayBeFoldedFirst) {
   EXPECT_EQ(gate_.held(), 0);
 }
 
+TEST(GateOfMany, ForgetsWhatWasFoldedBehindAnOlderOne) {
+  constexpr int kCount = 1000;
+  ReducerGate gate(2);
+  std::vector<Node> reducers(kCount), folds(kCount);
+  for (int i = 0; i < kCount; ++i) {
+    reducers[i].seq = 2 * static_cast<std::uint64_t>(i) + 1;
+    folds[i].seq = reducers[i].seq + 1;
+    ReducerGate::attach_fold({&reducers[i], reducers[i].seq}, folds[i]);
+    gate.enroll(reducers[i]);
+    if (i == 0) continue;  // it stays
+    ASSERT_TRUE(gate.admit(reducers[i]));
+    ASSERT_EQ(gate.folded(folds[i]), nullptr);
+    ASSERT_LE(gate.entries(), 3U);
+  }
+  EXPECT_TRUE(gate.admit(reducers[0]));
+  EXPECT_EQ(gate.folded(folds[0]), nullptr);
+  EXPECT_EQ(gate.entries(), 0U);
+}
+
 TEST(FailureText, NamesTheTaskAndTheLaunch) {
   const NodeInfo info{"heat", std::source_location::current()};
   Node node;
