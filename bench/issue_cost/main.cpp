@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -60,9 +61,10 @@ class Blocks {
   /// Nanoseconds per launch, without those of the empty loop; nothing when the worker was not parked.
   std::optional<double> measure() {
     gate_.close();
-    if (traced_) context_.begin_trace(block_);
+    // Outside the trace, which goes on past it: in a replay the launching thread might run it itself.
     context_.launch(hold_);
     const bool parked = gate_.wait_until_held();
+    if (traced_) context_.begin_trace(block_);
     const std::int64_t start = bench::now_ns();
     for (const Region<1>& part : parts_) context_.launch(link, part[value]);
     const std::int64_t issued = bench::now_ns();
@@ -93,6 +95,7 @@ double median_block(Runtime& runtime, bool traced, int blocks) {
     for (int i = 0; i < blocks; ++i)
       if (const std::optional<double> ns = program.measure()) samples.push_back(*ns);
   });
+  if (samples.empty()) throw std::runtime_error("the worker was never parked");
   return bench::spread(samples).median;
 }
 
