@@ -2,8 +2,9 @@
 # fast linker, each where it is installed.
 
 # Without the folder of the build in its keys, the cache serves all builds of the same sources and flags;
-# all that the folder decides is the compilation directory in the debug information. It goes by the files that the
-# compiler says it has read rather than by preprocessing them once more; the sloppiness is what it needs to serve files that read a precompiled header.
+# all that the folder decides is the compilation directory in the debug information. It goes by the
+# files that the compiler says it has read rather than by preprocessing them once more; the sloppiness
+# is what it needs to serve files that read a precompiled header.
 find_program(REFRAIN_CCACHE ccache)
 if(REFRAIN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER /usr/bin/env CCACHE_NOHASHDIR=true CCACHE_DEPEND=true
