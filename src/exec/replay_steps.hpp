@@ -311,6 +311,30 @@ void complete_apart(LiveNode& live, const Failure* failure, Sink& sink) {
   if (next != nullptr) sink.ready(*next);
 }
 
+/// In a replay that is run in order: runs operations from `from` on, before `to` and while `goes_on()`, up to
+/// one that asks, or if one carries failures. Returns the first that it has not run.
+template <class GoesOn>
+inline std::uint32_t run_alike(Replay& replay, std::uint32_t from, std::uint32_t to,
+                               GoesOn goes_on) {
+  // relaxed: nobody else has to do with the replay, so only what throws here brings failures in.
+  if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]]
+    return from;
+  const TemplateNode* node = replay.nodes + from;
+  const TemplateNode* const end = replay.nodes + to;
+  const auto index = [&] { return static_cast<std::uint32_t>(node - replay.nodes); };
+  try {
+    while (node != end && (node->flags & kAsks) == 0) {
+      node->plain(node->operand);
+      ++node;
+      if (!goes_on()) break;
+    }
+  } catch (...) {
+    pass_on(replay, *node, fail(replay, index(), std::current_exception()));
+    ++node;
+  }
+  return index();
+}
+
 /// Runs an operation whose predecessors have all run, in a replay that is run in order.
 inline void run_next(Replay& replay, std::uint32_t index, const TemplateNode& node,
                      Execution& execution) {

@@ -174,8 +174,7 @@ class ThreadedExecutor final : public Executor {
   void drive(Slot& slot, LiveNode& first);
   template <bool listened>
   void drive_streak(Slot& slot, LiveNode& first);
-  template <bool listened>
-  std::uint32_t run_range(Slot& slot, Replay& replay, std::uint32_t from, std::uint32_t to);
+  void run_one_in_order(Slot& slot, Replay& replay, std::uint32_t index);
   void tell_listener(Slot& slot, const Replay& replay, std::uint32_t index, std::uint64_t begin_ns);
   void look_at_exits(Slot& slot);
 

@@ -80,27 +80,29 @@ void ThreadedExecutor::drive(Slot& slot, LiveNode& first) {
   }
 }
 
-template <bool listened>
-std::uint32_t ThreadedExecutor::run_range(Slot& slot, Replay& replay, std::uint32_t from,
-                                          std::uint32_t to) {
+[[gnu::noinline]] void ThreadedExecutor::run_one_in_order(Slot& slot, Replay& replay,
+                                                          std::uint32_t index) {
   Execution execution{*this, slot.processor};
-  // What reduces goes on to its folds: the gate has not heard of it (exec/reducer_gate.hpp).
-  const bool to_the_end = threads() == 1 || !replay.aside->recorded().heavy().empty();
-  std::uint32_t index = from;
-  do {
-    const std::uint64_t begin = listened ? profile::now_ns() : 0;
-    run_next(replay, index, replay.nodes[index], execution);
-    if (listened) tell_listener(slot, replay, index, begin);
-  } while (++index < to && (to_the_end || solo_.on()));
-  add(slot.executed, index - from);
-  return index;
+  const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
+  run_next(replay, index, replay.nodes[index], execution);
+  if (listener_) tell_listener(slot, replay, index, begin);
 }
 
 std::uint32_t ThreadedExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) {
-  Slot& slot = slot_of(replay.aside->scope());
+  const ReplayAside& aside = *replay.aside;
+  Slot& slot = slot_of(aside.scope());
   const AmongLight among(slot);
-  return listener_ ? run_range<true>(slot, replay, from, to)
-                   : run_range<false>(slot, replay, from, to);
+  // What reduces goes on to its folds: the gate has not heard of it (exec/reducer_gate.hpp).
+  const bool to_the_end = threads() == 1 || !aside.recorded().heavy().empty();
+  const auto goes_on = [&] { return to_the_end || solo_.on(); };
+  std::uint32_t index = from;
+  for (;;) {
+    if (listener_ == nullptr) index = run_alike(replay, index, to, goes_on);
+    if (index == to || !goes_on()) break;
+    run_one_in_order(slot, replay, index++);
+  }
+  add(slot.executed, index - from);
+  return index;
 }
 
 void ThreadedExecutor::complete_in_order(Replay& replay, std::uint32_t count) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <deque>
 #include <numeric>
 #include <sstream>
@@ -333,6 +334,39 @@ TEST_P(Traces, GoOnAfterATaskThatThrows) {
   });
   EXPECT_EQ(right, std::vector<double>(4, 40.0));
   EXPECT_EQ(left, std::vector<double>(4, 7.0));
+}
+
+// Without values a body is called as it is, in a loop where replays run in order.
+TEST_P(Traces, StopBehindABodyWithoutValuesThatThrows) {
+  static std::atomic<int> bodies;
+  const Task refuse_five{"refuse_five", [](ReadWrite<double> x) {
+                           ++bodies;
+                           if (x[0] == 5) throw std::runtime_error("five");
+                         }};
+  const Task count_up{"count_up", [](ReadWrite<double> x) {
+                        ++bodies;
+                        x[0] += 1;
+                      }};
+  bodies = 0;
+  Runtime runtime(options());
+  double other = 0;
+  runtime.run([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto a = ctx.region(Rect1{0, 0}, state), b = ctx.region(Rect1{0, 0}, state);
+    ctx.fill(a, state, 0.0);
+    ctx.fill(b, state, 10.0);
+    for (int t = 0; t < 10; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(refuse_five, a[state]);
+        ctx.launch(count_up, b[state]);
+        ctx.launch(count_up, a[state]);
+      });
+    EXPECT_TRUE(mentions(error_of<TaskFailed>([&] { ctx.fence(); }), {"refuse_five", "five"}));
+    other = values(ctx, b, state).front();
+    EXPECT_THROW(values(ctx, a, state), TaskFailed);
+  });
+  EXPECT_EQ(bodies, 10 + 5 * 2 + 1) << "of a, none after the one that threw";
+  EXPECT_EQ(other, 20.0);
 }
 
 TEST_P(Traces, PassOnFailuresThroughReducedValues) {
