@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <stdexcept>
 #include <vector>
 
 #include "refrain/refrain.hpp"
@@ -183,6 +184,62 @@ TEST(TraceRule6, EvictionKnowsWhatHasPassedByLater) {
   EXPECT_GE(counters.replays, 4u);
 }
 
+TEST(TraceRule6, EvictionKnowsWhatPartsHaveUsed) {
+  // Room for two: what a part of a replay has used stays, since the launch that passed by came before it.
+  SameRun tiny;
+  tiny.machine = "emulated:cpus=2,gpus=1,framebuffer=140B";
+  const Counters counters = tiny.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx, 1.0), on_host = make_cells(ctx, 1.0);
+    const auto use_b = [&] { ctx.launch(move_on, cells[b]); };
+    for (int round = 0; round < 4; ++round) {
+      ctx.launch(move_on, cells[a]);
+      use_b();
+      for (int t = 0; t < 5; ++t) {
+        if (t == 4) use_b();
+        ctx.begin_trace(step);
+        ctx.launch(move_on, cells[a]);
+        if (t < 4) ctx.launch(scale, on_host[c], 0.5);
+        ctx.end_trace(step);
+      }
+      ctx.launch(move_on, cells[c]);
+    }
+    std::vector<double> found;
+    for (const auto& field : {a, b, c}) found.push_back(ctx.launch(sum, cells[field]).get());
+    return found;
+  });
+  EXPECT_GT(counters.evictions, 0u);
+  EXPECT_GE(counters.early_exits, 3u);
+}
+
+TEST(TraceRule6, EvictionKnowsWhatTheReplayBeforeAPartHasUsed) {
+  // Room for three: a launch between recording and replaying has used d. What the last whole replay has used
+  // stays, although the part does not use it.
+  static constexpr Field<double> d{"d"};
+  SameRun tiny;
+  tiny.machine = "emulated:cpus=2,gpus=1,framebuffer=200B";
+  const Counters counters = tiny.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 7}, a, b, c, d);
+    for (const auto& field : {a, b, c, d}) ctx.fill(cells, field, 1.0);
+    for (int round = 0; round < 4; ++round) {
+      for (int t = 0; t < 5; ++t) {
+        if (t == 2) ctx.launch(move_on, cells[d]);
+        ctx.begin_trace(step);
+        ctx.launch(move_on, cells[a]);
+        if (t < 4) ctx.launch(move_on, cells[b]);
+        ctx.end_trace(step);
+      }
+      ctx.launch(move_on, cells[c]);
+    }
+    std::vector<double> found;
+    for (const auto& field : {a, b, c, d}) found.push_back(ctx.launch(sum, cells[field]).get());
+    return found;
+  });
+  EXPECT_GT(counters.evictions, 0u);
+  EXPECT_GE(counters.early_exits, 3u);
+}
+
 TEST(TraceRule6, EvictionMovesWhatReplaysHaveWritten) {
   // Room for one field: a launch that has none in common with the trace takes the place of what it uses.
   SameRun tiny;
@@ -217,6 +274,33 @@ TEST(TraceRule6, DetachingLooks) {
     return found;
   });
   EXPECT_GE(counters.replays, 9u);
+}
+
+TEST(TraceRule6, ForgettingFailuresLooks) {
+  // Beyond some thousand, a context forgets the failures that no data carries. A wait in the middle of a
+  // replay may be when; what the replay before has left failed is.
+  const Task refuse{"refuse", [](ReadWrite<double>) { throw std::runtime_error("no"); }};
+  for (int rounds = 1; rounds < 9; ++rounds) {
+    Options options;
+    options.workers = 0;
+    Runtime runtime(options);
+    const auto program = [&](Context& ctx) {
+      const Trace step{"step"};
+      const auto cells = ctx.region(Rect1{0, 599}, a, b);
+      const auto pieces = ctx.blocks(cells, 600);
+      ctx.fill(cells, a, 1.0);
+      ctx.fill(cells, b, 1.0);
+      for (int t = 0; t <= rounds; ++t) {
+        ctx.begin_trace(step);
+        const Future<double> total = ctx.launch(sum, cells[a]);
+        if (t < rounds) ctx.launch(refuse, 600, pieces[b]);
+        else EXPECT_EQ(total.get(), 600.0);
+        ctx.end_trace(step);
+      }
+      EXPECT_THROW(values(ctx, cells, b), TaskFailed) << rounds << " rounds";
+    };
+    EXPECT_THROW(runtime.run(program), TaskFailed);
+  }
 }
 
 TEST(TraceRule6, TheEndOfAContextLooks) {

@@ -421,6 +421,32 @@ TEST(TraceRule7, WhatOnlyTheOtherSegmentTouchesMayHaveMoved) {
   EXPECT_GE(counters.replays, 15u);
 }
 
+TEST(TraceRule7, WhatOnlyASegmentInTheMiddleTouchesMayHaveMoved) {
+  const Task sum_0{"sum on 0", on<ProcessorKind::gpu>([](Read<double> x) {
+                     double total = 0;
+                     for (auto p : x.domain()) total += x[p];
+                     return total;
+                   })};
+  const Counters counters = SameRun{}.compare([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    std::vector<Future<double>> sums;
+    for (int t = 0; t < 24; ++t) {
+      if (t % 4 == 1) ctx.launch(set_0, cells[c], double(t));
+      if (t % 4 == 3) ctx.launch(set_1, cells[c], double(t));
+      ctx.trace(step, [&] {
+        ctx.launch(add, cells[b], cells[a]);
+        // Where the segment of the other rounds is left, c is here or there.
+        if (t % 2 == 1) sums.push_back(ctx.launch(sum_0, cells[c]));
+        else ctx.launch(add, cells[a], cells[b]);
+      });
+    }
+    return values(sums);
+  });
+  EXPECT_GE(counters.preconditions_failed, 1u);
+  EXPECT_GE(counters.early_exits, 10u);
+}
+
 TEST(TraceRule7, ItIsComparedWithTheStateAfterThePart) {
   const Counters counters = SameRun{}.compare([](Context& ctx) {
     const Trace step{"step"};
