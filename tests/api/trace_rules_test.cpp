@@ -263,24 +263,34 @@ TEST(TraceRule4, StorageStaysForThoseThatLookAtNothing) {
                     EXPECT_EQ(x.stride(0), static_cast<Coord>(sizeof(double)));
                     return t;
                   }};
-  const Counters counters = SameRun{.seeds = 60}.compare([&](Context& ctx) {
-    const Trace step{"step"};
-    const auto cells = make_cells(ctx);
-    std::vector<Future<double>> looks;
-    for (int round = 0; round < 3; ++round) {
-      const auto held_cells = ctx.region(Rect1{0, 7}, held);
-      ctx.fill(held_cells, held, 1.0);
-      const auto pieces = ctx.blocks(held_cells, 16);  // some of them empty
-      for (int t = 0; t < 5; ++t)
-        ctx.trace(step, [&] {
-          ctx.launch(scale, cells[b], 2.0);
-          looks.push_back(ctx.launch(look, pieces(0)[held], double(t)));
-        });
-      ctx.destroy(held_cells);
-    }
-    return values(looks);
-  });
-  EXPECT_GE(counters.replays, 6u);
+  for (const int late : {2, 4}) {  // in the middle of the chain, and in its last replay
+    const Counters counters = SameRun{.seeds = 60}.compare([&](Context& ctx) {
+      const Trace step{"step"};
+      const auto cells = make_cells(ctx);
+      std::vector<Future<double>> looks;
+      for (int round = 0; round < 3; ++round) {
+        const auto held_cells = ctx.region(Rect1{0, 7}, held);
+        ctx.fill(held_cells, held, 1.0);
+        const auto pieces = ctx.blocks(held_cells, 16);  // some of them empty
+        const Future<double> soon = ctx.launch(sum, cells[a]);
+        for (int i = 0; i < 60; ++i) ctx.launch(scale, cells[c], 0.5);
+        const Future<double> at_last = ctx.launch(sum, cells[c]);
+        for (int t = 0; t < 5; ++t)
+          ctx.trace(step, [&] {
+            ctx.launch(scale, cells[b], 2.0);
+            looks.push_back(ctx.launch(look, pieces(0)[held], t == late ? at_last : soon));
+          });
+        ctx.destroy(held_cells);
+        for (int i = 0; i < 40; ++i) {  // now and then, what nobody uses any more is given up
+          const auto cell = ctx.region(Rect1{0, 0}, held);
+          ctx.launch(set, cell[held], 1.0);
+          ctx.destroy(cell);
+        }
+      }
+      return values(looks);
+    });
+    EXPECT_GE(counters.replays, 6u);
+  }
 }
 
 // --- rule 5: who makes a future is found when it is used ---------------------------------------------
