@@ -122,7 +122,7 @@ Replay& Replays::begin(bool carried) {
                  "a replay follows a complete one, or enters anew when the chain before was left");
   const bool reserved = carried && present_->after != nullptr;
   const std::size_t wanted = (reserved ? 0 : 1) + (template_.has_carried() ? 1 : 0);
-  const bool in_order = can_run_in_order();
+  const bool in_order = can_run_in_order(carried);
   // Whether the replay before has lowered counts in this one's slot.
   const bool lowered = carried && !present_->aside->in_order;
   collect();
@@ -215,10 +215,10 @@ void Replays::see_what_is_simple() {
 
 // --- in order ----------------------------------------------------------------------------------------
 
-bool Replays::can_run_in_order() {
+bool Replays::can_run_in_order(bool carried) {
   if (!template_.one_thread_may_run_it() || !executor_.runs_in_order()) return false;
-  // What is ready has to run first, and nobody else is going to.
-  if (!all_complete()) executor_.relieve_replays(scope_);
+  // What is ready has to run first, and nobody else is going to: replays, and what a first one comes after.
+  if (!all_complete() || (!carried && scope_.in_flight() > 0)) executor_.relieve_replays(scope_);
   return all_complete();
 }
 

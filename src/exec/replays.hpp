@@ -115,7 +115,7 @@ class Replays {
   void release_parked(Replay& replay, std::uint32_t first);
   std::span<const std::uint32_t> take_sources(std::uint32_t to);
   void see_what_is_simple();
-  bool can_run_in_order();
+  bool can_run_in_order(bool carried);
   void run_in_order(Replay& replay, std::uint32_t count);
   void leave_order(Replay& replay);
   [[nodiscard]] bool all_complete();
