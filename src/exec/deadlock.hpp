@@ -15,8 +15,15 @@ struct WaitRecord {
   WaitRecord* outer = nullptr;  ///< of the same thread, when waits are nested
 };
 
-/// Follows unfinished predecessors from what is awaited to where the chain ends. Only while no other
-/// thread touches the scope. Linear in the number of nodes in flight times the length of the chain.
+/// Follows unfinished predecessors from what is awaited to where the chain ends, through operations of
+/// replays as through the nodes of the ordinary graph. Cost: the nodes and edges in flight, times a logarithm.
+///
+/// Only when nothing runs and nothing is ready, so that everything it reads is at rest: the lists of the
+/// scope's owner and what threads that complete operations write. The threads of the threaded executor all
+/// sleep, and took the notifier's lock to do so, which the caller holds: what they did is visible. The
+/// seeded executor has one thread. The owner itself is in Executor::wait, which replays call only where
+/// their lists are whole. A thread asleep is not in the middle of completing anything: whatever is done
+/// has `done` set, its successors' counts lowered and its exits claimed (exec/exit_board.hpp).
 std::string describe_deadlock(const WaitRecord& wait);
 
 }  // namespace refrain::exec

@@ -86,6 +86,20 @@ class Replays {
   std::span<Replay* const> in_flight();
   /// Waits, and helps, until all that was issued is done.
   void drain(const NodeInfo* waiter);
+  /// Calls visit(replay, index) for each operation that has been issued and is not done. Only while no other
+  /// thread does anything with the scope. What is run in order is done: it does not wait.
+  template <class Visit>
+  void for_each_unfinished(Visit visit) const {
+    for (std::size_t i = collected_; i < in_flight_.size(); ++i) {
+      Replay& replay = *in_flight_[i];
+      if (replay.aside->in_order) continue;
+      const std::uint32_t issued = replay.watermark.load().issued();
+      for (std::uint32_t index = 0; index < issued; ++index) {
+        if (replay.live()[index].done.load(std::memory_order_acquire) != replay.number)
+          visit(replay, index);
+      }
+    }
+  }
 
   [[nodiscard]] const Template& recorded() const { return template_; }
   [[nodiscard]] std::uint32_t issued() const { return issued_; }  ///< of the present replay

@@ -95,6 +95,7 @@ class Scope {
   /// What replays in this scope now: drain waits for it, too, and detaches it when it is at rest.
   void attach(Replays& replays) { replays_.push_back(&replays); }
   void detach(Replays& replays) { std::erase(replays_, &replays); }
+  [[nodiscard]] std::span<Replays* const> replays() const { return replays_; }
 
   /// Operations that the owner itself holds open (kManual) do not count against the window: launches go
   /// on beside any number of them. Owner: +1 when it begins to hold one, -1 when it has ended it.

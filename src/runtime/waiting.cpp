@@ -39,14 +39,14 @@ bool ContextImpl::may_wait_for(const detail::FutureState& state) const {
 void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) {
   const std::size_t first = rank_or_all == all ? 0 : rank_or_all;
   const std::size_t last = rank_or_all == all ? state.points() : rank_or_all + 1;
-  // Waiting for the node, not for the point: a point that is settled may not have been counted yet, and
-  // then the whole is not ready.
+  // For the node too, not for the point alone: a point that is settled may not have been counted yet, and
+  // then the whole is not ready. What is replayed has no node; its number names it in reports.
   for (std::size_t rank = first; rank < last; ++rank) {
     const exec::NodeRef producer = state.producer(rank);
     runtime_.executor().wait(
-        scope_, [&] { return exec::is_complete(producer); }, producer, nullptr);
+        scope_, [&] { return exec::is_complete(producer) && state.ready(rank); }, producer,
+        nullptr);
   }
-  // What was replayed has no node to wait for.
   const auto is_ready = [&] { return rank_or_all == all ? state.ready() : state.ready(first); };
   if (!is_ready()) runtime_.executor().wait(scope_, is_ready, {}, nullptr);
   forget_failures();

@@ -166,28 +166,34 @@ TEST_P(ReplaysOnBoth, AChainIsLeftAndEnteredAtEveryPosition) {
   });
 }
 
-TEST_P(ReplaysOnBoth, ADeadlockNamesTheOperation) {
+TEST_P(ReplaysOnBoth, ADeadlockNamesTheChain) {
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);
     {
       Replays replays(*executor_, scope, *chains_);
       const NodeRef held = hold(scope);
-      Replay& replay = replays.begin(false);
       const Edge edge{held};
-      replays.await(replay, 0, {&edge, 1});
-      replays.issue(replay, 2);
-      try {
-        wait_for(scope, replays.ref(replay, 0));
-        ADD_FAILURE() << "the wait returned";
-      } catch (const Deadlock& error) {
-        EXPECT_EQ(std::string(error.what()),
-                  "deadlock: the program waits for task 'advance' launched at " +
-                      to_string(info_.where) + ", which is replayed and not done");
+      Replay* replay = &replays.begin(false);
+      replays.await(*replay, 0, {&edge, 1});
+      replays.issue(*replay, 2);
+      const std::string advance = "task 'advance' launched at " + to_string(info_.where);
+      std::string text = "deadlock: the program waits for " + advance;
+      for (int i = 0; i < 3; ++i) {
+        try {
+          wait_for(scope, replays.ref(*replay, 0));
+          ADD_FAILURE() << "the wait returned";
+        } catch (const Deadlock& error) {
+          EXPECT_EQ(error.what(), text + ", which waits for the inline access 'mesh.x' opened at " +
+                                      to_string(held_info_.where) + ", which is still open");
+        }
+        text += ", which waits for " + advance;
+        replay = &replays.begin(true);
+        replays.issue(*replay, 2);
       }
-      replays.leave(replay);
+      replays.leave(*replay);
       executor_->complete_manual(*held.node);
       scope.drain(nullptr);
-      EXPECT_EQ(ran_[0], 1U);
+      EXPECT_EQ(ran_[0], 4U);
     }
   });
 }
