@@ -24,10 +24,11 @@ struct Counters {
   std::uint64_t regions_alive = 0, instances_alive = 0, nodes_alive = 0, futures_alive = 0;
   std::uint64_t evictions = 0;
   // Traces: recordings made, rounds of recordings joined into one, whole replays of recordings, replays left
-  // before their end, tasks replayed; how often no recording fitted where the data was, and how often the
-  // analysis took over from replays.
+  // before their end, tasks replayed; how often no recording fitted where the data was, how often the
+  // analysis took over from replays, and how many recorded edges nobody has looked at whether others imply
+  // them, because that would have taken too long: they stay, which does no harm.
   std::uint64_t recordings = 0, rounds = 0, replays = 0, early_exits = 0, replayed_tasks = 0;
-  std::uint64_t preconditions_failed = 0, catch_ups = 0;
+  std::uint64_t preconditions_failed = 0, catch_ups = 0, unexamined_edges = 0;
 };
 
 /// Processors, memories and workers for programs. May be made several times in a process, one after the

@@ -426,7 +426,11 @@ bool ReplayedTrace::is_plain(Index index) const {
 void ReplayedTrace::compile(bool optimise) {
   trace::RecordedEdges edges{recording_->edges, recording_->carried};
   const auto count = static_cast<std::uint32_t>(operands_.size());
-  if (optimise) edges = trace::optimise(count, std::move(edges)).edges;
+  if (optimise) {
+    trace::OptimisedEdges optimised = trace::optimise(count, std::move(edges));
+    edges = std::move(optimised.edges);
+    unexamined_edges_ = optimised.unexamined;
+  }
   std::vector<exec::Template::Operation> operations;
   operations.reserve(count);
   for (Index i = 0; i < count; ++i) operations.push_back(describe(i));

@@ -63,6 +63,8 @@ class ReplayedTrace {
   [[nodiscard]] const trace::Outcome& outcome();
   [[nodiscard]] exec::Replays& replays() { return *replays_; }
   [[nodiscard]] std::size_t bytes() const;
+  /// How many edges the optimiser's budget left unexamined.
+  [[nodiscard]] std::size_t unexamined_edges() const { return unexamined_edges_; }
   /// What the first operations come to, for the statistics.
   [[nodiscard]] analysis::AnalysisCounters counts(trace::Index operations) const;
   [[nodiscard]] const analysis::AnalysisCounters& counts() const { return counts_; }
@@ -158,6 +160,7 @@ class ReplayedTrace {
   std::unique_ptr<std::byte[]> shared_payloads_;
   bool pinned_ = false;
   std::size_t records_ = 0, folds_ = 0, reductions_ = 0, payload_bytes_ = 0;
+  std::size_t unexamined_edges_ = 0;
   std::unique_ptr<const exec::Template> template_;
   std::unique_ptr<exec::Replays> replays_;
   std::vector<std::unique_ptr<ReplayValues>> values_;

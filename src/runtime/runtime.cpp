@@ -111,6 +111,7 @@ Counters RuntimeImpl::counters() const {
   counters.replayed_tasks = now.traces.replayed_tasks;
   counters.preconditions_failed = now.traces.preconditions_failed;
   counters.catch_ups = now.traces.catch_ups;
+  counters.unexamined_edges = now.traces.unexamined_edges;
   if (program_ != nullptr) {
     counters.regions_alive = program_->regions_alive();
     counters.instances_alive = program_->instances_alive();

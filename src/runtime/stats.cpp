@@ -89,6 +89,7 @@ void add_traces(Table& table, const Statistics& s) {
   table.row("tasks replayed", fmt::format("{:.1f} %", 100 * replayed_share(s)));
   table.row("preconditions failed", grouped(s.counters.preconditions_failed));
   table.row("state caught up", grouped(s.counters.catch_ups));
+  table.row("edges left unexamined", grouped(s.counters.unexamined_edges));
 }
 
 void add_alive(Table& table, const Statistics& s) {
@@ -148,6 +149,7 @@ std::string to_json(const Statistics& s) {
                {"replayed_share", replayed_share(s)},
                {"preconditions_failed", s.counters.preconditions_failed},
                {"catch_ups", s.counters.catch_ups},
+               {"unexamined_edges", s.counters.unexamined_edges},
                {"recording_bytes", s.recording_bytes},
                {"analysis_ns", s.analysis_ns},
                {"analysis_ns_per_task", per_task(s)},

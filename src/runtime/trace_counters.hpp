@@ -13,8 +13,10 @@ struct TraceCounters {
   std::uint64_t early_exits = 0;  ///< replays left before their end
   std::uint64_t replayed_tasks = 0;
   std::uint64_t preconditions_failed =
-      0;                         ///< a recording had the right call, but not the right data
-  std::uint64_t catch_ups = 0;   ///< the analysis' state brought forward
+      0;                        ///< a recording had the right call, but not the right data
+  std::uint64_t catch_ups = 0;  ///< the analysis' state brought forward
+  std::uint64_t unexamined_edges =
+      0;                         ///< of recordings: others may imply them (trace/optimiser.hpp)
   std::uint64_t most_bytes = 0;  ///< that recordings took; of several contexts, the most of one
 
   TraceCounters& operator+=(const TraceCounters& other) {
@@ -25,6 +27,7 @@ struct TraceCounters {
     replayed_tasks += other.replayed_tasks;
     preconditions_failed += other.preconditions_failed;
     catch_ups += other.catch_ups;
+    unexamined_edges += other.unexamined_edges;
     most_bytes = std::max(most_bytes, other.most_bytes);
     return *this;
   }

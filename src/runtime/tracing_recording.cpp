@@ -61,6 +61,7 @@ void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
     file->append(text.str());
   }
   ++counters_.recordings;
+  counters_.unexamined_edges += segment->trace->unexamined_edges();
   if (Explanation* explanation = context_.runtime_.explanation())
     explanation->recorded(open_, ended_by);
   all_.push_back(segment.get());

@@ -66,7 +66,10 @@ Tracing::Round* Tracing::round_of(std::span<const Part> parts) {
   } else {
     if (rounds_.size() >= kMostRounds && !drop_oldest_round()) return nullptr;
     rounds_.push_back(join(parts));
-    if (rounds_.back()->trace != nullptr) ++counters_.rounds;
+    if (const ReplayedTrace* joined = rounds_.back()->trace.get()) {
+      ++counters_.rounds;
+      counters_.unexamined_edges += joined->unexamined_edges();
+    }
   }
   return rounds_.back().get();
 }

@@ -11,6 +11,7 @@
 
 #include "refrain/refrain.hpp"
 #include "runtime/runtime_impl.hpp"
+#include "support/random.hpp"
 #include "support/settings.hpp"
 
 namespace refrain::test {
@@ -446,6 +447,36 @@ TEST(TraceRecordings, BecomeFewerWhereTheyAreOfNoUse) {
   });
   EXPECT_LE(runtime.counters().recordings, 20u);
   EXPECT_EQ(runtime.counters().replays, 0u);
+}
+
+// Each task writes one piece and reads three, at random: far and wide.
+TEST(TraceRecordings, CountTheEdgesThatTheOptimiserLeftUnexamined) {
+  const Task mix{"mix", [](ReadWrite<double>, Read<double>, Read<double>, Read<double>) {}};
+  const auto unexamined = [&](int pieces, int tasks) {
+    Options options;
+    options.workers = 0;
+    Runtime runtime(options);
+    runtime.run([&](Context& ctx) {
+      const Trace step{"step"};
+      const auto cells = ctx.region(Rect1{0, pieces - 1}, state);
+      const auto owned = ctx.blocks(cells, pieces);
+      for (int t = 0; t < 4; ++t)
+        ctx.trace(step, [&] {
+          Random random(1);
+          for (int i = 0; i < tasks; ++i) {
+            const int first = random.below(pieces);
+            const auto piece = [&](int number) { return owned((first + number) % pieces)[state]; };
+            ctx.launch(mix, piece(0), piece(1 + random.below(pieces / 4)),
+                       piece(pieces / 4 + 1 + random.below(pieces / 4)),
+                       piece(pieces / 2 + 1 + random.below(pieces / 4)));
+          }
+        });
+    });
+    EXPECT_GE(runtime.counters().replays, 1u);
+    return runtime.counters().unexamined_edges;
+  };
+  EXPECT_EQ(unexamined(64, 1000), 0u);
+  EXPECT_GT(unexamined(4096, 12000), 0u);
 }
 
 // Rounds that wait for an access that the program holds open are in flight up to the window, as launches are.

@@ -183,18 +183,20 @@ TEST_F(Reports, StatisticsOfTraces) {
   s.counters.replayed_tasks = 300;
   s.counters.preconditions_failed = 6;
   s.counters.catch_ups = 7;
+  s.counters.unexamined_edges = 8;
   s.recording_bytes = 8 << 10;
   const std::string text = to_text(s);
   for (const char* row :
-       {"traces recorded             2  8KiB at most in one context\n",
-        "rounds joined               3\n", "traces replayed         1'234  5 more in part\n",
-        "tasks replayed         75.0 %\n", "preconditions failed        6\n",
-        "state caught up             7\n"})
+       {"traces recorded              2  8KiB at most in one context\n",
+        "rounds joined                3\n", "traces replayed          1'234  5 more in part\n",
+        "tasks replayed          75.0 %\n", "preconditions failed         6\n",
+        "state caught up              7\n", "edges left unexamined        8\n"})
     EXPECT_NE(text.find(row), std::string::npos) << row << "in\n" << text;
   const std::string json = to_json(s);
   const JsonFile file(json, "stats");
   EXPECT_NEAR(file.root().at("replayed_share").as_number(), 0.75, 1e-9);
   EXPECT_EQ(file.root().at("recording_bytes").as_integer(0, 1 << 20), 8 << 10);
+  EXPECT_EQ(file.root().at("unexamined_edges").as_integer(0, 9), 8);
   s.counters.tasks = 0;  // a trace of copies alone
   EXPECT_NE(to_text(s).find(" 0.0 %\n"), std::string::npos) << to_text(s);
 }
