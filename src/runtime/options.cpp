@@ -59,6 +59,11 @@ bool take_text(std::string& into, std::string_view text) {
   return !text.empty();
 }
 
+/// What names are made of by adding to it.
+bool take_prefix(std::string& into, std::string_view text) {
+  return take_text(into, text) && !text.ends_with('/');
+}
+
 bool take_size(std::size_t& into, std::string_view text) {
   const auto size = parse_size(text);
   if (size) into = *size;
@@ -114,9 +119,9 @@ constexpr Flag flags[] = {
     {"graph-calculus", Value::required, "FILE", "a file to write",
      "write what is recorded of traces, in graph calculus",
      [](Options& o, std::string_view v) { return take_text(o.graph_calculus, v); }},
-    {"explain", Value::required, "PREFIX", "a prefix of files to write",
+    {"explain", Value::required, "PREFIX", "a prefix of files to write, not ending in '/'",
      "write to PREFIX.txt and PREFIX.json what was replayed, what was analysed and why",
-     [](Options& o, std::string_view v) { return take_text(o.explain, v); }},
+     [](Options& o, std::string_view v) { return take_prefix(o.explain, v); }},
     {"tracing", Value::optional, "[=on|off]", "on or off", "record and replay traces (on)",
      [](Options& o, std::string_view v) { return take_switch(o.tracing, v); }},
     {"trace-optimize", Value::optional, "[=on|off]", "on or off",

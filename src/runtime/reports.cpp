@@ -30,6 +30,14 @@ void check_writable(const char* flag, const std::string& path) {
                 "': " + std::generic_category().message(errno));
 }
 
+/// What `path`.txt and the like are to be called: as .txt in a folder they would be missed.
+void check_prefix(const char* flag, const std::string& path) {
+  if (path.ends_with('/'))
+    throw InputError(std::string("--refrain:") + flag +
+                     ": expected a prefix of files to write, not ending in '/', found '" + path +
+                     "'");
+}
+
 }  // namespace
 
 Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::now_ns()) {
@@ -51,6 +59,7 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     runtime.set_recordings_file(recordings_.get());
   }
   if (!options.explain.empty()) {
+    check_prefix("explain", options.explain);
     check_writable("explain", options.explain + ".txt");
     check_writable("explain", options.explain + ".json");
     explanation_ = std::make_unique<Explanation>(graph_.get(), listener_.get());

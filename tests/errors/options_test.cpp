@@ -47,6 +47,13 @@ TEST(FlagErrors, BadValue) {
             "argv: --refrain:help: expected no value, found 'yes'");
   EXPECT_EQ(message_of({"--refrain:timeline", ""}),
             "argv: --refrain:timeline: expected a file to write, found ''");
+  EXPECT_EQ(
+      message_of({"--refrain:explain", "/tmp/"}),
+      "argv: --refrain:explain: expected a prefix of files to write, not ending in '/', found "
+      "'/tmp/'");
+  EXPECT_EQ(
+      message_of({"--refrain:explain="}),
+      "argv: --refrain:explain: expected a prefix of files to write, not ending in '/', found ''");
 }
 
 TEST(FlagErrors, MissingValue) {

@@ -57,6 +57,25 @@ TEST(ReportErrors, AnExplanationThatCannotBeWritten) {
       Error);
 }
 
+// Also where it was not a flag.
+TEST(ReportErrors, AnExplanationInNoFile) {
+  for (const char* prefix : {"/tmp/", "why/"}) {
+    Options options = small_machine();
+    options.explain = prefix;
+    EXPECT_THROW(
+        {
+          try {
+            const Runtime runtime(options);
+          } catch (const InputError& error) {
+            expect_words(error.what(), {"--refrain:explain", "expected a prefix of files to write",
+                                        "not ending in '/'", "'" + std::string(prefix) + "'"});
+            throw;
+          }
+        },
+        InputError);
+  }
+}
+
 Options full_disk() {
   Options options = small_machine();
   options.graph = "/dev/full";
