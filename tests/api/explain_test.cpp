@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "refrain/refrain.hpp"
@@ -58,6 +60,24 @@ TEST_P(Explain, ALoop) {
             40 + 9);
   EXPECT_EQ(number(told.task("add_one"), "mapper_asked"), 5);
   EXPECT_EQ(number(told.task("scale"), "analysed"), 2);
+}
+
+TEST_P(Explain, NamesThatAreNoUtf8) {
+  const Task strange{"caf\xe9\x01", [](ReadWrite<double>) {}};
+  const ScratchFile timeline("timeline.json");
+  Options chosen = options();
+  chosen.timeline = timeline.path();
+  const Explained told(chosen, [&](Context& ctx) {
+    const Trace step{"\xff\n"};
+    const auto cells = ctx.region(Rect1{0, 7}, state);
+    for (int t = 0; t < 3; ++t) ctx.trace(step, [&] { ctx.launch(strange, cells[state]); });
+  });
+  EXPECT_GE(number(told.task("caf\xef\xbf\xbd\x01"), "mapper_asked"), 1);
+  EXPECT_EQ(told.trace().at("name").as_string(), "\xef\xbf\xbd\n");
+  using Json = nlohmann::json;
+  const Json events = Json::parse(timeline.text()).at("traceEvents");  // throws what is no JSON
+  EXPECT_TRUE(std::ranges::any_of(
+      events, [](const Json& event) { return event.at("name") == "caf\xef\xbf\xbd\x01"; }));
 }
 
 TEST_P(Explain, WhatIsWaitedFor) {

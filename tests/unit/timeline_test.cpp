@@ -7,7 +7,6 @@
 #include <sstream>
 #include <thread>
 
-#include "base/json_text.hpp"
 #include "base/json_tree.hpp"
 #include "profile/clock.hpp"
 #include "profile/lanes.hpp"
@@ -171,14 +170,6 @@ TEST(Lanes, EventsOfALaneNest) {
   }
   EXPECT_EQ(assign_lanes(std::vector<Interval>{{0, 10}, {0, 5}, {5, 10}, {10, 12}}),
             (std::vector<int>{0, 0, 0, 0}));
-}
-
-TEST(JsonText, IsReadBack) {
-  const std::string text = "a \"quoted\" \\ path\n\t\x01 and \xc3\xa9";
-  std::string out;
-  append_json_string(out, text);
-  const JsonFile file(out, "text");
-  EXPECT_EQ(file.root().as_string(), text);
 }
 
 }  // namespace
