@@ -277,7 +277,8 @@ class Context : private detail::Launcher {
   /// although the same calls, in the same order, were made between them before, since this was said and in
   /// this context. The text says which, and why they could not be replayed. Calls are the same when they
   /// have the same task or kind, source line, mapping, fields, and regions by number: also of a region
-  /// that is made anew in each round.
+  /// that is made anew in each round. Calls without an operation that could be replayed, as fills are until
+  /// somebody reads what they fill, are not missed.
   ///
   /// A sequence is recorded when it is made for the first time. Data that is elsewhere the second time
   /// (a fill was pending, values came to where they are used, another part was cut) is forgiven then,

@@ -29,6 +29,8 @@ class Occurrence {
   bool watched = false;        ///< somebody wants to know why calls are not replayed
   bool replayed = false;       ///< calls were
   std::uint64_t analysed = 0;  ///< calls
+  std::uint64_t vacuous =
+      0;  ///< of these: recorded, but they had no operation that could be replayed
   CallSequence sequence;
   std::vector<Reason> reasons;  ///< each once
   /// Where another call was recorded, and this one was the same but for the objects that it names.
@@ -50,6 +52,8 @@ class Occurrence {
   /// The reason that was added last.
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] bool whole() const { return analysed == 0; }
+  /// Whether all operations were replayed, if there were any.
+  [[nodiscard]] bool as_required() const { return analysed == vacuous; }
   [[nodiscard]] bool empty() const { return analysed == 0 && !replayed; }
   /// Whether there may be no reason any more when the same calls are made again.
   [[nodiscard]] bool may_settle() const {

@@ -15,19 +15,20 @@ void RequiredReplays::judge(const Trace& trace, const Occurrence& occurrence,
   Required& required = traces_.at(trace.id());
   if (required.settled.size() >= kMost) required.settled.clear();
   const auto [at, first] =
-      required.settled.try_emplace(occurrence.sequence.hash, occurrence.whole());
-  if (first || occurrence.whole()) {
-    at->second = occurrence.whole();
+      required.settled.try_emplace(occurrence.sequence.hash, occurrence.as_required());
+  if (first || occurrence.as_required()) {
+    at->second = occurrence.as_required();
     return;
   }
   const bool excused = !at->second && occurrence.may_settle();
   at->second = true;
   if (excused) return;
+  const std::uint64_t analysed = occurrence.analysed - occurrence.vacuous;
   std::string text = "end_trace('" + trace.name() + "') at " + to_string(ended) +
                      ": the trace, begun at " + to_string(begun) +
                      ", was not replayed as require_replay at " + to_string(required.where) +
-                     " asks; " + std::to_string(occurrence.analysed) +
-                     (occurrence.analysed == 1 ? " call was" : " calls were") + " analysed";
+                     " asks; " + std::to_string(analysed) +
+                     (analysed == 1 ? " call was" : " calls were") + " analysed";
   for (const Reason& reason : occurrence.reasons) text += "; " + reason.text;
   throw UsageError(text);
 }

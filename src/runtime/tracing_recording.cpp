@@ -35,7 +35,9 @@ void Tracing::finish_recording(const char* ended_by) {
     fork_->lose({std::string("a recording was given up: ") + recorder->fault()}, false);
     fork_ = nullptr;  // what follows would not follow what is recorded
   } else if (recorder->operations() == 0) {
-    fork_->lost = {std::string("there was no operation to record: ") + ended_by};
+    // The next time as well: but who requires replays misses none.
+    occurrence_.vacuous += calls_.size();
+    fork_->lost = {std::string("there was no operation to record: ") + ended_by, true};
   } else {
     keep_recording(*recorder, ended_by);
   }

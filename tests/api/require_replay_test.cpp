@@ -202,6 +202,68 @@ TEST_P(RequiredReplays, SayThatStorageWasGivenUp) {
   EXPECT_GT(runtime.counters().evictions, 0u);
 }
 
+// Fills alone are done when somebody reads: there is nothing to replay.
+TEST_P(RequiredReplays, HoldWhereThereIsNoOperation) {
+  run([](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 7}, state, flux);
+    const auto none = ctx.blocks(cells, 2);
+    const Told fills = told_by(
+        ctx, 6, [](int) {},
+        [&](int t) {
+          ctx.fill(cells, state, double(t));
+          ctx.fill(cells, flux, 1.0);
+        });
+    EXPECT_EQ(fills.round, -1) << fills.text;
+    EXPECT_EQ(ctx.access<Read>(cells[state])[3], 5);
+    const Told nothing = told_by(
+        ctx, 4, [](int) {}, [](int) {});
+    EXPECT_EQ(nothing.round, -1) << nothing.text;
+    const Told no_points = told_by(
+        ctx, 4, [](int) {}, [&](int) { ctx.launch(add_one, 0, none[state]); });
+    EXPECT_EQ(no_points.round, -1) << no_points.text;
+  });
+}
+
+// After what is replayed, and behind a cut.
+TEST_P(RequiredReplays, HoldWhereFillsComeLast) {
+  Options shorter = options();
+  shorter.trace_length = 2;
+  Runtime runtime(shorter);
+  runtime.run([](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 7}, state, flux);
+    const Told told = told_by(
+        ctx, 6, [](int) {},
+        [&](int) {
+          ctx.launch(add_one, cells[state]);
+          ctx.launch(add_one, cells[state]);
+          ctx.fill(cells, flux, 1.0);
+        });
+    EXPECT_EQ(told.round, -1) << told.text;
+  });
+  EXPECT_GE(runtime.counters().replays, 3u);
+}
+
+// What could be replayed is missed as before, and counted alone.
+TEST_P(RequiredReplays, SayWhatIsMissedBesideFills) {
+  Options shorter = options();
+  shorter.trace_length = 1;
+  Runtime runtime(shorter);
+  auto mapper = std::make_unique<Forgetful>();
+  Forgetful& forgetful = *mapper;
+  runtime.set_mapper(std::move(mapper));
+  runtime.run([&](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 7}, state, flux);
+    const Told told = told_by(
+        ctx, 5, [&](int) { forgetful.forget(); },
+        [&](int) {
+          ctx.launch(add_one, cells[state]);
+          ctx.fill(cells, flux, 1.0);
+        });
+    EXPECT_EQ(told.round, 1);
+    expect_words(told.text, {"1 call was analysed", "has forgotten"});
+  });
+}
+
 TEST_P(RequiredReplays, AreNotAskedOfWhatIsNotTraced) {
   Options off = options();
   off.tracing = false;
