@@ -253,7 +253,10 @@ class Context : private detail::Launcher {
   void fence(Where where = Where::current());
 
   // --- traces -------------------------------------------------------------------------------------
-  // Marks around calls that repeat (trace.hpp). They do not nest, and change no result.
+  // Marks around calls that repeat (trace.hpp). They do not nest, and change no result. A trace ends in the
+  // context in which it was begun: one that is open when the program or the task's body returns is a
+  // UsageError, told when everything else is done. What the program or the body throws is told instead, and so
+  // is a task that has failed.
 
   void begin_trace(const Trace& trace, Where where = Where::current());
   void end_trace(const Trace& trace, Where where = Where::current());

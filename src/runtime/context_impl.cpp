@@ -83,6 +83,7 @@ void ContextImpl::end_attachments() {
 }
 
 void ContextImpl::finish() {
+  const std::string left_open = tracing_ != nullptr ? tracing_->left_open() : std::string();
   if (tracing_ != nullptr) tracing_->close();
   while (!accesses_.empty()) end_access(accesses_.back()->ticket);
   end_attachments();
@@ -92,6 +93,7 @@ void ContextImpl::finish() {
   if (!failure) failure = poison_at_home();
   end_regions();
   if (failure) failure->rethrow();
+  if (!left_open.empty()) throw UsageError(left_open);
 }
 
 void ContextImpl::abandon() noexcept {

@@ -119,7 +119,7 @@ class ContextImpl final : public detail::Waiter {
 
   // --- the end ---
   /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
-  /// failure that nobody has seen.
+  /// failure that nobody has seen; without one, UsageError when a trace is left open.
   void finish();
   /// The same after an error: throws nothing.
   void abandon() noexcept;

@@ -71,6 +71,13 @@ void Tracing::leave_trace(const Trace& trace) {
   if (open_ == trace.id()) close_trace();
 }
 
+std::string Tracing::left_open() const {
+  if (open_ == 0) return {};
+  return mark("begin_trace", open_name_, opened_at_) + ": the trace is still open at the end of " +
+         (context_.parent_ == nullptr ? "the program" : context_.task_name_) +
+         "; end_trace is missing, or call trace(), which ends what it begins";
+}
+
 void Tracing::require_replay(const Trace& trace, std::source_location where) {
   if (open_ == trace.id())
     throw UsageError(mark("require_replay", trace.name(), where) + ": the trace, begun at " +

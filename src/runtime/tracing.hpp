@@ -61,6 +61,8 @@ class Tracing {
   void end(const Trace& trace, std::source_location where);
   /// The same on the way of an exception: silent.
   void leave_trace(const Trace& trace);
+  /// What the program is told when its context ends now: a trace is open. Empty: none is.
+  [[nodiscard]] std::string left_open() const;
   /// Context::require_replay.
   void require_replay(const Trace& trace, std::source_location where);
   /// The context ends, or its body has thrown: no trace is open any more, and the state is up to date.

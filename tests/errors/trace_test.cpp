@@ -47,7 +47,7 @@ TEST(TraceErrors, EndedAfterTheContextThatHasBegunIt) {
   Runtime runtime(small_machine());
   runtime.run([&](Context& ctx) {
     ctx.launch(beginner);
-    ctx.fence();
+    EXPECT_THROW(ctx.fence(), TaskFailed);
     const auto expect_told = [&](const char* what) {
       try {
         next_line_fails();
@@ -149,8 +149,34 @@ TEST(TraceErrors, EndedInASiblingThatHasNotBegunIt) {
   expect_usable(runtime);
 }
 
-// The trace ends with the context: what was recorded until then is recorded.
-TEST(TraceErrors, LeftOpenAtTheEndOfABodyIsNone) {
+// All else is done before that is told.
+TEST(TraceErrors, LeftOpenAtTheEndOfTheProgram) {
+  static constexpr Field<double> value{"value"};
+  const Task add_one{"add_one", [](ReadWrite<double> x) {
+                       for (auto p : x.domain()) x[p] += 1;
+                     }};
+  for (const bool tracing : {true, false}) {
+    Options options = small_machine();
+    options.tracing = tracing;
+    double memory[4] = {0, 0, 0, 0};
+    expect_error<UsageError>(
+        options,
+        {"begin_trace('step') at", "@", "still open at the end of the program", "end_trace"},
+        [&](Context& ctx) {
+          const Trace step{"step"};
+          const auto cells = ctx.region(Rect1{0, 3}, value);
+          ctx.attach(cells, value, memory);
+          for (int t = 0; t < 3; ++t) ctx.trace(step, [&] { ctx.launch(add_one, cells[value]); });
+          next_line_fails();
+          ctx.begin_trace(step);
+          ctx.launch(add_one, cells[value]);
+        });
+    EXPECT_EQ(memory[2], 4);
+  }
+}
+
+// As if the body had thrown.
+TEST(TraceErrors, LeftOpenAtTheEndOfABody) {
   static constexpr Field<double> value{"value"};
   const Task add_one{"add_one", [](ReadWrite<double> x) {
                        for (auto p : x.domain()) x[p] += 1;
@@ -159,20 +185,32 @@ TEST(TraceErrors, LeftOpenAtTheEndOfABodyIsNone) {
   const Task leaver{"leaver", [&](Context& ctx, ReadWrite<double> x) {
                       for (int t = 0; t < 4; ++t)
                         ctx.trace(own, [&] { ctx.launch(add_one, x.region()[value]); });
+                      next_line_fails();
                       ctx.begin_trace(step);
                       ctx.launch(add_one, x.region()[value]);
                     }};
-  Runtime runtime(small_machine());
-  runtime.run([&](Context& ctx) {
-    const auto cells = ctx.region(Rect1{0, 3}, value);
-    for (int t = 0; t < 3; ++t) ctx.launch(leaver, cells[value]);
-    EXPECT_EQ(ctx.access<Read>(cells[value])[2], 15);
+  expect_error<TaskFailed>(small_machine(),
+                           {"task 'leaver' launched at", "begin_trace('step') at", "@",
+                            "still open at the end of task 'leaver' launched at"},
+                           [&](Context& ctx) {
+                             const auto cells = ctx.region(Rect1{0, 3}, value);
+                             ctx.launch(leaver, cells[value]);
+                             ctx.fence();
+                           });
+}
+
+// What has gone wrong before is told instead.
+TEST(TraceErrors, AFailureOrAnExceptionWinsOverATraceLeftOpen) {
+  const Trace step{"step"};
+  const Task throws{"throws", [] { throw std::runtime_error("before the end"); }};
+  expect_error<TaskFailed>(small_machine(), {"'throws'", "before the end"}, [&](Context& ctx) {
     ctx.begin_trace(step);
-    ctx.launch(add_one, cells[value]);
+    ctx.launch(throws);
   });
-  EXPECT_GE(runtime.counters().recordings, 7u);
-  EXPECT_GE(runtime.counters().replays, 6u);
-  expect_usable(runtime);
+  expect_error<std::logic_error>(small_machine(), {"mine"}, [&](Context& ctx) {
+    ctx.begin_trace(step);
+    throw std::logic_error("mine");
+  });
 }
 
 // The context of a body that throws in the middle of a trace, recorded or replayed, ends in order.
