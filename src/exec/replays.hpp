@@ -77,10 +77,13 @@ class Replays {
 
   /// Whether all that was issued is done.
   bool idle();
-  /// For the scope: with nothing in flight and no chain open, it need not ask until the next `begin`.
-  bool detached_at_rest() {
-    attached_ = !in_flight_.empty();
-    return !attached_;
+  /// Whether, as of the last look, nothing is in flight and no chain is open: then the scope need not ask until
+  /// the next `begin`, and lets go of it (`detached`).
+  [[nodiscard]] bool at_rest() const { return in_flight_.empty(); }
+  /// The scope has let go of it; `begin` attaches it again.
+  void detached() {
+    REFRAIN_ASSERT(at_rest(), "replays stay attached to their scope while any are in flight");
+    attached_ = false;
   }
   /// From the oldest replay of which not all is done to the present one, in that order.
   std::span<Replay* const> in_flight();

@@ -81,7 +81,9 @@ bool Scope::replays_idle() {
   bool idle = true;
   std::erase_if(replays_, [&idle](Replays* replays) {
     idle = replays->idle() && idle;
-    return replays->detached_at_rest();
+    if (!replays->at_rest()) return false;
+    replays->detached();
+    return true;
   });
   return idle;
 }

@@ -166,6 +166,29 @@ TEST_P(ReplaysOnBoth, AChainIsLeftAndEnteredAtEveryPosition) {
   });
 }
 
+TEST_P(ReplaysOnBoth, TheScopeLetsGoOfThoseAtRest) {
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    {
+      Replays replays(*executor_, scope, *chains_);
+      EXPECT_TRUE(scope.replays().empty());
+      for (int i = 0; i < 2; ++i) {
+        Replay& replay = replays.begin(false);
+        replays.issue(replay, 2);
+        scope.drain(nullptr);
+        EXPECT_FALSE(replays.at_rest());  // the chain is open
+        EXPECT_EQ(scope.replays().size(), 1U);
+        replays.leave(replay);
+        EXPECT_TRUE(replays.idle());
+        EXPECT_TRUE(replays.at_rest());
+        EXPECT_EQ(scope.replays().size(), 1U);  // asking changes nothing
+        scope.drain(nullptr);
+        EXPECT_TRUE(scope.replays().empty());
+      }
+    }
+  });
+}
+
 TEST_P(ReplaysOnBoth, ADeadlockNamesTheChain) {
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);
