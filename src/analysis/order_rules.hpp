@@ -1,6 +1,9 @@
 #pragma once
 // What an operation comes after, given how an instance stands at a piece: the order of the naive analysis
-// within one instance. Used by the analysis on its state, and by tracing on what it knows of it.
+// within one instance. Used by the analysis on its state; by tracing on the same state, where a replay enters
+// it or is brought into it (trace/bring_forward.cpp), and on uses that name recorded operations, where
+// recordings are joined (trace/join.cpp). What one replay leaves for the next is said in effects, not uses:
+// trace/outcome.cpp follows the same rules there, and changes with this file.
 
 #include <utility>
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/order_rules.hpp"
+#include "analysis/state_log.hpp"
 
 namespace refrain::trace {
 
