@@ -120,6 +120,7 @@ void Replays::end_slot(Replay& slot) {
 Replay& Replays::begin(bool carried) {
   REFRAIN_ASSERT(carried ? present_ != nullptr && issued_ == template_.size() : present_ == nullptr,
                  "a replay follows a complete one, or enters anew when the chain before was left");
+  REFRAIN_ASSERT(early_count_ == 0, "what was parked early has been issued, or left");
   const bool reserved = carried && present_->after != nullptr;
   const std::size_t wanted = (reserved ? 0 : 1) + (template_.has_carried() ? 1 : 0);
   const bool in_order = can_run_in_order(carried);
@@ -143,12 +144,15 @@ Replay& Replays::begin(bool carried) {
   replay.aside->in_order = in_order;
   anew_ = !in_order && !lowered;
   if (anew_) set_counts(replay, true);
-  if (in_order && lowered) set_counts(replay, false);
+  if (in_order && lowered) {  // by what is complete: as if it had not been
+    set_counts(replay, false);
+    replay.watermark.reset();
+  }
   in_flight_.push_back(&replay);
   present_ = &replay;
   if (!std::exchange(attached_, true)) scope_.attach(*this);
   unrelieved_ += issued_ - counted_;
-  issued_ = counted_ = next_source_ = next_heavy_ = done_ = 0;
+  issued_ = counted_ = next_early_ = next_source_ = next_heavy_ = done_ = 0;
   see_what_is_simple();
   return replay;
 }
@@ -186,7 +190,7 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   const std::uint32_t from = issued_;
   if (next_heavy_ != template_.heavy().size()) make_heavy(replay, count);
   issued_ = count;
-  const std::uint32_t parked = advance(replay, count);
+  const std::uint32_t parked = take_parked(replay, advance(replay, count), count);
   const std::span<const std::uint32_t> sources = take_sources(count);
   if (parked != 0 || anew_ || !sources.empty()) {
     executor_.release_replay(replay, {from, count, parked, sources, anew_});
@@ -199,7 +203,43 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
 }
 
 void Replays::release_parked(Replay& replay, std::uint32_t first) {
-  executor_.release_replay(replay, {issued_, issued_, first, {}, false});
+  const std::uint32_t parked = take_parked(replay, first, issued_);
+  if (parked != 0) executor_.release_replay(replay, {issued_, issued_, parked, {}, false});
+}
+
+/// Of the nodes that were parked, `first` and those it leads to and what was early before, the ones before `to`, in
+/// the same form. The others are kept here: each is looked at twice, however many there are.
+std::uint32_t Replays::take_parked(Replay& replay, std::uint32_t first, std::uint32_t to) {
+  LiveNode* const live = replay.live();
+  std::uint32_t taken = 0;
+  const auto take = [&](std::uint32_t index) {
+    live[index].next_parked = taken;
+    taken = index + 1;
+  };
+  while (first != 0) {
+    const std::uint32_t index = first - 1;
+    first = live[index].next_parked;
+    if (index < to) take(index);
+    else keep_early(index);
+  }
+  for (; next_early_ < to && early_count_ != 0; ++next_early_)
+    if (take_early(next_early_)) take(next_early_);
+  next_early_ = to;
+  return taken;
+}
+
+void Replays::keep_early(std::uint32_t index) {
+  if (early_.empty()) early_.resize(template_.size() / 64 + 1);
+  early_[index / 64] |= std::uint64_t{1} << index % 64;
+  ++early_count_;
+}
+
+bool Replays::take_early(std::uint32_t index) {
+  const std::uint64_t bit = std::uint64_t{1} << index % 64;
+  if ((early_[index / 64] & bit) == 0) return false;
+  early_[index / 64] &= ~bit;
+  --early_count_;
+  return true;
 }
 
 void Replays::see_what_is_simple() {
@@ -246,7 +286,7 @@ void Replays::leave_order(Replay& replay) {
   const std::span<const std::uint32_t> heavy = template_.heavy();
   while (next_heavy_ < heavy.size() && heavy[next_heavy_] < issued_) ++next_heavy_;
   set_counts(replay, true);
-  replay.watermark.advance(issued_, false);  // what was parked has a guard again
+  replay.watermark.advance(issued_, false);
   executor_.complete_in_order(replay, issued_);
   see_what_is_simple();
 }
@@ -289,7 +329,7 @@ void Replays::leave(Replay& replay) {
   const std::uint32_t size = template_.size();
   if (issued_ == size) return;
   if (replay.aside->in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
-  const std::uint32_t parked = replay.watermark.advance(issued_, true);
+  const std::uint32_t parked = take_parked(replay, replay.watermark.advance(issued_, true), size);
   executor_.release_replay(replay, {issued_, size, parked, take_sources(size), anew_});
 }
 

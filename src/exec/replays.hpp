@@ -64,7 +64,9 @@ class Replays {
     REFRAIN_ASSERT(&replay == present_ && count >= issued_, "operations are issued in order");
     if (count > simple_until_) return issue_in_full(replay, count);
     issued_ = count;
-    if (const std::uint32_t parked = advance(replay, count)) release_parked(replay, parked);
+    const std::uint32_t parked = advance(replay, count);
+    if (parked != 0 || early_count_ != 0) [[unlikely]]
+      release_parked(replay, parked);
   }
 
   /// Names an issued operation for the ordinary graph: its number is `base` + index.
@@ -130,6 +132,9 @@ class Replays {
   }
   void issue_in_full(Replay& replay, std::uint32_t count);
   void release_parked(Replay& replay, std::uint32_t first);
+  std::uint32_t take_parked(Replay& replay, std::uint32_t first, std::uint32_t to);
+  void keep_early(std::uint32_t index);
+  bool take_early(std::uint32_t index);
   std::span<const std::uint32_t> take_sources(std::uint32_t to);
   void see_what_is_simple();
   bool can_run_in_order(bool carried);
@@ -160,6 +165,11 @@ class Replays {
   /// Up to here issuing is moving the watermark: no operation needs a node, waits for nobody but the owner,
   /// or ends a burst.
   std::uint32_t simple_until_ = 0;
+  /// Operations of the present replay that were parked when something before them was issued, a bit each, all
+  /// clear between replays; and their number.
+  std::vector<std::uint64_t> early_;
+  std::uint32_t early_count_ = 0;
+  std::uint32_t next_early_ = 0;   ///< those before it have been taken
   std::uint32_t next_source_ = 0;  ///< in Template::sources
   std::uint32_t next_heavy_ = 0;   ///< in Template::heavy
   std::uint32_t done_ = 0;         ///< operations before this one are known to be done

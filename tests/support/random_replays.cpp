@@ -232,6 +232,8 @@ class Program {
     while (end < loop.recorded->size() && !loop.splits[end]) ++end;
     while (loop.replays->issued() < end) {
       const std::uint32_t from = loop.replays->issued();
+      // A call may have no operations.
+      if (random_.percent(10)) loop.replays->issue(*loop.present, from);
       std::uint32_t to = from + 1 + static_cast<std::uint32_t>(random_.below(int(end - from)));
       while (to < end && !loop.splits[to]) ++to;
       for (std::uint32_t i = from; i < to; ++i) prepare(loop, i);
