@@ -206,7 +206,8 @@ class Tracing {
   void take_futures(std::span<detail::FutureState* const> futures, trace::Index operation);
   void prepare_fills();
   ReplayValues::Fill value_of(const trace::FillSource& source);
-  void await(trace::Index operation, std::span<const exec::Edge> edges);
+  void await(std::span<const trace::Entry> entries);
+  void await(trace::Index operation, const exec::NodeRef& producer);
   void issue_step();
   [[gnu::noinline]] bool matches(const LaunchRequest& request, ReplayedTrace::Quick& next);
   void log_step();
@@ -265,6 +266,7 @@ class Tracing {
   bool noted_ = false, before_noted_ = false;  ///< their instances' uses are known (make_way)
   std::vector<trace::Entry> awaited_;          ///< that a log will be told of
   std::vector<trace::Entry> standing_;         ///< what every replay of the chain comes after
+  std::vector<exec::Edge> after_;              ///< for `await`
 
   std::unique_ptr<trace::Recorder> recorder_;
   ReplayedTrace::Calls calls_;  ///< that the recorder was told of

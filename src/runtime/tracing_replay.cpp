@@ -1,6 +1,7 @@
 // Tracing: issuing the replays of a segment, and bringing the state up to date when a chain is left.
 
 #include <algorithm>
+#include <iterator>
 
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
@@ -51,28 +52,40 @@ void Tracing::start(Unit& unit, bool carried) {
   replays_ = &trace.replays();
   step_ = 0;
   enter_part(0);
+  const auto matters = [this](const exec::Edge& edge) {
+    // A log is told of every edge.
+    return context_.runtime_.graph_log() != nullptr || !exec::is_complete(edge.from) ||
+           context_.scope_.failure_of(edge.from) != nullptr;
+  };
   if (carried) {
-    for (trace::Entry& entry : standing_) {
-      std::erase_if(entry.after, [this](const exec::Edge& edge) {
-        // A log is told of every edge.
-        return context_.runtime_.graph_log() == nullptr && exec::is_complete(edge.from) &&
-               context_.scope_.failure_of(edge.from) == nullptr;
-      });
-      await(entry.operation, entry.after);
-    }
-    std::erase_if(standing_, [](const trace::Entry& entry) { return entry.after.empty(); });
+    std::erase_if(standing_, [&](const trace::Entry& entry) { return !matters(entry.after); });
+    await(standing_);
   } else {
-    for (const trace::Entry& entry : trace::entries(trace.recording(), false))
-      await(entry.operation, entry.after);
-    standing_ = trace::entries(trace.recording(), true);
+    standing_ = trace::entries(trace.recording(), matters);
+    await(standing_);
+    std::erase_if(standing_, [](const trace::Entry& entry) { return !entry.standing; });
   }
 }
 
-void Tracing::await(Index operation, std::span<const exec::Edge> edges) {
-  if (edges.empty()) return;
-  chain_->trace->replays().await(*replay_, operation, edges);
+/// Each operation with all that it comes after.
+void Tracing::await(std::span<const trace::Entry> entries) {
+  for (auto first = entries.begin(); first != entries.end();) {
+    const auto last = std::find_if(first, entries.end(), [&](const trace::Entry& entry) {
+      return entry.operation != first->operation;
+    });
+    after_.clear();
+    std::ranges::transform(first, last, std::back_inserter(after_), &trace::Entry::after);
+    chain_->trace->replays().await(*replay_, first->operation, after_);
+    first = last;
+  }
   if (context_.runtime_.graph_log() != nullptr)
-    awaited_.push_back({operation, {edges.begin(), edges.end()}});
+    awaited_.insert(awaited_.end(), entries.begin(), entries.end());
+}
+
+/// The operation reads what the producer makes.
+void Tracing::await(Index operation, const exec::NodeRef& producer) {
+  const trace::Entry entry{operation, {resolve(producer), exec::EdgeKind::data}};
+  await({&entry, 1});
 }
 
 bool Tracing::matches(const LaunchRequest& request, ReplayedTrace::Quick& next) {
@@ -152,14 +165,13 @@ void Tracing::take_futures(std::span<detail::FutureState* const> futures, Index 
     for (std::size_t rank = 0; rank < future->points(); ++rank) {
       if (own && future->producer(rank).seq >= first) continue;
       if (!future->ready(rank)) {
-        const exec::Edge edge{resolve(future->producer(rank)), exec::EdgeKind::data};
-        await(operation, {&edge, 1});
+        await(operation, future->producer(rank));
         continue;
       }
       if (const exec::FailureRef failure = future->failure(rank))
         replay_->aside->fail(operation, *failure.get());
       if (own && context_.runtime_.graph_log() != nullptr)
-        awaited_.push_back({operation, {{future->producer(rank), exec::EdgeKind::data}}});
+        awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
     }
   }
 }
@@ -214,8 +226,7 @@ void Tracing::prepare_fills() {
     ReplayValues::Fill& value = values.filled[fills.first + i];
     value = value_of(fill.source);
     if (!value->producer) continue;
-    const exec::Edge edge{resolve(value->producer), exec::EdgeKind::data};
-    await(operation, {&edge, 1});
+    await(operation, value->producer);
   }
 }
 
@@ -255,8 +266,7 @@ void Tracing::log_step() {
   }
   std::erase_if(awaited_, [&](const trace::Entry& entry) {
     if (entry.operation >= recording.steps[step_].operations) return false;
-    for (const exec::Edge& edge : entry.after)
-      log.edge(context_.id_, edge.from.seq, replay_->base + entry.operation, edge.kind);
+    log.edge(context_.id_, entry.after.from.seq, replay_->base + entry.operation, entry.after.kind);
     return true;
   });
 }

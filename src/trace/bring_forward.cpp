@@ -76,18 +76,15 @@ void add_standing_readers(const analysis::Analysis& analysis, const Recording& r
   note_looks(outcome, replay);
 }
 
-std::vector<Entry> entries(const Recording& recording, bool standing_only) {
+std::vector<Entry> entries(const Recording& recording,
+                           const std::function<bool(const exec::Edge&)>& matters) {
   std::vector<Entry> all;
-  const auto entry_of = [&all](Index operation) -> Entry& {
-    if (all.empty() || all.back().operation != operation) all.push_back({operation, {}});
-    return all.back();
-  };
   for (const EntryUse& entry : recording.entry_uses) {
-    if (standing_only && !entry.standing) continue;
     const analysis::Use* use = recording.places[entry.place].piece->find(entry.instance);
     if (use == nullptr) continue;
     const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
-      entry_of(entry.operation).after.push_back({earlier, kind});
+      const exec::Edge edge{earlier, kind};
+      if (matters(edge)) all.push_back({entry.operation, edge, entry.standing});
     };
     analysis::before(*use, entry.change, recording.fold_of(entry.operation), add);
   }

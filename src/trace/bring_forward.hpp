@@ -27,14 +27,15 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
 void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
                           const Outcome& outcome, const Replayed& replay);
 
-/// An operation and what it comes after when the trace is entered now.
+/// What an operation comes after when the trace is entered now.
 struct Entry {
   Index operation = 0;
-  std::vector<exec::Edge> after;
+  exec::Edge after;
+  bool standing = false;  ///< so does that of every replay of the chain
 };
 
-/// For all that has anything to come after, by operation. `standing_only`: of the uses that hold for every
-/// replay of the chain.
-std::vector<Entry> entries(const Recording& recording, bool standing_only);
+/// All of them for which `matters(edge)`, by operation.
+std::vector<Entry> entries(const Recording& recording,
+                           const std::function<bool(const exec::Edge&)>& matters);
 
 }  // namespace refrain::trace
