@@ -125,9 +125,10 @@ class Executor {
   /// Owner: whether it gets on best by itself, running what it issues at once and in order.
   [[nodiscard]] virtual bool runs_in_order() = 0;
   /// Owner: runs operations [from, to), whose predecessors have run, one after the other on this thread,
-  /// without their counts. Returns the first that it has not run, because it is no longer alone; it does not
-  /// stop where the template has heavy ones.
-  virtual std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) = 0;
+  /// without their counts. Returns the first that it has not run, because it is no longer alone; not so if
+  /// it is to go on `to_the_end`.
+  virtual std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                                     bool to_the_end) = 0;
   /// Owner: the first operations have run without their counts, which are set: does what completing them does.
   virtual void complete_in_order(Replay& replay, std::uint32_t count) = 0;
   /// Thread that runs a node: what a replayed operation awaited is complete.

@@ -187,6 +187,10 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
     run_in_order(replay, count);
     if (issued_ == count) return;
   }
+  issue_in_graph(replay, count);
+}
+
+void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {
   const std::uint32_t from = issued_;
   if (next_heavy_ != template_.heavy().size()) make_heavy(replay, count);
   issued_ = count;
@@ -271,7 +275,9 @@ bool Replays::all_complete() {
 void Replays::run_in_order(Replay& replay, std::uint32_t count) {
   if (count == issued_) return;
   scope_.set_runs_in_order(true);
-  issued_ = counted_ = executor_.run_in_order(replay, issued_, count);
+  // What reduces goes on to its folds: the gate has not heard of it (exec/reducer_gate.hpp).
+  const bool to_the_end = alone_ || !template_.heavy().empty();
+  issued_ = counted_ = executor_.run_in_order(replay, issued_, count, to_the_end);
   scope_.set_runs_in_order(false);
   if (issued_ == template_.size()) {
     replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it

@@ -131,6 +131,7 @@ class Replays {
     return alone_ ? replay.watermark.advance_alone(count) : replay.watermark.advance(count, false);
   }
   void issue_in_full(Replay& replay, std::uint32_t count);
+  [[gnu::noinline]] void issue_in_graph(Replay& replay, std::uint32_t count);
   void release_parked(Replay& replay, std::uint32_t first);
   std::uint32_t take_parked(Replay& replay, std::uint32_t first, std::uint32_t to);
   void keep_early(std::uint32_t index);

@@ -301,7 +301,8 @@ void SeededExecutor::release_replay(Replay& replay, const Issued& issued) {
   release(replay, issued, sink);
 }
 
-std::uint32_t SeededExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) {
+std::uint32_t SeededExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                                           bool to_the_end) {
   std::uint32_t index = from;
   do {
     Execution execution{*this, draw_processor()};
@@ -309,7 +310,7 @@ std::uint32_t SeededExecutor::run_in_order(Replay& replay, std::uint32_t from, s
     run_next(replay, index, replay.nodes[index], execution);
     tell_listener(replay, index, begin);
     ++counters_.executed;
-  } while (++index < to && (!replay.aside->recorded().heavy().empty() || draw() % 16 != 0));
+  } while (++index < to && (to_the_end || draw() % 16 != 0));
   interleave();
   return index;
 }

@@ -85,7 +85,8 @@ class ThreadedExecutor final : public Executor {
   void relieve_replays(Scope& scope) override;
   [[nodiscard]] std::uint32_t replay_burst() const override { return kReplayBurst; }
   [[nodiscard]] bool runs_in_order() override { return threads() == 1 || solo_.on(); }
-  std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) override;
+  std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                             bool to_the_end) override;
   void complete_in_order(Replay& replay, std::uint32_t count) override;
   void let_go(LiveNode& live) override;
   void complete_heavy(LiveNode& live, const Failure* failure) override;

@@ -88,12 +88,10 @@ void ThreadedExecutor::drive(Slot& slot, LiveNode& first) {
   if (listener_) tell_listener(slot, replay, index, begin);
 }
 
-std::uint32_t ThreadedExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to) {
-  const ReplayAside& aside = *replay.aside;
-  Slot& slot = slot_of(aside.scope());
+std::uint32_t ThreadedExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                                             bool to_the_end) {
+  Slot& slot = slot_of(replay.aside->scope());
   const AmongLight among(slot);
-  // What reduces goes on to its folds: the gate has not heard of it (exec/reducer_gate.hpp).
-  const bool to_the_end = threads() == 1 || !aside.recorded().heavy().empty();
   const auto goes_on = [&] { return to_the_end || solo_.on(); };
   std::uint32_t index = from;
   for (;;) {

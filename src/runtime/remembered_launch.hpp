@@ -95,8 +95,12 @@ class RememberedLaunch {
  private:
   [[nodiscard]] bool same_domain(const LaunchDomain* domain) const {
     if (domain == nullptr || domain_ == nullptr) return domain == domain_.get();
-    return domain->sparse == nullptr && domain->dim == domain_->dim &&
-           domain->rect == domain_->rect;
+    if (domain->sparse != nullptr || domain->dim != domain_->dim) return false;
+    Coord differs = 0;  // without a branch for each
+    for (int d = 0; d < 3; ++d)
+      differs |=
+          (domain->rect.lo[d] ^ domain_->rect.lo[d]) | (domain->rect.hi[d] ^ domain_->rect.hi[d]);
+    return differs == 0;
   }
 
   bool known_ = false, inline_if_ready_ = false, wants_future_ = false;
