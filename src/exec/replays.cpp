@@ -92,7 +92,7 @@ void Replays::collect() {
 /// The replay is complete.
 void Replays::finish(Replay& replay) {
   if (replay.events.load(std::memory_order_acquire) & kExits) executor_.close_exits(replay);
-  note_failures(replay);
+  note_failures(replay, template_.size());
   // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.
   if (replay.aside->ends_chain && replay.after != nullptr) {
     if (!replay.aside->in_order) set_counts(*replay.after, false);
@@ -101,9 +101,10 @@ void Replays::finish(Replay& replay) {
   end_slot(replay);
 }
 
-void Replays::note_failures(const Replay& replay) {
+/// Of its first `count` operations: those that are done. To others an earlier failure may yet be given.
+void Replays::note_failures(const Replay& replay, std::uint32_t count) {
   replay.aside->for_each_failure([&](std::uint32_t index, const FailureRef& failure) {
-    scope_.note_failure(replay.base + index, failure);
+    if (index < count) scope_.note_failure(replay.base + index, failure);
   });
 }
 
@@ -386,7 +387,7 @@ bool Replays::idle() {
   if (&oldest() != present_) return false;
   if (in_order() || issued_ == template_.size()) {
     if (!in_order() && !is_complete(*present_)) return false;
-    note_failures(*present_);
+    note_failures(*present_, issued_);
     return true;
   }
   // Nobody is told when an operation in the middle is done, unless it has a stand-in.

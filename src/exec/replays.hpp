@@ -124,7 +124,7 @@ class Replays {
   void collect();
   [[nodiscard]] Replay& oldest() const { return *in_flight_[collected_]; }
   void finish(Replay& replay);
-  void note_failures(const Replay& replay);
+  void note_failures(const Replay& replay, std::uint32_t count);
   void end_slot(Replay& slot);
   void make_heavy(Replay& replay, std::uint32_t to);
   std::uint32_t advance(Replay& replay, std::uint32_t count) {
