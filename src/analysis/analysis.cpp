@@ -219,14 +219,22 @@ void Analysis::invalidate(Footprint& footprint) {
 }
 
 void Analysis::release_instance(Instance& instance) {
-  if (state_log_ != nullptr) state_log_->untraceable("storage was given up");
-  std::vector<exec::NodeRef> users;
+  if (state_log_ != nullptr) state_log_->gives_up(instance);
+  retire(instance, {});
+}
+
+void Analysis::retire(Instance& instance, std::vector<exec::NodeRef> users) {
   std::unique_ptr<Instance> removed = instance.field->remove_instance(instance, users);
   store_.retire(std::move(removed), std::move(users));
 }
 
-void Analysis::release_instances(FieldState& field) {
-  while (!field.instances().all().empty()) release_instance(*field.instances().all().back());
+void Analysis::end_field(FieldState& field, const Users& users) {
+  if (state_log_ != nullptr) state_log_->ends(field);
+  while (!field.instances().all().empty()) {
+    Instance& last = *field.instances().all().back();
+    retire(last, users ? users(last) : std::vector<exec::NodeRef>());
+  }
+  field.reset();
 }
 
 }  // namespace refrain::analysis

@@ -17,6 +17,7 @@
 // pieces of each argument; no set algebra, no allocation.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -115,12 +116,17 @@ class Analysis {
                          std::span<const MemoryId> memories, const Layout& layout,
                          const Origin& origin);
 
+  /// A new instance, for an operation of this name; null where the memory has no room for it.
+  Instance* make_instance(FieldState& field, const data::IndexSpaceRef& space, MemoryId memory,
+                          const Layout& layout, const exec::NodeInfo* info, exec::NodeKind kind);
+
   /// A new point task begins: what it uses from here on must stay.
   void begin_point() { ++point_; }
-  /// Notes what point tasks have used that the analysis was not asked about: `points` of them, the instances
+  /// Notes what point tasks have used that the analysis was not asked about: `points` of them, the instances alive
   /// each by the number, from 1, of the last one that did.
   void note_uses(std::span<const std::pair<Instance*, std::uint64_t>> uses, std::uint64_t points) {
-    for (const auto& [instance, point] : uses) instance->last_use = point_ + point;
+    for (const auto& [used, point] : uses)
+      if (Instance* instance = present(used)) instance->last_use = point_ + point;
     point_ += points;
   }
   /// Notes that the present point task uses the instance.
@@ -192,8 +198,10 @@ class Analysis {
     if (may_forget()) field.forget_complete_readers();
   }
 
-  /// Gives back all instances of a field (its tree is being destroyed).
-  void release_instances(FieldState& field);
+  /// Operations that use an instance, but are not known by the state.
+  using Users = std::function<std::vector<exec::NodeRef>(Instance&)>;
+  /// The field's tree is being destroyed: gives back all instances, and nothing has happened to the field.
+  void end_field(FieldState& field, const Users& users = {});
   void release_instance(Instance& instance);
 
   [[nodiscard]] const AnalysisCounters& counters() const { return counters_; }
@@ -227,7 +235,8 @@ class Analysis {
   void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, const ReductionOp& op);
   void forget_complete(FoldGroup& group) const;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
-                       const Layout& layout, const Origin& origin);
+                       const Layout& layout, const Origin& origin, bool& shortage);
+  void retire(Instance& instance, std::vector<exec::NodeRef> users);
   bool evict_one(MemoryId memory, const Origin& origin);
   [[noreturn]] void fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& points,
                                        std::span<const MemoryId> memories, const Layout& layout,

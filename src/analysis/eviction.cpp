@@ -20,8 +20,9 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
   // What a parent task reduces to is in one place, wherever its children run.
   const auto& all = field.instances().all();
   if (!all.empty() && all.front()->accumulator != nullptr) return *all.front();
+  bool shortage = false;
   for (MemoryId memory : memories) {
-    Instance* instance = try_memory(field, points, memory, layout, origin);
+    Instance* instance = try_memory(field, points, memory, layout, origin, shortage);
     if (instance == nullptr) continue;
     if (memory != memories.front()) field.second_best();
     return *instance;
@@ -30,21 +31,33 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
 }
 
 Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points,
-                               MemoryId memory, const Layout& layout, const Origin& origin) {
+                               MemoryId memory, const Layout& layout, const Origin& origin,
+                               bool& shortage) {
   if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
+  Instance* made = nullptr;
+  while ((made = make_instance(field, space, memory, layout, origin.info, origin.kind)) ==
+         nullptr) {
+    if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout)) return nullptr;
+    shortage = true;
+    if (!evict_one(memory, origin)) return nullptr;
+  }
+  if (state_log_ != nullptr) state_log_->made(*made, shortage);
+  return made;
+}
+
+Instance* Analysis::make_instance(FieldState& field, const data::IndexSpaceRef& space,
+                                  MemoryId memory, const Layout& layout, const exec::NodeInfo* info,
+                                  exec::NodeKind kind) {
   const InstanceStore::Wait wait = [&](const exec::NodeRef& user) {
     const std::uint64_t begin = profile::now_ns();
     executor_.wait(
-        scope_, [&] { return exec::is_complete(user); }, user, origin.info);
+        scope_, [&] { return exec::is_complete(user); }, user, info);
     counters_.waited_ns += profile::now_ns() - begin;
   };
-  std::unique_ptr<Instance> made;
-  while ((made = store_.allocate(space, field.type().size, memory, layout, wait)) == nullptr)
-    if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout) ||
-        !evict_one(memory, origin))
-      return nullptr;
-  if (origin.info != nullptr) made->made_by = exec::operation_name(origin.info, origin.kind);
+  std::unique_ptr<Instance> made = store_.allocate(space, field.type().size, memory, layout, wait);
+  if (made == nullptr) return nullptr;
+  if (info != nullptr) made->made_by = exec::operation_name(info, kind);
   return &field.add_instance(std::move(made));
 }
 
@@ -65,7 +78,8 @@ bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
                     [&](const Use& other) { return other.valid && other.instance != victim; });
     if (elsewhere) continue;
     if (memory == refuge) return false;
-    Instance* safe = try_memory(field, field.space(), refuge, Layout{}, spill);
+    bool shortage = true;
+    Instance* safe = try_memory(field, field.space(), refuge, Layout{}, spill, shortage);
     if (safe == nullptr) return false;
     Use& target = piece->at(safe);
     issue_copy(field, *piece, *piece->find(victim), target, spill);

@@ -28,6 +28,7 @@ enum class Storage : std::uint8_t {
   pool,      ///< the memory's pool
   attached,  ///< the program's memory, between attach and detach
   borrowed,  ///< the parent task's argument, seen from a nested context
+  none,      ///< a recording's name for an instance that each replay has of its own
 };
 
 /// The placement never changes.
@@ -37,10 +38,11 @@ struct Instance : refrain::detail::Placement {
   MemoryId memory = 0;
   Layout layout;
   Storage storage = Storage::pool;
-  void* bytes = nullptr;         ///< what the pool gave
-  std::size_t size = 0;          ///< of it
-  std::uint32_t number = 0;      ///< order of creation within its field, from 0
-  std::size_t live_index = 0;    ///< its place in InstanceStore::in_memory
+  void* bytes = nullptr;     ///< what the pool gave
+  std::size_t size = 0;      ///< of it
+  std::uint32_t number = 0;  ///< order of creation within its field, from 0
+  std::size_t live_index =
+      0;  ///< its place in InstanceStore::in_memory; a name's in Recording::own
   std::uint64_t last_use = 0;    ///< number of the last point task that used it (for eviction)
   std::uint64_t serial = 0;      ///< order of creation within its store
   std::uint64_t queued_use = 0;  ///< what last_use was when InstanceStore last looked
@@ -49,6 +51,14 @@ struct Instance : refrain::detail::Placement {
   /// Borrowed from a parent that reduces: what its children contribute goes here, and there are no bytes.
   refrain::detail::Accumulator* accumulator = nullptr;
   std::string made_by;  ///< task and source line, for messages about full memories
+  /// Of a name: the instance that the present replay has for it, or null. Of an instance whose making is being
+  /// recorded: its name.
+  Instance* counterpart = nullptr;
+};
+
+/// What a recording's instance is now: null, if it is a name for one that is not alive.
+constexpr auto present = []<class T>(T* instance) -> T* {
+  return instance->storage == Storage::none ? instance->counterpart : instance;
 };
 
 }  // namespace refrain::analysis

@@ -49,6 +49,8 @@ class InstanceStore {
   void retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users);
 
   [[nodiscard]] std::size_t alive() const { return alive_; }
+  /// Instance::serial of the next one.
+  [[nodiscard]] std::uint64_t next_serial() const { return next_serial_; }
   [[nodiscard]] const std::vector<Instance*>& in_memory(MemoryId memory) const {
     return live_[memory];
   }

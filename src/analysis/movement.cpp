@@ -37,9 +37,8 @@ void run_fold(exec::Node& node, exec::Execution& execution) {
 
 }  // namespace
 
-void CopyPayload::run() const {
-  data::copy_points(*points, target->zero, target->stride, source->zero, source->stride,
-                    value_size);
+void CopyPayload::run(const Instance& from, const Instance& to) const {
+  data::copy_points(*points, to.zero, to.stride, from.zero, from.stride, value_size);
 }
 
 void FillPayload::run(const FillValue& filled) const {

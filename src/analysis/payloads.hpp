@@ -20,7 +20,9 @@ struct CopyPayload {
   const Instance* target = nullptr;
   data::IndexSpaceRef points;
   std::size_t value_size = 0;
-  void run() const;
+  void run() const { run(*source, *target); }
+  /// The same in other instances.
+  void run(const Instance& from, const Instance& to) const;
 };
 
 struct FillPayload {
@@ -35,7 +37,7 @@ struct FillPayload {
 /// What a fold operation works on. The reducing task makes the accumulator when it starts.
 struct FoldPayload {
   refrain::detail::Accumulator* accumulator = nullptr;
-  Instance* target = nullptr;
+  const Instance* target = nullptr;
   data::IndexSpaceRef points;
   /// The operator, where others may be folded into the same points meanwhile.
   FoldFunction relaxed = nullptr;

@@ -36,6 +36,13 @@ class StateLog {
   virtual void fills(FieldState& field, Piece& piece, const exec::Node& operation) = 0;
   /// fill(): the value becomes pending at the piece.
   virtual void pend(FieldState& field, Piece& piece, const FillValue& value) = 0;
+  /// An instance was made for an argument. `shortage`: in a memory that was not the first asked for, since
+  /// there was no room then.
+  virtual void made(Instance& instance, bool shortage) = 0;
+  /// The field's region is about to end, and all instances with it.
+  virtual void ends(FieldState& field) = 0;
+  /// An instance is about to end, though its region does not.
+  virtual void gives_up(Instance& instance) = 0;
   /// Whom an operation is for.
   virtual void origin(const exec::Node& operation, const Origin& origin) = 0;
   /// An operation is about to be published.

@@ -241,6 +241,17 @@ exec::FailureRef ContextImpl::end_attachments(data::RegionTree& tree, Where wher
   return first;
 }
 
+bool ContextImpl::is_attached(data::RegionTree& tree) const {
+  bool attached = false;
+  if (attached_.empty()) return attached;
+  analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
+    attached |= std::ranges::any_of(field.instances().all(), [](const auto& instance) {
+      return instance->storage == analysis::Storage::attached;
+    });
+  });
+  return attached;
+}
+
 std::span<const MemoryId> ContextImpl::program_memories() const {
   return runtime_.machine().memories(MemoryKind::system);
 }

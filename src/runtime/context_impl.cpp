@@ -60,13 +60,11 @@ void ContextImpl::check_invariants() {
 void ContextImpl::end_regions() {
   accesses_.clear();
   attached_.clear();
-  for (const Grant& grant : grants_) analysis_.release_instances(*grant.state);
+  for (const Grant& grant : grants_) analysis_.end_field(*grant.state);
   for (data::RegionTree* tree : forest_.trees()) {
     if (tree->is_view()) continue;
-    analysis::TreeState::of(*tree).for_each([&](analysis::FieldState& field) {
-      analysis_.release_instances(field);
-      field.reset();
-    });
+    analysis::TreeState::of(*tree).for_each(
+        [&](analysis::FieldState& field) { analysis_.end_field(field); });
     forest_.destroy(*tree);
   }
 }

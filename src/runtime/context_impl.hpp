@@ -235,6 +235,8 @@ class ContextImpl final : public detail::Waiter {
   exec::FailureRef end_attachment(analysis::FieldState& field, analysis::Instance& instance,
                                   Where where);
   exec::FailureRef end_attachments(data::RegionTree& tree, Where where);
+  /// Whether memory is attached to one of its fields.
+  [[nodiscard]] bool is_attached(data::RegionTree& tree) const;
   /// Where system memory is for accesses, copies and fills of the program itself.
   [[nodiscard]] std::span<const MemoryId> program_memories() const;
 

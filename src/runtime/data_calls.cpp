@@ -43,15 +43,24 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
   if (region.node != 0)
     throw UsageError(who + ": " + region.name() +
                      " is a subregion; destroy its partition or the whole region");
-  if (tracing_ != nullptr) tracing_->untraceable("a region was destroyed");
-  Signature signature(Signature::Call::destroy);
-  signature.add(region);
-  note_call(signature.token());
-  exec::FailureRef failure = end_attachments(tree, where);
-  analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
-    analysis_.release_instances(field);
-    field.reset();
-  });
+  std::vector<std::uint64_t> key;
+  const bool traced = tracing_ != nullptr && !is_attached(tree);
+  if (traced) {
+    key = call_key(Signature::Call::destroy, {&region}, {}, where);
+    key.push_back(0);  // no key of a partition's end is that long
+  } else if (tracing_ != nullptr) {
+    tracing_->untraceable("memory was detached");
+  }
+  exec::FailureRef failure;
+  if (!traced || !tracing_->replay_end({key, "destroy", where}, tree)) {
+    Signature signature(Signature::Call::destroy);
+    signature.add(region);
+    note_call(signature.token());
+    failure = end_attachments(tree, where);
+    analysis::TreeState::of(tree).for_each(
+        [&](analysis::FieldState& field) { analysis_.end_field(field); });
+    if (traced) tracing_->called({key, "destroy", where}, signature.token(), {}, {&region});
+  }
   forget(tree, forest_.destroy(tree));
   return failure;
 }

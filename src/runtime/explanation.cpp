@@ -41,8 +41,7 @@ void Explanation::launched(LaunchPlan& plan, const std::string& why) {
     ++told.processors[plan.points[rank].processor];
     const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].instance != nullptr)
-        ++found[{i, arguments[i].instance->memory, arguments[i].mapping}];
+      if (arguments[i].instance != nullptr) ++found[{i, arguments[i].memory, arguments[i].mapping}];
   }
   for (const auto& [place, points] : found) {
     const auto& [argument, memory, mapping] = place;

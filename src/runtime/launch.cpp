@@ -211,6 +211,7 @@ void ContextImpl::choose_instance(LaunchPlan& plan, PlannedArgument& argument,
   argument.instance = &analysis_.instance_for(*argument.field, argument.points, mapping.memories,
                                               mapping.layout, origin);
   argument.instance_epoch = argument.field->instance_epoch();
+  argument.memory = argument.instance->memory;
 }
 
 // Whether the instances chosen last still hold, with the latest values of all that is read: then there is

@@ -38,6 +38,7 @@ struct PlannedArgument {
   analysis::Footprint* footprint = nullptr;
   analysis::Instance* instance = nullptr;  ///< the choice made last ...
   std::uint32_t instance_epoch = 0;  ///< ... which holds while the field's instance_epoch is this
+  MemoryId memory = 0;               ///< where it was made
   std::uint32_t mapping = 0;         ///< index into LaunchPlan::mappings
   Privilege privilege = Privilege::read;  ///< the requirement's
   std::uint32_t field_index = 0;          ///< in the tree's field space

@@ -46,11 +46,17 @@ class Names {
   [[nodiscard]] std::string of(const analysis::Instance& instance,
                                const data::IndexSpaceRef& points) const {
     std::string name = of(*instance.field, points) + "^" + machine_.memory(instance.memory).name;
-    const auto beside = [&instance](const auto& other) {
-      return other.get() != &instance && other->memory == instance.memory;
+    const auto beside = [&instance](const analysis::Instance& other) {
+      return &other != &instance && other.field == instance.field &&
+             other.memory == instance.memory;
     };
-    if (std::ranges::any_of(instance.field->instances().all(), beside))
-      name += "." + std::to_string(instance.number);
+    const auto at = [](const auto& owned) -> const analysis::Instance& { return *owned; };
+    const bool several =
+        recording_.own_of(&instance) != nullptr
+            ? std::ranges::any_of(
+                  recording_.own, beside, [](const auto& own) -> const auto& { return *own.name; })
+            : std::ranges::any_of(instance.field->instances().all(), beside, at);
+    if (several) name += "." + std::to_string(instance.number);
     return name;
   }
 
@@ -59,24 +65,27 @@ class Names {
   const Machine& machine_;
 };
 
-std::string task_text(LaunchPlan& plan, std::size_t rank, const Names& names) {
+std::string task_text(const PrintedRecording& printed, Index index, const Names& names) {
+  const trace::Operation& operation = printed.recording.operations[index];
+  LaunchPlan& plan = *printed.calls[operation.step]->plan;
   std::string arguments;
-  const auto all = plan.arguments_of(rank);
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  const auto all = plan.arguments_of(operation.rank);
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
     const PlannedArgument& argument = all[i];
     // A task that reduces has an accumulator, which its fold brings home.
     if (argument.privilege == Privilege::reduce)
       append(arguments, std::string(plan.requirements[i].op->name) + " " +
                             names.of(*argument.field, argument.points));
+    else if (const auto* own = printed.recording.own_argument(index, i))
+      append(arguments, names.of(*own, argument.points));
     else append(arguments, names.of(*argument.instance, argument.points));
   }
   return plan.info.name + "(" + arguments + ")";
 }
 
-std::string text_of(const trace::Operation& operation, const PrintedRecording& printed,
-                    const Names& names) {
-  if (operation.kind == exec::NodeKind::task)
-    return task_text(*printed.calls[operation.step]->plan, operation.rank, names);
+std::string text_of(Index index, const PrintedRecording& printed, const Names& names) {
+  const trace::Operation& operation = printed.recording.operations[index];
+  if (operation.kind == exec::NodeKind::task) return task_text(printed, index, names);
   if (const auto* copy = std::get_if<analysis::CopyPayload>(&operation.work))
     return "copy(" + names.of(*copy->target, copy->points) + ", " +
            names.of(*copy->source, copy->points) + ")";
@@ -90,8 +99,8 @@ std::string text_of(const trace::Operation& operation, const PrintedRecording& p
 trace::RecordingGraph graph_of(const PrintedRecording& printed, const Names& names) {
   const trace::Recording& recording = printed.recording;
   trace::RecordingGraph graph;
-  for (const trace::Operation& operation : recording.operations)
-    graph.operations.push_back({text_of(operation, printed, names), operation.step, false});
+  for (Index i = 0; i < recording.operations.size(); ++i)
+    graph.operations.push_back({text_of(i, printed, names), recording.operations[i].step, false});
   for (const trace::EntryUse& use : recording.entry_uses)
     graph.operations[use.operation].entered = true;
   graph.edges = {recording.edges, recording.carried};

@@ -93,11 +93,22 @@ Reason beyond_the_end(const std::string& ended_by, const TracedCall& came) {
   return {"the recording ends before " + name_of(came) + ": " + ended_by, true};
 }
 
+Reason no_room(const analysis::Instance& wanted, const Machine& machine) {
+  return {"there was no room in " + machine.memory(wanted.memory).name + " for " +
+          wanted.field->describe()};
+}
+
 Reason other_state(const trace::Recording& recording, const Machine& machine) {
+  const std::string begin = "the data is not where it was when this was recorded: ";
+  const trace::FieldUsed* other = nullptr;
+  for (const trace::FieldUsed& used : recording.fields)
+    if (!recording.finds(used) && (other == nullptr || other->found == 0)) other = &used;
+  // Where there was no storage, what is there now tells more.
   const auto broken = std::ranges::find_if_not(recording.places, &trace::Place::holds);
-  REFRAIN_ASSERT(broken != recording.places.end(), "a precondition that does not hold says where");
-  return {"the data is not where it was when this was recorded: " + describe(*broken, machine),
-          true};
+  if (broken != recording.places.end() && (other == nullptr || other->found == 0))
+    return {begin + describe(*broken, machine), true};
+  REFRAIN_ASSERT(other != nullptr, "a precondition that does not hold says where");
+  return {begin + other->field->describe() + " has other storage", true};
 }
 
 Reason stale(const trace::Recording& recording) {
@@ -111,7 +122,7 @@ Reason stale(const trace::Recording& recording) {
   for (const trace::FieldUsed& used : recording.fields) {
     if (used.field->shape_epoch() != used.shape_epoch)
       return {begin + used.field->describe() + " was cut into other pieces", true};
-    if (used.field->instance_epoch() != used.instance_epoch)
+    if (!used.own && used.field->instance_epoch() != used.instance_epoch)
       return {begin + "storage of " + used.field->describe() + " was given up, or came", true};
   }
   REFRAIN_ASSERT(false, "what is stale names something that has changed");

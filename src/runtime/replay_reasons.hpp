@@ -22,6 +22,8 @@ struct Reason {
 Reason other_call(const RecordedCall& expected, const TracedCall& came);
 /// The recording ended before this call: `ended_by` says why.
 Reason beyond_the_end(const std::string& ended_by, const TracedCall& came);
+/// Memory is short of what a replay needs: nothing for an instance like this.
+Reason no_room(const analysis::Instance& wanted, const Machine& machine);
 /// The precondition of the recording does not hold.
 Reason other_state(const trace::Recording& recording, const Machine& machine);
 /// The recording is stale.

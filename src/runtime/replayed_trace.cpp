@@ -53,16 +53,23 @@ struct ReplayedTrace::Runs {
     std::byte* payload = values(replay).payloads.get() + of(operand).offset;
     run_own_task(*std::launder(reinterpret_cast<TaskPayload*>(payload)), replay, index, execution);
   }
-  static void copy(const void* operand, exec::Replay&, std::uint32_t, exec::Execution& execution) {
-    if (execution.failure == nullptr)
-      static_cast<const analysis::CopyPayload*>(of(operand).work)->run();
+  /// What a recording's instance is in this replay.
+  static const analysis::Instance& in(const exec::Replay& replay, const analysis::Instance& named) {
+    return named.storage == analysis::Storage::none ? *values(replay).instances[named.live_index]
+                                                    : named;
+  }
+  static void copy(const void* operand, exec::Replay& replay, std::uint32_t,
+                   exec::Execution& execution) {
+    const auto& copy = *static_cast<const analysis::CopyPayload*>(of(operand).work);
+    if (execution.failure == nullptr) copy.run(in(replay, *copy.source), in(replay, *copy.target));
   }
   static void fill(const void* operand, exec::Replay& replay, std::uint32_t,
                    exec::Execution& execution) {
     const auto& fill = *static_cast<const trace::Fill*>(of(operand).work);
     ReplayValues::Fill& value = values(replay).filled[of(operand).number];
     if (execution.failure == nullptr)
-      analysis::FillPayload{fill.target, fill.points, {}, fill.value_size}.run(*value);
+      analysis::FillPayload{&in(replay, *fill.target), fill.points, {}, fill.value_size}.run(
+          *value);
   }
   static void reduce(const void* operand, exec::Replay& replay, std::uint32_t index,
                      exec::Execution& execution) {
@@ -80,6 +87,8 @@ struct ReplayedTrace::Runs {
     const std::unique_ptr<detail::Accumulator> accumulator(
         std::exchange(fold.accumulator, nullptr));
     if (accumulator == nullptr || execution.failure != nullptr) return;
+    const auto& recorded = *static_cast<const trace::Fold*>(of(operand).work);
+    fold.target = &in(replay, *recorded.payload.target);
     try {
       fold.run(*accumulator);
     } catch (...) {  // the operator is the program's
@@ -96,6 +105,7 @@ ReplayedTrace::ReplayedTrace(ContextImpl& context,
     : context_(context), recording_(std::move(recording)), calls_(std::move(calls)), all_(all) {
   for (const auto& call : calls_)
     if (call->plan != nullptr) ++call->plan->recordings;
+  prepare_own();
   lay_out();
   compile(optimise);
   counts_ = counts(static_cast<Index>(operands_.size()));
@@ -114,7 +124,7 @@ void ReplayedTrace::prepare_quick() {
   const auto is_quick = [this](Index step) {
     const RecordedCall& call = *calls_[step];
     return call.plan != nullptr && !needs_own(call) && fills_of(step).operations.empty() &&
-           !call.plan->points.empty();
+           !call.plan->points.empty() && made_by(step).empty();
   };
   std::size_t arguments = 0;
   for (Index step = 0; step < steps(); ++step)
@@ -140,6 +150,7 @@ void ReplayedTrace::pin() {
   for (const auto& call : calls_)
     if (call->plan != nullptr && call->plan->in_flight++ == 0)
       for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->pin();
+  for (const trace::Recording::Tree& used : recording_->trees) used.tree->pin();
 }
 
 void ReplayedTrace::unpin_idle(ReplayedTraces& all) {
@@ -155,6 +166,7 @@ void ReplayedTrace::unpin() {
   for (const auto& call : calls_)
     if (call->plan != nullptr && --call->plan->in_flight == 0)
       for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->unpin();
+  for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin();
 }
 
 ReplayedTrace::~ReplayedTrace() {
@@ -201,7 +213,8 @@ void ReplayedTrace::lay_out() {
         operand.work = fill;
         operand.number = fills_.size();
         fills_.push_back(operation);
-      } else if (std::holds_alternative<trace::Fold>(recorded.work)) {
+      } else if (const auto* fold = std::get_if<trace::Fold>(&recorded.work)) {
+        operand.work = fold;
         operand.number = folds_++;
       } else {
         operand.number = reductions_++;
@@ -217,16 +230,22 @@ std::size_t payload_size(const LaunchPlan& plan) {
 }
 }  // namespace
 
-// Accumulators and checks are written to the payload while the task runs: several replays may be in flight.
-bool ReplayedTrace::shares_payloads(const RecordedCall& call) {
-  return !needs_own(call) && call.plan->reductions == 0 && !call.plan->check;
+// Accumulators and checks are written to the payload while the task runs, and instances of a replay's own when
+// they are made: several replays may be in flight.
+bool ReplayedTrace::shares_payloads(Index step) const {
+  const RecordedCall& call = *calls_[step];
+  const auto& own = recording_->own_arguments;
+  const auto first =
+      std::ranges::lower_bound(own, first_of(step), {}, &trace::OwnArgument::operation);
+  const bool has_own = first != own.end() && first->operation < recording_->steps[step].operations;
+  return !needs_own(call) && call.plan->reductions == 0 && !call.plan->check && !has_own;
 }
 
 std::size_t ReplayedTrace::shared_bytes() const {
   std::size_t sum = 0;
-  for (const auto& call : calls_)
-    if (call->plan != nullptr && shares_payloads(*call))
-      sum += call->plan->points.size() * payload_size(*call->plan);
+  for (Index step = 0; step < steps(); ++step)
+    if (const LaunchPlan* plan = calls_[step]->plan; plan != nullptr && shares_payloads(step))
+      sum += plan->points.size() * payload_size(*plan);
   return sum;
 }
 
@@ -238,7 +257,7 @@ void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*
   ranks_[operation] = rank;
   Operand& operand = operands_[operation];
   const std::size_t bytes = payload_size(plan);
-  if (!shares_payloads(*calls_[step])) {
+  if (!shares_payloads(step)) {
     operand.offset = payload_bytes_;
     payload_bytes_ += bytes;
     return;
@@ -260,6 +279,7 @@ std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
   values->filled.resize(fills_.size());
   values->folds.resize(folds_);
   values->reductions.resize(reductions_);
+  values->instances.resize(recording_->own.size());
   values->payloads = std::make_unique<std::byte[]>(payload_bytes_);
   for (Index step = 0; step < steps(); ++step) {
     const Launch& launch = launches_[step];
@@ -298,6 +318,48 @@ ReplayValues& ReplayedTrace::values(exec::Replay& replay) {
   return *static_cast<ReplayValues*>(replay.user);
 }
 
+// --- instances that each replay has of its own ---------------------------------------------------------
+
+void ReplayedTrace::prepare_own() {
+  for (const trace::OwnInstance& own : recording_->own) {
+    if (own.made != trace::kNone) made_.push_back(&own);
+    if (own.ended != trace::kNone) ended_.push_back(&own);
+  }
+  std::ranges::stable_sort(made_, {}, &trace::OwnInstance::made);
+  std::ranges::stable_sort(ended_, {}, &trace::OwnInstance::ended);
+  own_arguments_ = recording_->own_arguments;
+  std::ranges::stable_sort(own_arguments_, {}, &trace::OwnArgument::own);
+}
+
+ReplayedTrace::OwnInstances ReplayedTrace::made_by(Index step) const {
+  const auto found = std::ranges::equal_range(made_, step, {}, &trace::OwnInstance::made);
+  return {found.begin(), found.end()};
+}
+
+ReplayedTrace::OwnInstances ReplayedTrace::ended_by(Index step) const {
+  const auto found = std::ranges::equal_range(ended_, step, {}, &trace::OwnInstance::ended);
+  return {found.begin(), found.end()};
+}
+
+void ReplayedTrace::give(exec::Replay& replay, const trace::OwnInstance& own,
+                         analysis::Instance& instance) {
+  own.name->counterpart = &instance;
+  const auto number = static_cast<Index>(own.name->live_index);
+  ReplayValues& mine = values(replay);
+  mine.instances[number] = &instance;
+  for (const auto& use :
+       std::ranges::equal_range(own_arguments_, number, {}, &trace::OwnArgument::own)) {
+    std::byte* payload = mine.payloads.get() + operands_[use.operation].offset;
+    auto& task = *std::launder(reinterpret_cast<TaskPayload*>(payload));
+    task.arguments()[use.argument].placement = &instance;
+  }
+}
+
+void ReplayedTrace::give_found(exec::Replay& replay) {
+  for (const trace::OwnInstance& own : recording_->own)
+    if (own.made == trace::kNone) give(replay, own, *own.name->counterpart);
+}
+
 LaunchRecord* ReplayedTrace::record(exec::Replay& replay, Index step) {
   const std::int64_t own = launches_[step].own;
   return own < 0 ? nullptr : &values(replay).records[static_cast<std::size_t>(own)];
@@ -328,10 +390,14 @@ ReplayedTrace::Uses ReplayedTrace::uses(Index steps) const {
   std::unordered_map<analysis::Instance*, std::uint64_t> last;
   for (Index step = 0; step < steps; ++step) {
     if (LaunchPlan* plan = calls_[step]->plan) {
-      for (std::size_t rank = 0; rank < plan->points.size(); ++rank) {
+      for (Index i = first_of(step); i < recording_->steps[step].operations; ++i) {
+        if (recording_->operations[i].kind != exec::NodeKind::task) continue;
         ++found.points;
-        for (const PlannedArgument& argument : plan->arguments_of(rank))
-          last[argument.instance] = found.points;
+        for (std::uint32_t argument = 0; argument < plan->argument_count; ++argument) {
+          analysis::Instance* own = recording_->own_argument(i, argument);
+          last[own != nullptr ? own : plan->arguments_of(ranks_[i])[argument].instance] =
+              found.points;
+        }
       }
     } else if (const Index end = recording_->steps[step].operations; end > first_of(step)) {
       // Of a copy between regions: what made the source valid comes first.
@@ -467,7 +533,9 @@ std::size_t ReplayedTrace::bytes_of_all() const {
   std::size_t sum = recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) +
                     operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +
                     quick_.size() * sizeof(Quick) + arguments_.size() * sizeof(RememberedArgument) +
-                    (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge);
+                    (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge) +
+                    (made_.size() + ended_.size()) * sizeof(trace::OwnInstance*) +
+                    own_arguments_.size() * sizeof(trace::OwnArgument);
   for (const auto& call : calls_)
     sum += sizeof *call + call->key.capacity() * sizeof(std::uint64_t) +
            call->makers.capacity() * sizeof(Index);
@@ -480,7 +548,8 @@ std::size_t ReplayedTrace::bytes_of_all() const {
 std::size_t ReplayedTrace::bytes_of_values() const {
   return sizeof(ReplayValues) + payload_bytes_ + records_ * sizeof(LaunchRecord) +
          (steps() + fills_.size()) * sizeof(ReplayValues::Fill) +
-         folds_ * sizeof(analysis::FoldPayload) + reductions_ * sizeof(FutureReduction);
+         folds_ * sizeof(analysis::FoldPayload) + reductions_ * sizeof(FutureReduction) +
+         recording_->own.size() * sizeof(analysis::Instance*);
 }
 
 std::size_t ReplayedTrace::bytes() const {

@@ -31,6 +31,7 @@ struct ReplayValues {
   std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
   std::vector<Fill> filled;                 ///< by fill operation: what it writes
   std::vector<analysis::FoldPayload> folds;
+  std::vector<const analysis::Instance*> instances;  ///< by Recording::own
   std::vector<FutureReduction> reductions;
   std::unique_ptr<std::byte[]>
       payloads;  ///< of the tasks of these launches, and of those that reduce
@@ -85,6 +86,14 @@ class ReplayedTrace {
   ReplayValues& values(exec::Replay& replay);
   /// Where the launch of a step keeps what a replay has of its own; null: it has nothing.
   LaunchRecord* record(exec::Replay& replay, trace::Index step);
+  /// The instances that a replay makes at a step, before its operations; and those that end there.
+  using OwnInstances = std::span<const trace::OwnInstance* const>;
+  [[nodiscard]] OwnInstances made_by(trace::Index step) const;
+  [[nodiscard]] OwnInstances ended_by(trace::Index step) const;
+  /// The replay, which is the present one, has this instance. Before operations are issued that use it.
+  void give(exec::Replay& replay, const trace::OwnInstance& own, analysis::Instance& instance);
+  /// The replay begins: it has those that it finds, as Recording::holds has found them.
+  void give_found(exec::Replay& replay);
   /// What the step works on that reduces the values of a group.
   FutureReduction& reduction(exec::Replay& replay, trace::Index step);
   /// The fill operations of a step, in order. Their places in ReplayValues::filled begin at `first`.
@@ -117,7 +126,7 @@ class ReplayedTrace {
   struct Operand {
     TaskPayload* payload = nullptr;  ///< of a task, when replays can share it ...
     std::size_t offset = 0;  ///< ... or where the replay's own one is, in ReplayValues::payloads
-    const void* work = nullptr;  ///< of a copy or fill
+    const void* work = nullptr;  ///< of a copy, fill or fold
     std::size_t number = 0;      ///< of a fill, fold or reduction of values, in ReplayValues
   };
   /// A task whose body needs nothing but its arguments.
@@ -129,8 +138,9 @@ class ReplayedTrace {
 
   void unpin();
   void lay_out();
+  void prepare_own();
   void prepare_quick();
-  [[nodiscard]] static bool shares_payloads(const RecordedCall& call);
+  [[nodiscard]] bool shares_payloads(trace::Index step) const;
   [[nodiscard]] std::size_t shared_bytes() const;
   void lay_out_task(trace::Index operation, std::uint32_t rank, std::byte*& shared);
   void compile(bool optimise);
@@ -155,8 +165,10 @@ class ReplayedTrace {
   std::vector<Plain> plain_;            ///< by operation; unused of most kinds
   std::vector<std::uint32_t> ranks_;    ///< of tasks, by operation
   std::vector<trace::Index> fills_;
-  trace::RecordedEdges edges_;            ///< for a log
-  std::vector<std::size_t> fills_until_;  ///< by step
+  trace::RecordedEdges edges_;                           ///< for a log
+  std::vector<std::size_t> fills_until_;                 ///< by step
+  std::vector<const trace::OwnInstance*> made_, ended_;  ///< by step
+  std::vector<trace::OwnArgument> own_arguments_;        ///< by own instance
   std::unique_ptr<std::byte[]> shared_payloads_;
   bool pinned_ = false;
   std::size_t records_ = 0, folds_ = 0, reductions_ = 0, payload_bytes_ = 0;

@@ -142,11 +142,11 @@ bool Tracing::next_is(const Unit& unit, Index step, Index part_begin, const Trac
 // analysed; outside of traces a chain may still have to be left.
 bool Tracing::step_to(const TracedCall& call) {
   if (following_) {
-    if (step_ < part_end_ && next_is(*chain_, step_, part_begin_, call)) return true;
-    if (goes_on(&part().segment->forks[step_ - part_begin_], call)) return true;
+    if (step_ < part_end_ && next_is(*chain_, step_, part_begin_, call)) return make_instances();
+    if (goes_on(&part().segment->forks[step_ - part_begin_], call)) return make_instances();
     leave_for_next();
   }
-  return fork_ != nullptr && recorder_ == nullptr && select(call);
+  return fork_ != nullptr && recorder_ == nullptr && select(call) && make_instances();
 }
 
 void Tracing::make_way(const LaunchPlan& plan) {
@@ -154,7 +154,7 @@ void Tracing::make_way(const LaunchPlan& plan) {
     return;
   if (!passes_by(plan)) return catch_up();
   // What is evicted follows the order of launches: the chain's uses come before those of this one.
-  if (!std::exchange(noted_, true)) note_uses(*chain_->trace);
+  if (!std::exchange(noted_, true)) note_uses(chain_->trace->uses());
 }
 
 // The launch needs no other instances than it had, and has no field in common with the chain. So it finds its
@@ -170,8 +170,8 @@ bool Tracing::passes_by(const LaunchPlan& plan) const {
   });
 }
 
-void Tracing::note_uses(ReplayedTrace& trace) {
-  context_.analysis_.note_uses(trace.uses().instances, trace.uses().points);
+void Tracing::note_uses(const ReplayedTrace::Uses& uses) {
+  context_.analysis_.note_uses(uses.instances, uses.points);
 }
 
 // The program does something else than the segment has, or goes on after its end.

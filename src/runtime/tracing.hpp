@@ -79,6 +79,8 @@ class Tracing {
   bool replay_fill(const TracedCall& call, const ReplayValues::Fill& value);
   /// A call with nothing of its own: a copy, or the end of a partition.
   bool replay_call(const TracedCall& call);
+  /// The end of a region: of its fields, not of its names.
+  bool replay_end(const TracedCall& call, data::RegionTree& tree);
   bool replay_reduction(const TracedCall& call, FutureReduction reduction);
   /// Before a launch is analysed that was not replayed: brings the state up to date, unless the launch passes
   /// by the chain, which may then go on after it.
@@ -162,7 +164,7 @@ class Tracing {
   void forget_names();
   void catch_up();
   bool leave();
-  void note_uses(ReplayedTrace& trace);
+  void note_uses(const ReplayedTrace::Uses& uses);
   void show_begin();
   void show_end(profile::Category what, std::size_t calls);
 
@@ -202,6 +204,7 @@ class Tracing {
   // Replaying one.
   void start(Unit& unit, bool carried);
   void enter_part(std::size_t number);
+  bool make_instances();
   void take_launch(const LaunchRequest& request, AnyFuture& result);
   void take_futures(std::span<detail::FutureState* const> futures, trace::Index operation);
   void prepare_fills();
@@ -218,7 +221,7 @@ class Tracing {
   [[nodiscard]] std::size_t calls_before_fork() const;
   void print(std::ostream& out, const Segment& segment) const;
   void finish_recording(const char* ended_by);
-  void keep_recording(trace::Recorder& recorder, const char* ended_by);
+  void keep_recording(std::unique_ptr<trace::Recording> recording, const char* ended_by);
   void note_uses(const LaunchPlan& plan);
   [[nodiscard]] std::shared_ptr<RecordedCall> describe(const TracedCall& made,
                                                        std::uint64_t token) const;

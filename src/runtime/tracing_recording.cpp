@@ -16,7 +16,8 @@ using trace::Index;
 void Tracing::start_recording() {
   show_begin();
   first_seq_ = context_.scope_.launched() + 1;
-  recorder_ = std::make_unique<trace::Recorder>(first_seq_);
+  recorder_ =
+      std::make_unique<trace::Recorder>(first_seq_, context_.analysis_.store().next_serial());
   context_.analysis_.set_state_log(recorder_.get());
   calls_.clear();
 }
@@ -38,17 +39,20 @@ void Tracing::finish_recording(const char* ended_by) {
     // The next time as well: but who requires replays misses none.
     occurrence_.vacuous += calls_.size();
     fork_->lost = {std::string("there was no operation to record: ") + ended_by, true};
-  } else {
-    keep_recording(*recorder, ended_by);
+  } else if (auto recording = recorder->finish()) {
+    keep_recording(std::move(recording), ended_by);
+  } else {  // it comes only once
+    fork_->lost = {std::string("a recording was given up: ") + recorder->fault(), true};
+    fork_ = nullptr;
   }
 }
 
-void Tracing::keep_recording(trace::Recorder& recorder, const char* ended_by) {
+void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const char* ended_by) {
   auto segment = std::make_unique<Segment>();
   segment->ended_by = ended_by;
   for (const auto& call : calls_) segment->sequence.add(call->token);
   segment->trace =
-      std::make_unique<ReplayedTrace>(context_, recorder.finish(), std::move(calls_),
+      std::make_unique<ReplayedTrace>(context_, std::move(recording), std::move(calls_),
                                       context_.runtime_.options().trace_optimize, replayed_);
   segment->parts = {{segment.get(), segment->trace->steps()}};
   segment->parent = parted_;
@@ -150,8 +154,8 @@ void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
 }
 
 void Tracing::add(std::shared_ptr<RecordedCall> call) {
+  recorder_->step(call->plan != nullptr ? call->plan->argument_count : 0);
   calls_.push_back(std::move(call));
-  recorder_->step();
   if (recorder_->fault() != nullptr) return finish_recording("");
   if (recorder_->operations() >= context_.runtime().options().trace_length)
     finish_recording("it reached --refrain:trace-length");
@@ -160,6 +164,8 @@ void Tracing::add(std::shared_ptr<RecordedCall> call) {
 void Tracing::note_uses(const LaunchPlan& plan) {
   for (const PlannedArgument& argument : plan.arguments) recorder_->uses(*argument.field);
   for (const LaunchPlan::Tree& used : plan.trees) recorder_->uses(*used.tree, used.uid);
+  if (recorder_->fault() != nullptr) return;  // some of the instances may be gone
+  for (const PlannedArgument& argument : plan.arguments) recorder_->argument(*argument.instance);
 }
 
 std::shared_ptr<RecordedCall> Tracing::describe(const TracedCall& made, std::uint64_t token) const {

@@ -40,6 +40,7 @@ void Tracing::start(Unit& unit, bool carried) {
   trace.pin();
   replay_ = &trace.replays().begin(carried);
   trace.values(*replay_);  // made, the first time: what is issued looks there
+  if (!trace.recording().own.empty()) trace.give_found(*replay_);
   // A replay is remembered while it may be in flight.
   if (!carried) bases_.clear();
   if (context_.runtime_.graph_log() == nullptr) {
@@ -205,6 +206,58 @@ bool Tracing::replay_reduction(const TracedCall& call, FutureReduction reduction
   return true;
 }
 
+bool Tracing::replay_end(const TracedCall& call, data::RegionTree& tree) {
+  if (!step_to(call)) return leave();
+  const ReplayedTrace& trace = *chain_->trace;
+  context_.note_call(trace.calls()[step_]->token);
+  const ReplayedTrace::OwnInstances ended = trace.ended_by(step_);
+  const trace::Replayed names = names_of(replay_->base);
+  // The state knows those from before the chain.
+  const auto users_of = [&](analysis::Instance& instance) {
+    std::vector<exec::NodeRef> users;
+    const auto own = std::ranges::find(
+        ended, &instance, [](const trace::OwnInstance* each) { return each->name->counterpart; });
+    if (own == ended.end()) return users;
+    for (const Index user : (*own)->users)
+      if (const exec::NodeRef named = names.operation(user); !exec::is_complete(named))
+        users.push_back(named);
+    (*own)->name->counterpart = nullptr;
+    return users;
+  };
+  analysis::TreeState::of(tree).for_each(
+      [&](analysis::FieldState& field) { context_.analysis_.end_field(field, users_of); });
+  issue_step();
+  return true;
+}
+
+// The instances that the next call makes, in the same order as the analysis. Where there is no room the analysis
+// gives up others, or fails: it goes on from the instances that there was room for.
+bool Tracing::make_instances() {
+  ReplayedTrace& trace = *chain_->trace;
+  if (trace.recording().own.empty()) [[likely]]
+    return true;
+  try {
+    for (const trace::OwnInstance* own : trace.made_by(step_)) {
+      const analysis::Instance& name = *own->name;
+      analysis::Instance* made = context_.analysis_.make_instance(
+          *name.field, name.space, name.memory, name.layout, trace.calls()[step_]->info,
+          trace.calls()[step_]->plan != nullptr ? exec::NodeKind::task : exec::NodeKind::copy);
+      if (made == nullptr) {
+        leave_segment();
+        fork_ = nullptr;  // what is given up now is not recorded
+        occurrence_.add(no_room(name, context_.runtime_.machine()));
+        return false;
+      }
+      trace.give(*replay_, *own, *made);
+    }
+  } catch (
+      ...) {  // nobody will ever be done with the room: made again, the call finds what there is
+    leave_segment();
+    throw;
+  }
+  return true;
+}
+
 // The value that is pending where a fill operation reads it.
 ReplayValues::Fill Tracing::value_of(const trace::FillSource& source) {
   ReplayedTrace& trace = *chain_->trace;
@@ -308,19 +361,18 @@ void Tracing::catch_up() {
     trace::Replayed names = names_of(before_base_);
     names.fill = [this](Index step) { return before_values_->step_fills[step]; };
     trace::bring_forward(context_.analysis_, trace.recording(), trace.outcome(), names);
-    if (!before_noted_) note_uses(trace);
+    if (!before_noted_) note_uses(trace.uses());
   }
   trace::Replayed names = names_of(present.base);
   names.fill = [&](Index step) { return trace.values(present).step_fills[step]; };
   if (whole) {
     trace::bring_forward(context_.analysis_, trace.recording(), trace.outcome(), names);
-    if (!noted_) note_uses(trace);
+    if (!noted_) note_uses(trace.uses());
   } else if (step_ > 0) {
     const Index effects = trace.recording().steps[step_ - 1].effects;
     trace::bring_forward(context_.analysis_, trace.recording(),
                          trace::outcome_of(trace.recording(), effects), names);
-    const ReplayedTrace::Uses uses = trace.uses(step_);
-    context_.analysis_.note_uses(uses.instances, uses.points);
+    note_uses(trace.uses(step_));
   }
   trace.replays().leave(present);
   ReplayedTrace::unpin_idle(replayed_);

@@ -74,7 +74,8 @@ Tracing::Round* Tracing::round_of(std::span<const Part> parts) {
   return rounds_.back().get();
 }
 
-// Without a recording where there is nothing to do, or too much, or where it could not be repeated.
+// Without a recording where there is nothing to do, or too much, or where it could not be repeated; nor of parts whose
+// replays have instances of their own, which would need names that tell the parts apart.
 std::unique_ptr<Tracing::Round> Tracing::join(std::span<const Part> parts) {
   auto round = std::make_unique<Round>();
   round->parts.assign(parts.begin(), parts.end());
@@ -83,6 +84,7 @@ std::unique_ptr<Tracing::Round> Tracing::join(std::span<const Part> parts) {
   std::size_t operations = 0, more = 0;
   for (const Part& part : parts) {
     const ReplayedTrace& trace = *part.segment->trace;
+    if (trace.recording().has_own()) return round;
     prefixes.push_back({&trace.recording(), part.steps});
     calls.insert(calls.end(), trace.calls().begin(), trace.calls().begin() + part.steps);
     operations += trace.recording().steps[part.steps - 1].operations;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/order_rules.hpp"
+#include "base/assert.hpp"
 
 namespace refrain::trace {
 
@@ -31,7 +32,8 @@ void fold_forward(const analysis::Analysis& analysis, const LeftFolds& left, con
 void note_looks(const Outcome& outcome, const Replayed& replay) {
   for (const auto& [instance, operation] : outcome.looks) {
     const exec::NodeRef named = replay.operation(operation);
-    if (!exec::is_complete(named)) analysis::Analysis::note_looker(*instance, named);
+    if (!exec::is_complete(named))
+      analysis::Analysis::note_looker(*analysis::present(instance), named);
   }
 }
 
@@ -40,7 +42,9 @@ void note_looks(const Outcome& outcome, const Replayed& replay) {
 void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
                    const Replayed& replay) {
   for (const Left& left : outcome.uses) {
-    analysis::Use& use = recording.places[left.place].piece->at(left.instance);
+    analysis::Instance* instance = analysis::present(left.instance);
+    REFRAIN_ASSERT(instance != nullptr, "of what has ended nothing is left");
+    analysis::Use& use = recording.places[left.place].piece->at(instance);
     if (left.writer != kNone) {
       use.readers.clear();
       use.group.reset();
@@ -58,7 +62,8 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
     if (!after.changed) continue;
     analysis::Piece& piece = *recording.places[i].piece;
     for (analysis::Use& use : piece.uses)
-      use.valid = std::ranges::find(after.valid, use.instance) != after.valid.end();
+      use.valid =
+          std::ranges::find(after.valid, use.instance, analysis::present) != after.valid.end();
     if (!after.pending) piece.fill.reset();
     else if (after.fill != kNone) piece.fill = replay.fill(after.fill);
   }
@@ -71,6 +76,7 @@ void add_standing_readers(const analysis::Analysis& analysis, const Recording& r
     if (!entry.standing) continue;
     const exec::NodeRef reader = replay.operation(entry.operation);
     if (!analysis.has_log() && exec::is_complete(reader)) continue;
+    REFRAIN_ASSERT(recording.own_of(entry.instance) == nullptr, "replays of a chain find none");
     analysis.note_reader(recording.places[entry.place].piece->at(entry.instance), reader);
   }
   note_looks(outcome, replay);
@@ -80,7 +86,9 @@ std::vector<Entry> entries(const Recording& recording,
                            const std::function<bool(const exec::Edge&)>& matters) {
   std::vector<Entry> all;
   for (const EntryUse& entry : recording.entry_uses) {
-    const analysis::Use* use = recording.places[entry.place].piece->find(entry.instance);
+    analysis::Instance* instance = analysis::present(entry.instance);
+    REFRAIN_ASSERT(instance != nullptr, "nobody was there before what the trace makes");
+    const analysis::Use* use = recording.places[entry.place].piece->find(instance);
     if (use == nullptr) continue;
     const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
       const exec::Edge edge{earlier, kind};

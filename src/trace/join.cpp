@@ -78,6 +78,7 @@ class Joiner {
  public:
   void add(const Prefix& part) {
     const Recording& recording = *part.recording;
+    REFRAIN_ASSERT(!recording.has_own(), "only what names instances itself is joined");
     const std::vector<LeftValid> before =
         places_after(*made_, static_cast<Index>(made_->effects.size()));
     step_ = static_cast<Index>(made_->steps.size());

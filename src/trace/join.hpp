@@ -19,7 +19,8 @@ struct Prefix {
   Index steps = 0;
 };
 
-/// None of them is stale, and each has followed the one before directly: its precondition held there.
+/// None of them is stale or has instances of its own, and each has followed the one before directly: its
+/// precondition held there.
 [[nodiscard]] std::unique_ptr<Recording> join(std::span<const Prefix> parts);
 
 }  // namespace refrain::trace

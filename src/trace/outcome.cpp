@@ -48,8 +48,13 @@ class Standing {
     *number = static_cast<Index>(known_.size());
     Known& added = known_.emplace_back();
     added.instance = instance;
+    // Nobody was there before an instance that the trace has made.
+    const OwnInstance* own = recording_.own_of(instance);
+    added.settled = own != nullptr && own->made != kNone;
     return added;
   }
+  /// The region ends: nobody is known there.
+  void end(Index place) { first_[place] = kNone; }
   [[nodiscard]] std::span<const Known> all() const { return known_; }
   template <class Visit>
   void for_each_at(Index place, Visit visit) const {
@@ -135,7 +140,24 @@ bool meets(const Recording& recording, const Standing& standing, const Effect& e
          (known.group_first && standing.joins_group(known, recording.fold_of(effect.by)));
 }
 
-/// Finds the uses on entry, and of each effect which one came before it on the same instance.
+/// Who may use an instance when its region ends: those known at one of its places.
+void note_users(const Standing& standing, const Known& known, std::vector<Index>& users) {
+  standing.for_each_reader(known.latest, [&users](Index reader) { users.push_back(reader); });
+  if (!known.only_read())
+    standing.for_each_writer(known.changed,
+                             [&users](const Effect& effect) { users.push_back(effect.by); });
+}
+
+/// A region ends at a place.
+void end(Recording& recording, Standing& standing, Index place) {
+  standing.for_each_at(place, [&](const Known& known) {
+    note_users(standing, known, recording.own[known.instance->live_index].users);
+  });
+  standing.end(place);
+}
+
+/// Finds the uses on entry, and of each effect which one came before it on the same instance. Also who uses the
+/// recording's own instances when they end.
 void find_entry_uses(Recording& recording, Standing& standing) {
   std::vector<EntryUse>& uses = recording.entry_uses;
   uses.reserve(recording.places.size());  // no less
@@ -143,6 +165,9 @@ void find_entry_uses(Recording& recording, Standing& standing) {
   const std::span<Effect> effects(recording.effects);
   for (Index at = 0; at < effects.size(); ++at) {
     Effect& effect = effects[at];
+    if (effect.kind == Effect::Kind::end) end(recording, standing, effect.place);
+    else if (effect.kind == Effect::Kind::look && recording.own_of(effect.instance) != nullptr)
+      recording.own[effect.instance->live_index].users.push_back(effect.by);
     if (!concerns_operation(effect)) continue;
     Known& known = standing.at(effect.place, effect.instance);
     effect.before = known.latest;
@@ -159,6 +184,11 @@ void find_entry_uses(Recording& recording, Standing& standing) {
   if (!sorted) std::ranges::stable_sort(uses, {}, &EntryUse::operation);
   const auto repeated = std::ranges::unique(uses);
   uses.erase(repeated.begin(), repeated.end());
+  for (OwnInstance& own : recording.own) {
+    std::ranges::sort(own.users);
+    const auto again = std::ranges::unique(own.users);
+    own.users.erase(again.begin(), again.end());
+  }
 }
 
 /// Calls add(operation, kind) for what the use comes after in the replay before: the rules of
@@ -207,11 +237,13 @@ void see_what_is_met(Recording& recording, Standing& standing) {
   }
 }
 
+// A value that is pending in a region which the next replay ends is none that it finds where it fills.
 bool leaves_as_found(const Recording& recording) {
   const auto after = places_after(recording, static_cast<Index>(recording.effects.size()));
   for (Index i = 0; i < after.size(); ++i)
     if (after[i].valid != recording.places[i].valid ||
-        after[i].pending != recording.places[i].pending)
+        after[i].pending != recording.places[i].pending ||
+        (after[i].ended && after[i].fill != kNone))
       return false;
   return true;
 }
@@ -261,17 +293,26 @@ Left left_at(const Recording& recording, const Standing& standing, Index place,
 
 std::vector<LeftValid> places_after(const Recording& recording, Index effects) {
   std::vector<LeftValid> after(recording.places.size());
-  std::vector<bool> known(recording.places.size());  // what came earlier does not matter
+  enum : std::uint8_t { kOpen, kKnown, kEnded };
+  std::vector<std::uint8_t> known(recording.places.size());  // what came earlier does not matter
   const auto add = [](Instances& valid, const analysis::Instance* instance) {
     if (std::ranges::find(valid, instance) == valid.end()) valid.push_back(instance);
   };
   for (Index at = effects; at-- > 0;) {
     const Effect& effect = recording.effects[at];
-    if (effect.kind == Effect::Kind::look || effect.kind == Effect::Kind::read) continue;
+    if (effect.kind == Effect::Kind::look || effect.kind == Effect::Kind::gone ||
+        effect.kind == Effect::Kind::read || known[effect.place] == kEnded)
+      continue;
     LeftValid& place = after[effect.place];
+    if (effect.kind == Effect::Kind::end) {  // what this changed was changed then (replay_end)
+      if (known[effect.place] == kOpen) place.pending = true;
+      known[effect.place] = kEnded;
+      place.ended = true;
+      continue;
+    }
     place.changed = true;
-    if (known[effect.place]) continue;
-    known[effect.place] = effect.kind != Effect::Kind::validate;
+    if (known[effect.place] == kKnown) continue;
+    if (effect.kind != Effect::Kind::validate) known[effect.place] = kKnown;
     if (effect.kind == Effect::Kind::pend) {
       place.pending = true;
       place.fill = effect.by;
@@ -281,7 +322,7 @@ std::vector<LeftValid> places_after(const Recording& recording, Index effects) {
   }
   for (Index i = 0; i < after.size(); ++i) {
     LeftValid& place = after[i];
-    if (!known[i]) {
+    if (known[i] == kOpen) {
       place.pending = recording.places[i].pending;
       for (const analysis::Instance* instance : recording.places[i].valid)
         add(place.valid, instance);
@@ -300,6 +341,10 @@ Outcome outcome_of(const Recording& recording, Index effects) {
       standing.apply(standing.at(effect.place, effect.instance), effect, at);
     else if (effect.kind == Effect::Kind::look)
       outcome.looks.emplace_back(effect.instance, effect.by);
+    else if (effect.kind == Effect::Kind::gone)
+      std::erase_if(outcome.looks,
+                    [&effect](const auto& look) { return look.first == effect.instance; });
+    else if (effect.kind == Effect::Kind::end) standing.end(effect.place);
   }
   for (Index place = 0; place < recording.places.size(); ++place)
     standing.for_each_at(place, [&](const Known& known) {
@@ -315,8 +360,12 @@ void find_chain_edges(Recording& recording) {
   const auto goes_on = [&standing](const Known& known) {
     return known.first_fold != nullptr && standing.joins_group(known, known.first_fold);
   };
-  recording.idempotent =
-      std::ranges::none_of(standing.all(), goes_on) && leaves_as_found(recording);
+  const auto is_left = [](const OwnInstance& own) {
+    return own.made == kNone || own.ended == kNone;
+  };
+  recording.idempotent = std::ranges::none_of(recording.own, is_left) &&
+                         std::ranges::none_of(standing.all(), goes_on) &&
+                         leaves_as_found(recording);
   see_what_is_met(recording, standing);
 }
 

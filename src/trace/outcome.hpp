@@ -38,6 +38,7 @@ struct LeftValid {
   Index fill =
       kNone;  ///< whose value is pending: a step, or kNone for the one from before the trace
   bool changed = false;
+  bool ended = false;  ///< a region ended here; the rest is of the one that came after it
 };
 
 struct Outcome {
@@ -52,8 +53,8 @@ Outcome outcome_of(const Recording& recording, Index effects);
 /// Of these, the places alone.
 std::vector<LeftValid> places_after(const Recording& recording, Index effects);
 
-/// Works out entry_uses, whether the recording is idempotent, and if so the carried edges: those of the
-/// analysis when the trace is unrolled once (dynamic tracing paper, IV.F).
+/// Works out entry_uses, who uses the recording's own instances when they end, whether it is idempotent, and if
+/// so the carried edges: those of the analysis when the trace is unrolled once (dynamic tracing paper, IV.F).
 void find_chain_edges(Recording& recording);
 
 }  // namespace refrain::trace

@@ -1,6 +1,7 @@
 #include "trace/recorder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/analysis.hpp"
 #include "base/assert.hpp"
@@ -31,7 +32,8 @@ analysis::Piece* find_piece(const analysis::FieldState& field, std::uint32_t num
 
 }  // namespace
 
-Recorder::Recorder(std::uint64_t first) : first_(first), mark_(analysis::Mark::next()) {
+Recorder::Recorder(std::uint64_t first, std::uint64_t first_serial)
+    : first_(first), mark_(analysis::Mark::next()), own_(first_serial) {
   made_.operations.reserve(kFew);
   made_.edges.reserve(kFew);
   made_.effects.reserve(2 * kFew);
@@ -39,7 +41,12 @@ Recorder::Recorder(std::uint64_t first) : first_(first), mark_(analysis::Mark::n
   pieces_then_.reserve(kFew);
 }
 
-void Recorder::step() {
+Recorder::~Recorder() {
+  for (const Recording::Tree& used : trees_) used.tree->unpin();
+}
+
+void Recorder::step(std::uint32_t arguments) {
+  argument_rows_.emplace_back(std::exchange(row_, arguments_.size()), arguments);
   made_.steps.push_back(
       {static_cast<Index>(made_.operations.size()), static_cast<Index>(made_.effects.size())});
 }
@@ -52,9 +59,11 @@ std::uint32_t Recorder::add(analysis::FieldState& field) {
   return index;
 }
 
-void Recorder::uses(const data::RegionTree& tree, std::uint64_t uid) {
+void Recorder::uses(data::RegionTree& tree, std::uint64_t uid) {
   const Recording::Tree used{&tree, uid};
-  if (std::ranges::find(made_.trees, used) == made_.trees.end()) made_.trees.push_back(used);
+  if (std::ranges::find(trees_, used) != trees_.end()) return;
+  trees_.push_back(used);
+  tree.pin();
 }
 
 void Recorder::untraceable(const char* what) {
@@ -78,23 +87,46 @@ void Recorder::change(analysis::StateChange change, std::span<analysis::Piece* c
   const std::uint32_t field = changing(*instance.field);
   const Effect::Kind kind = kind_of(change);
   const Index by = index_of(operation.seq);
+  analysis::Instance* name = OwnInstances::name_of(instance);
   const std::size_t first = made_.effects.size();
-  made_.effects.insert(made_.effects.end(), pieces.size(), {kind, by, 0, kNone, &instance});
+  made_.effects.insert(made_.effects.end(), pieces.size(), {kind, by, 0, kNone, name});
   Effect* effect = made_.effects.data() + first;
   for (analysis::Piece* piece : pieces) (effect++)->place = place_of(field, *piece);
 }
 
 void Recorder::look(analysis::Instance& instance, const exec::Node& operation) {
   index_of(*instance.field);
-  made_.effects.push_back({Effect::Kind::look, index_of(operation.seq), 0, kNone, &instance});
+  made_.effects.push_back(
+      {Effect::Kind::look, index_of(operation.seq), 0, kNone, OwnInstances::name_of(instance)});
 }
 
 void Recorder::pend(analysis::FieldState& field, analysis::Piece& piece,
                     const analysis::FillValue& value) {
-  const auto step = static_cast<Index>(made_.steps.size());
-  fills_[&value] = step;
+  fills_[&value] = this_step();
   const Index place = place_of(changing(field), piece);
-  made_.effects.push_back({Effect::Kind::pend, step, place, kNone, nullptr});
+  made_.effects.push_back({Effect::Kind::pend, this_step(), place, kNone, nullptr});
+}
+
+void Recorder::made(analysis::Instance& instance, bool shortage) {
+  index_of(*instance.field);
+  if (!own_.made(instance, this_step(), shortage)) untraceable("memory was short");
+}
+
+void Recorder::ends(analysis::FieldState& field) {
+  const std::uint32_t index = changing(field);
+  for (const auto& piece : field.pieces()) {
+    const Index place = place_of(index, *piece);
+    made_.effects.push_back({Effect::Kind::end, this_step(), place, kNone, nullptr});
+  }
+  if (!own_.ends(field, this_step())) untraceable("memory was short");
+  for (const auto& instance : field.instances().all())
+    made_.effects.push_back(
+        {Effect::Kind::gone, this_step(), 0, kNone, OwnInstances::name_of(*instance)});
+}
+
+void Recorder::gives_up(analysis::Instance& instance) {
+  own_.gives_up(instance);
+  untraceable("storage was given up");
 }
 
 void Recorder::fills(analysis::FieldState& field, analysis::Piece& piece, const exec::Node&) {
@@ -141,20 +173,33 @@ Index Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
 
 // --- operations ------------------------------------------------------------------------------------
 
+namespace {
+const analysis::Instance* name_of(const analysis::Instance* instance) {
+  return OwnInstances::name_of(const_cast<analysis::Instance&>(*instance));
+}
+}  // namespace
+
 void Recorder::take_work(Operation& made, const exec::Node& node) {
   auto& known = const_cast<exec::Node&>(node);
   switch (node.kind) {
     case exec::NodeKind::task:
     case exec::NodeKind::other: break;  // the runtime knows
-    case exec::NodeKind::copy: made.work = known.payload_as<analysis::CopyPayload>(); break;
+    case exec::NodeKind::copy: {
+      auto& copy = made.work.emplace<analysis::CopyPayload>();
+      copy = known.payload_as<analysis::CopyPayload>();
+      copy.source = name_of(copy.source);
+      copy.target = name_of(copy.target);
+      break;
+    }
     case exec::NodeKind::fill: {
       const auto& fill = known.payload_as<analysis::FillPayload>();
-      made.work = Fill{fill.target, fill.points, fill.value_size, source_};
+      made.work = Fill{name_of(fill.target), fill.points, fill.value_size, source_};
       break;
     }
     case exec::NodeKind::fold: {
       const auto& fold = known.payload_as<analysis::FoldPayload>();
-      made.work = Fold{fold, index_of(node.seq - node.reduction)};
+      auto& made_fold = made.work.emplace<Fold>(Fold{fold, index_of(node.seq - node.reduction)});
+      made_fold.payload.target = name_of(fold.target);
       break;
     }
     case exec::NodeKind::access: untraceable("the program accessed data itself"); break;
@@ -237,6 +282,9 @@ void Recorder::place_again() {
     analysis::FieldState& field = *made_.places[effect.place].field;
     analysis::Piece& piece = *made_.places[effect.place].piece;
     for_each_part(field, piece, pieces_then[field.mark.at], [&](analysis::Piece& part) {
+      // Values are moved piece by piece.
+      if (effect.kind == Effect::Kind::validate && &part != &piece)
+        untraceable("pieces were cut that values had been moved to");
       const Index touched = place_of(field.mark.at, part);
       place_now.resize(made_.places.size(), kNone);
       if (place_now[touched] == kNone) {
@@ -250,7 +298,8 @@ void Recorder::place_again() {
   std::size_t at = 0;
   for (Step& step : made_.steps) {
     for (; at < step.effects; ++at) {
-      if (noted[at].kind == Effect::Kind::look) made_.effects.push_back(noted[at]);
+      if (noted[at].kind == Effect::Kind::look || noted[at].kind == Effect::Kind::gone)
+        made_.effects.push_back(noted[at]);
       else add(noted[at], at);
     }
     step.effects = static_cast<Index>(made_.effects.size());
@@ -261,16 +310,59 @@ void Recorder::place_again() {
   made_.places = std::move(places);
 }
 
+/// What was noted under one name, or none, gets the one it has in the recording.
+void Recorder::rename_instances() {
+  own_.choose();
+  const auto rename = [this](auto*& instance) {
+    instance = own_.final_name(const_cast<analysis::Instance*>(instance));
+  };
+  for (Effect& effect : made_.effects) rename(effect.instance);
+  for (Place& place : made_.places)
+    for (const analysis::Instance*& instance : place.valid) rename(instance);
+  for (Operation& operation : made_.operations) {
+    if (auto* copy = std::get_if<analysis::CopyPayload>(&operation.work)) {
+      rename(copy->source);
+      rename(copy->target);
+    } else if (auto* fill = std::get_if<Fill>(&operation.work)) {
+      rename(fill->target);
+    } else if (auto* fold = std::get_if<Fold>(&operation.work)) {
+      rename(fold->payload.target);
+    }
+  }
+  for (analysis::Instance*& instance : arguments_) rename(instance);
+  for (FieldUsed& used : made_.fields) used.own = own_.are_of(*used.field);
+  made_.own = own_.take();
+  for (const OwnInstance& own : made_.own)
+    if (own.made == kNone) ++made_.fields[own.name->field->mark.at].found;
+}
+
+/// Which arguments of tasks are in instances that each replay has of its own.
+void Recorder::place_arguments() {
+  if (made_.own.empty()) return;
+  for (Index i = 0; i < made_.operations.size(); ++i) {
+    const Operation& operation = made_.operations[i];
+    if (operation.kind != exec::NodeKind::task) continue;
+    const auto [first, count] = argument_rows_[operation.step];
+    for (std::uint32_t argument = 0; argument < count; ++argument)
+      if (const auto* own = made_.own_of(arguments_[first + operation.rank * count + argument]))
+        made_.own_arguments.push_back({i, argument, static_cast<Index>(own - made_.own.data())});
+  }
+}
+
 std::unique_ptr<Recording> Recorder::finish() {
   REFRAIN_ASSERT(fault_ == nullptr, "what cannot be done again is not recorded");
   const bool unfinished = take_back_unfinished();
   if (unfinished || cut_meanwhile()) place_again();
+  if (fault_ != nullptr) return nullptr;
   if (!std::ranges::is_sorted(made_.edges, {}, &RecordedEdge::to))
     std::ranges::stable_sort(made_.edges, {}, &RecordedEdge::to);
   for (FieldUsed& used : made_.fields) {
     used.shape_epoch = used.field->shape_epoch();
     used.instance_epoch = used.field->instance_epoch();
   }
+  rename_instances();
+  place_arguments();
+  made_.trees = trees_;
   find_chain_edges(made_);
   return std::make_unique<Recording>(std::move(made_));
 }

@@ -16,19 +16,26 @@
 #include <vector>
 
 #include "analysis/field_state.hpp"
+#include "trace/own_instances.hpp"
 #include "trace/recording.hpp"
 
 namespace refrain::trace {
 
 class Recorder final : public analysis::StateLog {
  public:
-  /// The next operation of the context will have sequence number `first`.
-  explicit Recorder(std::uint64_t first);
-  /// A call has been analysed, with all its operations.
-  void step();
-  /// A call names this field, whether or not it touches points of it; and this tree.
+  /// The next operation of the context will have sequence number `first`, the next instance `first_serial`.
+  Recorder(std::uint64_t first, std::uint64_t first_serial);
+  ~Recorder() override;
+  /// A call has been analysed, with all its operations. `arguments`: how many each of its tasks has.
+  void step(std::uint32_t arguments = 0);
+  /// A call names this field, whether or not it touches points of it; and this tree, which keeps all it has
+  /// until the recording is made.
   void uses(analysis::FieldState& field) { index_of(field); }
-  void uses(const data::RegionTree& tree, std::uint64_t uid);
+  void uses(data::RegionTree& tree, std::uint64_t uid);
+  /// The next argument of the tasks of the call that ends next, point by point, is in this instance.
+  void argument(analysis::Instance& instance) {
+    arguments_.push_back(OwnInstances::name_of(instance));
+  }
 
   /// Null: all so far can be done again. Otherwise why not, for a sentence that begins with "because".
   [[nodiscard]] const char* fault() const { return fault_; }
@@ -37,7 +44,8 @@ class Recorder final : public analysis::StateLog {
     return made_.steps.empty() ? 0 : made_.steps.back().operations;
   }
 
-  /// The recording of the calls that were analysed to their end. Once, and only when there is no fault.
+  /// The recording of the calls that were analysed to their end. Once, and only when there is no fault. Null: one
+  /// was found.
   std::unique_ptr<Recording> finish();
 
   // --- StateLog ---
@@ -48,12 +56,15 @@ class Recorder final : public analysis::StateLog {
              const exec::Node& operation) override;
   void pend(analysis::FieldState& field, analysis::Piece& piece,
             const analysis::FillValue& value) override;
+  void made(analysis::Instance& instance, bool shortage) override;
+  void ends(analysis::FieldState& field) override;
+  void gives_up(analysis::Instance& instance) override;
   void origin(const exec::Node& operation, const analysis::Origin& origin) override;
   void operation(const exec::Node& operation, std::span<const exec::Edge> predecessors) override;
   void untraceable(const char* what) override;
 
  private:
-  static constexpr Index kOutside = ~Index{0};
+  static constexpr Index kOutside = kNone;
   static constexpr std::size_t kFew = 32;  ///< that a recording may have at no extra cost
 
   /// How many pieces a field had, by FieldState::next_piece().
@@ -88,15 +99,24 @@ class Recorder final : public analysis::StateLog {
   template <class Visit>
   static void for_each_part(analysis::FieldState& field, analysis::Piece& piece,
                             std::uint32_t pieces_then, Visit visit);
+  void rename_instances();
+  void place_arguments();
+  [[nodiscard]] Index this_step() const { return static_cast<Index>(made_.steps.size()); }
 
   std::uint64_t first_;  ///< sequence number of the first operation that is analysed
   std::uint64_t mark_;
   Recording made_;
+  std::vector<Recording::Tree> trees_;
   std::vector<std::uint32_t> pieces_then_;  ///< by place: of its field, when it was touched first
   std::vector<Pieces> pieces_;              ///< by field
   std::vector<Cut> cuts_;                   ///< ascending
   std::unordered_map<const analysis::FillValue*, Index> fills_;  ///< by which step
   FillSource source_;  ///< of the fill that is about to be told of
+  OwnInstances own_;
+  std::vector<analysis::Instance*> arguments_;
+  /// By step: where its tasks' arguments begin there, and how many each has.
+  std::vector<std::pair<std::size_t, std::uint32_t>> argument_rows_;
+  std::size_t row_ = 0;  ///< where those of the next step begin
   const char* fault_ = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #include "trace/recording.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/field_state.hpp"
 
@@ -11,7 +12,7 @@ bool Place::holds() const {
   std::size_t found = 0;
   for (const analysis::Use& use : piece->uses) {
     if (!use.valid) continue;
-    if (std::ranges::find(valid, use.instance) == valid.end()) return false;
+    if (std::ranges::find(valid, use.instance, analysis::present) == valid.end()) return false;
     ++found;
   }
   return found == valid.size();
@@ -40,19 +41,48 @@ bool Recording::stale() const {
     return true;
   return std::ranges::any_of(fields, [](const FieldUsed& used) {
     return used.field->shape_epoch() != used.shape_epoch ||
-           used.field->instance_epoch() != used.instance_epoch;
+           (!used.own && used.field->instance_epoch() != used.instance_epoch);
   });
 }
 
-bool Recording::holds() const { return std::ranges::all_of(places, &Place::holds); }
+bool Recording::finds(const FieldUsed& used) const {
+  const auto& there = used.field->instances().all();
+  if (!used.own || there.size() != used.found) return !used.own;
+  auto next = there.begin();
+  for (const OwnInstance& each : own) {
+    if (next == there.end()) break;
+    if (each.made != kNone || each.name->field != used.field) continue;
+    const analysis::Instance& found = **next;
+    if (found.space != each.name->space || found.memory != each.name->memory ||
+        found.layout != each.name->layout)
+      return false;
+    each.name->counterpart = (next++)->get();
+  }
+  return true;
+}
+
+bool Recording::holds() const {
+  return std::ranges::all_of(fields, [this](const FieldUsed& used) { return finds(used); }) &&
+         std::ranges::all_of(places, &Place::holds);
+}
+
+analysis::Instance* Recording::own_argument(Index operation, std::uint32_t argument) const {
+  const auto key = [](const OwnArgument& each) { return std::pair(each.operation, each.argument); };
+  const auto at = std::ranges::lower_bound(own_arguments, std::pair(operation, argument), {}, key);
+  const bool there = at != own_arguments.end() && key(*at) == std::pair(operation, argument);
+  return there ? own[at->own].name.get() : nullptr;
+}
 
 std::size_t Recording::bytes() const {
-  std::size_t sum = sizeof *this + steps.capacity() * sizeof(Step) +
-                    operations.capacity() * sizeof(Operation) +
-                    (edges.capacity() + carried.capacity()) * sizeof(RecordedEdge) +
-                    effects.capacity() * sizeof(Effect) + places.capacity() * sizeof(Place) +
-                    entry_uses.capacity() * sizeof(EntryUse) +
-                    fields.capacity() * sizeof(FieldUsed) + trees.capacity() * sizeof(Tree);
+  std::size_t sum =
+      sizeof *this + steps.capacity() * sizeof(Step) + operations.capacity() * sizeof(Operation) +
+      (edges.capacity() + carried.capacity()) * sizeof(RecordedEdge) +
+      effects.capacity() * sizeof(Effect) + places.capacity() * sizeof(Place) +
+      entry_uses.capacity() * sizeof(EntryUse) + fields.capacity() * sizeof(FieldUsed) +
+      trees.capacity() * sizeof(Tree) + own.capacity() * sizeof(OwnInstance) +
+      own_arguments.capacity() * sizeof(OwnArgument);
+  for (const OwnInstance& each : own)
+    sum += sizeof *each.name + each.users.capacity() * sizeof(Index);
   for (const Place& place : places)
     if (place.valid.size() > 1) sum += place.valid.capacity() * sizeof(place.valid[0]);
   return sum;

@@ -11,12 +11,15 @@
 // effects are in launch order, and each is caused by a call and by what came before it.
 //
 // A recording names pieces and instances by address. It is *stale*, and never looked at again, when a region
-// tree it used is gone, a field was cut into other pieces, or another choice of instances might be made.
+// tree it used is gone, a field was cut into other pieces, or another choice of instances might be made. Where
+// regions are made and destroyed in it, each replay has instances of its own (trace/own_instances.hpp).
 //
-// Owner: the context's thread. Immutable once made.
+// Owner: the context's thread. Immutable once made, but for what its names of instances stand for.
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -58,9 +61,11 @@ struct Effect {
     fold,        //
     look,        ///< an operation looks at an instance without points (no place)
     pend,        ///< a step's fill becomes pending
+    end,         ///< the place's region ends in a step: nothing has ever happened here
+    gone,        ///< an instance ends with its region (no place)
   };
   Kind kind = Kind::read;
-  Index by = 0;  ///< the operation; pend: the step
+  Index by = 0;  ///< the operation; pend, end, gone: the step
   Index place = 0;
   Index before = kNone;  ///< the effect that came before it, on the same instance at the same place
   analysis::Instance* instance = nullptr;
@@ -69,7 +74,8 @@ struct Effect {
 
 /// Whether it is something that an operation does to an instance at a place, and what.
 inline bool concerns_operation(const Effect& effect) {
-  return effect.kind != Effect::Kind::pend && effect.kind != Effect::Kind::look;
+  return effect.kind != Effect::Kind::pend && effect.kind != Effect::Kind::look &&
+         effect.kind != Effect::Kind::end && effect.kind != Effect::Kind::gone;
 }
 inline analysis::StateChange change_of(Effect::Kind kind) {
   switch (kind) {
@@ -129,6 +135,22 @@ struct EntryUse {
   friend bool operator==(const EntryUse&, const EntryUse&) = default;
 };
 
+/// An instance that each replay has of its own.
+struct OwnInstance {
+  std::unique_ptr<analysis::Instance>
+      name;                  ///< stands for it; its live_index is the number in `own`
+  Index made = kNone;        ///< by this step; kNone: found there
+  Index ended = kNone;       ///< by this step
+  std::vector<Index> users;  ///< of the trace's operations, who may use it when it ends
+};
+
+/// A task's argument in such an instance.
+struct OwnArgument {
+  Index operation = 0;
+  std::uint32_t argument = 0;
+  Index own = 0;
+};
+
 /// One call of the program.
 struct Step {
   Index operations = 0, effects = 0;  ///< how many there are up to its end
@@ -138,6 +160,8 @@ struct Step {
 struct FieldUsed {
   analysis::FieldState* field = nullptr;
   std::uint32_t shape_epoch = 0, instance_epoch = 0;
+  bool own = false;  ///< each replay has its own instances here: instance_epoch says nothing ...
+  std::uint32_t found = 0;  ///< ... but so many must be found, alike and in the same order
   friend bool operator==(const FieldUsed&, const FieldUsed&) = default;
 };
 
@@ -150,13 +174,16 @@ struct Recording {
   std::vector<EntryUse> entry_uses;  ///< by operation
   std::vector<FieldUsed> fields;
   struct Tree {
-    const data::RegionTree* tree;
+    data::RegionTree* tree;
     std::uint64_t uid;
     friend bool operator==(const Tree&, const Tree&) = default;
   };
   std::vector<Tree> trees;
-  std::vector<RecordedEdge> carried;  ///< into the next replay; idempotent recordings only
-  /// After it, its precondition holds, and no group of relaxed folds goes on from it into the next replay.
+  std::vector<RecordedEdge> carried;       ///< into the next replay; idempotent recordings only
+  std::vector<OwnInstance> own;            ///< in the order of their making
+  std::vector<OwnArgument> own_arguments;  ///< by operation and argument
+  /// After it, its precondition holds, no group of relaxed folds goes on from it into the next replay, and
+  /// no instance of its own is left.
   bool idempotent = false;
 
   /// The operator of a relaxed fold; null of all other operations.
@@ -164,10 +191,21 @@ struct Recording {
     const auto* fold = std::get_if<Fold>(&operations[operation].work);
     return fold != nullptr ? fold->payload.relaxed : nullptr;
   }
+  /// The name of an instance that each replay has of its own; null: it is the same for all.
+  [[nodiscard]] const OwnInstance* own_of(const analysis::Instance* instance) const {
+    const bool named = instance != nullptr && instance->storage == analysis::Storage::none;
+    return named ? &own[instance->live_index] : nullptr;
+  }
+  /// Of a task's argument.
+  [[nodiscard]] analysis::Instance* own_argument(Index operation, std::uint32_t argument) const;
+  /// Whether each replay has instances of its own in one of its fields.
+  [[nodiscard]] bool has_own() const { return std::ranges::any_of(fields, &FieldUsed::own); }
   /// Whether what it names is still there, cut and chosen as then.
   [[nodiscard]] bool stale() const;
-  /// Whether its precondition holds. Not of a stale one.
+  /// Whether its precondition holds. Not of a stale one. Then its names of found instances stand for these.
   [[nodiscard]] bool holds() const;
+  /// Whether a field has the instances that are to be found there.
+  [[nodiscard]] bool finds(const FieldUsed& used) const;
   /// Bytes it takes.
   [[nodiscard]] std::size_t bytes() const;
 };

@@ -301,9 +301,6 @@ TEST(ReplayReasons, WhatCannotBeTraced) {
     ctx.attach(cells, c, mine.data());
     ctx.detach(cells, c);
   });
-  expect_end("a region was destroyed", [](Context& ctx, const Region<1>&) {
-    ctx.destroy(ctx.region(Rect1{0, 3}, a));
-  });
   expect_end(
       "a launch failed",
       [](Context& ctx, const Region<1>& cells) {
@@ -361,6 +358,60 @@ TEST(ReplayReasons, AFillThatIsPending) {
                          ", found valid nowhere, a fill pending"}));
 }
 
+TEST(ReplayReasons, OtherStorageWhereThereWasNone) {
+  const auto told = reasons([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    for (int t = 0; t < 4; ++t) {
+      ctx.fill(cells, a, 1.0);
+      ctx.trace(step, [&] { ctx.launch(scale, cells[a], 0.5); });
+    }
+  });
+  EXPECT_TRUE(
+      has(told, {"the data is not where it was", "field 'a' of region 0 has other storage"}));
+}
+
+TEST(ReplayReasons, OtherStorageOfARegionThatEnds) {
+  const auto told = reasons(
+      [](Context& ctx) {
+        const Trace step{"step"};
+        const auto cells = make_cells(ctx);
+        for (int t = 0; t < 4; ++t) {
+          const auto temporary = ctx.region(Rect1{0, 7}, a);
+          if (t == 3) ctx.launch(set_0, temporary[a], 1.0);
+          ctx.launch(set, temporary[a], 1.0);
+          ctx.trace(step, [&] {
+            ctx.launch(add, cells[a], temporary[a]);
+            ctx.destroy(temporary);
+          });
+        }
+      },
+      machine("emulated:cpus=1,gpus=1"));
+  EXPECT_TRUE(
+      has(told, {"the data is not where it was", "field 'a' of region 1 has other storage"}));
+}
+
+TEST(ReplayReasons, NoRoomForWhatAReplayMakes) {
+  const auto told = reasons(
+      [](Context& ctx) {
+        const Trace step{"step"};
+        const auto cells = make_cells(ctx);
+        ctx.launch(set, cells[a], 1.0);
+        for (int t = 0; t < 6; ++t) {
+          if (t == 4) ctx.launch(set_0, cells[b], 1.0);  // there is room for one of them
+          ctx.trace(step, [&] {
+            const auto temporary = ctx.region(Rect1{0, 7}, a);
+            ctx.launch(set_0, temporary[a], 1.0);
+            ctx.launch(add, cells[a], temporary[a]);
+            ctx.destroy(temporary);
+          });
+        }
+      },
+      machine("emulated:cpus=1,gpus=1,framebuffer=64B"));
+  EXPECT_TRUE(has(told, {"there was no room in framebuffer0 for field 'a' of region 1"}));
+  EXPECT_EQ(told.size(), 2u);  // the rest of that round is not recorded
+}
+
 TEST(ReplayReasons, StaleSinceAFieldWasCut) {
   const auto told = reasons([](Context& ctx) {
     const Trace step{"step"};
@@ -392,6 +443,7 @@ TEST(ReplayReasons, StaleSinceStorageWasGivenUp) {
       [](Context& ctx) {
         const Trace step{"step"};
         const auto cells = make_cells(ctx);
+        ctx.launch(set_0, cells[a], 0.0);
         for (int t = 0; t < 6; ++t) {
           if (t == 3) ctx.launch(set_0, cells[b], 1.0);  // there is room for one of them
           ctx.trace(step, [&] { ctx.launch(set_0, cells[a], 0.5); });
@@ -427,6 +479,54 @@ TEST(ReplayReasons, GivenUpSinceStorageWas) {
       },
       machine("emulated:cpus=1,gpus=1,framebuffer=64B"));
   EXPECT_TRUE(has(told, {"a recording was given up: storage was given up"}));
+}
+
+TEST(ReplayReasons, GivenUpSinceMemoryWasShort) {
+  const auto told = reasons(
+      [](Context& ctx) {
+        const Trace step{"step"};
+        const auto cells = make_cells(ctx);
+        loop(ctx, step, 3, [&](int) {
+          const auto temporary = ctx.region(Rect1{0, 7}, a);
+          ctx.launch(add_0, cells[a], temporary[a]);  // there is room for one of them
+          ctx.destroy(temporary);
+        });
+      },
+      machine("emulated:cpus=1,gpus=1,framebuffer=64B"));
+  EXPECT_TRUE(has(told, {"a recording was given up: memory was short"}));
+}
+
+TEST(ReplayReasons, GivenUpSinceMemoryWasShortOnceARegionHadEnded) {
+  const auto told = reasons(
+      [](Context& ctx) {
+        const Trace step{"step"};
+        const auto cells = make_cells(ctx);
+        auto temporary = ctx.region(Rect1{0, 7}, a);
+        ctx.launch(set, temporary[a], 1.0);
+        loop(ctx, step, 3, [&](int) {
+          ctx.destroy(temporary);
+          temporary = ctx.region(Rect1{0, 7}, a);
+          ctx.launch(add_0, cells[a], temporary[a]);  // there is room for one of them
+        });
+      },
+      machine("emulated:cpus=1,gpus=1,framebuffer=64B"));
+  EXPECT_TRUE(has(told, {"a recording was given up: memory was short"}));
+}
+
+TEST(ReplayReasons, GivenUpSincePiecesWereCut) {
+  const auto told = reasons(
+      [](Context& ctx) {
+        const Trace step{"step"};
+        const auto cells = make_cells(ctx);
+        ctx.launch(set, cells[a], 1.0);
+        loop(ctx, step, 3, [&](int) {
+          ctx.launch(add_0, cells[b], cells[a]);
+          ctx.launch(scale, 4, ctx.blocks(cells, 4)[a], 0.5);
+        });
+      },
+      machine("emulated:cpus=1,gpus=1"));
+  EXPECT_TRUE(
+      has(told, {"a recording was given up: pieces were cut that values had been moved to"}));
 }
 
 TEST(ReplayReasons, NoOperationToRecord) {

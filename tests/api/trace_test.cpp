@@ -432,17 +432,17 @@ TEST(TraceRecordings, BecomeFewerWhereTheyAreOfNoUse) {
   std::string recordings;
   runtime.run([&](Context& ctx) {
     const Trace step{"step"};
-    auto cells = ctx.region(Rect1{0, 3}, state);
+    const auto cells = ctx.region(Rect1{0, 3}, state);
+    std::vector<double> mine(4, 1.0);
     for (int t = 0; t < 400; ++t) {
-      ctx.fill(cells, state, 1.0);
+      ctx.attach(cells, state, mine.data());
       ctx.trace(step, [&] {
         for (int i = 0; i < 100; ++i) ctx.launch(add_one, cells[state]);
       });
       std::ostringstream out;
       ctx.print_recordings(out);
       EXPECT_EQ(out.str().find("from call"), std::string::npos);
-      ctx.destroy(cells);
-      cells = ctx.region(Rect1{0, 3}, state);
+      ctx.detach(cells, state);
     }
   });
   EXPECT_LE(runtime.counters().recordings, 20u);

@@ -1,6 +1,7 @@
 #include "support/generate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "support/generate_parts.hpp"
 #include "support/interpreter.hpp"
@@ -29,6 +30,8 @@ using Kind = Statement::Kind;
 using Op = PartitionSpec::Op;
 
 class Generator {
+  static constexpr int kNoRegion = -1;
+
  public:
   Generator(std::uint64_t seed, const GenerateOptions& options)
       : options_(options),
@@ -81,6 +84,8 @@ class Generator {
     else if (dice < 84) remap();
     else if (dice < 88) maybe_attach();
     else if (dice < 92) destroy();
+    else if (loops && options_.traces && options_.destroy && random_.percent(40))
+      make_and_destroy();
     else if (loops && options_.traces && random_.percent(20)) take_turns();
     else if (loops) loop();
   }
@@ -92,6 +97,10 @@ class Generator {
       ref.partition = random_.pick(live);
       const auto& is = world_.partitions().at(ref.partition).is;
       ref.colour = random_.below(static_cast<int>(is.pieces.size()));
+      return ref;
+    }
+    if (world_.regions().contains(temporary_) && random_.percent(60)) {
+      ref.root = temporary_;
       return ref;
     }
     auto at = world_.regions().begin();
@@ -395,7 +404,7 @@ class Generator {
     const std::size_t begin = plan_.statements.size();
     const int first_region = next_region_;
     if (traced) mark(Kind::begin_trace, trace);
-    const bool temporaries = options_.destroy && random_.percent(traced ? 15 : 40);
+    const bool temporaries = options_.destroy && random_.percent(traced ? 30 : 40);
     if (temporaries) {
       create();
       partition();
@@ -468,13 +477,46 @@ class Generator {
       }
   }
 
+  /// A trace that works on a region of its own and destroys it, round after round. Now and then the region is made
+  /// before the trace, or a round ends early, or something is in between.
+  void make_and_destroy() {
+    if (world_.regions().size() >= 4) return;
+    const std::size_t begin = plan_.statements.size();
+    const int trace = next_trace_++;
+    const bool in_trace = random_.percent(70);
+    if (in_trace) mark(Kind::begin_trace, trace);
+    temporary_ = next_region_;
+    create();
+    if (random_.percent(50)) partition();
+    if (!in_trace) {
+      launch(false);
+      mark(Kind::begin_trace, trace);
+    }
+    for (int calls = random_.between(1, 4); calls > 0; --calls)
+      if (random_.percent(15)) fill();
+      else if (random_.percent(15)) copy();
+      else launch(random_.percent(50));
+    Statement end;
+    end.kind = Kind::destroy_region;
+    end.id = std::exchange(temporary_, kNoRegion);
+    emit(end);
+    mark(Kind::end_trace, trace);
+    const std::vector<Statement> round(
+        plan_.statements.begin() + static_cast<std::ptrdiff_t>(begin), plan_.statements.end());
+    const int odd = random_.percent(50) ? 0 : 8;
+    for (int n = random_.between(4, 7); n > 0; --n) {
+      if (random_.percent(odd)) step(false);
+      repeat(round, random_.percent(odd) ? 3 : round.size(), odd / 2);
+    }
+  }
+
   /// The first statements of a trace, and its end. Now and then the mapper changes its mind in the middle.
   void repeat(const std::vector<Statement>& trace, std::size_t until, int changes) {
     Renaming names{
         {}, {}, {}, {}, &next_region_, &next_partition_, &next_future_, &next_attachment_};
     for (std::size_t i = 0; i < trace.size(); ++i) {
       Statement s = trace[i];
-      if (i >= until && s.kind != Kind::end_trace) continue;
+      if (i >= until && s.kind != Kind::begin_trace && s.kind != Kind::end_trace) continue;
       names.apply(s);
       give_new_values(s);
       if (i > 0 && random_.percent(changes)) remap();
@@ -543,6 +585,7 @@ class Generator {
   Interpreter interpreter_;
   int next_region_ = 0, next_partition_ = 0, next_future_ = 0, next_attachment_ = 0;
   int next_trace_ = 0;
+  int temporary_ = kNoRegion;  ///< the region that most of what is made now works on
 };
 
 }  // namespace

@@ -20,13 +20,18 @@
 
 namespace refrain::test {
 
-/// A task whose name ends with a digit runs on the gpu of this number, others where the default rules say.
+/// A task whose name ends with a digit runs on the gpu of this number, others where the default rules say. One that
+/// begins with 'exact' or 'fortran' has instances of this kind.
 class ByName final : public Mapper {
  public:
   explicit ByName(bool every_launch = false) : every_launch_(every_launch) {}
   [[nodiscard]] std::string_view name() const override { return "by_name"; }
   [[nodiscard]] bool every_launch() const override { return every_launch_; }
   void map(const MappingInput& input, MappingOutput& output) override {
+    for (ArgumentMapping& argument : output.arguments) {
+      if (input.task.starts_with("exact")) argument.layout.extent = Extent::exact;
+      if (input.task.starts_with("fortran")) argument.layout.order = Order::fortran;
+    }
     const char last = input.task.back();
     if (last < '0' || last > '9') return;
     const auto number = static_cast<std::size_t>(last - '0');
