@@ -22,7 +22,8 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       template_(recorded),
       most_slots_(std::max(kLeastSlots, slots == 0 ? scope.window() / recorded.size() : slots)),
       burst_(executor.replay_burst()),
-      alone_(executor.threads() == 1) {}
+      alone_(executor.threads() == 1),
+      to_the_end_(alone_ || !recorded.heavy().empty()) {}
 
 Replays::~Replays() {
   REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
@@ -184,11 +185,17 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
 
 void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
-  if (in_order()) {
-    run_in_order(replay, count);
-    if (issued_ == count) return;
+  if (!replay.aside->in_order) return issue_in_graph(replay, count);
+  if (count == issued_) return;
+  scope_.set_runs_in_order(true);
+  issued_ = counted_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
+  scope_.set_runs_in_order(false);
+  if (issued_ == template_.size()) {
+    replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
+  } else if (issued_ < count) {
+    leave_order(replay);
+    issue_in_graph(replay, count);
   }
-  issue_in_graph(replay, count);
 }
 
 void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {
@@ -270,21 +277,6 @@ bool Replays::can_run_in_order(bool carried) {
 bool Replays::all_complete() {
   collect();
   return in_flight_.empty() || (&oldest() == present_ && is_complete(*present_));
-}
-
-/// Runs operations up to `count`; it may end before, with a replay that is no longer run in order.
-void Replays::run_in_order(Replay& replay, std::uint32_t count) {
-  if (count == issued_) return;
-  scope_.set_runs_in_order(true);
-  // What reduces goes on to its folds: the gate has not heard of it (exec/reducer_gate.hpp).
-  const bool to_the_end = alone_ || !template_.heavy().empty();
-  issued_ = counted_ = executor_.run_in_order(replay, issued_, count, to_the_end);
-  scope_.set_runs_in_order(false);
-  if (issued_ == template_.size()) {
-    replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
-  } else if (issued_ < count) {
-    leave_order(replay);
-  }
 }
 
 void Replays::leave_order(Replay& replay) {

@@ -139,7 +139,6 @@ class Replays {
   std::span<const std::uint32_t> take_sources(std::uint32_t to);
   void see_what_is_simple();
   bool can_run_in_order(bool carried);
-  void run_in_order(Replay& replay, std::uint32_t count);
   void leave_order(Replay& replay);
   [[nodiscard]] bool all_complete();
   static bool is_complete(const Replay& replay);
@@ -152,6 +151,9 @@ class Replays {
   std::uint32_t most_slots_;
   std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
   bool alone_;           ///< no other thread ever runs anything
+  /// What is issued in order is run to its end, also when others are to take part: with one thread none are, and
+  /// what reduces goes on to its folds, since the gate has not heard of it (exec/reducer_gate.hpp).
+  bool to_the_end_;
   std::vector<SlotMemory> slots_;
   std::vector<std::unique_ptr<ReplayAside>> asides_;
   std::vector<Replay*> free_;  ///< with their counts set

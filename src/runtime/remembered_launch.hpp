@@ -4,8 +4,10 @@
 // has to be asked. What is compared lies together, in the order in which it is looked at: a program that
 // replays a long trace reads it once per launch.
 
+#include <bit>
 #include <cstdint>
 #include <memory>
+#include <source_location>
 
 #include "data/forest.hpp"
 #include "refrain/dynamic.hpp"
@@ -69,8 +71,7 @@ class RememberedLaunch {
     deaths_ = forest.deaths();
     mapper_epoch_ = mapper_epoch;
     task_ = launch.task;
-    file_ = launch.where.file_name();
-    line_ = launch.where.line();
+    place_ = place_of(launch.where);
     priority_ = launch.hints.priority;
     inline_if_ready_ = launch.hints.inline_if_ready;
     wants_future_ = launch.wants_future;
@@ -82,9 +83,9 @@ class RememberedLaunch {
                         std::uint64_t mapper_epoch) const {
     if (!known_ || launch.hints.priority != priority_ || launch.task != task_ ||
         launch.hints.inline_if_ready != inline_if_ready_ || forest.deaths() != deaths_ ||
-        mapper_epoch != mapper_epoch_ || launch.where.file_name() != file_ ||
-        launch.where.line() != line_ || launch.wants_future != wants_future_ ||
-        launch.requirements.size() != count_ || !same_domain(launch.domain))
+        mapper_epoch != mapper_epoch_ || place_of(launch.where) != place_ ||
+        launch.wants_future != wants_future_ || launch.requirements.size() != count_ ||
+        !same_domain(launch.domain))
       return false;
     const RememberedArgument* argument = arguments_;
     for (const Requirement& r : launch.requirements)
@@ -93,6 +94,11 @@ class RememberedLaunch {
   }
 
  private:
+  /// A source location is a pointer to what the compiler has put down: the same one, the same place.
+  static const void* place_of(const std::source_location& where) {
+    static_assert(sizeof where == sizeof(const void*));
+    return std::bit_cast<const void*>(where);
+  }
   [[nodiscard]] bool same_domain(const LaunchDomain* domain) const {
     if (domain == nullptr || domain_ == nullptr) return domain == domain_.get();
     if (domain->sparse != nullptr || domain->dim != domain_->dim) return false;
@@ -104,11 +110,11 @@ class RememberedLaunch {
   }
 
   bool known_ = false, inline_if_ready_ = false, wants_future_ = false;
-  std::uint32_t line_ = 0, count_ = 0;
+  std::uint32_t count_ = 0;
   int priority_ = 0;
   const detail::TaskRecord* task_ = nullptr;
   std::uint64_t deaths_ = 0, mapper_epoch_ = 0;
-  const char* file_ = nullptr;
+  const void* place_ = nullptr;
   std::unique_ptr<const LaunchDomain> domain_;
   RememberedArgument* arguments_ = nullptr;
 };
