@@ -139,9 +139,13 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
     else if (const exec::FailureRef failure = future.failure(0)) failure->rethrow();
   }
   std::vector<std::uint64_t> key;
+  detail::FutureState* const given = value->future.valid() ? value->future.state() : nullptr;
+  const auto call = [&]() -> TracedCall {
+    return {key, "fill", where, nullptr, {&given, given != nullptr ? 1U : 0U}};
+  };
   if (tracing_ != nullptr) {
     key = call_key(Signature::Call::fill, {&region}, {&field}, where);
-    if (tracing_->replay_fill({key, "fill", where}, value)) return lend(state, Privilege::write);
+    if (tracing_->replay_fill(call(), value)) return lend(state, Privilege::write);
   }
   const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), "fill", where);
   Signature signature(Signature::Call::fill);
@@ -151,8 +155,7 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   lend(state, Privilege::write);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   analysis_.fill(state, state.footprint(points), value);
-  if (tracing_ != nullptr)
-    tracing_->called({key, "fill", where}, signature.token(), {&state}, {&region});
+  if (tracing_ != nullptr) tracing_->called(call(), signature.token(), {&state}, {&region});
 }
 
 // As make_key does for a launch.

@@ -36,14 +36,15 @@ std::string count_difference(std::uint64_t expected, std::uint64_t came) {
   return (changed & 2) != 0 ? "its hint inline_if_ready" : "whether its future is kept";
 }
 
-/// In what two launches differ whose task and source line are the same. ContextImpl::give_key says which word
-/// of a key is what: five of the launch, its domain, and seven per argument.
+/// In what two calls differ whose name and source line are the same. Of launches, ContextImpl::give_key says which
+/// word of a key is what: five of the launch, its domain, and seven per argument.
 std::string difference(const RecordedCall& expected, const TracedCall& came) {
   constexpr std::size_t kPriority = 2, kMapper = 3, kCounts = 4, kPerArgument = 7;
-  const LaunchRequest& request = *came.request;
   if (std::ranges::equal(expected.key, came.key))
     return expected.has_values == came.has_values ? "the calls that make its futures"
                                                   : "whether it has by-value arguments";
+  if (came.request == nullptr) return "what it works on";
+  const LaunchRequest& request = *came.request;
   // Of a mapper that is asked each time: the key is what it said.
   if (expected.plan->number != 0) return "its arguments, or what the mapper said of it";
   const auto at = static_cast<std::size_t>(std::ranges::mismatch(expected.key, came.key).in2 -
@@ -84,9 +85,8 @@ Reason other_call(const RecordedCall& expected, const TracedCall& came) {
   const std::string before = name_of(expected), now = name_of(came);
   if (before != now)
     return {"another call: expected " + before + ", found " + now, true, expected.token};
-  return {"the call has changed: " + now + " differs in " +
-              (came.request != nullptr ? difference(expected, came) : "what it works on"),
-          true, expected.token};
+  return {"the call has changed: " + now + " differs in " + difference(expected, came), true,
+          expected.token};
 }
 
 Reason beyond_the_end(const std::string& ended_by, const TracedCall& came) {

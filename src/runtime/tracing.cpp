@@ -128,7 +128,7 @@ bool Tracing::next_is(const Unit& unit, Index step, Index part_begin, const Trac
   const RecordedCall& call = *trace.calls()[step];
   if (!std::ranges::equal(call.key, made.key)) return false;
   if (call.has_values != made.has_values) return false;
-  if (call.makers.empty()) return true;
+  if (call.makers.empty()) return made.futures.empty();
   // Futures: those that the part makes must be made by the same operations as then.
   if (step == part_begin) {
     return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
@@ -225,7 +225,7 @@ void Tracing::drop_stale(Fork& fork) {
   for (std::size_t i = fork.segments.size(); i-- > 0;) {
     Segment& segment = *fork.segments[i];
     // One whose replays are still running goes another time.
-    if (!segment.trace->recording().stale() || !at_rest(segment)) continue;
+    if (!segment.trace->recording().stale() || !may_go(segment)) continue;
     why = stale(segment.trace->recording());
     replayed |= segment.replayed;
     drop(segment);
@@ -270,15 +270,19 @@ void Tracing::note_replayed_calls() {
     occurrence_.sequence.add(segment.trace->calls()[step]->token);
 }
 
-/// Nothing of it is in flight, nor of what begins in it or consists of it.
-bool Tracing::at_rest(Segment& segment) const {
-  if (!segment.trace->replays().idle()) return false;
+/// Nothing of it is in flight, and no chain of it goes on.
+bool Tracing::at_rest(const Unit& unit) const {
+  return &unit != chain_ && (unit.trace == nullptr || unit.trace->replays().idle());
+}
+
+/// Nor of what begins in it or consists of it.
+bool Tracing::may_go(const Segment& segment) const {
+  if (!at_rest(segment)) return false;
   for (const auto& round : rounds_)
-    if (has(*round, segment) && round->trace != nullptr && !round->trace->replays().idle())
-      return false;
-  for (auto& [step, fork] : segment.forks)
+    if (has(*round, segment) && !at_rest(*round)) return false;
+  for (const auto& [step, fork] : segment.forks)
     for (const auto& later : fork.segments)
-      if (!at_rest(*later)) return false;
+      if (!may_go(*later)) return false;
   return true;
 }
 
@@ -287,7 +291,7 @@ void Tracing::drop(Segment& segment) {
     while (!fork.segments.empty()) drop(*fork.segments.back());
   recent_.clear();
   std::erase_if(rounds_, [&](const auto& round) { return has(*round, segment); });
-  std::erase(all_, &segment);
+  all_.erase(segment.among_all);
   std::erase_if(segment.home->segments, [&](const auto& owned) { return owned.get() == &segment; });
 }
 

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <deque>
 #include <iosfwd>
+#include <list>
 #include <map>
 #include <memory>
 #include <source_location>
@@ -148,6 +149,7 @@ class Tracing {
     Segment* parent =
         nullptr;  ///< where it begins there is a fork; null: at the beginning of the trace
     Fork* home = nullptr;
+    std::list<Segment*>::iterator among_all;
     bool replayed = false;
     const char* ended_by = "";           ///< why it was recorded no further
     CallSequence sequence;               ///< of its calls
@@ -180,8 +182,10 @@ class Tracing {
   void note_whole();
   void drop_stale(Fork& fork);
   void drop(Segment& segment);
-  [[nodiscard]] bool at_rest(Segment& segment) const;
+  [[nodiscard]] bool at_rest(const Unit& unit) const;
+  [[nodiscard]] bool may_go(const Segment& segment) const;
   void drop_surplus();
+  bool drop_leaves(std::size_t bytes);
 
   void unfollow() {
     following_ = false;
@@ -234,7 +238,7 @@ class Tracing {
   std::unordered_map<std::uint64_t, Fork> names_;  ///< by Trace::id
   static constexpr std::size_t kNames = 64;
   std::size_t names_limit_ = kNames;            ///< at which those of no use are looked for
-  std::vector<Segment*> all_;                   ///< alive
+  std::list<Segment*> all_;                     ///< alive
   std::vector<std::unique_ptr<Round>> rounds_;  ///< of them; the one found last is last
   Repetition<Part> recent_;                     ///< replayed without a look at the state in between
 

@@ -1,6 +1,7 @@
 // Tracing: what the analysis is told to record, and what is kept of it.
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "runtime/context_impl.hpp"
@@ -70,7 +71,7 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
   counters_.unexamined_edges += segment->trace->unexamined_edges();
   if (Explanation* explanation = context_.runtime_.explanation())
     explanation->recorded(open_, ended_by);
-  all_.push_back(segment.get());
+  segment->among_all = all_.insert(all_.end(), segment.get());
   fork_->lost = {};
   parted_ = fork_->segments.emplace_back(std::move(segment)).get();
   parted_at_ = parted_->trace->steps();
@@ -102,25 +103,34 @@ void Tracing::print(std::ostream& out) const {
 }
 
 // Rounds go first: their parts do as well. Then what was not used for longest, if nothing begins in it and it
-// is not in use.
+// is not in use. They are looked through once for a sixteenth of the limit.
 void Tracing::drop_surplus() {
   const std::size_t most = context_.runtime().options().trace_memory;
-  while (replayed_.bytes > most) {
-    if (drop_oldest_round()) continue;
-    Segment* oldest = nullptr;
-    for (Segment* segment : all_) {
-      const bool leaf = std::ranges::all_of(
-          segment->forks, [](const auto& fork) { return fork.second.segments.empty(); });
-      if (!leaf || segment == parted_ || !at_rest(*segment)) continue;
-      if (oldest == nullptr || segment->last_used < oldest->last_used) oldest = segment;
-    }
-    if (oldest == nullptr) break;
+  if (replayed_.bytes > most) {
+    const std::size_t least = most - most / 16;
+    while (replayed_.bytes > most && drop_oldest_round()) {}
+    while (replayed_.bytes > most && drop_leaves(least)) {}
+  }
+  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, replayed_.bytes);
+}
+
+/// Drops segments that nothing begins in, until the recordings take no more than this. False: there was none.
+bool Tracing::drop_leaves(std::size_t bytes) {
+  std::vector<Segment*> leaves;
+  std::ranges::copy_if(all_, std::back_inserter(leaves), [this](const Segment* segment) {
+    const bool leaf = std::ranges::all_of(
+        segment->forks, [](const auto& fork) { return fork.second.segments.empty(); });
+    return leaf && segment != parted_ && may_go(*segment);
+  });
+  std::ranges::sort(leaves, {}, &Segment::last_used);
+  for (Segment* oldest : leaves) {
+    if (replayed_.bytes <= bytes) break;
     oldest->home->lost = {
         "what was recorded was dropped: the recordings of this context take more "
         "than --refrain:trace-memory"};
     drop(*oldest);
   }
-  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, replayed_.bytes);
+  return !leaves.empty();
 }
 
 std::vector<Index> Tracing::makers_of(std::span<detail::FutureState* const> futures,
@@ -147,8 +157,8 @@ void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
   call->plan = &plan;
   call->token = plan.token;
   call->has_values = request.value_ops != nullptr;
-  call->wants_result = request.wants_future && request.task->result().size != 0;
   call->makers = makers_of(request.futures, first_seq_, recorder_->operations());
+  call->wants_result = request.wants_future && request.task->result().size != 0;
   note_uses(plan);
   add(std::move(call));
 }
@@ -173,6 +183,7 @@ std::shared_ptr<RecordedCall> Tracing::describe(const TracedCall& made, std::uin
   call->key.assign(made.key.begin(), made.key.end());
   call->info = &context_.info_for(made.name, made.where);
   call->token = token;
+  call->makers = makers_of(made.futures, first_seq_, recorder_->operations());
   return call;
 }
 
@@ -192,7 +203,6 @@ void Tracing::reduced(const TracedCall& made, std::uint64_t token) {
   if (recorder_ == nullptr) return;
   const std::shared_ptr<RecordedCall> call = describe(made, token);
   call->wants_result = true;
-  call->makers = makers_of(made.futures, first_seq_, recorder_->operations());
   add(call);
 }
 

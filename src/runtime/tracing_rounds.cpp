@@ -101,9 +101,8 @@ std::unique_ptr<Tracing::Round> Tracing::join(std::span<const Part> parts) {
 
 /// Of those that are not in use.
 bool Tracing::drop_oldest_round() {
-  const auto oldest = std::ranges::find_if(rounds_, [this](const auto& round) {
-    return round.get() != chain_ && (round->trace == nullptr || round->trace->replays().idle());
-  });
+  const auto oldest =
+      std::ranges::find_if(rounds_, [this](const auto& round) { return at_rest(*round); });
   if (oldest == rounds_.end()) return false;
   rounds_.erase(oldest);
   return true;

@@ -394,6 +394,39 @@ TEST(TraceRule5, AFillTakesTheFutureOfNow) {
   EXPECT_GE(counters.replays, 8u);
 }
 
+TEST(TraceRule5, AFillComesAfterTheMakerOfNow) {
+  // The task that made the future of then fails, and has nothing to do with the one of now.
+  const Task make{"make", [](int t) {
+                    if (t == 7) throw std::runtime_error("seven");
+                    return double(t);
+                  }};
+  for (const bool then :
+       {true, false}) {  // recorded with one of the trace, or with one from outside
+    const Counters counters = SameRun{}.compare([&](Context& ctx) {
+      const Trace step{"step"};
+      const auto cells = make_cells(ctx);
+      const Future<double> outside = ctx.launch(sum, cells[a]);
+      std::vector<double> found;
+      for (int t = 0; t < 12; ++t) {
+        ctx.trace(step, [&] {
+          const Future<double> inside = ctx.launch(make, t);
+          ctx.fill(cells, b, (t < 4) == then ? inside : outside);
+          ctx.launch(scale, cells[b], 2.0);
+        });
+        if (t != 7) continue;
+        try {
+          found = values(ctx, cells, b);
+        } catch (const TaskFailed&) { found = {-1}; }
+      }
+      try {
+        ctx.fence();
+      } catch (const TaskFailed&) { found.push_back(-2); }
+      return found;
+    });
+    EXPECT_GE(counters.replays, 6u);
+  }
+}
+
 TEST(TraceRule5, AFillFromTheReplayBeforeTakesItsFuture) {
   const Counters counters = SameRun{}.compare([](Context& ctx) {
     const Trace step{"step"};

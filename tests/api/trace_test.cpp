@@ -585,6 +585,30 @@ TEST_P(Traces, ThatAreLongerThanTheLimitAreCut) {
   EXPECT_EQ(counters.replayed_tasks, 5u * 10u);
 }
 
+// What a chain is of stays while it is open, also between its replays.
+TEST_P(Traces, GoOnWithoutRoomForRecordings) {
+  for (const std::size_t limit : {1, 1500, 6000}) {
+    Options bounded = options();
+    bounded.trace_memory = limit;
+    same_with_and_without(bounded, [](Context& ctx) {
+      const Trace step{"step"}, other{"other"};
+      const auto cells = ctx.region(Rect1{0, 7}, state, flux);
+      ctx.fill(cells, state, 1.0);
+      ctx.fill(cells, flux, 1.0);
+      for (int t = 0; t < 30; ++t) {
+        ctx.trace(step, [&] {
+          ctx.launch(add_one, cells[state]);
+          ctx.launch(add_one, cells[state]);
+        });
+        if (t >= 10)  // a round
+          ctx.trace(other, [&] { ctx.launch(scale, cells[flux], 0.5); });
+        if (t % 7 == 6) ctx.launch(scale, cells[state], 0.5);
+      }
+      return values(ctx, cells, state);
+    });
+  }
+}
+
 // Recordings grow when they are replayed, by what each replay in flight has of its own.
 TEST_P(Traces, TakeNoMoreMemoryThanTheyMay) {
   const auto most_bytes = [&](std::size_t limit) {

@@ -576,6 +576,8 @@ class Generator {
           random_.below(static_cast<int>(s.launch.requirements.size())))];
       random_privilege(random_, options_.reductions, q);
     }
+    if (s.kind != Kind::fill_future || random_.percent(50)) return;
+    if (const int other = some_future(false); other >= 0) s.future = other;
   }
 
   GenerateOptions options_;

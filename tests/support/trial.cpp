@@ -62,6 +62,11 @@ const std::vector<Setting>& settings() {
        .seeded = true,
        .style = everywhere,
        .limited_memory = true},
+      {.name = "seeded, few recordings",
+       .machine = two_gpus,
+       .seeded = true,
+       .style = everywhere,
+       .few_recordings = true},
       {.name = "no log", .machine = two_gpus, .workers = 2, .style = everywhere, .logged = false},
       {.name = "seeded, no log",
        .machine = two_gpus,
@@ -80,6 +85,7 @@ Runtime& Trials::runtime(const Setting& setting, std::uint64_t seed) {
     options.workers = setting.workers;
     options.window = setting.window;
     if (setting.seeded) options.schedule = mix(seed, 5);
+    if (setting.few_recordings) options.trace_memory = 1 + mix(seed, 6) % 60'000;
     options.check = options.check || setting.check;
     kept = std::make_unique<Runtime>(options);
   }

@@ -23,6 +23,7 @@ struct Setting {
   bool every_launch = false;    ///< the mapper is asked each time
   bool limited_memory = false;  ///< instances are evicted
   bool check = false;           ///< checked accessors
+  bool few_recordings = false;  ///< recordings are dropped
   bool logged = true;  ///< the graph is compared; without a log the runtime takes shorter ways
 };
 
