@@ -8,11 +8,14 @@
 // did the operation finds the exit when it looks; when that thread is first, the owner sees `done`. So
 // once all others sleep, an exit that is still open is that of an operation that is not done.
 //
-// Threads: any. An entry's replay stays as it is while the entry is here: the owner calls `close`, which
-// claims what is left, before it uses the slot again. Cost: a lock per exit and per look.
+// Threads: any. A replay stays as it is while exits of it are here: the owner calls `close`, which claims
+// what is left, before it uses the slot again. Cost: a lock per exit and per look; a look goes through all
+// exits of replays that are not complete.
 
 #include <cstdint>
 #include <mutex>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "exec/replay_aside.hpp"
@@ -21,49 +24,53 @@ namespace refrain::exec {
 
 class ExitBoard {
  public:
-  /// Owner: operation `index` has an exit.
-  void open(Replay& replay, std::uint32_t index) {
+  /// Owner: operation `index` has an exit. Returns its stand-in if the operation is done and nobody else has
+  /// claimed it.
+  Node* open(Replay& replay, std::uint32_t index) {
     const std::lock_guard lock(mutex_);
-    entries_.push_back({&replay, index, replay.number});
+    open_[&replay].push_back(index);
+    return is_done(replay, index) ? replay.aside->claim(index) : nullptr;
   }
 
   /// Claims the stand-ins of all operations that are done: calls finish(node) for each, without the lock.
   template <class Finish>
   void look(Finish finish) {
-    finish_all(claim_if([](const Entry& entry) {
-                 // acquire: partner of the release when an operation is done.
-                 return entry.replay->live()[entry.index].done.load(std::memory_order_acquire) ==
-                        entry.number;
-               }),
-               finish);
+    Node* claimed = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& [replay, exits] : open_) {
+        std::erase_if(exits, [&, at = replay](std::uint32_t index) {
+          if (!is_done(*at, index)) return false;
+          claim(*at, index, claimed);
+          return true;
+        });
+      }
+    }
+    finish_all(claimed, finish);
   }
   /// The same for the replay's, which is complete.
   template <class Finish>
-  void close(const Replay& replay, Finish finish) {
-    finish_all(claim_if([&](const Entry& entry) { return entry.replay == &replay; }), finish);
+  void close(Replay& replay, Finish finish) {
+    Node* claimed = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto exits = open_.extract(&replay);
+      if (exits.empty()) return;
+      for (const std::uint32_t index : exits.mapped()) claim(replay, index, claimed);
+    }
+    finish_all(claimed, finish);
   }
 
  private:
-  struct Entry {
-    Replay* replay;
-    std::uint32_t index;
-    std::uint32_t number;
-  };
-
-  /// Takes entries off the board; returns their stand-ins that nobody has claimed, linked through `next`.
-  template <class Takes>
-  Node* claim_if(Takes takes) {
-    const std::lock_guard lock(mutex_);
-    Node* claimed = nullptr;
-    std::erase_if(entries_, [&](const Entry& entry) {
-      if (!takes(entry)) return false;
-      if (Node* node = entry.replay->aside->claim(entry.index)) {
-        node->next = claimed;
-        claimed = node;
-      }
-      return true;
-    });
-    return claimed;
+  static bool is_done(Replay& replay, std::uint32_t index) {
+    // acquire: partner of the release when an operation is done.
+    return replay.live()[index].done.load(std::memory_order_acquire) == replay.number;
+  }
+  /// Puts the stand-in, if nobody has claimed it, before the others, which are linked through `next`.
+  static void claim(Replay& replay, std::uint32_t index, Node*& claimed) {
+    Node* node = replay.aside->claim(index);
+    if (node == nullptr) return;
+    node->next = std::exchange(claimed, node);
   }
   template <class Finish>
   static void finish_all(Node* claimed, Finish finish) {
@@ -75,7 +82,7 @@ class ExitBoard {
   }
 
   std::mutex mutex_;
-  std::vector<Entry> entries_;
+  std::unordered_map<Replay*, std::vector<std::uint32_t>> open_;  ///< operations with exits
 };
 
 }  // namespace refrain::exec

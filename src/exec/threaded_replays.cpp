@@ -139,8 +139,7 @@ void ThreadedExecutor::complete_heavy(LiveNode& live, const Failure* failure) {
 }
 
 void ThreadedExecutor::open_exit(Replay& replay, std::uint32_t index) {
-  exits_.open(replay, index);
-  look_at_exits(slot_of(replay.aside->scope()));
+  if (Node* done = exits_.open(replay, index)) finish_here(slot_of(replay.aside->scope()), *done);
 }
 
 void ThreadedExecutor::close_exits(Replay& replay) {
