@@ -164,14 +164,29 @@ struct Requirement {
   bool relaxed = false;             ///< Privilege::reduce: the order of folding is given up
   Projection projection;
 
+  Requirement() = default;
   static Requirement of(const AnyRegion& region, const AnyField& field, Privilege privilege,
-                        const ReductionOp* op = nullptr) {
-    return {region, {}, field, privilege, op, false, {}};
+                        const ReductionOp* op = nullptr, bool relaxed = false) {
+    return {region, {}, field, privilege, op, relaxed, {}};
   }
   static Requirement of(const AnyPartition& partition, const AnyField& field, Privilege privilege,
-                        const ReductionOp* op = nullptr, Projection projection = {}) {
-    return {{}, partition, field, privilege, op, false, std::move(projection)};
+                        const ReductionOp* op = nullptr, Projection projection = {},
+                        bool relaxed = false) {
+    return {{}, partition, field, privilege, op, relaxed, std::move(projection)};
   }
+
+ private:
+  // Not an aggregate: compilers clear all of one before they set some of it, which takes as long as comparing
+  // a launch with the recorded one.
+  Requirement(const AnyRegion& r, const AnyPartition& pieces, const AnyField& f, Privilege p,
+              const ReductionOp* o, bool gives_up_order, Projection which)
+      : region(r),
+        partition(pieces),
+        field(f),
+        privilege(p),
+        op(o),
+        relaxed(gives_up_order),
+        projection(std::move(which)) {}
 };
 
 /// Advice that does not change results.

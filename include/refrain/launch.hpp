@@ -59,8 +59,9 @@ struct ArgumentShape<PartitionArgument<T, N>> {
   static constexpr int dim = N;
 };
 
+/// What a launch request says of a region argument.
 template <bool Group, class Accessor, class Argument>
-void fill_requirement(Requirement& r, const Argument& argument) {
+Requirement requirement_of(const Argument& argument) {
   static_assert(is_region_argument<Argument> || is_partition_argument<Argument>,
                 "this parameter of the task is an accessor (Read, Write, ReadWrite, Reduce): pass "
                 "region[field] or partition[field] for it");
@@ -74,16 +75,15 @@ void fill_requirement(Requirement& r, const Argument& argument) {
         Group || !is_partition_argument<Argument>,
         "a partition is an argument of a group launch: give a domain first, as in "
         "launch(task, domain, partition[field]), or pass one piece, partition(colour)[field]");
-    if constexpr (is_partition_argument<Argument>) {
-      r.partition = argument.partition;
-      r.projection = argument.projection;
-    } else {
-      r.region = argument.region;
-    }
-    r.field = argument.field;
-    r.privilege = Accessor::privilege;
-    r.op = ReductionOf<Accessor>::op;
-    r.relaxed = argument.is_relaxed;
+    constexpr const ReductionOp* op = ReductionOf<Accessor>::op;
+    if constexpr (is_partition_argument<Argument>)
+      return Requirement::of(argument.partition, argument.field, Accessor::privilege, op,
+                             argument.projection, argument.is_relaxed);
+    else
+      return Requirement::of(argument.region, argument.field, Accessor::privilege, op,
+                             argument.is_relaxed);
+  } else {
+    return {};
   }
 }
 
@@ -152,12 +152,33 @@ Values take_values(const LaunchRequest& launch, Args&&... args) {
   } catch (...) { fail_values(launch); }
 }
 
-/// What the launch request says of the arguments that are not values: requirements and futures.
-template <class T>
-struct DescribedArguments {
-  std::array<Requirement, CountExplicit<typename T::parameters>::accessors> requirements;
-  std::array<FutureState*, std::tuple_size_v<typename T::values>> futures;
-  std::size_t requirement_count = 0, future_count = 0;
+/// Where the accessors are among the parameters.
+template <class... Ps>
+constexpr auto accessor_positions(std::type_identity<std::tuple<std::type_identity<Ps>...>>) {
+  std::array<std::size_t, (std::size_t{0} + ... + (is_accessor<Ps> ? 1 : 0))> positions{};
+  std::size_t parameter = 0, found = 0;
+  ((is_accessor<Ps> ? void(positions[found++] = parameter++) : void(++parameter)), ...);
+  return positions;
+}
+
+/// What the launch request says of the region arguments, in order.
+template <bool Group, class Parameters, class... Args>
+auto requirements_of(const Args&... args) {
+  constexpr auto positions = accessor_positions(std::type_identity<Parameters>{});
+  const std::tuple<const Args&...> arguments(args...);
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<Requirement, sizeof...(I)>{requirement_of<
+        Group, std::remove_cvref_t<typename std::tuple_element_t<positions[I], Parameters>::type>>(
+        std::get<positions[I]>(arguments))...};
+  }
+  (std::make_index_sequence<positions.size()>{});
+}
+
+/// The futures among a launch's arguments, in order; at most N.
+template <std::size_t N>
+struct FutureArguments {
+  std::array<FutureState*, N> states;
+  std::size_t count = 0;
 
   template <bool Group, class Parameters, class... Args>
   void add_all(const Args&... args) {
@@ -171,13 +192,13 @@ struct DescribedArguments {
   template <bool Group, class P, class A>
   void add(const A& argument) {
     if constexpr (is_accessor<P>) {
-      fill_requirement<Group, std::remove_cvref_t<P>>(requirements[requirement_count++], argument);
+      return;
     } else if constexpr (is_per_point<A>) {
       static_assert(Group,
                     "per_point gives an argument for each point of a group launch: a single "
                     "launch takes the value itself");
     } else if constexpr (std::is_same_v<A, Future<std::remove_cvref_t<P>>>) {
-      futures[future_count++] = argument.state();
+      states[count++] = argument.state();
     }
   }
 };

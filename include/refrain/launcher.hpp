@@ -122,15 +122,16 @@ class Launcher {
     using Values = typename PlainTask<K>::values;
     using Result = typename PlainTask<K>::result;
 
-    DescribedArguments<PlainTask<K>> described;
-    described.template add_all<Group, Parameters>(args...);
+    const auto requirements = requirements_of<Group, Parameters>(args...);
+    FutureArguments<std::tuple_size_v<Values>> futures;
+    futures.template add_all<Group, Parameters>(args...);
     LaunchRequest request(plain_task(task), where);
     request.domain = domain;
     Values values = take_values<Values, Parameters>(request, std::forward<Args>(args)...);
-    request.requirements = described.requirements;
+    request.requirements = requirements;
     request.values = &values;
     request.value_ops = std::tuple_size_v<Values> > 0 ? &value_ops<Values> : nullptr;
-    request.futures = {described.futures.data(), described.future_count};
+    request.futures = {futures.states.data(), futures.count};
     request.hints = hints_of(task);
     request.wants_future = !std::is_void_v<Result>;
     if constexpr (std::is_void_v<Result>) {
