@@ -49,7 +49,7 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
 
 // A program may name a trace anew each time; of most then nothing is recorded any more.
 void Tracing::forget_names() {
-  std::erase_if(names_, [](const auto& name) { return name.second.segments.empty(); });
+  std::erase_if(names_, [](const auto& name) { return name.second.empty(); });
   names_limit_ = 2 * names_.size() + kNames;
 }
 
@@ -195,12 +195,12 @@ bool Tracing::select(const TracedCall& call) {
   drop_stale(*fork_);
   Segment* best = nullptr;
   bool same_call = false;
-  for (const auto& segment : fork_->segments) {
-    if (segment->trace->recording().stale() || !next_is(*segment, 0, 0, call)) continue;
+  fork_->for_each_beginning_with(call.key, [&](Segment& segment) {
+    if (segment.trace->recording().stale() || !next_is(segment, 0, 0, call)) return;
     same_call = true;
-    if (best != nullptr && best->last_used > segment->last_used) continue;
-    if (segment->trace->recording().holds()) best = segment.get();
-  }
+    if (best != nullptr && best->last_used > segment.last_used) return;
+    if (segment.trace->recording().holds()) best = &segment;
+  });
   if (best != nullptr) {
     round_ = round_from(*best);
     if (round_ != nullptr) start(*round_, false);
@@ -210,8 +210,7 @@ bool Tracing::select(const TracedCall& call) {
   recent_.clear();
   if (same_call) ++counters_.preconditions_failed;
   if (occurrence_.watched) occurrence_.add(why_not(call));
-  if (fork_->pause > 0) {
-    --fork_->pause;
+  if (fork_->recording.pause()) {
     fork_ = nullptr;  // nothing begins here before the next occurrence
   } else {
     start_recording();
@@ -222,21 +221,23 @@ bool Tracing::select(const TracedCall& call) {
 void Tracing::drop_stale(Fork& fork) {
   Reason why;
   bool replayed = false;
-  for (std::size_t i = fork.segments.size(); i-- > 0;) {
-    Segment& segment = *fork.segments[i];
+  fork.for_each_lately_recorded([&](Segment& segment) {
     // One whose replays are still running goes another time.
-    if (!segment.trace->recording().stale() || !may_go(segment)) continue;
+    if (!segment.trace->recording().stale() || !may_go(segment)) return true;
     why = stale(segment.trace->recording());
     replayed |= segment.replayed;
     drop(segment);
-  }
-  if (!why.text.empty()) fork.lose(std::move(why), replayed);
+    return false;
+  });
+  if (why.text.empty()) return;
+  fork.lost = std::move(why);
+  fork.recording.judge(replayed);
 }
 
 /// Why the call is not replayed, at `fork_`.
 Reason Tracing::why_not(const TracedCall& call) {
   const Segment* latest = nullptr;
-  for (const auto& segment : fork_->segments) {
+  for (const auto& segment : fork_->segments()) {
     const trace::Recording& recording = segment->trace->recording();
     if (recording.stale()) return stale(recording);
     if (next_is(*segment, 0, 0, call)) return other_state(recording, context_.runtime_.machine());
@@ -244,7 +245,7 @@ Reason Tracing::why_not(const TracedCall& call) {
   }
   if (!fork_->lost.text.empty()) {
     Reason lost = fork_->lost;
-    if (fork_->pause > 0) lost.text += " before it was of use, so fewer are made";
+    if (fork_->recording.is_pausing()) lost.text += " before it was of use, so fewer are made";
     return lost;
   }
   if (parted_ != nullptr && parted_at_ < parted_->trace->steps())
@@ -279,20 +280,20 @@ bool Tracing::at_rest(const Unit& unit) const {
 bool Tracing::may_go(const Segment& segment) const {
   if (!at_rest(segment)) return false;
   for (const auto& round : rounds_)
-    if (has(*round, segment) && !at_rest(*round)) return false;
+    if (round->has(segment) && !at_rest(*round)) return false;
   for (const auto& [step, fork] : segment.forks)
-    for (const auto& later : fork.segments)
+    for (const auto& later : fork.segments())
       if (!may_go(*later)) return false;
   return true;
 }
 
 void Tracing::drop(Segment& segment) {
   for (auto& [step, fork] : segment.forks)
-    while (!fork.segments.empty()) drop(*fork.segments.back());
+    while (!fork.empty()) drop(*fork.segments().back());
   recent_.clear();
-  std::erase_if(rounds_, [&](const auto& round) { return has(*round, segment); });
+  std::erase_if(rounds_, [&](const auto& round) { return round->has(segment); });
   all_.erase(segment.among_all);
-  std::erase_if(segment.home->segments, [&](const auto& owned) { return owned.get() == &segment; });
+  segment.home->remove(segment);
 }
 
 // --- what a context is asked ------------------------------------------------------------------------

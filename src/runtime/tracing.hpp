@@ -41,8 +41,8 @@
 #include "runtime/occurrence.hpp"
 #include "runtime/open_traces.hpp"
 #include "runtime/repetition.hpp"
-#include "runtime/replayed_trace.hpp"
 #include "runtime/required_replays.hpp"
+#include "runtime/segment.hpp"
 #include "runtime/trace_counters.hpp"
 #include "trace/bring_forward.hpp"
 #include "trace/recorder.hpp"
@@ -112,54 +112,7 @@ class Tracing {
   [[nodiscard]] std::size_t bytes() const { return replayed_.bytes; }
 
  private:
-  struct Segment;
-  static constexpr std::uint32_t kMostPatience = 64;  ///< occurrences
   static constexpr std::size_t kMostRounds = 16;
-  /// A place where segments begin.
-  struct Fork {
-    std::vector<std::unique_ptr<Segment>> segments;
-    Reason lost;  ///< why the one recorded last is not there; no text: it is, or there was none
-    /// Where what is recorded is lost before it is of use, the analysis is left alone for some occurrences.
-    std::uint32_t patience = 0, pause = 0;
-
-    void lose(Reason why, bool replayed) {
-      lost = std::move(why);
-      patience = replayed ? 0 : std::min(2 * patience + 1, kMostPatience);
-      pause = patience;
-    }
-  };
-  /// The first calls of a segment.
-  struct Part {
-    Segment* segment = nullptr;
-    trace::Index steps = 0;
-    bool passed = false;  ///< what followed passed by (passes_by)
-    friend bool operator==(const Part&, const Part&) = default;
-  };
-  /// What is replayed as one, and what chains consist of.
-  struct Unit {
-    std::unique_ptr<ReplayedTrace> trace;
-    std::vector<Part> parts;  ///< of a segment: itself
-  };
-  /// Parts that follow each other again and again. Without a trace where there can be none.
-  struct Round : Unit {
-    /// Where it is left before it was replayed once, its parts are replayed alone for a while.
-    std::uint32_t patience = 0, pause = 0;
-  };
-  struct Segment : Unit {
-    Segment* parent =
-        nullptr;  ///< where it begins there is a fork; null: at the beginning of the trace
-    Fork* home = nullptr;
-    std::list<Segment*>::iterator among_all;
-    bool replayed = false;
-    const char* ended_by = "";           ///< why it was recorded no further
-    CallSequence sequence;               ///< of its calls
-    std::map<trace::Index, Fork> forks;  ///< by the number of its calls made before
-    std::uint64_t last_used = 0;
-    // For people: of which trace, begun where, and how many of its calls come before.
-    std::string name;
-    std::source_location begun_at;
-    std::size_t calls_before = 0;
-  };
   using Key = std::span<const std::uint64_t>;
 
   void close_trace();
@@ -201,9 +154,6 @@ class Tracing {
   std::unique_ptr<Round> join(std::span<const Part> parts);
   void note_round();
   bool drop_oldest_round();
-  [[nodiscard]] static bool has(const Unit& unit, const Segment& segment) {
-    return std::ranges::find(unit.parts, &segment, &Part::segment) != unit.parts.end();
-  }
 
   // Replaying one.
   void start(Unit& unit, bool carried);

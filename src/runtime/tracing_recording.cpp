@@ -34,7 +34,8 @@ void Tracing::finish_recording(const char* ended_by) {
   context_.analysis_.set_state_log(nullptr);
   const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
   if (recorder->fault() != nullptr) {
-    fork_->lose({std::string("a recording was given up: ") + recorder->fault()}, false);
+    fork_->lost = {std::string("a recording was given up: ") + recorder->fault()};
+    fork_->recording.judge(false);
     fork_ = nullptr;  // what follows would not follow what is recorded
   } else if (recorder->operations() == 0) {
     // The next time as well: but who requires replays misses none.
@@ -57,7 +58,6 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
                                       context_.runtime_.options().trace_optimize, replayed_);
   segment->parts = {{segment.get(), segment->trace->steps()}};
   segment->parent = parted_;
-  segment->home = fork_;
   segment->last_used = ++clock_;
   segment->name = open_name_;
   segment->begun_at = opened_at_;
@@ -73,7 +73,7 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
     explanation->recorded(open_, ended_by);
   segment->among_all = all_.insert(all_.end(), segment.get());
   fork_->lost = {};
-  parted_ = fork_->segments.emplace_back(std::move(segment)).get();
+  parted_ = &fork_->add(std::move(segment));
   parted_at_ = parted_->trace->steps();
   fork_ = &parted_->forks[parted_at_];
   drop_surplus();
@@ -118,8 +118,8 @@ void Tracing::drop_surplus() {
 bool Tracing::drop_leaves(std::size_t bytes) {
   std::vector<Segment*> leaves;
   std::ranges::copy_if(all_, std::back_inserter(leaves), [this](const Segment* segment) {
-    const bool leaf = std::ranges::all_of(
-        segment->forks, [](const auto& fork) { return fork.second.segments.empty(); });
+    const bool leaf =
+        std::ranges::all_of(segment->forks, [](const auto& fork) { return fork.second.empty(); });
     return leaf && segment != parted_ && may_go(*segment);
   });
   std::ranges::sort(leaves, {}, &Segment::last_used);

@@ -39,23 +39,20 @@ void Tracing::leave_for_next() {
 }
 
 // A round that begins with the segment, which is about to be replayed, and may be replayed instead.
-Tracing::Round* Tracing::round_from(const Segment& first) {
+Round* Tracing::round_from(const Segment& first) {
   const std::span<const Part> repeated = recent_.twice();
   Round* round = nullptr;
   if (!repeated.empty() && repeated.front().segment == &first) round = round_of(repeated);
   for (std::size_t i = rounds_.size(); round == nullptr && i-- > 0;)
     if (rounds_[i]->parts.front().segment == &first) round = rounds_[i].get();
   if (round == nullptr || round->trace == nullptr) return nullptr;
-  if (round->pause > 0) {
-    --round->pause;
-    return nullptr;
-  }
+  if (round->entering.pause()) return nullptr;
   const trace::Recording& recording = round->trace->recording();
   return !recording.stale() && recording.holds() ? round : nullptr;
 }
 
 // The round of these parts, made when they are seen to repeat for the first time.
-Tracing::Round* Tracing::round_of(std::span<const Part> parts) {
+Round* Tracing::round_of(std::span<const Part> parts) {
   const bool one = parts.size() == 1 && parts[0].steps == parts[0].segment->trace->steps();
   // What passes by would pass in the middle.
   if (one || std::ranges::any_of(parts.first(parts.size() - 1), &Part::passed)) return nullptr;
@@ -76,7 +73,7 @@ Tracing::Round* Tracing::round_of(std::span<const Part> parts) {
 
 // Without a recording where there is nothing to do, or too much, or where it could not be repeated; nor of parts whose
 // replays have instances of their own, which would need names that tell the parts apart.
-std::unique_ptr<Tracing::Round> Tracing::join(std::span<const Part> parts) {
+std::unique_ptr<Round> Tracing::join(std::span<const Part> parts) {
   auto round = std::make_unique<Round>();
   round->parts.assign(parts.begin(), parts.end());
   std::vector<trace::Prefix> prefixes;
@@ -111,9 +108,7 @@ bool Tracing::drop_oldest_round() {
 /// The chain is left: in the middle of its first replay, if it had no other one.
 void Tracing::note_round() {
   if (round_ == nullptr) return;
-  const bool once = carried_ || step_ == chain_->trace->steps();
-  round_->patience = once ? 0 : std::min(2 * round_->patience + 1, kMostPatience);
-  round_->pause = round_->patience;
+  round_->entering.judge(carried_ || step_ == chain_->trace->steps());
 }
 
 }  // namespace refrain::runtime

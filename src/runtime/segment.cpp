@@ -1,0 +1,27 @@
+#include "runtime/segment.hpp"
+
+#include <algorithm>
+
+namespace refrain::runtime {
+
+bool Unit::has(const Segment& segment) const {
+  return std::ranges::find(parts, &segment, &Part::segment) != parts.end();
+}
+
+Segment& Fork::add(std::unique_ptr<Segment> segment) {
+  Segment& added = *segments_.emplace_back(std::move(segment));
+  ++added_;
+  added.home = this;
+  added.at_home = std::prev(segments_.end());
+  by_first_call_.emplace(hash(added.trace->calls().front()->key), &added);
+  return added;
+}
+
+void Fork::remove(Segment& segment) {
+  const auto [first, last] = by_first_call_.equal_range(hash(segment.trace->calls().front()->key));
+  by_first_call_.erase(
+      std::find_if(first, last, [&](const auto& entry) { return entry.second == &segment; }));
+  segments_.erase(segment.at_home);
+}
+
+}  // namespace refrain::runtime

@@ -1,0 +1,132 @@
+#pragma once
+// What is recorded under a trace's name: a tree of segments, and the rounds that they make
+// (runtime/tracing.hpp says what these are).
+//
+// Owner: the context's thread.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <list>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "runtime/occurrence.hpp"
+#include "runtime/replay_reasons.hpp"
+#include "runtime/replayed_trace.hpp"
+
+namespace refrain::runtime {
+
+struct Segment;
+
+/// How long something that was tried for nothing is left alone: longer each time that it was for nothing again.
+class Patience {
+ public:
+  /// It was tried; whether that was of use.
+  void judge(bool of_use) {
+    length_ = of_use ? 0 : std::min(2 * length_ + 1, kMost);
+    left_ = length_;
+  }
+  [[nodiscard]] bool is_pausing() const { return left_ > 0; }
+  /// It might be tried. True: not now.
+  bool pause() {
+    if (left_ == 0) return false;
+    --left_;
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t kMost = 64;
+  std::uint32_t length_ = 0, left_ = 0;
+};
+
+/// A place where segments begin.
+class Fork {
+ public:
+  using Key = std::span<const std::uint64_t>;
+
+  [[nodiscard]] bool empty() const { return segments_.empty(); }
+  /// As they were recorded.
+  [[nodiscard]] const std::list<std::unique_ptr<Segment>>& segments() const { return segments_; }
+  Segment& add(std::unique_ptr<Segment> segment);
+  void remove(Segment& segment);
+  /// Calls visit(segment) for those whose first call has this key, and perhaps others.
+  template <class Visit>
+  void for_each_beginning_with(Key key, Visit visit) const {
+    const auto [first, last] = by_first_call_.equal_range(hash(key));
+    for (auto entry = first; entry != last; ++entry) visit(*entry->second);
+  }
+  /// Calls visit(segment), which may remove it and says whether it stays, for the last few, latest first; and now
+  /// and then for all, so that each is looked at a few times however many are recorded.
+  template <class Visit>
+  void for_each_lately_recorded(Visit visit) {
+    const bool all = added_ >= segments_.size() / 2 + kFew;
+    if (all) added_ = 0;
+    std::size_t left = all ? segments_.size() : std::min(segments_.size(), kFew);
+    for (auto behind = segments_.end(); left > 0; --left) {
+      const auto at = std::prev(behind);
+      if (visit(**at)) behind = at;
+    }
+  }
+
+  Reason lost;  ///< why the one recorded last is not there; no text: it is, or there was none
+  /// Where what is recorded is lost before it is of use, the analysis is left alone for some occurrences.
+  Patience recording;
+
+ private:
+  static std::uint64_t hash(Key key) { return hash_bytes(key.data(), key.size_bytes()); }
+
+  static constexpr std::size_t kFew = 8;
+  std::list<std::unique_ptr<Segment>> segments_;
+  std::unordered_multimap<std::uint64_t, Segment*> by_first_call_;
+  std::size_t added_ = 0;  ///< since all were looked at
+};
+
+/// The first calls of a segment.
+struct Part {
+  Segment* segment = nullptr;
+  trace::Index steps = 0;
+  bool passed = false;  ///< what followed passed by (Tracing::passes_by)
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+/// What is replayed as one, and what chains consist of.
+struct Unit {
+  std::unique_ptr<ReplayedTrace> trace;
+  std::vector<Part> parts;  ///< of a segment: itself
+
+  [[nodiscard]] bool has(const Segment& segment) const;
+};
+
+/// Parts that follow each other again and again. Without a trace where there can be none.
+struct Round : Unit {
+  Patience
+      entering;  ///< pauses where it was left before it was replayed once: its parts are replayed alone
+};
+
+struct Segment : Unit {
+  Segment* parent =
+      nullptr;  ///< where it begins there is a fork; null: at the beginning of the trace
+  Fork* home = nullptr;
+  std::list<std::unique_ptr<Segment>>::iterator at_home;
+  std::list<Segment*>::iterator among_all;
+  bool replayed = false;
+  const char* ended_by = "";           ///< why it was recorded no further
+  CallSequence sequence;               ///< of its calls
+  std::map<trace::Index, Fork> forks;  ///< by the number of its calls made before
+  std::uint64_t last_used = 0;
+  // For people: of which trace, begun where, and how many of its calls come before.
+  std::string name;
+  std::source_location begun_at;
+  std::size_t calls_before = 0;
+};
+
+}  // namespace refrain::runtime
