@@ -31,6 +31,8 @@ class Occurrence {
   std::uint64_t analysed = 0;  ///< calls
   std::uint64_t vacuous =
       0;  ///< of these: recorded, but they had no operation that could be replayed
+  /// What replaying has gained over the analysis, in operations: to analyse one instead of replaying it is 1.
+  std::int64_t gain = 0;
   CallSequence sequence;
   std::vector<Reason> reasons;  ///< each once
   /// Where another call was recorded, and this one was the same but for the objects that it names.
@@ -41,6 +43,14 @@ class Occurrence {
     sequence.add(token);
     renamed |= token == expected_;
     expected_ = 0;
+  }
+  // What follows is measured (docs/performance.md, "Short replays").
+  void note_replayed(std::uint64_t operations) { gain += static_cast<std::int64_t>(operations); }
+  /// A chain of replays was entered: it will be left as well.
+  void note_entered() { gain -= 6; }
+  /// A chain was left in the middle of a recording with so many operations.
+  void note_left_early(std::uint64_t operations) {
+    gain -= 6 + static_cast<std::int64_t>(operations / 4);
   }
   /// From here on calls are analysed.
   void add(Reason reason) {

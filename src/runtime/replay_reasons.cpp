@@ -111,6 +111,11 @@ Reason other_state(const trace::Recording& recording, const Machine& machine) {
   return {begin + other->field->describe() + " has other storage", true};
 }
 
+Reason slower_by_replaying() {
+  return {"replaying took longer than the analysis: what was replayed at a time was too short",
+          true};
+}
+
 Reason stale(const trace::Recording& recording) {
   const std::string begin = "what was recorded is stale: ";
   for (const trace::Recording::Tree& used : recording.trees) {

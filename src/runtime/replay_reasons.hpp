@@ -26,6 +26,8 @@ Reason beyond_the_end(const std::string& ended_by, const TracedCall& came);
 Reason no_room(const analysis::Instance& wanted, const Machine& machine);
 /// The precondition of the recording does not hold.
 Reason other_state(const trace::Recording& recording, const Machine& machine);
+/// Occurrences of the trace were slower for being replayed.
+Reason slower_by_replaying();
 /// The recording is stale.
 Reason stale(const trace::Recording& recording);
 

@@ -24,4 +24,10 @@ void Fork::remove(Segment& segment) {
   segments_.erase(segment.at_home);
 }
 
+void Fork::judge(const Occurrence& occurrence) {
+  balance_ = std::clamp(balance_ + occurrence.gain, -kCredit, std::max(balance_, kCredit));
+  if (balance_ > 0) replaying.judge(true);
+  if (balance_ == -kCredit) replaying.judge(false);
+}
+
 }  // namespace refrain::runtime

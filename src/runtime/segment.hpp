@@ -77,17 +77,25 @@ class Fork {
     }
   }
 
+  /// An occurrence of the trace that begins here has ended, some of it replayed.
+  void judge(const Occurrence& occurrence);
+
   Reason lost;  ///< why the one recorded last is not there; no text: it is, or there was none
   /// Where what is recorded is lost before it is of use, the analysis is left alone for some occurrences.
   Patience recording;
+  /// The same for a trace whose occurrences were slower for being replayed.
+  Patience replaying;
 
  private:
   static std::uint64_t hash(Key key) { return hash_bytes(key.data(), key.size_bytes()); }
 
   static constexpr std::size_t kFew = 8;
+  static constexpr std::int64_t kLearning = 1024, kCredit = 96;  ///< operations
   std::list<std::unique_ptr<Segment>> segments_;
   std::unordered_multimap<std::uint64_t, Segment*> by_first_call_;
   std::size_t added_ = 0;  ///< since all were looked at
+  /// Of what occurrences have gained by replaying. At first there is something to lose, until rounds are found.
+  std::int64_t balance_ = kLearning;
 };
 
 /// The first calls of a segment.

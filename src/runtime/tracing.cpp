@@ -44,7 +44,10 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
   occurrence_.watched = required_.contain(open_) || context_.runtime_.explanation() != nullptr;
   if (!enabled_) return;
   if (names_.size() >= names_limit_) forget_names();
-  fork_ = &names_[open_];
+  fork_ = root_ = &names_[open_];
+  if (required_.contain(open_) || !root_->replaying.pause()) return;
+  fork_ = nullptr;  // nothing begins before the next occurrence
+  if (occurrence_.watched) occurrence_.add(slower_by_replaying());
 }
 
 // A program may name a trace anew each time; of most then nothing is recorded any more.
@@ -93,6 +96,8 @@ void Tracing::close_trace() {
   }
   if (Explanation* explanation = context_.runtime_.explanation(); explanation && open_ != 0)
     explanation->occurred(open_, open_name_, opened_at_, occurrence_);
+  if (root_ != nullptr && occurrence_.replayed) root_->judge(occurrence_);
+  root_ = nullptr;
   mark_.end();
   open_ = 0;
   fork_ = nullptr;
@@ -263,6 +268,9 @@ std::string Tracing::why_analysed() const {
 
 /// The trace leaves off following the chain.
 void Tracing::note_replayed_calls() {
+  const ReplayedTrace& trace = *chain_->trace;
+  occurrence_.note_replayed(trace.first_of(step_) - trace.first_of(part_begin_));
+  if (step_ != part_end_) occurrence_.note_left_early(trace.recording().operations.size());
   if (!occurrence_.watched) return;
   const Segment& segment = *part().segment;
   const Index steps = step_ - part_begin_;

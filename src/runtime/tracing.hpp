@@ -199,6 +199,7 @@ class Tracing {
   OpenTrace mark_;  ///< the same, for other contexts
   Occurrence occurrence_;
   RequiredReplays required_;
+  Fork* root_ = nullptr;        ///< where the trace that is open begins
   Segment* parted_ = nullptr;   ///< whose fork `fork_` is, null at the beginning of a trace
   trace::Index parted_at_ = 0;  ///< after so many of its calls
   /// Where what is recorded now began, or else the next segment begins. Null: no trace is open, one is being

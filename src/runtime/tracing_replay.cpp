@@ -32,6 +32,7 @@ void Tracing::enter_part(std::size_t number) {
 void Tracing::start(Unit& unit, bool carried) {
   ReplayedTrace& trace = *unit.trace;
   carried_ = carried;
+  if (!carried) occurrence_.note_entered();
   before_noted_ = std::exchange(noted_, false);
   if (carried) {
     before_base_ = replay_->base;

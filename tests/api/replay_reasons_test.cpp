@@ -554,6 +554,18 @@ TEST(ReplayReasons, DroppedForLackOfMemory) {
   EXPECT_TRUE(has(told, {"what was recorded was dropped", "--refrain:trace-memory"}));
 }
 
+TEST(ReplayReasons, ReplayingTookLonger) {
+  const auto told = reasons([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    for (int t = 0; t < 400; ++t) {
+      ctx.trace(step, [&] { ctx.launch(scale, cells[a], 0.5); });
+      ctx.launch(sum, cells[a]);
+    }
+  });
+  EXPECT_TRUE(has(told, {"replaying took longer than the analysis", "too short"}));
+}
+
 // --- outside of traces -------------------------------------------------------------------------------
 
 TEST(ReplayReasons, NoTraceWasOpen) {
