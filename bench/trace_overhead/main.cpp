@@ -6,6 +6,8 @@
 //     optimised besides (recording_ns), nothing running: one_time is what the latter adds as a multiple of
 //     the former, and is to be at most 2
 //   trace_overhead_chains   the paper's Figure 11: the program of Figure 9 against its S x N (size)
+//   trace_overhead_interrupted, trace_overhead_varying   replays that are entered and left all the time: so many
+//     launches (size) and one outside of the trace on the same data; one launch to `size` of them in turn
 
 #include <algorithm>
 #include <cstdio>
@@ -165,6 +167,26 @@ void measure_chains(const Options& options, Records& records) {
   }
 }
 
+/// Replays that end after a few operations.
+void measure_short(const Options& options, Records& records) {
+  for (const char* name : {"interrupted", "varying"}) {
+    const bool interrupted = std::string(name) == "interrupted";
+    print_head(name, interrupted ? "launches" : "most");
+    std::printf("\n");
+    for (const int threads : {1, 2}) {
+      TraceOverhead overhead(options, threads, records);
+      for (const int size : {1, 4, 16, 64, 256}) {
+        overhead.measure(
+            {"trace_overhead_" + std::string(name), size, interrupted ? size + 1 : (size + 1) / 2,
+             [=](Context& context) {
+               return interrupted ? make_interrupted(context, size) : make_varying(context, size);
+             }},
+            false);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -173,6 +195,7 @@ int main(int argc, char** argv) {
   Records records;
   measure_applications(options, records);
   measure_chains(options, records);
+  measure_short(options, records);
   records.write(options.out);
   return 0;
 }

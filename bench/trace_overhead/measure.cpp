@@ -18,6 +18,7 @@ double ns_per_occurrence(Runtime& runtime, const MakeProgram& make, bool traced,
       for (int i = 0; i < times; ++i) {
         if (traced) context.trace(trace, [&] { program->occurrence(); });
         else program->occurrence();
+        program->between();
       }
       context.fence();
     };

@@ -13,6 +13,7 @@ class Program {
  public:
   virtual ~Program() = default;
   virtual void occurrence() = 0;
+  virtual void between() {}  ///< after each, outside of the trace
 
  protected:
   explicit Program(Context& context) : context_(context) {}
@@ -29,5 +30,11 @@ std::unique_ptr<Program> make_circuit(Context& context, int pieces);
 /// Figure 9 of the dynamic tracing paper: `steps` steps of 16 independent chains, a single launch each.
 inline constexpr int chains = 16;
 std::unique_ptr<Program> make_chains(Context& context, int steps);
+
+/// So many single launches, and outside of the trace one that reads what the first of them wrote.
+std::unique_ptr<Program> make_interrupted(Context& context, int launches);
+
+/// One launch, then two, and so on to `most`, over and over.
+std::unique_ptr<Program> make_varying(Context& context, int most);
 
 }  // namespace refrain::bench
