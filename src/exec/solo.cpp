@@ -3,7 +3,8 @@
 namespace refrain::exec {
 
 namespace {
-constexpr double kTiny = 1e-3;  ///< tasks per nanosecond from which a trial may pay
+constexpr double kTiny = 1e-3;   ///< tasks per nanosecond from which a trial may pay
+constexpr double kAsFast = 0.9;  ///< alone: the others had better do nothing, then
 /// Until the next trial, after one that failed and after one that did well for long: a trial costs a
 /// nap of the workers.
 constexpr std::uint64_t kFailedNs = 10'000'000, kLongNs = 1'000'000, kAgainNs = 200'000;
@@ -27,7 +28,7 @@ bool Solo::begin(std::uint64_t now_ns, std::uint64_t executed) {
 }
 
 bool Solo::go_on(std::uint64_t now_ns, std::uint64_t executed) {
-  if (end_period(now_ns, executed) > together_) return true;
+  if (end_period(now_ns, executed) > kAsFast * together_) return true;
   not_before_ns_ = now_ns + (now_ns - began_ns_ < kLongNs ? kFailedNs : kAgainNs);
   on_.store(false, std::memory_order_relaxed);
   return false;

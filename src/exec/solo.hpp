@@ -4,7 +4,7 @@
 // (empty tasks: 165 ns each with two threads, 82 with one). No fixed length of a task says when: it
 // depends on where the threads run. So it is tried: while many tasks a microsecond are executed, the
 // workers now and then stay away for a moment, and for as long as the launching thread alone gets on
-// faster than they did together.
+// about as fast as they did together, or faster.
 //
 // Owner: the first worker, which calls `begin` when it finds nothing to do, and if that says so takes naps
 // with `go_on` after each. Everybody may ask `on`: the other workers nap meanwhile, and the launching thread
