@@ -127,10 +127,12 @@ struct alignas(64) Node {
 static_assert(sizeof(Node) == 128, "a node is two cache lines");
 
 enum NodeFlag : std::uint8_t {
-  kReducer = 1,  ///< needs an accumulator slot before it starts (exec/reducer_gate.hpp)
-  kFold = 2,     ///< gives an accumulator slot back when it completes
-  kManual = 4,   ///< does not complete when run; Executor::complete_manual ends it (inline access)
-  kStandIn = 8,  ///< stands for a replayed operation and completes with it (exec/replay_aside.hpp)
+  kReducer = 1,   ///< needs an accumulator slot before it starts (exec/reducer_gate.hpp)
+  kFold = 2,      ///< gives an accumulator slot back when it completes
+  kManual = 4,    ///< does not complete when run; Executor::complete_manual ends it (inline access)
+  kStandIn = 8,   ///< stands for a replayed operation and completes with it (exec/replay_aside.hpp)
+  kAwaited = 16,  ///< holds a replayed operation back (Replays::await)
+  kBeside = kStandIn | kAwaited,  ///< not counted: the replayed operation itself is
 };
 
 /// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote

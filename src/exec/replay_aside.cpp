@@ -54,6 +54,7 @@ Node* ReplayAside::claim(std::uint32_t index) {
 
 void ReplayAside::clear() {
   ends_chain = in_order = false;
+  counted = 0;
   for (const std::uint32_t index : opened_) exits_[index].named = nullptr;
   opened_.clear();
   if (replay_.events.load(std::memory_order_relaxed) & kFailures) {

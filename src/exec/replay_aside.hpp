@@ -41,6 +41,8 @@ class ReplayAside {
   bool ends_chain = false;
   /// Owner: its operations are run in order, without counts (exec/replays.hpp).
   bool in_order = false;
+  /// Owner: of so many operations its scope has been told (Scope::count_replayed).
+  std::uint32_t counted = 0;
 
   [[nodiscard]] const Template& recorded() const { return template_; }
   [[nodiscard]] Scope& scope() const { return scope_; }

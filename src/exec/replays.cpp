@@ -21,6 +21,8 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       scope_(scope),
       template_(recorded),
       most_slots_(std::max(kLeastSlots, slots == 0 ? scope.window() / recorded.size() : slots)),
+      most_operations_(
+          std::max<std::size_t>(scope.window(), std::size_t{kLeastSlots} * recorded.size())),
       burst_(executor.replay_burst()),
       alone_(executor.threads() == 1),
       to_the_end_(alone_ || !recorded.heavy().empty()) {}
@@ -90,8 +92,18 @@ void Replays::collect() {
   collected_ = 0;
 }
 
+/// Operations of the present replay that are issued and no nodes, if some are not done.
+std::uint32_t Replays::to_be_done() const { return in_order() ? 0 : issued_ - next_heavy_; }
+
+/// The present replay comes to an end without the owner.
+void Replays::count(Replay& replay) {
+  replay.aside->counted = to_be_done();
+  scope_.count_replayed(replay.aside->counted);
+}
+
 /// The replay is complete.
 void Replays::finish(Replay& replay) {
+  scope_.count_replayed(-std::ptrdiff_t{replay.aside->counted});
   if (replay.events.load(std::memory_order_acquire) & kExits) executor_.close_exits(replay);
   note_failures(replay, template_.size());
   // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.
@@ -138,6 +150,8 @@ Replay& Replays::begin(bool carried) {
         },
         {}, nullptr);
   }
+  scope_.make_room_to_replay(most_operations_, template_.size() + (carried ? to_be_done() : 0));
+  if (carried) count(*present_);
   Replay& replay = reserved ? *present_->after : take_free();
   replay.after = template_.has_carried() ? &take_free() : nullptr;
   replay.base = scope_.reserve(template_.size());
@@ -178,6 +192,8 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
   Node& node = scope_.allocate(sizeof(LiveNode*));
   node.kind = template_.operation(index).kind;  // its name, for messages
   node.info = template_.operation(index).info;
+  node.flags = kAwaited;
+  scope_.count_beside();
   node.run = run_awaited;
   node.payload_as<LiveNode*>() = &live;
   executor_.publish(node, outside);
@@ -324,6 +340,7 @@ void Replays::make_heavy(Replay& replay, std::uint32_t to) {
 void Replays::leave(Replay& replay) {
   REFRAIN_ASSERT(&replay == present_, "the present replay is left");
   replay.aside->ends_chain = true;
+  count(replay);
   present_ = nullptr;
   const std::uint32_t size = template_.size();
   if (issued_ == size) return;
@@ -350,6 +367,7 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
   node.kind = operation.kind;
   node.info = operation.info;
   node.flags = kStandIn;
+  scope_.count_beside();
   node.pending.store(1, std::memory_order_relaxed);
   replay.aside->open_exit(index, node);
   executor_.open_exit(replay, index);

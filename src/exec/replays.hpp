@@ -53,7 +53,9 @@ class Replays {
 
   /// The next replay, nothing of it issued. `carried`: it follows the present one, all of which has been
   /// issued; otherwise the chain before has been left. Reserves sequence numbers for all its operations.
-  /// Waits, and helps, while no slot is free.
+  /// Waits, and helps, while no slot is free, or while all replays of the scope and its ordinary nodes, with
+  /// this replay and without what others have present, are more operations than the scope's window and than
+  /// four such replays.
   Replay& begin(bool carried);
 
   /// An operation that is not issued yet also comes after these nodes of the ordinary graph.
@@ -77,6 +79,8 @@ class Replays {
   /// The chain ends after what has been issued.
   void leave(Replay& replay);
 
+  /// Lets go of the oldest replays, as far as they are complete.
+  void collect();
   /// Whether all that was issued is done.
   bool idle();
   /// Whether, as of the last look, nothing is in flight and no chain is open: then the scope need not ask until
@@ -121,7 +125,8 @@ class Replays {
   void set_counts(Replay& slot, bool anew);
   [[nodiscard]] bool has_free(std::size_t count) const;
   Replay& take_free();
-  void collect();
+  [[nodiscard]] std::uint32_t to_be_done() const;
+  void count(Replay& replay);
   [[nodiscard]] Replay& oldest() const { return *in_flight_[collected_]; }
   void finish(Replay& replay);
   void note_failures(const Replay& replay, std::uint32_t count);
@@ -149,6 +154,7 @@ class Replays {
   Scope& scope_;
   const Template& template_;
   std::uint32_t most_slots_;
+  std::size_t most_operations_;  ///< in flight in the scope, with a replay that begins
   std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
   bool alone_;           ///< no other thread ever runs anything
   /// What is issued in order is run to its end, also when others are to take part: with one thread none are, and

@@ -7,6 +7,7 @@
 #include "base/prefetch.hpp"
 #include "exec/executor.hpp"
 #include "exec/replays.hpp"
+#include "refrain/error.hpp"
 
 namespace refrain::exec {
 
@@ -31,6 +32,7 @@ std::uint64_t Scope::next_identity() {
 Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
     : executor_(executor),
       parent_(parent),
+      most_(std::max(1U, window)),
       window_(std::max(1U, window)),
       depth_(parent ? parent->depth_ + 1 : 0),
       gate_(std::max(1, executor.options().accumulators)) {
@@ -43,7 +45,8 @@ Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
 Scope::~Scope() {
   collect();
   REFRAIN_ASSERT(replays_.empty(), "replays end before their scope");
-  REFRAIN_ASSERT(in_flight() == 0, "a scope ends when nothing of it is in flight");
+  REFRAIN_ASSERT(in_flight() == 0 && operations() == 0,
+                 "a scope ends when nothing of it is in flight");
   executor_.close(*this);
 }
 
@@ -65,6 +68,8 @@ std::size_t Scope::collect() {
 void Scope::take_back(Node& node) {
   if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
     failures_.reclaimed(node);
+  if ((node.flags & kBeside) != 0) [[unlikely]]
+    --beside_;
   if (reclaim) reclaim(node);
   pool_.put(node);
   ++collected_;
@@ -77,14 +82,20 @@ void Scope::drain(const NodeInfo* waiter) {
   executor_.wait(*this, drained, {}, waiter);
 }
 
-bool Scope::replays_idle() {
-  bool idle = true;
-  std::erase_if(replays_, [&idle](Replays* replays) {
-    idle = replays->idle() && idle;
+/// Those that are at rest then are let go.
+template <class Look>
+void Scope::look_at_replays(Look look) {
+  std::erase_if(replays_, [&look](Replays* replays) {
+    look(*replays);
     if (!replays->at_rest()) return false;
     replays->detached();
     return true;
   });
+}
+
+bool Scope::replays_idle() {
+  bool idle = true;
+  look_at_replays([&idle](Replays& replays) { idle = replays.idle() && idle; });
   return idle;
 }
 
@@ -103,8 +114,13 @@ Node* Scope::take_slow(int size_class) {
   return node;
 }
 
-// Comes by every few hundred launches: what is complete is taken back while it is in the cache.
 void Scope::make_room() {
+  if (in_flight() >= limit_) make_room_among_nodes();
+  if (replayed_ != 0 && !has_room(1)) make_room_beside_replays(1);
+}
+
+// Comes by every few hundred launches: what is complete is taken back while it is in the cache.
+void Scope::make_room_among_nodes() {
   collect();
   const std::size_t most = std::size_t{window_} + held_;
   if (in_flight() < most) {
@@ -118,6 +134,32 @@ void Scope::make_room() {
   executor_.wait(
       *this, [this, target] { return collect() <= target; }, {}, nullptr);
   limit_ = std::min<std::size_t>(kBurst, window_) + held_;
+}
+
+// A replay is in flight until all of it is done. So where something waits for the owner itself, for an access that
+// it holds open, much less may be left to be done than it seems, and nothing that could be waited for: then the
+// owner goes on, and asks again a window later.
+void Scope::make_room_beside_replays(std::size_t more) {
+  const auto there_is = [this](std::size_t room) {
+    // Replays first: they may find a node complete that has not come back yet.
+    look_at_replays([](Replays& replays) { replays.collect(); });
+    collect();
+    return has_room(room);
+  };
+  if (!there_is(more)) {
+    const std::size_t wanted = operations() + more - held_;
+    if (wanted <= most_ + beyond_) return;
+    // Where replays are small, room for several: whether there is any is asked of all recordings.
+    const std::size_t room = more + (most_ > window_ ? 0 : window_ / 4);
+    try {
+      executor_.wait(
+          *this, [&] { return there_is(room); }, {}, nullptr);
+    } catch (const Deadlock&) {
+      beyond_ = wanted - most_ + window_;
+      return;
+    }
+  }
+  beyond_ = 0;
 }
 
 }  // namespace refrain::exec

@@ -1,7 +1,8 @@
 #pragma once
 // A scope is the execution side of a context: the nodes that one context has launched and not yet
-// got back, the pool they come from, and the window that bounds them. Scopes form a tree: a task
-// that launches tasks has a scope of its own below the scope that its own node belongs to.
+// got back, the pool they come from, and the window that bounds them, together with what replays have in
+// flight. Scopes form a tree: a task that launches tasks has a scope of its own below the scope that its
+// own node belongs to.
 //
 // Owner: the thread that runs the context's program (the launching thread for the root, the thread
 // that runs the parent task's body for a nested one). All members are the owner's, except the return
@@ -40,7 +41,9 @@ class Scope {
       make_room();
   }
   /// Whether throttle has anything to do.
-  [[nodiscard]] bool full() const { return in_flight() >= limit_; }
+  [[nodiscard]] bool full() const {
+    return in_flight() >= limit_ || (replayed_ != 0 && !has_room(1));
+  }
 
   /// A fresh node with `payload_bytes` behind it, next sequence number, not published, no successors.
   /// Never waits. Allocates nothing in the steady state.
@@ -83,6 +86,18 @@ class Scope {
     node.seq = seq;
     return node;
   }
+  /// The node allocated last is of kind kBeside.
+  void count_beside() { ++beside_; }
+  /// Of replays that end without the owner, `change` operations more are in flight and are no nodes.
+  void count_replayed(std::ptrdiff_t change) { replayed_ += static_cast<std::size_t>(change); }
+  /// Waits, and helps, until with `more` operations no more than `most` are in flight; the next launches go by
+  /// that, too, while replays are in flight. Called before a replay begins. Those that wait for what only the
+  /// owner can do are not waited for.
+  void make_room_to_replay(std::size_t most, std::size_t more) {
+    most_ = most;
+    if (!has_room(more)) [[unlikely]]
+      make_room_beside_replays(more);
+  }
   /// Names one of them that is complete.
   NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
   /// Whether the owner runs replayed operations where it issues them: nothing else is to be issued meanwhile.
@@ -102,6 +117,7 @@ class Scope {
   void hold_open(int change) {
     held_ += static_cast<std::uint32_t>(change);
     limit_ += static_cast<std::size_t>(change);
+    beyond_ = 0;  // what waited for it goes on
   }
 
   /// Called for each node when the owner takes it back, before it is reused (releases `record`).
@@ -132,8 +148,11 @@ class Scope {
   /// Never repeats in the process.
   [[nodiscard]] std::uint64_t identity() const { return identity_; }
   [[nodiscard]] std::uint64_t launched() const { return launched_; }  ///< nodes so far
-  /// As of the last collect.
+  /// Nodes, as of the last collect.
   [[nodiscard]] std::size_t in_flight() const { return launched_ - collected_; }
+  /// Operations, those of replays among them, as of the last look; without those of a present replay that are
+  /// no nodes.
+  [[nodiscard]] std::size_t operations() const { return in_flight() - beside_ + replayed_; }
   [[nodiscard]] Scope* parent() const { return parent_; }
   [[nodiscard]] std::uint32_t window() const { return window_; }
   [[nodiscard]] std::size_t pool_bytes() const { return pool_.bytes(); }
@@ -192,8 +211,15 @@ class Scope {
   /// lines come one by one otherwise, each when the one before has told its address.
   static constexpr std::size_t kAhead = 4;
 
+  template <class Look>
+  void look_at_replays(Look look);
   bool replays_idle();
+  [[nodiscard]] bool has_room(std::size_t more) const {
+    return operations() + more <= most_ + held_;
+  }
   void make_room();
+  void make_room_among_nodes();
+  void make_room_beside_replays(std::size_t more);
   Node* take_slow(int size_class);
   void take_back(Node& node);
 
@@ -206,8 +232,12 @@ class Scope {
   const Node* task_ = nullptr;
   std::uint64_t launched_ = 0;
   std::uint64_t collected_ = 0;
-  std::size_t limit_;  ///< in flight at which throttle calls make_room; at most window_ + held_
-  std::uint32_t held_ = 0;  ///< held open by the owner
+  std::size_t limit_;         ///< nodes at which throttle calls make_room; at most window_ + held_
+  std::size_t replayed_ = 0;  ///< operations of replays, see count_replayed
+  std::size_t most_;          ///< operations, while there are such
+  std::size_t beyond_ = 0;    ///< so many more, since nobody else could have ended any
+  std::size_t beside_ = 0;    ///< nodes that are no operations
+  std::uint32_t held_ = 0;    ///< held open by the owner
   std::uint32_t window_;
   int depth_;
   bool runs_in_order_ = false;

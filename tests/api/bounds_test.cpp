@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <functional>
 
 #include "analysis/tree_state.hpp"
@@ -87,6 +89,45 @@ TEST(CopyBound, SourcesForgetTheShapesOfTheirCopies) {
       ASSERT_LE(state.pieces().size(), 1000u);
     }
   });
+}
+
+// The window is that of all recordings together, and of what is launched beside them.
+TEST(TraceBound, ManyRecordingsKeepToTheWindowTogether) {
+  static constexpr Field<int> value{"value"};
+  constexpr int kBodies = 50, kLaunches = 10;
+  std::atomic<int> ran{0};
+  const Task count{"count", [&](ReadWrite<int> x) {
+                     ++x[x.domain().bounds().lo];
+                     ++ran;
+                   }};
+  Options options;
+  options.workers = 0;
+  options.window = 100;
+  // More threads than one: replays go through the graph.
+  options.machine = "emulated:cpus=2,gpus=2";
+  for (const bool beside : {false, true}) {
+    Runtime runtime(options);
+    int launched = ran = 0, most = 0;
+    runtime.run([&](Context& ctx) {
+      const Trace step{"step"};
+      const auto cells = ctx.region(Rect1{0, kBodies}, value);
+      ctx.fill(cells, value, 0);
+      const auto one = ctx.blocks(cells, kBodies + 1);
+      const auto launch = [&](int piece) {
+        ctx.launch(count, one(piece)[value]);
+        most = std::max(most, ++launched - ran);
+      };
+      for (int t = 0; t < 1000; ++t) {
+        ctx.trace(step, [&] {
+          for (int i = 0; i < kLaunches; ++i) launch(t % kBodies);
+        });
+        if (beside && t % 10 == 0) launch(kBodies);
+      }
+    });
+    EXPECT_GE(runtime.counters().replays, 800u);
+    EXPECT_EQ(ran, launched);
+    EXPECT_LE(most, 100 + kLaunches);  // the present replay is not counted
+  }
 }
 
 // Replays tell of their readers when the state is brought forward, each time of new ones.

@@ -507,6 +507,36 @@ TEST_P(Traces, MayWaitForAnAccessThatIsHeld) {
   EXPECT_GE(counters.replays, 100u);
 }
 
+// Of each round only one launch waits for the access. All are in the window, although whole rounds are counted.
+TEST_P(Traces, OfWhichFewLaunchesWaitForAnAccessThatIsHeld) {
+  Options chosen = options();
+  chosen.window = 100;
+  const Counters counters = same_with_and_without(chosen, [](Context& ctx) {
+    const Trace steps[] = {Trace{"one"}, Trace{"two"}, Trace{"three"}, Trace{"four"}};
+    const auto cells = ctx.region(Rect1{0, 7}, state, flux);
+    ctx.fill(cells, state, 0.0);
+    ctx.fill(cells, flux, 0.0);
+    const auto round = [&](int number) {
+      ctx.trace(steps[number], [&] {
+        ctx.launch(scale, cells[state], 1.0 + number);
+        for (int i = 0; i < 9; ++i) ctx.launch(add_one, cells[flux]);
+      });
+    };
+    const int order[] = {0, 1, 2, 3, 1, 0, 3, 2, 2, 0, 1, 3, 3, 2, 1, 0};
+    for (const int number : order) round(number);
+    std::vector<double> seen;
+    {
+      const auto held = ctx.access<Read>(cells[state]);
+      for (const int number : order) round(number);
+      for (auto p : held.domain()) seen.push_back(held[p]);
+    }
+    for (const double value : values(ctx, cells, state)) seen.push_back(value);
+    for (const double value : values(ctx, cells, flux)) seen.push_back(value);
+    return seen;
+  });
+  EXPECT_GE(counters.replays, 16u);
+}
+
 // A copy that has nothing to do lends nothing, replayed or not: the parent goes on reading.
 TEST_P(Traces, LendNothingToCopiesOfNothing) {
   const Task parent{"parent", [](Context& ctx, ReadWrite<double> x) {

@@ -52,6 +52,21 @@ TEST(Replays, RandomProgramsUnderManySeeds) {
   }
 }
 
+// Replays of several recordings in one scope, of which many are in flight at once.
+TEST(Replays, KeepToTheWindowTogether) {
+  for (test::TestBudget budget{1000, 20}; budget.more(); budget.next()) {
+    const std::uint64_t seed = budget.seed();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    test::ReplayOptions options = replay_options(seed);
+    options.operations = seed % 2 == 0 ? 4 : 24;
+    options.steps = 100;
+    options.bounded = true;
+    SeededExecutor executor(plan(true), options_for(1), seed);
+    executor.run_root([&] { test::run_random_replays(executor, seed, options); });
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 TEST(Replays, RandomProgramsOnThreads) {
   for (test::TestBudget budget{1000, 20}; budget.more(); budget.next()) {
     const std::uint64_t seed = budget.seed();
@@ -239,6 +254,57 @@ TEST_P(ReplaysOnBoth, SlotsAreUsedAgain) {
       EXPECT_LE(replays.bytes(), 5 * (sizeof(Replay) + 2 * sizeof(LiveNode)));
     }
   });
+}
+
+// What waits for somebody outside, nobody else can wait for: replays go on beyond the window, as far as their own
+// slots reach, and so does what is launched beside them.
+TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
+  std::atomic<int> ran{0};
+  Template::Operation operation;
+  operation.plain = [](const void* count) {
+    ++*static_cast<std::atomic<int>*>(const_cast<void*>(count));
+  };
+  operation.operand = &ran;
+  operation.info = &info_;
+  const Template::Edge carried[] = {{0, 0}, {1, 1}};
+  const Template recorded(std::vector{operation, operation}, {}, carried, false);
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 12);
+    {
+      Replays first(*executor_, scope, recorded), second(*executor_, scope, recorded);
+      const NodeRef held = hold(scope);
+      scope.hold_open(+1);
+      const Edge edge{held};
+      for (Replays* replays : {&first, &second}) {
+        Replay* replay = nullptr;
+        for (int i = 0; i < 5; ++i) {
+          replay = &replays->begin(i > 0);
+          for (std::uint32_t index = 0; index < 2 && i == 0; ++index)
+            replays->await(*replay, index, {&edge, 1});
+          replays->issue(*replay, 2);
+        }
+        replays->leave(*replay);
+      }
+      EXPECT_EQ(scope.operations(), 21U);  // with the one that is held
+      scope.throttle();
+      EXPECT_EQ(ran.load(), 0);
+      executor_->complete_manual(*held.node);
+      scope.hold_open(-1);
+      // From now on the window is kept to.
+      for (int i = 0; i < 100; ++i) {
+        Replays& replays = i % 2 == 0 ? first : second;
+        Replay& replay = replays.begin(false);
+        EXPECT_LE(scope.operations(), 12U);
+        replays.issue(replay, 2);
+        replays.leave(replay);
+      }
+      scope.throttle();
+      EXPECT_LT(scope.operations(), 12U);
+      scope.drain(nullptr);
+    }
+    EXPECT_EQ(scope.operations(), 0U);
+  });
+  EXPECT_EQ(ran.load(), 220);
 }
 
 TEST_P(ReplaysOnBoth, TheListenerIsToldOfEachOperation) {

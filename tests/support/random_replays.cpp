@@ -207,6 +207,7 @@ class Program {
     const bool carried = loop.present != nullptr;
     loop.before = carried ? loop.works : nullptr;
     loop.present = &loop.replays->begin(carried);
+    if (options_.bounded) check_bound(loop);
     kept_.emplace_back();
     loop.works = &kept_.back();
     loop.present->user = loop.works;
@@ -224,6 +225,27 @@ class Program {
     for (const auto& edge : loop.carried)
       after(loop, edge.to, (*loop.before)[edge.from], edge.kind);
   }
+
+  /// What is issued and has not run, of all recordings and of none, but for present replays: others than the
+  /// owner cannot end those.
+  void check_bound(const Loop& begun) {
+    const std::size_t size = begun.recorded->size();
+    const std::size_t most = std::max<std::size_t>(scope_->window(), 4 * size);
+    while (ran_ < named_.size() && named_[ran_].work->ran != 0) ++ran_;
+    if (named_.size() - ran_ + size <= most) return;
+    const auto waits = [&](const Named& named) {
+      if (named.work->ran != 0) return false;
+      const auto of = [&](const Loop& loop) { return loop.replays.get() == named.replays; };
+      const auto loop = std::ranges::find_if(loops_, of);
+      return loop == loops_.end() || loop->present == nullptr ||
+             loop->present->base + loop->recorded->size() <= named.work->seq ||
+             named.work->seq < loop->present->base;
+    };
+    const auto waiting =
+        std::ranges::count_if(named_.begin() + std::ptrdiff_t(ran_), named_.end(), waits);
+    EXPECT_LE(static_cast<std::size_t>(waiting) + size, most);
+  }
+
   static void after(Loop& loop, std::uint32_t to, const Work& work, EdgeKind kind) {
     (*loop.works)[to].before.push_back({&work, kind});
   }
@@ -352,6 +374,7 @@ class Program {
   std::deque<std::deque<Work>> kept_;
   std::deque<Work> ordinary_;
   std::vector<Named> named_;  ///< all that was issued
+  std::size_t ran_ = 0;       ///< the first so many have run
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ struct ReplayOptions {
   bool heavy = true;      ///< priorities, dedicated processors, reductions, operations that launch
   bool dedicated = true;  ///< processor 1 has a thread of its own
   bool nested = false;    ///< the scope lies below that of a task
+  bool bounded = false;   ///< one thread runs everything: what is in flight is counted
 };
 
 /// Runs and checks it, with gtest expectations.
