@@ -29,7 +29,7 @@ class ExitBoard {
   Node* open(Replay& replay, std::uint32_t index) {
     const std::lock_guard lock(mutex_);
     open_[&replay].push_back(index);
-    return is_done(replay, index) ? replay.aside->claim(index) : nullptr;
+    return replay.is_done(index) ? replay.aside->claim(index) : nullptr;
   }
 
   /// Claims the stand-ins of all operations that are done: calls finish(node) for each, without the lock.
@@ -40,7 +40,7 @@ class ExitBoard {
       const std::lock_guard lock(mutex_);
       for (auto& [replay, exits] : open_) {
         std::erase_if(exits, [&, at = replay](std::uint32_t index) {
-          if (!is_done(*at, index)) return false;
+          if (!at->is_done(index)) return false;
           claim(*at, index, claimed);
           return true;
         });
@@ -62,10 +62,6 @@ class ExitBoard {
   }
 
  private:
-  static bool is_done(Replay& replay, std::uint32_t index) {
-    // acquire: partner of the release when an operation is done.
-    return replay.live()[index].done.load(std::memory_order_acquire) == replay.number;
-  }
   /// Puts the stand-in, if nobody has claimed it, before the others, which are linked through `next`.
   static void claim(Replay& replay, std::uint32_t index, Node*& claimed) {
     Node* node = replay.aside->claim(index);

@@ -120,6 +120,12 @@ struct alignas(64) Replay {
   alignas(64) Watermark watermark;
   alignas(64) std::atomic<std::uint32_t> sinks_left{0};
 
+  /// Of an operation that is issued, in a replay that is not run in order.
+  [[nodiscard]] bool is_done(std::uint32_t index) {
+    // acquire: partner of the store in complete_any and complete_plain, what it wrote is visible.
+    return live()[index].done.load(std::memory_order_acquire) == number;
+  }
+
   /// The nodes follow the slot in memory.
   LiveNode* live() { return reinterpret_cast<LiveNode*>(this + 1); }
   static Replay& of(LiveNode& live) { return *(reinterpret_cast<Replay*>(&live - live.index) - 1); }

@@ -387,8 +387,7 @@ NodeRef Replays::ref(std::uint64_t seq) {
 
 bool Replays::is_done(Replay& replay, std::uint32_t index) {
   if (replay.aside->in_order) return true;  // all that was issued
-  // acquire: partner of the store in complete_any and complete_plain.
-  return replay.live()[index].done.load(std::memory_order_acquire) == replay.number;
+  return replay.is_done(index);
 }
 
 bool Replays::idle() {

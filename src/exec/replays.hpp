@@ -104,8 +104,7 @@ class Replays {
       if (replay.aside->in_order) continue;
       const std::uint32_t issued = replay.watermark.load().issued();
       for (std::uint32_t index = 0; index < issued; ++index) {
-        if (replay.live()[index].done.load(std::memory_order_acquire) != replay.number)
-          visit(replay, index);
+        if (!replay.is_done(index)) visit(replay, index);
       }
     }
   }

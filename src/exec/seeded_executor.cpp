@@ -332,7 +332,7 @@ void SeededExecutor::complete_heavy(LiveNode& live, const Failure* failure) {
 
 // There is one thread: it sees the exit when it completes the operation, or the operation done.
 void SeededExecutor::open_exit(Replay& replay, std::uint32_t index) {
-  if (replay.live()[index].done.load(std::memory_order_relaxed) != replay.number) return;
+  if (!replay.is_done(index)) return;
   Sink sink{*this};
   take_exit(replay, replay.live()[index], sink);
 }
