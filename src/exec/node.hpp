@@ -132,7 +132,7 @@ enum NodeFlag : std::uint8_t {
   kManual = 4,    ///< does not complete when run; Executor::complete_manual ends it (inline access)
   kStandIn = 8,   ///< stands for a replayed operation and completes with it (exec/replay_aside.hpp)
   kAwaited = 16,  ///< holds a replayed operation back (Replays::await)
-  kBeside = kStandIn | kAwaited,  ///< not counted: the replayed operation itself is
+  kBeside = kStandIn | kAwaited,  ///< no operation: the replayed one is counted (Scope::operations)
 };
 
 /// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote

@@ -192,8 +192,7 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
   Node& node = scope_.allocate(sizeof(LiveNode*));
   node.kind = template_.operation(index).kind;  // its name, for messages
   node.info = template_.operation(index).info;
-  node.flags = kAwaited;
-  scope_.count_beside();
+  scope_.mark_beside(node, kAwaited);
   node.run = run_awaited;
   node.payload_as<LiveNode*>() = &live;
   executor_.publish(node, outside);
@@ -366,8 +365,7 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
   Node& node = scope_.allocate_reserved(0, seq);
   node.kind = operation.kind;
   node.info = operation.info;
-  node.flags = kStandIn;
-  scope_.count_beside();
+  scope_.mark_beside(node, kStandIn);
   node.pending.store(1, std::memory_order_relaxed);
   replay.aside->open_exit(index, node);
   executor_.open_exit(replay, index);

@@ -138,7 +138,7 @@ void Scope::make_room_among_nodes() {
 
 // A replay is in flight until all of it is done. So where something waits for the owner itself, for an access that
 // it holds open, much less may be left to be done than it seems, and nothing that could be waited for: then the
-// owner goes on, and asks again a window later.
+// owner goes on, and waits again when it is a window further.
 void Scope::make_room_beside_replays(std::size_t more) {
   const auto there_is = [this](std::size_t room) {
     // Replays first: they may find a node complete that has not come back yet.
@@ -146,20 +146,14 @@ void Scope::make_room_beside_replays(std::size_t more) {
     collect();
     return has_room(room);
   };
-  if (!there_is(more)) {
-    const std::size_t wanted = operations() + more - held_;
-    if (wanted <= most_ + beyond_) return;
-    // Where replays are small, room for several: whether there is any is asked of all recordings.
-    const std::size_t room = more + (most_ > window_ ? 0 : window_ / 4);
-    try {
-      executor_.wait(
-          *this, [&] { return there_is(room); }, {}, nullptr);
-    } catch (const Deadlock&) {
-      beyond_ = wanted - most_ + window_;
-      return;
-    }
-  }
   beyond_ = 0;
+  if (there_is(more)) return;
+  // Where replays are small, room for several: whether there is any is asked of all recordings.
+  const std::size_t room = more + (most_ > window_ ? 0 : window_ / 4);
+  try {
+    executor_.wait(
+        *this, [&] { return there_is(room); }, {}, nullptr);
+  } catch (const Deadlock&) { beyond_ = operations() + more - most_ - held_ + window_; }
 }
 
 }  // namespace refrain::exec

@@ -71,7 +71,7 @@ class Scope {
   }
 
   /// Takes `count` sequence numbers for operations that are no nodes of this scope (exec/replays.hpp): they
-  /// are not in flight. Returns the first.
+  /// do not count as nodes in flight. Returns the first.
   std::uint64_t reserve(std::uint32_t count) {
     const std::uint64_t first = launched_ + 1;
     launched_ += count;
@@ -86,8 +86,11 @@ class Scope {
     node.seq = seq;
     return node;
   }
-  /// The node allocated last is of kind kBeside.
-  void count_beside() { ++beside_; }
+  /// The node allocated last, kStandIn or kAwaited, stands beside an operation: it is none itself.
+  void mark_beside(Node& node, NodeFlag flag) {
+    node.flags = flag;
+    ++beside_;
+  }
   /// Of replays that end without the owner, `change` operations more are in flight and are no nodes.
   void count_replayed(std::ptrdiff_t change) { replayed_ += static_cast<std::size_t>(change); }
   /// Waits, and helps, until with `more` operations no more than `most` are in flight; the next launches go by
@@ -147,7 +150,8 @@ class Scope {
 
   /// Never repeats in the process.
   [[nodiscard]] std::uint64_t identity() const { return identity_; }
-  [[nodiscard]] std::uint64_t launched() const { return launched_; }  ///< nodes so far
+  /// The sequence number given last: of a node, or of a replay's last operation.
+  [[nodiscard]] std::uint64_t launched() const { return launched_; }
   /// Nodes, as of the last collect.
   [[nodiscard]] std::size_t in_flight() const { return launched_ - collected_; }
   /// Operations, those of replays among them, as of the last look; without those of a present replay that are
@@ -215,7 +219,7 @@ class Scope {
   void look_at_replays(Look look);
   bool replays_idle();
   [[nodiscard]] bool has_room(std::size_t more) const {
-    return operations() + more <= most_ + held_;
+    return operations() + more <= most_ + held_ + beyond_;
   }
   void make_room();
   void make_room_among_nodes();

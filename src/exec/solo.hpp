@@ -29,7 +29,7 @@ class Solo {
   }
   /// Begins a trial if one may pay. `executed`: tasks by all threads up to `now_ns`. True: stay away.
   bool begin(std::uint64_t now_ns, std::uint64_t executed);
-  /// After a nap. False: it is over, the launching thread alone was no faster.
+  /// After a nap. False: it is over, the launching thread alone got on more slowly.
   bool go_on(std::uint64_t now_ns, std::uint64_t executed);
 
  private:

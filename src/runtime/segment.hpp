@@ -135,6 +135,11 @@ struct Segment : Unit {
   std::string name;
   std::source_location begun_at;
   std::size_t calls_before = 0;
+
+  /// Nothing begins in it.
+  [[nodiscard]] bool is_leaf() const {
+    return std::ranges::all_of(forks, [](const auto& fork) { return fork.second.empty(); });
+  }
 };
 
 }  // namespace refrain::runtime

@@ -1,6 +1,7 @@
 #include "runtime/tracing.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
@@ -25,7 +26,11 @@ Tracing::Tracing(ContextImpl& context)
       enabled_(context.runtime().options().tracing),
       mark_(context.parent_ == nullptr ? "the context of the program"
                                        : "the context of " + context.task_name_) {}
-Tracing::~Tracing() = default;
+Tracing::~Tracing() {
+  rounds_.clear();
+  // What begins in a segment was recorded after it. Left to each other, they would end one within the other.
+  while (!all_.empty()) drop(*all_.back());
+}
 
 // --- marks -------------------------------------------------------------------------------------------
 
@@ -101,7 +106,9 @@ void Tracing::close_trace() {
   mark_.end();
   open_ = 0;
   fork_ = nullptr;
+  parted_ = nullptr;
   unfollow();
+  surplus_ = 0;
   drop_surplus();
 }
 
@@ -215,7 +222,7 @@ bool Tracing::select(const TracedCall& call) {
   recent_.clear();
   if (same_call) ++counters_.preconditions_failed;
   if (occurrence_.watched) occurrence_.add(why_not(call));
-  if (fork_->recording.pause()) {
+  if (!required_.contain(open_) && fork_->recording.pause()) {
     fork_ = nullptr;  // nothing begins here before the next occurrence
   } else {
     start_recording();
@@ -229,7 +236,7 @@ void Tracing::drop_stale(Fork& fork) {
   fork.for_each_lately_recorded([&](Segment& segment) {
     // One whose replays are still running goes another time.
     if (!segment.trace->recording().stale() || !may_go(segment)) return true;
-    why = stale(segment.trace->recording());
+    if (why.text.empty()) why = stale(segment.trace->recording());
     replayed |= segment.replayed;
     drop(segment);
     return false;
@@ -241,16 +248,22 @@ void Tracing::drop_stale(Fork& fork) {
 
 /// Why the call is not replayed, at `fork_`.
 Reason Tracing::why_not(const TracedCall& call) {
-  const Segment* latest = nullptr;
-  for (const auto& segment : fork_->segments()) {
-    const trace::Recording& recording = segment->trace->recording();
-    if (recording.stale()) return stale(recording);
-    if (next_is(*segment, 0, 0, call)) return other_state(recording, context_.runtime_.machine());
-    if (latest == nullptr || segment->last_used > latest->last_used) latest = segment.get();
+  const Segment* alike = nullptr;
+  fork_->for_each_beginning_with(call.key, [&](const Segment& segment) {
+    if (alike == nullptr && next_is(segment, 0, 0, call)) alike = &segment;
+  });
+  if (alike != nullptr) {
+    const trace::Recording& recording = alike->trace->recording();
+    return recording.stale() ? stale(recording)
+                             : other_state(recording, context_.runtime_.machine());
   }
+  const Segment* latest = nullptr;
+  for (const auto& segment : fork_->segments())
+    if (latest == nullptr || segment->last_used > latest->last_used) latest = segment.get();
   if (!fork_->lost.text.empty()) {
     Reason lost = fork_->lost;
-    if (fork_->recording.is_pausing()) lost.text += " before it was of use, so fewer are made";
+    if (fork_->recording.is_pausing())
+      lost.text += "; so were others before they were replayed, and fewer are made";
     return lost;
   }
   if (parted_ != nullptr && parted_at_ < parted_->trace->steps())
@@ -284,24 +297,31 @@ bool Tracing::at_rest(const Unit& unit) const {
   return &unit != chain_ && (unit.trace == nullptr || unit.trace->replays().idle());
 }
 
-/// Nor of what begins in it or consists of it.
-bool Tracing::may_go(const Segment& segment) const {
-  if (!at_rest(segment)) return false;
-  for (const auto& round : rounds_)
-    if (round->has(segment) && !at_rest(*round)) return false;
-  for (const auto& [step, fork] : segment.forks)
-    for (const auto& later : fork.segments())
-      if (!may_go(*later)) return false;
-  return true;
+/// The segment and all that begin in it, each after the one that it begins in.
+std::vector<Segment*> Tracing::with_descendants(Segment& segment) {
+  std::vector<Segment*> all{&segment};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const auto& [step, fork] : all[i]->forks)
+      for (const auto& later : fork.segments()) all.push_back(later.get());
+  return all;
+}
+
+/// Nothing of the segment is in flight, of what begins in it, nor of what consists of these.
+bool Tracing::may_go(Segment& segment) const {
+  return std::ranges::all_of(with_descendants(segment), [this](const Segment* each) {
+    return at_rest(*each) && std::ranges::all_of(rounds_, [&](const auto& round) {
+             return !round->has(*each) || at_rest(*round);
+           });
+  });
 }
 
 void Tracing::drop(Segment& segment) {
-  for (auto& [step, fork] : segment.forks)
-    while (!fork.empty()) drop(*fork.segments().back());
   recent_.clear();
-  std::erase_if(rounds_, [&](const auto& round) { return round->has(segment); });
-  all_.erase(segment.among_all);
-  segment.home->remove(segment);
+  for (Segment* each : with_descendants(segment) | std::views::reverse) {
+    std::erase_if(rounds_, [&](const auto& round) { return round->has(*each); });
+    all_.erase(each->among_all);
+    each->home->remove(*each);
+  }
 }
 
 // --- what a context is asked ------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 //
 // **Chains.** Replays are issued without the analysis. While the same segment follows itself and leaves its
 // precondition behind, they form a chain, and the analysis' state stays as it was before the first of them.
-// The chain outlives its trace, since the same trace may follow. Whatever looks at the state calls catch_up.
+// The chain outlives its trace, since the same trace may follow. Whatever looks at the state calls settle.
 //
 // **Rounds.** Segments that follow each other in the same order again and again, with nothing in between, are
 // joined into one recording (trace/join.hpp), which is then replayed in their place and forms chains as they
@@ -54,7 +54,7 @@ class ContextImpl;
 class Tracing {
  public:
   explicit Tracing(ContextImpl& context);
-  ~Tracing();  ///< after end()
+  ~Tracing();  ///< after close()
   Tracing(const Tracing&) = delete;
 
   /// Throw UsageError when a trace is open, or this one is not; end() also when it had to be replayed.
@@ -100,8 +100,6 @@ class Tracing {
   /// The operation that was replayed with this sequence number, or a reference that is complete.
   exec::NodeRef resolve(const exec::NodeRef& producer);
 
-  /// A replay is issued: the last call was replayed.
-  [[nodiscard]] bool following() const { return following_; }
   /// Writes all recordings that are of use now, in graph calculus.
   void print(std::ostream& out) const;
   /// Why calls are analysed now. With --refrain:explain.
@@ -136,9 +134,10 @@ class Tracing {
   void drop_stale(Fork& fork);
   void drop(Segment& segment);
   [[nodiscard]] bool at_rest(const Unit& unit) const;
-  [[nodiscard]] bool may_go(const Segment& segment) const;
+  static std::vector<Segment*> with_descendants(Segment& segment);
+  [[nodiscard]] bool may_go(Segment& segment) const;
   void drop_surplus();
-  bool drop_leaves(std::size_t bytes);
+  void drop_leaves(std::size_t bytes);
 
   void unfollow() {
     following_ = false;
@@ -203,7 +202,7 @@ class Tracing {
   Segment* parted_ = nullptr;   ///< whose fork `fork_` is, null at the beginning of a trace
   trace::Index parted_at_ = 0;  ///< after so many of its calls
   /// Where what is recorded now began, or else the next segment begins. Null: no trace is open, one is being
-  /// replayed, or nothing is recorded up to its end.
+  /// replayed, or the rest of it is analysed and not recorded.
   Fork* fork_ = nullptr;
 
   // The chain: what is replayed and the present replay. With `following_` the trace is in the middle of it.
@@ -232,6 +231,7 @@ class Tracing {
 
   std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline
   std::uint64_t clock_ = 0;
+  std::size_t surplus_ = 0;  ///< bytes of recordings up to which none can be dropped now
   TraceCounters counters_;
 };
 

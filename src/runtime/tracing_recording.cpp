@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <queue>
 #include <sstream>
 
 #include "runtime/context_impl.hpp"
@@ -103,34 +104,40 @@ void Tracing::print(std::ostream& out) const {
 }
 
 // Rounds go first: their parts do as well. Then what was not used for longest, if nothing begins in it and it
-// is not in use. They are looked through once for a sixteenth of the limit.
+// is not in use. They are looked through once for a sixteenth of the limit, also where all are in use.
 void Tracing::drop_surplus() {
   const std::size_t most = context_.runtime().options().trace_memory;
-  if (replayed_.bytes > most) {
+  if (replayed_.bytes > std::max(most, surplus_)) {
     const std::size_t least = most - most / 16;
     while (replayed_.bytes > most && drop_oldest_round()) {}
-    while (replayed_.bytes > most && drop_leaves(least)) {}
+    if (replayed_.bytes > most) drop_leaves(least);
+    surplus_ = replayed_.bytes > most ? replayed_.bytes + most / 16 : 0;
   }
   counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, replayed_.bytes);
 }
 
-/// Drops segments that nothing begins in, until the recordings take no more than this. False: there was none.
-bool Tracing::drop_leaves(std::size_t bytes) {
-  std::vector<Segment*> leaves;
-  std::ranges::copy_if(all_, std::back_inserter(leaves), [this](const Segment* segment) {
-    const bool leaf =
-        std::ranges::all_of(segment->forks, [](const auto& fork) { return fork.second.empty(); });
-    return leaf && segment != parted_ && may_go(*segment);
-  });
-  std::ranges::sort(leaves, {}, &Segment::last_used);
-  for (Segment* oldest : leaves) {
-    if (replayed_.bytes <= bytes) break;
-    oldest->home->lost = {
+/// Drops segments that nothing begins in, until the recordings take no more than this.
+void Tracing::drop_leaves(std::size_t bytes) {
+  const auto may_be_dropped = [this](Segment& segment) {
+    return segment.is_leaf() && &segment != parted_ && may_go(segment);
+  };
+  const auto used_later = [](const Segment* a, const Segment* b) {
+    return a->last_used > b->last_used;
+  };
+  std::priority_queue<Segment*, std::vector<Segment*>, decltype(used_later)> leaves(used_later);
+  for (Segment* segment : all_)
+    if (may_be_dropped(*segment)) leaves.push(segment);
+  while (!leaves.empty() && replayed_.bytes > bytes) {
+    Segment& oldest = *leaves.top();
+    leaves.pop();
+    Segment* const parent = oldest.parent;
+    oldest.home->lost = {
         "what was recorded was dropped: the recordings of this context take more "
         "than --refrain:trace-memory"};
-    drop(*oldest);
+    oldest.home->recording.judge(oldest.replayed);
+    drop(oldest);
+    if (parent != nullptr && may_be_dropped(*parent)) leaves.push(parent);
   }
-  return !leaves.empty();
 }
 
 std::vector<Index> Tracing::makers_of(std::span<detail::FutureState* const> futures,

@@ -246,7 +246,7 @@ bool Tracing::make_instances() {
       if (made == nullptr) {
         leave_segment();
         fork_ = nullptr;  // what is given up now is not recorded
-        occurrence_.add(no_room(name, context_.runtime_.machine()));
+        if (occurrence_.watched) occurrence_.add(no_room(name, context_.runtime_.machine()));
         return false;
       }
       trace.give(*replay_, *own, *made);

@@ -105,7 +105,7 @@ bool Tracing::drop_oldest_round() {
   return true;
 }
 
-/// The chain is left: in the middle of its first replay, if it had no other one.
+/// The chain is left. To enter a round was of use if one replay of it came to its end.
 void Tracing::note_round() {
   if (round_ == nullptr) return;
   round_->entering.judge(carried_ || step_ == chain_->trace->steps());

@@ -463,8 +463,9 @@ TEST(ReplayReasons, FewerAreMadeWhereTheyGoStale) {
       ctx.launch(scale, t + 2, ctx.blocks(cells, t + 2)[a], 0.5);
     }
   });
-  EXPECT_TRUE(has(told, {"what was recorded is stale: field 'a' of region",
-                         "was cut into other pieces before it was of use, so fewer are made"}));
+  EXPECT_TRUE(
+      has(told, {"what was recorded is stale: field 'a' of region", "was cut into other pieces",
+                 "so were others before they were replayed, and fewer are made"}));
 }
 
 TEST(ReplayReasons, GivenUpSinceStorageWas) {

@@ -58,6 +58,26 @@ TEST_P(RequiredReplays, HoldInALoop) {
   });
 }
 
+// The first uses of pieces cut them, so what was recorded until then is lost; that is no reason to record less of
+// what has to be replayed.
+TEST_P(RequiredReplays, HoldWhereFieldsTakeTurns) {
+  run([](Context& ctx) {
+    const Trace step{"step"};
+    ctx.require_replay(step);
+    const auto cells = ctx.region(Rect1{0, 63}, state, flux);
+    const auto owned = ctx.blocks(cells, 4);
+    const auto inner = ctx.interior(owned, 1);
+    const auto ghost = ctx.halo(owned, 1);
+    ctx.fill(cells, state, 1.0);
+    ctx.fill(cells, flux, 1.0);
+    for (int t = 0; t < 20; ++t)
+      ctx.trace(step, [&] {
+        if (t % 2 == 0) ctx.launch(smooth, 4, inner[flux], ghost[state]);
+        else ctx.launch(smooth, 4, inner[state], ghost[flux]);
+      });
+  });
+}
+
 // Two sequences, on other memories than the program's, that begin alike; the second is left early at times.
 TEST_P(RequiredReplays, HoldWhereSequencesAlternate) {
   Runtime runtime(options("emulated:cpus=1,gpus=2"));

@@ -449,6 +449,51 @@ TEST(TraceRecordings, BecomeFewerWhereTheyAreOfNoUse) {
   EXPECT_EQ(runtime.counters().replays, 0u);
 }
 
+// What is recorded is dropped before it comes again.
+TEST(TraceRecordings, BecomeFewerWhereThereIsNoRoomForThem) {
+  Options options;
+  options.workers = 0;
+  options.trace_memory = 1;
+  Runtime runtime(options);
+  runtime.run([&](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = ctx.region(Rect1{0, 3}, state);
+    for (int t = 0; t < 400; ++t) {
+      ctx.trace(step, [&] {
+        for (int i = 0; i < 100; ++i) ctx.launch(add_one, cells[state]);
+      });
+      static_cast<void>(ctx.access<Read>(cells[state])[0]);
+    }
+  });
+  EXPECT_LE(runtime.counters().recordings, 20u);
+}
+
+// Each access ends a segment, and the next begins in it: they are many deep, and end without end.
+TEST(TraceRecordings, MayBeginInEachOther) {
+  for (const std::size_t memory : {std::size_t{1} << 20, Options{}.trace_memory}) {
+    Options options;
+    options.workers = 0;
+    options.trace_memory = memory;
+    Runtime runtime(options);
+    runtime.run([&](Context& ctx) {
+      const Trace whole{"whole"};
+      for (int round = 0; round < 2; ++round) {
+        const auto cells = ctx.region(Rect1{0, 3}, state);
+        ctx.fill(cells, state, 0.0);
+        constexpr int kDeep = 20000;
+        ctx.trace(whole, [&] {
+          for (int i = 0; i < kDeep; ++i) {
+            ctx.launch(add_one, cells[state]);
+            static_cast<void>(ctx.access<Read>(cells[state])[0]);
+          }
+        });
+        EXPECT_EQ(ctx.access<Read>(cells[state])[0], kDeep);
+        ctx.destroy(cells);
+      }
+    });
+  }
+}
+
 // Each task writes one piece and reads three, at random: far and wide.
 TEST(TraceRecordings, CountTheEdgesThatTheOptimiserLeftUnexamined) {
   const Task mix{"mix", [](ReadWrite<double>, Read<double>, Read<double>, Read<double>) {}};
