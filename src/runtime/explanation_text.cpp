@@ -30,7 +30,7 @@ std::string times(std::uint64_t count, const char* one) {
 }
 
 std::string milliseconds(const Wait& wait) {
-  return fmt::format("{:.3f} ms, {}", static_cast<double>(wait.ns) * 1e-6,
+  return fmt::format("{:.3f} ms in all, {}", static_cast<double>(wait.ns) * 1e-6,
                      times(wait.times, "time"));
 }
 

@@ -4,6 +4,7 @@
 
 #include "analysis/field_state.hpp"
 #include "base/assert.hpp"
+#include "data/shared_index_space.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::runtime {
@@ -20,12 +21,43 @@ std::string name_of(const TracedCall& call) {
                                  : call.name + (" at " + to_string(call.where));
 }
 
-std::string describe_argument(const LaunchRequest& request, std::size_t i) {
-  const Requirement& requirement = request.requirements[i];
+std::string describe(const Requirement& requirement) {
   const bool partitioned = requirement.partition.tree != nullptr;
-  return "argument " + std::to_string(i) + ", now " +
-         (partitioned ? requirement.partition.name() : requirement.region.name()) + ", field '" +
-         std::string(requirement.field.name) + "'";
+  return (partitioned ? requirement.partition.name() : requirement.region.name()) + ", field '" +
+         std::string(requirement.field.name) + "', " +
+         std::string(to_string(requirement.privilege));
+}
+
+/// The same of a recorded launch; `words`: the argument's in its key.
+std::string describe_argument(const LaunchPlan& plan, std::size_t i,
+                              std::span<const std::uint64_t> words) {
+  data::RegionTree& tree = *plan.arguments[i].region.tree;
+  const PlannedRequirement& requirement = plan.requirements[i];
+  std::string name = "a region that was destroyed";
+  if (tree.uid() == words[0]) {
+    const auto number = static_cast<std::uint32_t>(words[1] >> 32);
+    const bool partitioned = (words[1] >> 16 & 1) != 0;
+    name = partitioned ? tree.name_of_partition(number) : tree.name_of(number);
+  }
+  return name + ", field '" + requirement.field + "', " +
+         std::string(to_string(requirement.privilege));
+}
+
+std::string argument_difference(const RecordedCall& expected, const LaunchRequest& request,
+                                std::size_t i, std::span<const std::uint64_t> words) {
+  const std::string then = describe_argument(*expected.plan, i, words);
+  const std::string now = describe(request.requirements[i]);
+  const std::string begin = "argument " + std::to_string(i);
+  if (then == now) return begin + ", " + now + ": its projection, operator or order of folding";
+  return begin + ": expected " + then + "; found " + now;
+}
+
+std::string domain_difference(const LaunchPlan& plan, const LaunchDomain* domain) {
+  return "its domain: expected " +
+         (plan.group ? data::to_string(*plan.domain) : "a single launch") + "; found " +
+         (domain == nullptr           ? "a single launch"
+          : domain->sparse != nullptr ? data::to_string(*domain->sparse->space)
+                                      : data::to_string(domain->rect, domain->dim));
 }
 
 /// The word of a key that has the numbers of arguments and futures, the hint, and whether the result is kept.
@@ -54,8 +86,13 @@ std::string difference(const RecordedCall& expected, const TracedCall& came) {
   if (at == kPriority) return "its priority";
   if (at == kMapper) return "its mapping: the mapper has forgotten what it said";
   if (at == kCounts) return count_difference(expected.key[at], came.key[at]);
-  if (at < arguments || at == came.key.size()) return "its domain";
-  return describe_argument(request, (at - arguments) / kPerArgument);
+  if (expected.plan->group != (request.domain != nullptr) || at < arguments ||
+      expected.key.size() != came.key.size())
+    return domain_difference(*expected.plan, request.domain);
+  const std::size_t argument = (at - arguments) / kPerArgument;
+  return argument_difference(
+      expected, request, argument,
+      std::span(expected.key).subspan(arguments + argument * kPerArgument, kPerArgument));
 }
 
 std::string names_of(const trace::Instances& valid, const Machine& machine) {

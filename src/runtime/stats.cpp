@@ -81,10 +81,10 @@ void add_copies(Table& table, const Statistics& s) {
 
 void add_traces(Table& table, const Statistics& s) {
   if (s.counters.recordings == 0) return;
-  table.row("traces recorded", grouped(s.counters.recordings),
+  table.row("recordings made", grouped(s.counters.recordings),
             short_size(s.recording_bytes) + " at most in one context");
   table.row("rounds joined", grouped(s.counters.rounds));
-  table.row("traces replayed", grouped(s.counters.replays),
+  table.row("recordings replayed", grouped(s.counters.replays),
             grouped(s.counters.early_exits) + " more in part");
   table.row("tasks replayed", fmt::format("{:.1f} %", 100 * replayed_share(s)));
   table.row("preconditions failed", grouped(s.counters.preconditions_failed));
@@ -120,7 +120,8 @@ std::string to_text(const Statistics& s) {
   table.row("folds", grouped(s.counters.folds));
   table.row("evictions", grouped(s.counters.evictions));
   add_traces(table, s);
-  table.row("analysis per task", fmt::format("{:.0f} ns", per_task(s)));
+  table.row("analysis per task", fmt::format("{:.0f} ns", per_task(s)),
+            s.counters.recordings == 0 ? "" : "recording included");
   table.row("workers", std::to_string(s.workers), "beside the launching thread");
   table.row("workers idle", fmt::format("{:.1f} %", 100 * s.idle_share));
   table.row("nodes stolen", grouped(s.stolen));

@@ -134,18 +134,29 @@ void expect_difference(const std::string& what,
 }
 
 TEST(ReplayReasons, AnotherArgument) {
-  expect_difference("argument 0, now region", [](Context& ctx, const Region<1>& cells, bool now) {
-    ctx.launch(scale, cells[now ? b : a], 0.5);
-  });
-  expect_difference("argument 1, now region", [](Context& ctx, const Region<1>& cells, bool now) {
-    ctx.launch(add, cells[a], cells[now ? c : b]);
-  });
+  expect_difference(
+      "argument 0: expected region 0, field 'a', read-write; found region 0, field 'b'",
+      [](Context& ctx, const Region<1>& cells, bool now) {
+        ctx.launch(scale, cells[now ? b : a], 0.5);
+      });
+  expect_difference("argument 1: expected region 0, field 'b', read; found region 0, field 'c'",
+                    [](Context& ctx, const Region<1>& cells, bool now) {
+                      ctx.launch(add, cells[a], cells[now ? c : b]);
+                    });
 }
 
 TEST(ReplayReasons, AnotherDomain) {
-  expect_difference("its domain", [](Context& ctx, const Region<1>& cells, bool now) {
-    ctx.launch(scale, now ? 2 : 4, ctx.blocks(cells, 4)[a], 0.5);
-  });
+  expect_difference("its domain: expected [0..3]; found [0..1]",
+                    [](Context& ctx, const Region<1>& cells, bool now) {
+                      ctx.launch(scale, now ? 2 : 4, ctx.blocks(cells, 4)[a], 0.5);
+                    });
+  // clang-format off
+  expect_difference("its domain: expected [0..3]; found a single launch",
+                    [](Context& ctx, const Region<1>& cells, bool now) {
+                      const auto blocks = ctx.blocks(cells, 4);
+                      if (now) ctx.launch(scale, blocks(0)[a], 0.5); else ctx.launch(scale, 4, blocks[a], 0.5);
+                    });
+  // clang-format on
 }
 
 TEST(ReplayReasons, AnotherPriority) {

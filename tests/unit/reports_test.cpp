@@ -187,8 +187,8 @@ TEST_F(Reports, StatisticsOfTraces) {
   s.recording_bytes = 8 << 10;
   const std::string text = to_text(s);
   for (const char* row :
-       {"traces recorded              2  8KiB at most in one context\n",
-        "rounds joined                3\n", "traces replayed          1'234  5 more in part\n",
+       {"recordings made              2  8KiB at most in one context\n",
+        "rounds joined                3\n", "recordings replayed      1'234  5 more in part\n",
         "tasks replayed          75.0 %\n", "preconditions failed         6\n",
         "state caught up              7\n", "edges left unexamined        8\n"})
     EXPECT_NE(text.find(row), std::string::npos) << row << "in\n" << text;
