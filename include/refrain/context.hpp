@@ -258,9 +258,12 @@ class Context : private detail::Launcher {
   // UsageError, told when everything else is done. What the program or the body throws is told instead, and so
   // is a task that has failed.
 
+  /// UsageError when a trace is open in this context, with the lines of both.
   void begin_trace(const Trace& trace, Where where = Where::current());
+  /// UsageError when none is open, or another one, with the lines of both; and when this occurrence had to be
+  /// replayed (require_replay) and was not.
   void end_trace(const Trace& trace, Where where = Where::current());
-  /// Calls `body` between the two marks. An exception ends the trace on its way.
+  /// Calls `body` between the two marks, and throws as they do. An exception ends the trace on its way.
   template <class F>
   void trace(const Trace& trace, F&& body, Where where = Where::current()) {
     begin_trace(trace, where);
@@ -286,7 +289,8 @@ class Context : private detail::Launcher {
   /// A sequence is recorded when it is made for the first time. Data that is elsewhere the second time
   /// (a fill was pending, values came to where they are used, another part was cut) is forgiven then,
   /// where the first time was not a replay; from the third time on it is not. A program whose data takes
-  /// longer to settle says this after its first rounds. An occurrence that ends with an exception is not
+  /// longer to settle says this after its first rounds. What is required is replayed also where the analysis
+  /// would take less time (docs/tracing.md, "Short replays"). UsageError while the trace is open. An occurrence that ends with an exception is not
   /// judged; with `--refrain:tracing off` none is.
   void require_replay(const Trace& trace, Where where = Where::current());
 

@@ -14,7 +14,6 @@ struct CountExplicit;
 template <class... Ps>
 struct CountExplicit<TypeList<Ps...>> {
   static constexpr std::size_t arguments = (std::size_t{0} + ... + (is_implicit<Ps> ? 0 : 1));
-  static constexpr std::size_t accessors = (std::size_t{0} + ... + (is_accessor<Ps> ? 1 : 0));
 };
 
 template <class List, class... Done>

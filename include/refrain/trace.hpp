@@ -2,7 +2,8 @@
 // Traces: parts of a program that repeat. Between begin_trace and end_trace the calls of a context are
 // recorded the first time; when the same calls come again, and the data is where it was, what the analysis
 // found out is replayed. Nothing else changes: a different sequence of calls, or data in other places, is
-// noticed, and analysed (dynamic tracing paper, III).
+// noticed, and analysed (dynamic tracing paper, III); so is, most of the time, a trace whose replays are too short
+// to gain anything.
 //
 //   const Trace step{"step"};
 //   for (int t = 0; t < steps; ++t)

@@ -45,7 +45,7 @@ void ReplayAside::open_exit(std::uint32_t index, Node& stand_in) {
 
 Node* ReplayAside::claim(std::uint32_t index) {
   // acquire and release: of two who claim, the second sees what the first did before; partner: itself and
-  // the store in open_exit.
+  // the exchange in open_exit.
   Node* stand_in = exits_[index].open.exchange(nullptr, std::memory_order_acq_rel);
   if (stand_in == nullptr) return nullptr;
   if (const Failure* failure = failure_of(index)) pass_failure(*failure, *stand_in);

@@ -97,7 +97,7 @@ inline bool lower(Replay& replay, Successor successor, std::uint32_t issued, Sin
 template <class Sink>
 inline void sink_done(Replay& replay, Sink& sink) {
   // acquire and release: the owner, who reads 0, sees what all operations wrote. seq_cst: before the
-  // look for sleepers; partner: Notifier::prepare and the load in Replays.
+  // look for sleepers; partner: Notifier::prepare and Replays::is_complete.
   if (replay.sinks_left.fetch_sub(1, std::memory_order_seq_cst) == 1) sink.ended();
 }
 
@@ -296,6 +296,7 @@ template <class Sink>
 template <class Sink>
 inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const TemplateNode& node,
                                     std::uint32_t& issued, Sink& sink) {
+  // release and acquire: as in complete_any.
   live.done.store(replay.number, std::memory_order_release);
   if (replay.events.load(std::memory_order_acquire) & kExits) [[unlikely]]
     take_exit(replay, live, sink);

@@ -104,6 +104,7 @@ void Replays::count(Replay& replay) {
 /// The replay is complete.
 void Replays::finish(Replay& replay) {
   scope_.count_replayed(-std::ptrdiff_t{replay.aside->counted});
+  // acquire: partner of ReplayAside::set_event.
   if (replay.events.load(std::memory_order_acquire) & kExits) executor_.close_exits(replay);
   note_failures(replay, template_.size());
   // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.

@@ -18,8 +18,9 @@
 // an operation has to wait, or other threads are to take part, what was run is completed in the ordinary
 // way and the rest goes on as a replay that entered anew.
 //
-// All members are the owner's of the scope. A `Replay&` may be used until `begin`, `idle`, `in_flight`,
-// `ref` by number or a wait is called when it is complete and no longer the present one. Cost: `issue`, a
+// All members are the owner's of the scope. A `Replay&` that is complete and no longer the
+// present one may be used until anything collects: `begin`, `collect`, `idle`, `in_flight`, `ref` by number, a wait, the
+// scope when it throttles or drains. Its slot is used again by the next `begin`, not before. Cost: `issue`, a
 // locked instruction, and what is to be done for nodes that were parked; `begin`, some ten words, and anew a
 // count per operation; after `leave`, what was not issued is gone through once and, where edges are carried, a
 // slot's counts are set again. `begin` may run tasks. Memory in the steady state: nodes of the scope's
