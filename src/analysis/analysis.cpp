@@ -205,7 +205,7 @@ void Analysis::fill(FieldState& field, Footprint& footprint,
                     const std::shared_ptr<const FillValue>& value) {
   for (Piece* piece : footprint.pieces) {
     if (state_log_ != nullptr) [[unlikely]]
-      state_log_->pend(field, *piece, *value);
+      state_log_->pend(field, *piece, value);
     for (Use& use : piece->uses) use.valid = false;
     piece->fill = value;
   }

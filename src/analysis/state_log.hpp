@@ -3,6 +3,7 @@
 // again later without the analysis (trace/recorder.hpp).
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "exec/node.hpp"
@@ -35,7 +36,8 @@ class StateLog {
   /// `operation` will write the value that is pending at the piece.
   virtual void fills(FieldState& field, Piece& piece, const exec::Node& operation) = 0;
   /// fill(): the value becomes pending at the piece.
-  virtual void pend(FieldState& field, Piece& piece, const FillValue& value) = 0;
+  virtual void pend(FieldState& field, Piece& piece,
+                    const std::shared_ptr<const FillValue>& value) = 0;
   /// An instance was made for an argument. `shortage`: in a memory that was not the first asked for, since
   /// there was no room then.
   virtual void made(Instance& instance, bool shortage) = 0;

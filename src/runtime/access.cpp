@@ -75,7 +75,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   runtime_.executor().interleave();
   scope_.throttle();
   forget_failures();
-  if (tracing_ != nullptr) tracing_->untraceable("the program accessed data itself");
+  if (tracing_ != nullptr) tracing_->untraceable_call("the program accessed data itself");
   const std::string who = "access at " + to_string(where);
   if (privilege >= Privilege::reduce)
     throw UsageError(who + ": the program reads and writes; reductions are for tasks");
@@ -137,7 +137,7 @@ void ContextImpl::end_access(std::uint64_t ticket) {
 
 void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* memory,
                          const AttachLayout& layout, Where where) {
-  if (tracing_ != nullptr) tracing_->untraceable("memory was attached");
+  if (tracing_ != nullptr) tracing_->untraceable_call("memory was attached");
   const std::string who = "attach at " + to_string(where);
   check_usable(region, who.c_str());
   if (&region.tree->forest() != &forest_)
@@ -181,7 +181,7 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
 
 void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where where) {
   runtime_.executor().interleave();
-  if (tracing_ != nullptr) tracing_->untraceable("memory was detached");
+  if (tracing_ != nullptr) tracing_->untraceable_call("memory was detached");
   const std::string who = "detach at " + to_string(where);
   check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, Privilege::read_write, nullptr, who);

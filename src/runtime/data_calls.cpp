@@ -49,7 +49,7 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
     key = call_key(Signature::Call::destroy, {&region}, {}, where);
     key.push_back(0);  // no key of a partition's end is that long
   } else if (tracing_ != nullptr) {
-    tracing_->untraceable("memory was detached");
+    tracing_->untraceable_call("memory was detached");
   }
   exec::FailureRef failure;
   if (!traced || !tracing_->replay_end({key, "destroy", where}, tree)) {
@@ -135,8 +135,13 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
                        std::to_string(field.type->size) + " bytes, the future holds " +
                        std::to_string(future.points()) + " of " +
                        std::to_string(future.type().size));
-    if (future.context() == identity_) value->producer = producer_of(future, 0);
-    else if (const exec::FailureRef failure = future.failure(0)) failure->rethrow();
+    const bool own = future.context() == identity_;
+    if (own) value->producer = producer_of(future, 0);
+    if (const exec::FailureRef failure = future.ready(0) ? future.failure(0) : exec::FailureRef()) {
+      if (!own) failure->rethrow();
+      // It may have been forgotten (forget_failures); what the fill is read by asks the producer.
+      scope_.note_failure(value->producer.seq, failure);
+    }
   }
   std::vector<std::uint64_t> key;
   detail::FutureState* const given = value->future.valid() ? value->future.state() : nullptr;

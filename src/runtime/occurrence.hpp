@@ -48,6 +48,10 @@ class Occurrence {
   void note_replayed(std::uint64_t operations) { gain += static_cast<std::int64_t>(operations); }
   /// A chain of replays was entered: it will be left as well.
   void note_entered() { gain -= 6; }
+  /// Where something else was replayed before.
+  void note_recorded(std::uint64_t operations) {
+    gain -= 3 * static_cast<std::int64_t>(operations);
+  }
   /// A chain was left in the middle of a recording with so many operations.
   void note_left_early(std::uint64_t operations) {
     gain -= 6 + static_cast<std::int64_t>(operations / 4);

@@ -130,6 +130,10 @@ Reason beyond_the_end(const std::string& ended_by, const TracedCall& came) {
   return {"the recording ends before " + name_of(came) + ": " + ended_by, true};
 }
 
+Reason left_before(const TracedCall& came, const std::string& what) {
+  return {"the replay was left before " + name_of(came) + ": " + what, true};
+}
+
 Reason no_room(const analysis::Instance& wanted, const Machine& machine) {
   return {"there was no room in " + machine.memory(wanted.memory).name + " for " +
           wanted.field->describe()};

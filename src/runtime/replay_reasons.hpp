@@ -22,6 +22,8 @@ struct Reason {
 Reason other_call(const RecordedCall& expected, const TracedCall& came);
 /// The recording ended before this call: `ended_by` says why.
 Reason beyond_the_end(const std::string& ended_by, const TracedCall& came);
+/// Something came before the call that cannot be traced (`what` says so), where the recording has a call.
+Reason left_before(const TracedCall& came, const std::string& what);
 /// Memory is short of what a replay needs: nothing for an instance like this.
 Reason no_room(const analysis::Instance& wanted, const Machine& machine);
 /// The precondition of the recording does not hold.

@@ -530,7 +530,9 @@ std::span<const trace::RecordedEdge> ReplayedTrace::carried_of(Index operation) 
 }
 
 std::size_t ReplayedTrace::bytes_of_all() const {
-  std::size_t sum = recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) +
+  constexpr std::size_t kAround = 1024;  // its segment, the forks there, what the allocator adds
+  std::size_t sum = kAround + sizeof *this + sizeof *template_ + sizeof *replays_ +
+                    recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) +
                     operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +
                     quick_.size() * sizeof(Quick) + arguments_.size() * sizeof(RememberedArgument) +
                     (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge) +

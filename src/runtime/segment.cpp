@@ -24,6 +24,16 @@ void Fork::remove(Segment& segment) {
   segments_.erase(segment.at_home);
 }
 
+void Fork::note_recorded(bool beside_others) {
+  unused_ += beside_others ? kMostUnused / kFew : 1;
+  if (unused_ >= kMostUnused) recording.judge(false);
+}
+
+void Fork::note_replayed() {
+  if (unused_ >= kMostUnused) recording.judge(true);
+  unused_ = 0;
+}
+
 void Fork::judge(const Occurrence& occurrence) {
   balance_ = std::clamp(balance_ + occurrence.gain, -kCredit, std::max(balance_, kCredit));
   if (balance_ > 0) replaying.judge(true);

@@ -77,11 +77,15 @@ class Fork {
     }
   }
 
+  /// A segment that begins here has been recorded, beside others with the same first call or not; or replayed.
+  void note_recorded(bool beside_others);
+  void note_replayed();
   /// An occurrence of the trace that begins here has ended, some of it replayed.
   void judge(const Occurrence& occurrence);
 
   Reason lost;  ///< why the one recorded last is not there; no text: it is, or there was none
-  /// Where what is recorded is lost before it is of use, the analysis is left alone for some occurrences.
+  /// Where what is recorded is lost before it is of use, or is not used, the analysis is left alone for some
+  /// occurrences.
   Patience recording;
   /// The same for a trace whose occurrences were slower for being replayed.
   Patience replaying;
@@ -90,9 +94,13 @@ class Fork {
   static std::uint64_t hash(Key key) { return hash_bytes(key.data(), key.size_bytes()); }
 
   static constexpr std::size_t kFew = 8;
+  static constexpr std::uint32_t kMostUnused = 1024;
   static constexpr std::int64_t kLearning = 1024, kCredit = 96;  ///< operations
   std::list<std::unique_ptr<Segment>> segments_;
   std::unordered_multimap<std::uint64_t, Segment*> by_first_call_;
+  /// Recorded since one was replayed. Those whose first call had been recorded, with the data elsewhere, count more:
+  /// each is asked for each time.
+  std::uint32_t unused_ = 0;
   std::size_t added_ = 0;  ///< since all were looked at
   /// Of what occurrences have gained by replaying. At first there is something to lose, until rounds are found.
   std::int64_t balance_ = kLearning;

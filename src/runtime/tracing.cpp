@@ -45,6 +45,7 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
   opened_at_ = where;
   mark_.begin(open_, where);
   parted_ = nullptr;
+  parted_by_ = nullptr;
   occurrence_ = {};
   occurrence_.watched = required_.contain(open_) || context_.runtime_.explanation() != nullptr;
   if (!enabled_) return;
@@ -196,6 +197,7 @@ void Tracing::leave_segment() {
   catch_up();
   parted_ = &segment;
   parted_at_ = step;
+  parted_by_ = nullptr;
   fork_ = &segment.forks[step];
 }
 
@@ -214,6 +216,7 @@ bool Tracing::select(const TracedCall& call) {
     if (segment.trace->recording().holds()) best = &segment;
   });
   if (best != nullptr) {
+    best->home->note_replayed();
     round_ = round_from(*best);
     if (round_ != nullptr) start(*round_, false);
     else start(*best, false);
@@ -225,7 +228,7 @@ bool Tracing::select(const TracedCall& call) {
   if (!required_.contain(open_) && fork_->recording.pause()) {
     fork_ = nullptr;  // nothing begins here before the next occurrence
   } else {
-    start_recording();
+    start_recording(same_call);
   }
   return false;
 }
@@ -266,6 +269,7 @@ Reason Tracing::why_not(const TracedCall& call) {
       lost.text += "; so were others before they were replayed, and fewer are made";
     return lost;
   }
+  if (parted_ != nullptr && parted_by_ != nullptr) return left_before(call, parted_by_);
   if (parted_ != nullptr && parted_at_ < parted_->trace->steps())
     return other_call(*parted_->trace->calls()[parted_at_], call);
   if (latest != nullptr) return other_call(*latest->trace->calls()[0], call);

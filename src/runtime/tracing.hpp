@@ -94,6 +94,8 @@ class Tracing {
   void reduced(const TracedCall& call, std::uint64_t token);
   /// Before a call that cannot be traced: the segment ends here. `what`: a sentence's end.
   void untraceable(const char* what);
+  /// The same for a call that the program makes: a sequence with it is not the one without.
+  void untraceable_call(const char* what);
   /// Brings the analysis' state up to date. A trace in the middle of a replay goes on with another segment.
   void settle();
 
@@ -170,7 +172,7 @@ class Tracing {
   trace::Replayed names_of(std::uint64_t base);
 
   // Recording one.
-  void start_recording();
+  void start_recording(bool beside_others);
   [[nodiscard]] std::size_t calls_before_fork() const;
   void print(std::ostream& out, const Segment& segment) const;
   void finish_recording(const char* ended_by);
@@ -198,9 +200,10 @@ class Tracing {
   OpenTrace mark_;  ///< the same, for other contexts
   Occurrence occurrence_;
   RequiredReplays required_;
-  Fork* root_ = nullptr;        ///< where the trace that is open begins
-  Segment* parted_ = nullptr;   ///< whose fork `fork_` is, null at the beginning of a trace
-  trace::Index parted_at_ = 0;  ///< after so many of its calls
+  Fork* root_ = nullptr;             ///< where the trace that is open begins
+  Segment* parted_ = nullptr;        ///< whose fork `fork_` is, null at the beginning of a trace
+  trace::Index parted_at_ = 0;       ///< after so many of its calls
+  const char* parted_by_ = nullptr;  ///< what cannot be traced made the program leave it there
   /// Where what is recorded now began, or else the next segment begins. Null: no trace is open, one is being
   /// replayed, or the rest of it is analysed and not recorded.
   Fork* fork_ = nullptr;
@@ -228,6 +231,7 @@ class Tracing {
   std::unique_ptr<trace::Recorder> recorder_;
   ReplayedTrace::Calls calls_;  ///< that the recorder was told of
   std::uint64_t first_seq_ = 0;
+  bool beside_others_ = false;  ///< with the same first call, and the data elsewhere
 
   std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline
   std::uint64_t clock_ = 0;

@@ -1,6 +1,7 @@
 // Tracing: what the analysis is told to record, and what is kept of it.
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <queue>
 #include <sstream>
@@ -15,7 +16,8 @@ namespace refrain::runtime {
 
 using trace::Index;
 
-void Tracing::start_recording() {
+void Tracing::start_recording(bool beside_others) {
+  beside_others_ = beside_others;
   show_begin();
   first_seq_ = context_.scope_.launched() + 1;
   recorder_ =
@@ -25,8 +27,15 @@ void Tracing::start_recording() {
 }
 
 void Tracing::untraceable(const char* what) {
+  const bool in_the_middle = following_ && step_ != part_end_;
   settle();
   finish_recording(what);
+  parted_by_ = in_the_middle ? what : nullptr;
+}
+
+void Tracing::untraceable_call(const char* what) {
+  untraceable(what);
+  if (open_ != 0) occurrence_.sequence.add(hash_bytes(what, std::strlen(what)));
 }
 
 void Tracing::finish_recording(const char* ended_by) {
@@ -74,6 +83,8 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
     explanation->recorded(open_, ended_by);
   segment->among_all = all_.insert(all_.end(), segment.get());
   fork_->lost = {};
+  fork_->note_recorded(beside_others_);
+  occurrence_.note_recorded(segment->trace->recording().operations.size());
   parted_ = &fork_->add(std::move(segment));
   parted_at_ = parted_->trace->steps();
   fork_ = &parted_->forks[parted_at_];

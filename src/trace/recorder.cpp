@@ -101,8 +101,8 @@ void Recorder::look(analysis::Instance& instance, const exec::Node& operation) {
 }
 
 void Recorder::pend(analysis::FieldState& field, analysis::Piece& piece,
-                    const analysis::FillValue& value) {
-  fills_[&value] = this_step();
+                    const std::shared_ptr<const analysis::FillValue>& value) {
+  fills_[value] = this_step();
   const Index place = place_of(changing(field), piece);
   made_.effects.push_back({Effect::Kind::pend, this_step(), place, kNone, nullptr});
 }
@@ -130,7 +130,7 @@ void Recorder::gives_up(analysis::Instance& instance) {
 }
 
 void Recorder::fills(analysis::FieldState& field, analysis::Piece& piece, const exec::Node&) {
-  const auto filled = fills_.find(piece.fill.get());
+  const auto filled = fills_.find(piece.fill);
   source_ = filled != fills_.end() ? FillSource{false, filled->second}
                                    : FillSource{true, place_of(index_of(field), piece)};
 }

@@ -55,7 +55,7 @@ class Recorder final : public analysis::StateLog {
   void fills(analysis::FieldState& field, analysis::Piece& piece,
              const exec::Node& operation) override;
   void pend(analysis::FieldState& field, analysis::Piece& piece,
-            const analysis::FillValue& value) override;
+            const std::shared_ptr<const analysis::FillValue>& value) override;
   void made(analysis::Instance& instance, bool shortage) override;
   void ends(analysis::FieldState& field) override;
   void gives_up(analysis::Instance& instance) override;
@@ -110,7 +110,8 @@ class Recorder final : public analysis::StateLog {
   std::vector<std::uint32_t> pieces_then_;  ///< by place: of its field, when it was touched first
   std::vector<Pieces> pieces_;              ///< by field
   std::vector<Cut> cuts_;                   ///< ascending
-  std::unordered_map<const analysis::FillValue*, Index> fills_;  ///< by which step
+  /// By which step. They are kept: of one that is gone, another might have the address.
+  std::unordered_map<std::shared_ptr<const analysis::FillValue>, Index> fills_;
   FillSource source_;  ///< of the fill that is about to be told of
   OwnInstances own_;
   std::vector<analysis::Instance*> arguments_;

@@ -283,6 +283,21 @@ TEST(ReplayReasons, TheTraceIsLongerThanTheLimit) {
                          ": it reached --refrain:trace-length"}));
 }
 
+TEST(ReplayReasons, SomethingThatCannotBeTracedCameBefore) {
+  const auto told = reasons([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    ctx.launch(scale, cells[a], 0.5);
+    loop(ctx, step, 4, [&](int t) {
+      ctx.launch(scale, cells[a], 0.5);
+      if (t == 3) static_cast<void>(ctx.access<Read>(cells[a])[0]);
+      ctx.launch(scale, cells[a], 0.5);
+    });
+  });
+  EXPECT_TRUE(has(told, {"the replay was left before task 'scale' launched at ",
+                         ": the program accessed data itself"}));
+}
+
 /// A call in the middle of a trace that cannot be traced.
 void expect_end(const std::string& ended_by,
                 const std::function<void(Context&, const Region<1>&)>& call,

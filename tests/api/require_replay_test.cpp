@@ -305,5 +305,24 @@ TEST(RequiredReplay, IsSaidBeforeTheTraceBegins) {
                            });
 }
 
+// Where something comes that cannot be traced is part of a sequence.
+TEST_P(RequiredReplays, AreAskedOfSequencesWithTheSameAccesses) {
+  run([](Context& ctx) {
+    const Trace step{"step"};
+    ctx.require_replay(step);
+    const auto cells = ctx.region(Rect1{0, 31}, state);
+    ctx.fill(cells, state, 0.0);
+    ctx.launch(add_one, cells[state]);
+    for (int t = 0; t < 12; ++t)
+      ctx.trace(step, [&] {
+        ctx.launch(add_one, cells[state]);
+        if (t % 4 < 2) ctx.launch(add_one, cells[state]);
+        static_cast<void>(ctx.access<Read>(cells[state])[0]);
+        ctx.launch(add_one, cells[state]);
+        if (t % 4 >= 2) ctx.launch(add_one, cells[state]);
+      });
+  });
+}
+
 }  // namespace
 }  // namespace refrain::test

@@ -614,5 +614,34 @@ TEST(TraceRegions, AFailureStaysInItsRound) {
   }
 }
 
+// A fill that nobody reads is gone before a new field has its zeros, perhaps at the same address: what is read there
+// are zeros, also when that is replayed.
+TEST(TracedRegions, ReadZerosAfterFillsThatAreGone) {
+  Options options;
+  options.workers = 0;
+  Runtime runtime(options);
+  runtime.run([](Context& ctx) {
+    constexpr Coord kMost = 24;
+    const auto cells = ctx.region(Rect1{0, kMost - 1}, a, b);
+    const auto each = ctx.blocks(cells, kMost);
+    const Task add_first{"add first", [](ReadWrite<double> y, Read<double> x) { y[0] += x[0]; }};
+    ctx.fill(cells, a, 0.0);
+    ctx.fill(cells, b, 0.0);
+    ctx.launch(set, kMost, each[a], 0.0);
+    for (Coord fills = 0; fills <= kMost; ++fills) {
+      const Trace step{"step"};
+      for (int t = 0; t < 3; ++t)
+        ctx.trace(step, [&] {
+          for (Coord i = 0; i < fills; ++i) ctx.fill(each(i), a, 100.0);
+          for (Coord i = 0; i < fills; ++i) ctx.launch(set, each(i)[a], 0.0);
+          const auto fresh = ctx.region(Rect1{0, fills + 8}, held);  // of a shape that no other has
+          ctx.launch(add_first, cells[b], fresh[held]);
+          ctx.destroy(fresh);
+        });
+      ASSERT_EQ(ctx.access<Read>(cells[b])[0], 0) << fills << " fills";
+    }
+  });
+}
+
 }  // namespace
 }  // namespace refrain::test

@@ -465,5 +465,41 @@ TEST(HandleErrors, AccessorsThatDoNotFitTheRequirement) {
   EXPECT_EQ(message([](const TaskFrame& f) { (void)f.get<Read<Coord>>(0); }), "no error");
 }
 
+// Beyond some thousand, a context forgets the failures that no data carries; a future keeps its own.
+TEST(FillErrors, AFutureThatFailedLongAgo) {
+  const Task fails{"fails", [](Read<Coord>) -> Coord { throw std::runtime_error("long ago"); }};
+  const Task spoils{"spoils", [](ReadWrite<Coord>) { throw std::runtime_error("later"); }};
+  const Task mends{"mends", [](Write<Coord> x) { x[0] = 1; }};
+  for (const bool tracing : {false, true}) {
+    Options options;
+    options.workers = 0;
+    options.tracing = tracing;
+    Runtime runtime(options);
+    const auto program = [&](Context& ctx) {
+      const Trace step{"step"};
+      const auto cells = ctx.region(Rect1{0, 0}, number);
+      const auto others = ctx.region(Rect1{0, 0}, number);
+      ctx.fill(cells, number, 1);
+      ctx.fill(others, number, 1);
+      const Future<Coord> failed = ctx.launch(fails, cells[number]);
+      for (int i = 0; i < 5000; ++i) {
+        ctx.launch(spoils, others[number]);
+        ctx.launch(mends, others[number]);
+      }
+      static_cast<void>(ctx.access<Read>(others[number])[0]);
+      for (int t = 0; t < 4; ++t) {
+        ctx.trace(step, [&] {
+          ctx.launch(mends, others[number]);
+          ctx.fill(cells, number, failed);
+        });
+        EXPECT_TRUE(mentions(
+            error_of<TaskFailed>([&] { static_cast<void>(ctx.access<Read>(cells[number])[0]); }),
+            {"task 'fails'", "long ago"}));
+      }
+    };
+    EXPECT_THROW(runtime.run(program), TaskFailed);  // of those that nobody was told
+  }
+}
+
 }  // namespace
 }  // namespace refrain
