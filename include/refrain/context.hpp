@@ -289,9 +289,9 @@ class Context : private detail::Launcher {
   /// A sequence is recorded when it is made for the first time. Data that is elsewhere the second time
   /// (a fill was pending, values came to where they are used, another part was cut) is forgiven then,
   /// where the first time was not a replay; from the third time on it is not. A program whose data takes
-  /// longer to settle says this after its first rounds. What is required is replayed also where the analysis
-  /// would take less time (docs/tracing.md, "Short replays"). UsageError while the trace is open. An occurrence that ends with an exception is not
-  /// judged; with `--refrain:tracing off` none is.
+  /// longer to settle says this after its first rounds. An occurrence that ends with an exception is not
+  /// judged; with `--refrain:tracing off` none is. What is required is replayed also where the analysis would
+  /// take less time (docs/tracing.md, "Short replays"). UsageError while the trace is open.
   void require_replay(const Trace& trace, Where where = Where::current());
 
   [[nodiscard]] const Machine& machine() const;

@@ -44,18 +44,15 @@ class Occurrence {
     renamed |= token == expected_;
     expected_ = 0;
   }
-  // What follows is measured (docs/performance.md, "Short replays").
-  void note_replayed(std::uint64_t operations) { gain += static_cast<std::int64_t>(operations); }
+  void note_replayed(std::uint64_t operations) { gain += signed_of(operations); }
   /// A chain of replays was entered: it will be left as well.
-  void note_entered() { gain -= 6; }
-  /// Where something else was replayed before.
-  void note_recorded(std::uint64_t operations) {
-    gain -= 3 * static_cast<std::int64_t>(operations);
-  }
+  void note_entered() { gain -= kEntering; }
   /// A chain was left in the middle of a recording with so many operations.
   void note_left_early(std::uint64_t operations) {
-    gain -= 6 + static_cast<std::int64_t>(operations / 4);
+    gain -= kLeavingEarly + signed_of(operations) / kPerAnalysis;
   }
+  /// Something was recorded, so many operations.
+  void note_recorded(std::uint64_t operations) { gain -= kRecording * signed_of(operations); }
   /// From here on calls are analysed.
   void add(Reason reason) {
     expected_ = reason.expected;
@@ -75,6 +72,14 @@ class Occurrence {
   }
 
  private:
+  // In analyses of one operation, measured (docs/performance.md, "Short replays" and "Overhead per trace"): to leave a
+  // recording early, what its operations have done by then is put together from all of it.
+  static constexpr std::int64_t kEntering = 6, kLeavingEarly = 6, kPerAnalysis = 4;
+  static constexpr std::int64_t kRecording = 3;
+  static std::int64_t signed_of(std::uint64_t operations) {
+    return static_cast<std::int64_t>(operations);
+  }
+
   std::string why_;
   std::uint64_t expected_ =
       0;  ///< token of the call that was recorded where the next one is analysed

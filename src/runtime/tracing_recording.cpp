@@ -87,6 +87,7 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
   occurrence_.note_recorded(segment->trace->recording().operations.size());
   parted_ = &fork_->add(std::move(segment));
   parted_at_ = parted_->trace->steps();
+  parted_by_ = nullptr;
   fork_ = &parted_->forks[parted_at_];
   drop_surplus();
 }
