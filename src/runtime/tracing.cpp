@@ -107,7 +107,8 @@ void Tracing::close_trace() {
   mark_.end();
   open_ = 0;
   fork_ = nullptr;
-  parted_ = nullptr;
+  // What a whole trace was recorded as stays, however large, or it would never be replayed.
+  if (parted_ != nullptr && parted_->parent != nullptr) parted_ = nullptr;
   unfollow();
   surplus_ = 0;
   drop_surplus();
