@@ -124,14 +124,14 @@ struct Unit {
 
 /// Parts that follow each other again and again. Without a trace where there can be none.
 struct Round : Unit {
-  Patience
-      entering;  ///< pauses where it was left before it was replayed once: its parts are replayed alone
+  /// Pauses where it was left before it was replayed once: then its parts are replayed alone.
+  Patience entering;
 };
 
 struct Segment : Unit {
-  Segment* parent =
-      nullptr;  ///< where it begins there is a fork; null: at the beginning of the trace
-  Fork* home = nullptr;
+  /// In which it begins; null: at the beginning of the trace.
+  Segment* parent = nullptr;
+  Fork* home = nullptr;  ///< where it begins, and its place there
   std::list<std::unique_ptr<Segment>>::iterator at_home;
   std::list<Segment*>::iterator among_all;
   bool replayed = false;

@@ -29,6 +29,19 @@ const Task scale{"scale", [](ReadWrite<double> x, double by) {
                    for (auto p : x.domain()) x[p] *= by;
                  }};
 
+/// A row of cells in tiles, as stencils use it.
+struct Row {
+  explicit Row(Context& ctx) : cells(ctx.region(Rect1{0, 63}, state, flux)) {
+    ctx.fill(cells, state, 1.0);
+    ctx.fill(cells, flux, 1.0);
+    owned = ctx.blocks(cells, 4);
+    inner = ctx.interior(owned, 1);
+    ghost = ctx.halo(owned, 1);
+  }
+  Region<1> cells;
+  Partition<1> owned, inner, ghost;
+};
+
 class RequiredReplays : public InEverySetting {};
 REFRAIN_IN_EVERY_SETTING(RequiredReplays);
 
@@ -36,17 +49,13 @@ TEST_P(RequiredReplays, HoldInALoop) {
   run([](Context& ctx) {
     const Trace step{"step"};
     ctx.require_replay(step);
-    const auto cells = ctx.region(Rect1{0, 63}, state, flux);
-    const auto owned = ctx.blocks(cells, 4);
-    const auto inner = ctx.interior(owned, 1);
-    const auto ghost = ctx.halo(owned, 1);
-    ctx.fill(cells, state, 1.0);
-    ctx.fill(cells, flux, 1.0);
+    const Row row(ctx);
+    const auto& cells = row.cells;
     Future<double> last = ctx.launch(sum_of, cells[flux]);
     for (int t = 0; t < 10; ++t) {
       ctx.trace(step, [&] {
-        ctx.launch(add_one, 4, owned[state]);
-        ctx.launch(smooth, 4, inner[flux], ghost[state]);
+        ctx.launch(add_one, 4, row.owned[state]);
+        ctx.launch(smooth, 4, row.inner[flux], row.ghost[state]);
         ctx.launch(scale, cells[state], last);
         last = ctx.launch(sum_of, cells[flux]);
         ctx.fill(cells, flux, 0.5 * t);
@@ -64,16 +73,11 @@ TEST_P(RequiredReplays, HoldWhereFieldsTakeTurns) {
   run([](Context& ctx) {
     const Trace step{"step"};
     ctx.require_replay(step);
-    const auto cells = ctx.region(Rect1{0, 63}, state, flux);
-    const auto owned = ctx.blocks(cells, 4);
-    const auto inner = ctx.interior(owned, 1);
-    const auto ghost = ctx.halo(owned, 1);
-    ctx.fill(cells, state, 1.0);
-    ctx.fill(cells, flux, 1.0);
+    const Row row(ctx);
     for (int t = 0; t < 20; ++t)
       ctx.trace(step, [&] {
-        if (t % 2 == 0) ctx.launch(smooth, 4, inner[flux], ghost[state]);
-        else ctx.launch(smooth, 4, inner[state], ghost[flux]);
+        if (t % 2 == 0) ctx.launch(smooth, 4, row.inner[flux], row.ghost[state]);
+        else ctx.launch(smooth, 4, row.inner[state], row.ghost[flux]);
       });
   });
 }
