@@ -51,6 +51,16 @@ struct Options {
   std::size_t trace_length = 1'000'000;
   /// Most bytes for recordings, per context; beyond them, those not used for longest go.
   std::size_t trace_memory = std::size_t{1} << 30;
+  /// Find traces where the program has marked none.
+  bool autotrace = true;
+  /// Fewest calls of a trace that is found.
+  std::size_t autotrace_min_length = 16;
+  /// Most calls of one; what repeats is cut into such pieces. 0: there is no limit.
+  std::size_t autotrace_max_length = 0;
+  /// Calls that are remembered: loops up to half as long are found.
+  std::size_t autotrace_history = 16384;
+  /// Repeats are looked for among the last so many calls, twice, four times ... as many.
+  std::size_t autotrace_sample = 64;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

@@ -165,6 +165,8 @@ class ContextImpl final : public detail::Waiter {
   AnyFuture analyse(const LaunchRequest& request);
   LaunchPlan& plan_of(const LaunchRequest& request, std::span<const std::uint64_t> key);
   AnyFuture trace_launch(const LaunchRequest& request);
+  /// Traces are looked for from the first launch on, unless that is switched off.
+  bool start_tracing();
   void note_launch(LaunchPlan& plan) {
     note_replayed(plan.token, static_cast<std::uint32_t>(plan.points.size()));
     plan.last_used = calls_;
@@ -281,6 +283,11 @@ class ContextImpl final : public detail::Waiter {
     ++calls_;
     if (parent_ == nullptr && runtime_.token_log() != nullptr) [[unlikely]]
       runtime_.token_log()->push_back(token);
+  }
+  /// The same for one that is about to be analysed.
+  void note_analysed_call(std::uint64_t token) {
+    note_call(token);
+    if (tracing_ != nullptr) tracing_->analysing(token);
   }
   /// The state of every field that this context has: of its own trees, and of its grants.
   template <class F>

@@ -55,7 +55,7 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
   if (!traced || !tracing_->replay_end({key, "destroy", where}, tree)) {
     Signature signature(Signature::Call::destroy);
     signature.add(region);
-    note_call(signature.token());
+    note_analysed_call(signature.token());
     failure = end_attachments(tree, where);
     analysis::TreeState::of(tree).for_each(
         [&](analysis::FieldState& field) { analysis_.end_field(field); });
@@ -80,7 +80,7 @@ void ContextImpl::destroy(const AnyPartition& partition, Where where) {
     key.insert(key.end(), {tree.uid(), partition.index});
   }
   if (tracing_ == nullptr || !tracing_->replay_call({key, "destroy", where})) {
-    note_call(signature.token());
+    note_analysed_call(signature.token());
     if (tracing_ != nullptr) tracing_->called({key, "destroy", where}, signature.token(), {}, {});
   }
   forget(tree, tree.destroy_partition(partition.index));
@@ -156,7 +156,7 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   Signature signature(Signature::Call::fill);
   signature.add(region);
   signature.add(field);
-  note_call(signature.token());
+  note_analysed_call(signature.token());
   lend(state, Privilege::write);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   analysis_.fill(state, state.footprint(points), value);
@@ -222,7 +222,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   signature.add(source_field);
   signature.add(target);
   signature.add(target_field);
-  note_call(signature.token());
+  note_analysed_call(signature.token());
   if (nothing) {
     if (tracing_ != nullptr)
       tracing_->called({key, "copy", where}, signature.token(), {&from, &to}, {&source, &target});

@@ -146,7 +146,7 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
   for (const detail::FutureState* future : request.futures)
     if (future == nullptr || future->context() != identity_) [[unlikely]]
       check_usable(future, launch_name(request));
-  if (tracing_ != nullptr) [[unlikely]]
+  if (tracing_ != nullptr || start_tracing()) [[likely]]
     return trace_launch(request);
   return issue(plan_of(request, make_key(request)), request);
 }
@@ -164,6 +164,7 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), request.task->name(),
                             request.where);
   if (plan == nullptr) plan = &plan_of(request, key);
+  tracing_->analysing(plan->token);
   tracing_->make_way(*plan);
   try {
     result = issue(*plan, request);

@@ -75,6 +75,18 @@ bool take_switch(bool& into, std::string_view text) {
   return into || text == "off";
 }
 
+// `paper`: the parameters of Yadav et al., appendix A.5, and of section 4.4 the multiple.
+bool take_autotrace(Options& options, std::string_view text) {
+  options.autotrace = text != "off";
+  if (text == "paper") {
+    options.autotrace_min_length = 25;
+    options.autotrace_max_length = 0;
+    options.autotrace_history = 5000;
+    options.autotrace_sample = 500;
+  }
+  return text == "on" || text == "off" || text == "paper";
+}
+
 // All flags. A new flag is one more entry.
 constexpr Flag flags[] = {
     {"workers", Value::required, "N", "a whole number from -1 to 4096",
@@ -135,6 +147,28 @@ constexpr Flag flags[] = {
     {"trace-memory", Value::required, "SIZE", "a size such as 64MiB",
      "most memory for the recordings of a context (1GiB)",
      [](Options& o, std::string_view v) { return take_size(o.trace_memory, v); }},
+    {"autotrace", Value::required, "on|off|paper", "on, off or paper",
+     "find traces where the program has marked none; paper: as published (on)", take_autotrace},
+    {"autotrace-min-length", Value::required, "N", "a whole number from 1 to 1000000",
+     "fewest calls of a trace that is found (16)",
+     [](Options& o, std::string_view v) {
+       return take_number<std::size_t>(o.autotrace_min_length, v, 1, 1000000);
+     }},
+    {"autotrace-max-length", Value::required, "N", "a whole number from 0 to 100000000",
+     "most calls of a trace that is found; 0: no limit (0)",
+     [](Options& o, std::string_view v) {
+       return take_number<std::size_t>(o.autotrace_max_length, v, 0, 100000000);
+     }},
+    {"autotrace-history", Value::required, "N", "a whole number from 2 to 100000000",
+     "calls among which repeats are looked for (16384)",
+     [](Options& o, std::string_view v) {
+       return take_number<std::size_t>(o.autotrace_history, v, 2, 100000000);
+     }},
+    {"autotrace-sample", Value::required, "N", "a whole number from 1 to 100000000",
+     "repeats are looked for among a multiple of so many calls (64)",
+     [](Options& o, std::string_view v) {
+       return take_number<std::size_t>(o.autotrace_sample, v, 1, 100000000);
+     }},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},
 };

@@ -8,6 +8,7 @@
 #include "mapping/make_mapper.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/miners.hpp"
 #include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
 
@@ -36,6 +37,7 @@ RuntimeImpl::RuntimeImpl(Options options)
       memories_(machine_),
       mapper_(mapping::make_mapper(options_.mapper)),
       executor_(make_executor(options_, machine_)),
+      miners_(make_miners(*executor_)),
       reports_(std::make_unique<Reports>(*this)) {}
 
 // A program that holds the Runtime itself has its results by now: it is told, no more.

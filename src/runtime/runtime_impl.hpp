@@ -12,6 +12,7 @@
 
 #include "analysis/analysis.hpp"
 #include "analysis/instance_store.hpp"
+#include "autotrace/trace_finder.hpp"
 #include "data/forest.hpp"
 #include "exec/executor.hpp"
 #include "refrain/mapper.hpp"
@@ -77,6 +78,9 @@ class RuntimeImpl {
   void set_explanation(Explanation* explanation) { explanation_ = explanation; }
   [[nodiscard]] Explanation* explanation() const { return explanation_; }
 
+  /// Who looks for repeats.
+  [[nodiscard]] autotrace::Miners& miners() { return *miners_; }
+
   /// A number for a nested context; the program's is 0.
   std::uint64_t next_context_id() {
     return context_ids_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -96,6 +100,7 @@ class RuntimeImpl {
   Attachments attachments_;
   std::unique_ptr<Mapper> mapper_;
   std::unique_ptr<exec::Executor> executor_;
+  std::unique_ptr<autotrace::Miners> miners_;
   analysis::GraphLog* graph_log_ = nullptr;
   ReportFile* recordings_file_ = nullptr;
   TimelineListener* timeline_ = nullptr;

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "autotrace/repeats.hpp"
 #include "base/hash.hpp"
 #include "runtime/occurrence.hpp"
 #include "runtime/replay_reasons.hpp"
@@ -48,6 +49,24 @@ class Patience {
   std::uint32_t length_ = 0, left_ = 0;
 };
 
+/// Whether what was found is replayed from its first call on, or its calls are compared first while they are analysed:
+/// after bad guesses it has to come in full several times in a row. Yadav et al., section 5.2, speculate never.
+class Trust {
+ public:
+  /// It was replayed; whether that was of use.
+  void judge(bool of_use) {
+    level_ = of_use ? level_ / 2 : std::min(2 * level_ + 1, kMost);
+    if (!of_use) missing_ = level_;
+  }
+  [[nodiscard]] bool is_given() const { return missing_ == 0; }
+  /// It has come in full while it was watched, or only its beginning.
+  void came(bool in_full) { missing_ = in_full ? missing_ - std::min(missing_, 1U) : level_; }
+
+ private:
+  static constexpr std::uint32_t kMost = 15;
+  std::uint32_t level_ = 0, missing_ = 0;
+};
+
 /// A place where segments begin.
 class Fork {
  public:
@@ -58,6 +77,9 @@ class Fork {
   [[nodiscard]] const std::list<std::unique_ptr<Segment>>& segments() const { return segments_; }
   Segment& add(std::unique_ptr<Segment> segment);
   void remove(Segment& segment);
+  [[nodiscard]] static std::uint64_t hash(Key key) {
+    return hash_bytes(key.data(), key.size_bytes());
+  }
   /// Calls visit(segment) for those whose first call has this key, and perhaps others.
   template <class Visit>
   void for_each_beginning_with(Key key, Visit visit) const {
@@ -91,8 +113,6 @@ class Fork {
   Patience replaying;
 
  private:
-  static std::uint64_t hash(Key key) { return hash_bytes(key.data(), key.size_bytes()); }
-
   static constexpr std::size_t kFew = 8;
   static constexpr std::uint32_t kMostUnused = 1024;
   static constexpr std::int64_t kLearning = 1024, kCredit = 96;  ///< operations
@@ -131,12 +151,17 @@ struct Round : Unit {
 struct Segment : Unit {
   /// In which it begins; null: at the beginning of the trace.
   Segment* parent = nullptr;
-  Fork* home = nullptr;  ///< where it begins, and its place there
+  trace::Index parent_calls = 0;  ///< of its calls come before
+  Fork* home = nullptr;           ///< where it begins, and its place there
   std::list<std::unique_ptr<Segment>>::iterator at_home;
   std::list<Segment*>::iterator among_all;
   bool replayed = false;
-  const char* ended_by = "";           ///< why it was recorded no further
-  CallSequence sequence;               ///< of its calls
+  const char* ended_by = "";  ///< why it was recorded no further
+  CallSequence sequence;      ///< of its calls
+  // Of a trace that was found.
+  std::vector<autotrace::Token> tokens;  ///< of its calls
+  std::uint64_t candidate = 0;           ///< the one whose last call is its last; 0: none
+  Trust trust;
   std::map<trace::Index, Fork> forks;  ///< by the number of its calls made before
   std::uint64_t last_used = 0;
   // For people: of which trace, begun where, and how many of its calls come before.

@@ -15,6 +15,13 @@ using trace::Index;
 
 namespace {
 
+autotrace::FinderOptions finder_options(const Options& options) {
+  return {{options.autotrace_min_length,
+           options.autotrace_max_length == 0 ? ~std::size_t{0} : options.autotrace_max_length},
+          options.autotrace_history,
+          options.autotrace_sample};
+}
+
 std::string mark(const char* call, const std::string& trace, std::source_location where) {
   return std::string(call) + "('" + trace + "') at " + to_string(where);
 }
@@ -25,7 +32,12 @@ Tracing::Tracing(ContextImpl& context)
     : context_(context),
       enabled_(context.runtime().options().tracing),
       mark_(context.parent_ == nullptr ? "the context of the program"
-                                       : "the context of " + context.task_name_) {}
+                                       : "the context of " + context.task_name_) {
+  const Options& options = context.runtime().options();
+  if (options.tracing && options.autotrace)
+    finder_ = std::make_unique<autotrace::TraceFinder>(finder_options(options),
+                                                       context.runtime().miners());
+}
 Tracing::~Tracing() {
   rounds_.clear();
   // What begins in a segment was recorded after it. Left to each other, they would end one within the other.
@@ -40,6 +52,10 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
                      "', begun at " + to_string(opened_at_) +
                      ", has not ended: traces do not nest");
   context_.forget_failures();
+  if (finder_ != nullptr) {
+    leave_unmarked();
+    finder_->add_unique();
+  }
   open_ = trace.id();
   open_name_ = trace.name();
   opened_at_ = where;
@@ -100,12 +116,13 @@ void Tracing::close_trace() {
     show_end(profile::Category::replaying, step_ - part_begin_);
     note_replayed_calls();
   }
-  if (Explanation* explanation = context_.runtime_.explanation(); explanation && open_ != 0)
-    explanation->occurred(open_, open_name_, opened_at_, occurrence_);
+  if (Explanation* explanation = context_.runtime_.explanation(); explanation && open_id() != 0)
+    explanation->occurred(open_id(), open_name_, opened_at_, occurrence_);
   if (root_ != nullptr && occurrence_.replayed) root_->judge(occurrence_);
   root_ = nullptr;
   mark_.end();
   open_ = 0;
+  root_found_ = nullptr;
   fork_ = nullptr;
   // What a whole trace was recorded as stays, however large, or it would never be replayed.
   if (parted_ != nullptr && parted_->parent != nullptr) parted_ = nullptr;
@@ -116,6 +133,7 @@ void Tracing::close_trace() {
 
 void Tracing::close() {
   mark_.abandon();
+  if (!is_marked()) leave_unmarked();
   close_trace();
   catch_up();
 }
@@ -157,10 +175,12 @@ bool Tracing::next_is(const Unit& unit, Index step, Index part_begin, const Trac
 bool Tracing::step_to(const TracedCall& call) {
   if (following_) {
     if (step_ < part_end_ && next_is(*chain_, step_, part_begin_, call)) return make_instances();
-    if (goes_on(&part().segment->forks[step_ - part_begin_], call)) return make_instances();
-    leave_for_next();
+    if (is_marked() && goes_on(&part().segment->forks[step_ - part_begin_], call))
+      return make_instances();
+    if (!is_marked() && step_ == part_end_) leave_part();
+    else leave_for_next();
   }
-  return fork_ != nullptr && recorder_ == nullptr && select(call) && make_instances();
+  return (is_marked() ? select(call) : select_found(call)) && make_instances();
 }
 
 void Tracing::make_way(const LaunchPlan& plan) {
@@ -188,36 +208,54 @@ void Tracing::note_uses(const ReplayedTrace::Uses& uses) {
   context_.analysis_.note_uses(uses.instances, uses.points);
 }
 
-// The program does something else than the segment has, or goes on after its end.
-void Tracing::leave_segment() {
-  Segment& segment = *part().segment;
-  const Index step = step_ - part_begin_;
-  show_end(profile::Category::replaying, step);
+/// The trace leaves off following the chain, which may go on.
+void Tracing::leave_part() {
+  parted_ = part().segment;
+  parted_at_ = step_ - part_begin_;
+  parted_by_ = nullptr;
+  show_end(profile::Category::replaying, parted_at_);
   note_replayed_calls();
   unfollow();
+}
+
+// The program does something else than the segment has, or goes on after its end.
+void Tracing::leave_segment() {
+  leave_part();
   catch_up();
-  parted_ = &segment;
-  parted_at_ = step;
-  parted_by_ = nullptr;
-  fork_ = &segment.forks[step];
+  fork_ = is_marked() ? &parted_->forks[parted_at_] : nullptr;
 }
 
 bool Tracing::select(const TracedCall& call) {
+  if (fork_ == nullptr || recorder_ != nullptr) return false;
   if (chain_ != nullptr) {
     if (goes_on(fork_, call)) return true;
     leave_for_next();
   }
   drop_stale(*fork_);
-  Segment* best = nullptr;
   bool same_call = false;
-  fork_->for_each_beginning_with(call.key, [&](Segment& segment) {
+  if (replay_best(*fork_, call, same_call)) return true;
+  if (occurrence_.watched) occurrence_.add(why_not(call));
+  if (!required_.contain(open_) && fork_->recording.pause()) {
+    fork_ = nullptr;  // nothing begins here before the next occurrence
+  } else {
+    start_recording(same_call);
+  }
+  return false;
+}
+
+/// Replays the segment used last of those that begin there with the call and whose precondition holds, or a round that
+/// begins with it. `same_call`: there are some that begin with the call. No chain goes on.
+bool Tracing::replay_best(Fork& fork, const TracedCall& call, bool& same_call) {
+  Segment* best = nullptr;
+  fork.for_each_beginning_with(call.key, [&](Segment& segment) {
     if (segment.trace->recording().stale() || !next_is(segment, 0, 0, call)) return;
     same_call = true;
+    if (!segment.trust.is_given()) return;
     if (best != nullptr && best->last_used > segment.last_used) return;
     if (segment.trace->recording().holds()) best = &segment;
   });
   if (best != nullptr) {
-    best->home->note_replayed();
+    fork.note_replayed();
     round_ = round_from(*best);
     if (round_ != nullptr) start(*round_, false);
     else start(*best, false);
@@ -225,12 +263,6 @@ bool Tracing::select(const TracedCall& call) {
   }
   recent_.clear();
   if (same_call) ++counters_.preconditions_failed;
-  if (occurrence_.watched) occurrence_.add(why_not(call));
-  if (!required_.contain(open_) && fork_->recording.pause()) {
-    fork_ = nullptr;  // nothing begins here before the next occurrence
-  } else {
-    start_recording(same_call);
-  }
   return false;
 }
 
@@ -287,6 +319,7 @@ std::string Tracing::why_analysed() const {
 /// The trace leaves off following the chain.
 void Tracing::note_replayed_calls() {
   const ReplayedTrace& trace = *chain_->trace;
+  if (!is_marked()) note_found_replayed();
   occurrence_.note_replayed(trace.first_of(step_) - trace.first_of(part_begin_));
   if (step_ != part_end_) occurrence_.note_left_early(trace.recording().operations.size());
   if (!occurrence_.watched) return;
@@ -323,6 +356,7 @@ bool Tracing::may_go(Segment& segment) const {
 void Tracing::drop(Segment& segment) {
   recent_.clear();
   for (Segment* each : with_descendants(segment) | std::views::reverse) {
+    if (watch_.segment == each) watch_ = {};
     std::erase_if(rounds_, [&](const auto& round) { return round->has(*each); });
     all_.erase(each->among_all);
     each->home->remove(*each);
@@ -330,6 +364,13 @@ void Tracing::drop(Segment& segment) {
 }
 
 // --- what a context is asked ------------------------------------------------------------------------
+
+bool ContextImpl::start_tracing() {
+  const Options& options = runtime_.options();
+  if (!options.tracing || !options.autotrace) return false;
+  tracing_ = std::make_unique<Tracing>(*this);
+  return true;
+}
 
 void ContextImpl::begin_trace(const Trace& trace, Where where) {
   if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(*this);

@@ -17,8 +17,12 @@
 // do. It is selected where its first part would be, and goes on while the calls are those of its parts, and
 // each is made where its part begins.
 //
+// **Found traces.** Where the program has set no marks, a trace begins where a segment begins that was found, and ends
+// where that ends; what is recorded is what the finder has as a candidate (autotrace/trace_finder.hpp).
+// docs/automatic-tracing.md.
+//
 // tracing.cpp selects segments, tracing_rounds.cpp joins them, tracing_replay.cpp issues them,
-// tracing_recording.cpp makes them.
+// tracing_recording.cpp makes them, tracing_found.cpp does without marks.
 //
 // Owner: the context's thread.
 
@@ -35,6 +39,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "autotrace/trace_finder.hpp"
 #include "profile/timeline.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/trace.hpp"
@@ -83,6 +88,10 @@ class Tracing {
   /// The end of a region: of its fields, not of its names.
   bool replay_end(const TracedCall& call, data::RegionTree& tree);
   bool replay_reduction(const TracedCall& call, FutureReduction reduction);
+  /// Before a call with this token is analysed, which was not replayed.
+  void analysing(autotrace::Token token) {
+    if (finder_ != nullptr && !is_marked()) analysing_unmarked(token);
+  }
   /// Before a launch is analysed that was not replayed: brings the state up to date, unless the launch passes
   /// by the chain, which may then go on after it.
   void make_way(const LaunchPlan& plan);
@@ -128,6 +137,8 @@ class Tracing {
   bool next_is(const Unit& unit, trace::Index step, trace::Index part_begin,
                const TracedCall& call);
   bool select(const TracedCall& call);
+  bool replay_best(Fork& fork, const TracedCall& call, bool& same_call);
+  void leave_part();
   [[nodiscard]] Reason why_not(const TracedCall& call);
   void leave_segment();
   [[nodiscard]] bool passes_by(const LaunchPlan& plan) const;
@@ -144,6 +155,38 @@ class Tracing {
   void unfollow() {
     following_ = false;
     quick_ = {};
+  }
+
+  // Without marks.
+  [[nodiscard]] bool is_marked() const { return open_ != 0; }
+  /// Where traces begin that were found, all with the same first call.
+  struct FoundRoot {
+    Fork fork;
+    std::uint64_t id = 0;  ///< token of the first call
+    std::string name;
+    std::source_location where;
+  };
+  /// A segment that is not trusted and has begun to come, as far as it has come.
+  struct Watch {
+    Segment* segment = nullptr;
+    std::size_t calls = 0;
+  };
+  bool select_found(const TracedCall& call);
+  bool replay_found(Fork& fork, const TracedCall& call);
+  void analysing_unmarked(autotrace::Token token);
+  [[nodiscard]] bool begins(const Fork& fork, const TracedCall& call);
+  FoundRoot& root_of(autotrace::Token token);
+  [[nodiscard]] autotrace::Candidates::Position position() const;
+  void open_found(FoundRoot& root);
+  void leave_unmarked();
+  bool record_found(Fork& fork);
+  void note_found_replayed();
+  void abandon_recording();
+  void note_recorded_call();
+  void watch(autotrace::Token token);
+  void judge_found();
+  [[nodiscard]] std::uint64_t open_id() const {
+    return root_found_ != nullptr ? root_found_->id : open_;
   }
 
   // Which round.
@@ -232,6 +275,24 @@ class Tracing {
   ReplayedTrace::Calls calls_;  ///< that the recorder was told of
   std::uint64_t first_seq_ = 0;
   bool beside_others_ = false;  ///< with the same first call, and the data elsewhere
+
+  std::unique_ptr<autotrace::TraceFinder> finder_;      ///< null: only marks count
+  std::unordered_map<std::uint64_t, FoundRoot> found_;  ///< by Fork::hash of the first call
+  std::size_t found_limit_ = kNames;
+  FoundRoot* root_found_ = nullptr;     ///< of the trace that is open, if it was found
+  autotrace::Candidates::Position at_;  ///< of what is recorded without marks
+  std::uint64_t recorded_ = 0;          ///< the candidate that is recorded to its end
+  /// What the next call was asked for, before its token was known.
+  struct Asked {
+    std::uint64_t hash = 0;
+    std::string_view name;
+    std::source_location where;
+    bool same_call = false;        ///< a segment begins with it
+    Segment* untrusted = nullptr;  ///< one that is not trusted
+    bool may_record = true;
+  } asked_;
+  Watch watch_;
+  std::uint64_t whole_replays_ = 0;  ///< of the chain, before the present one
 
   std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline
   std::uint64_t clock_ = 0;

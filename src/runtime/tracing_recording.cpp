@@ -34,6 +34,12 @@ void Tracing::untraceable(const char* what) {
 }
 
 void Tracing::untraceable_call(const char* what) {
+  if (finder_ != nullptr && !is_marked()) {
+    settle();
+    leave_unmarked();
+    finder_->add_unique();
+    return;
+  }
   untraceable(what);
   if (open_ != 0) occurrence_.sequence.add(hash_bytes(what, std::strlen(what)));
 }
@@ -68,10 +74,15 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
                                       context_.runtime_.options().trace_optimize, replayed_);
   segment->parts = {{segment.get(), segment->trace->steps()}};
   segment->parent = parted_;
+  segment->parent_calls = parted_ != nullptr ? parted_at_ : 0;
   segment->last_used = ++clock_;
   segment->name = open_name_;
   segment->begun_at = opened_at_;
   segment->calls_before = calls_before_fork();
+  if (!is_marked()) {
+    segment->candidate = recorded_;
+    for (const auto& call : segment->trace->calls()) segment->tokens.push_back(call->token);
+  }
   if (ReportFile* file = context_.runtime_.recordings_file()) {
     std::ostringstream text;
     print(text, *segment);
@@ -80,7 +91,7 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
   ++counters_.recordings;
   counters_.unexamined_edges += segment->trace->unexamined_edges();
   if (Explanation* explanation = context_.runtime_.explanation())
-    explanation->recorded(open_, ended_by);
+    explanation->recorded(open_id(), ended_by);
   segment->among_all = all_.insert(all_.end(), segment.get());
   fork_->lost = {};
   fork_->note_recorded(beside_others_);
@@ -188,6 +199,7 @@ void Tracing::add(std::shared_ptr<RecordedCall> call) {
   if (recorder_->fault() != nullptr) return finish_recording("");
   if (recorder_->operations() >= context_.runtime().options().trace_length)
     finish_recording("it reached --refrain:trace-length");
+  else if (!is_marked()) note_recorded_call();
 }
 
 void Tracing::note_uses(const LaunchPlan& plan) {

@@ -34,6 +34,7 @@ void Tracing::start(Unit& unit, bool carried) {
   carried_ = carried;
   if (!carried) occurrence_.note_entered();
   before_noted_ = std::exchange(noted_, false);
+  whole_replays_ = carried ? whole_replays_ + 1 : 0;
   if (carried) {
     before_base_ = replay_->base;
     before_values_ = &trace.values(*replay_);
@@ -246,6 +247,7 @@ bool Tracing::make_instances() {
       if (made == nullptr) {
         leave_segment();
         fork_ = nullptr;  // what is given up now is not recorded
+        asked_.may_record = false;
         if (occurrence_.watched) occurrence_.add(no_room(name, context_.runtime_.machine()));
         return false;
       }
@@ -352,6 +354,7 @@ void Tracing::catch_up() {
   ++counters_.catch_ups;
   if (step_ != part_end_) ++counters_.early_exits;
   note_round();
+  if (round_ == nullptr && !part().segment->tokens.empty()) judge_found();
   if (!whole && step_ > 0)
     context_.analysis_.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
   for (std::uint64_t base : bases_)

@@ -1,0 +1,170 @@
+#include "autotrace/candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace refrain::autotrace {
+
+namespace {
+
+constexpr double kMostAppearances = 16;
+/// In which the appearances that are remembered become half as many: so many times the candidate's length, and ...
+constexpr double kHalfLife = 64;
+/// ... this many tokens.
+constexpr double kLeastHalfLife = 4096;
+constexpr double kReplayBonus = 1.25;
+
+}  // namespace
+
+double TraceCandidate::appearances_at(std::uint64_t now) const {
+  const double half_life = kLeastHalfLife + kHalfLife * static_cast<double>(repeat.tokens.size());
+  return appearances * std::exp2(-static_cast<double>(now - std::min(now, seen_at)) / half_life);
+}
+
+void TraceCandidate::appeared(double times, std::uint64_t now) {
+  appearances = std::min(kMostAppearances, appearances_at(now) + times);
+  seen_at = now;
+}
+
+double TraceCandidate::score(std::uint64_t now) const {
+  return static_cast<double>(repeat.tokens.size()) * appearances_at(now) *
+         (replays > 0 ? kReplayBonus : 1);
+}
+
+Candidates::~Candidates() = default;
+
+bool Candidates::add(MinedRepeat repeat, std::uint64_t now) {
+  const std::uint32_t times = repeat.count;
+  auto& kept = all_[repeat.identity];
+  const bool known = kept != nullptr;
+  if (known && (kept->recordings > 0 || kept->repeat.tokens == repeat.tokens)) {
+    kept->appeared(times, now);
+    return false;
+  }
+  if (!known) {
+    kept = std::make_unique<TraceCandidate>();
+    kept->number = ++added_;
+  } else {
+    tokens_ -= kept->repeat.tokens.size();
+  }
+  kept->repeat = std::move(repeat);
+  kept->appeared(times, now);
+  tokens_ += kept->repeat.tokens.size();
+  const bool surplus = all_.size() > most_ || tokens_ > most_tokens_;
+  if (surplus) evict(now, *kept);
+  if (known || surplus) rebuild();
+  else insert(*kept);
+  active_.clear();
+  return !known;
+}
+
+void Candidates::evict(std::uint64_t now, const TraceCandidate& spared) {
+  while ((all_.size() > most_ || tokens_ > most_tokens_) && all_.size() > 1) {
+    auto lowest = all_.end();
+    for (auto at = all_.begin(); at != all_.end(); ++at) {
+      if (at->second.get() == &spared) continue;
+      const auto rank = [now](const TraceCandidate& c) { return std::pair(c.score(now), c.number); };
+      if (lowest == all_.end() || rank(*at->second) < rank(*lowest->second)) lowest = at;
+    }
+    tokens_ -= lowest->second->repeat.tokens.size();
+    all_.erase(lowest);
+  }
+}
+
+void Candidates::rebuild() {
+  roots_.clear();
+  std::vector<TraceCandidate*> all;
+  for (const auto& [identity, candidate] : all_) all.push_back(candidate.get());
+  std::ranges::sort(all, {}, &TraceCandidate::number);  // the trie is the same in every run
+  for (TraceCandidate* candidate : all) insert(*candidate);
+}
+
+void Candidates::insert(TraceCandidate& candidate) {
+  const std::vector<Token>& tokens = candidate.repeat.tokens;
+  std::unique_ptr<Node>* place = &roots_[tokens.front()];
+  std::size_t done = 0;
+  while (*place != nullptr) {
+    Node& node = **place;
+    const auto [label_at, token_at] =
+        std::mismatch(node.label.begin(), node.label.end(),
+                      tokens.begin() + static_cast<std::ptrdiff_t>(done), tokens.end());
+    done = static_cast<std::size_t>(token_at - tokens.begin());
+    if (label_at != node.label.end()) {  // the node is cut in two
+      auto upper = std::make_unique<Node>();
+      upper->label.assign(node.label.begin(), label_at);
+      node.label.erase(node.label.begin(), label_at);
+      upper->children.push_back(std::move(*place));
+      *place = std::move(upper);
+    }
+    Node& reached = **place;
+    if (done == tokens.size()) {
+      reached.end = &candidate;
+      return;
+    }
+    const auto child = std::ranges::find_if(
+        reached.children, [&](const auto& each) { return each->label.front() == tokens[done]; });
+    place = child != reached.children.end() ? &*child : &reached.children.emplace_back();
+  }
+  *place = std::make_unique<Node>();
+  (*place)->label.assign(tokens.begin() + static_cast<std::ptrdiff_t>(done), tokens.end());
+  (*place)->end = &candidate;
+}
+
+Candidates::Position Candidates::begin(Token token) const {
+  Position at;
+  if (const auto root = roots_.find(token); root != roots_.end()) {
+    at.node_ = root->second.get();
+    at.in_label_ = at.length_ = 1;
+  }
+  return at;
+}
+
+Candidates::Position Candidates::next(Position at, Token token) {
+  if (!at) return at;
+  if (at.in_label_ < at.node_->label.size()) {
+    if (at.node_->label[at.in_label_] != token) return {};
+    ++at.in_label_;
+    ++at.length_;
+    return at;
+  }
+  Position then;
+  for (const auto& child : at.node_->children)
+    if (child->label.front() == token) then.node_ = child.get();
+  then.in_label_ = 1;
+  then.length_ = at.length_ + 1;
+  return then;
+}
+
+TraceCandidate* Candidates::ending(Position at) {
+  return at && at.in_label_ == at.node_->label.size() ? at.node_->end : nullptr;
+}
+
+TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
+  TraceCandidate* found = nullptr;
+  std::vector<const Node*> left;
+  if (at) left.push_back(at.node_);
+  while (!left.empty()) {
+    const Node& node = *left.back();
+    left.pop_back();
+    if (node.end != nullptr && (found == nullptr || node.end->score(now) > found->score(now)))
+      found = node.end;
+    for (const auto& child : node.children) left.push_back(child.get());
+  }
+  return found;
+}
+
+TraceCandidate* Candidates::find(std::uint64_t identity) {
+  const auto at = all_.find(identity);
+  return at != all_.end() ? at->second.get() : nullptr;
+}
+
+void Candidates::observe(Token token, std::uint64_t now) {
+  if (roots_.empty()) return;
+  std::erase_if(active_, [&](Position& at) { return !(at = next(at, token)); });
+  if (const Position first = begin(token); first && active_.size() < kMostActive)
+    active_.push_back(first);
+  for (const Position& at : active_)
+    if (TraceCandidate* whole = ending(at)) whole->appeared(1, now);
+}
+
+}  // namespace refrain::autotrace

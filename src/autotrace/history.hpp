@@ -1,0 +1,59 @@
+#pragma once
+// The last tokens of a stream, for mining.
+//
+// Owner: one thread. Memory: bounded by twice the capacity.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "autotrace/repeats.hpp"
+
+namespace refrain::autotrace {
+
+/// Some tokens in a row, as they were made.
+struct Sample {
+  std::vector<Token> tokens;
+  std::vector<bool> replayed;  ///< their calls were
+};
+
+class History {
+ public:
+  explicit History(std::size_t capacity) : capacity_(std::max<std::size_t>(1, capacity)) {}
+
+  /// All that were ever added.
+  [[nodiscard]] std::uint64_t count() const { return forgotten_ + tokens_.size(); }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
+
+  void add(Token token) {
+    tokens_.push_back(token);
+    if (tokens_.size() >= 2 * capacity_) [[unlikely]]
+      forget();
+  }
+  /// Calls that were replayed.
+  void add_replayed(std::span<const Token> tokens) {
+    const std::uint64_t first = count();
+    if (!replayed_.empty() && replayed_.back().end == first) replayed_.back().end += tokens.size();
+    else replayed_.push_back({first, first + tokens.size()});
+    tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+    if (tokens_.size() >= 2 * capacity_) forget();
+  }
+  /// The last `length` of those that are remembered.
+  [[nodiscard]] Sample last(std::size_t length) const;
+
+ private:
+  /// What was replayed, from and to the token with this number.
+  struct Stretch {
+    std::uint64_t begin, end;
+  };
+  void forget();
+
+  std::size_t capacity_;
+  std::uint64_t forgotten_ = 0;
+  std::vector<Token> tokens_;
+  std::vector<Stretch> replayed_;  ///< disjoint, ascending
+};
+
+}  // namespace refrain::autotrace

@@ -1,0 +1,144 @@
+#include "autotrace/mining.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace refrain::autotrace {
+
+namespace {
+
+constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15ull;
+
+std::uint64_t hash_of(std::span<const Token> tokens) {
+  std::uint64_t hash = 0;
+  for (const Token token : tokens) hash = hash * kFactor + token;
+  return hash;
+}
+
+/// The least hash of all rotations.
+std::uint64_t hash_of_round(std::span<const Token> round) {
+  std::uint64_t leading = 1;  // what the first token counts
+  for (std::size_t i = 1; i < round.size(); ++i) leading *= kFactor;
+  std::uint64_t hash = hash_of(round), least = hash;
+  for (const Token token : round) {
+    hash = (hash - token * leading) * kFactor + token;
+    least = std::min(least, hash);
+  }
+  return least;
+}
+
+/// Where the round that the sample has at `begin` should begin, from there.
+std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t length) {
+  const auto was_replayed = [&](std::size_t i) { return bool{sample.replayed[begin + i]}; };
+  std::unordered_map<Token, std::uint32_t> counts;
+  for (std::size_t i = 0; i < length; ++i) ++counts[sample.tokens[begin + i]];
+  const auto badness = [&](std::size_t i) {
+    const std::size_t before = (i + length - 1) % length;
+    const bool joint = !was_replayed(i) && was_replayed(before);
+    const bool first_of_rare =
+        counts[sample.tokens[begin + before]] > counts[sample.tokens[begin + i]];
+    return std::tuple(!joint, was_replayed(i), counts[sample.tokens[begin + i]], !first_of_rare);
+  };
+  std::size_t best = 0;
+  auto least = badness(0);
+  for (std::size_t i = 1; i < length; ++i)
+    if (auto other = badness(i); other < least) best = i, least = other;
+  return best;
+}
+
+class Miner {
+ public:
+  Miner(const Sample& sample, const MiningLimits& limits) : sample_(sample), limits_(limits) {}
+
+  std::vector<MinedRepeat> mined() && {
+    for (const Repeat& repeat :
+         find_repeats(sample_.tokens, static_cast<std::uint32_t>(limits_.least)))
+      take(repeat);
+    return std::move(mined_);
+  }
+
+ private:
+  [[nodiscard]] std::span<const Token> tokens(std::size_t begin, std::size_t length) const {
+    return std::span(sample_.tokens).subspan(begin, length);
+  }
+
+  void take(const Repeat& repeat) {
+    const std::size_t last = repeat.begins.back();
+    const std::uint32_t period = period_of(tokens(last, repeat.length));
+    if (2 * period <= repeat.length)
+      return take_round(
+          last, period,
+          static_cast<std::uint32_t>(repeat.begins.size()) * (repeat.length / period));
+    if (repeat.begins.size() < 2) return;
+    if (follows_itself(repeat))
+      return take_round(last, repeat.length, static_cast<std::uint32_t>(repeat.begins.size()));
+    std::size_t from = 0;  // its calls would not be asked for in the middle of another replay
+    while (from < repeat.length && sample_.replayed[last + from]) ++from;
+    for (; from < repeat.length; from += limits_.most) {
+      const std::size_t length = std::min<std::size_t>(limits_.most, repeat.length - from);
+      if (length < limits_.least) break;
+      const auto piece = tokens(last + from, length);
+      add({{piece.begin(), piece.end()},
+           0,
+           static_cast<std::uint32_t>(repeat.begins.size()),
+           hash_of(piece)});
+    }
+  }
+
+  [[nodiscard]] static bool follows_itself(const Repeat& repeat) {
+    return std::ranges::adjacent_find(repeat.begins, [&](std::uint32_t a, std::uint32_t b) {
+             return b - a == repeat.length;
+           }) != repeat.begins.end();
+  }
+
+  void take_round(std::size_t begin, std::uint32_t period, std::uint32_t count) {
+    std::size_t replayed = 0;
+    while (replayed < period && sample_.replayed[begin + replayed]) ++replayed;
+    if (replayed == period) return;
+    const std::uint64_t identity = hash_of_round(tokens(begin, period));
+    if (period > limits_.most) {  // in pieces it follows nothing
+      for (std::size_t from = 0; from < period; from += limits_.most) {
+        const auto piece = tokens(begin + from, std::min<std::size_t>(limits_.most, period - from));
+        add({{piece.begin(), piece.end()}, 0, count, hash_of(piece)});
+      }
+      return;
+    }
+    const std::size_t turned = beginning_of(sample_, begin, period);
+    MinedRepeat round{{}, period, count, identity};
+    const std::size_t rounds = (limits_.least + period - 1) / period;
+    round.tokens.reserve(rounds * period);
+    for (std::size_t i = 0; i < rounds * period; ++i)
+      round.tokens.push_back(sample_.tokens[begin + (turned + i) % period]);
+    add(std::move(round));
+  }
+
+  void add(MinedRepeat repeat) {
+    if (known_.insert(repeat.identity).second) mined_.push_back(std::move(repeat));
+  }
+
+  const Sample& sample_;
+  const MiningLimits& limits_;
+  std::unordered_set<std::uint64_t> known_;
+  std::vector<MinedRepeat> mined_;
+};
+
+}  // namespace
+
+std::uint32_t period_of(std::span<const Token> tokens) {
+  std::vector<std::uint32_t> borders(tokens.size() +
+                                     1);  // of each beginning: the longest that is also its end
+  std::uint32_t border = 0;
+  for (std::size_t i = 1; i < tokens.size(); ++i) {
+    while (border > 0 && tokens[i] != tokens[border]) border = borders[border];
+    if (tokens[i] == tokens[border]) ++border;
+    borders[i + 1] = border;
+  }
+  return static_cast<std::uint32_t>(tokens.size() - borders[tokens.size()]);
+}
+
+std::vector<MinedRepeat> mine(const Sample& sample, const MiningLimits& limits) {
+  return Miner(sample, limits).mined();
+}
+
+}  // namespace refrain::autotrace

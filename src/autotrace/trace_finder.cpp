@@ -1,0 +1,91 @@
+#include "autotrace/trace_finder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace refrain::autotrace {
+
+TraceFinder::TraceFinder(const FinderOptions& options, Miners& miners)
+    : options_(options),
+      miners_(miners),
+      history_(options.history),
+      sampling_(options.sample, options.history),
+      candidates_(kMostCandidates, kMostHistories * options.history),
+      next_(sampling_.next_at()) {}
+
+void TraceFinder::add_unique() {
+  // Counts down from the largest: no more likely a token of a call than any other number.
+  add(~unique_++);
+}
+
+void TraceFinder::add_replayed(std::span<const Token> tokens) {
+  if (tokens.empty()) return;
+  counters_.replayed += tokens.size();
+  history_.add_replayed(tokens);
+  candidates_.skip();
+  analysed_in_a_row_ = 0;
+  settled_ = true;
+}
+
+void TraceFinder::recorded(std::uint64_t identity) {
+  if (TraceCandidate* candidate = candidates_.find(identity)) ++candidate->recordings;
+}
+
+void TraceFinder::replayed(std::uint64_t identity) {
+  TraceCandidate* const candidate = candidates_.find(identity);
+  if (candidate == nullptr) return;
+  candidate->appeared(1, now());
+  if (candidate->replays++ > 0) return;
+  // What is found is of use: more may be.
+  sampling_.restart(now());
+  if (job_ == nullptr) next_ = sampling_.next_at();
+}
+
+void TraceFinder::turn() {
+  if (settled_ && analysed_in_a_row_ >= options_.sample) {
+    settled_ = false;
+    sampling_.restart(now());
+  }
+  if (job_ != nullptr) take_in();
+  if (job_ == nullptr) send_for();
+}
+
+void TraceFinder::send_for() {
+  if (now() >= sampling_.next_at()) {
+    if (const std::size_t length = sampling_.next(now())) {
+      Sample sample = history_.last(length);
+      const std::uint64_t mined = sample.tokens.size();
+      counters_.mined_tokens += mined;
+      ++counters_.mined;
+      job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
+      alone_ = !miners_.post(job_);
+      late_ = false;
+      due_ = now() + std::max(kLeastDistance, mined / 2) * distance_;
+      next_ = due_;
+      return;
+    }
+  }
+  next_ = sampling_.next_at();
+}
+
+void TraceFinder::take_in() {
+  if (now() < due_) {
+    next_ = due_;
+    return;
+  }
+  if (alone_) job_->run();
+  if (!job_->is_done()) {
+    if (!std::exchange(late_, true)) {
+      ++counters_.late;
+      distance_ = std::min(2 * distance_, kMostDistance);
+      miners_.hurry();
+    }
+    next_ = now() + kLeastDistance;
+    return;
+  }
+  for (MinedRepeat& repeat : job_->take())
+    if (candidates_.add(std::move(repeat), now())) ++counters_.candidates;
+  job_ = nullptr;
+}
+
+}  // namespace refrain::autotrace

@@ -1,0 +1,128 @@
+#pragma once
+// Finds in the stream of a context's calls what may be worth a trace: keeps the history, has pieces of it mined,
+// and keeps what was found as candidates. Yadav et al., Algorithm 1 (TraceFinder) and section 5.1.
+//
+// **Decisions are the same in every run.** What is mined when, and when a result is taken in, is counted in tokens.
+// A result that is not there by then is taken in when it is, and the next ones are given more tokens' time; nobody
+// waits for one.
+//
+// Owner: the context's thread. A MiningJob is shared with one thread that mines.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "autotrace/candidates.hpp"
+#include "autotrace/history.hpp"
+#include "autotrace/mining.hpp"
+#include "autotrace/sampling.hpp"
+#include "autotrace/steadiness.hpp"
+
+namespace refrain::autotrace {
+
+struct FinderOptions {
+  MiningLimits limits;
+  std::size_t history = 1;  ///< tokens
+  std::size_t sample = 1;   ///< what is mined is a multiple of it
+};
+
+/// A sample and, in the end, what was found in it.
+class MiningJob {
+ public:
+  MiningJob(Sample sample, const MiningLimits& limits)
+      : sample_(std::move(sample)), limits_(limits) {}
+
+  /// Once, on any thread.
+  void run() {
+    repeats_ = mine(sample_, limits_);
+    // release: partner of the load in is_done; the repeats are there.
+    done_.store(true, std::memory_order_release);
+  }
+  [[nodiscard]] bool is_done() const { return done_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::vector<MinedRepeat> take() { return std::move(repeats_); }
+
+ private:
+  Sample sample_;
+  MiningLimits limits_;
+  std::vector<MinedRepeat> repeats_;
+  std::atomic<bool> done_{false};
+};
+
+/// Who mines.
+class Miners {
+ public:
+  virtual ~Miners() = default;
+  /// Some thread runs the job when it has nothing else to do. False: there is none.
+  virtual bool post(const std::shared_ptr<MiningJob>& job) = 0;
+  /// A job is late.
+  virtual void hurry() = 0;
+};
+
+struct FinderCounters {
+  std::uint64_t analysed = 0, replayed = 0;  ///< calls
+  std::uint64_t mined = 0, mined_tokens = 0, late = 0;
+  std::uint64_t candidates = 0;
+};
+
+class TraceFinder {
+ public:
+  TraceFinder(const FinderOptions& options, Miners& miners);
+
+  /// A call that is analysed.
+  void add(Token token) {
+    ++counters_.analysed;
+    steadiness_.analysed(now());
+    history_.add(token);
+    candidates_.observe(token, now());
+    // After what was replayed, so much that was not: the stream has changed.
+    if (++analysed_in_a_row_ == options_.sample && settled_) next_ = now();
+  }
+  /// One that cannot be traced, whatever it is.
+  void add_unique();
+  /// Calls that were replayed.
+  void add_replayed(std::span<const Token> tokens);
+  /// A recording of this candidate was made; or was replayed to its end.
+  void recorded(std::uint64_t identity);
+  void replayed(std::uint64_t identity);
+
+  /// Whether there is something for turn() to do.
+  [[nodiscard]] bool is_due() const { return now() >= next_; }
+  /// Takes in what was mined, and has more mined. No Position is good after this.
+  void turn();
+
+  [[nodiscard]] Candidates& candidates() { return candidates_; }
+  /// Calls so far.
+  [[nodiscard]] std::uint64_t now() const { return history_.count(); }
+  [[nodiscard]] const FinderCounters& counters() const { return counters_; }
+  [[nodiscard]] const Steadiness& steadiness() const { return steadiness_; }
+
+ private:
+  /// Candidates that are kept, and their tokens in histories.
+  static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
+  /// A result is due after so many tokens at least, and half as many as are mined; late ones raise that.
+  static constexpr std::uint64_t kLeastDistance = 32, kMostDistance = 16;
+
+  void take_in();
+  void send_for();
+
+  FinderOptions options_;
+  Miners& miners_;
+  History history_;
+  Sampling sampling_;
+  Candidates candidates_;
+  Steadiness steadiness_;
+  std::shared_ptr<MiningJob> job_;
+  bool alone_ = false;          ///< nobody else runs the job
+  bool late_ = false;           ///< it should have been taken in
+  std::uint64_t due_ = 0;       ///< when it is taken in
+  std::uint64_t distance_ = 1;  ///< in half samples
+  std::uint64_t next_;          ///< when turn() has something to do
+  std::uint64_t unique_ = 0;
+  std::uint64_t analysed_in_a_row_ = 0;
+  bool settled_ = false;  ///< something was replayed since the sampling began anew
+  FinderCounters counters_;
+};
+
+}  // namespace refrain::autotrace
