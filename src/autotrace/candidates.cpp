@@ -63,7 +63,9 @@ void Candidates::evict(std::uint64_t now, const TraceCandidate& spared) {
     auto lowest = all_.end();
     for (auto at = all_.begin(); at != all_.end(); ++at) {
       if (at->second.get() == &spared) continue;
-      const auto rank = [now](const TraceCandidate& c) { return std::pair(c.score(now), c.number); };
+      const auto rank = [now](const TraceCandidate& c) {
+        return std::pair(c.score(now), c.number);
+      };
       if (lowest == all_.end() || rank(*at->second) < rank(*lowest->second)) lowest = at;
     }
     tokens_ -= lowest->second->repeat.tokens.size();

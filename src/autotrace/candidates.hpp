@@ -87,7 +87,7 @@ class Candidates {
   std::size_t tokens_ = 0;
   std::uint32_t added_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<TraceCandidate>> all_;  ///< by identity
-  std::unordered_map<Token, std::unique_ptr<Node>> roots_;             ///< by the first token
+  std::unordered_map<Token, std::unique_ptr<Node>> roots_;                  ///< by the first token
   std::vector<Position> active_;  ///< the oldest first; in the middle of labels, or at their ends
 };
 

@@ -60,7 +60,7 @@ void TraceFinder::send_for() {
       job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
       alone_ = !miners_.post(job_);
       late_ = false;
-      due_ = now() + std::max(kLeastDistance, mined / 2) * distance_;
+      due_ = now() + std::max<std::uint64_t>(1, mined / 2) * distance_;
       next_ = due_;
       return;
     }
@@ -80,7 +80,7 @@ void TraceFinder::take_in() {
       distance_ = std::min(2 * distance_, kMostDistance);
       miners_.hurry();
     }
-    next_ = now() + kLeastDistance;
+    next_ = now() + std::max<std::uint64_t>(1, options_.sample / 4);
     return;
   }
   for (MinedRepeat& repeat : job_->take())

@@ -101,8 +101,8 @@ class TraceFinder {
  private:
   /// Candidates that are kept, and their tokens in histories.
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
-  /// A result is due after so many tokens at least, and half as many as are mined; late ones raise that.
-  static constexpr std::uint64_t kLeastDistance = 32, kMostDistance = 16;
+  /// A result is due after half as many tokens as are mined; late ones raise that.
+  static constexpr std::uint64_t kMostDistance = 32;
 
   void take_in();
   void send_for();

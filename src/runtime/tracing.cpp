@@ -357,6 +357,7 @@ void Tracing::drop(Segment& segment) {
   recent_.clear();
   for (Segment* each : with_descendants(segment) | std::views::reverse) {
     if (watch_.segment == each) watch_ = {};
+    if (asked_.untrusted == each) asked_.untrusted = nullptr;
     std::erase_if(rounds_, [&](const auto& round) { return round->has(*each); });
     all_.erase(each->among_all);
     each->home->remove(*each);

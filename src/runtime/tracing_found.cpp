@@ -12,9 +12,9 @@
 
 namespace refrain::runtime {
 
-using autotrace::TraceCandidate;
 using autotrace::Candidates;
 using autotrace::Token;
+using autotrace::TraceCandidate;
 using trace::Index;
 
 namespace {

@@ -26,7 +26,8 @@ TEST(FlagErrors, UnknownFlag) {
   EXPECT_EQ(message_of({"--refrain:xyzzy=1"}),
             "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
             "schedule, check, stats, timeline, graph, graph-calculus, explain, tracing, "
-            "trace-optimize, trace-length, trace-memory, help");
+            "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
+            "autotrace-max-length, autotrace-history, autotrace-sample, help");
 }
 
 TEST(FlagErrors, BadValue) {

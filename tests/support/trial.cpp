@@ -20,6 +20,13 @@ constexpr const char* two_gpus = "emulated:cpus=8,gpus=2";
 constexpr const char* tiny = "emulated:cpus=8,gpus=2,framebuffer=512B";
 constexpr auto everywhere = MappingRule::Style::spread;
 
+void drop_marks(std::vector<Statement>& statements) {
+  std::erase_if(statements, [](const Statement& s) {
+    return s.kind == Statement::Kind::begin_trace || s.kind == Statement::Kind::end_trace;
+  });
+  for (Statement& s : statements) drop_marks(s.launch.children);
+}
+
 /// What a program has left behind that it should not.
 std::string left_over(Runtime& runtime) {
   std::string text;
@@ -87,13 +94,20 @@ Runtime& Trials::runtime(const Setting& setting, std::uint64_t seed) {
     if (setting.seeded) options.schedule = mix(seed, 5);
     if (setting.few_recordings) options.trace_memory = 1 + mix(seed, 6) % 60'000;
     options.check = options.check || setting.check;
+    // So small that short loops are found.
+    options.autotrace_min_length = 1 + mix(seed, 7) % 4;
+    options.autotrace_sample = 2 + mix(seed, 8) % 5;
+    options.autotrace_history = 20 + mix(seed, 10) % 80;
+    options.autotrace_max_length = mix(seed, 11) % 4 == 0 ? 3 : 0;
     kept = std::make_unique<Runtime>(options);
   }
   return *kept;
 }
 
-std::string Trials::run(const Plan& plan, const Setting& setting) {
+std::string Trials::run(const Plan& marked, const Setting& setting) {
   std::vector<Observation> expected;
+  Plan plan = marked;
+  if (plan.seed % 3 == 0) drop_marks(plan.statements);  // what they mark is to be found
   const Program program = resolve(plan, &expected);
   Runtime& runtime = this->runtime(setting, plan.seed);
   const MappingRule rule(runtime.machine(), setting.style, mix(plan.seed, 9));
