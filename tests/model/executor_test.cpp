@@ -9,6 +9,7 @@
 #include "exec/seeded_executor.hpp"
 #include "exec/threaded_executor.hpp"
 #include "refrain/error.hpp"
+#include "support/launch_node.hpp"
 
 namespace refrain::exec {
 namespace {
@@ -34,25 +35,9 @@ class BothExecutors : public testing::TestWithParam<Case> {
     }
   }
 
-  using Body = std::function<void(Node&, Execution&)>;
-  /// Launches a node that runs `body` after those in `after` (data edges).
-  NodeRef launch(Scope& scope, const NodeInfo& info, Body body, std::vector<NodeRef> after = {},
-                 std::uint8_t flags = 0) {
-    scope.throttle();
-    Node& node = scope.allocate(sizeof(Body*));
-    node.info = &info;
-    node.flags = flags;
-    if (flags & kManual) node.kind = NodeKind::access;
-    node.payload_as<Body*>() = new Body(std::move(body));
-    node.run = [](Node& self, Execution& execution) {
-      const std::unique_ptr<Body> owned(self.payload_as<Body*>());
-      if (!execution.failure) (*owned)(self, execution);
-    };
-    const NodeRef ref{&node, node.seq};
-    std::vector<Edge> edges;
-    for (const NodeRef& from : after) edges.push_back({from, EdgeKind::data});
-    executor_->publish(node, edges);
-    return ref;
+  NodeRef launch(Scope& scope, const NodeInfo& info, test::NodeBody body,
+                 const std::vector<NodeRef>& after = {}, std::uint8_t flags = 0) {
+    return test::launch_node(*executor_, scope, info, std::move(body), after, flags);
   }
   void wait_for(Scope& scope, NodeRef ref) {
     executor_->wait(
