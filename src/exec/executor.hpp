@@ -18,6 +18,7 @@ class Machine;
 
 namespace refrain::exec {
 
+class Chore;
 class Scope;
 class Executor;
 struct Replay;
@@ -53,7 +54,8 @@ class ExecutionListener {
 /// Counters for --refrain:stats.
 struct ExecutorCounters {
   std::uint64_t executed = 0, stolen = 0, sleeps = 0;
-  double idle_share = 0;  ///< of the workers' time
+  std::uint64_t chores = 0, chore_ns = 0;  ///< done, and the time they took
+  double idle_share = 0;                   ///< of the workers' time
 };
 
 class Executor {
@@ -93,6 +95,18 @@ class Executor {
   /// all are done. No barriers inside f, so one thread may run it all. Exceptions: the one of the lowest piece.
   virtual void parallel_for(std::int64_t count, std::int64_t grain,
                             const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
+
+  // --- chores (exec/chore.hpp) ---------------------------------------------------------------------
+
+  /// Any thread that launches, several at once. A worker runs the chore when it finds nothing else to do;
+  /// never a thread that launches or waits, nor a dedicated processor's. Seeded: an actor like others, but this
+  /// call is no point at which it may run. A chore that nobody has begun when the executor ends is dropped, one
+  /// that runs is finished first.
+  virtual void post(std::shared_ptr<Chore> chore) = 0;
+  /// What was posted is late: workers take it before their next node, until none is left. Seeded: nothing.
+  virtual void hurry() = 0;
+  /// Whether anybody ever runs a chore. If not, the poster had better run it itself.
+  [[nodiscard]] virtual bool runs_chores() const = 0;
 
   [[nodiscard]] virtual int threads() const = 0;  ///< all threads that issue or execute
   /// The calling thread, which is one of them, as listeners are told it.

@@ -92,6 +92,7 @@ void SeededExecutor::schedule(const std::function<bool()>& until) {
 
 void SeededExecutor::step(Actor& actor) {
   ++steps_;
+  if (actor.chore) return run_chore(actor);
   if (actor.completing) {
     unused_.push_back(&actor);
     return finish(actor.work, actor.failure);
@@ -105,6 +106,16 @@ void SeededExecutor::step(Actor& actor) {
     } catch (const std::bad_alloc&) { return refuse(actor); }
   }
   resume(actor);
+}
+
+/// On the thread's own stack: it launches nothing and waits for nothing.
+void SeededExecutor::run_chore(Actor& actor) {
+  const std::shared_ptr<Chore> chore = std::move(actor.chore);
+  unused_.push_back(&actor);
+  const std::uint64_t begin = profile::now_ns();
+  chore->run();
+  counters_.chore_ns += profile::now_ns() - begin;
+  ++counters_.chores;
 }
 
 /// No stack is left for the body: so many wait, each on its own. The node fails instead.
@@ -226,6 +237,10 @@ void SeededExecutor::interleave() {
   if (runnable_.empty() || ByPriority{}(runnable_.front(), current_)) return;
   make_runnable(*current_);
   suspend_current();
+}
+
+void SeededExecutor::post(std::shared_ptr<Chore> chore) {
+  add_actor(nullptr).chore = std::move(chore);
 }
 
 void SeededExecutor::suspend_current() {

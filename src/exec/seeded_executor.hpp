@@ -4,7 +4,8 @@
 //
 // Actors are what can take a step: the root program, every ready node's body (on a stack of its own,
 // since it may wait), and every finished body's completion. A step ends where the actor calls
-// interleave, publish or wait, or is done.
+// interleave, publish or wait, or is done. A chore is an actor, too, of one step. One whose turn has not come
+// when the program ends is left for the next program, and dropped with the executor.
 //
 // Order: probabilistic concurrency testing (S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A
 // randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). Every actor gets a
@@ -25,6 +26,7 @@
 #include <memory>
 #include <vector>
 
+#include "exec/chore.hpp"
 #include "exec/deadlock.hpp"
 #include "exec/executor.hpp"
 #include "exec/fiber.hpp"
@@ -47,6 +49,9 @@ class SeededExecutor final : public Executor {
   void interleave() override;
   void parallel_for(std::int64_t count, std::int64_t grain,
                     const std::function<void(std::int64_t, std::int64_t)>& f) override;
+  void post(std::shared_ptr<Chore> chore) override;
+  void hurry() override {}
+  [[nodiscard]] bool runs_chores() const override { return true; }
   [[nodiscard]] int threads() const override { return 1; }
   [[nodiscard]] int this_thread() const override { return 0; }
   [[nodiscard]] ExecutorCounters counters() const override { return counters_; }
@@ -75,7 +80,8 @@ class SeededExecutor final : public Executor {
     std::uint64_t priority = 0;
     std::uint64_t id = 0;                         ///< in order of creation; settles ties
     Fiber* fiber = nullptr;                       ///< null: not started yet, or a completion
-    Ready work;                                   ///< null: the root program
+    Ready work;                                   ///< null: the root program, or a chore
+    std::shared_ptr<Chore> chore;                 ///< until it runs
     const Failure* failure = nullptr;             ///< of a light operation that has run
     const Node* running = nullptr;                ///< innermost node whose body is on its stack
     bool completing = false;                      ///< its step is the node's completion
@@ -111,6 +117,7 @@ class SeededExecutor final : public Executor {
   void step(Actor& actor);
   void resume(Actor& actor);
   void refuse(Actor& actor);
+  void run_chore(Actor& actor);
   void complete_next(Actor& actor);
   void run_body(Node& node);
   void run_replayed(LiveNode& live);

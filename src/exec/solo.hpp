@@ -9,6 +9,8 @@
 // Owner: the first worker, which calls `begin` when it finds nothing to do, and if that says so takes naps
 // with `go_on` after each. Everybody may ask `on`: the other workers nap meanwhile, and the launching thread
 // runs what it launches, a few hundred tasks at a time, as if there were no others (Executor::relieve).
+// A worker has time for a chore instead of a nap (exec/chore.hpp). The first one looks at its watch when its
+// chore is done: for so long a trial may go on that had better end.
 
 #include <atomic>
 #include <cstdint>

@@ -48,7 +48,8 @@ ThreadedExecutor::ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& op
 
 ThreadedExecutor::~ThreadedExecutor() {
   REFRAIN_ASSERT(scopes_.load() == 0, "scopes end before their executor");  // 1
-  stop_.store(true, std::memory_order_seq_cst);                             // 2
+  chores_.drop();
+  stop_.store(true, std::memory_order_seq_cst);  // 2
   for (int kind = 0; kind < kFirstDedicated + int(dedicated_.size()); ++kind) {
     notifier_.notify_all(kind);  // 3
   }
@@ -216,6 +217,8 @@ inline Ready ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
 void ThreadedExecutor::work(Slot& slot) {
   this_slot = &slot;
   while (true) {
+    if (chores_.late()) [[unlikely]]
+      run_late_chores(slot);
     Ready ready = next_or_find(slot, nullptr);
     if (!ready) ready = idle(slot);
     if (!ready) return;
@@ -286,6 +289,11 @@ void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,
   });
 }
 
+void ThreadedExecutor::post(std::shared_ptr<Chore> chore) {
+  chores_.post(std::move(chore));
+  notifier_.notify_one(kWorker);
+}
+
 std::uint64_t ThreadedExecutor::executed() const {
   std::uint64_t sum = 0;
   for (const auto& slot : slots_) sum += slot->executed.load(std::memory_order_relaxed);
@@ -299,6 +307,8 @@ ExecutorCounters ThreadedExecutor::counters() const {
   for (const auto& slot : slots_) {
     sum.stolen += slot->stolen.load(std::memory_order_relaxed);
     sum.sleeps += slot->sleeps.load(std::memory_order_relaxed);
+    sum.chores += slot->chores.load(std::memory_order_relaxed);
+    sum.chore_ns += slot->chore_ns.load(std::memory_order_relaxed);
     idle += slot->idle_ns.load(std::memory_order_relaxed);
   }
   const double span = double(profile::now_ns() - started_ns_) * double(threads() - 1);

@@ -29,12 +29,21 @@
 // Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
 // (exec/solo.hpp).
 //
+// Chores (exec/chore.hpp) are in one queue. A worker takes one where it would else spin, sleep or nap, and
+// before its next node when they are late; always between bodies, never while one waits on its stack. It may be
+// gone for long, so it takes nothing along that others may want: its kept successor goes back into its deque,
+// its completed nodes to their scopes, it looks for exits as before sleep, and it is no sleeper whom a
+// notification could hit. Deadlocks: the thread of a running chore is awake, and who may take a chore does not
+// sleep; but when all workers wait in bodies, a chore that nobody has begun is no reason to go on.
+//
 // Shutdown (destructor, the launching thread):
-//   1. No scope is alive (asserted): so no node is ready or running and no queue holds anything.
+//   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. Chores that
+//      nobody has begun are dropped, so that nobody begins one that the join would wait for.
 //   2. `stop_` is raised (seq_cst), so that a thread that is about to sleep sees it in its second look, and
 //      one that naps when it wakes.
 //   3. Every kind of sleeper is notified; those asleep wake and see it.
-//   4. The threads are joined; after that nobody touches the slots, the queues or the notifier.
+//   4. The threads are joined, each when its chore is done; after that nobody touches the slots, the queues
+//      or the notifier.
 
 #include <atomic>
 #include <cstdint>
@@ -43,6 +52,7 @@
 #include <thread>
 #include <vector>
 
+#include "exec/chore_queue.hpp"
 #include "exec/deadlock.hpp"
 #include "exec/deque.hpp"
 #include "exec/executor.hpp"
@@ -71,6 +81,9 @@ class ThreadedExecutor final : public Executor {
   void interleave() override {}
   void parallel_for(std::int64_t count, std::int64_t grain,
                     const std::function<void(std::int64_t, std::int64_t)>& f) override;
+  void post(std::shared_ptr<Chore> chore) override;
+  void hurry() override { chores_.hurry(); }
+  [[nodiscard]] bool runs_chores() const override { return options_.workers > 0; }
   [[nodiscard]] int threads() const override { return static_cast<int>(slots_.size()); }
   [[nodiscard]] int this_thread() const override {
     return this_slot != nullptr ? this_slot->index : 0;
@@ -118,6 +131,7 @@ class ThreadedExecutor final : public Executor {
     Sleeper sleeper;
     std::uint64_t random = 0;  ///< for the choice of victims
     std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
+    std::atomic<std::uint64_t> chores{0}, chore_ns{0};
   };
   /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
@@ -165,6 +179,8 @@ class ThreadedExecutor final : public Executor {
   Ready idle(Slot& slot);
   void stay_away(Slot& slot, std::uint64_t now);
   Ready look(Slot& slot);
+  bool run_chore(Slot& slot);
+  void run_late_chores(Slot& slot);
   bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Ready& found);
   Sleeper* find_deadlocked();
 
@@ -188,6 +204,7 @@ class ThreadedExecutor final : public Executor {
   std::vector<std::unique_ptr<ReadyQueue>> dedicated_;
   ReadyQueue prioritised_;
   GangLoops loops_;
+  ChoreQueue chores_;
   ExitBoard exits_;
   std::mutex nested_mutex_;
   std::vector<Scope*> nested_;  ///< every live nested scope

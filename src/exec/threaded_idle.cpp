@@ -1,5 +1,5 @@
 // What a thread of the ThreadedExecutor does that has found nothing to run: it looks again, naps, sleeps,
-// and finds out when nobody will ever wake it.
+// and finds out when nobody will ever wake it. A worker does chores in this time.
 
 #include <chrono>
 
@@ -18,13 +18,37 @@ Ready ThreadedExecutor::look(Slot& slot) {
   return ready;
 }
 
-/// A worker that has found nothing to do naps while the launching thread is better left alone.
+/// A worker with no body on its stack, which is no sleeper. False: there is no chore.
+bool ThreadedExecutor::run_chore(Slot& slot) {
+  if (slot.dedicated >= 0 || !chores_.any()) return false;
+  const std::shared_ptr<Chore> chore = chores_.take();
+  if (!chore) return false;
+  look_at_exits(slot);
+  const std::uint64_t begin = profile::now_ns();
+  chore->run();
+  add(slot.chore_ns, profile::now_ns() - begin);
+  add(slot.chores);
+  return true;
+}
+
+/// A worker between two nodes.
+void ThreadedExecutor::run_late_chores(Slot& slot) {
+  if (slot.dedicated >= 0) return;
+  put_next_back(slot);
+  notifier_.notify_all(kWaiter);  // one may have looked for it in vain
+  while (chores_.late() && run_chore(slot)) {}
+}
+
+/// A worker that has found nothing to do naps, or does chores, while the launching thread is better left
+/// alone.
 void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
   const bool decides = slot.index == 1;
   if (decides && !(solo_.due(now) && solo_.begin(now, executed()))) return;
   while (solo_.on() && !stop_.load(std::memory_order_relaxed)) {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(Solo::kNapNs));
-    if (decides) solo_.go_on(profile::now_ns(), executed());
+    if (!run_chore(slot)) std::this_thread::sleep_for(std::chrono::nanoseconds(Solo::kNapNs));
+    if (!decides) continue;
+    const std::uint64_t then = profile::now_ns();
+    if (solo_.due(then)) solo_.go_on(then, executed());  // a chore may be short
   }
 }
 
@@ -32,17 +56,21 @@ void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
 Ready ThreadedExecutor::idle(Slot& slot) {
   flush(slot);
   const std::uint64_t begin = profile::now_ns();
+  const std::uint64_t chores_then = slot.chore_ns.load(std::memory_order_relaxed);
   if (slot.dedicated < 0) stay_away(slot, begin);
   const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
   Ready ready;
   while (!ready) {
-    for (Spin spin(oversubscribed_, Spin::kSearch); !(ready = look(slot)) && spin.step();) {}
+    for (Spin spin(oversubscribed_, Spin::kSearch);
+         !(ready = look(slot)) && (run_chore(slot) || spin.step());) {}
     if (ready) break;
     notifier_.prepare(slot.sleeper, kind);
     look_at_exits(slot);
     ready = look(slot);
     const bool stop = stop_.load(std::memory_order_seq_cst);
-    if (ready || stop) {
+    // Only looked for: a chore takes long, and a sleeper who does one keeps a notification from the others.
+    const bool chore = slot.dedicated < 0 && chores_.any();
+    if (ready || stop || chore) {
       notifier_.cancel(slot.sleeper);
       if (stop && !ready) return nullptr;
     } else {
@@ -50,7 +78,8 @@ Ready ThreadedExecutor::idle(Slot& slot) {
       notifier_.commit(slot.sleeper);
     }
   }
-  add(slot.idle_ns, profile::now_ns() - begin);
+  const std::uint64_t chores = slot.chore_ns.load(std::memory_order_relaxed) - chores_then;
+  add(slot.idle_ns, profile::now_ns() - begin - chores);
   return ready;
 }
 

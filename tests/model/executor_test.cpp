@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "exec/chore.hpp"
 #include "exec/seeded_executor.hpp"
 #include "exec/threaded_executor.hpp"
 #include "refrain/error.hpp"
@@ -244,6 +245,87 @@ TEST_P(BothExecutors, MemoryIsBoundedByTheWindow) {
     EXPECT_EQ(scope.launched(), 20'000U);
     EXPECT_EQ(scope.in_flight(), 0U);
   });
+}
+
+/// Counts how often it runs.
+struct Counted final : Chore {
+  explicit Counted(std::atomic<int>& count) : runs(count) {}
+  void run() noexcept override { ++runs; }
+  std::atomic<int>& runs;
+};
+
+// Posted by the program and by tasks of two depths at the same time. The program then waits for nothing.
+TEST_P(BothExecutors, ManyPostAndEachChoreIsRunOnce) {
+  constexpr int kTasks = 40, kEach = 5, kAll = 2 * kTasks * kEach;
+  std::vector<std::atomic<int>> runs(kAll);
+  std::atomic<int> posted{0};
+  const auto post = [&] {
+    for (int i = 0; i < kEach; ++i) executor_->post(std::make_shared<Counted>(runs[posted++]));
+  };
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 1000);
+    for (int i = 0; i < kTasks; ++i) {
+      launch(scope, parent_info, [&, i](Node& node, Execution&) {
+        Scope inner(*executor_, node.scope, 10);
+        launch(inner, task_info, [&](Node&, Execution&) { post(); });
+        if (i % 8 == 3) executor_->hurry();
+        inner.drain(&parent_info);
+      });
+      post();
+    }
+    scope.drain(nullptr);
+    if (!executor_->runs_chores()) return;
+    for (auto& times : runs) {
+      while (times == 0) {
+        executor_->interleave();
+        std::this_thread::yield();
+      }
+    }
+  });
+  EXPECT_EQ(posted, kAll);
+  const bool run = executor_->runs_chores();
+  EXPECT_EQ(run, GetParam().workers != 0);
+  executor_.reset();
+  for (const auto& times : runs) EXPECT_EQ(times, run ? 1 : 0);
+}
+
+TEST_P(BothExecutors, AChoreHidesNoDeadlock) {
+  std::atomic<int> runs{0};
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    const NodeRef access = launch(
+        scope, access_info, [](Node&, Execution&) {}, {}, kManual);
+    const NodeRef task = launch(scope, task_info, [](Node&, Execution&) {}, {access});
+    for (int i = 0; i < 10; ++i) executor_->post(std::make_shared<Counted>(runs));
+    EXPECT_THROW(wait_for(scope, task), Deadlock);
+    if (executor_->runs_chores()) {
+      EXPECT_EQ(runs, 10) << "as long as one is left, something runs";
+    }
+    executor_->complete_manual(*access.node);
+    scope.drain(nullptr);
+  });
+}
+
+// With one worker, and that in the body: nobody is there to run the chore, late as it is.
+TEST_P(BothExecutors, AChoreThatNobodyMayRunHidesNoDeadlock) {
+  std::atomic<int> runs{0};
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    launch(scope, parent_info, [&](Node& node, Execution&) {
+      Scope inner(*executor_, node.scope, 100);
+      executor_->post(std::make_shared<Counted>(runs));
+      executor_->hurry();
+      const NodeRef access = launch(
+          inner, access_info, [](Node&, Execution&) {}, {}, kManual);
+      const NodeRef task = launch(inner, task_info, [](Node&, Execution&) {}, {access});
+      EXPECT_THROW(wait_for(inner, task), Deadlock);
+      executor_->complete_manual(*access.node);
+      inner.drain(nullptr);
+    });
+    scope.drain(nullptr);
+  });
+  executor_.reset();
+  EXPECT_LE(runs, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BothExecutors,

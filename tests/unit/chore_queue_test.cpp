@@ -1,0 +1,59 @@
+// The queue of chores, on one thread.
+
+#include "exec/chore_queue.hpp"
+
+#include <gtest/gtest.h>
+
+namespace refrain::exec {
+namespace {
+
+struct Nothing final : Chore {
+  void run() noexcept override {}
+};
+
+TEST(ChoreQueue, TheOldestFirst) {
+  ChoreQueue queue;
+  EXPECT_FALSE(queue.any());
+  EXPECT_EQ(queue.take(), nullptr);
+  const auto first = std::make_shared<Nothing>();
+  const auto second = std::make_shared<Nothing>();
+  queue.post(first);
+  queue.post(second);
+  EXPECT_TRUE(queue.any());
+  EXPECT_EQ(queue.take(), first);
+  EXPECT_EQ(queue.take(), second);
+  EXPECT_FALSE(queue.any());
+  EXPECT_EQ(first.use_count(), 1) << "who has taken it holds it";
+}
+
+TEST(ChoreQueue, IsLateUntilItIsEmpty) {
+  ChoreQueue queue;
+  queue.hurry();
+  EXPECT_FALSE(queue.late()) << "nothing was posted";
+  queue.post(std::make_shared<Nothing>());
+  EXPECT_FALSE(queue.late());
+  queue.hurry();
+  EXPECT_TRUE(queue.late());
+  queue.post(std::make_shared<Nothing>());
+  queue.take();
+  EXPECT_TRUE(queue.late());
+  queue.take();
+  EXPECT_FALSE(queue.late());
+  queue.post(std::make_shared<Nothing>());
+  EXPECT_FALSE(queue.late());
+}
+
+TEST(ChoreQueue, LetsGoOfWhatIsDropped) {
+  ChoreQueue queue;
+  const auto chore = std::make_shared<Nothing>();
+  queue.post(chore);
+  queue.hurry();
+  queue.drop();
+  EXPECT_EQ(chore.use_count(), 1);
+  EXPECT_FALSE(queue.any());
+  EXPECT_FALSE(queue.late());
+  EXPECT_EQ(queue.take(), nullptr);
+}
+
+}  // namespace
+}  // namespace refrain::exec
