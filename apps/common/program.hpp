@@ -28,14 +28,17 @@ inline std::string threads_of(const refrain::Options& options) {
 }
 
 /// For options that count things.
-inline CLI::Validator at_least_one() {
-  return {[](const std::string& text) {
+inline CLI::Validator at_least(long long least) {
+  return {[least](const std::string& text) {
             long long number = 0;
             const bool read = CLI::detail::lexical_cast(text, number);
-            return read && number >= 1 ? std::string() : "has to be at least 1, is " + text;
+            return read && number >= least
+                       ? std::string()
+                       : "has to be at least " + std::to_string(least) + ", is " + text;
           },
           ""};
 }
+inline CLI::Validator at_least_one() { return at_least(1); }
 
 /// An option that counts something.
 template <class T>
