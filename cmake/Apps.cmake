@@ -1,5 +1,6 @@
-# apps/<name>/*.cpp is the program <name>; a folder of headers alone is for the others to include. A folder
-# with its own CMakeLists.txt says itself what it is.
+# apps/<name>/*.cpp is the program <name>, with a dash for each underscore (the target has the name of the
+# folder); a folder of headers alone is for the others to include. A folder with its own CMakeLists.txt says
+# itself what it is.
 # Each line of apps/<name>/tests.txt is a test: a command line that has to end with success, or, after
 # "! ", one that has to be refused.
 
@@ -35,6 +36,8 @@ foreach(app IN LISTS apps)
   refrain_sources(sources ${PROJECT_SOURCE_DIR}/apps/${app})
   if(sources)
     refrain_executable(${app} ${sources})
+    string(REPLACE "_" "-" program ${app})
+    set_target_properties(${app} PROPERTIES OUTPUT_NAME ${program})
     target_link_libraries(${app} PRIVATE CLI11::CLI11)
     add_dependencies(apps ${app})
     refrain_app_tests(${app})
