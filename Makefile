@@ -10,7 +10,7 @@ CONFIGURE := cmake -DREFRAIN_WERROR=$(if $(CI),ON,OFF) --log-level=WARNING --pre
 BUILD := cmake --build
 BIN := build/release/bin
 
-## run: build and run the demonstration (stencil and circuit, each against its sequential twin)
+## run: build and run the demonstration (each application against its sequential twin)
 run: setup-build
 	@$(CONFIGURE) release > /dev/null
 	@$(BUILD) build/release -j $(JOBS) --target apps
