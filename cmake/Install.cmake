@@ -5,6 +5,10 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Refrain)
 
 install(TARGETS refrain EXPORT RefrainTargets COMPONENT refrain_development)
+# Its headers apart from the public ones, which programs of the runtime see.
+install(TARGETS refrain_repeats EXPORT RefrainTargets COMPONENT refrain_development
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/refrain-repeats
+        COMPONENT refrain_development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/refrain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT refrain_development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
