@@ -1,38 +1,14 @@
 #include "autotrace/repeats.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
+#include "autotrace/alphabet.hpp"
 #include "autotrace/suffix_array.hpp"
 
 namespace refrain::autotrace {
 
 namespace {
-
-/// Numbers tokens from 0 in the order in which they are met.
-class Alphabet {
- public:
-  explicit Alphabet(std::size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
-
-  std::uint32_t letter(Token token) {
-    // Fibonacci hashing: tokens may be small numbers.
-    std::size_t at = (token * 0x9e3779b97f4a7c15u) >> (64 - std::countr_zero(slots_.size()));
-    while (slots_[at].letter_and_one != 0 && slots_[at].token != token)
-      at = (at + 1) % slots_.size();
-    if (slots_[at].letter_and_one == 0) slots_[at] = {token, ++size_};
-    return slots_[at].letter_and_one - 1;
-  }
-  [[nodiscard]] std::uint32_t size() const { return size_; }
-
- private:
-  struct Slot {
-    Token token = 0;
-    std::uint32_t letter_and_one = 0;
-  };
-  std::vector<Slot> slots_;
-  std::uint32_t size_ = 0;
-};
 
 /// Names what is common to a run of neighbours in the suffix array by where the run begins, of as many letters
 /// as asked for. Follows the array: at any time it knows the runs that reach up to the present pair.
@@ -59,15 +35,26 @@ class Runs {
   std::vector<Run> open_;  ///< with ever more in common
 };
 
-/// Stable; `key`: less than `keys`.
-template <class Key>
-void sort_by(std::vector<Candidate>& candidates, std::uint32_t keys, Key key) {
-  std::vector<std::uint32_t> ends(keys + 1);
-  for (const Candidate& candidate : candidates) ++ends[key(candidate) + 1];
-  for (std::uint32_t i = 0; i < keys; ++i) ends[i + 1] += ends[i];
+/// The longest first, else as they were.
+std::vector<Candidate> by_length(const std::vector<Candidate>& candidates, std::uint32_t longest) {
+  std::vector<std::uint32_t> next(longest + 2);
+  for (const Candidate& candidate : candidates) ++next[longest - candidate.length + 1];
+  for (std::uint32_t i = 0; i <= longest; ++i) next[i + 1] += next[i];
   std::vector<Candidate> sorted(candidates.size());
-  for (const Candidate& candidate : candidates) sorted[ends[key(candidate)]++] = candidate;
-  candidates.swap(sorted);
+  for (const Candidate& candidate : candidates)
+    sorted[next[longest - candidate.length]++] = candidate;
+  return sorted;
+}
+
+/// Each run of equal tokens from the beginning of the text.
+void sort_within_names(std::vector<Candidate>& candidates) {
+  for (auto first = candidates.begin(); first != candidates.end();) {
+    const auto last = std::find_if(first, candidates.end(), [first](const Candidate& c) {
+      return c.length != first->length || c.name != first->name;
+    });
+    std::ranges::sort(first, last, {}, &Candidate::begin);
+    first = last;
+  }
 }
 
 }  // namespace
@@ -80,6 +67,7 @@ std::vector<Candidate> candidates(std::span<const Token> text, std::uint32_t lea
   const SuffixArray suffixes = suffix_array(letters, alphabet.size());
 
   std::vector<Candidate> found;
+  found.reserve(2 * text.size());
   const std::uint32_t least = std::max(1U, least_length);
   Runs runs;
   for (std::uint32_t pair = 0; pair < suffixes.common.size(); ++pair) {
@@ -96,11 +84,10 @@ std::vector<Candidate> candidates(std::span<const Token> text, std::uint32_t lea
     found.push_back({length, name, first});
     found.push_back({length, name, overlap ? first + length : second});
   }
-  const auto size = static_cast<std::uint32_t>(text.size());
-  sort_by(found, size, [](const Candidate& c) { return c.begin; });
-  sort_by(found, size, [](const Candidate& c) { return c.name; });
-  sort_by(found, size, [size](const Candidate& c) { return size - c.length; });
-  return found;
+  // Names of one length grow along the array, so they are in order already.
+  std::vector<Candidate> sorted = by_length(found, static_cast<std::uint32_t>(text.size()));
+  sort_within_names(sorted);
+  return sorted;
 }
 
 std::vector<Repeat> find_repeats(std::span<const Token> text, std::uint32_t least_length) {

@@ -32,7 +32,7 @@ struct Repeat {
       begins;  ///< at least one, ascending, disjoint also from other repeats'
 };
 
-/// Candidates, greedily: each one that overlaps with none before. Longest first. O(n).
+/// Candidates, greedily: each one that overlaps with none before. Longest first. O(n log n).
 std::vector<Repeat> find_repeats(std::span<const Token> text, std::uint32_t least_length);
 
 /// How many tokens are in repeats that were chosen at least twice.
