@@ -1,0 +1,51 @@
+// The streams that traces are looked for in.
+
+#include "support/streams.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+namespace refrain::test {
+namespace {
+
+std::vector<std::string> all_streams() {
+  std::vector<std::string> names = program_streams;
+  names.insert(names.end(), other_streams.begin(), other_streams.end());
+  return names;
+}
+
+TEST(Streams, AreTheBeginningOfLongerOnes) {
+  for (const std::string& name : all_streams()) {
+    const Stream longer = make_stream(name, 3000, 5);
+    ASSERT_EQ(longer.size(), 3000u) << name;
+    for (const std::size_t size : {0, 1, 2, 100, 1777}) {
+      const Stream stream = make_stream(name, size, 5);
+      ASSERT_EQ(stream.size(), size) << name;
+      EXPECT_TRUE(std::equal(stream.begin(), stream.end(), longer.begin())) << name;
+    }
+  }
+}
+
+TEST(Streams, FollowTheirSeeds) {
+  for (const std::string& name : program_streams)
+    EXPECT_NE(make_stream(name, 500, 1), make_stream(name, 500, 2)) << name;
+}
+
+TEST(Streams, AreWhatTheirNamesSay) {
+  EXPECT_EQ(make_stream("fibonacci", 13, 1), (Stream{0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(make_stream("thue_morse", 8, 1), (Stream{0, 1, 1, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(make_stream("period_doubling", 8, 1), (Stream{0, 1, 0, 0, 0, 1, 0, 1}));
+  EXPECT_EQ(make_stream("one_token", 3, 1), (Stream{0, 0, 0}));
+  const Stream distinct = make_stream("distinct", 2000, 1);
+  EXPECT_EQ(std::set(distinct.begin(), distinct.end()).size(), 2000u);
+  const Stream loop = make_stream("loop", 500, 1);
+  EXPECT_TRUE(std::equal(loop.begin() + 90, loop.end(), loop.begin() + 30));
+}
+
+TEST(Streams, OfNoSuchName) { EXPECT_THROW(make_stream("", 1, 1), std::invalid_argument); }
+
+}  // namespace
+}  // namespace refrain::test
