@@ -149,6 +149,26 @@ def growth(records, folder, axis):
     return True
 
 
+def mining(records, folder):
+    """Time to mine a stream against its length, Algorithm 2 once, with the goals."""
+    curves = {variant: points for (system, variant, _), points in series(records, "mining", "ms").items()
+              if system == "algorithm_2"}
+    if not curves:
+        return False
+    figure, panel = plt.subplots(figsize=(6, 4))
+    shown = ("insertions", "nested", "long_loop", "random_3", "fibonacci", "thue_morse", "one_token", "distinct")
+    for marker, name in zip(MARKERS, shown):
+        points = curves.get(name, [])
+        values, bars = error_bars([r for _, r in points])
+        panel.errorbar([size for size, _ in points], values, yerr=bars, marker=marker, capsize=2,
+                       label=name, linewidth=1)
+    panel.plot([5000, 100000], [1, 50], "kx", markersize=9, label="goals")
+    panel.set(xscale="log", yscale="log", xlabel="tokens", ylabel="ms")
+    panel.legend(fontsize=7)
+    save(figure, folder / "mining.svg")
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draw the figures from the benchmarks' records.")
     parser.add_argument("results", type=pathlib.Path)
@@ -157,7 +177,8 @@ def main():
     records = json.loads(wanted.results.read_text())
     wanted.to.mkdir(parents=True, exist_ok=True)
     figures = [("task_overhead", lambda: task_overhead(records, wanted.to)),
-               ("trace_overhead_chains", lambda: trace_overhead(records, wanted.to))]
+               ("trace_overhead_chains", lambda: trace_overhead(records, wanted.to)),
+               ("mining", lambda: mining(records, wanted.to))]
     for prefix, draw in (("metg_", efficiency), ("growth_", growth)):
         for name in sorted({r["benchmark"] for r in records if r["benchmark"].startswith(prefix)}):
             figures.append((name, lambda d=draw, n=name[len(prefix):]: d(records, wanted.to, n)))
