@@ -1,19 +1,39 @@
 #include "runtime/miners.hpp"
 
+#include <utility>
+
 namespace refrain::runtime {
 
 namespace {
 
+class Mining final : public exec::Chore {
+ public:
+  explicit Mining(std::shared_ptr<autotrace::MiningJob> job) : job_(std::move(job)) {}
+  // What is mined is bounded; without memory for it the program would not get far either.
+  void run() noexcept override { job_->run(); }
+
+ private:
+  std::shared_ptr<autotrace::MiningJob> job_;
+};
+
 class ExecutorMiners final : public autotrace::Miners {
  public:
-  bool post(const std::shared_ptr<autotrace::MiningJob>&) override { return false; }
-  void hurry() override {}
+  explicit ExecutorMiners(exec::Executor& executor) : executor_(executor) {}
+  bool post(const std::shared_ptr<autotrace::MiningJob>& job) override {
+    if (!executor_.runs_chores()) return false;
+    executor_.post(std::make_shared<Mining>(job));
+    return true;
+  }
+  void hurry() override { executor_.hurry(); }
+
+ private:
+  exec::Executor& executor_;
 };
 
 }  // namespace
 
-std::unique_ptr<autotrace::Miners> make_miners(exec::Executor&) {
-  return std::make_unique<ExecutorMiners>();
+std::unique_ptr<autotrace::Miners> make_miners(exec::Executor& executor) {
+  return std::make_unique<ExecutorMiners>(executor);
 }
 
 }  // namespace refrain::runtime
