@@ -16,6 +16,19 @@ class RuntimeImpl;
 }
 
 /// What a runtime has counted so far (--refrain:stats prints these and more).
+/// Of traces that are found (docs/automatic-tracing.md). A call: a launch, or another call that can be traced.
+struct AutotraceCounters {
+  std::uint64_t analysed = 0, replayed = 0;  ///< calls outside of marks
+  std::uint64_t candidates = 0;              ///< sequences of calls that were found to repeat
+  std::uint64_t recordings = 0;              ///< of candidates, to their ends
+  std::uint64_t replays = 0;                 ///< of these, to their ends
+  std::uint64_t wrong = 0;                   ///< replays begun and left before their ends
+  /// Histories mined for repeats, calls in them, and how many results came late (then another run may differ).
+  std::uint64_t mined = 0, mined_calls = 0, late = 0;
+  /// In the program's context: calls before the first after which of any 1,000 in a row 95% were replayed.
+  std::uint64_t before_steady = 0;
+};
+
 struct Counters {
   std::uint64_t launches = 0;  ///< single launches and group launches
   std::uint64_t tasks = 0;     ///< points
@@ -29,6 +42,7 @@ struct Counters {
   // them, because that would have taken too long: they stay, which does no harm.
   std::uint64_t recordings = 0, rounds = 0, replays = 0, early_exits = 0, replayed_tasks = 0;
   std::uint64_t preconditions_failed = 0, catch_ups = 0, unexamined_edges = 0;
+  AutotraceCounters autotrace;
 };
 
 /// Processors, memories and workers for programs. May be made several times in a process, one after the

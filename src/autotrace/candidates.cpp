@@ -33,48 +33,47 @@ double TraceCandidate::score(std::uint64_t now) const {
 
 Candidates::~Candidates() = default;
 
-bool Candidates::add(MinedRepeat repeat, std::uint64_t now) {
-  const std::uint32_t times = repeat.count;
-  auto& kept = all_[repeat.identity];
-  const bool known = kept != nullptr;
-  if (known && (kept->recordings > 0 || kept->repeat.tokens == repeat.tokens)) {
+std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now) {
+  std::size_t added = 0;
+  bool changed = false;
+  for (MinedRepeat& repeat : repeats) {
+    const std::uint32_t times = repeat.count;
+    auto& kept = all_[repeat.identity];
+    if (kept == nullptr) {
+      kept = std::make_unique<TraceCandidate>();
+      kept->number = ++added_;
+      ++added;
+    }
     kept->appeared(times, now);
-    return false;
-  }
-  if (!known) {
-    kept = std::make_unique<TraceCandidate>();
-    kept->number = ++added_;
-  } else {
+    if (kept->recordings > 0 || kept->repeat.tokens == repeat.tokens) continue;
     tokens_ -= kept->repeat.tokens.size();
+    tokens_ += repeat.tokens.size();
+    kept->repeat = std::move(repeat);
+    changed = true;
   }
-  kept->repeat = std::move(repeat);
-  kept->appeared(times, now);
-  tokens_ += kept->repeat.tokens.size();
-  const bool surplus = all_.size() > most_ || tokens_ > most_tokens_;
-  if (surplus) evict(now, *kept);
-  if (known || surplus) rebuild();
-  else insert(*kept);
-  active_.clear();
-  return !known;
+  if (!changed) return 0;
+  evict(now);
+  rebuild();
+  return added;
 }
 
-void Candidates::evict(std::uint64_t now, const TraceCandidate& spared) {
-  while ((all_.size() > most_ || tokens_ > most_tokens_) && all_.size() > 1) {
-    auto lowest = all_.end();
-    for (auto at = all_.begin(); at != all_.end(); ++at) {
-      if (at->second.get() == &spared) continue;
-      const auto rank = [now](const TraceCandidate& c) {
-        return std::pair(c.score(now), c.number);
-      };
-      if (lowest == all_.end() || rank(*at->second) < rank(*lowest->second)) lowest = at;
-    }
-    tokens_ -= lowest->second->repeat.tokens.size();
-    all_.erase(lowest);
+void Candidates::evict(std::uint64_t now) {
+  if (all_.size() <= most_ && tokens_ <= most_tokens_) return;
+  std::vector<std::pair<double, TraceCandidate*>> ranked;
+  for (const auto& [identity, candidate] : all_)
+    ranked.emplace_back(candidate->score(now), candidate.get());
+  std::ranges::sort(ranked, {},
+                    [](const auto& each) { return std::pair(each.first, each.second->number); });
+  for (const auto& [score, candidate] : ranked) {
+    if (all_.size() <= most_ && tokens_ <= most_tokens_) return;
+    tokens_ -= candidate->repeat.tokens.size();
+    all_.erase(candidate->repeat.identity);
   }
 }
 
 void Candidates::rebuild() {
   roots_.clear();
+  active_.clear();
   std::vector<TraceCandidate*> all;
   for (const auto& [identity, candidate] : all_) all.push_back(candidate.get());
   std::ranges::sort(all, {}, &TraceCandidate::number);  // the trie is the same in every run

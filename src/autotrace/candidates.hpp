@@ -51,9 +51,9 @@ class Candidates {
   Candidates(const Candidates&) = delete;
   ~Candidates();
 
-  /// What was mined: a new candidate, or another appearance of a known one. One that was never recorded is replaced: it
-  /// may begin elsewhere now. Whether it is new.
-  bool add(MinedRepeat repeat, std::uint64_t now);
+  /// What was mined: new candidates, or other appearances of known ones. One that was never recorded is replaced: it
+  /// may begin elsewhere now. How many are new.
+  std::size_t add(std::vector<MinedRepeat> repeats, std::uint64_t now);
 
   /// A call that was analysed: those that it completes have appeared.
   void observe(Token token, std::uint64_t now);
@@ -81,7 +81,7 @@ class Candidates {
   };
   void insert(TraceCandidate& candidate);
   void rebuild();
-  void evict(std::uint64_t now, const TraceCandidate& spared);
+  void evict(std::uint64_t now);
 
   std::size_t most_, most_tokens_;
   std::size_t tokens_ = 0;

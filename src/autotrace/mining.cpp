@@ -73,16 +73,22 @@ class Miner {
     if (repeat.begins.size() < 2) return;
     if (follows_itself(repeat))
       return take_round(last, repeat.length, static_cast<std::uint32_t>(repeat.begins.size()));
-    std::size_t from = 0;  // its calls would not be asked for in the middle of another replay
-    while (from < repeat.length && sample_.replayed[last + from]) ++from;
-    for (; from < repeat.length; from += limits_.most) {
-      const std::size_t length = std::min<std::size_t>(limits_.most, repeat.length - from);
-      if (length < limits_.least) break;
-      const auto piece = tokens(last + from, length);
-      add({{piece.begin(), piece.end()},
-           0,
-           static_cast<std::uint32_t>(repeat.begins.size()),
-           hash_of(piece)});
+    const auto end = sample_.replayed.begin() + static_cast<std::ptrdiff_t>(last + repeat.length);
+    for (auto at = end - static_cast<std::ptrdiff_t>(repeat.length); at != end;) {
+      const auto from = std::find(at, end, false);
+      at = std::find(from, end, true);
+      take_stretch(static_cast<std::size_t>(from - sample_.replayed.begin()),
+                   static_cast<std::size_t>(at - from),
+                   static_cast<std::uint32_t>(repeat.begins.size()));
+    }
+  }
+
+  /// Of a repeat that follows nothing known.
+  void take_stretch(std::size_t begin, std::size_t length, std::uint32_t count) {
+    for (std::size_t from = 0; from < length; from += std::min(length, limits_.most)) {
+      const auto piece = tokens(begin + from, std::min(limits_.most, length - from));
+      if (piece.size() >= limits_.least)
+        add({{piece.begin(), piece.end()}, 0, count, hash_of(piece)});
     }
   }
 
@@ -97,13 +103,8 @@ class Miner {
     while (replayed < period && sample_.replayed[begin + replayed]) ++replayed;
     if (replayed == period) return;
     const std::uint64_t identity = hash_of_round(tokens(begin, period));
-    if (period > limits_.most) {  // in pieces it follows nothing
-      for (std::size_t from = 0; from < period; from += limits_.most) {
-        const auto piece = tokens(begin + from, std::min<std::size_t>(limits_.most, period - from));
-        add({{piece.begin(), piece.end()}, 0, count, hash_of(piece)});
-      }
-      return;
-    }
+    if (period > limits_.most)
+      return take_stretch(begin, period, count);  // in pieces it follows nothing
     const std::size_t turned = beginning_of(sample_, begin, period);
     MinedRepeat round{{}, period, count, identity};
     const std::size_t rounds = (limits_.least + period - 1) / period;

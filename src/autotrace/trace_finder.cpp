@@ -28,10 +28,12 @@ void TraceFinder::add_replayed(std::span<const Token> tokens) {
 }
 
 void TraceFinder::recorded(std::uint64_t identity) {
+  ++counters_.recordings;
   if (TraceCandidate* candidate = candidates_.find(identity)) ++candidate->recordings;
 }
 
 void TraceFinder::replayed(std::uint64_t identity) {
+  ++counters_.replays;
   TraceCandidate* const candidate = candidates_.find(identity);
   if (candidate == nullptr) return;
   candidate->appeared(1, now());
@@ -55,7 +57,7 @@ void TraceFinder::send_for() {
     if (const std::size_t length = sampling_.next(now())) {
       Sample sample = history_.last(length);
       const std::uint64_t mined = sample.tokens.size();
-      counters_.mined_tokens += mined;
+      counters_.mined_calls += mined;
       ++counters_.mined;
       job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
       alone_ = !miners_.post(job_);
@@ -83,8 +85,7 @@ void TraceFinder::take_in() {
     next_ = now() + std::max<std::uint64_t>(1, options_.sample / 4);
     return;
   }
-  for (MinedRepeat& repeat : job_->take())
-    if (candidates_.add(std::move(repeat), now())) ++counters_.candidates;
+  counters_.candidates += candidates_.add(job_->take(), now());
   job_ = nullptr;
 }
 

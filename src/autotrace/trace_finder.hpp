@@ -19,6 +19,7 @@
 #include "autotrace/mining.hpp"
 #include "autotrace/sampling.hpp"
 #include "autotrace/steadiness.hpp"
+#include "refrain/runtime.hpp"
 
 namespace refrain::autotrace {
 
@@ -60,12 +61,6 @@ class Miners {
   virtual void hurry() = 0;
 };
 
-struct FinderCounters {
-  std::uint64_t analysed = 0, replayed = 0;  ///< calls
-  std::uint64_t mined = 0, mined_tokens = 0, late = 0;
-  std::uint64_t candidates = 0;
-};
-
 class TraceFinder {
  public:
   TraceFinder(const FinderOptions& options, Miners& miners);
@@ -86,6 +81,8 @@ class TraceFinder {
   /// A recording of this candidate was made; or was replayed to its end.
   void recorded(std::uint64_t identity);
   void replayed(std::uint64_t identity);
+  /// A replay was left before its end.
+  void was_wrong() { ++counters_.wrong; }
 
   /// Whether there is something for turn() to do.
   [[nodiscard]] bool is_due() const { return now() >= next_; }
@@ -95,8 +92,11 @@ class TraceFinder {
   [[nodiscard]] Candidates& candidates() { return candidates_; }
   /// Calls so far.
   [[nodiscard]] std::uint64_t now() const { return history_.count(); }
-  [[nodiscard]] const FinderCounters& counters() const { return counters_; }
-  [[nodiscard]] const Steadiness& steadiness() const { return steadiness_; }
+  [[nodiscard]] AutotraceCounters counters() const {
+    AutotraceCounters counters = counters_;
+    counters.before_steady = steadiness_.since();
+    return counters;
+  }
 
  private:
   /// Candidates that are kept, and their tokens in histories.
@@ -122,7 +122,7 @@ class TraceFinder {
   std::uint64_t unique_ = 0;
   std::uint64_t analysed_in_a_row_ = 0;
   bool settled_ = false;  ///< something was replayed since the sampling began anew
-  FinderCounters counters_;
+  AutotraceCounters counters_;
 };
 
 }  // namespace refrain::autotrace

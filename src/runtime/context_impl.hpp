@@ -150,6 +150,10 @@ class ContextImpl final : public detail::Waiter {
   [[nodiscard]] TraceCounters trace_counters() const {
     return tracing_ != nullptr ? tracing_->counters() : TraceCounters{};
   }
+  [[nodiscard]] AutotraceCounters autotrace_counters() const {
+    return tracing_ != nullptr ? tracing_->autotrace_counters() : AutotraceCounters{};
+  }
+  [[nodiscard]] bool is_program() const { return parent_ == nullptr; }
   [[nodiscard]] const analysis::AnalysisCounters& analysis_counters() const {
     return analysis_.counters();
   }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "exec/chore.hpp"
+
 namespace refrain::runtime {
 
 namespace {

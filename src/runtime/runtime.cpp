@@ -114,6 +114,7 @@ Counters RuntimeImpl::counters() const {
   counters.preconditions_failed = now.traces.preconditions_failed;
   counters.catch_ups = now.traces.catch_ups;
   counters.unexamined_edges = now.traces.unexamined_edges;
+  counters.autotrace = now.autotrace;
   if (program_ != nullptr) {
     counters.regions_alive = program_->regions_alive();
     counters.instances_alive = program_->instances_alive();
@@ -129,6 +130,17 @@ void Totals::add(const ContextImpl& context) {
   analysis_ns += context.analysis_ns();
   analysis += context.analysis_counters();
   traces += context.trace_counters();
+  const AutotraceCounters found = context.autotrace_counters();
+  autotrace.analysed += found.analysed;
+  autotrace.replayed += found.replayed;
+  autotrace.candidates += found.candidates;
+  autotrace.recordings += found.recordings;
+  autotrace.replays += found.replays;
+  autotrace.wrong += found.wrong;
+  autotrace.mined += found.mined;
+  autotrace.mined_calls += found.mined_calls;
+  autotrace.late += found.late;
+  if (context.is_program()) autotrace.before_steady = found.before_steady;
 }
 
 }  // namespace refrain::runtime

@@ -33,6 +33,7 @@ struct Totals {
   std::uint64_t launches = 0, tasks = 0, analysis_ns = 0;
   analysis::AnalysisCounters analysis;
   TraceCounters traces;
+  AutotraceCounters autotrace;
   void add(const ContextImpl& context);
 };
 

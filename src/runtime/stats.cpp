@@ -92,6 +92,22 @@ void add_traces(Table& table, const Statistics& s) {
   table.row("edges left unexamined", grouped(s.counters.unexamined_edges));
 }
 
+void add_autotrace(Table& table, const AutotraceCounters& found) {
+  const std::uint64_t calls = found.analysed + found.replayed;
+  if (calls == 0) return;
+  const auto share = [](std::uint64_t part, std::uint64_t all) {
+    return fmt::format("{:.1f} %",
+                       all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all));
+  };
+  table.row("calls outside of marks", grouped(calls), share(found.replayed, calls) + " replayed");
+  table.row("repeats found", grouped(found.candidates),
+            grouped(found.mined_calls) + " calls mined, " + grouped(found.mined) + " times, " +
+                grouped(found.late) + " late");
+  table.row("repeats recorded", grouped(found.recordings));
+  table.row("repeats replayed", grouped(found.replays), grouped(found.wrong) + " wrong guesses");
+  table.row("calls to steady state", grouped(found.before_steady));
+}
+
 void add_alive(Table& table, const Statistics& s) {
   table.row("alive: regions", grouped(s.counters.regions_alive));
   table.row("alive: instances", grouped(s.counters.instances_alive));
@@ -120,6 +136,7 @@ std::string to_text(const Statistics& s) {
   table.row("folds", grouped(s.counters.folds));
   table.row("evictions", grouped(s.counters.evictions));
   add_traces(table, s);
+  add_autotrace(table, s.counters.autotrace);
   table.row("analysis per task", fmt::format("{:.0f} ns", per_task(s)),
             s.counters.recordings == 0 ? "" : "recording included");
   table.row("workers", std::to_string(s.workers), "beside the launching thread");
@@ -148,6 +165,17 @@ std::string to_json(const Statistics& s) {
                {"early_exits", s.counters.early_exits},
                {"replayed_tasks", s.counters.replayed_tasks},
                {"replayed_share", replayed_share(s)},
+               {"autotrace",
+                {{"analysed", s.counters.autotrace.analysed},
+                 {"replayed", s.counters.autotrace.replayed},
+                 {"candidates", s.counters.autotrace.candidates},
+                 {"recordings", s.counters.autotrace.recordings},
+                 {"replays", s.counters.autotrace.replays},
+                 {"wrong", s.counters.autotrace.wrong},
+                 {"mined", s.counters.autotrace.mined},
+                 {"mined_calls", s.counters.autotrace.mined_calls},
+                 {"late", s.counters.autotrace.late},
+                 {"before_steady", s.counters.autotrace.before_steady}}},
                {"preconditions_failed", s.counters.preconditions_failed},
                {"catch_ups", s.counters.catch_ups},
                {"unexamined_edges", s.counters.unexamined_edges},

@@ -117,6 +117,9 @@ class Tracing {
   [[nodiscard]] std::string why_analysed() const;
 
   [[nodiscard]] const TraceCounters& counters() const { return counters_; }
+  [[nodiscard]] AutotraceCounters autotrace_counters() const {
+    return finder_ != nullptr ? finder_->counters() : AutotraceCounters{};
+  }
   /// Of all that is recorded.
   [[nodiscard]] std::size_t bytes() const { return replayed_.bytes; }
 

@@ -202,7 +202,10 @@ void Tracing::judge_found() {
   Occurrence gained;
   gained.note_entered();
   gained.note_replayed(whole_replays_ * operations + trace.first_of(step_));
-  if (step_ != part_end_) gained.note_left_early(operations);
+  if (step_ != part_end_) {
+    gained.note_left_early(operations);
+    finder_->was_wrong();
+  }
   part().segment->trust.judge(gained.gain > 0);
 }
 
