@@ -61,6 +61,8 @@ struct Options {
   std::size_t autotrace_history = 16384;
   /// Repeats are looked for among the last so many calls, twice, four times ... as many.
   std::size_t autotrace_sample = 64;
+  /// Write what automatic tracing does to this file, as JSON lines (empty: do not).
+  std::string autotrace_log;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

@@ -73,7 +73,7 @@ class Candidates {
   [[nodiscard]] bool empty() const { return all_.empty(); }
 
  private:
-  static constexpr std::size_t kMostActive = 32;
+  static constexpr std::size_t kMostActive = 4;
   struct Node {
     std::vector<Token> label;
     TraceCandidate* end = nullptr;

@@ -6,7 +6,7 @@ void History::forget() {
   const std::size_t surplus = tokens_.size() - std::min(tokens_.size(), capacity_);
   tokens_.erase(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(surplus));
   forgotten_ += surplus;
-  std::erase_if(replayed_, [this](const Stretch& each) { return each.end <= forgotten_; });
+  std::erase_if(replays_, [this](const Replay& each) { return each.end <= forgotten_; });
 }
 
 Sample History::last(std::size_t length) const {
@@ -14,10 +14,13 @@ Sample History::last(std::size_t length) const {
   const std::uint64_t first = count() - length;
   Sample sample;
   sample.tokens.assign(tokens_.end() - static_cast<std::ptrdiff_t>(length), tokens_.end());
-  sample.replayed.resize(length);
-  for (const Stretch& each : replayed_)
+  sample.kinds.resize(length);
+  const auto from = std::ranges::upper_bound(replays_, first, {}, &Replay::end);
+  for (const Replay& each : std::span(from, replays_.end())) {
     for (std::uint64_t i = std::max(each.begin, first); i < each.end; ++i)
-      sample.replayed[i - first] = true;
+      sample.kinds[i - first] = Sample::replayed;
+    sample.kinds[each.end - 1 - first] = Sample::end_of_replay;
+  }
   return sample;
 }
 

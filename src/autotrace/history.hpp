@@ -16,7 +16,8 @@ namespace refrain::autotrace {
 /// Some tokens in a row, as they were made.
 struct Sample {
   std::vector<Token> tokens;
-  std::vector<bool> replayed;  ///< their calls were
+  enum Kind : std::uint8_t { analysed, replayed, end_of_replay };
+  std::vector<Kind> kinds;  ///< what became of their calls
 };
 
 class History {
@@ -32,11 +33,9 @@ class History {
     if (tokens_.size() >= 2 * capacity_) [[unlikely]]
       forget();
   }
-  /// Calls that were replayed.
+  /// Those of a replay.
   void add_replayed(std::span<const Token> tokens) {
-    const std::uint64_t first = count();
-    if (!replayed_.empty() && replayed_.back().end == first) replayed_.back().end += tokens.size();
-    else replayed_.push_back({first, first + tokens.size()});
+    replays_.push_back({count(), count() + tokens.size()});
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
     if (tokens_.size() >= 2 * capacity_) forget();
   }
@@ -44,8 +43,8 @@ class History {
   [[nodiscard]] Sample last(std::size_t length) const;
 
  private:
-  /// What was replayed, from and to the token with this number.
-  struct Stretch {
+  /// From and to the token with this number.
+  struct Replay {
     std::uint64_t begin, end;
   };
   void forget();
@@ -53,7 +52,7 @@ class History {
   std::size_t capacity_;
   std::uint64_t forgotten_ = 0;
   std::vector<Token> tokens_;
-  std::vector<Stretch> replayed_;  ///< disjoint, ascending
+  std::vector<Replay> replays_;  ///< disjoint, ascending
 };
 
 }  // namespace refrain::autotrace

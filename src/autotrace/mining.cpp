@@ -30,7 +30,9 @@ std::uint64_t hash_of_round(std::span<const Token> round) {
 
 /// Where the round that the sample has at `begin` should begin, from there.
 std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t length) {
-  const auto was_replayed = [&](std::size_t i) { return bool{sample.replayed[begin + i]}; };
+  const auto was_replayed = [&](std::size_t i) {
+    return sample.kinds[begin + i] != Sample::analysed;
+  };
   std::unordered_map<Token, std::uint32_t> counts;
   for (std::size_t i = 0; i < length; ++i) ++counts[sample.tokens[begin + i]];
   const auto badness = [&](std::size_t i) {
@@ -73,17 +75,19 @@ class Miner {
     if (repeat.begins.size() < 2) return;
     if (follows_itself(repeat))
       return take_round(last, repeat.length, static_cast<std::uint32_t>(repeat.begins.size()));
-    const auto end = sample_.replayed.begin() + static_cast<std::ptrdiff_t>(last + repeat.length);
-    for (auto at = end - static_cast<std::ptrdiff_t>(repeat.length); at != end;) {
-      const auto from = std::find(at, end, false);
-      at = std::find(from, end, true);
-      take_stretch(static_cast<std::size_t>(from - sample_.replayed.begin()),
-                   static_cast<std::size_t>(at - from),
-                   static_cast<std::uint32_t>(repeat.begins.size()));
+    const std::size_t end = last + repeat.length;
+    for (std::size_t at = last; at < end;) {
+      while (at < end && sample_.kinds[at] != Sample::analysed) ++at;
+      const std::size_t begin = at;
+      while (at < end && sample_.kinds[at] == Sample::analysed) ++at;
+      std::size_t behind = at;
+      for (; at < end && sample_.kinds[at] != Sample::analysed; ++at)
+        if (sample_.kinds[at] == Sample::end_of_replay) behind = at + 1;
+      take_stretch(begin, behind - begin, static_cast<std::uint32_t>(repeat.begins.size()));
     }
   }
 
-  /// Of a repeat that follows nothing known.
+  /// Of a repeat that follows nothing known: calls that were analysed, and replays that followed on them.
   void take_stretch(std::size_t begin, std::size_t length, std::uint32_t count) {
     for (std::size_t from = 0; from < length; from += std::min(length, limits_.most)) {
       const auto piece = tokens(begin + from, std::min(limits_.most, length - from));
@@ -99,9 +103,8 @@ class Miner {
   }
 
   void take_round(std::size_t begin, std::uint32_t period, std::uint32_t count) {
-    std::size_t replayed = 0;
-    while (replayed < period && sample_.replayed[begin + replayed]) ++replayed;
-    if (replayed == period) return;
+    const auto kinds = std::span(sample_.kinds).subspan(begin, period);
+    if (std::ranges::find(kinds, Sample::analysed) == kinds.end()) return;
     const std::uint64_t identity = hash_of_round(tokens(begin, period));
     if (period > limits_.most)
       return take_stretch(begin, period, count);  // in pieces it follows nothing

@@ -6,9 +6,12 @@
 namespace refrain::autotrace {
 
 Sampling::Sampling(std::size_t multiple, std::size_t history)
-    : multiple_(std::max<std::size_t>(1, std::min(multiple, history))) {
+    : multiple_(std::max<std::size_t>(1, std::min(multiple, history))),
+      credit_(kCallsPerToken * kForFree),
+      most_credit_(kCallsPerToken * std::max<std::uint64_t>(kForFree, 2 * history)) {
   for (std::size_t tokens = multiple_;; tokens *= 2) {
-    sizes_.push_back({std::min(tokens, std::max<std::size_t>(1, history)), 0, 0, 0});
+    sizes_.push_back(
+        {std::min(tokens, std::max<std::size_t>(1, history)), 0, ~std::uint64_t{0}, 0});
     if (tokens >= history) break;
   }
   restart(0);
@@ -17,23 +20,30 @@ Sampling::Sampling(std::size_t multiple, std::size_t history)
 void Sampling::restart(std::uint64_t now) {
   for (Size& size : sizes_) {
     size.wait = size.tokens;
-    size.due = now + size.wait;
+    size.due =
+        std::min(size.due, now + size.wait);  // often called, it would never come to the large ones
     size.tries = 0;
   }
-  next_at_ = now + multiple_;
+  next_at_ = std::min(next_at_, now + multiple_);
 }
 
 std::size_t Sampling::next(std::uint64_t now) {
+  credit_ = std::min(most_credit_, credit_ + (now - paid_at_));
+  paid_at_ = now;
   std::size_t largest = sizes_.size();
-  while (largest > 0 && sizes_[largest - 1].due > now) --largest;
+  while (largest > 0 &&
+         (sizes_[largest - 1].due > now || sizes_[largest - 1].tokens * kCallsPerToken > credit_))
+    --largest;
   // The smaller pieces are parts of it.
   for (Size& size : std::span(sizes_).first(largest)) {
     if (++size.tries % kTries == 0)
       size.wait = std::min<std::uint64_t>(2 * size.wait, kMostWait * size.tokens);
     size.due = now + size.wait;
   }
-  next_at_ = std::ranges::min(sizes_, {}, &Size::due).due;
-  return largest == 0 ? 0 : sizes_[largest - 1].tokens;
+  next_at_ = std::max(now + multiple_, std::ranges::min(sizes_, {}, &Size::due).due);
+  if (largest == 0) return 0;
+  credit_ -= sizes_[largest - 1].tokens * kCallsPerToken;
+  return sizes_[largest - 1].tokens;
 }
 
 }  // namespace refrain::autotrace

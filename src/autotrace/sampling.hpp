@@ -2,7 +2,8 @@
 // How much of the history is mined when: small pieces often, so that short loops are found soon, large ones
 // seldom, so that long loops are found at all. Yadav et al., section 4.4: in multiples of a constant, as the ruler
 // function has it. A size that has brought nothing a few times is tried half as often from then on, so what mining
-// costs per launch tends to a small constant where nothing repeats.
+// costs per launch tends to a small constant where nothing repeats. And each call pays for a part of a token that is
+// mined, so that it is never much, after a beginning that is for free.
 //
 // All times are counted in tokens, so decisions are the same in every run.
 
@@ -25,6 +26,7 @@ class Sampling {
   void restart(std::uint64_t now);
 
  private:
+  static constexpr std::uint64_t kForFree = 8192, kCallsPerToken = 4;
   /// Waits grow to this many times the size: then all sizes together cost 1/kMostWait token per launch and size.
   static constexpr std::uint64_t kMostWait = 256;
   static constexpr std::uint32_t kTries = 2;  ///< before the wait doubles
@@ -34,8 +36,10 @@ class Sampling {
     std::uint32_t tries;
   };
   std::size_t multiple_;
-  std::vector<Size> sizes_;  ///< ascending
-  std::uint64_t next_at_;
+  std::vector<Size> sizes_;             ///< ascending
+  std::uint64_t credit_, most_credit_;  ///< tokens that may be mined, in calls that pay for them
+  std::uint64_t paid_at_ = 0;
+  std::uint64_t next_at_ = ~std::uint64_t{0};
 };
 
 }  // namespace refrain::autotrace

@@ -44,9 +44,9 @@ void TraceFinder::replayed(std::uint64_t identity) {
 }
 
 void TraceFinder::turn() {
-  if (settled_ && analysed_in_a_row_ >= options_.sample) {
+  if (settled_ && analysed_in_a_row_ >= kUnsettling) {
     settled_ = false;
-    sampling_.restart(now());
+    sampling_.restart(now() - analysed_in_a_row_);
   }
   if (job_ != nullptr) take_in();
   if (job_ == nullptr) send_for();

@@ -72,7 +72,7 @@ class TraceFinder {
     history_.add(token);
     candidates_.observe(token, now());
     // After what was replayed, so much that was not: the stream has changed.
-    if (++analysed_in_a_row_ == options_.sample && settled_) next_ = now();
+    if (++analysed_in_a_row_ == kUnsettling && settled_) next_ = now();
   }
   /// One that cannot be traced, whatever it is.
   void add_unique();
@@ -101,6 +101,8 @@ class TraceFinder {
  private:
   /// Candidates that are kept, and their tokens in histories.
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
+  /// So many calls that are analysed after others were replayed: the stream has changed.
+  static constexpr std::uint64_t kUnsettling = 16;
   /// A result is due after half as many tokens as are mined; late ones raise that.
   static constexpr std::uint64_t kMostDistance = 32;
 

@@ -169,6 +169,9 @@ constexpr Flag flags[] = {
      [](Options& o, std::string_view v) {
        return take_number<std::size_t>(o.autotrace_sample, v, 1, 100000000);
      }},
+    {"autotrace-log", Value::required, "FILE", "a file to write",
+     "write what automatic tracing does, as JSON lines",
+     [](Options& o, std::string_view v) { return take_text(o.autotrace_log, v); }},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},
 };

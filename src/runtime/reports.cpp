@@ -58,6 +58,10 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     recordings_ = std::make_unique<ReportFile>(options.graph_calculus, "recordings of traces");
     runtime.set_recordings_file(recordings_.get());
   }
+  if (!options.autotrace_log.empty()) {
+    autotrace_ = std::make_unique<ReportFile>(options.autotrace_log, "log of automatic tracing");
+    runtime.set_autotrace_file(autotrace_.get());
+  }
   if (!options.explain.empty()) {
     check_prefix("explain", options.explain);
     check_writable("explain", options.explain + ".txt");
@@ -84,6 +88,7 @@ void Reports::write() {
   if (timeline_) attempt([this] { timeline_->write(runtime_.options().timeline); });
   if (graph_) attempt([this] { graph_->close(); });
   if (recordings_) attempt([this] { recordings_->close(); });
+  if (autotrace_) attempt([this] { autotrace_->close(); });
   if (explanation_) {
     attempt([this] {
       write_explanation(explanation_->told(std::string(runtime_.mapper().name())),

@@ -68,6 +68,9 @@ class RuntimeImpl {
   /// Gets what is recorded of traces, in graph calculus; null: nobody. Before run().
   void set_recordings_file(ReportFile* file) { recordings_file_ = file; }
   [[nodiscard]] ReportFile* recordings_file() const { return recordings_file_; }
+  /// Gets what automatic tracing does; null: nobody. Before run().
+  void set_autotrace_file(ReportFile* file) { autotrace_file_ = file; }
+  [[nodiscard]] ReportFile* autotrace_file() const { return autotrace_file_; }
   /// Told when contexts analyse, record and replay; null: nobody. Before run().
   void set_timeline(TimelineListener* timeline) { timeline_ = timeline; }
   [[nodiscard]] TimelineListener* timeline() const { return timeline_; }
@@ -104,6 +107,7 @@ class RuntimeImpl {
   std::unique_ptr<autotrace::Miners> miners_;
   analysis::GraphLog* graph_log_ = nullptr;
   ReportFile* recordings_file_ = nullptr;
+  ReportFile* autotrace_file_ = nullptr;
   TimelineListener* timeline_ = nullptr;
   const bool times_launches_ = options_.stats || !options_.timeline.empty();
   std::vector<std::uint64_t>* token_log_ = nullptr;

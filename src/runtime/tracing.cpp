@@ -34,9 +34,11 @@ Tracing::Tracing(ContextImpl& context)
       mark_(context.parent_ == nullptr ? "the context of the program"
                                        : "the context of " + context.task_name_) {
   const Options& options = context.runtime().options();
-  if (options.tracing && options.autotrace)
-    finder_ = std::make_unique<autotrace::TraceFinder>(finder_options(options),
-                                                       context.runtime().miners());
+  if (!options.tracing || !options.autotrace) return;
+  if (ReportFile* file = context.runtime().autotrace_file())
+    autotrace_log_ = std::make_unique<AutotraceLog>(*file, context.id_);
+  finder_ =
+      std::make_unique<autotrace::TraceFinder>(finder_options(options), context.runtime().miners());
 }
 Tracing::~Tracing() {
   rounds_.clear();

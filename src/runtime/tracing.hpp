@@ -43,6 +43,7 @@
 #include "profile/timeline.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/trace.hpp"
+#include "runtime/autotrace_log.hpp"
 #include "runtime/occurrence.hpp"
 #include "runtime/open_traces.hpp"
 #include "runtime/repetition.hpp"
@@ -187,6 +188,7 @@ class Tracing {
   void abandon_recording();
   void note_recorded_call();
   void watch(autotrace::Token token);
+  void take_turn();
   void judge_found();
   [[nodiscard]] std::uint64_t open_id() const {
     return root_found_ != nullptr ? root_found_->id : open_;
@@ -279,6 +281,7 @@ class Tracing {
   std::uint64_t first_seq_ = 0;
   bool beside_others_ = false;  ///< with the same first call, and the data elsewhere
 
+  std::unique_ptr<AutotraceLog> autotrace_log_;         ///< null: nobody wants it
   std::unique_ptr<autotrace::TraceFinder> finder_;      ///< null: only marks count
   std::unordered_map<std::uint64_t, FoundRoot> found_;  ///< by Fork::hash of the first call
   std::size_t found_limit_ = kNames;

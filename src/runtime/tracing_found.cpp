@@ -84,7 +84,8 @@ void Tracing::leave_unmarked() {
 // --- when it is --------------------------------------------------------------------------------------
 
 void Tracing::analysing_unmarked(Token token) {
-  if (recorder_ == nullptr && finder_->is_due()) finder_->turn();
+  if (recorder_ == nullptr && finder_->is_due()) take_turn();
+  if (autotrace_log_ != nullptr) autotrace_log_->analysed(finder_->now());
   watch(token);
   finder_->add(token);
   if (recorder_ != nullptr) {
@@ -104,6 +105,16 @@ void Tracing::analysing_unmarked(Token token) {
   FoundRoot& root = root_of(token);
   open_found(root);
   if (!record_found(root.fork)) close_trace();
+}
+
+void Tracing::take_turn() {
+  const AutotraceCounters before = finder_->counters();
+  finder_->turn();
+  if (autotrace_log_ == nullptr) return;
+  const AutotraceCounters& now = finder_->counters();
+  if (now.mined != before.mined || now.candidates != before.candidates)
+    autotrace_log_->mined(finder_->now(), now.mined_calls - before.mined_calls,
+                          now.candidates - before.candidates);
 }
 
 /// Where traces begin that begin with the present call.
@@ -154,6 +165,7 @@ void Tracing::note_recorded_call() {
   const bool enough =
       period != 0 && at_.length() % period == 0 && recorder_->operations() >= kEnoughOperations;
   if (!enough && Candidates::ending(at_) != best) return;
+  if (autotrace_log_ != nullptr) autotrace_log_->recorded(finder_->now(), open_name_, at_.length());
   recorded_ = best->repeat.identity;
   finder_->recorded(recorded_);
   finish_recording("what was found ended there");
@@ -164,6 +176,7 @@ void Tracing::note_recorded_call() {
 /// The calls are no longer those of a candidate.
 void Tracing::abandon_recording() {
   show_end(profile::Category::recording, calls_.size());
+  if (autotrace_log_ != nullptr) autotrace_log_->abandoned(finder_->now(), calls_.size());
   context_.analysis_.set_state_log(nullptr);
   recorder_ = nullptr;
   calls_.clear();
@@ -190,6 +203,8 @@ void Tracing::watch(Token token) {
 void Tracing::note_found_replayed() {
   const Segment& segment = *part().segment;
   const Index calls = step_ - part_begin_;
+  if (autotrace_log_ != nullptr)
+    autotrace_log_->replayed(finder_->now(), open_name_, calls, segment.tokens.size());
   finder_->add_replayed(std::span(segment.tokens).first(calls));
   if (calls == segment.tokens.size() && segment.candidate != 0)
     finder_->replayed(segment.candidate);

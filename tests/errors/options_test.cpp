@@ -27,7 +27,7 @@ TEST(FlagErrors, UnknownFlag) {
             "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
             "schedule, check, stats, timeline, graph, graph-calculus, explain, tracing, "
             "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
-            "autotrace-max-length, autotrace-history, autotrace-sample, help");
+            "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, help");
 }
 
 TEST(FlagErrors, BadValue) {

@@ -1,0 +1,47 @@
+#pragma once
+// --refrain:autotrace-log: what became of the calls of one context outside of marks, as JSON lines. docs/automatic-tracing.md
+// describes them; `refrain report` draws them.
+//
+// Owner: the context's thread.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace refrain::runtime {
+
+class ReportFile;
+
+class AutotraceLog {
+ public:
+  /// `file` outlives it.
+  AutotraceLog(ReportFile& file, std::uint64_t context) : file_(file), context_(context) {}
+  ~AutotraceLog() { flush(); }
+  AutotraceLog(const AutotraceLog&) = delete;
+
+  // `at`: the number of a call, from 0.
+
+  void analysed(std::uint64_t at);
+  /// The first `calls` of a segment with `length`.
+  void replayed(std::uint64_t at, const std::string& trace, std::uint64_t calls,
+                std::uint64_t length);
+  void mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates);
+  void recorded(std::uint64_t at, const std::string& trace, std::uint64_t calls);
+  /// A recording was given up after so many calls.
+  void abandoned(std::uint64_t at, std::uint64_t calls);
+
+ private:
+  void write(nlohmann::ordered_json line);
+  void flush();
+
+  ReportFile& file_;
+  std::uint64_t context_;
+  /// Alike, one after the other: one line.
+  struct Stretch {
+    std::uint64_t begin = 0, end = 0;
+    std::string trace;  ///< empty: analysed
+    std::uint64_t calls = 0, length = 0, times = 0;
+  } stretch_;
+};
+
+}  // namespace refrain::runtime
