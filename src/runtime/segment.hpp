@@ -53,10 +53,13 @@ class Patience {
 /// after bad guesses it has to come in full several times in a row. Yadav et al., section 5.2, speculate never.
 class Trust {
  public:
-  /// It was replayed; whether that was of use.
-  void judge(bool of_use) {
-    level_ = of_use ? level_ / 2 : std::min(2 * level_ + 1, kMost);
-    if (!of_use) missing_ = level_;
+  /// It was replayed, and has gained as Occurrence::gain says.
+  void judge(std::int64_t gain) {
+    balance_ = std::min(balance_ + gain, kMostBalance);
+    if (gain > 0) level_ /= 2;
+    if (balance_ >= 0) return;
+    balance_ = 0;
+    missing_ = level_ = std::min(2 * level_ + 1, kMost);
   }
   [[nodiscard]] bool is_given() const { return missing_ == 0; }
   /// It has come in full while it was watched, or only its beginning.
@@ -64,7 +67,9 @@ class Trust {
 
  private:
   static constexpr std::uint32_t kMost = 15;
+  static constexpr std::int64_t kMostBalance = 64;
   std::uint32_t level_ = 0, missing_ = 0;
+  std::int64_t balance_ = 0;
 };
 
 /// A place where segments begin.
@@ -161,6 +166,7 @@ struct Segment : Unit {
   // Of a trace that was found.
   std::vector<autotrace::Token> tokens;  ///< of its calls
   std::uint64_t candidate = 0;           ///< the one whose last call is its last; 0: none
+  std::uint64_t number = 0;              ///< of all of the context
   Trust trust;
   std::map<trace::Index, Fork> forks;  ///< by the number of its calls made before
   std::uint64_t last_used = 0;

@@ -184,6 +184,7 @@ class Tracing {
   void open_found(FoundRoot& root);
   void leave_unmarked();
   bool record_found(Fork& fork);
+  bool record_branch(autotrace::Token token);
   void note_found_replayed();
   void abandon_recording();
   void note_recorded_call();
@@ -288,10 +289,15 @@ class Tracing {
   FoundRoot* root_found_ = nullptr;     ///< of the trace that is open, if it was found
   autotrace::Candidates::Position at_;  ///< of what is recorded without marks
   std::uint64_t recorded_ = 0;          ///< the candidate that is recorded to its end
+  /// What is recorded is a branch, of so many calls at most; 0: it is a candidate.
+  std::size_t branch_left_ = 0;
+  std::unordered_map<std::uint64_t, std::uint32_t> exits_;  ///< how often, by where and with which call
+  std::uint64_t segments_ = 0;                              ///< found, so far
   /// What the next call was asked for, before its token was known.
   struct Asked {
     std::uint64_t hash = 0;
-    std::string_view name;
+    const LaunchRequest* request = nullptr;  ///< of a launch
+    const char* name = nullptr;              ///< of another call
     std::source_location where;
     bool same_call = false;        ///< a segment begins with it
     Segment* untrusted = nullptr;  ///< one that is not trusted

@@ -21,6 +21,11 @@ namespace {
 
 /// Rounds of a loop are recorded until they have so many operations, so that replays are worth their beginning.
 constexpr std::size_t kEnoughOperations = 256;
+/// A branch is recorded when it is taken for this time, ...
+constexpr std::uint32_t kOften = 2;
+/// ... and is given up if after so many calls, and twice as many as were replayed before, nothing begins that is known.
+constexpr std::size_t kLongBranch = 256;
+constexpr std::size_t kMostExits = 4096;
 
 }  // namespace
 
@@ -29,9 +34,13 @@ constexpr std::size_t kEnoughOperations = 256;
 /// What begins with the call where the trace that is open has been left, or anywhere.
 bool Tracing::select_found(const TracedCall& call) {
   if (finder_ == nullptr || (found_.empty() && finder_->candidates().empty())) return false;
-  asked_ = {Fork::hash(call.key), call.request != nullptr ? call.request->task->name() : call.name,
-            call.where};
-  if (recorder_ != nullptr) return false;
+  asked_ = {Fork::hash(call.key), call.request, call.name, call.where};
+  if (recorder_ != nullptr) {
+    if (branch_left_ == 0) return false;
+    const auto root = found_.find(asked_.hash);
+    if (root == found_.end() || !begins(root->second.fork, call)) return false;
+    finish_recording("a trace that was found begins there");
+  }
   if (root_found_ != nullptr && parted_ != nullptr) {
     const auto fork = parted_->forks.find(parted_at_);
     if (fork != parted_->forks.end() && replay_found(fork->second, call)) return true;
@@ -84,12 +93,11 @@ void Tracing::leave_unmarked() {
 // --- when it is --------------------------------------------------------------------------------------
 
 void Tracing::analysing_unmarked(Token token) {
-  if (recorder_ == nullptr && finder_->is_due()) take_turn();
   if (autotrace_log_ != nullptr) autotrace_log_->analysed(finder_->now());
   watch(token);
   finder_->add(token);
   if (recorder_ != nullptr) {
-    if ((at_ = Candidates::next(at_, token))) return;
+    if (branch_left_ > 0 ? --branch_left_ > 0 : bool(at_ = Candidates::next(at_, token))) return;
     abandon_recording();
     // What has been recorded is not looked for while something is, so it is not known whether this call has.
     if (const auto root = found_.find(asked_.hash); root != found_.end())
@@ -97,14 +105,17 @@ void Tracing::analysing_unmarked(Token token) {
   } else if (root_found_ != nullptr && parted_ != nullptr) {
     at_ = Candidates::next(position(), token);
     if (at_ && record_found(parted_->forks[parted_at_])) return;
+    if (record_branch(token)) return;
   }
   if (root_found_ != nullptr) close_trace();
-  if (finder_->candidates().empty()) return;
   at_ = finder_->candidates().begin(token);
-  if (!at_) return;
-  FoundRoot& root = root_of(token);
-  open_found(root);
-  if (!record_found(root.fork)) close_trace();
+  if (at_) {
+    FoundRoot& root = root_of(token);
+    open_found(root);
+    if (record_found(root.fork)) return;
+    close_trace();
+  }
+  if (finder_->is_due()) take_turn();
 }
 
 void Tracing::take_turn() {
@@ -126,7 +137,8 @@ Tracing::FoundRoot& Tracing::root_of(Token token) {
   FoundRoot& root = found_[asked_.hash];
   if (root.id == 0) {
     root.id = token;
-    root.name = "found, from " + std::string(asked_.name);
+    root.name = "found, from ";
+    root.name += asked_.request != nullptr ? asked_.request->task->name() : asked_.name;
     root.where = asked_.where;
   }
   return root;
@@ -157,8 +169,20 @@ bool Tracing::record_found(Fork& fork) {
   return true;
 }
 
+/// Where the program leaves what was found, it may do the same another time: what follows is recorded, up to where
+/// something begins that is known.
+bool Tracing::record_branch(Token token) {
+  if (exits_.size() >= kMostExits) exits_.clear();
+  const std::uint64_t place[] = {parted_->number, parted_at_, token};
+  if (++exits_[hash_bytes(place, sizeof place)] < kOften) return false;
+  if (!record_found(parted_->forks[parted_at_])) return false;
+  branch_left_ = kLongBranch + 2 * parted_->tokens.size();
+  return true;
+}
+
 /// What is recorded ends where a candidate does; rounds of a loop, when they are long enough.
 void Tracing::note_recorded_call() {
+  if (branch_left_ > 0) return;
   const TraceCandidate* best = Candidates::best(at_, finder_->now());
   if (best == nullptr) return;
   const std::uint32_t period = best->repeat.period;
@@ -175,6 +199,7 @@ void Tracing::note_recorded_call() {
 
 /// The calls are no longer those of a candidate.
 void Tracing::abandon_recording() {
+  branch_left_ = 0;
   show_end(profile::Category::recording, calls_.size());
   if (autotrace_log_ != nullptr) autotrace_log_->abandoned(finder_->now(), calls_.size());
   context_.analysis_.set_state_log(nullptr);
@@ -221,7 +246,7 @@ void Tracing::judge_found() {
     gained.note_left_early(operations);
     finder_->was_wrong();
   }
-  part().segment->trust.judge(gained.gain > 0);
+  part().segment->trust.judge(gained.gain);
 }
 
 }  // namespace refrain::runtime

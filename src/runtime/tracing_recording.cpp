@@ -36,6 +36,7 @@ void Tracing::untraceable(const char* what) {
 void Tracing::untraceable_call(const char* what) {
   if (finder_ != nullptr && !is_marked()) {
     settle();
+    if (branch_left_ > 0) finish_recording(what);
     leave_unmarked();
     finder_->add_unique();
     return;
@@ -46,6 +47,7 @@ void Tracing::untraceable_call(const char* what) {
 
 void Tracing::finish_recording(const char* ended_by) {
   if (recorder_ == nullptr) return;
+  branch_left_ = 0;
   show_end(profile::Category::recording, calls_.size());
   context_.analysis_.set_state_log(nullptr);
   const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
@@ -81,6 +83,7 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
   segment->calls_before = calls_before_fork();
   if (!is_marked()) {
     segment->candidate = recorded_;
+    segment->number = ++segments_;
     for (const auto& call : segment->trace->calls()) segment->tokens.push_back(call->token);
   }
   if (ReportFile* file = context_.runtime_.recordings_file()) {
