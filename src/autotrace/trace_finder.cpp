@@ -62,7 +62,7 @@ void TraceFinder::send_for() {
       job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
       alone_ = !miners_.post(job_);
       late_ = false;
-      due_ = now() + std::max<std::uint64_t>(1, mined / 2) * distance_;
+      due_ = now() + std::max<std::uint64_t>(1, mined / 8) * distance_;
       next_ = due_;
       return;
     }

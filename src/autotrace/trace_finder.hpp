@@ -103,7 +103,7 @@ class TraceFinder {
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
   /// So many calls that are analysed after others were replayed: the stream has changed.
   static constexpr std::uint64_t kUnsettling = 16;
-  /// A result is due after half as many tokens as are mined; late ones raise that.
+  /// A result is due after an eighth as many tokens as are mined; late ones raise that.
   static constexpr std::uint64_t kMostDistance = 32;
 
   void take_in();
@@ -119,7 +119,7 @@ class TraceFinder {
   bool alone_ = false;          ///< nobody else runs the job
   bool late_ = false;           ///< it should have been taken in
   std::uint64_t due_ = 0;       ///< when it is taken in
-  std::uint64_t distance_ = 1;  ///< in half samples
+  std::uint64_t distance_ = 1;  ///< in eighths of samples
   std::uint64_t next_;          ///< when turn() has something to do
   std::uint64_t unique_ = 0;
   std::uint64_t analysed_in_a_row_ = 0;

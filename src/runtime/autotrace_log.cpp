@@ -17,39 +17,29 @@ void AutotraceLog::write(Json line) {
 
 void AutotraceLog::flush() {
   const Stretch done = std::exchange(stretch_, {});
-  if (done.times == 0) return;
-  if (done.trace.empty())
-    return write({{"event", "analysed"}, {"from", done.begin}, {"to", done.end}});
-  write({{"event", "replayed"},
-         {"from", done.begin},
-         {"to", done.end},
-         {"trace", done.trace},
-         {"calls", done.calls},
-         {"of", done.length},
-         {"times", done.times}});
+  if (done.begin == done.end) return;
+  Json line = {{"event", done.is_replayed() ? "replayed" : "analysed"},
+               {"from", done.begin},
+               {"to", done.end}};
+  if (done.is_replayed()) line.update({{"whole", done.whole}, {"left", done.left}});
+  write(line);
 }
 
 void AutotraceLog::analysed(std::uint64_t at) {
-  if (stretch_.times == 0 || !stretch_.trace.empty()) {
+  if (stretch_.is_replayed() || stretch_.end != at) {
     flush();
     stretch_.begin = at;
   }
   stretch_.end = at + 1;
-  ++stretch_.times;
 }
 
-void AutotraceLog::replayed(std::uint64_t at, const std::string& trace, std::uint64_t calls,
-                            std::uint64_t length) {
-  if (stretch_.times == 0 || stretch_.trace != trace || stretch_.calls != calls ||
-      stretch_.length != length) {
+void AutotraceLog::replayed(std::uint64_t at, std::uint64_t calls, bool whole) {
+  if (!stretch_.is_replayed() || stretch_.end != at) {
     flush();
     stretch_.begin = at;
-    stretch_.trace = trace;
-    stretch_.calls = calls;
-    stretch_.length = length;
   }
   stretch_.end = at + calls;
-  ++stretch_.times;
+  ++(whole ? stretch_.whole : stretch_.left);
 }
 
 void AutotraceLog::mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates) {

@@ -22,9 +22,8 @@ class AutotraceLog {
   // `at`: the number of a call, from 0.
 
   void analysed(std::uint64_t at);
-  /// The first `calls` of a segment with `length`.
-  void replayed(std::uint64_t at, const std::string& trace, std::uint64_t calls,
-                std::uint64_t length);
+  /// A replay of so many calls; `whole`: to its end.
+  void replayed(std::uint64_t at, std::uint64_t calls, bool whole);
   void mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates);
   void recorded(std::uint64_t at, const std::string& trace, std::uint64_t calls);
   /// A recording was given up after so many calls.
@@ -36,11 +35,11 @@ class AutotraceLog {
 
   ReportFile& file_;
   std::uint64_t context_;
-  /// Alike, one after the other: one line.
+  /// Of calls that became the same: one line.
   struct Stretch {
     std::uint64_t begin = 0, end = 0;
-    std::string trace;  ///< empty: analysed
-    std::uint64_t calls = 0, length = 0, times = 0;
+    std::uint64_t whole = 0, left = 0;  ///< replays; none: analysed
+    [[nodiscard]] bool is_replayed() const { return whole + left > 0; }
   } stretch_;
 };
 

@@ -291,8 +291,10 @@ class Tracing {
   std::uint64_t recorded_ = 0;          ///< the candidate that is recorded to its end
   /// What is recorded is a branch, of so many calls at most; 0: it is a candidate.
   std::size_t branch_left_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> exits_;  ///< how often, by where and with which call
-  std::uint64_t segments_ = 0;                              ///< found, so far
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      exits_;                   ///< how often, by where and with which call
+  std::uint64_t segments_ = 0;  ///< found, so far
+  Patience guessing_;  ///< candidates are recorded before it is known whether they come in full
   /// What the next call was asked for, before its token was known.
   struct Asked {
     std::uint64_t hash = 0;

@@ -98,7 +98,10 @@ void Tracing::analysing_unmarked(Token token) {
   finder_->add(token);
   if (recorder_ != nullptr) {
     if (branch_left_ > 0 ? --branch_left_ > 0 : bool(at_ = Candidates::next(at_, token))) return;
-    abandon_recording();
+    if (branch_left_ == 0 && calls_.size() >= context_.runtime_.options().autotrace_min_length)
+      finish_recording("what was found went on otherwise");
+    else abandon_recording();
+    guessing_.judge(false);
     // What has been recorded is not looked for while something is, so it is not known whether this call has.
     if (const auto root = found_.find(asked_.hash); root != found_.end())
       asked_.may_record = root->second.fork.empty();
@@ -112,7 +115,7 @@ void Tracing::analysing_unmarked(Token token) {
   if (at_) {
     FoundRoot& root = root_of(token);
     open_found(root);
-    if (record_found(root.fork)) return;
+    if (!guessing_.pause() && record_found(root.fork)) return;
     close_trace();
   }
   if (finder_->is_due()) take_turn();
@@ -193,6 +196,7 @@ void Tracing::note_recorded_call() {
   recorded_ = best->repeat.identity;
   finder_->recorded(recorded_);
   finish_recording("what was found ended there");
+  guessing_.judge(true);
   recorded_ = 0;
   close_trace();
 }
@@ -229,7 +233,7 @@ void Tracing::note_found_replayed() {
   const Segment& segment = *part().segment;
   const Index calls = step_ - part_begin_;
   if (autotrace_log_ != nullptr)
-    autotrace_log_->replayed(finder_->now(), open_name_, calls, segment.tokens.size());
+    autotrace_log_->replayed(finder_->now(), calls, calls == segment.tokens.size());
   finder_->add_replayed(std::span(segment.tokens).first(calls));
   if (calls == segment.tokens.size() && segment.candidate != 0)
     finder_->replayed(segment.candidate);
@@ -246,7 +250,8 @@ void Tracing::judge_found() {
     gained.note_left_early(operations);
     finder_->was_wrong();
   }
-  part().segment->trust.judge(gained.gain);
+  chain_->parts.front().segment->trust.judge(gained.gain);
+  if (round_ != nullptr && gained.gain <= 0) round_->entering.judge(false);
 }
 
 }  // namespace refrain::runtime
