@@ -59,6 +59,11 @@ void TraceFinder::send_for() {
       const std::uint64_t mined = sample.tokens.size();
       counters_.mined_calls += mined;
       ++counters_.mined;
+      if (mined <= kAtOnce) {
+        add(mine(sample, options_.limits));
+        next_ = sampling_.next_at();
+        return;
+      }
       job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
       alone_ = !miners_.post(job_);
       late_ = false;
@@ -85,8 +90,12 @@ void TraceFinder::take_in() {
     next_ = now() + std::max<std::uint64_t>(1, options_.sample / 4);
     return;
   }
-  counters_.candidates += candidates_.add(job_->take(), now());
+  add(job_->take());
   job_ = nullptr;
+}
+
+void TraceFinder::add(std::vector<MinedRepeat> repeats) {
+  counters_.candidates += candidates_.add(std::move(repeats), now());
 }
 
 }  // namespace refrain::autotrace

@@ -3,7 +3,7 @@
 // and keeps what was found as candidates. Yadav et al., Algorithm 1 (TraceFinder) and section 5.1.
 //
 // **Decisions are the same in every run.** What is mined when, and when a result is taken in, is counted in tokens.
-// A result that is not there by then is taken in when it is, and the next ones are given more tokens' time; nobody
+// Small samples are mined at once. Others by whoever has time; a result that is not there by then is taken in when it is, and the next ones are given more tokens' time; nobody
 // waits for one.
 //
 // Owner: the context's thread. A MiningJob is shared with one thread that mines.
@@ -103,9 +103,12 @@ class TraceFinder {
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
   /// So many calls that are analysed after others were replayed: the stream has changed.
   static constexpr std::uint64_t kUnsettling = 16;
+  /// So many tokens are mined in the time that it takes to wake a thread: that is done at once.
+  static constexpr std::uint64_t kAtOnce = 256;
   /// A result is due after an eighth as many tokens as are mined; late ones raise that.
   static constexpr std::uint64_t kMostDistance = 32;
 
+  void add(std::vector<MinedRepeat> repeats);
   void take_in();
   void send_for();
 
