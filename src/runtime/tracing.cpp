@@ -313,7 +313,7 @@ Reason Tracing::why_not(const TracedCall& call) {
 }
 
 std::string Tracing::why_analysed() const {
-  if (open_ == 0) return "no trace was open";
+  if (!is_marked()) return finder_ != nullptr ? why_not_found() : "no trace was open";
   if (!enabled_) return "--refrain:tracing is off";
   return occurrence_.why();
 }

@@ -177,6 +177,7 @@ class Tracing {
   };
   bool select_found(const TracedCall& call);
   bool replay_found(Fork& fork, const TracedCall& call);
+  [[nodiscard]] std::string why_not_found() const;
   void analysing_unmarked(autotrace::Token token);
   [[nodiscard]] bool begins(const Fork& fork, const TracedCall& call);
   FoundRoot& root_of(autotrace::Token token);

@@ -52,6 +52,14 @@ bool Tracing::select_found(const TracedCall& call) {
   return replay_found(root->second.fork, call);
 }
 
+std::string Tracing::why_not_found() const {
+  if (recorder_ != nullptr) return "it was found to repeat, and recorded";
+  if (asked_.untrusted != nullptr)
+    return "what begins with it was often left early: it is watched until it comes in full";
+  if (asked_.same_call) return occurrence_.why();
+  return "no trace was open, and none was found";
+}
+
 /// Whether a segment that is trusted begins with the call; one that is not is watched.
 bool Tracing::begins(const Fork& fork, const TracedCall& call) {
   bool trusted = false;
@@ -70,7 +78,13 @@ bool Tracing::replay_found(Fork& fork, const TracedCall& call) {
     leave_for_next();
   }
   drop_stale(fork);
-  return replay_best(fork, call, asked_.same_call);
+  if (replay_best(fork, call, asked_.same_call)) return true;
+  if (occurrence_.watched) {
+    fork_ = &fork;
+    occurrence_.add(why_not(call));
+    fork_ = nullptr;
+  }
+  return false;
 }
 
 void Tracing::open_found(FoundRoot& root) {

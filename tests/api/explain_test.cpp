@@ -50,7 +50,7 @@ TEST_P(Explain, ALoop) {
        "another call: expected task 'add_one' launched at explain_test.cpp",
        "found task 'scale' launched at explain_test.cpp", "task 'add_one'",
        "it was recorded for the first time", "mapped by 'default'", "argument 0, 'state', in",
-       "the mapper's first choice", "task 'scale'", "no trace was open"}));
+       "the mapper's first choice", "task 'scale'", "no trace was open, and none was found"}));
   EXPECT_EQ(number(told.trace(), "replayed") + number(told.trace(), "replayed_in_part") +
                 number(told.trace(), "analysed"),
             10);

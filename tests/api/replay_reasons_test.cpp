@@ -600,7 +600,8 @@ TEST(ReplayReasons, NoTraceWasOpen) {
     const auto cells = make_cells(ctx);
     ctx.launch(scale, cells[a], 0.5);
   });
-  EXPECT_EQ(Explained::reasons(told.task("scale")), std::vector<std::string>{"no trace was open"});
+  EXPECT_EQ(Explained::reasons(told.task("scale")),
+            std::vector<std::string>{"no trace was open, and none was found"});
 }
 
 TEST(ReplayReasons, TracingIsOff) {
