@@ -89,7 +89,7 @@ class TraceFinder {
   /// Takes in what was mined, and has more mined. No Position is good after this.
   void turn();
 
-  [[nodiscard]] Candidates& candidates() { return candidates_; }
+  [[nodiscard]] const Candidates& candidates() const { return candidates_; }
   /// Calls so far.
   [[nodiscard]] std::uint64_t now() const { return history_.count(); }
   [[nodiscard]] AutotraceCounters counters() const {

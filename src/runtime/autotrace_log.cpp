@@ -46,8 +46,8 @@ void AutotraceLog::mined(std::uint64_t at, std::uint64_t calls, std::uint64_t ne
   write({{"event", "mined"}, {"at", at}, {"calls", calls}, {"new", new_candidates}});
 }
 
-void AutotraceLog::recorded(std::uint64_t at, const std::string& trace, std::uint64_t calls) {
-  write({{"event", "recorded"}, {"at", at}, {"trace", trace}, {"calls", calls}});
+void AutotraceLog::recorded(std::uint64_t at, std::uint64_t calls) {
+  write({{"event", "recorded"}, {"at", at}, {"calls", calls}});
 }
 
 void AutotraceLog::abandoned(std::uint64_t at, std::uint64_t calls) {

@@ -25,7 +25,7 @@ class AutotraceLog {
   /// A replay of so many calls; `whole`: to its end.
   void replayed(std::uint64_t at, std::uint64_t calls, bool whole);
   void mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates);
-  void recorded(std::uint64_t at, const std::string& trace, std::uint64_t calls);
+  void recorded(std::uint64_t at, std::uint64_t calls);
   /// A recording was given up after so many calls.
   void abandoned(std::uint64_t at, std::uint64_t calls);
 

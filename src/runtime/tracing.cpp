@@ -15,13 +15,6 @@ using trace::Index;
 
 namespace {
 
-autotrace::FinderOptions finder_options(const Options& options) {
-  return {{options.autotrace_min_length,
-           options.autotrace_max_length == 0 ? ~std::size_t{0} : options.autotrace_max_length},
-          options.autotrace_history,
-          options.autotrace_sample};
-}
-
 std::string mark(const char* call, const std::string& trace, std::source_location where) {
   return std::string(call) + "('" + trace + "') at " + to_string(where);
 }
@@ -32,14 +25,8 @@ Tracing::Tracing(ContextImpl& context)
     : context_(context),
       enabled_(context.runtime().options().tracing),
       mark_(context.parent_ == nullptr ? "the context of the program"
-                                       : "the context of " + context.task_name_) {
-  const Options& options = context.runtime().options();
-  if (!options.tracing || !options.autotrace) return;
-  if (ReportFile* file = context.runtime().autotrace_file())
-    autotrace_log_ = std::make_unique<AutotraceLog>(*file, context.id_);
-  finder_ =
-      std::make_unique<autotrace::TraceFinder>(finder_options(options), context.runtime().miners());
-}
+                                       : "the context of " + context.task_name_),
+      found_(FoundTraces::make(context.runtime(), context.id_)) {}
 Tracing::~Tracing() {
   rounds_.clear();
   // What begins in a segment was recorded after it. Left to each other, they would end one within the other.
@@ -54,9 +41,9 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
                      "', begun at " + to_string(opened_at_) +
                      ", has not ended: traces do not nest");
   context_.forget_failures();
-  if (finder_ != nullptr) {
+  if (found_ != nullptr) {
     leave_unmarked();
-    finder_->add_unique();
+    found_->finder().add_unique();
   }
   open_ = trace.id();
   open_name_ = trace.name();
@@ -135,7 +122,7 @@ void Tracing::close_trace() {
 
 void Tracing::close() {
   mark_.abandon();
-  if (!is_marked()) leave_unmarked();
+  if (found_ != nullptr && !is_marked()) leave_unmarked();
   close_trace();
   catch_up();
 }
@@ -313,7 +300,7 @@ Reason Tracing::why_not(const TracedCall& call) {
 }
 
 std::string Tracing::why_analysed() const {
-  if (!is_marked()) return finder_ != nullptr ? why_not_found() : "no trace was open";
+  if (!is_marked()) return found_ != nullptr ? why_not_found() : "no trace was open";
   if (!enabled_) return "--refrain:tracing is off";
   return occurrence_.why();
 }
@@ -321,7 +308,7 @@ std::string Tracing::why_analysed() const {
 /// The trace leaves off following the chain.
 void Tracing::note_replayed_calls() {
   const ReplayedTrace& trace = *chain_->trace;
-  if (!is_marked()) note_found_replayed();
+  if (!is_marked()) found_->replayed(*part().segment, step_ - part_begin_);
   occurrence_.note_replayed(trace.first_of(step_) - trace.first_of(part_begin_));
   if (step_ != part_end_) occurrence_.note_left_early(trace.recording().operations.size());
   if (!occurrence_.watched) return;
@@ -358,7 +345,7 @@ bool Tracing::may_go(Segment& segment) const {
 void Tracing::drop(Segment& segment) {
   recent_.clear();
   for (Segment* each : with_descendants(segment) | std::views::reverse) {
-    if (watch_.segment == each) watch_ = {};
+    if (found_ != nullptr) found_->forget(*each);
     if (asked_.untrusted == each) asked_.untrusted = nullptr;
     std::erase_if(rounds_, [&](const auto& round) { return round->has(*each); });
     all_.erase(each->among_all);

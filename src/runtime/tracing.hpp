@@ -39,11 +39,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "autotrace/trace_finder.hpp"
 #include "profile/timeline.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/trace.hpp"
-#include "runtime/autotrace_log.hpp"
+#include "runtime/found_traces.hpp"
 #include "runtime/occurrence.hpp"
 #include "runtime/open_traces.hpp"
 #include "runtime/repetition.hpp"
@@ -91,7 +90,7 @@ class Tracing {
   bool replay_reduction(const TracedCall& call, FutureReduction reduction);
   /// Before a call with this token is analysed, which was not replayed.
   void analysing(autotrace::Token token) {
-    if (finder_ != nullptr && !is_marked()) analysing_unmarked(token);
+    if (found_ != nullptr && !is_marked()) analysing_unmarked(token);
   }
   /// Before a launch is analysed that was not replayed: brings the state up to date, unless the launch passes
   /// by the chain, which may then go on after it.
@@ -119,7 +118,7 @@ class Tracing {
 
   [[nodiscard]] const TraceCounters& counters() const { return counters_; }
   [[nodiscard]] AutotraceCounters autotrace_counters() const {
-    return finder_ != nullptr ? finder_->counters() : AutotraceCounters{};
+    return found_ != nullptr ? found_->finder().counters() : AutotraceCounters{};
   }
   /// Of all that is recorded.
   [[nodiscard]] std::size_t bytes() const { return replayed_.bytes; }
@@ -163,35 +162,23 @@ class Tracing {
 
   // Without marks.
   [[nodiscard]] bool is_marked() const { return open_ != 0; }
-  /// Where traces begin that were found, all with the same first call.
-  struct FoundRoot {
-    Fork fork;
-    std::uint64_t id = 0;  ///< token of the first call
-    std::string name;
-    std::source_location where;
-  };
-  /// A segment that is not trusted and has begun to come, as far as it has come.
-  struct Watch {
-    Segment* segment = nullptr;
-    std::size_t calls = 0;
-  };
   bool select_found(const TracedCall& call);
+  [[nodiscard]] bool begins(const Fork& fork, const TracedCall& call);
   bool replay_found(Fork& fork, const TracedCall& call);
   [[nodiscard]] std::string why_not_found() const;
-  void analysing_unmarked(autotrace::Token token);
-  [[nodiscard]] bool begins(const Fork& fork, const TracedCall& call);
-  FoundRoot& root_of(autotrace::Token token);
-  [[nodiscard]] autotrace::Candidates::Position position() const;
-  void open_found(FoundRoot& root);
+  void open_found(const FoundTraces::Root& root);
   void leave_unmarked();
-  bool record_found(Fork& fork);
-  bool record_branch(autotrace::Token token);
-  void note_found_replayed();
-  void abandon_recording();
+  void analysing_unmarked(autotrace::Token token);
+  FoundTraces::Root& root_of(autotrace::Token token);
+  [[nodiscard]] bool may_record() const;
+  void record_found(Fork& fork);
+  bool record_from_here(autotrace::Token token);
+  [[nodiscard]] autotrace::Candidates::Position position() const;
+  bool goes_on_recording(autotrace::Token token);
   void note_recorded_call();
-  void watch(autotrace::Token token);
-  void take_turn();
+  void abandon_recording();
   void judge_found();
+  /// For --refrain:explain.
   [[nodiscard]] std::uint64_t open_id() const {
     return root_found_ != nullptr ? root_found_->id : open_;
   }
@@ -283,20 +270,12 @@ class Tracing {
   std::uint64_t first_seq_ = 0;
   bool beside_others_ = false;  ///< with the same first call, and the data elsewhere
 
-  std::unique_ptr<AutotraceLog> autotrace_log_;         ///< null: nobody wants it
-  std::unique_ptr<autotrace::TraceFinder> finder_;      ///< null: only marks count
-  std::unordered_map<std::uint64_t, FoundRoot> found_;  ///< by Fork::hash of the first call
-  std::size_t found_limit_ = kNames;
-  FoundRoot* root_found_ = nullptr;     ///< of the trace that is open, if it was found
-  autotrace::Candidates::Position at_;  ///< of what is recorded without marks
-  std::uint64_t recorded_ = 0;          ///< the candidate that is recorded to its end
-  /// What is recorded is a branch, of so many calls at most; 0: it is a candidate.
-  std::size_t branch_left_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t>
-      exits_;                   ///< how often, by where and with which call
-  std::uint64_t segments_ = 0;  ///< found, so far
-  Patience guessing_;  ///< candidates are recorded before it is known whether they come in full
-  /// What the next call was asked for, before its token was known.
+  std::unique_ptr<FoundTraces> found_;             ///< null: only marks count
+  const FoundTraces::Root* root_found_ = nullptr;  ///< of the trace that is open, if it was found
+  autotrace::Candidates::Position at_;             ///< of what is recorded without marks
+  std::uint64_t recorded_ = 0;                     ///< the candidate that is recorded to its end
+  std::size_t branch_left_ = 0;  ///< what is recorded is a branch, of so many more calls at most
+  /// What is known of the present call, outside of marks.
   struct Asked {
     std::uint64_t hash = 0;
     const LaunchRequest* request = nullptr;  ///< of a launch
@@ -306,7 +285,6 @@ class Tracing {
     Segment* untrusted = nullptr;  ///< one that is not trusted
     bool may_record = true;
   } asked_;
-  Watch watch_;
   std::uint64_t whole_replays_ = 0;  ///< of the chain, before the present one
 
   std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <ranges>
-#include <string>
 #include <utility>
 
 #include "runtime/context_impl.hpp"
@@ -21,46 +20,33 @@ namespace {
 
 /// Rounds of a loop are recorded until they have so many operations, so that replays are worth their beginning.
 constexpr std::size_t kEnoughOperations = 256;
-/// A branch is recorded when it is taken for this time, ...
-constexpr std::uint32_t kOften = 2;
-/// ... and is given up if after so many calls, and twice as many as were replayed before, nothing begins that is known.
+/// A branch is given up if after so many calls, and twice as many as its trace has, nothing begins that is known.
 constexpr std::size_t kLongBranch = 256;
-constexpr std::size_t kMostExits = 4096;
 
 }  // namespace
 
 // --- before the call's token is known ----------------------------------------------------------------
 
-/// What begins with the call where the trace that is open has been left, or anywhere.
+/// Replays what begins with the call: where the trace that is open has been left, or anywhere.
 bool Tracing::select_found(const TracedCall& call) {
-  if (finder_ == nullptr || (found_.empty() && finder_->candidates().empty())) return false;
+  if (found_ == nullptr || found_->empty()) return false;
   asked_ = {Fork::hash(call.key), call.request, call.name, call.where};
+  FoundTraces::Root* const root = found_->find(asked_.hash);
   if (recorder_ != nullptr) {
-    if (branch_left_ == 0) return false;
-    const auto root = found_.find(asked_.hash);
-    if (root == found_.end() || !begins(root->second.fork, call)) return false;
+    if (branch_left_ == 0 || root == nullptr || !begins(root->fork, call)) return false;
     finish_recording("a trace that was found begins there");
   }
   if (root_found_ != nullptr && parted_ != nullptr) {
     const auto fork = parted_->forks.find(parted_at_);
     if (fork != parted_->forks.end() && replay_found(fork->second, call)) return true;
   }
-  const auto root = found_.find(asked_.hash);
-  if (root == found_.end() || !begins(root->second.fork, call)) return false;
+  if (root == nullptr || !begins(root->fork, call)) return false;
   if (root_found_ != nullptr) close_trace();
-  open_found(root->second);
-  return replay_found(root->second.fork, call);
+  open_found(*root);
+  return replay_found(root->fork, call);
 }
 
-std::string Tracing::why_not_found() const {
-  if (recorder_ != nullptr) return "it was found to repeat, and recorded";
-  if (asked_.untrusted != nullptr)
-    return "what begins with it was often left early: it is watched until it comes in full";
-  if (asked_.same_call) return occurrence_.why();
-  return "no trace was open, and none was found";
-}
-
-/// Whether a segment that is trusted begins with the call; one that is not is watched.
+/// Whether a segment that is trusted begins with the call.
 bool Tracing::begins(const Fork& fork, const TracedCall& call) {
   bool trusted = false;
   fork.for_each_beginning_with(call.key, [&](Segment& segment) {
@@ -87,7 +73,15 @@ bool Tracing::replay_found(Fork& fork, const TracedCall& call) {
   return false;
 }
 
-void Tracing::open_found(FoundRoot& root) {
+std::string Tracing::why_not_found() const {
+  if (recorder_ != nullptr) return "it was found to repeat, and recorded";
+  if (asked_.untrusted != nullptr)
+    return "what begins with it was often left early: it is watched until it comes in full";
+  if (asked_.same_call) return occurrence_.why();
+  return "no trace was open, and none was found";
+}
+
+void Tracing::open_found(const FoundTraces::Root& root) {
   root_found_ = &root;
   open_name_ = root.name;
   opened_at_ = root.where;
@@ -99,7 +93,6 @@ void Tracing::open_found(FoundRoot& root) {
 
 /// Something comes that is no call of a trace that was found.
 void Tracing::leave_unmarked() {
-  if (finder_ == nullptr) return;
   if (recorder_ != nullptr) abandon_recording();
   if (root_found_ != nullptr) close_trace();
 }
@@ -107,61 +100,61 @@ void Tracing::leave_unmarked() {
 // --- when it is --------------------------------------------------------------------------------------
 
 void Tracing::analysing_unmarked(Token token) {
-  if (autotrace_log_ != nullptr) autotrace_log_->analysed(finder_->now());
-  watch(token);
-  finder_->add(token);
+  if (asked_.untrusted != nullptr) found_->watch(*asked_.untrusted);
+  found_->analysed(token);
   if (recorder_ != nullptr) {
-    if (branch_left_ > 0 ? --branch_left_ > 0 : bool(at_ = Candidates::next(at_, token))) return;
-    if (branch_left_ == 0 && calls_.size() >= context_.runtime_.options().autotrace_min_length)
-      finish_recording("what was found went on otherwise");
-    else abandon_recording();
-    guessing_.judge(false);
-    // What has been recorded is not looked for while something is, so it is not known whether this call has.
-    if (const auto root = found_.find(asked_.hash); root != found_.end())
-      asked_.may_record = root->second.fork.empty();
+    if (goes_on_recording(token)) return;
   } else if (root_found_ != nullptr && parted_ != nullptr) {
-    at_ = Candidates::next(position(), token);
-    if (at_ && record_found(parted_->forks[parted_at_])) return;
-    if (record_branch(token)) return;
+    if (record_from_here(token)) return;
   }
   if (root_found_ != nullptr) close_trace();
-  at_ = finder_->candidates().begin(token);
-  if (at_) {
-    FoundRoot& root = root_of(token);
-    open_found(root);
-    if (!guessing_.pause() && record_found(root.fork)) return;
-    close_trace();
+  at_ = found_->finder().candidates().begin(token);
+  if (at_ && may_record() && !found_->guessing.pause()) {
+    FoundTraces::Root& root = root_of(token);
+    if (!root.fork.recording.pause()) {
+      open_found(root);
+      return record_found(root.fork);
+    }
   }
-  if (finder_->is_due()) take_turn();
-}
-
-void Tracing::take_turn() {
-  const AutotraceCounters before = finder_->counters();
-  finder_->turn();
-  if (autotrace_log_ == nullptr) return;
-  const AutotraceCounters& now = finder_->counters();
-  if (now.mined != before.mined || now.candidates != before.candidates)
-    autotrace_log_->mined(finder_->now(), now.mined_calls - before.mined_calls,
-                          now.candidates - before.candidates);
+  found_->take_turn();
 }
 
 /// Where traces begin that begin with the present call.
-Tracing::FoundRoot& Tracing::root_of(Token token) {
-  if (found_.size() >= found_limit_) {
-    std::erase_if(found_, [](const auto& root) { return root.second.fork.empty(); });
-    found_limit_ = 2 * found_.size() + kNames;
-  }
-  FoundRoot& root = found_[asked_.hash];
-  if (root.id == 0) {
-    root.id = token;
-    root.name = "found, from ";
-    root.name += asked_.request != nullptr ? asked_.request->task->name() : asked_.name;
-    root.where = asked_.where;
-  }
+FoundTraces::Root& Tracing::root_of(Token token) {
+  FoundTraces::Root& root = found_->root(asked_.hash);
+  if (root.id != 0) return root;
+  root.id = token;
+  root.name = "found, from ";
+  root.name += asked_.request != nullptr ? asked_.request->task->name() : asked_.name;
+  root.where = asked_.where;
   return root;
 }
 
-/// Where in the candidates the open trace has got to.
+/// Where something begins that is not trusted it is watched instead.
+bool Tracing::may_record() const { return asked_.may_record && asked_.untrusted == nullptr; }
+
+void Tracing::record_found(Fork& fork) {
+  settle();
+  recent_.clear();
+  fork_ = &fork;
+  start_recording(asked_.same_call);
+}
+
+/// Where the trace that is open was left: another candidate may go on there. And where the program leaves it again as
+/// it did before, a branch is recorded, up to where something begins that is known.
+bool Tracing::record_from_here(Token token) {
+  at_ = Candidates::next(position(), token);
+  const bool is_branch = !at_ && found_->left_again(*parted_, parted_at_, token);
+  if ((!at_ && !is_branch) || !may_record()) return false;
+  Fork& fork = parted_->forks[parted_at_];
+  if (fork.recording.pause()) return false;
+  const std::size_t most = context_.runtime_.options().autotrace_max_length;
+  if (is_branch) branch_left_ = most > 0 ? most : kLongBranch + 2 * parted_->tokens.size();
+  record_found(fork);
+  return true;
+}
+
+/// Where in the candidates the trace that is open has got to.
 Candidates::Position Tracing::position() const {
   std::vector<std::span<const Token>> path;
   Index calls = parted_at_;
@@ -170,58 +163,56 @@ Candidates::Position Tracing::position() const {
     calls = segment->parent_calls;
   }
   Candidates::Position at;
+  bool first = true;
   for (const auto& tokens : path | std::views::reverse)
-    for (const Token token : tokens)
-      at = at.length() == 0 ? finder_->candidates().begin(token) : Candidates::next(at, token);
+    for (const Token token : tokens) {
+      at = std::exchange(first, false) ? found_->finder().candidates().begin(token)
+                                       : Candidates::next(at, token);
+      if (!at) return at;
+    }
   return at;
 }
 
-/// Begins to record what the candidates have at `at_`, if that may be of use.
-bool Tracing::record_found(Fork& fork) {
-  if (!asked_.may_record || asked_.untrusted != nullptr || fork.recording.pause()) return false;
-  settle();
-  recent_.clear();
-  fork_ = &fork;
-  start_recording(asked_.same_call);
-  return true;
-}
-
-/// Where the program leaves what was found, it may do the same another time: what follows is recorded, up to where
-/// something begins that is known.
-bool Tracing::record_branch(Token token) {
-  if (exits_.size() >= kMostExits) exits_.clear();
-  const std::uint64_t place[] = {parted_->number, parted_at_, token};
-  if (++exits_[hash_bytes(place, sizeof place)] < kOften) return false;
-  if (!record_found(parted_->forks[parted_at_])) return false;
-  branch_left_ = kLongBranch + 2 * parted_->tokens.size();
-  return true;
+/// Whether the call is one of what is recorded.
+bool Tracing::goes_on_recording(Token token) {
+  if (branch_left_ > 0) {
+    if (--branch_left_ > 0) return true;
+  } else {
+    at_ = Candidates::next(at_, token);
+    if (at_) return true;
+    found_->guessing.judge(false);
+    // A beginning is of use, too.
+    if (calls_.size() >= context_.runtime_.options().autotrace_min_length)
+      finish_recording("what was found went on otherwise");
+  }
+  if (recorder_ != nullptr) abandon_recording();
+  // Nobody has looked whether something begins here that has been recorded.
+  const FoundTraces::Root* const root = found_->find(asked_.hash);
+  asked_.may_record = root == nullptr || root->fork.empty();
+  return false;
 }
 
 /// What is recorded ends where a candidate does; rounds of a loop, when they are long enough.
 void Tracing::note_recorded_call() {
   if (branch_left_ > 0) return;
-  const TraceCandidate* best = Candidates::best(at_, finder_->now());
-  if (best == nullptr) return;
+  const TraceCandidate* best = Candidates::best(at_, found_->finder().now());
   const std::uint32_t period = best->repeat.period;
   const bool enough =
       period != 0 && at_.length() % period == 0 && recorder_->operations() >= kEnoughOperations;
   if (!enough && Candidates::ending(at_) != best) return;
-  if (autotrace_log_ != nullptr) autotrace_log_->recorded(finder_->now(), open_name_, at_.length());
   recorded_ = best->repeat.identity;
-  finder_->recorded(recorded_);
+  found_->recorded(recorded_, at_.length());
   finish_recording("what was found ended there");
-  guessing_.judge(true);
   recorded_ = 0;
   close_trace();
 }
 
-/// The calls are no longer those of a candidate.
 void Tracing::abandon_recording() {
-  branch_left_ = 0;
   show_end(profile::Category::recording, calls_.size());
-  if (autotrace_log_ != nullptr) autotrace_log_->abandoned(finder_->now(), calls_.size());
+  found_->abandoned(calls_.size());
   context_.analysis_.set_state_log(nullptr);
   recorder_ = nullptr;
+  branch_left_ = 0;
   calls_.clear();
   fork_->lost = {"what was found did not come to its end"};
   fork_->recording.judge(false);
@@ -229,29 +220,6 @@ void Tracing::abandon_recording() {
 }
 
 // --- whether it was of use -----------------------------------------------------------------------------
-
-void Tracing::watch(Token token) {
-  if (watch_.segment == nullptr) {
-    if (asked_.untrusted == nullptr) return;
-    watch_ = {asked_.untrusted, 0};
-  }
-  Segment& segment = *watch_.segment;
-  const bool same = segment.tokens[watch_.calls] == token;
-  if (same && ++watch_.calls < segment.tokens.size()) return;
-  segment.trust.came(same);
-  watch_ = {};
-}
-
-/// The trace leaves off following the chain.
-void Tracing::note_found_replayed() {
-  const Segment& segment = *part().segment;
-  const Index calls = step_ - part_begin_;
-  if (autotrace_log_ != nullptr)
-    autotrace_log_->replayed(finder_->now(), calls, calls == segment.tokens.size());
-  finder_->add_replayed(std::span(segment.tokens).first(calls));
-  if (calls == segment.tokens.size() && segment.candidate != 0)
-    finder_->replayed(segment.candidate);
-}
 
 /// The chain is left: whether it was of use to enter it.
 void Tracing::judge_found() {
@@ -262,7 +230,7 @@ void Tracing::judge_found() {
   gained.note_replayed(whole_replays_ * operations + trace.first_of(step_));
   if (step_ != part_end_) {
     gained.note_left_early(operations);
-    finder_->was_wrong();
+    found_->finder().was_wrong();
   }
   chain_->parts.front().segment->trust.judge(gained.gain);
   if (round_ != nullptr && gained.gain <= 0) round_->entering.judge(false);

@@ -34,11 +34,11 @@ void Tracing::untraceable(const char* what) {
 }
 
 void Tracing::untraceable_call(const char* what) {
-  if (finder_ != nullptr && !is_marked()) {
+  if (found_ != nullptr && !is_marked()) {
     settle();
     if (branch_left_ > 0) finish_recording(what);
     leave_unmarked();
-    finder_->add_unique();
+    found_->finder().add_unique();
     return;
   }
   untraceable(what);
@@ -83,7 +83,7 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
   segment->calls_before = calls_before_fork();
   if (!is_marked()) {
     segment->candidate = recorded_;
-    segment->number = ++segments_;
+    segment->number = found_->next_number();
     for (const auto& call : segment->trace->calls()) segment->tokens.push_back(call->token);
   }
   if (ReportFile* file = context_.runtime_.recordings_file()) {

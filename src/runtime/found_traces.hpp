@@ -1,0 +1,84 @@
+#pragma once
+// What a context knows of traces that nobody has marked: what the finder has found to repeat, where recordings of that
+// begin, and where programs leave them.
+//
+// Owner: the context's thread. Memory: bounded.
+
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <unordered_map>
+
+#include "autotrace/trace_finder.hpp"
+#include "runtime/autotrace_log.hpp"
+#include "runtime/segment.hpp"
+
+namespace refrain::runtime {
+
+class RuntimeImpl;
+
+class FoundTraces {
+ public:
+  /// Where traces begin, all with the same first call.
+  struct Root {
+    Fork fork;
+    std::uint64_t id = 0;  ///< token of the call
+    std::string name;
+    std::source_location where;
+  };
+
+  /// Null where traces are not looked for.
+  static std::unique_ptr<FoundTraces> make(RuntimeImpl& runtime, std::uint64_t context);
+
+  [[nodiscard]] autotrace::TraceFinder& finder() { return finder_; }
+  [[nodiscard]] const autotrace::TraceFinder& finder() const { return finder_; }
+
+  /// Whether anything was found so far.
+  [[nodiscard]] bool empty() const { return roots_.empty() && finder_.candidates().empty(); }
+  /// Where traces begin with the call that has this Fork::hash, or null.
+  [[nodiscard]] Root* find(std::uint64_t first_call);
+  /// The same, made if it is not there.
+  Root& root(std::uint64_t first_call);
+
+  /// A call that is analysed; and after it, if nothing is being recorded: takes in what was mined.
+  void analysed(autotrace::Token token);
+  void take_turn();
+  /// The first calls of a segment were replayed.
+  void replayed(const Segment& segment, std::size_t calls);
+  void recorded(std::uint64_t candidate, std::size_t calls);
+  void abandoned(std::size_t calls);
+
+  /// The program has left what was found there with this call; whether it had done so before.
+  bool left_again(const Segment& segment, std::size_t calls, autotrace::Token token);
+  /// For a segment that is made.
+  std::uint64_t next_number() { return ++segments_; }
+
+  // --- segments that are not trusted -----------------------------------------------------------------
+
+  /// It begins with the next call that is analysed: from there on its calls are compared.
+  void watch(Segment& segment) {
+    if (watched_ == nullptr) watched_ = &segment, watched_calls_ = 0;
+  }
+  void forget(const Segment& segment) {
+    if (watched_ == &segment) watched_ = nullptr;
+  }
+
+  /// Candidates are recorded before it is known whether they come in full.
+  Patience guessing;
+
+ private:
+  FoundTraces(RuntimeImpl& runtime, std::uint64_t context);
+
+  static constexpr std::size_t kRoots = 64, kMostExits = 4096;
+  autotrace::TraceFinder finder_;
+  std::unique_ptr<AutotraceLog> log_;  ///< null: nobody wants it
+  std::unordered_map<std::uint64_t, Root> roots_;
+  std::size_t roots_limit_ = kRoots;  ///< at which those of no use are looked for
+  std::unordered_map<std::uint64_t, std::uint32_t> exits_;
+  std::uint64_t segments_ = 0;
+  Segment* watched_ = nullptr;
+  std::size_t watched_calls_ = 0;  ///< that have come
+};
+
+}  // namespace refrain::runtime
