@@ -347,6 +347,7 @@ void Tracing::drop(Segment& segment) {
   for (Segment* each : with_descendants(segment) | std::views::reverse) {
     if (found_ != nullptr) found_->forget(*each);
     if (asked_.untrusted == each) asked_.untrusted = nullptr;
+    if (tail_ == each) tail_ = nullptr;
     std::erase_if(rounds_, [&](const auto& round) { return round->has(*each); });
     all_.erase(each->among_all);
     each->home->remove(*each);

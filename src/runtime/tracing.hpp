@@ -163,7 +163,7 @@ class Tracing {
   // Without marks.
   [[nodiscard]] bool is_marked() const { return open_ != 0; }
   bool select_found(const TracedCall& call);
-  [[nodiscard]] bool begins(const Fork& fork, const TracedCall& call);
+  [[nodiscard]] Segment* begins(const Fork& fork, const TracedCall& call);
   bool replay_found(Fork& fork, const TracedCall& call);
   [[nodiscard]] std::string why_not_found() const;
   void open_found(const FoundTraces::Root& root);
@@ -275,6 +275,8 @@ class Tracing {
   autotrace::Candidates::Position at_;             ///< of what is recorded without marks
   std::uint64_t recorded_ = 0;                     ///< the candidate that is recorded to its end
   std::size_t branch_left_ = 0;  ///< what is recorded is a branch, of so many more calls at most
+  Segment* tail_ = nullptr;      ///< what has begun in it, which it is to end with, ...
+  std::size_t tail_calls_ = 0;   ///< ... and how many of whose calls have come
   /// What is known of the present call, outside of marks.
   struct Asked {
     std::uint64_t hash = 0;

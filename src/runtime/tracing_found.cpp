@@ -22,6 +22,9 @@ namespace {
 constexpr std::size_t kEnoughOperations = 256;
 /// A branch is given up if after so many calls, and twice as many as its trace has, nothing begins that is known.
 constexpr std::size_t kLongBranch = 256;
+/// One that is too short to be worth entering is recorded with what follows. Not so if that is so many times as long,
+/// when it does not matter, or if something goes on there, which would be lost.
+constexpr std::size_t kTail = 20;
 
 }  // namespace
 
@@ -33,32 +36,40 @@ bool Tracing::select_found(const TracedCall& call) {
   asked_ = {Fork::hash(call.key), call.request, call.name, call.where};
   FoundTraces::Root* const root = found_->find(asked_.hash);
   if (recorder_ != nullptr) {
-    if (branch_left_ == 0 || root == nullptr || !begins(root->fork, call)) return false;
+    if (branch_left_ == 0 || root == nullptr || tail_ != nullptr) return false;
+    Segment* const known = begins(root->fork, call);
+    if (known == nullptr) return false;
+    if (calls_.size() < context_.runtime_.options().autotrace_min_length && known->is_leaf() &&
+        known->tokens.size() <= kTail * calls_.size()) {
+      tail_ = known;
+      tail_calls_ = 0;
+      return false;
+    }
     finish_recording("a trace that was found begins there");
   }
   if (root_found_ != nullptr && parted_ != nullptr) {
     const auto fork = parted_->forks.find(parted_at_);
     if (fork != parted_->forks.end() && replay_found(fork->second, call)) return true;
   }
-  if (root == nullptr || !begins(root->fork, call)) return false;
+  if (root == nullptr || begins(root->fork, call) == nullptr) return false;
   if (root_found_ != nullptr) close_trace();
   open_found(*root);
   return replay_found(root->fork, call);
 }
 
-/// Whether a segment that is trusted begins with the call.
-bool Tracing::begins(const Fork& fork, const TracedCall& call) {
-  bool trusted = false;
+/// A segment that is trusted and begins with the call, or null.
+Segment* Tracing::begins(const Fork& fork, const TracedCall& call) {
+  Segment* trusted = nullptr;
   fork.for_each_beginning_with(call.key, [&](Segment& segment) {
     if (!next_is(segment, 0, 0, call)) return;
-    if (segment.trust.is_given()) trusted = true;
+    if (segment.trust.is_given()) trusted = &segment;
     else asked_.untrusted = &segment;
   });
   return trusted;
 }
 
 bool Tracing::replay_found(Fork& fork, const TracedCall& call) {
-  if (!begins(fork, call)) return false;
+  if (begins(fork, call) == nullptr) return false;
   if (chain_ != nullptr) {
     if (goes_on(&fork, call)) return true;
     leave_for_next();
@@ -141,7 +152,7 @@ void Tracing::record_found(Fork& fork) {
 }
 
 /// Where the trace that is open was left: another candidate may go on there. And where the program leaves it again as
-/// it did before, a branch is recorded, up to where something begins that is known.
+/// it did before, a branch is recorded, up to where something begins that is known; a short one together with that.
 bool Tracing::record_from_here(Token token) {
   at_ = Candidates::next(position(), token);
   const bool is_branch = !at_ && found_->left_again(*parted_, parted_at_, token);
@@ -176,6 +187,7 @@ Candidates::Position Tracing::position() const {
 /// Whether the call is one of what is recorded.
 bool Tracing::goes_on_recording(Token token) {
   if (branch_left_ > 0) {
+    if (tail_ != nullptr && tail_->tokens[tail_calls_++] != token) tail_ = nullptr;
     if (--branch_left_ > 0) return true;
   } else {
     at_ = Candidates::next(at_, token);
@@ -194,7 +206,11 @@ bool Tracing::goes_on_recording(Token token) {
 
 /// What is recorded ends where a candidate does; rounds of a loop, when they are long enough.
 void Tracing::note_recorded_call() {
-  if (branch_left_ > 0) return;
+  if (branch_left_ > 0) {
+    if (tail_ == nullptr || tail_calls_ < tail_->tokens.size()) return;
+    finish_recording("a trace that was found ended there");
+    return close_trace();
+  }
   const TraceCandidate* best = Candidates::best(at_, found_->finder().now());
   const std::uint32_t period = best->repeat.period;
   const bool enough =
@@ -213,6 +229,7 @@ void Tracing::abandon_recording() {
   context_.analysis_.set_state_log(nullptr);
   recorder_ = nullptr;
   branch_left_ = 0;
+  tail_ = nullptr;
   calls_.clear();
   fork_->lost = {"what was found did not come to its end"};
   fork_->recording.judge(false);

@@ -48,6 +48,7 @@ void Tracing::untraceable_call(const char* what) {
 void Tracing::finish_recording(const char* ended_by) {
   if (recorder_ == nullptr) return;
   branch_left_ = 0;
+  tail_ = nullptr;
   show_end(profile::Category::recording, calls_.size());
   context_.analysis_.set_state_log(nullptr);
   const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
