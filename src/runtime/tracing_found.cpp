@@ -23,8 +23,16 @@ constexpr std::size_t kEnoughOperations = 256;
 /// A branch is given up if after so many calls, and twice as many as its trace has, nothing begins that is known.
 constexpr std::size_t kLongBranch = 256;
 /// One that is too short to be worth entering is recorded with what follows. Not so if that is so many times as long,
-/// when it does not matter, or if something goes on there, which would be lost.
+/// when it does not matter, or if something longer goes on there, which would be lost.
 constexpr std::size_t kTail = 20;
+
+bool goes_on_longer(const Segment& segment) {
+  const auto end = segment.forks.find(static_cast<Index>(segment.tokens.size()));
+  return end != segment.forks.end() &&
+         std::ranges::any_of(end->second.segments(), [&](const auto& later) {
+           return later->tokens.size() > segment.tokens.size();
+         });
+}
 
 }  // namespace
 
@@ -39,8 +47,8 @@ bool Tracing::select_found(const TracedCall& call) {
     if (branch_left_ == 0 || root == nullptr || tail_ != nullptr) return false;
     Segment* const known = begins(root->fork, call);
     if (known == nullptr) return false;
-    if (calls_.size() < context_.runtime_.options().autotrace_min_length && known->is_leaf() &&
-        known->tokens.size() <= kTail * calls_.size()) {
+    if (calls_.size() < context_.runtime_.options().autotrace_min_length &&
+        known->tokens.size() <= kTail * calls_.size() && !goes_on_longer(*known)) {
       tail_ = known;
       tail_calls_ = 0;
       return false;
