@@ -169,7 +169,7 @@ class ContextImpl final : public detail::Waiter {
   AnyFuture analyse(const LaunchRequest& request);
   LaunchPlan& plan_of(const LaunchRequest& request, std::span<const std::uint64_t> key);
   AnyFuture trace_launch(const LaunchRequest& request);
-  /// Traces are looked for from the first launch on, unless that is switched off.
+  /// Traces are looked for from the first launch on, in a task after a few, unless that is switched off.
   bool start_tracing();
   void note_launch(LaunchPlan& plan) {
     note_replayed(plan.token, static_cast<std::uint32_t>(plan.points.size()));

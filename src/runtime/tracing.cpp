@@ -359,6 +359,8 @@ void Tracing::drop(Segment& segment) {
 bool ContextImpl::start_tracing() {
   const Options& options = runtime_.options();
   if (!options.tracing || !options.autotrace) return false;
+  // Most tasks launch a few others and are done; what looks for traces costs as much as some launches.
+  if (parent_ != nullptr && launches_ < options.autotrace_sample / 2) return false;
   tracing_ = std::make_unique<Tracing>(*this);
   return true;
 }
