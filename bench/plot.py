@@ -22,7 +22,7 @@ matplotlib.rcParams.update({
 })
 import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen before)
 
-MARKERS = "os^Dvp<>*"
+MARKERS = "os^Dvp<>*hXPd8"
 PERFECT = ("sequential", "")
 
 

@@ -1,6 +1,7 @@
 // The chains on Refrain: a region of one value per chain, cut into its values; every task reads and
 // writes one of them. Variants: "single", a launch per task, and "group", a launch per step; "traced-single" and
-// "traced-group", the same with each graph a trace.
+// "traced-group", the same with each graph a trace; "auto-single" and "auto-group", without marks, which the runtime
+// is to find itself.
 
 #include <map>
 #include <utility>
@@ -61,7 +62,7 @@ class ChainProgram {
 
 int main(int argc, char** argv) {
   const std::string variant = peer::variant_of(argc, argv);
-  Runtime runtime(peer::refrain_options(peer::threads_of(argc, argv)));
+  Runtime runtime(peer::refrain_options(peer::threads_of(argc, argv), variant));
   int result = 1;
   runtime.run([&](Context& context) {
     ChainProgram program(context, variant.ends_with("group"), variant.starts_with("traced"));

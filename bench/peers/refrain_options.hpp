@@ -1,7 +1,8 @@
 #pragma once
 // How peers start the runtime: `threads` counts all threads that issue or execute, so there is one
-// worker fewer; nothing else is changed from the defaults. Where a program has traces, its variants
-// are "", without; "unoptimised", replayed with all edges; and "traced".
+// worker fewer. Only the variants named "auto..." find traces by themselves; nothing else is changed from the
+// defaults. Where a program has traces, its variants are "", without; "unoptimised", replayed with all edges;
+// "traced"; and "auto", without marks.
 
 #include <string>
 
@@ -13,6 +14,7 @@ inline refrain::Options refrain_options(int threads, const std::string& variant 
   refrain::Options options;
   options.workers = threads - 1;
   options.trace_optimize = variant != "unoptimised";
+  options.autotrace = variant.starts_with("auto");
   return options;
 }
 

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     setup.tiles = {tiles, tiles};
     setup.trace = peer::has_traces(variant);
     stencil::Outcome outcome;
-    apps::Progress progress("stencil", setup.iterations + 1);
+    apps::Progress progress("stencil", setup.warm_up + setup.iterations);
     runtime.run([&](refrain::Context& context) {
       outcome = stencil::run_parallel(context, setup, progress);
     });

@@ -34,6 +34,8 @@ constexpr System systems[] = {
     {"refrain", "group", "peer_chains_refrain", ""},
     {"refrain", "traced-single", "peer_chains_refrain", ""},
     {"refrain", "traced-group", "peer_chains_refrain", ""},
+    {"refrain", "auto-single", "peer_chains_refrain", ""},
+    {"refrain", "auto-group", "peer_chains_refrain", ""},
     {"libgomp", "", "peer_chains_libgomp", "needs a compiler with OpenMP"},
     {"libomp", "", "peer_chains_libomp", "needs libomp-dev"},
     {"starpu", "", "peer_chains_starpu", "needs libstarpu-dev"},

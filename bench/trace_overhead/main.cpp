@@ -48,6 +48,7 @@ std::vector<Variant> variants_on(int threads) {
   for (const char* name : {"untraced", "unoptimised", "traced"}) {
     refrain::Options options;
     options.workers = threads - 1;
+    options.autotrace = false;
     options.trace_optimize = std::string(name) != "unoptimised";
     variants.push_back({name, std::make_unique<Runtime>(options), std::string(name) != "untraced"});
   }
