@@ -149,6 +149,40 @@ def growth(records, folder, axis):
     return True
 
 
+def autotrace(records, folder):
+    """Figures 6 and 7 of the automatic tracing paper: iterations per second, as a multiple of untraced."""
+    prefix, variants = "autotrace_", ("untraced", "manual", "auto")
+    speeds = {name[len(prefix):]: series(records, name, "iterations_per_s")
+              for name in sorted({r["benchmark"] for r in records}) if name.startswith(prefix)}
+    speeds = {name: curves for name, curves in speeds.items() if curves}
+    if not speeds:
+        return False
+    threads = sorted({key[2] for curves in speeds.values() for key in curves})
+    figure, panels = plt.subplots(len(threads), len(speeds), squeeze=False,
+                                  figsize=(2.6 * len(speeds), 2.6 * len(threads)))
+    for row, count in zip(panels, threads):
+        for panel, (name, curves) in zip(row, speeds.items()):
+            untraced = {size: r["value"] for size, r in curves.get(("refrain", "untraced", count), [])}
+            sizes = sorted(untraced)
+            for i, variant in enumerate(variants):
+                points = [p for p in curves.get(("refrain", variant, count), []) if p[0] in untraced]
+                values, bars = error_bars([r for _, r in points])
+                scale = [untraced[size] for size, _ in points]
+                panel.bar([sizes.index(size) + 0.27 * (i - 1) for size, _ in points],
+                          [v / s for v, s in zip(values, scale)], width=0.25, label=variant, capsize=2,
+                          yerr=[[v / s for v, s in zip(bar, scale)] for bar in bars])
+                for size, r in points if variant == "untraced" else []:
+                    panel.annotate(f"{r['value']:.3g}/s", (sizes.index(size) - 0.27, 0.03), rotation=90,
+                                   fontsize=6, color="white", ha="center", va="bottom")
+            panel.set_xticks(range(len(sizes)), ("small", "medium", "large")[:len(sizes)])
+            panel.set_title(f"{name}, {count} thread{'' if count == 1 else 's'}")
+            panel.axhline(1, color="grey", linewidth=0.8)
+        row[0].set_ylabel("iterations/s, untraced = 1")
+    panels[0][0].legend(fontsize=7)
+    save(figure, folder / "autotrace.svg")
+    return True
+
+
 def mining(records, folder):
     """Time to mine a stream against its length, Algorithm 2 once, with the goals."""
     curves = {variant: points for (system, variant, _), points in series(records, "mining", "ms").items()
@@ -178,6 +212,7 @@ def main():
     wanted.to.mkdir(parents=True, exist_ok=True)
     figures = [("task_overhead", lambda: task_overhead(records, wanted.to)),
                ("trace_overhead_chains", lambda: trace_overhead(records, wanted.to)),
+               ("autotrace", lambda: autotrace(records, wanted.to)),
                ("mining", lambda: mining(records, wanted.to))]
     for prefix, draw in (("metg_", efficiency), ("growth_", growth)):
         for name in sorted({r["benchmark"] for r in records if r["benchmark"].startswith(prefix)}):

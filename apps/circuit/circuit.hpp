@@ -21,9 +21,10 @@ struct Setup {
   Coord nodes = 2500;         ///< per piece
   Coord wires = 10000;        ///< per piece
   int percent_in_piece = 95;  ///< of the wires
-  int steps = 80;
-  int substeps = 30;   ///< inner steps in which a wire's currents and voltages settle
-  bool trace = false;  ///< each step is a trace: analysed once, then replayed
+  int steps = 80;             ///< timed
+  int warm_up = 0;            ///< steps before them
+  int substeps = 30;          ///< inner steps in which a wire's currents and voltages settle
+  bool trace = false;         ///< each step is a trace: analysed once, then replayed
   std::uint64_t seed = 12345;
 
   [[nodiscard]] Coord all_nodes() const { return pieces * nodes; }

@@ -23,7 +23,10 @@ void add_flags(CLI::App& app, CommandLine& line) {
   app.add_option("--percent-in-piece", s.percent_in_piece, "of the wires, both ends in one piece")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  apps::add_count(app, "--steps", s.steps, "time steps");
+  apps::add_count(app, "--steps", s.steps, "timed steps");
+  app.add_option("--warm-up", s.warm_up, "steps before them")
+      ->check(apps::at_least(0))
+      ->capture_default_str();
   apps::add_count(app, "--substeps", s.substeps, "inner steps per step of a wire");
   app.add_option("--seed", s.seed, "of the random graph")->capture_default_str();
   app.add_flag("--trace", s.trace, "record a step, and replay it");
@@ -32,9 +35,10 @@ void add_flags(CLI::App& app, CommandLine& line) {
 }
 
 Outcome run_on_refrain(const Setup& setup, apps::Runner& runner, const State* expected) {
-  return runner.run("circuit", setup.steps, [&](refrain::Context& ctx, apps::Progress& progress) {
-    return run_parallel(ctx, setup, progress, expected);
-  });
+  return runner.run("circuit", setup.warm_up + setup.steps,
+                    [&](refrain::Context& ctx, apps::Progress& progress) {
+                      return run_parallel(ctx, setup, progress, expected);
+                    });
 }
 
 void print_speed(const char* who, const Setup& setup, const Outcome& outcome) {

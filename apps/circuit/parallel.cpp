@@ -120,8 +120,6 @@ Outcome run_parallel(Context& ctx, const Setup& setup, apps::Progress& progress,
                    }};
 
   const Pieces p = make_pieces(ctx, setup);
-  ctx.fence();
-  const apps::Timer timer;
   auto worst = ctx.launch(judge, 0.0, Charge{}, Charge{});
   const Trace one_step{"step"};
   const auto step = [&] {
@@ -141,11 +139,16 @@ Outcome run_parallel(Context& ctx, const Setup& setup, apps::Progress& progress,
     worst =
         ctx.launch(judge, worst, ctx.reduce(nodes, AddCharge{}), ctx.reduce(wires, AddCharge{}));
   };
-  for (int t = 0; t < setup.steps; ++t) {
-    if (setup.trace) ctx.trace(one_step, step);
-    else step();
-  }
-  ctx.fence();
+  const auto run = [&](int steps) {
+    for (int t = 0; t < steps; ++t) {
+      if (setup.trace) ctx.trace(one_step, step);
+      else step();
+    }
+    ctx.fence();
+  };
+  run(setup.warm_up);
+  const apps::Timer timer;
+  run(setup.steps);
 
   Outcome outcome{timer.seconds(), worst.get(), true};
   if (expected != nullptr) {

@@ -110,15 +110,17 @@ template <class Distribute>
 Outcome run(const Setup& setup, const Graph& graph, State& state, const char* name,
             const Distribute& distribute) {
   Outcome outcome;
-  apps::Progress progress(name, setup.steps);
-  const apps::Timer timer;
-  for (int t = 0; t < setup.steps; ++t) {
+  apps::Progress progress(name, setup.warm_up + setup.steps);
+  const auto step = [&] {
     const Charge wires = calculate_new_currents(setup, graph, state);
     distribute();
     const Charge nodes = update_voltages(graph, state);
     outcome.imbalance = std::max(outcome.imbalance, imbalance(nodes, wires));
     progress.step();
-  }
+  };
+  for (int t = 0; t < setup.warm_up; ++t) step();
+  const apps::Timer timer;
+  for (int t = 0; t < setup.steps; ++t) step();
   outcome.seconds = timer.seconds();
   return outcome;
 }

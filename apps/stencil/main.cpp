@@ -28,7 +28,10 @@ void add_flags(CLI::App& app, CommandLine& line) {
   app.add_option("--radius", s.radius, "of the star")
       ->check(CLI::Range(1, 4))
       ->capture_default_str();
-  apps::add_count(app, "--iterations", s.iterations, "timed iterations; one more goes before");
+  apps::add_count(app, "--iterations", s.iterations, "timed iterations");
+  app.add_option("--warm-up", s.warm_up, "iterations before them")
+      ->check(apps::at_least(0))
+      ->capture_default_str();
   auto* tiles = app.add_option("--tiles", line.tiles,
                                "DOWN,ACROSS: number of tiles (8,1); whole rows are fastest")
                     ->delimiter(',')
@@ -69,7 +72,7 @@ bool check(const Setup& setup, const Outcome& outcome) {
 
 Outcome run_on_refrain(const Setup& setup, apps::Runner& runner,
                        const std::vector<double>* expected) {
-  return runner.run("stencil", setup.iterations + 1,
+  return runner.run("stencil", setup.warm_up + setup.iterations,
                     [&](refrain::Context& ctx, apps::Progress& progress) {
                       return run_parallel(ctx, setup, progress, expected);
                     });

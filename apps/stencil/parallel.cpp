@@ -87,22 +87,23 @@ Outcome run(Context& ctx, const Setup& setup, apps::Progress& progress,
       host_task(ctx, "measure", [](Read<double, 2> out) { return sum_of_magnitudes(out); });
 
   const Trace iteration{"iteration"};
-  const auto iterate = [&] {
+  const auto iterate_once = [&] {
     ctx.launch(star, tiles, inner[Grid::out], around[Grid::in]);
     ctx.launch(increment, tiles, tile[Grid::in]);
+  };
+  const auto iterate = [&](int times) {
+    for (int t = 0; t < times; ++t) {
+      if (setup.trace) ctx.trace(iteration, iterate_once);
+      else iterate_once();
+    }
+    ctx.fence();
   };
 
   ctx.launch(start, tiles, tile[Grid::in]);
   ctx.fill(grid, Grid::out, 0.0);
-  apps::Timer timer;
-  for (int t = 0; t <= setup.iterations; ++t) {
-    if (setup.trace) ctx.trace(iteration, iterate);
-    else iterate();
-    if (t > 0) continue;
-    ctx.fence();  // the first iteration is not timed
-    timer = apps::Timer();
-  }
-  ctx.fence();
+  iterate(setup.warm_up);
+  const apps::Timer timer;
+  iterate(setup.iterations);
 
   Outcome outcome;
   outcome.seconds = timer.seconds();

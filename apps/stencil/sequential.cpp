@@ -36,7 +36,7 @@ Outcome run(const Setup& setup, std::vector<double>* result) {
     for (Coord j = 0; j < n; ++j)
       in[static_cast<std::size_t>(i * n + j)] = static_cast<double>(i + j);
 
-  iterate<R>(in, out, n);
+  for (int t = 0; t < setup.warm_up; ++t) iterate<R>(in, out, n);
   apps::Progress progress("stencil, sequential", setup.iterations);
   const apps::Timer timer;
   for (int t = 0; t < setup.iterations; ++t) {

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autotrace/applications.hpp"
+#include "autotrace/measure.hpp"
+#include "support/rounds.hpp"
+
+namespace refrain::bench {
+
+namespace {
+
+constexpr double throughput_goal = 0.98;
+
+/// A way to run an application, on a runtime of its own.
+struct Variant {
+  const char* name;
+  bool marked, found;
+  std::unique_ptr<Runtime> runtime{};
+};
+
+std::vector<Variant> variants_on(int threads) {
+  std::vector<Variant> variants;
+  variants.push_back({"untraced", false, false});
+  variants.push_back({"manual", true, false});
+  variants.push_back({"auto", false, true});
+  for (Variant& variant : variants) {
+    refrain::Options options;
+    options.workers = threads - 1;
+    options.autotrace = variant.found;
+    variant.runtime = std::make_unique<Runtime>(options);
+  }
+  return variants;
+}
+
+std::uint64_t calls_of(const AutotraceCounters& counters) {
+  return counters.analysed + counters.replayed;
+}
+
+/// Calls before the first iteration, and before the steady state in each run so far.
+class WarmUp {
+ public:
+  WarmUp(const Application& application, Runtime& runtime)
+      : application_(application), runtime_(runtime) {
+    // Of a run all calls are known.
+    constexpr int iterations = 4;
+    run({0, iterations, false});
+    setup_ = calls_ - iterations * application.calls;
+    samples_.clear();
+  }
+
+  double run(const Course& course) {
+    const std::uint64_t before = calls_of(runtime_.counters().autotrace);
+    double seconds = 0;
+    runtime_.run([&](Context& context) { seconds = application_.run(context, course); });
+    const AutotraceCounters now = runtime_.counters().autotrace;
+    calls_ = static_cast<double>(calls_of(now) - before);
+    samples_.push_back(std::max(0.0, static_cast<double>(now.before_steady) - setup_));
+    return seconds;
+  }
+
+  [[nodiscard]] Spread calls() const { return spread(samples_); }
+  [[nodiscard]] Spread iterations() const {
+    const Spread s = calls();
+    return {s.median / application_.calls, s.min / application_.calls, s.max / application_.calls};
+  }
+  [[nodiscard]] double goal() const { return std::max(10.0 * application_.calls, 500.0); }
+
+ private:
+  const Application& application_;
+  Runtime& runtime_;
+  double calls_ = 0, setup_ = 0;
+  std::vector<double> samples_;
+};
+
+const char* verdict(bool met) { return met ? "met" : "missed"; }
+
+class Applications {
+ public:
+  Applications(const Options& options, int threads, Records& records)
+      : options_(options), threads_(threads), variants_(variants_on(threads)), records_(records) {}
+
+  void measure(const Application& application) {
+    WarmUp warm_up(application, *variants_.back().runtime);
+    std::vector<Contestant> contestants;
+    for (const Variant& variant : variants_) {
+      contestants.push_back({"refrain", variant.name, [&variant, &application, &warm_up] {
+                               return iterations_per_second(variant, application, warm_up);
+                             }});
+    }
+    run_rounds(contestants, options_.reps);
+    print_head(application);
+    for (const Contestant& c : contestants) {
+      const Spread s = spread(c.samples);
+      std::printf("  %-10s %10.1f  (%.1f - %.1f)\n", c.variant.c_str(), s.median, s.min, s.max);
+      add(application, c.variant, "iterations_per_s", "1/s", s);
+    }
+    report_ratio(application, contestants, 1, "to_manual");
+    report_ratio(application, contestants, 0, "to_untraced");
+    report(application, warm_up);
+  }
+
+ private:
+  static double iterations_per_second(const Variant& variant, const Application& application,
+                                      WarmUp& warm_up) {
+    Course course = application.course;
+    course.marked = variant.marked;
+    double seconds = 0;
+    if (variant.found) {
+      seconds = warm_up.run(course);
+    } else {
+      variant.runtime->run([&](Context& context) { seconds = application.run(context, course); });
+    }
+    return course.iterations / seconds;
+  }
+
+  void print_head(const Application& application) const {
+    std::printf("\n%s, %s tasks (%lld), %d thread%s: iterations per second, median (min - max)\n",
+                application.name.c_str(), application.grain.c_str(),
+                static_cast<long long>(application.size), threads_, threads_ == 1 ? "" : "s");
+  }
+
+  void add(const Application& application, const std::string& variant, const char* metric,
+           const char* unit, const Spread& value) {
+    records_.add({"autotrace_" + application.name, "refrain", variant, threads_, application.size,
+                  metric, unit, value});
+  }
+
+  void report_ratio(const Application& application, const std::vector<Contestant>& contestants,
+                    std::size_t other, const char* metric) {
+    const PairedRatio ratio = paired_ratio(contestants.back().samples, contestants[other].samples);
+    std::printf("  auto / %-10s %.3f  (95%%: %.3f - %.3f)  goal %.2f  %s\n",
+                contestants[other].variant.c_str(), ratio.median, ratio.low, ratio.high,
+                throughput_goal, verdict(ratio.high >= throughput_goal));
+    add(application, "auto", metric, "x", {ratio.median, ratio.low, ratio.high});
+  }
+
+  void report(const Application& application, const WarmUp& warm_up) {
+    const Spread calls = warm_up.calls(), iterations = warm_up.iterations();
+    std::printf("  steady after %.0f calls (%.0f - %.0f), %.1f iterations  goal %.0f calls  %s\n",
+                calls.median, calls.min, calls.max, iterations.median, warm_up.goal(),
+                verdict(calls.median <= warm_up.goal()));
+    if (iterations.max > application.course.warm_up)
+      std::printf("  not always steady when the clock started, after %d iterations\n",
+                  application.course.warm_up);
+    std::fflush(stdout);
+    add(application, "auto", "calls_before_steady", "", calls);
+    add(application, "auto", "iterations_before_steady", "", iterations);
+  }
+
+  const Options& options_;
+  const int threads_;
+  const std::vector<Variant> variants_;
+  Records& records_;
+};
+
+}  // namespace
+
+void measure_applications(const Options& options, Records& records) {
+  for (const int threads : {1, 2}) {
+    Applications applications_on(options, threads, records);
+    for (const Application& application : applications(options.quick)) {
+      if (!options.wants(application.name)) continue;
+      if (threads == 1 && application.grain != "small" && !options.all) continue;
+      applications_on.measure(application);
+    }
+  }
+}
+
+}  // namespace refrain::bench
