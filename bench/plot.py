@@ -163,7 +163,7 @@ def autotrace(records, folder):
     for row, count in zip(panels, threads):
         for panel, (name, curves) in zip(row, speeds.items()):
             untraced = {size: r["value"] for size, r in curves.get(("refrain", "untraced", count), [])}
-            sizes = sorted(untraced)
+            sizes = sorted({size for points in curves.values() for size, _ in points})
             for i, variant in enumerate(variants):
                 points = [p for p in curves.get(("refrain", variant, count), []) if p[0] in untraced]
                 values, bars = error_bars([r for _, r in points])
@@ -172,13 +172,14 @@ def autotrace(records, folder):
                           [v / s for v, s in zip(values, scale)], width=0.25, label=variant, capsize=2,
                           yerr=[[v / s for v, s in zip(bar, scale)] for bar in bars])
                 for size, r in points if variant == "untraced" else []:
-                    panel.annotate(f"{r['value']:.3g}/s", (sizes.index(size) - 0.27, 0.03), rotation=90,
+                    panel.annotate(f"{r['value']:,.0f}/s", (sizes.index(size) - 0.27, 0.03), rotation=90,
                                    fontsize=6, color="white", ha="center", va="bottom")
             panel.set_xticks(range(len(sizes)), ("small", "medium", "large")[:len(sizes)])
+            panel.set_xlim(-0.5, len(sizes) - 0.5)
             panel.set_title(f"{name}, {count} thread{'' if count == 1 else 's'}")
             panel.axhline(1, color="grey", linewidth=0.8)
         row[0].set_ylabel("iterations/s, untraced = 1")
-    panels[0][0].legend(fontsize=7)
+    panels[0][0].legend(fontsize=7, loc="upper right")
     save(figure, folder / "autotrace.svg")
     return True
 

@@ -39,12 +39,13 @@ std::uint64_t calls_of(const AutotraceCounters& counters) {
   return counters.analysed + counters.replayed;
 }
 
-/// Calls before the first iteration, and before the steady state in each run so far.
+/// Runs an application where automatic tracing is on, and keeps how many calls of iterations came before the steady
+/// state in each run.
 class WarmUp {
  public:
   WarmUp(const Application& application, Runtime& runtime)
       : application_(application), runtime_(runtime) {
-    // Of a run all calls are known.
+    // Of a run all calls are known; a few come before the first iteration.
     constexpr int iterations = 4;
     run({0, iterations, false});
     setup_ = calls_ - iterations * application.calls;
