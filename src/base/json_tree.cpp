@@ -166,8 +166,8 @@ class JsonReader {
   std::vector<JsonNode*> open_;
 };
 
-JsonFile::JsonFile(std::string text, std::string name)
-    : text_(std::move(text)), name_(std::move(name)) {
+JsonFile::JsonFile(std::string text, std::string name, int first_line)
+    : text_(std::move(text)), name_(std::move(name)), first_line_(first_line) {
   if (text_.starts_with("\xEF\xBB\xBF")) text_.erase(0, 3);  // a byte order mark
   JsonReader reader(*this);
   nlohmann::json::sax_parse(text_, &reader);
@@ -190,7 +190,8 @@ std::string JsonFile::read(const std::string& path, std::string_view what) {
 
 void JsonFile::fail(std::size_t offset, const std::string& message) const {
   const TextPosition at = position_in(text_, offset);
-  throw InputError(fmt::format("{}:{}:{}: {}", name_, at.line, at.column, message));
+  throw InputError(
+      fmt::format("{}:{}:{}: {}", name_, first_line_ + at.line - 1, at.column, message));
 }
 
 void JsonNode::fail(const std::string& message) const {

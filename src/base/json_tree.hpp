@@ -83,8 +83,9 @@ struct JsonNode::Member {
 
 class JsonFile {
  public:
-  /// Reads `text`; `name` is what errors call it. Throws InputError.
-  JsonFile(std::string text, std::string name);
+  /// Reads `text`; `name` is what errors call it, and `first_line` its first line, where it is a part of a
+  /// file. Throws InputError.
+  JsonFile(std::string text, std::string name, int first_line = 1);
   JsonFile(const JsonFile&) = delete;
   JsonFile& operator=(const JsonFile&) = delete;
 
@@ -99,6 +100,7 @@ class JsonFile {
   friend class JsonReader;
   std::string text_;
   std::string name_;
+  int first_line_;
   JsonNode root_;
 };
 

@@ -29,5 +29,7 @@ std::string short_size(std::uint64_t bytes);
 std::string short_bandwidth(double bytes_per_second);
 /// For people, and parsed back: "1.5us".
 std::string short_duration(double seconds);
+/// For people: "1'234'567".
+std::string grouped(std::uint64_t number);
 
 }  // namespace refrain

@@ -19,14 +19,6 @@ namespace refrain::runtime {
 
 namespace {
 
-// 1234567 as "1'234'567".
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, '\'');
-  return digits;
-}
-
 double per_task(const Statistics& s) {
   return s.counters.tasks == 0
              ? 0

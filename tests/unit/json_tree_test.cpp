@@ -41,6 +41,15 @@ TEST(JsonTree, KnowsWhereEveryValueStands) {
   EXPECT_EQ(root.as_object()[3].name_offset, text.find("\"d\""));
 }
 
+TEST(JsonTree, APartOfAFileCountsItsLines) {
+  try {
+    const JsonFile file("{\n  x", "f", 12);
+    ADD_FAILURE() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("f:13:3: ")) << error.what();
+  }
+}
+
 // Random texts: every scalar is a distinct number or string, so its place in the text is known.
 class RandomJson {
  public:

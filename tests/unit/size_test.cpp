@@ -48,5 +48,12 @@ TEST(Size, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(short_duration(0), "0ns");
 }
 
+TEST(Size, DigitsInGroups) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1'000");
+  EXPECT_EQ(grouped(1234567), "1'234'567");
+}
+
 }  // namespace
 }  // namespace refrain
