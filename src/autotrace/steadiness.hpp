@@ -15,7 +15,7 @@ class Steadiness {
   /// The call with this number, from 0, is analysed.
   void analysed(std::uint64_t call) {
     std::uint64_t& oldest = last_[next_];
-    // With the ones since, too many for a window that has them all.
+    // With the others and this one, too many for a window that has them all.
     if (seen_ < last_.size()) ++seen_;
     else if (call - oldest < kWindow) since_ = oldest + 1;
     oldest = call;
@@ -25,7 +25,7 @@ class Steadiness {
   [[nodiscard]] std::uint64_t since() const { return since_; }
 
  private:
-  std::array<std::uint64_t, kMostAnalysed + 1> last_{};  ///< analysed, the oldest at next_
+  std::array<std::uint64_t, kMostAnalysed> last_{};  ///< analysed, the oldest at next_
   std::size_t next_ = 0, seen_ = 0;
   std::uint64_t since_ = 0;
 };
