@@ -1,31 +1,9 @@
 # apps/<name>/*.cpp is the program <name>, with a dash for each underscore (the target has the name of the
 # folder); a folder of headers alone is for the others to include. A folder with its own CMakeLists.txt says
 # itself what it is.
-# Each line of apps/<name>/tests.txt is a test: a command line that has to end with success, or, after
-# "! ", one that has to be refused.
+# Each line of apps/<name>/tests.txt is a test (refrain_command_lines).
 
 find_package(CLI11 REQUIRED)
-function(refrain_app_tests app)
-  set(list ${PROJECT_SOURCE_DIR}/apps/${app}/tests.txt)
-  if(NOT REFRAIN_BUILD_TESTS OR NOT EXISTS ${list})
-    return()
-  endif()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
-  file(STRINGS ${list} lines REGEX "^[^#]")
-  set(number 0)
-  foreach(line IN LISTS lines)
-    string(REGEX REPLACE "^! " "" command "${line}")
-    separate_arguments(arguments UNIX_COMMAND "${command}")
-    math(EXPR number "${number} + 1")
-    set(name ${REFRAIN_TEST_PREFIX}app_${app}.${number})
-    add_test(NAME ${name} COMMAND ${app} ${arguments})
-    set_tests_properties(${name} PROPERTIES LABELS apps TIMEOUT 300)
-    if(NOT command STREQUAL line)
-      set_tests_properties(${name} PROPERTIES WILL_FAIL TRUE)
-    endif()
-  endforeach()
-endfunction()
-
 refrain_folders(apps ${PROJECT_SOURCE_DIR}/apps)
 add_custom_target(apps)
 foreach(app IN LISTS apps)
@@ -40,6 +18,6 @@ foreach(app IN LISTS apps)
     set_target_properties(${app} PROPERTIES OUTPUT_NAME ${program})
     target_link_libraries(${app} PRIVATE CLI11::CLI11)
     add_dependencies(apps ${app})
-    refrain_app_tests(${app})
+    refrain_command_lines(app_${app} ${app} ${PROJECT_SOURCE_DIR}/apps/${app}/tests.txt)
   endif()
 endforeach()

@@ -1,12 +1,32 @@
-# tools/*.cpp is the command-line tool `refrain`.
+# tools/*.cpp is the command-line tool `refrain`: tools/refrain.cpp is its main function, the others are a library,
+# so that the tests can have them.
+# Each line of tools/tests.txt is a test (refrain_command_lines).
 
 find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(cairo REQUIRED IMPORTED_TARGET cairo)
 refrain_sources(sources ${PROJECT_SOURCE_DIR}/tools)
-if(sources)
-  refrain_executable(refrain_tool ${sources})
-  set_target_properties(refrain_tool PROPERTIES OUTPUT_NAME refrain)
-  target_link_libraries(refrain_tool PRIVATE refrain_internal CLI11::CLI11)
-  if(REFRAIN_INSTALL)
-    install(TARGETS refrain_tool COMPONENT refrain_tools)
-  endif()
+set(main ${PROJECT_SOURCE_DIR}/tools/refrain.cpp)
+list(REMOVE_ITEM sources ${main})
+
+add_library(refrain_commands STATIC ${sources})
+target_include_directories(refrain_commands PUBLIC ${PROJECT_SOURCE_DIR}/tools)
+target_link_libraries(refrain_commands PUBLIC refrain_internal CLI11::CLI11 PRIVATE PkgConfig::cairo)
+refrain_warnings(refrain_commands)
+
+refrain_executable(refrain_tool ${main})
+set_target_properties(refrain_tool PROPERTIES OUTPUT_NAME refrain)
+target_link_libraries(refrain_tool PRIVATE refrain_commands)
+if(REFRAIN_INSTALL)
+  install(TARGETS refrain_tool COMPONENT refrain_tools)
+endif()
+
+refrain_command_lines(tool refrain_tool ${PROJECT_SOURCE_DIR}/tools/tests.txt)
+if(refrain_tests AND REFRAIN_BUILD_APPS)
+  # What they draw.
+  set(log ${REFRAIN_TEST_PREFIX}tool.log)
+  add_test(NAME ${log} COMMAND jacobi --n 64 --blocks 4 --iterations 2000 --no-sequential
+                               --refrain:autotrace-log tool_test.jsonl)
+  set_tests_properties(${log} PROPERTIES LABELS apps TIMEOUT 300 FIXTURES_SETUP ${log})
+  set_tests_properties(${refrain_tests} PROPERTIES FIXTURES_REQUIRED ${log})
 endif()

@@ -9,5 +9,6 @@ class App;
 namespace refrain::tools {
 
 void add_machine_command(CLI::App& tool);
+void add_report_command(CLI::App& tool);
 
 }  // namespace refrain::tools

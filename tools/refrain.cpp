@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   tool.set_version_flag("--version", version());
   tool.require_subcommand(1);
   refrain::tools::add_machine_command(tool);
+  refrain::tools::add_report_command(tool);
   try {
     tool.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
