@@ -10,10 +10,10 @@ CONFIGURE := cmake -DREFRAIN_WERROR=$(if $(CI),ON,OFF) --log-level=WARNING --pre
 BUILD := cmake --build
 BIN := build/release/bin
 
-## run: build and run the demonstration (each application against its sequential twin)
+## run: build and run the demonstration: automatic tracing off and on, applications beside their sequential twins
 run: setup-build
 	@$(CONFIGURE) release > /dev/null
-	@$(BUILD) build/release -j $(JOBS) --target apps
+	@$(BUILD) build/release -j $(JOBS) --target apps refrain_tool
 	@scripts/demo $(BIN)
 
 ## test: build and pass all tests, a part of them under the sanitizers too
