@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "refrain/error.hpp"
 #include "support/arguments.hpp"
 
@@ -57,9 +60,39 @@ TEST(FlagErrors, BadValue) {
       "argv: --refrain:explain: expected a prefix of files to write, not ending in '/', found ''");
 }
 
+TEST(FlagErrors, BadValueOfAutomaticTracing) {
+  EXPECT_EQ(message_of({"--refrain:autotrace=maybe"}),
+            "argv: --refrain:autotrace: expected on, off or paper, found 'maybe'");
+  EXPECT_EQ(message_of({"--refrain:autotrace="}),
+            "argv: --refrain:autotrace: expected on, off or paper, found ''");
+  struct Number {
+    std::string flag, range;
+    std::vector<std::string> bad;
+  };
+  for (const auto& [flag, range, bad] :
+       {Number{"autotrace-min-length", "1 to 1000000", {"0", "-1", "1000001"}},
+        Number{"autotrace-max-length", "0 to 100000000", {"-1", "100000001"}},
+        Number{"autotrace-history", "2 to 100000000", {"0", "1", "100000001"}},
+        Number{"autotrace-sample", "1 to 100000000", {"0", "100000001"}}})
+    for (const auto& values : {bad, {"", "many", "1.5", "12x", "18446744073709551617"}})
+      for (const std::string& value : values)
+        EXPECT_EQ(message_of({("--refrain:" + flag + "=" + value).c_str()}),
+                  "argv: --refrain:" + flag + ": expected a whole number from " + range +
+                      ", found '" + value + "'");
+  EXPECT_EQ(message_of({"--refrain:autotrace-log", ""}),
+            "argv: --refrain:autotrace-log: expected a file to write, found ''");
+}
+
 TEST(FlagErrors, MissingValue) {
   EXPECT_EQ(message_of({"--refrain:graph"}),
             "argv: --refrain:graph needs a value: expected a file to write, found nothing");
+  EXPECT_EQ(message_of({"--refrain:autotrace"}),
+            "argv: --refrain:autotrace needs a value: expected on, off or paper, found nothing");
+  EXPECT_EQ(message_of({"--refrain:autotrace-history"}),
+            "argv: --refrain:autotrace-history needs a value: expected a whole number from 2 to "
+            "100000000, found nothing");
+  EXPECT_EQ(message_of({"--refrain:autotrace-log"}),
+            "argv: --refrain:autotrace-log needs a value: expected a file to write, found nothing");
   EXPECT_EQ(message_of({"--refrain:workers", "--refrain:check"}),
             "argv: --refrain:workers needs a value: expected a whole number from -1 to 4096, found "
             "'--refrain:check'");

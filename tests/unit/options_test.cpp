@@ -81,6 +81,26 @@ TEST(Options, Switches) {
   EXPECT_EQ(off_again.stats_file, "");
 }
 
+TEST(Options, OfAutomaticTracing) {
+  const Options o = parse({"--refrain:autotrace-min-length=2", "--refrain:autotrace-max-length",
+                           "100", "--refrain:autotrace-history=64", "--refrain:autotrace-sample",
+                           "4", "--refrain:autotrace-log=log.jsonl"});
+  EXPECT_TRUE(o.autotrace);
+  EXPECT_EQ(o.autotrace_min_length, 2U);
+  EXPECT_EQ(o.autotrace_max_length, 100U);
+  EXPECT_EQ(o.autotrace_history, 64U);
+  EXPECT_EQ(o.autotrace_sample, 4U);
+  EXPECT_EQ(o.autotrace_log, "log.jsonl");
+  EXPECT_FALSE(parse({"--refrain:autotrace=off"}).autotrace);
+  // The values of Yadav et al., section 6.
+  const Options paper = parse({"--refrain:autotrace=off", "--refrain:autotrace=paper"});
+  EXPECT_TRUE(paper.autotrace);
+  EXPECT_EQ(paper.autotrace_min_length, 25U);
+  EXPECT_EQ(paper.autotrace_max_length, 0U);
+  EXPECT_EQ(paper.autotrace_history, 5000U);
+  EXPECT_EQ(paper.autotrace_sample, 500U);
+}
+
 TEST(Options, EnvironmentWithQuotesAndTheCommandLineWins) {
   const EnvironmentArgs environment(
       R"( --refrain:workers 4  --refrain:machine='my machine.json' --refrain:graph "a \"b\".dot" --refrain:timeline=a\ b)");
