@@ -51,6 +51,8 @@ struct SameRun {
   std::size_t window = 8192;
   std::size_t trace_length = Options{}.trace_length;
   int seeds = 30;
+  /// Of all runs.
+  std::function<void(Options&)> change = [](Options&) {};
 
   /// Complains of every difference. Returns the counters of the logged run with tracing.
   [[nodiscard]] Counters compare(const Program& program) const {
@@ -59,6 +61,7 @@ struct SameRun {
     options.machine = machine;
     options.window = window;
     options.trace_length = trace_length;
+    change(options);
     options.tracing = false;
     const Outcome plain = run(options, program, true);
     options.tracing = true;
