@@ -239,12 +239,16 @@ TEST_P(AutotraceLoops, WithCallsThatCannotBeTraced) {
 
 // --- marks, mappers, contexts, failures ---------------------------------------------------------------------
 
+// A mark is a call that comes never again, and what is marked is none of what is found.
 TEST_P(AutotraceLoops, WithMarksInside) {
   const Trace marked{"marked"};
-  expect_replayed(0, [&](Loop& loop, int) {
+  const Iteration iteration = [&](Loop& loop, int) {
     loop.launch(0, 20);
     loop.ctx.trace(marked, [&] { loop.launch(20, 40); });
-  });
+  };
+  expect_replayed(0.8, iteration);
+  const AutotraceCounters counters = outcome(options(), iteration).counters.autotrace;
+  EXPECT_EQ(counters.analysed + counters.replayed, 1u + 21u * kIterations);
 }
 
 TEST_P(AutotraceLoops, ThatAreMarkedAreNotLookedAt) {
