@@ -49,8 +49,8 @@ REFRAIN_IN_EVERY_SETTING(AutotraceStreams);
 TEST_P(AutotraceStreams, ComputeTheSame) {
   for (const std::string& name : all_streams()) {
     SCOPED_TRACE(name);
-    expect_same_bits(eager(options()), letters_of(make_stream(name, 1200, 1)));
-    expect_same_bits(options(), letters_of(make_stream(name, 2500, 2)));
+    expect_same_bits(eager(options()), letters_of(make_stream(name, 800, 1)));
+    expect_same_bits(options(), letters_of(make_stream(name, 1500, 2)));
   }
 }
 
@@ -59,7 +59,7 @@ TEST_P(AutotraceStreams, ComputeTheSameWithShortTraces) {
   chosen.autotrace_max_length = 5;
   for (const std::string& name : all_streams()) {
     SCOPED_TRACE(name);
-    expect_same_bits(chosen, letters_of(make_stream(name, 700, 3)));
+    expect_same_bits(chosen, letters_of(make_stream(name, 500, 3)));
   }
 }
 
@@ -69,7 +69,7 @@ TEST_P(AutotraceStreams, ComputeTheSameWithLittleMemoryForTraces) {
   chosen.trace_length = 7;
   for (const std::string& name : all_streams()) {
     SCOPED_TRACE(name);
-    expect_same_bits(chosen, letters_of(make_stream(name, 700, 4)));
+    expect_same_bits(chosen, letters_of(make_stream(name, 500, 4)));
   }
 }
 
@@ -77,7 +77,7 @@ TEST_P(AutotraceStreams, ComputeTheSameWithLittleMemoryForTraces) {
 TEST_P(AutotraceStreams, LoopsAsLongAsTheHistoryComputeTheSame) {
   for (const std::size_t body : {31, 32, 33, 63, 64, 65, 127, 129}) {
     SCOPED_TRACE(body);
-    expect_same_bits(eager(options()), loop_of(body, 1000));
+    expect_same_bits(eager(options()), loop_of(body, 700));
   }
 }
 
