@@ -55,7 +55,8 @@ struct Options {
   bool autotrace = true;
   /// Fewest calls of a trace that is found.
   std::size_t autotrace_min_length = 16;
-  /// Most calls of one; what repeats is cut into such pieces. 0: there is no limit.
+  /// Most calls of one, also where that is less than the fewest; what repeats is cut into such pieces. 0: there is
+  /// no limit.
   std::size_t autotrace_max_length = 0;
   /// Calls that are remembered: loops up to half as long are found.
   std::size_t autotrace_history = 16384;

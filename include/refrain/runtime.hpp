@@ -15,7 +15,6 @@ namespace runtime {
 class RuntimeImpl;
 }
 
-/// What a runtime has counted so far (--refrain:stats prints these and more).
 /// Of traces that are found (docs/automatic-tracing.md). A call: a launch, or another call that can be traced.
 struct AutotraceCounters {
   std::uint64_t analysed = 0, replayed = 0;  ///< calls outside of marks
@@ -29,6 +28,7 @@ struct AutotraceCounters {
   std::uint64_t before_steady = 0;
 };
 
+/// What a runtime has counted so far (--refrain:stats prints these and more).
 struct Counters {
   std::uint64_t launches = 0;  ///< single launches and group launches
   std::uint64_t tasks = 0;     ///< points

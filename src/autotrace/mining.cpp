@@ -10,22 +10,28 @@ namespace {
 
 constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15ull;
 
-std::uint64_t hash_of(std::span<const Token> tokens) {
+/// A polynomial: that of a rotation follows from it.
+std::uint64_t polynomial(std::span<const Token> tokens) {
   std::uint64_t hash = 0;
   for (const Token token : tokens) hash = hash * kFactor + token;
   return hash;
 }
 
-/// The least hash of all rotations.
+/// Tokens may be 0: the length counts.
+std::uint64_t hash_of(std::span<const Token> tokens) {
+  return polynomial(tokens) * kFactor + tokens.size();
+}
+
+/// The same for all rotations: of the least.
 std::uint64_t hash_of_round(std::span<const Token> round) {
   std::uint64_t leading = 1;  // what the first token counts
   for (std::size_t i = 1; i < round.size(); ++i) leading *= kFactor;
-  std::uint64_t hash = hash_of(round), least = hash;
+  std::uint64_t hash = polynomial(round), least = hash;
   for (const Token token : round) {
     hash = (hash - token * leading) * kFactor + token;
     least = std::min(least, hash);
   }
-  return least;
+  return least * kFactor + round.size();
 }
 
 /// Where the round that the sample has at `begin` should begin, from there.
@@ -110,7 +116,8 @@ class Miner {
       return take_stretch(begin, period, count);  // in pieces it follows nothing
     const std::size_t turned = beginning_of(sample_, begin, period);
     MinedRepeat round{{}, period, count, identity};
-    const std::size_t rounds = (limits_.least + period - 1) / period;
+    const std::size_t rounds =
+        std::min((limits_.least + period - 1) / period, limits_.most / period);
     round.tokens.reserve(rounds * period);
     for (std::size_t i = 0; i < rounds * period; ++i)
       round.tokens.push_back(sample_.tokens[begin + (turned + i) % period]);

@@ -7,8 +7,9 @@ namespace refrain::autotrace {
 
 Sampling::Sampling(std::size_t multiple, std::size_t history)
     : multiple_(std::max<std::size_t>(1, std::min(multiple, history))),
-      credit_(kCallsPerToken * kForFree),
-      most_credit_(kCallsPerToken * std::max<std::uint64_t>(kForFree, 2 * history)) {
+      for_small_(kCallsPerToken * kForFree),
+      for_large_(for_small_),
+      most_(kCallsPerToken * std::max<std::uint64_t>(kForFree, 2 * history)) {
   for (std::size_t tokens = multiple_;; tokens *= 2) {
     sizes_.push_back(
         {std::min(tokens, std::max<std::size_t>(1, history)), 0, ~std::uint64_t{0}, 0});
@@ -28,12 +29,14 @@ void Sampling::restart(std::uint64_t now) {
 }
 
 std::size_t Sampling::next(std::uint64_t now) {
-  credit_ = std::min(most_credit_, credit_ + (now - paid_at_));
+  for (std::uint64_t* credit : {&for_small_, &for_large_})
+    *credit = std::min(most_, *credit + (now - paid_at_));
   paid_at_ = now;
   std::size_t largest = sizes_.size();
-  while (largest > 0 &&
-         (sizes_[largest - 1].due > now || sizes_[largest - 1].tokens * kCallsPerToken > credit_))
-    --largest;
+  const auto is_mined = [&](const Size& size) {
+    return size.due <= now && price(size) <= credit(size);
+  };
+  while (largest > 0 && !is_mined(sizes_[largest - 1])) --largest;
   // The smaller pieces are parts of it.
   for (Size& size : std::span(sizes_).first(largest)) {
     if (++size.tries % kTries == 0)
@@ -42,7 +45,7 @@ std::size_t Sampling::next(std::uint64_t now) {
   }
   next_at_ = std::max(now + multiple_, std::ranges::min(sizes_, {}, &Size::due).due);
   if (largest == 0) return 0;
-  credit_ -= sizes_[largest - 1].tokens * kCallsPerToken;
+  credit(sizes_[largest - 1]) -= price(sizes_[largest - 1]);
   return sizes_[largest - 1].tokens;
 }
 

@@ -26,6 +26,9 @@ class Sampling {
   void restart(std::uint64_t now);
 
  private:
+  /// Small pieces and large ones are paid for apart, or the small ones of a stream that changes often would leave
+  /// nothing for the others.
+  static constexpr std::size_t kSmall = 1024;
   static constexpr std::uint64_t kForFree = 8192, kCallsPerToken = 4;
   /// Waits grow to this many times the size: then all sizes together cost 1/kMostWait token per launch and size.
   static constexpr std::uint64_t kMostWait = 256;
@@ -36,8 +39,15 @@ class Sampling {
     std::uint32_t tries;
   };
   std::size_t multiple_;
-  std::vector<Size> sizes_;             ///< ascending
-  std::uint64_t credit_, most_credit_;  ///< tokens that may be mined, in calls that pay for them
+  [[nodiscard]] std::uint64_t& credit(const Size& size) {
+    return size.tokens <= kSmall ? for_small_ : for_large_;
+  }
+  [[nodiscard]] static std::uint64_t price(const Size& size) {
+    return kCallsPerToken * size.tokens;
+  }
+
+  std::vector<Size> sizes_;                     ///< ascending
+  std::uint64_t for_small_, for_large_, most_;  ///< what may be mined, in calls that pay for it
   std::uint64_t paid_at_ = 0;
   std::uint64_t next_at_ = ~std::uint64_t{0};
 };

@@ -59,7 +59,7 @@ void TraceFinder::send_for() {
       const std::uint64_t mined = sample.tokens.size();
       counters_.mined_calls += mined;
       ++counters_.mined;
-      if (mined <= kAtOnce) {
+      if (mined <= options_.at_once) {
         add(mine(sample, options_.limits));
         next_ = sampling_.next_at();
         return;

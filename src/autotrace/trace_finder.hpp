@@ -10,8 +10,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <new>
 #include <span>
 
 #include "autotrace/candidates.hpp"
@@ -27,6 +27,8 @@ struct FinderOptions {
   MiningLimits limits;
   std::size_t history = 1;  ///< tokens
   std::size_t sample = 1;   ///< what is mined is a multiple of it
+  /// So many tokens are mined in the time that it takes to wake a thread: that is done at once.
+  std::size_t at_once = 256;
 };
 
 /// A sample and, in the end, what was found in it.
@@ -36,8 +38,10 @@ class MiningJob {
       : sample_(std::move(sample)), limits_(limits) {}
 
   /// Once, on any thread.
-  void run() {
-    repeats_ = mine(sample_, limits_);
+  void run() noexcept {
+    try {
+      repeats_ = mine(sample_, limits_);
+    } catch (const std::bad_alloc&) {}  // then nothing was found
     // release: partner of the load in is_done; the repeats are there.
     done_.store(true, std::memory_order_release);
   }
@@ -103,8 +107,6 @@ class TraceFinder {
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
   /// So many calls that are analysed after others were replayed: the stream has changed.
   static constexpr std::uint64_t kUnsettling = 16;
-  /// So many tokens are mined in the time that it takes to wake a thread: that is done at once.
-  static constexpr std::uint64_t kAtOnce = 256;
   /// A result is due after an eighth as many tokens as are mined; late ones raise that.
   static constexpr std::uint64_t kMostDistance = 32;
 

@@ -55,7 +55,8 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
   if (!traced || !tracing_->replay_end({key, "destroy", where}, tree)) {
     Signature signature(Signature::Call::destroy);
     signature.add(region);
-    note_analysed_call(signature.token());
+    if (traced) note_analysed_call(signature.token());
+    else note_call(signature.token());
     failure = end_attachments(tree, where);
     analysis::TreeState::of(tree).for_each(
         [&](analysis::FieldState& field) { analysis_.end_field(field); });
@@ -229,17 +230,22 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
     return;
   }
   lend_to_copy();
-  analysis::Origin origin{calls_ - 1, 0, 0, &info_for("copy", where), exec::NodeKind::copy};
-  analysis_.begin_point();
-  analysis::Instance& source_instance =
-      analysis_.instance_for(from, points, program_memories(), Layout{}, origin);
-  analysis_.touch(source_instance);
-  origin.argument = 1;
-  analysis::Instance& target_instance =
-      analysis_.instance_for(to, points, program_memories(), Layout{}, origin);
-  analysis_.touch(target_instance);
-  analysis_.copy_field(from, from.passing_footprint(points), source_instance, to,
-                       to.footprint(points), target_instance, origin);
+  try {
+    analysis::Origin origin{calls_ - 1, 0, 0, &info_for("copy", where), exec::NodeKind::copy};
+    analysis_.begin_point();
+    analysis::Instance& source_instance =
+        analysis_.instance_for(from, points, program_memories(), Layout{}, origin);
+    analysis_.touch(source_instance);
+    origin.argument = 1;
+    analysis::Instance& target_instance =
+        analysis_.instance_for(to, points, program_memories(), Layout{}, origin);
+    analysis_.touch(target_instance);
+    analysis_.copy_field(from, from.passing_footprint(points), source_instance, to,
+                         to.footprint(points), target_instance, origin);
+  } catch (...) {
+    if (tracing_ != nullptr) tracing_->untraceable("a copy failed");
+    throw;
+  }
   if (tracing_ != nullptr)
     tracing_->called({key, "copy", where}, signature.token(), {&from, &to}, {&source, &target});
   if (!from.crowded()) return;

@@ -1,5 +1,6 @@
 #include "runtime/found_traces.hpp"
 
+#include <algorithm>
 #include <span>
 
 #include "runtime/runtime_impl.hpp"
@@ -12,6 +13,7 @@ autotrace::FinderOptions finder_options(const Options& options) {
   autotrace::FinderOptions chosen;
   chosen.limits.least = options.autotrace_min_length;
   if (options.autotrace_max_length > 0) chosen.limits.most = options.autotrace_max_length;
+  chosen.limits.least = std::min(chosen.limits.least, chosen.limits.most);
   chosen.history = options.autotrace_history;
   chosen.sample = options.autotrace_sample;
   return chosen;
@@ -65,7 +67,13 @@ void FoundTraces::take_turn() {
                 now.candidates - before.candidates);
 }
 
+void FoundTraces::untraceable() {
+  finder_.add_unique();
+  watched_ = nullptr;
+}
+
 void FoundTraces::replayed(const Segment& segment, std::size_t calls) {
+  watched_ = nullptr;
   const bool whole = calls == segment.tokens.size();
   if (log_ != nullptr) log_->replayed(finder_.now(), calls, whole);
   finder_.add_replayed(std::span(segment.tokens).first(calls));

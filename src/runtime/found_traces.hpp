@@ -31,7 +31,6 @@ class FoundTraces {
   /// Null where traces are not looked for.
   static std::unique_ptr<FoundTraces> make(RuntimeImpl& runtime, std::uint64_t context);
 
-  [[nodiscard]] autotrace::TraceFinder& finder() { return finder_; }
   [[nodiscard]] const autotrace::TraceFinder& finder() const { return finder_; }
 
   /// Whether anything was found so far.
@@ -44,8 +43,12 @@ class FoundTraces {
   /// A call that is analysed; and after it, if nothing is being recorded: takes in what was mined.
   void analysed(autotrace::Token token);
   void take_turn();
+  /// Something that cannot be traced comes, whatever it is.
+  void untraceable();
   /// The first calls of a segment were replayed.
   void replayed(const Segment& segment, std::size_t calls);
+  /// One that was entered has been left before its end.
+  void was_wrong() { finder_.was_wrong(); }
   void recorded(std::uint64_t candidate, std::size_t calls);
   void abandoned(std::size_t calls);
 

@@ -11,7 +11,6 @@ namespace {
 class Mining final : public exec::Chore {
  public:
   explicit Mining(std::shared_ptr<autotrace::MiningJob> job) : job_(std::move(job)) {}
-  // What is mined is bounded; without memory for it the program would not get far either.
   void run() noexcept override { job_->run(); }
 
  private:

@@ -43,7 +43,7 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
   context_.forget_failures();
   if (found_ != nullptr) {
     leave_unmarked();
-    found_->finder().add_unique();
+    found_->untraceable();
   }
   open_ = trace.id();
   open_name_ = trace.name();
@@ -360,7 +360,8 @@ bool ContextImpl::start_tracing() {
   const Options& options = runtime_.options();
   if (!options.tracing || !options.autotrace) return false;
   // Most tasks launch a few others and are done; what looks for traces costs as much as some launches.
-  if (parent_ != nullptr && launches_ < options.autotrace_sample / 2) return false;
+  if (parent_ != nullptr && launches_ < std::min<std::size_t>(32, options.autotrace_sample / 2))
+    return false;
   tracing_ = std::make_unique<Tracing>(*this);
   return true;
 }

@@ -177,6 +177,7 @@ class Tracing {
   bool goes_on_recording(autotrace::Token token);
   void note_recorded_call();
   void abandon_recording();
+  [[nodiscard]] bool is_long_enough() const;
   void judge_found();
   /// For --refrain:explain.
   [[nodiscard]] std::uint64_t open_id() const {
@@ -212,7 +213,7 @@ class Tracing {
   void start_recording(bool beside_others);
   [[nodiscard]] std::size_t calls_before_fork() const;
   void print(std::ostream& out, const Segment& segment) const;
-  void finish_recording(const char* ended_by);
+  bool finish_recording(const char* ended_by);
   void keep_recording(std::unique_ptr<trace::Recording> recording, const char* ended_by);
   void note_uses(const LaunchPlan& plan);
   [[nodiscard]] std::shared_ptr<RecordedCall> describe(const TracedCall& made,

@@ -70,8 +70,8 @@ Segment* Tracing::begins(const Fork& fork, const TracedCall& call) {
   Segment* trusted = nullptr;
   fork.for_each_beginning_with(call.key, [&](Segment& segment) {
     if (!next_is(segment, 0, 0, call)) return;
-    if (segment.trust.is_given()) trusted = &segment;
-    else asked_.untrusted = &segment;
+    if (!segment.trust.is_given()) asked_.untrusted = &segment;
+    else if (trusted == nullptr || segment.last_used > trusted->last_used) trusted = &segment;
   });
   return trusted;
 }
@@ -202,8 +202,7 @@ bool Tracing::goes_on_recording(Token token) {
     if (at_) return true;
     found_->guessing.judge(false);
     // A beginning is of use, too.
-    if (calls_.size() >= context_.runtime_.options().autotrace_min_length)
-      finish_recording("what was found went on otherwise");
+    if (is_long_enough()) finish_recording("what was found went on otherwise");
   }
   if (recorder_ != nullptr) abandon_recording();
   // Nobody has looked whether something begins here that has been recorded.
@@ -225,10 +224,16 @@ void Tracing::note_recorded_call() {
       period != 0 && at_.length() % period == 0 && recorder_->operations() >= kEnoughOperations;
   if (!enough && Candidates::ending(at_) != best) return;
   recorded_ = best->repeat.identity;
-  found_->recorded(recorded_, at_.length());
-  finish_recording("what was found ended there");
+  if (finish_recording("what was found ended there")) found_->recorded(recorded_, at_.length());
+  else found_->guessing.judge(false);
   recorded_ = 0;
   close_trace();
+}
+
+/// What is recorded may be kept, though it does not end where it should.
+bool Tracing::is_long_enough() const {
+  return recorder_ != nullptr &&
+         (branch_left_ > 0 || calls_.size() >= context_.runtime_.options().autotrace_min_length);
 }
 
 void Tracing::abandon_recording() {
@@ -255,10 +260,11 @@ void Tracing::judge_found() {
   gained.note_replayed(whole_replays_ * operations + trace.first_of(step_));
   if (step_ != part_end_) {
     gained.note_left_early(operations);
-    found_->finder().was_wrong();
+    found_->was_wrong();
   }
   chain_->parts.front().segment->trust.judge(gained.gain);
-  if (round_ != nullptr && gained.gain <= 0) round_->entering.judge(false);
+  if (round_ != nullptr)
+    round_->entering.judge(gained.gain > 0 && (carried_ || step_ == trace.steps()));
 }
 
 }  // namespace refrain::runtime

@@ -36,17 +36,17 @@ void Tracing::untraceable(const char* what) {
 void Tracing::untraceable_call(const char* what) {
   if (found_ != nullptr && !is_marked()) {
     settle();
-    if (branch_left_ > 0) finish_recording(what);
+    if (is_long_enough()) finish_recording(what);
     leave_unmarked();
-    found_->finder().add_unique();
-    return;
+    return found_->untraceable();
   }
   untraceable(what);
   if (open_ != 0) occurrence_.sequence.add(hash_bytes(what, std::strlen(what)));
 }
 
-void Tracing::finish_recording(const char* ended_by) {
-  if (recorder_ == nullptr) return;
+/// False: nothing is kept.
+bool Tracing::finish_recording(const char* ended_by) {
+  if (recorder_ == nullptr) return false;
   branch_left_ = 0;
   tail_ = nullptr;
   show_end(profile::Category::recording, calls_.size());
@@ -60,12 +60,15 @@ void Tracing::finish_recording(const char* ended_by) {
     // The next time as well: but who requires replays misses none.
     occurrence_.vacuous += calls_.size();
     fork_->lost = {std::string("there was no operation to record: ") + ended_by, true};
+    if (!is_marked()) fork_->recording.judge(false);
   } else if (auto recording = recorder->finish()) {
     keep_recording(std::move(recording), ended_by);
+    return true;
   } else {  // it comes only once
     fork_->lost = {std::string("a recording was given up: ") + recorder->fault(), true};
     fork_ = nullptr;
   }
+  return false;
 }
 
 void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const char* ended_by) {
@@ -200,7 +203,11 @@ void Tracing::launched(LaunchPlan& plan, const LaunchRequest& request) {
 void Tracing::add(std::shared_ptr<RecordedCall> call) {
   recorder_->step(call->plan != nullptr ? call->plan->argument_count : 0);
   calls_.push_back(std::move(call));
-  if (recorder_->fault() != nullptr) return finish_recording("");
+  if (recorder_->fault() != nullptr) {
+    finish_recording("");
+    if (!is_marked()) close_trace();
+    return;
+  }
   if (recorder_->operations() >= context_.runtime().options().trace_length)
     finish_recording("it reached --refrain:trace-length");
   else if (!is_marked()) note_recorded_call();

@@ -353,8 +353,8 @@ void Tracing::catch_up() {
   const bool whole = step_ == trace.steps();
   ++counters_.catch_ups;
   if (step_ != part_end_) ++counters_.early_exits;
-  note_round();
-  if (!part().segment->tokens.empty()) judge_found();
+  if (part().segment->tokens.empty()) note_round();
+  else judge_found();
   if (!whole && step_ > 0)
     context_.analysis_.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
   for (std::uint64_t base : bases_)

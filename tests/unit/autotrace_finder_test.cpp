@@ -36,7 +36,7 @@ class SlowMiners final : public Miners {
   std::shared_ptr<MiningJob> job_;
 };
 
-constexpr FinderOptions kSmall{{.least = 2, .most = ~std::size_t{0}}, 256, 8};
+constexpr FinderOptions kSmall{{.least = 2, .most = ~std::size_t{0}}, 256, 8, 0};
 
 /// What a finder has decided, and after how many calls.
 using Decisions = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>;
