@@ -97,7 +97,8 @@ void add_autotrace(Table& table, const AutotraceCounters& found) {
                 grouped(found.late) + " late");
   table.row("repeats recorded", grouped(found.recordings));
   table.row("repeats replayed", grouped(found.replays), grouped(found.wrong) + " wrong guesses");
-  table.row("calls to steady state", grouped(found.before_steady));
+  const bool is_steady = calls - found.before_steady >= 1000;
+  table.row("calls to steady state", is_steady ? grouped(found.before_steady) : "not reached");
 }
 
 void add_alive(Table& table, const Statistics& s) {

@@ -275,7 +275,8 @@ void Tracing::drop_stale(Fork& fork) {
 Reason Tracing::why_not(const TracedCall& call) {
   const Segment* alike = nullptr;
   fork_->for_each_beginning_with(call.key, [&](const Segment& segment) {
-    if (alike == nullptr && next_is(segment, 0, 0, call)) alike = &segment;
+    if (alike == nullptr && segment.trust.is_given() && next_is(segment, 0, 0, call))
+      alike = &segment;
   });
   if (alike != nullptr) {
     const trace::Recording& recording = alike->trace->recording();

@@ -22,6 +22,8 @@ namespace {
 constexpr std::size_t kEnoughOperations = 256;
 /// A branch is given up if after so many calls, and twice as many as its trace has, nothing begins that is known.
 constexpr std::size_t kLongBranch = 256;
+/// In one place; where there are more, each comes seldom.
+constexpr std::size_t kMostBranches = 16;
 /// One that is too short to be worth entering is recorded with what follows. Not so if that is so many times as long,
 /// when it does not matter, or if something longer goes on there, which would be lost.
 constexpr std::size_t kTail = 20;
@@ -119,6 +121,8 @@ void Tracing::leave_unmarked() {
 // --- when it is --------------------------------------------------------------------------------------
 
 void Tracing::analysing_unmarked(Token token) {
+  // No chain that would have to be left first: the call looks at the state, between what was replayed and what will be.
+  if (chain_ == nullptr) recent_.clear();
   if (asked_.untrusted != nullptr) found_->watch(*asked_.untrusted);
   found_->analysed(token);
   if (recorder_ != nullptr) {
@@ -166,7 +170,8 @@ bool Tracing::record_from_here(Token token) {
   const bool is_branch = !at_ && found_->left_again(*parted_, parted_at_, token);
   if ((!at_ && !is_branch) || !may_record()) return false;
   Fork& fork = parted_->forks[parted_at_];
-  if (fork.recording.pause()) return false;
+  if (fork.recording.pause() || (is_branch && fork.segments().size() >= kMostBranches))
+    return false;
   const std::size_t most = context_.runtime_.options().autotrace_max_length;
   if (is_branch) branch_left_ = most > 0 ? most : kLongBranch + 2 * parted_->tokens.size();
   record_found(fork);

@@ -91,6 +91,43 @@ TEST_P(AutotraceLoops, OfLaunchesOnly) {
   expect_replayed(0.99, [](Loop& loop, int) { loop.launch(0, 10); });
 }
 
+// The calls with a region that is new each time are never found. They move data between two traces, which therefore do
+// not follow each other.
+TEST(AutotraceRounds, DoNotReachAcrossCallsThatAreAnalysed) {
+  constexpr Field<double> a{"a"}, b{"b"}, fresh{"fresh"};
+  static const Task halve{"halve", [](ReadWrite<double> x) {
+                            for (auto p : x.domain()) x[p] = x[p] / 2 + 1;
+                          }};
+  static const Task add{"add", [](ReadWrite<double> y, Read<double> x) {
+                          for (auto p : y.domain()) y[p] += x[p];
+                        }};
+  static const Task copy_there{"copy_there_0",
+                               on<ProcessorKind::gpu>([](Write<double> to, Read<double> from) {
+                                 for (auto p : to.domain()) to[p] = from[p];
+                               })};
+  SameRun run;
+  run.seeds = 3;
+  run.change = [](Options& options) {
+    options.autotrace_min_length = 4;
+    options.autotrace_sample = 8;
+  };
+  const Counters counters = run.compare([&](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 7}, a, b);
+    ctx.fill(cells, a, 0.0);
+    ctx.fill(cells, b, 0.0);
+    for (int t = 0; t < 60; ++t) {
+      for (int i = 0; i < 17; ++i) ctx.launch(halve, cells[a]);
+      const auto other = ctx.region(Rect1{0, 7}, fresh);
+      ctx.launch(copy_there, other[fresh], cells[a]);
+      for (int i = 0; i < 17; ++i) ctx.launch(add, cells[b], cells[a]);
+      ctx.launch(add, cells[a], other[fresh]);
+    }
+    const auto seen = ctx.access<Read>(cells[b]);
+    return std::vector<double>{seen[0], seen[7]};
+  });
+  EXPECT_GE(counters.replays, 20u);
+}
+
 // --- what the program waits for --------------------------------------------------------------------------
 
 TEST_P(AutotraceLoops, WithAWaitInEveryIteration) {
