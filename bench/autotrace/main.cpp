@@ -7,6 +7,8 @@
 //     (size: nanoseconds of a body): nanoseconds per launch with it and without, the ratio, goal at most 1.1 with
 //     10 us; mining_share, of the processors' time, goal at most 0.05 where nothing repeats; bytes_per_launch, by
 //     which memory grows in the later part of a long stream
+//   autotrace_lengths   loops of 50, 500 and 5,000 launches (size) on one thread, empty bodies: nanoseconds per launch in
+//     the steady state; to_500, of the longest, goal at most 1.1: throughput does not fall as traces get longer
 //
 // All variants of an application, and both of a stream, are measured in one run, repetition by repetition in turn.
 // With one thread medium and large tasks are measured with --all only, and everything more often.
@@ -23,6 +25,7 @@ int main(int argc, char** argv) {
   Records records;
   measure_applications(options, records);
   measure_streams(options, records);
+  measure_lengths(options, records);
   records.write(options.out);
   return 0;
 }

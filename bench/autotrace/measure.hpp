@@ -1,5 +1,5 @@
 #pragma once
-// The two halves of the benchmark; see main.cpp for what they measure.
+// The parts of the benchmark; see main.cpp for what they measure.
 
 #include "support/options.hpp"
 #include "support/records.hpp"
@@ -8,5 +8,6 @@ namespace refrain::bench {
 
 void measure_applications(const Options& options, Records& records);
 void measure_streams(const Options& options, Records& records);
+void measure_lengths(const Options& options, Records& records);
 
 }  // namespace refrain::bench

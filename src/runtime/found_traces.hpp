@@ -54,17 +54,24 @@ class FoundTraces {
 
   /// The program has left what was found there with this call; whether it had done so before.
   bool left_again(const Segment& segment, std::size_t calls, autotrace::Token token);
-  /// For a segment that is made.
-  std::uint64_t next_number() { return ++segments_; }
+  /// One is made; its number. And one goes.
+  std::uint64_t made_segment() {
+    ++segments_;
+    return ++numbers_;
+  }
+  void dropped(const Segment& segment) {
+    --segments_;
+    if (watched_ == &segment) watched_ = nullptr;
+  }
+  /// That are there.
+  [[nodiscard]] std::size_t segments() const { return segments_; }
+  static constexpr std::size_t kMostSegments = 512;
 
   // --- segments that are not trusted -----------------------------------------------------------------
 
   /// It begins with the next call that is analysed: from there on its calls are compared.
   void watch(Segment& segment) {
     if (watched_ == nullptr) watched_ = &segment, watched_calls_ = 0;
-  }
-  void forget(const Segment& segment) {
-    if (watched_ == &segment) watched_ = nullptr;
   }
 
   /// Candidates are recorded before it is known whether they come in full.
@@ -79,7 +86,8 @@ class FoundTraces {
   std::unordered_map<std::uint64_t, Root> roots_;
   std::size_t roots_limit_ = kRoots;  ///< at which those of no use are looked for
   std::unordered_map<std::uint64_t, std::uint32_t> exits_;
-  std::uint64_t segments_ = 0;
+  std::size_t segments_ = 0;
+  std::uint64_t numbers_ = 0;
   Segment* watched_ = nullptr;
   std::size_t watched_calls_ = 0;  ///< that have come
 };

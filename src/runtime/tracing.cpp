@@ -346,7 +346,7 @@ bool Tracing::may_go(Segment& segment) const {
 void Tracing::drop(Segment& segment) {
   recent_.clear();
   for (Segment* each : with_descendants(segment) | std::views::reverse) {
-    if (found_ != nullptr) found_->forget(*each);
+    if (!each->tokens.empty()) found_->dropped(*each);
     if (asked_.untrusted == each) asked_.untrusted = nullptr;
     if (tail_ == each) tail_ = nullptr;
     std::erase_if(rounds_, [&](const auto& round) { return round->has(*each); });

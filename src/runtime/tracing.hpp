@@ -153,7 +153,7 @@ class Tracing {
   static std::vector<Segment*> with_descendants(Segment& segment);
   [[nodiscard]] bool may_go(Segment& segment) const;
   void drop_surplus();
-  void drop_leaves(std::size_t bytes);
+  void drop_leaves(std::size_t bytes, std::size_t found);
 
   void unfollow() {
     following_ = false;

@@ -87,7 +87,7 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
   segment->calls_before = calls_before_fork();
   if (!is_marked()) {
     segment->candidate = recorded_;
-    segment->number = found_->next_number();
+    segment->number = found_->made_segment();
     for (const auto& call : segment->trace->calls()) segment->tokens.push_back(call->token);
   }
   if (ReportFile* file = context_.runtime_.recordings_file()) {
@@ -140,16 +140,25 @@ void Tracing::drop_surplus() {
   if (replayed_.bytes > std::max(most, surplus_)) {
     const std::size_t least = most - most / 16;
     while (replayed_.bytes > most && drop_oldest_round()) {}
-    if (replayed_.bytes > most) drop_leaves(least);
+    if (replayed_.bytes > most) drop_leaves(least, ~std::size_t{0});
     surplus_ = replayed_.bytes > most ? replayed_.bytes + most / 16 : 0;
   }
+  // Of what was found much is never of use: it need not be kept until memory is short.
+  if (found_ != nullptr && found_->segments() > FoundTraces::kMostSegments)
+    drop_leaves(replayed_.bytes, FoundTraces::kMostSegments - FoundTraces::kMostSegments / 16);
   counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, replayed_.bytes);
 }
 
-/// Drops segments that nothing begins in, until the recordings take no more than this.
-void Tracing::drop_leaves(std::size_t bytes) {
-  const auto may_be_dropped = [this](Segment& segment) {
-    return segment.is_leaf() && &segment != parted_ && may_go(segment);
+/// Drops segments that nothing begins in, until the recordings take no more than this, and those that were found
+/// are no more.
+void Tracing::drop_leaves(std::size_t bytes, std::size_t found) {
+  const auto is_surplus = [&] {
+    return replayed_.bytes > bytes || (found_ != nullptr && found_->segments() > found);
+  };
+  const bool only_found = replayed_.bytes <= bytes;
+  const auto may_be_dropped = [&](Segment& segment) {
+    return (!only_found || !segment.tokens.empty()) && segment.is_leaf() && &segment != parted_ &&
+           may_go(segment);
   };
   const auto used_later = [](const Segment* a, const Segment* b) {
     return a->last_used > b->last_used;
@@ -157,13 +166,14 @@ void Tracing::drop_leaves(std::size_t bytes) {
   std::priority_queue<Segment*, std::vector<Segment*>, decltype(used_later)> leaves(used_later);
   for (Segment* segment : all_)
     if (may_be_dropped(*segment)) leaves.push(segment);
-  while (!leaves.empty() && replayed_.bytes > bytes) {
+  while (!leaves.empty() && is_surplus()) {
     Segment& oldest = *leaves.top();
     leaves.pop();
     Segment* const parent = oldest.parent;
     oldest.home->lost = {
-        "what was recorded was dropped: the recordings of this context take more "
-        "than --refrain:trace-memory"};
+        only_found ? "what was recorded was dropped: much else was found since it was of use"
+                   : "what was recorded was dropped: the recordings of this context take more "
+                     "than --refrain:trace-memory"};
     oldest.home->recording.judge(oldest.replayed);
     drop(oldest);
     if (parent != nullptr && may_be_dropped(*parent)) leaves.push(parent);
