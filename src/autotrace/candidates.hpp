@@ -25,8 +25,14 @@ struct TraceCandidate {
   /// Its length, as often as it has appeared: at most so often, less as time goes by; a little more if it has been
   /// replayed. So a long one is preferred, an old one can be overtaken, and a steady state is not left lightly.
   [[nodiscard]] double score(std::uint64_t now) const;
+  /// It was recorded again and again and never replayed: its calls have the same tokens, and something else is different
+  /// each time.
+  [[nodiscard]] bool is_hopeless() const { return recordings >= kMostRecordings && replays == 0; }
   void appeared(double times, std::uint64_t now);
   [[nodiscard]] double appearances_at(std::uint64_t now) const;
+
+ private:
+  static constexpr std::uint32_t kMostRecordings = 4;
 };
 
 class Candidates {

@@ -173,6 +173,7 @@ class Tracing {
   [[nodiscard]] bool may_record() const;
   void record_found(Fork& fork);
   bool record_from_here(autotrace::Token token);
+  [[nodiscard]] bool is_hopeful(autotrace::Candidates::Position at) const;
   [[nodiscard]] autotrace::Candidates::Position position() const;
   bool goes_on_recording(autotrace::Token token);
   void note_recorded_call();

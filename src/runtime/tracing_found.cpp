@@ -132,7 +132,7 @@ void Tracing::analysing_unmarked(Token token) {
   }
   if (root_found_ != nullptr) close_trace();
   at_ = found_->finder().candidates().begin(token);
-  if (at_ && may_record() && !found_->guessing.pause()) {
+  if (is_hopeful(at_) && may_record() && !found_->guessing.pause()) {
     FoundTraces::Root& root = root_of(token);
     if (!root.fork.recording.pause()) {
       open_found(root);
@@ -140,6 +140,11 @@ void Tracing::analysing_unmarked(Token token) {
     }
   }
   found_->take_turn();
+}
+
+/// Whether what the candidates have there may be of use.
+bool Tracing::is_hopeful(Candidates::Position at) const {
+  return at && !Candidates::best(at, found_->finder().now())->is_hopeless();
 }
 
 /// Where traces begin that begin with the present call.
@@ -167,6 +172,7 @@ void Tracing::record_found(Fork& fork) {
 /// it did before, a branch is recorded, up to where something begins that is known; a short one together with that.
 bool Tracing::record_from_here(Token token) {
   at_ = Candidates::next(position(), token);
+  if (!is_hopeful(at_)) at_ = {};
   const bool is_branch = !at_ && found_->left_again(*parted_, parted_at_, token);
   if ((!at_ && !is_branch) || !may_record()) return false;
   Fork& fork = parted_->forks[parted_at_];
