@@ -8,8 +8,8 @@ namespace refrain::autotrace {
 Sampling::Sampling(std::size_t multiple, std::size_t history)
     : multiple_(std::max<std::size_t>(1, std::min(multiple, history))),
       for_small_(kCallsPerToken * kForFree),
-      for_large_(for_small_),
-      most_(kCallsPerToken * std::max<std::uint64_t>(kForFree, 2 * history)) {
+      for_large_(kCallsPerToken * std::max<std::uint64_t>(kForFree, 2 * history)),
+      most_(for_large_) {
   for (std::size_t tokens = multiple_;; tokens *= 2) {
     sizes_.push_back(
         {std::min(tokens, std::max<std::size_t>(1, history)), 0, ~std::uint64_t{0}, 0});

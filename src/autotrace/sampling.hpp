@@ -29,6 +29,7 @@ class Sampling {
   /// Small pieces and large ones are paid for apart, or the small ones of a stream that changes often would leave
   /// nothing for the others.
   static constexpr std::size_t kSmall = 1024;
+  /// So that a long loop is found as soon as it can be, two histories of large pieces are for free, too.
   static constexpr std::uint64_t kForFree = 8192, kCallsPerToken = 4;
   /// Waits grow to this many times the size: then all sizes together cost 1/kMostWait token per launch and size.
   static constexpr std::uint64_t kMostWait = 256;

@@ -126,13 +126,15 @@ TEST(Sampling, SmallPiecesDoNotTakeItAll) {
 TEST(Sampling, EachCallPaysForAPartOfAToken) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     test::Random random(seed);
-    Sampling sampling(static_cast<std::size_t>(random.between(1, 100)),
-                      static_cast<std::size_t>(random.between(100, 4000)));
+    const auto multiple = static_cast<std::size_t>(random.between(1, 100));
+    const auto history = static_cast<std::size_t>(random.between(100, 8000));
+    Sampling sampling(multiple, history);
     std::size_t mined = 0;
     for (std::uint64_t now = 1; now <= 100'000; ++now) {
       if (now >= sampling.next_at()) mined += sampling.next(now);
       if (random.percent(20)) sampling.restart(now);
-      ASSERT_LE(mined, 2 * (8192 + now / 4)) << "seed " << seed;
+      ASSERT_LE(mined, 8192 + std::max<std::uint64_t>(8192, 2 * history) + now / 2)
+          << "seed " << seed;
     }
     EXPECT_GE(mined, 8192u) << "seed " << seed;
   }
