@@ -92,7 +92,7 @@ struct Grain {
   const char* name;
   int warm_up, timed;
 };
-constexpr Grain grains[] = {{"small", 6000, 12000}, {"medium", 2000, 2000}, {"large", 1000, 500}};
+constexpr Grain grains[] = {{"small", 6000, 12000}, {"medium", 1000, 3000}, {"large", 300, 1200}};
 
 }  // namespace
 

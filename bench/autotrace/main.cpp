@@ -9,6 +9,9 @@
 //     which memory grows in the later part of a long stream
 //   autotrace_lengths   loops of 50, 500 and 5,000 launches (size) on one thread, empty bodies: nanoseconds per launch in
 //     the steady state; to_500, of the longest, goal at most 1.1: throughput does not fall as traces get longer
+//   autotrace_defaults   the parameters' defaults beside others, on the tests' streams of programs and on streams that
+//     little can be made of (with --all, or --only defaults): time with each setting and without automatic tracing, the
+//     share that is replayed
 //
 // All variants of an application, and both of a stream, are measured in one run, repetition by repetition in turn.
 // With one thread medium and large tasks are measured with --all only, and everything more often.
@@ -26,6 +29,7 @@ int main(int argc, char** argv) {
   measure_applications(options, records);
   measure_streams(options, records);
   measure_lengths(options, records);
+  if (options.all || !options.only.empty()) measure_defaults(options, records);
   records.write(options.out);
   return 0;
 }

@@ -9,5 +9,6 @@ namespace refrain::bench {
 void measure_applications(const Options& options, Records& records);
 void measure_streams(const Options& options, Records& records);
 void measure_lengths(const Options& options, Records& records);
+void measure_defaults(const Options& options, Records& records);
 
 }  // namespace refrain::bench

@@ -4,7 +4,7 @@
 //   against others       coverage of program-like streams (support/streams.hpp) beside tandem repeats and LZW
 //   time                 goals: 5,000 tokens under 1 ms, 100,000 under 50 ms; the growth up to 10^6
 //
-// Beside Algorithm 2 there is what it finds in rounds (autotrace/rounds.hpp).
+// Beside Algorithm 2 there is what it finds in passes (autotrace/passes.hpp).
 
 #include <algorithm>
 #include <cstdio>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "autotrace/passes.hpp"
 #include "autotrace/repeats.hpp"
-#include "autotrace/rounds.hpp"
 #include "coverage/distribution.hpp"
 #include "coverage/lzw.hpp"
 #include "coverage/tandem_repeats.hpp"
@@ -40,7 +40,7 @@ struct Finder {
 };
 /// Algorithm 2 as it is in the paper, again on what it left, and what else might find traces.
 const std::vector<Finder> own_finders{{"algorithm_2", refrain::autotrace::find_repeats},
-                                      {"rounds", refrain::autotrace::find_repeats_in_rounds}};
+                                      {"passes", refrain::autotrace::find_repeats_in_passes}};
 const std::vector<Finder> finders{
     own_finders[0], own_finders[1], {"tandem", tandem_repeats}, {"lzw", lzw_phrases}};
 

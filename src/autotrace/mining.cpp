@@ -23,18 +23,18 @@ std::uint64_t hash_of(std::span<const Token> tokens) {
 }
 
 /// The same for all rotations: of the least.
-std::uint64_t hash_of_round(std::span<const Token> round) {
+std::uint64_t hash_of_period(std::span<const Token> period) {
   std::uint64_t leading = 1;  // what the first token counts
-  for (std::size_t i = 1; i < round.size(); ++i) leading *= kFactor;
-  std::uint64_t hash = polynomial(round), least = hash;
-  for (const Token token : round) {
+  for (std::size_t i = 1; i < period.size(); ++i) leading *= kFactor;
+  std::uint64_t hash = polynomial(period), least = hash;
+  for (const Token token : period) {
     hash = (hash - token * leading) * kFactor + token;
     least = std::min(least, hash);
   }
-  return least * kFactor + round.size();
+  return least * kFactor + period.size();
 }
 
-/// Where the round that the sample has at `begin` should begin, from there.
+/// Where the period that the sample has at `begin` should begin, from there.
 std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t length) {
   const auto was_replayed = [&](std::size_t i) {
     return sample.kinds[begin + i] != Sample::analysed;
@@ -75,12 +75,12 @@ class Miner {
     const std::size_t last = repeat.begins.back();
     const std::uint32_t period = period_of(tokens(last, repeat.length));
     if (2 * period <= repeat.length)
-      return take_round(
+      return take_period(
           last, period,
           static_cast<std::uint32_t>(repeat.begins.size()) * (repeat.length / period));
     if (repeat.begins.size() < 2) return;
     if (follows_itself(repeat))
-      return take_round(last, repeat.length, static_cast<std::uint32_t>(repeat.begins.size()));
+      return take_period(last, repeat.length, static_cast<std::uint32_t>(repeat.begins.size()));
     const std::size_t end = last + repeat.length;
     for (std::size_t at = last; at < end;) {
       while (at < end && sample_.kinds[at] != Sample::analysed) ++at;
@@ -108,20 +108,20 @@ class Miner {
            }) != repeat.begins.end();
   }
 
-  void take_round(std::size_t begin, std::uint32_t period, std::uint32_t count) {
+  void take_period(std::size_t begin, std::uint32_t period, std::uint32_t count) {
     const auto kinds = std::span(sample_.kinds).subspan(begin, period);
     if (std::ranges::find(kinds, Sample::analysed) == kinds.end()) return;
-    const std::uint64_t identity = hash_of_round(tokens(begin, period));
+    const std::uint64_t identity = hash_of_period(tokens(begin, period));
     if (period > limits_.most)
       return take_stretch(begin, period, count);  // in pieces it follows nothing
     const std::size_t turned = beginning_of(sample_, begin, period);
-    MinedRepeat round{{}, period, count, identity};
-    const std::size_t rounds =
+    MinedRepeat mined{{}, period, count, identity};
+    const std::size_t times =
         std::min((limits_.least + period - 1) / period, limits_.most / period);
-    round.tokens.reserve(rounds * period);
-    for (std::size_t i = 0; i < rounds * period; ++i)
-      round.tokens.push_back(sample_.tokens[begin + (turned + i) % period]);
-    add(std::move(round));
+    mined.tokens.reserve(times * period);
+    for (std::size_t i = 0; i < times * period; ++i)
+      mined.tokens.push_back(sample_.tokens[begin + (turned + i) % period]);
+    add(std::move(mined));
   }
 
   void add(MinedRepeat repeat) {

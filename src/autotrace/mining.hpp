@@ -1,11 +1,12 @@
 #pragma once
 // What of a sample of the stream may be worth a trace: repeats (Algorithm 2), and what they say about loops.
 //
-// A repeat of a loop's body is usually many rounds of the loop, from anywhere to anywhere. So of a repeat that is
-// periodic, or that follows itself, only the **round** is kept: one period. A round may begin with any of its
-// tokens; it is turned so that it begins where calls were analysed after others that were replayed, since there
+// A repeat of a loop's body is usually many iterations of it, from anywhere to anywhere. So of a repeat that is
+// periodic, or that follows itself, only one **period** is kept, or a few if it is short. A period may begin with any of
+// its tokens; it is turned so that it begins where calls were analysed after others that were replayed, since there
 // a trace can begin that does not leave another; or else where the rarest token is, since nothing else begins with
-// that. What was replayed anyway, the last time that it came, is left out. Departs from Yadav et al., who keep repeats as they are.
+// that. What was replayed anyway, the last time that it came, is left out. Departs from Yadav et al., who keep repeats
+// as they are.
 
 #include <cstdint>
 #include <vector>
@@ -25,7 +26,7 @@ struct MinedRepeat {
   /// It follows itself: tokens with this period, which divides their number. 0: it does not, as far as is known.
   std::uint32_t period = 0;
   std::uint32_t count = 0;     ///< how often it was found
-  std::uint64_t identity = 0;  ///< the same for the same repeat, for a round wherever it begins
+  std::uint64_t identity = 0;  ///< the same for the same repeat, for a loop's wherever it begins
 };
 
 /// Longest first, each once. O(n log n).

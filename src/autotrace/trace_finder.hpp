@@ -3,20 +3,19 @@
 // and keeps what was found as candidates. Yadav et al., Algorithm 1 (TraceFinder) and section 5.1.
 //
 // **Decisions are the same in every run.** What is mined when, and when a result is taken in, is counted in tokens.
-// Small samples are mined at once. Others by whoever has time; a result that is not there by then is taken in when it is, and the next ones are given more tokens' time; nobody
-// waits for one.
+// Small samples are mined at once. Others by whoever has time; a result that is not there by then is taken in when it is,
+// and the next ones are given more tokens' time; nobody waits for one.
 //
-// Owner: the context's thread. A MiningJob is shared with one thread that mines.
+// Owner: the context's thread.
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 
 #include "autotrace/candidates.hpp"
 #include "autotrace/history.hpp"
 #include "autotrace/mining.hpp"
+#include "autotrace/mining_job.hpp"
 #include "autotrace/sampling.hpp"
 #include "autotrace/steadiness.hpp"
 #include "refrain/runtime.hpp"
@@ -29,40 +28,6 @@ struct FinderOptions {
   std::size_t sample = 1;   ///< what is mined is a multiple of it
   /// So many tokens are mined in the time that it takes to wake a thread: that is done at once.
   std::size_t at_once = 256;
-};
-
-/// A sample and, in the end, what was found in it.
-class MiningJob {
- public:
-  MiningJob(Sample sample, const MiningLimits& limits)
-      : sample_(std::move(sample)), limits_(limits) {}
-
-  /// Once, on any thread.
-  void run() noexcept {
-    try {
-      repeats_ = mine(sample_, limits_);
-    } catch (const std::bad_alloc&) {}  // then nothing was found
-    // release: partner of the load in is_done; the repeats are there.
-    done_.store(true, std::memory_order_release);
-  }
-  [[nodiscard]] bool is_done() const { return done_.load(std::memory_order_acquire); }
-  [[nodiscard]] std::vector<MinedRepeat> take() { return std::move(repeats_); }
-
- private:
-  Sample sample_;
-  MiningLimits limits_;
-  std::vector<MinedRepeat> repeats_;
-  std::atomic<bool> done_{false};
-};
-
-/// Who mines.
-class Miners {
- public:
-  virtual ~Miners() = default;
-  /// Some thread runs the job when it has nothing else to do. False: there is none.
-  virtual bool post(const std::shared_ptr<MiningJob>& job) = 0;
-  /// A job is late.
-  virtual void hurry() = 0;
 };
 
 class TraceFinder {

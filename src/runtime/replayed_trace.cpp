@@ -169,8 +169,10 @@ void ReplayedTrace::unpin() {
   for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin();
 }
 
+void ReplayedTrace::retire() { all_.bytes -= std::exchange(counted_, 0); }
+
 ReplayedTrace::~ReplayedTrace() {
-  all_.bytes -= counted_;
+  retire();
   if (pinned_) {
     std::erase(all_.pinned, this);
     unpin();

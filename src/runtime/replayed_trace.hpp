@@ -81,6 +81,8 @@ class ReplayedTrace {
   /// before a replay begins, and when nothing may be running any more.
   void pin();
   static void unpin_idle(ReplayedTraces& all);
+  /// No replay begins any more: its bytes are not counted from now on.
+  void retire();
 
   /// The replay's own values; made when its slot is used for the first time.
   ReplayValues& values(exec::Replay& replay);

@@ -1,6 +1,7 @@
 #include "runtime/segment.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace refrain::runtime {
 
@@ -17,11 +18,13 @@ Segment& Fork::add(std::unique_ptr<Segment> segment) {
   return added;
 }
 
-void Fork::remove(Segment& segment) {
+std::unique_ptr<Segment> Fork::remove(Segment& segment) {
   const auto [first, last] = by_first_call_.equal_range(hash(segment.trace->calls().front()->key));
   by_first_call_.erase(
       std::find_if(first, last, [&](const auto& entry) { return entry.second == &segment; }));
+  std::unique_ptr<Segment> removed = std::move(*segment.at_home);
   segments_.erase(segment.at_home);
+  return removed;
 }
 
 void Fork::note_recorded(bool beside_others) {

@@ -21,56 +21,14 @@
 #include "autotrace/repeats.hpp"
 #include "base/hash.hpp"
 #include "runtime/occurrence.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/replay_reasons.hpp"
 #include "runtime/replayed_trace.hpp"
+#include "runtime/trust.hpp"
 
 namespace refrain::runtime {
 
 struct Segment;
-
-/// How long something that was tried for nothing is left alone: longer each time that it was for nothing again.
-class Patience {
- public:
-  /// It was tried; whether that was of use.
-  void judge(bool of_use) {
-    length_ = of_use ? 0 : std::min(2 * length_ + 1, kMost);
-    left_ = length_;
-  }
-  [[nodiscard]] bool is_pausing() const { return left_ > 0; }
-  /// It might be tried. True: not now.
-  bool pause() {
-    if (left_ == 0) return false;
-    --left_;
-    return true;
-  }
-
- private:
-  static constexpr std::uint32_t kMost = 64;
-  std::uint32_t length_ = 0, left_ = 0;
-};
-
-/// Whether what was found is replayed from its first call on, or its calls are compared first while they are analysed:
-/// after bad guesses it has to come in full several times in a row. Yadav et al., section 5.2, speculate never.
-class Trust {
- public:
-  /// It was replayed, and has gained as Occurrence::gain says.
-  void judge(std::int64_t gain) {
-    balance_ = std::min(balance_ + gain, kMostBalance);
-    if (gain > 0) level_ /= 2;
-    if (balance_ >= 0) return;
-    balance_ = 0;
-    missing_ = level_ = std::min(2 * level_ + 1, kMost);
-  }
-  [[nodiscard]] bool is_given() const { return missing_ == 0; }
-  /// It has come in full while it was watched, or only its beginning.
-  void came(bool in_full) { missing_ = in_full ? missing_ - std::min(missing_, 1U) : level_; }
-
- private:
-  static constexpr std::uint32_t kMost = 15;
-  static constexpr std::int64_t kMostBalance = 64;
-  std::uint32_t level_ = 0, missing_ = 0;
-  std::int64_t balance_ = 0;
-};
 
 /// A place where segments begin.
 class Fork {
@@ -81,7 +39,7 @@ class Fork {
   /// As they were recorded.
   [[nodiscard]] const std::list<std::unique_ptr<Segment>>& segments() const { return segments_; }
   Segment& add(std::unique_ptr<Segment> segment);
-  void remove(Segment& segment);
+  std::unique_ptr<Segment> remove(Segment& segment);
   [[nodiscard]] static std::uint64_t hash(Key key) {
     return hash_bytes(key.data(), key.size_bytes());
   }

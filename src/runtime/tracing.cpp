@@ -28,7 +28,6 @@ Tracing::Tracing(ContextImpl& context)
                                        : "the context of " + context.task_name_),
       found_(FoundTraces::make(context.runtime(), context.id_)) {}
 Tracing::~Tracing() {
-  rounds_.clear();
   // What begins in a segment was recorded after it. Left to each other, they would end one within the other.
   while (!all_.empty()) drop(*all_.back());
 }
@@ -259,8 +258,7 @@ void Tracing::drop_stale(Fork& fork) {
   Reason why;
   bool replayed = false;
   fork.for_each_lately_recorded([&](Segment& segment) {
-    // One whose replays are still running goes another time.
-    if (!segment.trace->recording().stale() || !may_go(segment)) return true;
+    if (!segment.trace->recording().stale()) return true;
     if (why.text.empty()) why = stale(segment.trace->recording());
     replayed |= segment.replayed;
     drop(segment);
@@ -320,11 +318,6 @@ void Tracing::note_replayed_calls() {
     occurrence_.sequence.add(segment.trace->calls()[step]->token);
 }
 
-/// Nothing of it is in flight, and no chain of it goes on.
-bool Tracing::at_rest(const Unit& unit) const {
-  return &unit != chain_ && (unit.trace == nullptr || unit.trace->replays().idle());
-}
-
 /// The segment and all that begin in it, each after the one that it begins in.
 std::vector<Segment*> Tracing::with_descendants(Segment& segment) {
   std::vector<Segment*> all{&segment};
@@ -334,25 +327,38 @@ std::vector<Segment*> Tracing::with_descendants(Segment& segment) {
   return all;
 }
 
-/// Nothing of the segment is in flight, of what begins in it, nor of what consists of these.
-bool Tracing::may_go(Segment& segment) const {
-  return std::ranges::all_of(with_descendants(segment), [this](const Segment* each) {
-    return at_rest(*each) && std::ranges::all_of(rounds_, [&](const auto& round) {
-             return !round->has(*each) || at_rest(*round);
-           });
-  });
+/// The chain, which may go on, consists of it or has it as a part.
+bool Tracing::is_on_chain(const Segment& segment) const {
+  return chain_ != nullptr && chain_->has(segment);
 }
 
+/// No chain has any of them.
 void Tracing::drop(Segment& segment) {
   recent_.clear();
   for (Segment* each : with_descendants(segment) | std::views::reverse) {
     if (!each->tokens.empty()) found_->dropped(*each);
     if (asked_.untrusted == each) asked_.untrusted = nullptr;
-    if (tail_ == each) tail_ = nullptr;
-    std::erase_if(rounds_, [&](const auto& round) { return round->has(*each); });
+    if (found_recording_.tail == each) found_recording_.tail = nullptr;
+    std::erase_if(rounds_, [&](const auto& round) {
+      if (!round->has(*each)) return false;
+      retire(std::move(round->trace));
+      return true;
+    });
     all_.erase(each->among_all);
-    each->home->remove(*each);
+    retire(std::move(each->home->remove(*each)->trace));
   }
+  free_retired();
+}
+
+/// Stays until nothing of it is in flight.
+void Tracing::retire(std::unique_ptr<ReplayedTrace> trace) {
+  if (trace == nullptr) return;
+  trace->retire();
+  retired_.push_back(std::move(trace));
+}
+
+void Tracing::free_retired() {
+  while (!retired_.empty() && retired_.front()->replays().idle()) retired_.pop_front();
 }
 
 // --- what a context is asked ------------------------------------------------------------------------

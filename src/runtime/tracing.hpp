@@ -149,9 +149,10 @@ class Tracing {
   void note_whole();
   void drop_stale(Fork& fork);
   void drop(Segment& segment);
-  [[nodiscard]] bool at_rest(const Unit& unit) const;
+  void retire(std::unique_ptr<ReplayedTrace> trace);
+  void free_retired();
   static std::vector<Segment*> with_descendants(Segment& segment);
-  [[nodiscard]] bool may_go(Segment& segment) const;
+  [[nodiscard]] bool is_on_chain(const Segment& segment) const;
   void drop_surplus();
   void drop_leaves(std::size_t bytes, std::size_t found);
 
@@ -161,6 +162,15 @@ class Tracing {
   }
 
   // Without marks.
+  /// What is recorded without marks: a candidate, or a branch.
+  struct FoundRecording {
+    autotrace::Candidates::Position at;  ///< of a candidate: how far
+    std::uint64_t candidate = 0;         ///< that has come to its end
+    std::size_t branch_left = 0;         ///< of a branch: so many more calls at most
+    Segment* tail = nullptr;             ///< what has begun in it, which it is to end with, ...
+    std::size_t tail_calls = 0;          ///< ... and how many of whose calls have come
+    [[nodiscard]] bool is_branch() const { return branch_left > 0; }
+  };
   [[nodiscard]] bool is_marked() const { return open_ != 0; }
   bool select_found(const TracedCall& call);
   [[nodiscard]] Segment* begins(const Fork& fork, const TracedCall& call);
@@ -171,7 +181,7 @@ class Tracing {
   void analysing_unmarked(autotrace::Token token);
   FoundTraces::Root& root_of(autotrace::Token token);
   [[nodiscard]] bool may_record() const;
-  void record_found(Fork& fork);
+  void record_found(Fork& fork, const FoundRecording& what);
   bool record_from_here(autotrace::Token token);
   [[nodiscard]] bool is_hopeful(autotrace::Candidates::Position at) const;
   [[nodiscard]] autotrace::Candidates::Position position() const;
@@ -215,7 +225,8 @@ class Tracing {
   [[nodiscard]] std::size_t calls_before_fork() const;
   void print(std::ostream& out, const Segment& segment) const;
   bool finish_recording(const char* ended_by);
-  void keep_recording(std::unique_ptr<trace::Recording> recording, const char* ended_by);
+  void keep_recording(std::unique_ptr<trace::Recording> recording, std::uint64_t candidate,
+                      const char* ended_by);
   void note_uses(const LaunchPlan& plan);
   [[nodiscard]] std::shared_ptr<RecordedCall> describe(const TracedCall& made,
                                                        std::uint64_t token) const;
@@ -224,7 +235,9 @@ class Tracing {
                                       std::uint64_t base, trace::Index count) const;
 
   ContextImpl& context_;
-  ReplayedTraces replayed_;                        ///< all that is recorded
+  ReplayedTraces replayed_;  ///< all that is recorded
+  /// Dropped, the oldest first, and some of it may be in flight. So when one is dropped does not depend on time.
+  std::deque<std::unique_ptr<ReplayedTrace>> retired_;
   std::unordered_map<std::uint64_t, Fork> names_;  ///< by Trace::id
   static constexpr std::size_t kNames = 64;
   std::size_t names_limit_ = kNames;            ///< at which those of no use are looked for
@@ -274,11 +287,7 @@ class Tracing {
 
   std::unique_ptr<FoundTraces> found_;             ///< null: only marks count
   const FoundTraces::Root* root_found_ = nullptr;  ///< of the trace that is open, if it was found
-  autotrace::Candidates::Position at_;             ///< of what is recorded without marks
-  std::uint64_t recorded_ = 0;                     ///< the candidate that is recorded to its end
-  std::size_t branch_left_ = 0;  ///< what is recorded is a branch, of so many more calls at most
-  Segment* tail_ = nullptr;      ///< what has begun in it, which it is to end with, ...
-  std::size_t tail_calls_ = 0;   ///< ... and how many of whose calls have come
+  FoundRecording found_recording_;
   /// What is known of the present call, outside of marks.
   struct Asked {
     std::uint64_t hash = 0;

@@ -18,7 +18,7 @@ using trace::Index;
 
 namespace {
 
-/// Rounds of a loop are recorded until they have so many operations, so that replays are worth their beginning.
+/// Periods of a loop are recorded until they have so many operations, so that replays are worth their beginning.
 constexpr std::size_t kEnoughOperations = 256;
 /// A branch is given up if after so many calls, and twice as many as its trace has, nothing begins that is known.
 constexpr std::size_t kLongBranch = 256;
@@ -46,13 +46,14 @@ bool Tracing::select_found(const TracedCall& call) {
   asked_ = {Fork::hash(call.key), call.request, call.name, call.where};
   FoundTraces::Root* const root = found_->find(asked_.hash);
   if (recorder_ != nullptr) {
-    if (branch_left_ == 0 || root == nullptr || tail_ != nullptr) return false;
+    FoundRecording& branch = found_recording_;
+    if (!branch.is_branch() || root == nullptr || branch.tail != nullptr) return false;
     Segment* const known = begins(root->fork, call);
     if (known == nullptr) return false;
     if (calls_.size() < context_.runtime_.options().autotrace_min_length &&
         known->tokens.size() <= kTail * calls_.size() && !goes_on_longer(*known)) {
-      tail_ = known;
-      tail_calls_ = 0;
+      branch.tail = known;
+      branch.tail_calls = 0;
       return false;
     }
     finish_recording("a trace that was found begins there");
@@ -131,12 +132,12 @@ void Tracing::analysing_unmarked(Token token) {
     if (record_from_here(token)) return;
   }
   if (root_found_ != nullptr) close_trace();
-  at_ = found_->finder().candidates().begin(token);
-  if (is_hopeful(at_) && may_record() && !found_->guessing.pause()) {
+  const Candidates::Position at = found_->finder().candidates().begin(token);
+  if (is_hopeful(at) && may_record() && !found_->guessing.pause()) {
     FoundTraces::Root& root = root_of(token);
     if (!root.fork.recording.pause()) {
       open_found(root);
-      return record_found(root.fork);
+      return record_found(root.fork, {.at = at});
     }
   }
   found_->take_turn();
@@ -161,26 +162,27 @@ FoundTraces::Root& Tracing::root_of(Token token) {
 /// Where something begins that is not trusted it is watched instead.
 bool Tracing::may_record() const { return asked_.may_record && asked_.untrusted == nullptr; }
 
-void Tracing::record_found(Fork& fork) {
+void Tracing::record_found(Fork& fork, const FoundRecording& what) {
   settle();
   recent_.clear();
   fork_ = &fork;
+  found_recording_ = what;
   start_recording(asked_.same_call);
 }
 
 /// Where the trace that is open was left: another candidate may go on there. And where the program leaves it again as
 /// it did before, a branch is recorded, up to where something begins that is known; a short one together with that.
 bool Tracing::record_from_here(Token token) {
-  at_ = Candidates::next(position(), token);
-  if (!is_hopeful(at_)) at_ = {};
-  const bool is_branch = !at_ && found_->left_again(*parted_, parted_at_, token);
-  if ((!at_ && !is_branch) || !may_record()) return false;
+  FoundRecording what{.at = Candidates::next(position(), token)};
+  if (!is_hopeful(what.at)) what.at = {};
+  const bool is_branch = !what.at && found_->left_again(*parted_, parted_at_, token);
+  if ((!what.at && !is_branch) || !may_record()) return false;
   Fork& fork = parted_->forks[parted_at_];
   if (fork.recording.pause() || (is_branch && fork.segments().size() >= kMostBranches))
     return false;
   const std::size_t most = context_.runtime_.options().autotrace_max_length;
-  if (is_branch) branch_left_ = most > 0 ? most : kLongBranch + 2 * parted_->tokens.size();
-  record_found(fork);
+  if (is_branch) what.branch_left = most > 0 ? most : kLongBranch + 2 * parted_->tokens.size();
+  record_found(fork, what);
   return true;
 }
 
@@ -205,12 +207,13 @@ Candidates::Position Tracing::position() const {
 
 /// Whether the call is one of what is recorded.
 bool Tracing::goes_on_recording(Token token) {
-  if (branch_left_ > 0) {
-    if (tail_ != nullptr && tail_->tokens[tail_calls_++] != token) tail_ = nullptr;
-    if (--branch_left_ > 0) return true;
+  FoundRecording& what = found_recording_;
+  if (what.is_branch()) {
+    if (what.tail != nullptr && what.tail->tokens[what.tail_calls++] != token) what.tail = nullptr;
+    if (--what.branch_left > 0) return true;
   } else {
-    at_ = Candidates::next(at_, token);
-    if (at_) return true;
+    what.at = Candidates::next(what.at, token);
+    if (what.at) return true;
     found_->guessing.judge(false);
     // A beginning is of use, too.
     if (is_long_enough()) finish_recording("what was found went on otherwise");
@@ -222,29 +225,31 @@ bool Tracing::goes_on_recording(Token token) {
   return false;
 }
 
-/// What is recorded ends where a candidate does; rounds of a loop, when they are long enough.
+/// What is recorded ends where a candidate does; periods of a loop, when they are long enough.
 void Tracing::note_recorded_call() {
-  if (branch_left_ > 0) {
-    if (tail_ == nullptr || tail_calls_ < tail_->tokens.size()) return;
+  FoundRecording& what = found_recording_;
+  if (what.is_branch()) {
+    if (what.tail == nullptr || what.tail_calls < what.tail->tokens.size()) return;
     finish_recording("a trace that was found ended there");
     return close_trace();
   }
-  const TraceCandidate* best = Candidates::best(at_, found_->finder().now());
+  const TraceCandidate* best = Candidates::best(what.at, found_->finder().now());
   const std::uint32_t period = best->repeat.period;
   const bool enough =
-      period != 0 && at_.length() % period == 0 && recorder_->operations() >= kEnoughOperations;
-  if (!enough && Candidates::ending(at_) != best) return;
-  recorded_ = best->repeat.identity;
-  if (finish_recording("what was found ended there")) found_->recorded(recorded_, at_.length());
+      period != 0 && what.at.length() % period == 0 && recorder_->operations() >= kEnoughOperations;
+  if (!enough && Candidates::ending(what.at) != best) return;
+  const std::uint64_t candidate = what.candidate = best->repeat.identity;
+  const std::size_t calls = calls_.size();
+  if (finish_recording("what was found ended there")) found_->recorded(candidate, calls);
   else found_->guessing.judge(false);
-  recorded_ = 0;
   close_trace();
 }
 
 /// What is recorded may be kept, though it does not end where it should.
 bool Tracing::is_long_enough() const {
   return recorder_ != nullptr &&
-         (branch_left_ > 0 || calls_.size() >= context_.runtime_.options().autotrace_min_length);
+         (found_recording_.is_branch() ||
+          calls_.size() >= context_.runtime_.options().autotrace_min_length);
 }
 
 void Tracing::abandon_recording() {
@@ -252,8 +257,7 @@ void Tracing::abandon_recording() {
   found_->abandoned(calls_.size());
   context_.analysis_.set_state_log(nullptr);
   recorder_ = nullptr;
-  branch_left_ = 0;
-  tail_ = nullptr;
+  found_recording_ = {};
   calls_.clear();
   fork_->lost = {"what was found did not come to its end"};
   fork_->recording.judge(false);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <queue>
 #include <sstream>
+#include <utility>
 
 #include "runtime/context_impl.hpp"
 #include "runtime/explanation.hpp"
@@ -47,8 +48,7 @@ void Tracing::untraceable_call(const char* what) {
 /// False: nothing is kept.
 bool Tracing::finish_recording(const char* ended_by) {
   if (recorder_ == nullptr) return false;
-  branch_left_ = 0;
-  tail_ = nullptr;
+  const FoundRecording found = std::exchange(found_recording_, {});
   show_end(profile::Category::recording, calls_.size());
   context_.analysis_.set_state_log(nullptr);
   const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
@@ -62,7 +62,7 @@ bool Tracing::finish_recording(const char* ended_by) {
     fork_->lost = {std::string("there was no operation to record: ") + ended_by, true};
     if (!is_marked()) fork_->recording.judge(false);
   } else if (auto recording = recorder->finish()) {
-    keep_recording(std::move(recording), ended_by);
+    keep_recording(std::move(recording), found.candidate, ended_by);
     return true;
   } else {  // it comes only once
     fork_->lost = {std::string("a recording was given up: ") + recorder->fault(), true};
@@ -71,7 +71,8 @@ bool Tracing::finish_recording(const char* ended_by) {
   return false;
 }
 
-void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const char* ended_by) {
+void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, std::uint64_t candidate,
+                             const char* ended_by) {
   auto segment = std::make_unique<Segment>();
   segment->ended_by = ended_by;
   for (const auto& call : calls_) segment->sequence.add(call->token);
@@ -86,7 +87,7 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, const 
   segment->begun_at = opened_at_;
   segment->calls_before = calls_before_fork();
   if (!is_marked()) {
-    segment->candidate = recorded_;
+    segment->candidate = candidate;
     segment->number = found_->made_segment();
     for (const auto& call : segment->trace->calls()) segment->tokens.push_back(call->token);
   }
@@ -134,7 +135,7 @@ void Tracing::print(std::ostream& out) const {
 }
 
 // Rounds go first: their parts do as well. Then what was not used for longest, if nothing begins in it and it
-// is not in use. They are looked through once for a sixteenth of the limit, also where all are in use.
+// is not on the chain. They are looked through once for a sixteenth of the limit, also where all have to stay.
 void Tracing::drop_surplus() {
   const std::size_t most = context_.runtime().options().trace_memory;
   if (replayed_.bytes > std::max(most, surplus_)) {
@@ -158,7 +159,7 @@ void Tracing::drop_leaves(std::size_t bytes, std::size_t found) {
   const bool only_found = replayed_.bytes <= bytes;
   const auto may_be_dropped = [&](Segment& segment) {
     return (!only_found || !segment.tokens.empty()) && segment.is_leaf() && &segment != parted_ &&
-           may_go(segment);
+           !is_on_chain(segment);
   };
   const auto used_later = [](const Segment* a, const Segment* b) {
     return a->last_used > b->last_used;

@@ -380,6 +380,7 @@ void Tracing::catch_up() {
   }
   trace.replays().leave(present);
   ReplayedTrace::unpin_idle(replayed_);
+  free_retired();
   chain_ = nullptr;
   round_ = nullptr;
   replay_ = nullptr;

@@ -96,11 +96,12 @@ std::unique_ptr<Round> Tracing::join(std::span<const Part> parts) {
   return round;
 }
 
-/// Of those that are not in use.
+/// Unless that is the chain.
 bool Tracing::drop_oldest_round() {
   const auto oldest =
-      std::ranges::find_if(rounds_, [this](const auto& round) { return at_rest(*round); });
+      std::ranges::find_if(rounds_, [this](const auto& round) { return round.get() != chain_; });
   if (oldest == rounds_.end()) return false;
+  retire(std::move((*oldest)->trace));
   rounds_.erase(oldest);
   return true;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -214,6 +215,45 @@ TEST_P(AutotraceLoops, WithRegionsThatComeAndGo) {
     loop.ctx.launch(mix_in, loop.data.cells()[bits], scratch[bits]);
     loop.ctx.destroy(scratch);
   });
+}
+
+/// A region goes and another one comes, after as many iterations as the pattern says.
+Iteration with_changing_region(bool marked, std::uint64_t pattern) {
+  return [marked, pattern, scratch = Region<1>(), body = std::make_shared<Trace>("body")](
+             Loop& loop, int t) mutable {
+    if (t == 0 || mixed(static_cast<std::uint64_t>(t), pattern) % (2 + pattern) == 0) {
+      if (t > 0) loop.ctx.destroy(scratch);
+      scratch = loop.ctx.region(Rect1{0, TokenData::kCells - 1}, bits);
+      loop.ctx.fill(scratch, bits, std::uint64_t{5});
+    }
+    if (marked) loop.ctx.begin_trace(*body);
+    loop.ctx.launch(mix_in, scratch[bits], loop.data.cells()[bits]);
+    loop.launch(0, 5);
+    loop.ctx.launch(mix_in, loop.data.cells()[bits], scratch[bits]);
+    if (marked) loop.ctx.end_trace(*body);
+  };
+}
+
+// What goes leaves recordings behind whose replays may still run. What is decided then does not depend on whether they
+// do.
+TEST(AutotraceDecisions, DoNotDependOnWhenTasksRun) {
+  for (const std::uint64_t pattern : {0, 1, 2, 3, 4, 5, 6})
+    for (const bool marked : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "pattern " << pattern << ", marked " << marked);
+      const auto decisions = [&](const ExecutionSetting& setting) {
+        const Counters made =
+            outcome(eager(setting.options()), with_changing_region(marked, pattern)).counters;
+        const AutotraceCounters& found = made.autotrace;
+        EXPECT_EQ(found.late, 0u);
+        return std::vector<std::uint64_t>{found.replayed, found.recordings, found.replays,
+                                          found.wrong,    found.candidates, made.recordings,
+                                          made.replays,   made.early_exits, made.catch_ups};
+      };
+      const std::vector<std::uint64_t> at_once = decisions({0, 1, {}});
+      EXPECT_EQ(decisions({0, 8192, {}}), at_once);
+      for (const std::uint64_t seed : {1, 2, 3, 4})
+        EXPECT_EQ(decisions({0, seed < 3 ? 8192U : 40U, seed}), at_once) << "seed " << seed;
+    }
 }
 
 TEST_P(AutotraceLoops, WithPartitionsThatComeAndGo) {

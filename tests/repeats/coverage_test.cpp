@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "autotrace/passes.hpp"
 #include "autotrace/repeats.hpp"
-#include "autotrace/rounds.hpp"
 #include "coverage/lzw.hpp"
 #include "coverage/tandem_repeats.hpp"
 #include "support/optimal_coverage.hpp"
@@ -111,7 +111,7 @@ void expect_no_more_than_optimal(Text text, std::uint32_t least) {
   SCOPED_TRACE(in_letters(text) + ", at least " + std::to_string(least));
   const std::size_t optimal = optimal_coverage(text, least);
   for (const auto& repeats :
-       {find_repeats(text, least), find_repeats_in_rounds(text, least),
+       {find_repeats(text, least), find_repeats_in_passes(text, least),
         bench::tandem_repeats(text, least), bench::lzw_phrases(text, least)}) {
     expect_repeats_of(text, repeats, least);
     EXPECT_LE(coverage(repeats), optimal);
@@ -158,19 +158,19 @@ TEST(Coverage, OfAllTextsOfTenTokens) {
   EXPECT_EQ(three.texts, 3683);
   EXPECT_GE(three.optimal, 3608);
   EXPECT_GE(three.sum, 0.98 * three.texts);
-  const Shares rounds = shares_of(find_repeats_in_rounds, 2);
-  EXPECT_GE(rounds.optimal, two.optimal);
-  EXPECT_GE(rounds.sum, two.sum);
+  const Shares passes = shares_of(find_repeats_in_passes, 2);
+  EXPECT_GE(passes.optimal, two.optimal);
+  EXPECT_GE(passes.sum, two.sum);
 }
 
-TEST(Rounds, CoverAtLeastAsMuch) {
+TEST(Passes, CoverAtLeastAsMuch) {
   for (test::TestBudget budget{5'000, 100}; budget.more(); budget.next()) {
     test::Random random(budget.seed());
     std::vector<Token> text(static_cast<std::size_t>(random.between(0, 200)));
     const int letters = random.between(1, 10);
     for (Token& token : text) token = static_cast<Token>(random.below(letters));
     const auto least = static_cast<std::uint32_t>(random.between(1, 4));
-    const std::vector<Repeat> repeats = find_repeats_in_rounds(text, least);
+    const std::vector<Repeat> repeats = find_repeats_in_passes(text, least);
     expect_repeats_of(text, repeats, least);
     EXPECT_GE(coverage(repeats), coverage(find_repeats(text, least)));
     std::set<std::vector<Token>> parts;
@@ -184,10 +184,10 @@ TEST(Rounds, CoverAtLeastAsMuch) {
 }
 
 // The streams have something irregular between iterations, which is what greed stumbles over.
-TEST(Rounds, CoverStreamsOfPrograms) {
+TEST(Passes, CoverStreamsOfPrograms) {
   for (const std::string& name : test::program_streams) {
     const test::Stream stream = test::make_stream(name, 5000, 1);
-    const std::size_t covered = coverage(find_repeats_in_rounds(stream, 10));
+    const std::size_t covered = coverage(find_repeats_in_passes(stream, 10));
     EXPECT_GE(covered, name == "long_loop" ? 3900u : 4700u) << name;
     EXPECT_GE(covered, 5 * coverage(bench::lzw_phrases(stream, 10))) << name;
   }

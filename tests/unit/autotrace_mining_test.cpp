@@ -1,4 +1,4 @@
-// What of a sample is kept: rounds, from where on, pieces, each once.
+// What of a sample is kept: periods, from where on, pieces, each once.
 
 #include "autotrace/mining.hpp"
 
@@ -62,7 +62,7 @@ TEST(Mining, ThePeriodIsTheShortest) {
   }
 }
 
-TEST(Mining, OfALoopOneRoundIsKept) {
+TEST(Mining, OfALoopOnePeriodIsKept) {
   const auto found = mine(sample_of("xbcxbcxbcxbcxbc"), {});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].tokens.size(), 3u);
@@ -70,26 +70,26 @@ TEST(Mining, OfALoopOneRoundIsKept) {
   EXPECT_GE(found[0].count, 4u);
 }
 
-TEST(Mining, ShortRoundsComeSeveralTimes) {
+TEST(Mining, ShortPeriodsComeSeveralTimes) {
   const auto found = mine(sample_of("abcabcabcabcabcabcabcabc"), {.least = 7});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(text_of(found[0].tokens), "abcabcabc");
   EXPECT_EQ(found[0].period, 3u);
 }
 
-TEST(Mining, ARepeatThatFollowsItselfIsARound) {
+TEST(Mining, ARepeatThatFollowsItselfIsAPeriod) {
   const auto found = mine(sample_of("abcabc"), {.least = 3});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].period, 3u);
 }
 
-TEST(Mining, ARoundBeginsWithTheRarestToken) {
+TEST(Mining, APeriodBeginsWithTheRarestToken) {
   EXPECT_EQ(mined("bbbabbbabbbabbba"), (Texts{"abbb"}));
   // Of several as rare the first after more frequent ones.
   EXPECT_EQ(mined("xbbaxbbaxbbaxbbaxbba"), (Texts{"axbb"}));
 }
 
-TEST(Mining, ARoundBeginsWhereCallsWereAnalysedAfterReplayedOnes) {
+TEST(Mining, APeriodBeginsWhereCallsWereAnalysedAfterReplayedOnes) {
   EXPECT_EQ(mined("ABcdABcdABcdABcd"), (Texts{"cdab"}));
   EXPECT_EQ(mined("aBCdaBCdaBCdaBCd"), (Texts{"dabc"}));
 }
@@ -130,7 +130,7 @@ TEST(Mining, LongOnesAreCutIntoPieces) {
   EXPECT_EQ(mined("abcdefg1abcdefg2", limits), (Texts{"abc", "def"}));
 }
 
-TEST(Mining, ARoundThatIsTooLongIsCutToo) {
+TEST(Mining, APeriodThatIsTooLongIsCutToo) {
   const auto found = mine(sample_of("abcdefghabcdefghabcdefgh"), {.least = 2, .most = 3});
   ASSERT_EQ(found.size(), 3u);
   for (const MinedRepeat& piece : found) {
@@ -139,7 +139,7 @@ TEST(Mining, ARoundThatIsTooLongIsCutToo) {
   }
 }
 
-TEST(Mining, ARoundIsTheSameWhereverItBegins) {
+TEST(Mining, APeriodIsTheSameWhereverItBegins) {
   std::set<std::uint64_t> identities;
   const std::string loop = "abcdeabcdeabcdeabcdeabcde";
   for (std::size_t begin = 0; begin < 5; ++begin) {
@@ -186,7 +186,7 @@ TEST(Mining, IsInTheSampleAndWithinTheLimits) {
       if (repeat.period == 0) {
         EXPECT_GE(tokens.size(), limits.least) << "seed " << seed;
       } else {
-        // Where no number of rounds is within both limits the upper one counts.
+        // Where no number of periods is within both limits the upper one counts.
         EXPECT_TRUE(tokens.size() >= limits.least || tokens.size() + repeat.period > limits.most)
             << "seed " << seed;
         EXPECT_LE(repeat.period, limits.most) << "seed " << seed;
@@ -194,7 +194,7 @@ TEST(Mining, IsInTheSampleAndWithinTheLimits) {
         EXPECT_LT(tokens.size(), limits.least + repeat.period) << "seed " << seed;
         EXPECT_TRUE(std::equal(tokens.begin() + repeat.period, tokens.end(), tokens.begin()));
       }
-      // A round, wherever it begins, is in a loop; of several rounds no more than one may be in the sample.
+      // A period, wherever it begins, is in a loop; of several periods no more than one may be in the sample.
       const auto part = tokens.begin() + (repeat.period != 0 ? repeat.period : tokens.size());
       EXPECT_NE(std::search(sample.tokens.begin(), sample.tokens.end(), tokens.begin(), part),
                 sample.tokens.end())

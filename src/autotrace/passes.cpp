@@ -1,4 +1,4 @@
-#include "autotrace/rounds.hpp"
+#include "autotrace/passes.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@ namespace refrain::autotrace {
 
 namespace {
 
-/// How many times the text's length all rounds together may look at. Streams of programs of up to 10^5 tokens
+/// How many times the text's length all passes together may look at. Streams of programs of up to 10^5 tokens
 /// were done before.
 constexpr std::size_t most_looks = 6;
 
@@ -32,7 +32,7 @@ std::vector<Left> without(const std::vector<Left>& left, const std::vector<bool>
   return rest;
 }
 
-/// Those that several rounds chose become one. Longest first.
+/// Those that several passes chose become one. Longest first.
 std::vector<Repeat> joined(std::vector<Repeat> repeats, std::span<const Token> text) {
   const auto part = [&](const Repeat& r) { return text.subspan(r.begins.front(), r.length); };
   std::ranges::stable_sort(repeats, [&](const Repeat& a, const Repeat& b) {
@@ -54,7 +54,7 @@ std::vector<Repeat> joined(std::vector<Repeat> repeats, std::span<const Token> t
 
 }  // namespace
 
-std::vector<Repeat> find_repeats_in_rounds(std::span<const Token> text,
+std::vector<Repeat> find_repeats_in_passes(std::span<const Token> text,
                                            std::uint32_t least_length) {
   Alphabet alphabet(text.size());
   std::vector<Token> letters;  // so that there are tokens for gaps

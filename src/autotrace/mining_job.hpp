@@ -1,0 +1,51 @@
+#pragma once
+// A sample that is mined beside the program, and who mines it.
+//
+// Owner: a job is shared by the finder, which makes it and takes what was found, and one thread, which runs it.
+
+#include <atomic>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "autotrace/history.hpp"
+#include "autotrace/mining.hpp"
+
+namespace refrain::autotrace {
+
+/// A sample and, in the end, what was found in it.
+class MiningJob {
+ public:
+  MiningJob(Sample sample, const MiningLimits& limits)
+      : sample_(std::move(sample)), limits_(limits) {}
+
+  /// Once, on any thread.
+  void run() noexcept {
+    try {
+      repeats_ = mine(sample_, limits_);
+    } catch (const std::bad_alloc&) {}  // then nothing was found
+    // release: partner of the load in is_done; the repeats are there.
+    done_.store(true, std::memory_order_release);
+  }
+  [[nodiscard]] bool is_done() const { return done_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::vector<MinedRepeat> take() { return std::move(repeats_); }
+
+ private:
+  Sample sample_;
+  MiningLimits limits_;
+  std::vector<MinedRepeat> repeats_;
+  std::atomic<bool> done_{false};
+};
+
+/// Who mines.
+class Miners {
+ public:
+  virtual ~Miners() = default;
+  /// Some thread runs the job when it has nothing else to do. False: there is none.
+  virtual bool post(const std::shared_ptr<MiningJob>& job) = 0;
+  /// A job is late.
+  virtual void hurry() = 0;
+};
+
+}  // namespace refrain::autotrace
