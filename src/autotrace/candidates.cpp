@@ -1,7 +1,6 @@
 #include "autotrace/candidates.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace refrain::autotrace {
 
@@ -9,16 +8,24 @@ namespace {
 
 constexpr double kMostAppearances = 16;
 /// In which the appearances that are remembered become half as many: so many times the candidate's length, and ...
-constexpr double kHalfLife = 64;
+constexpr std::uint64_t kHalfLife = 64;
 /// ... this many tokens.
-constexpr double kLeastHalfLife = 4096;
+constexpr std::uint64_t kLeastHalfLife = 4096;
 constexpr double kReplayBonus = 1.25;
+
+/// What is left of 1: half of it after each half-life, linear in between, so that it is the same on every machine.
+double left_after(std::uint64_t age, std::uint64_t half_life) {
+  const std::uint64_t halvings = age / half_life;
+  if (halvings >= 64) return 0;
+  const double part = static_cast<double>(age % half_life) / static_cast<double>(half_life);
+  return (1 - part / 2) / static_cast<double>(std::uint64_t{1} << halvings);
+}
 
 }  // namespace
 
 double TraceCandidate::appearances_at(std::uint64_t now) const {
-  const double half_life = kLeastHalfLife + kHalfLife * static_cast<double>(repeat.tokens.size());
-  return appearances * std::exp2(-static_cast<double>(now - std::min(now, seen_at)) / half_life);
+  return appearances * left_after(now - std::min(now, seen_at),
+                                  kLeastHalfLife + kHalfLife * repeat.tokens.size());
 }
 
 void TraceCandidate::appeared(double times, std::uint64_t now) {
@@ -142,15 +149,15 @@ TraceCandidate* Candidates::ending(Position at) {
 
 TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
   TraceCandidate* found = nullptr;
-  std::vector<const Node*> left;
-  if (at) left.push_back(at.node_);
-  while (!left.empty()) {
-    const Node& node = *left.back();
-    left.pop_back();
-    if (node.end != nullptr && (found == nullptr || node.end->score(now) > found->score(now)))
-      found = node.end;
-    for (const auto& child : node.children) left.push_back(child.get());
-  }
+  double highest = 0;
+  const auto look_at = [&](const Node& node, const auto& again) -> void {
+    if (node.end != nullptr) {
+      const double score = node.end->score(now);
+      if (found == nullptr || score > highest) found = node.end, highest = score;
+    }
+    for (const auto& child : node.children) again(*child, again);
+  };
+  if (at) look_at(*at.node_, look_at);
   return found;
 }
 

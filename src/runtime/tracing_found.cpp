@@ -133,7 +133,7 @@ void Tracing::analysing_unmarked(Token token) {
   }
   if (root_found_ != nullptr) close_trace();
   const Candidates::Position at = found_->finder().candidates().begin(token);
-  if (is_hopeful(at) && may_record() && !found_->guessing.pause()) {
+  if (at && may_record() && !found_->guessing.pause() && is_hopeful(at)) {
     FoundTraces::Root& root = root_of(token);
     if (!root.fork.recording.pause()) {
       open_found(root);
