@@ -52,7 +52,9 @@ std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now)
       ++added;
     }
     kept->appeared(times, now);
-    if (kept->recordings > 0 || kept->repeat.tokens == repeat.tokens) continue;
+    if (kept->recordings > 0 ||
+        (kept->repeat.tokens == repeat.tokens && kept->repeat.context == repeat.context))
+      continue;
     tokens_ -= kept->repeat.tokens.size();
     tokens_ += repeat.tokens.size();
     kept->repeat = std::move(repeat);
@@ -81,10 +83,14 @@ void Candidates::evict(std::uint64_t now) {
 void Candidates::rebuild() {
   roots_.clear();
   active_.clear();
+  expected_.clear();
   std::vector<TraceCandidate*> all;
   for (const auto& [identity, candidate] : all_) all.push_back(candidate.get());
   std::ranges::sort(all, {}, &TraceCandidate::number);  // the trie is the same in every run
-  for (TraceCandidate* candidate : all) insert(*candidate);
+  for (TraceCandidate* candidate : all) {
+    insert(*candidate);
+    expected_.insert(candidate->repeat.tokens.front() ^ candidate->repeat.context);
+  }
 }
 
 void Candidates::insert(TraceCandidate& candidate) {

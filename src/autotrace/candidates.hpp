@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "autotrace/mining.hpp"
@@ -67,6 +68,10 @@ class Candidates {
   void skip() { active_.clear(); }
 
   [[nodiscard]] Position begin(Token token) const;
+  /// Whether one begins with the token that came after the same context when it was mined.
+  [[nodiscard]] bool is_expected(Token token, std::uint64_t context) const {
+    return expected_.contains(token ^ context);
+  }
   [[nodiscard]] static Position next(Position at, Token token);
   /// The candidate that ends there, or null.
   [[nodiscard]] static TraceCandidate* ending(Position at);
@@ -94,6 +99,7 @@ class Candidates {
   std::uint32_t added_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<TraceCandidate>> all_;  ///< by identity
   std::unordered_map<Token, std::unique_ptr<Node>> roots_;                  ///< by the first token
+  std::unordered_set<std::uint64_t> expected_;  ///< first tokens with their contexts
   std::vector<Position> active_;  ///< the oldest first; in the middle of labels, or at their ends
 };
 

@@ -2,6 +2,13 @@
 
 namespace refrain::autotrace {
 
+std::uint64_t context_of(std::span<const Token> before) {
+  std::uint64_t hash = 0;
+  for (const Token token : before.last(std::min(kContext, before.size())))
+    hash = (hash ^ (is_unique(token) ? 0 : token)) * 0x9E3779B97F4A7C15ULL + 1;
+  return hash;
+}
+
 void History::forget() {
   const std::size_t surplus = tokens_.size() - std::min(tokens_.size(), capacity_);
   tokens_.erase(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(surplus));

@@ -20,6 +20,16 @@ struct Sample {
   std::vector<Kind> kinds;  ///< what became of their calls
 };
 
+/// Calls that are no calls of the stream have a token of their own each; those are the last numbers that there are, no
+/// more likely a token of a call than others.
+[[nodiscard]] constexpr Token unique_token(std::uint64_t number) { return ~number; }
+[[nodiscard]] constexpr bool is_unique(Token token) { return ~token < std::uint64_t{1} << 32; }
+
+/// What comes before a call tells apart the places of a long loop where the same call is made: the hash of the last few
+/// tokens of these. What is unique is not told from other such.
+constexpr std::size_t kContext = 16;
+[[nodiscard]] std::uint64_t context_of(std::span<const Token> before);
+
 class History {
  public:
   explicit History(std::size_t capacity) : capacity_(std::max<std::size_t>(1, capacity)) {}
@@ -38,6 +48,10 @@ class History {
     replays_.push_back({count(), count() + tokens.size()});
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
     if (tokens_.size() >= 2 * capacity_) forget();
+  }
+  /// context_of all but the last `skipped`.
+  [[nodiscard]] std::uint64_t context(std::size_t skipped) const {
+    return context_of(std::span(tokens_).first(tokens_.size() - std::min(skipped, tokens_.size())));
   }
   /// The last `length` of those that are remembered.
   [[nodiscard]] Sample last(std::size_t length) const;

@@ -71,6 +71,10 @@ class Miner {
     return std::span(sample_.tokens).subspan(begin, length);
   }
 
+  [[nodiscard]] std::uint64_t context_before(std::size_t begin) const {
+    return context_of(tokens(0, begin));
+  }
+
   void take(const Repeat& repeat) {
     const std::size_t last = repeat.begins.back();
     const std::uint32_t period = period_of(tokens(last, repeat.length));
@@ -98,7 +102,7 @@ class Miner {
     for (std::size_t from = 0; from < length; from += std::min(length, limits_.most)) {
       const auto piece = tokens(begin + from, std::min(limits_.most, length - from));
       if (piece.size() >= limits_.least)
-        add({{piece.begin(), piece.end()}, 0, count, hash_of(piece)});
+        add({{piece.begin(), piece.end()}, 0, count, hash_of(piece), context_before(begin + from)});
     }
   }
 
@@ -121,6 +125,10 @@ class Miner {
     mined.tokens.reserve(times * period);
     for (std::size_t i = 0; i < times * period; ++i)
       mined.tokens.push_back(sample_.tokens[begin + (turned + i) % period]);
+    std::vector<Token> before;
+    for (std::size_t i = kContext; i > 0; --i)
+      before.push_back(sample_.tokens[begin + (turned + kContext * period - i) % period]);
+    mined.context = context_of(before);
     add(std::move(mined));
   }
 

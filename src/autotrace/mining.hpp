@@ -27,6 +27,7 @@ struct MinedRepeat {
   std::uint32_t period = 0;
   std::uint32_t count = 0;     ///< how often it was found
   std::uint64_t identity = 0;  ///< the same for the same repeat, for a loop's wherever it begins
+  std::uint64_t context = 0;   ///< context_of what came before it, the last time
 };
 
 /// Longest first, each once. O(n log n).

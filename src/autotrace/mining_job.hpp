@@ -20,13 +20,18 @@ class MiningJob {
   MiningJob(Sample sample, const MiningLimits& limits)
       : sample_(std::move(sample)), limits_(limits) {}
 
-  /// Once, on any thread.
-  void run() noexcept {
+  [[nodiscard]] std::size_t tokens() const { return sample_.tokens.size(); }
+
+  /// On any thread; whoever comes first does it. False: somebody else has begun.
+  bool run() noexcept {
+    // relaxed: the sample was there before the job was shared.
+    if (begun_.exchange(true, std::memory_order_relaxed)) return false;
     try {
       repeats_ = mine(sample_, limits_);
     } catch (const std::bad_alloc&) {}  // then nothing was found
     // release: partner of the load in is_done; the repeats are there.
     done_.store(true, std::memory_order_release);
+    return true;
   }
   [[nodiscard]] bool is_done() const { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] std::vector<MinedRepeat> take() { return std::move(repeats_); }
@@ -35,7 +40,7 @@ class MiningJob {
   Sample sample_;
   MiningLimits limits_;
   std::vector<MinedRepeat> repeats_;
-  std::atomic<bool> done_{false};
+  std::atomic<bool> begun_{false}, done_{false};
 };
 
 /// Who mines.

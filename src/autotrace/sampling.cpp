@@ -28,13 +28,13 @@ void Sampling::restart(std::uint64_t now) {
   next_at_ = std::min(next_at_, now + multiple_);
 }
 
-std::size_t Sampling::next(std::uint64_t now) {
+std::size_t Sampling::next(std::uint64_t now, std::size_t most) {
   for (std::uint64_t* credit : {&for_small_, &for_large_})
     *credit = std::min(most_, *credit + (now - paid_at_));
   paid_at_ = now;
   std::size_t largest = sizes_.size();
   const auto is_mined = [&](const Size& size) {
-    return size.due <= now && price(size) <= credit(size);
+    return size.tokens <= most && size.due <= now && price(size) <= credit(size);
   };
   while (largest > 0 && !is_mined(sizes_[largest - 1])) --largest;
   // The smaller pieces are parts of it.

@@ -20,8 +20,8 @@ class Sampling {
 
   /// When next() is to be called next: a count of tokens.
   [[nodiscard]] std::uint64_t next_at() const { return next_at_; }
-  /// `now`: not before next_at(). How many of the last tokens are to be mined; 0: none.
-  std::size_t next(std::uint64_t now);
+  /// `now`: not before next_at(). How many of the last tokens are to be mined, at most `most`; 0: none.
+  std::size_t next(std::uint64_t now, std::size_t most);
   /// What was mined was of use, or the stream is no longer what it was: starts again.
   void restart(std::uint64_t now);
 

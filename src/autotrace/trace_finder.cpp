@@ -11,12 +11,11 @@ TraceFinder::TraceFinder(const FinderOptions& options, Miners& miners)
       history_(options.history),
       sampling_(options.sample, options.history),
       candidates_(kMostCandidates, kMostHistories * options.history),
-      next_(sampling_.next_at()) {}
-
-void TraceFinder::add_unique() {
-  // Counts down from the largest: no more likely a token of a call than any other number.
-  add(~unique_++);
+      next_(sampling_.next_at()) {
+  options_.sample = std::min(options_.sample, options_.history);
 }
+
+void TraceFinder::add_unique() { add(unique_token(unique_++)); }
 
 void TraceFinder::add_replayed(std::span<const Token> tokens) {
   if (tokens.empty()) return;
@@ -40,7 +39,7 @@ void TraceFinder::replayed(std::uint64_t identity) {
   if (candidate->replays++ > 0) return;
   // What is found is of use: more may be.
   sampling_.restart(now());
-  if (job_ == nullptr) next_ = sampling_.next_at();
+  next_ = std::min(next_, sampling_.next_at());
 }
 
 void TraceFinder::turn() {
@@ -48,48 +47,39 @@ void TraceFinder::turn() {
     settled_ = false;
     sampling_.restart(now() - analysed_in_a_row_);
   }
-  if (job_ != nullptr) take_in();
-  if (job_ == nullptr) send_for();
+  if (job_ != nullptr && now() >= due_) take_in();
+  if (now() >= sampling_.next_at() && may_mine()) send_for();
+  next_ = job_ != nullptr ? due_ : sampling_.next_at();
+  if (may_mine()) next_ = std::min(next_, sampling_.next_at());
 }
 
 void TraceFinder::send_for() {
-  if (now() >= sampling_.next_at()) {
-    if (const std::size_t length = sampling_.next(now())) {
-      Sample sample = history_.last(length);
-      const std::uint64_t mined = sample.tokens.size();
-      counters_.mined_calls += mined;
-      ++counters_.mined;
-      if (mined <= options_.at_once) {
-        add(mine(sample, options_.limits));
-        next_ = sampling_.next_at();
-        return;
-      }
-      job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
-      alone_ = !miners_.post(job_);
-      late_ = false;
-      due_ = now() + std::max<std::uint64_t>(1, mined / 8) * distance_;
-      next_ = due_;
-      return;
-    }
-  }
-  next_ = sampling_.next_at();
+  const std::size_t length = sampling_.next(now(), largest_now());
+  if (length == 0) return;
+  Sample sample = history_.last(length);
+  const std::uint64_t mined = sample.tokens.size();
+  counters_.mined_calls += mined;
+  ++counters_.mined;
+  if (mined <= options_.at_once) return add(mine(sample, options_.limits));
+  job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
+  alone_ = !miners_.post(job_);
+  late_ = false;
+  due_ = now() + std::max<std::uint64_t>(1, mined / 4) * distance_;
 }
 
 void TraceFinder::take_in() {
-  if (now() < due_) {
-    next_ = due_;
-    return;
-  }
-  if (alone_) job_->run();
+  if (alone_ || job_->tokens() <= options_.alone) job_->run();
   if (!job_->is_done()) {
     if (!std::exchange(late_, true)) {
       ++counters_.late;
       distance_ = std::min(2 * distance_, kMostDistance);
+      on_time_ = 0;
       miners_.hurry();
     }
-    next_ = now() + std::max<std::uint64_t>(1, options_.sample / 4);
+    due_ = now() + std::max<std::uint64_t>(1, options_.sample / 4);
     return;
   }
+  if (!late_ && ++on_time_ % kOnTime == 0) distance_ = std::max<std::uint64_t>(1, distance_ / 2);
   add(job_->take());
   job_ = nullptr;
 }

@@ -28,6 +28,9 @@ struct FinderOptions {
   std::size_t sample = 1;   ///< what is mined is a multiple of it
   /// So many tokens are mined in the time that it takes to wake a thread: that is done at once.
   std::size_t at_once = 256;
+  /// What nobody has begun when it is due has found the other threads busy, or asleep: so many tokens are then mined
+  /// without them, in a fifth of a millisecond. So only what is larger can be late.
+  std::size_t alone = 2048;
 };
 
 class TraceFinder {
@@ -59,6 +62,10 @@ class TraceFinder {
   void turn();
 
   [[nodiscard]] const Candidates& candidates() const { return candidates_; }
+  /// context_of all calls so far but the last `skipped`.
+  [[nodiscard]] std::uint64_t context(std::size_t skipped) const {
+    return history_.context(skipped);
+  }
   /// Calls so far.
   [[nodiscard]] std::uint64_t now() const { return history_.count(); }
   [[nodiscard]] AutotraceCounters counters() const {
@@ -72,12 +79,18 @@ class TraceFinder {
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
   /// So many calls that are analysed after others were replayed: the stream has changed.
   static constexpr std::uint64_t kUnsettling = 16;
-  /// A result is due after an eighth as many tokens as are mined; late ones raise that.
-  static constexpr std::uint64_t kMostDistance = 32;
+  /// A result is due after a quarter as many tokens as are mined; late ones raise that to so many quarters, and so many
+  /// in a row that are there in time lower it again.
+  static constexpr std::uint64_t kMostDistance = 8, kOnTime = 8;
 
   void add(std::vector<MinedRepeat> repeats);
   void take_in();
   void send_for();
+  /// One sample at a time is out; small ones need nobody.
+  [[nodiscard]] std::size_t largest_now() const {
+    return job_ == nullptr ? options_.history : options_.at_once;
+  }
+  [[nodiscard]] bool may_mine() const { return largest_now() >= options_.sample; }
 
   FinderOptions options_;
   Miners& miners_;
@@ -88,8 +101,9 @@ class TraceFinder {
   std::shared_ptr<MiningJob> job_;
   bool alone_ = false;          ///< nobody else runs the job
   bool late_ = false;           ///< it should have been taken in
-  std::uint64_t due_ = 0;       ///< when it is taken in
-  std::uint64_t distance_ = 1;  ///< in eighths of samples
+  std::uint64_t due_ = 0;       ///< when it is taken in, or asked for again
+  std::uint64_t distance_ = 1;  ///< in quarters of samples
+  std::uint64_t on_time_ = 0;   ///< in a row
   std::uint64_t next_;          ///< when turn() has something to do
   std::uint64_t unique_ = 0;
   std::uint64_t analysed_in_a_row_ = 0;

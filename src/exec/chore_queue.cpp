@@ -9,6 +9,12 @@ void ChoreQueue::post(std::shared_ptr<Chore> chore) {
   chores_.push_back(std::move(chore));
   // seq_cst: before the poster's look for sleepers; partner: Notifier::prepare.
   size_.fetch_add(1, std::memory_order_seq_cst);
+  posted_.notify_one();
+}
+
+void ChoreQueue::nap(std::chrono::nanoseconds most) {
+  std::unique_lock lock(mutex_);
+  posted_.wait_for(lock, most, [this] { return !chores_.empty(); });
 }
 
 std::shared_ptr<Chore> ChoreQueue::take() {

@@ -7,6 +7,9 @@
 // line that is written with each chore.
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -24,6 +27,8 @@ class ChoreQueue {
   void hurry();
   /// Lets go of all.
   void drop();
+  /// Sleeps for so long, or until there is one.
+  void nap(std::chrono::nanoseconds most);
 
   // seq_cst: for the second look before sleep; partner: the notifier's load after `post`.
   [[nodiscard]] bool any() const { return size_.load(std::memory_order_seq_cst) != 0; }
@@ -32,6 +37,7 @@ class ChoreQueue {
 
  private:
   std::mutex mutex_;
+  std::condition_variable posted_;
   std::deque<std::shared_ptr<Chore>> chores_;
   std::atomic<std::size_t> size_{0};  ///< of chores_
   alignas(64) std::atomic<bool> late_{false};

@@ -45,7 +45,7 @@ void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
   const bool decides = slot.index == 1;
   if (decides && !(solo_.due(now) && solo_.begin(now, executed()))) return;
   while (solo_.on() && !stop_.load(std::memory_order_relaxed)) {
-    if (!run_chore(slot)) std::this_thread::sleep_for(std::chrono::nanoseconds(Solo::kNapNs));
+    if (!run_chore(slot)) chores_.nap(std::chrono::nanoseconds(Solo::kNapNs));
     if (!decides) continue;
     const std::uint64_t then = profile::now_ns();
     if (solo_.due(then)) solo_.go_on(then, executed());  // a chore may be short

@@ -53,6 +53,7 @@ void FoundTraces::analysed(autotrace::Token token) {
   const bool same = watched_->tokens[watched_calls_] == token;
   if (same && ++watched_calls_ < watched_->tokens.size()) return;
   watched_->trust.came(same);
+  if (watched_in_context_) watched_->trust_in_context.came(same);
   watched_ = nullptr;
 }
 
@@ -83,7 +84,6 @@ void FoundTraces::replayed(const Segment& segment, std::size_t calls) {
 void FoundTraces::recorded(std::uint64_t candidate, std::size_t calls) {
   if (log_ != nullptr) log_->recorded(finder_.now(), calls);
   finder_.recorded(candidate);
-  guessing.judge(true);
 }
 
 void FoundTraces::abandoned(std::size_t calls) {

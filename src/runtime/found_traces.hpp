@@ -70,12 +70,16 @@ class FoundTraces {
   // --- segments that are not trusted -----------------------------------------------------------------
 
   /// It begins with the next call that is analysed: from there on its calls are compared.
-  void watch(Segment& segment) {
-    if (watched_ == nullptr) watched_ = &segment, watched_calls_ = 0;
+  void watch(Segment& segment, bool in_context) {
+    if (watched_ != nullptr) return;
+    watched_ = &segment;
+    watched_calls_ = 0;
+    watched_in_context_ = in_context;
   }
 
-  /// Candidates are recorded before it is known whether they come in full.
-  Patience guessing;
+  /// Candidates are recorded before it is known whether they come in full: wherever their first call comes, or where it
+  /// comes in the same context as when they were mined.
+  Patience guessing, guessing_in_context;
 
  private:
   FoundTraces(RuntimeImpl& runtime, std::uint64_t context);
@@ -90,6 +94,7 @@ class FoundTraces {
   std::uint64_t numbers_ = 0;
   Segment* watched_ = nullptr;
   std::size_t watched_calls_ = 0;  ///< that have come
+  bool watched_in_context_ = false;
 };
 
 }  // namespace refrain::runtime

@@ -125,8 +125,10 @@ struct Segment : Unit {
   std::vector<autotrace::Token> tokens;  ///< of its calls
   std::uint64_t candidate = 0;           ///< the one whose last call is its last; 0: none
   std::uint64_t number = 0;              ///< of all of the context
-  Trust trust;
-  std::map<trace::Index, Fork> forks;  ///< by the number of its calls made before
+  std::uint64_t context = 0;             ///< in which it was recorded (autotrace/history.hpp)
+  Trust trust;                           ///< wherever its first call comes
+  Trust trust_in_context;                ///< where that comes in the same context
+  std::map<trace::Index, Fork> forks;    ///< by the number of its calls made before
   std::uint64_t last_used = 0;
   // For people: of which trace, begun where, and how many of its calls come before.
   std::string name;

@@ -238,12 +238,13 @@ bool Tracing::replay_best(Fork& fork, const TracedCall& call, bool& same_call) {
   fork.for_each_beginning_with(call.key, [&](Segment& segment) {
     if (segment.trace->recording().stale() || !next_is(segment, 0, 0, call)) return;
     same_call = true;
-    if (!segment.trust.is_given()) return;
+    if (!may_enter(segment)) return;
     if (best != nullptr && best->last_used > segment.last_used) return;
     if (segment.trace->recording().holds()) best = &segment;
   });
   if (best != nullptr) {
     fork.note_replayed();
+    in_context_ = !best->trust.is_given();
     round_ = round_from(*best);
     if (round_ != nullptr) start(*round_, false);
     else start(*best, false);
@@ -273,8 +274,7 @@ void Tracing::drop_stale(Fork& fork) {
 Reason Tracing::why_not(const TracedCall& call) {
   const Segment* alike = nullptr;
   fork_->for_each_beginning_with(call.key, [&](const Segment& segment) {
-    if (alike == nullptr && segment.trust.is_given() && next_is(segment, 0, 0, call))
-      alike = &segment;
+    if (alike == nullptr && may_enter(segment) && next_is(segment, 0, 0, call)) alike = &segment;
   });
   if (alike != nullptr) {
     const trace::Recording& recording = alike->trace->recording();

@@ -33,6 +33,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <span>
 #include <string>
@@ -165,22 +166,26 @@ class Tracing {
   /// What is recorded without marks: a candidate, or a branch.
   struct FoundRecording {
     autotrace::Candidates::Position at;  ///< of a candidate: how far
-    std::uint64_t candidate = 0;         ///< that has come to its end
-    std::size_t branch_left = 0;         ///< of a branch: so many more calls at most
-    Segment* tail = nullptr;             ///< what has begun in it, which it is to end with, ...
-    std::size_t tail_calls = 0;          ///< ... and how many of whose calls have come
-    [[nodiscard]] bool is_branch() const { return branch_left > 0; }
+    bool expected = false;      ///< of a candidate, which came in the context in which it was mined
+    std::uint64_t context = 0;  ///< in which it comes
+    std::uint64_t candidate = 0;  ///< that has come to its end
+    bool is_branch = false;
+    std::size_t calls_left = 0;  ///< of a branch: so many at most
+    Segment* tail = nullptr;     ///< what has begun in it, which it is to end with, ...
+    std::size_t tail_calls = 0;  ///< ... and how many of whose calls have come
   };
   [[nodiscard]] bool is_marked() const { return open_ != 0; }
   bool select_found(const TracedCall& call);
   [[nodiscard]] Segment* begins(const Fork& fork, const TracedCall& call);
+  [[nodiscard]] bool may_enter(const Segment& segment);
   bool replay_found(Fork& fork, const TracedCall& call);
   [[nodiscard]] std::string why_not_found() const;
   void open_found(const FoundTraces::Root& root);
   void leave_unmarked();
   void analysing_unmarked(autotrace::Token token);
   FoundTraces::Root& root_of(autotrace::Token token);
-  [[nodiscard]] bool may_record() const;
+  [[nodiscard]] bool may_record(autotrace::Candidates::Position at) const;
+  void judge_guess(const FoundRecording& guess, bool of_use);
   void record_found(Fork& fork, const FoundRecording& what);
   bool record_from_here(autotrace::Token token);
   [[nodiscard]] bool is_hopeful(autotrace::Candidates::Position at) const;
@@ -225,7 +230,7 @@ class Tracing {
   [[nodiscard]] std::size_t calls_before_fork() const;
   void print(std::ostream& out, const Segment& segment) const;
   bool finish_recording(const char* ended_by);
-  void keep_recording(std::unique_ptr<trace::Recording> recording, std::uint64_t candidate,
+  void keep_recording(std::unique_ptr<trace::Recording> recording, const FoundRecording& found,
                       const char* ended_by);
   void note_uses(const LaunchPlan& plan);
   [[nodiscard]] std::shared_ptr<RecordedCall> describe(const TracedCall& made,
@@ -297,7 +302,9 @@ class Tracing {
     bool same_call = false;        ///< a segment begins with it
     Segment* untrusted = nullptr;  ///< one that is not trusted
     bool may_record = true;
+    std::optional<std::uint64_t> context;  ///< in which it comes, if somebody has asked
   } asked_;
+  bool in_context_ = false;          ///< the chain was entered because of its context
   std::uint64_t whole_replays_ = 0;  ///< of the chain, before the present one
 
   std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline

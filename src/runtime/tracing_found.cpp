@@ -43,11 +43,15 @@ bool goes_on_longer(const Segment& segment) {
 /// Replays what begins with the call: where the trace that is open has been left, or anywhere.
 bool Tracing::select_found(const TracedCall& call) {
   if (found_ == nullptr || found_->empty()) return false;
-  asked_ = {Fork::hash(call.key), call.request, call.name, call.where};
+  asked_ = {};
+  asked_.hash = Fork::hash(call.key);
+  asked_.request = call.request;
+  asked_.name = call.name;
+  asked_.where = call.where;
   FoundTraces::Root* const root = found_->find(asked_.hash);
   if (recorder_ != nullptr) {
     FoundRecording& branch = found_recording_;
-    if (!branch.is_branch() || root == nullptr || branch.tail != nullptr) return false;
+    if (!branch.is_branch || root == nullptr || branch.tail != nullptr) return false;
     Segment* const known = begins(root->fork, call);
     if (known == nullptr) return false;
     if (calls_.size() < context_.runtime_.options().autotrace_min_length &&
@@ -73,10 +77,19 @@ Segment* Tracing::begins(const Fork& fork, const TracedCall& call) {
   Segment* trusted = nullptr;
   fork.for_each_beginning_with(call.key, [&](Segment& segment) {
     if (!next_is(segment, 0, 0, call)) return;
-    if (!segment.trust.is_given()) asked_.untrusted = &segment;
-    else if (trusted == nullptr || segment.last_used > trusted->last_used) trusted = &segment;
+    if (!may_enter(segment)) {
+      if (asked_.untrusted == nullptr || segment.context == *asked_.context)
+        asked_.untrusted = &segment;
+    } else if (trusted == nullptr || segment.last_used > trusted->last_used) trusted = &segment;
   });
   return trusted;
+}
+
+/// Whether it is trusted, here or anywhere.
+bool Tracing::may_enter(const Segment& segment) {
+  if (segment.trust.is_given()) return true;
+  if (!asked_.context) asked_.context = found_->finder().context(0);
+  return segment.context == *asked_.context && segment.trust_in_context.is_given();
 }
 
 bool Tracing::replay_found(Fork& fork, const TracedCall& call) {
@@ -124,7 +137,8 @@ void Tracing::leave_unmarked() {
 void Tracing::analysing_unmarked(Token token) {
   // No chain that would have to be left first: the call looks at the state, between what was replayed and what will be.
   if (chain_ == nullptr) recent_.clear();
-  if (asked_.untrusted != nullptr) found_->watch(*asked_.untrusted);
+  if (asked_.untrusted != nullptr)
+    found_->watch(*asked_.untrusted, asked_.untrusted->context == *asked_.context);
   found_->analysed(token);
   if (recorder_ != nullptr) {
     if (goes_on_recording(token)) return;
@@ -132,12 +146,17 @@ void Tracing::analysing_unmarked(Token token) {
     if (record_from_here(token)) return;
   }
   if (root_found_ != nullptr) close_trace();
-  const Candidates::Position at = found_->finder().candidates().begin(token);
-  if (at && may_record() && !found_->guessing.pause() && is_hopeful(at)) {
-    FoundTraces::Root& root = root_of(token);
-    if (!root.fork.recording.pause()) {
-      open_found(root);
-      return record_found(root.fork, {.at = at});
+  if (const Candidates::Position at = found_->finder().candidates().begin(token);
+      at && may_record(at)) {
+    const std::uint64_t context = found_->finder().context(1);
+    const bool expected = found_->finder().candidates().is_expected(token, context);
+    Patience& patience = expected ? found_->guessing_in_context : found_->guessing;
+    if (!patience.pause() && is_hopeful(at)) {
+      FoundTraces::Root& root = root_of(token);
+      if (!root.fork.recording.pause()) {
+        open_found(root);
+        return record_found(root.fork, {.at = at, .expected = expected, .context = context});
+      }
     }
   }
   found_->take_turn();
@@ -159,8 +178,17 @@ FoundTraces::Root& Tracing::root_of(Token token) {
   return root;
 }
 
-/// Where something begins that is not trusted it is watched instead.
-bool Tracing::may_record() const { return asked_.may_record && asked_.untrusted == nullptr; }
+/// Where something begins that is not trusted it is watched instead, unless something else may begin there.
+bool Tracing::may_record(Candidates::Position at) const {
+  if (!asked_.may_record) return false;
+  if (asked_.untrusted == nullptr) return true;
+  return at && Candidates::best(at, found_->finder().now())->recordings == 0;
+}
+
+/// Whether it was right to record what was found where its first call came.
+void Tracing::judge_guess(const FoundRecording& guess, bool of_use) {
+  (guess.expected ? found_->guessing_in_context : found_->guessing).judge(of_use);
+}
 
 void Tracing::record_found(Fork& fork, const FoundRecording& what) {
   settle();
@@ -175,13 +203,14 @@ void Tracing::record_found(Fork& fork, const FoundRecording& what) {
 bool Tracing::record_from_here(Token token) {
   FoundRecording what{.at = Candidates::next(position(), token)};
   if (!is_hopeful(what.at)) what.at = {};
-  const bool is_branch = !what.at && found_->left_again(*parted_, parted_at_, token);
-  if ((!what.at && !is_branch) || !may_record()) return false;
+  what.is_branch = !what.at && found_->left_again(*parted_, parted_at_, token);
+  if ((!what.at && !what.is_branch) || !may_record(what.at)) return false;
   Fork& fork = parted_->forks[parted_at_];
-  if (fork.recording.pause() || (is_branch && fork.segments().size() >= kMostBranches))
+  if (fork.recording.pause() || (what.is_branch && fork.segments().size() >= kMostBranches))
     return false;
   const std::size_t most = context_.runtime_.options().autotrace_max_length;
-  if (is_branch) what.branch_left = most > 0 ? most : kLongBranch + 2 * parted_->tokens.size();
+  if (what.is_branch) what.calls_left = most > 0 ? most : kLongBranch + 2 * parted_->tokens.size();
+  what.context = found_->finder().context(1);
   record_found(fork, what);
   return true;
 }
@@ -208,15 +237,17 @@ Candidates::Position Tracing::position() const {
 /// Whether the call is one of what is recorded.
 bool Tracing::goes_on_recording(Token token) {
   FoundRecording& what = found_recording_;
-  if (what.is_branch()) {
+  if (what.is_branch) {
     if (what.tail != nullptr && what.tail->tokens[what.tail_calls++] != token) what.tail = nullptr;
-    if (--what.branch_left > 0) return true;
+    if (--what.calls_left > 0) return true;
   } else {
     what.at = Candidates::next(what.at, token);
     if (what.at) return true;
-    found_->guessing.judge(false);
     // A beginning is of use, too.
-    if (is_long_enough()) finish_recording("what was found went on otherwise");
+    if (is_long_enough()) {
+      judge_guess(what, false);
+      finish_recording("what was found went on otherwise");
+    }
   }
   if (recorder_ != nullptr) abandon_recording();
   // Nobody has looked whether something begins here that has been recorded.
@@ -228,7 +259,7 @@ bool Tracing::goes_on_recording(Token token) {
 /// What is recorded ends where a candidate does; periods of a loop, when they are long enough.
 void Tracing::note_recorded_call() {
   FoundRecording& what = found_recording_;
-  if (what.is_branch()) {
+  if (what.is_branch) {
     if (what.tail == nullptr || what.tail_calls < what.tail->tokens.size()) return;
     finish_recording("a trace that was found ended there");
     return close_trace();
@@ -238,17 +269,19 @@ void Tracing::note_recorded_call() {
   const bool enough =
       period != 0 && what.at.length() % period == 0 && recorder_->operations() >= kEnoughOperations;
   if (!enough && Candidates::ending(what.at) != best) return;
-  const std::uint64_t candidate = what.candidate = best->repeat.identity;
+  what.candidate = best->repeat.identity;
+  const FoundRecording ended = what;
   const std::size_t calls = calls_.size();
-  if (finish_recording("what was found ended there")) found_->recorded(candidate, calls);
-  else found_->guessing.judge(false);
+  const bool is_kept = finish_recording("what was found ended there");
+  judge_guess(ended, is_kept);
+  if (is_kept) found_->recorded(ended.candidate, calls);
   close_trace();
 }
 
 /// What is recorded may be kept, though it does not end where it should.
 bool Tracing::is_long_enough() const {
   return recorder_ != nullptr &&
-         (found_recording_.is_branch() ||
+         (found_recording_.is_branch ||
           calls_.size() >= context_.runtime_.options().autotrace_min_length);
 }
 
@@ -257,10 +290,12 @@ void Tracing::abandon_recording() {
   found_->abandoned(calls_.size());
   context_.analysis_.set_state_log(nullptr);
   recorder_ = nullptr;
-  found_recording_ = {};
   calls_.clear();
   fork_->lost = {"what was found did not come to its end"};
-  fork_->recording.judge(false);
+  // That a guess was wrong says nothing against recording what does come.
+  if (const FoundRecording what = std::exchange(found_recording_, {}); what.is_branch)
+    fork_->recording.judge(false);
+  else judge_guess(what, false);
   fork_ = nullptr;
 }
 
@@ -277,7 +312,8 @@ void Tracing::judge_found() {
     gained.note_left_early(operations);
     found_->was_wrong();
   }
-  chain_->parts.front().segment->trust.judge(gained.gain);
+  Segment& entered = *chain_->parts.front().segment;
+  (in_context_ ? entered.trust_in_context : entered.trust).judge(gained.gain);
   if (round_ != nullptr)
     round_->entering.judge(gained.gain > 0 && (carried_ || step_ == trace.steps()));
 }

@@ -62,7 +62,7 @@ bool Tracing::finish_recording(const char* ended_by) {
     fork_->lost = {std::string("there was no operation to record: ") + ended_by, true};
     if (!is_marked()) fork_->recording.judge(false);
   } else if (auto recording = recorder->finish()) {
-    keep_recording(std::move(recording), found.candidate, ended_by);
+    keep_recording(std::move(recording), found, ended_by);
     return true;
   } else {  // it comes only once
     fork_->lost = {std::string("a recording was given up: ") + recorder->fault(), true};
@@ -71,8 +71,8 @@ bool Tracing::finish_recording(const char* ended_by) {
   return false;
 }
 
-void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, std::uint64_t candidate,
-                             const char* ended_by) {
+void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording,
+                             const FoundRecording& found, const char* ended_by) {
   auto segment = std::make_unique<Segment>();
   segment->ended_by = ended_by;
   for (const auto& call : calls_) segment->sequence.add(call->token);
@@ -87,7 +87,8 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording, std::u
   segment->begun_at = opened_at_;
   segment->calls_before = calls_before_fork();
   if (!is_marked()) {
-    segment->candidate = candidate;
+    segment->candidate = found.candidate;
+    segment->context = found.context;
     segment->number = found_->made_segment();
     for (const auto& call : segment->trace->calls()) segment->tokens.push_back(call->token);
   }

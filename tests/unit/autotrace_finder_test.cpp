@@ -28,6 +28,7 @@ class SlowMiners final : public Miners {
     if (job_ != nullptr) job_->run();
     job_ = nullptr;
   }
+  void forget() { job_ = nullptr; }
 
   bool there_are_some = true;
   int hurried = 0;
@@ -36,7 +37,7 @@ class SlowMiners final : public Miners {
   std::shared_ptr<MiningJob> job_;
 };
 
-constexpr FinderOptions kSmall{{.least = 2, .most = ~std::size_t{0}}, 256, 8, 0};
+constexpr FinderOptions kSmall{{.least = 2, .most = ~std::size_t{0}}, 256, 8, 0, 0};
 
 /// What a finder has decided, and after how many calls.
 using Decisions = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>;
@@ -96,12 +97,12 @@ TEST(TraceFinder, DecidesTheSameHoweverFastItIsMined) {
   for (const char* stream : {"loop", "insertions", "nested", "random_2", "fibonacci", "distinct"}) {
     const Decisions at_once = decisions(stream, [](std::uint64_t) { return 0; });
     EXPECT_GE(at_once.size(), 20u) << stream;
-    EXPECT_EQ(decisions(stream, [](std::uint64_t mined) { return mined / 8; }), at_once) << stream;
+    EXPECT_EQ(decisions(stream, [](std::uint64_t mined) { return mined / 4; }), at_once) << stream;
     test::Random random(1);
     EXPECT_EQ(decisions(stream,
                         [&](std::uint64_t mined) {
                           return static_cast<std::uint64_t>(
-                              random.below(static_cast<int>(mined / 8) + 1));
+                              random.below(static_cast<int>(mined / 4) + 1));
                         }),
               at_once)
         << stream;
@@ -130,6 +131,8 @@ TEST(TraceFinder, IsDueWhenThereIsSomethingToMine) {
   finding.finder.turn();
   EXPECT_TRUE(finding.finder.candidates().empty());
   finding.call(1, true);
+  EXPECT_FALSE(finding.finder.is_due());
+  finding.call(1, true);
   EXPECT_TRUE(finding.finder.is_due());
   finding.finder.turn();
   EXPECT_EQ(finding.finder.candidates().size(), 1u);
@@ -150,15 +153,35 @@ TEST(TraceFinder, WaitsForNothingAndGivesLateOnesMoreTime) {
   finding.miners.mine();
   while (finding.finder.candidates().empty()) go_on();
   EXPECT_LE(finding.finder.now(), 1002u);
-  // ... and the next is due after twice an eighth of what is mined.
+  // ... and the next is due after twice a quarter of what is mined.
   while (finding.finder.counters().mined == 1) go_on();
   finding.miners.mine();
   const std::uint64_t mined = finding.finder.counters().mined_calls - 8;
-  for (std::uint64_t left = std::max<std::uint64_t>(1, mined / 8) * 2; left > 0; --left) {
+  for (std::uint64_t left = std::max<std::uint64_t>(1, mined / 4) * 2; left > 0; --left) {
     EXPECT_FALSE(finding.finder.is_due());
     finding.call(1, false);
   }
   EXPECT_TRUE(finding.finder.is_due());
+}
+
+TEST(TraceFinder, MinesAloneWhatNobodyHasBegun) {
+  FinderOptions options = kSmall;
+  options.alone = 64;
+  Finding finding(options);
+  const auto go_on = [&] {
+    finding.call(1, false);  // nobody mines
+    finding.turn_if_due();
+  };
+  while (finding.finder.candidates().empty()) go_on();
+  EXPECT_LE(finding.finder.now(), 10u);
+  EXPECT_EQ(finding.finder.counters().late, 0u);
+  EXPECT_EQ(finding.miners.hurried, 0);
+  // More than it would mine alone is late.
+  while (finding.finder.counters().late == 0) {
+    finding.miners.forget();
+    go_on();
+  }
+  EXPECT_GE(finding.finder.now(), 128u);
 }
 
 TEST(TraceFinder, TimeForLateOnesIsBounded) {
@@ -170,8 +193,8 @@ TEST(TraceFinder, TimeForLateOnesIsBounded) {
     if (finding.finder.is_due()) finding.finder.turn();
     if (finding.finder.counters().late != late) finding.miners.mine();
   }
-  EXPECT_GE(finding.finder.counters().late, 6u);
-  // 32 times an eighth of 256.
+  EXPECT_GE(finding.finder.counters().late, 4u);
+  // 8 times a quarter of 256.
   const std::uint64_t mined = finding.finder.counters().mined;
   while (finding.finder.counters().mined == mined) {
     finding.miners.mine();
@@ -181,7 +204,7 @@ TEST(TraceFinder, TimeForLateOnesIsBounded) {
   finding.miners.mine();
   int calls = 0;
   for (; !finding.finder.is_due(); ++calls) finding.call(1, true);
-  EXPECT_LE(calls, 32 * 256 / 8);
+  EXPECT_LE(calls, 8 * 256 / 4);
 }
 
 TEST(TraceFinder, CallsThatCannotBeTracedAreNoRepeats) {

@@ -13,6 +13,8 @@
 namespace refrain::autotrace {
 namespace {
 
+constexpr std::size_t all = ~std::size_t{0};
+
 /// When how many of the last tokens are mined.
 using Pieces = std::vector<std::pair<std::uint64_t, std::size_t>>;
 
@@ -23,7 +25,7 @@ Pieces pieces(Sampling& sampling, std::uint64_t from, std::uint64_t to, Luck luc
   Pieces mined;
   for (std::uint64_t now = from + 1; now <= to; ++now) {
     if (now < sampling.next_at()) continue;
-    if (const std::size_t size = sampling.next(now)) mined.emplace_back(now, size);
+    if (const std::size_t size = sampling.next(now, all)) mined.emplace_back(now, size);
     if (luck == fruitful) sampling.restart(now);
   }
   return mined;
@@ -114,7 +116,7 @@ TEST(Sampling, SmallPiecesDoNotTakeItAll) {
   std::size_t largest = 0;
   for (std::uint64_t now = 1; now <= 400'000; ++now) {
     if (now >= sampling.next_at())
-      if (const std::size_t size = sampling.next(now); now > 100'000)
+      if (const std::size_t size = sampling.next(now, all); now > 100'000)
         largest = std::max(largest, size);
     if (now % 1000 == 0) sampling.restart(now);
   }
@@ -131,7 +133,7 @@ TEST(Sampling, EachCallPaysForAPartOfAToken) {
     Sampling sampling(multiple, history);
     std::size_t mined = 0;
     for (std::uint64_t now = 1; now <= 100'000; ++now) {
-      if (now >= sampling.next_at()) mined += sampling.next(now);
+      if (now >= sampling.next_at()) mined += sampling.next(now, all);
       if (random.percent(20)) sampling.restart(now);
       ASSERT_LE(mined, 8192 + std::max<std::uint64_t>(8192, 2 * history) + now / 2)
           << "seed " << seed;
@@ -144,7 +146,7 @@ TEST(Sampling, LargePiecesComeHoweverOftenItStartsAgain) {
   Sampling sampling(16, 1024);
   std::size_t largest = 0;
   for (std::uint64_t now = 1; now <= 2000; ++now) {
-    if (now >= sampling.next_at()) largest = std::max(largest, sampling.next(now));
+    if (now >= sampling.next_at()) largest = std::max(largest, sampling.next(now, all));
     sampling.restart(now);
   }
   EXPECT_EQ(largest, 1024u);
@@ -153,10 +155,10 @@ TEST(Sampling, LargePiecesComeHoweverOftenItStartsAgain) {
 // What is saved up is bounded: after a long time without mining there is no long time of it.
 TEST(Sampling, CreditIsBounded) {
   Sampling sampling(1024, 1024);
-  (void)sampling.next(100'000'000);
+  (void)sampling.next(100'000'000, all);
   std::size_t mined = 0;
   for (std::uint64_t now = 100'000'001; now <= 100'050'000; ++now) {
-    if (now >= sampling.next_at()) mined += sampling.next(now);
+    if (now >= sampling.next_at()) mined += sampling.next(now, all);
     sampling.restart(now);
   }
   EXPECT_LE(mined, 8192u + 50'000 / 4);
