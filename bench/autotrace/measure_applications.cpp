@@ -58,7 +58,8 @@ class WarmUp {
     runtime_.run([&](Context& context) { seconds = application_.run(context, course); });
     const AutotraceCounters now = runtime_.counters().autotrace;
     calls_ = static_cast<double>(calls_of(now) - before);
-    samples_.push_back(std::max(0.0, static_cast<double>(now.before_steady) - setup_));
+    const double calls = now.before_steady ? static_cast<double>(*now.before_steady) : calls_;
+    samples_.push_back(std::max(0.0, calls - setup_));
     return seconds;
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "refrain/context.hpp"
 #include "refrain/mapper.hpp"
@@ -24,8 +25,9 @@ struct AutotraceCounters {
   std::uint64_t wrong = 0;                   ///< replays begun and left before their ends
   /// Histories mined for repeats, calls in them, and how many results came late (then another run may differ).
   std::uint64_t mined = 0, mined_calls = 0, late = 0;
-  /// In the program's context: calls before the first after which of any 1,000 in a row 95% were replayed.
-  std::uint64_t before_steady = 0;
+  /// In the program's context: calls before the first after which of any 1,000 in a row 95% were replayed. None until
+  /// 1,000 have come after it. Of several programs it is that of the last.
+  std::optional<std::uint64_t> before_steady;
 };
 
 /// What a runtime has counted so far (--refrain:stats prints these and more).

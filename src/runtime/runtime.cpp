@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
+#include "autotrace/steadiness.hpp"
 #include "data/index_space.hpp"
 #include "machine/machine.hpp"
 #include "mapping/make_mapper.hpp"
@@ -27,6 +29,14 @@ std::unique_ptr<exec::Executor> make_executor(const Options& options, const Mach
   chosen.workers = worker_count(options, machine);
   if (options.schedule) return exec::make_seeded_executor(machine, chosen, *options.schedule);
   return exec::make_threaded_executor(machine, chosen);
+}
+
+/// It is one when a window of it has been seen, for `refrain report` too (tools/traced_run.cpp).
+std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
+  const std::uint64_t calls = found.analysed + found.replayed;
+  const bool is_seen =
+      found.before_steady && calls - *found.before_steady >= autotrace::Steadiness::kWindow;
+  return is_seen ? found.before_steady : std::nullopt;
 }
 
 }  // namespace
@@ -140,7 +150,7 @@ void Totals::add(const ContextImpl& context) {
   autotrace.mined += found.mined;
   autotrace.mined_calls += found.mined_calls;
   autotrace.late += found.late;
-  if (context.is_program()) autotrace.before_steady = found.before_steady;
+  if (context.is_program()) autotrace.before_steady = steady_from(found);
 }
 
 }  // namespace refrain::runtime

@@ -97,8 +97,8 @@ void add_autotrace(Table& table, const AutotraceCounters& found) {
                 grouped(found.late) + " late");
   table.row("repeats recorded", grouped(found.recordings));
   table.row("repeats replayed", grouped(found.replays), grouped(found.wrong) + " wrong guesses");
-  const bool is_steady = calls - found.before_steady >= 1000;
-  table.row("calls to steady state", is_steady ? grouped(found.before_steady) : "not reached");
+  table.row("calls to steady state",
+            found.before_steady ? grouped(*found.before_steady) : "not reached");
 }
 
 void add_alive(Table& table, const Statistics& s) {
@@ -145,6 +145,8 @@ std::string to_text(const Statistics& s) {
 
 std::string to_json(const Statistics& s) {
   using Json = nlohmann::ordered_json;
+  const auto& steady = s.counters.autotrace.before_steady;
+  const Json before_steady = steady ? Json(*steady) : Json(nullptr);
   Json root = {{"wall_ns", s.wall_ns},
                {"launches", s.counters.launches},
                {"tasks", s.counters.tasks},
@@ -168,7 +170,7 @@ std::string to_json(const Statistics& s) {
                  {"mined", s.counters.autotrace.mined},
                  {"mined_calls", s.counters.autotrace.mined_calls},
                  {"late", s.counters.autotrace.late},
-                 {"before_steady", s.counters.autotrace.before_steady}}},
+                 {"before_steady", before_steady}}},
                {"preconditions_failed", s.counters.preconditions_failed},
                {"catch_ups", s.counters.catch_ups},
                {"unexamined_edges", s.counters.unexamined_edges},

@@ -122,8 +122,28 @@ TEST(TracedRunFile, AgreesWithTheCountersOfTheRun) {
   EXPECT_EQ(run.replayed_of_first(run.calls()), counters.replayed);
   EXPECT_EQ(run.recordings().size(), counters.recordings);
   EXPECT_GT(run.recordings().size(), 0U);
-  const std::uint64_t in_the_second = counters.before_steady;
-  EXPECT_EQ(run.steady_from(), std::optional(run.calls() / 2 + in_the_second));
+  ASSERT_TRUE(counters.before_steady.has_value());
+  EXPECT_EQ(run.steady_from(), std::optional(run.calls() / 2 + *counters.before_steady));
+}
+
+// Of few calls neither says that they are steady.
+TEST(TracedRunFile, AgreesWithTheCountersThatNothingIsSteady) {
+  for (const int launches : {900, 3000}) {
+    const test::TemporaryFile log("run.jsonl");
+    Options options;
+    options.workers = 0;
+    options.autotrace_log = log.path();
+    options.autotrace_min_length = 1000;
+    Runtime runtime(options);
+    runtime.run([launches](Context& ctx) {
+      auto cells = ctx.region(Rect1{0, 7}, Cell::value);
+      for (int i = 0; i < launches; ++i) ctx.launch(nothing, cells[Cell::value]);
+    });
+    const Counters counters = runtime.counters();
+    runtime.write_reports();
+    EXPECT_EQ(read_traced_run(log.path(), 0).run.steady_from(), counters.autotrace.before_steady);
+    EXPECT_EQ(counters.autotrace.before_steady, std::nullopt) << launches;
+  }
 }
 
 TracedRunFile read(const std::string& text, std::uint64_t context = 0) {

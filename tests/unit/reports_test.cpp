@@ -201,6 +201,22 @@ TEST_F(Reports, StatisticsOfTraces) {
   EXPECT_NE(to_text(s).find(" 0.0 %\n"), std::string::npos) << to_text(s);
 }
 
+TEST_F(Reports, StatisticsOfAutomaticTracing) {
+  Statistics s;
+  s.counters.autotrace.analysed = 500;
+  s.counters.autotrace.replayed = 1500;
+  EXPECT_NE(to_text(s).find("calls to steady state   not reached\n"), std::string::npos)
+      << to_text(s);
+  const std::string none = to_json(s);
+  EXPECT_EQ(JsonFile(none, "stats").root().at("autotrace").at("before_steady").kind(),
+            JsonNode::Kind::null);
+  s.counters.autotrace.before_steady = 480;
+  EXPECT_NE(to_text(s).find("calls to steady state       480\n"), std::string::npos) << to_text(s);
+  const std::string steady = to_json(s);
+  EXPECT_EQ(JsonFile(steady, "stats").root().at("autotrace").at("before_steady").as_integer(0, 999),
+            480);
+}
+
 TEST_F(Reports, StatisticsForPrograms) {
   report(example(), path_);
   const JsonFile file(text(), "stats");
