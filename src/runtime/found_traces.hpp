@@ -49,16 +49,14 @@ class FoundTraces {
   void replayed(const Segment& segment, std::size_t calls);
   /// One that was entered has been left before its end.
   void was_wrong() { finder_.was_wrong(); }
-  void recorded(std::uint64_t candidate, std::size_t calls);
+  /// A candidate was recorded to its end.
+  void recorded(std::uint64_t candidate);
   void abandoned(std::size_t calls);
 
   /// The program has left what was found there with this call; whether it had done so before.
   bool left_again(const Segment& segment, std::size_t calls, autotrace::Token token);
-  /// One is made; its number. And one goes.
-  std::uint64_t made_segment() {
-    ++segments_;
-    return ++numbers_;
-  }
+  /// One of so many calls is made; its number. And one goes.
+  std::uint64_t made_segment(std::size_t calls);
   void dropped(const Segment& segment) {
     --segments_;
     if (watched_ == &segment) watched_ = nullptr;

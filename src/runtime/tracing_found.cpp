@@ -271,10 +271,9 @@ void Tracing::note_recorded_call() {
   if (!enough && Candidates::ending(what.at) != best) return;
   what.candidate = best->repeat.identity;
   const FoundRecording ended = what;
-  const std::size_t calls = calls_.size();
   const bool is_kept = finish_recording("what was found ended there");
   judge_guess(ended, is_kept);
-  if (is_kept) found_->recorded(ended.candidate, calls);
+  if (is_kept) found_->recorded(ended.candidate);
   close_trace();
 }
 

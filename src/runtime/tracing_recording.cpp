@@ -89,8 +89,8 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording,
   if (!is_marked()) {
     segment->candidate = found.candidate;
     segment->context = found.context;
-    segment->number = found_->made_segment();
     for (const auto& call : segment->trace->calls()) segment->tokens.push_back(call->token);
+    segment->number = found_->made_segment(segment->tokens.size());
   }
   if (ReportFile* file = context_.runtime_.recordings_file()) {
     std::ostringstream text;

@@ -120,10 +120,34 @@ TEST(TracedRunFile, AgreesWithTheCountersOfTheRun) {
   EXPECT_TRUE(notes.empty());
   EXPECT_EQ(run.calls(), counters.analysed + counters.replayed);
   EXPECT_EQ(run.replayed_of_first(run.calls()), counters.replayed);
-  EXPECT_EQ(run.recordings().size(), counters.recordings);
+  EXPECT_EQ(run.recordings().size(), runtime.counters().recordings);
   EXPECT_GT(run.recordings().size(), 0U);
   ASSERT_TRUE(counters.before_steady.has_value());
   EXPECT_EQ(run.steady_from(), std::optional(run.calls() / 2 + *counters.before_steady));
+}
+
+// Branches and beginnings of candidates are recordings like others.
+TEST(TracedRunFile, HasEveryRecording) {
+  const test::TemporaryFile log("run.jsonl");
+  Options options;
+  options.workers = 0;
+  options.autotrace_log = log.path();
+  Runtime runtime(options);
+  runtime.run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, Cell::value);
+    auto part = ctx.blocks(cells, 2);
+    for (int i = 0; i < 2000; ++i) {
+      for (int j = 0; j < 20; ++j) ctx.launch(nothing, part(j % 2)[Cell::value]);
+      if (i % 10 == 9) ctx.launch(look, 2, part[Cell::value]);
+      if (i % 7 == 6) ctx.launch(look, cells[Cell::value]);
+    }
+  });
+  const Counters counters = runtime.counters();
+  runtime.write_reports();
+  const auto [run, notes] = read_traced_run(log.path(), 0);
+  EXPECT_EQ(run.recordings().size(), counters.recordings);
+  EXPECT_GT(counters.recordings, counters.autotrace.recordings);
+  EXPECT_EQ(run.steady_from(), counters.autotrace.before_steady);
 }
 
 // Of few calls neither says that they are steady.
