@@ -2,6 +2,9 @@
 // The command-line tool is a list of subcommands, one file each: the file's function adds its options and
 // its action to the tool.
 
+#include <cstdint>
+#include <string>
+
 namespace CLI {
 class App;
 }
@@ -10,5 +13,8 @@ namespace refrain::tools {
 
 void add_machine_command(CLI::App& tool);
 void add_report_command(CLI::App& tool);
+
+/// What is wrong with the value of a flag that is to be a whole number from `least`; empty: nothing.
+std::string whole_number_fault(const std::string& value, std::uint64_t least);
 
 }  // namespace refrain::tools

@@ -21,6 +21,9 @@ int main(int argc, char** argv) {
   CLI::App tool{"Refrain's tool: looks at machines and runs", "refrain"};
   tool.set_version_flag("--version", version());
   tool.require_subcommand(1);
+  tool.failure_message([](const CLI::App* app, const CLI::Error& error) {
+    return "refrain: " + CLI::FailureMessage::simple(app, error);
+  });
   refrain::tools::add_machine_command(tool);
   refrain::tools::add_report_command(tool);
   try {

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "autotrace/steadiness.hpp"
 #include "base/size.hpp"
@@ -32,6 +34,11 @@ std::string totals(const TracedRun& run) {
   return fmt::format("{} calls, {:.1f} % replayed, {} recording{}", grouped(run.calls()),
                      100 * run.share_before(run.calls(), run.calls()), grouped(recordings),
                      recordings == 1 ? "" : "s");
+}
+
+/// CLI11 puts the flag's name before what is wrong.
+CLI::Validator whole_number_from(std::uint64_t least) {
+  return {[least](const std::string& value) { return whole_number_fault(value, least); }, ""};
 }
 
 /// The name of the log without its folders; what is not ASCII may be no text at all.
@@ -77,6 +84,15 @@ void report(const Request& request) {
 
 }  // namespace
 
+std::string whole_number_fault(const std::string& value, std::uint64_t least) {
+  std::uint64_t number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  if (error == std::errc() && stop == end && number >= least) return {};
+  return fmt::format("expected a whole number from {}{}, found '{}'", least,
+                     error == std::errc::result_out_of_range ? " to 2^64-1" : "", value);
+}
+
 void add_report_command(CLI::App& tool) {
   CLI::App* command = tool.add_subcommand(
       "report",
@@ -88,9 +104,10 @@ void add_report_command(CLI::App& tool) {
   command
       ->add_option("--window", request->window,
                    "draw for each call the share of so many calls before it")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number_from(1))
       ->capture_default_str();
   command->add_option("--context", request->context, "whose calls: 0 is the program's")
+      ->check(whole_number_from(0))
       ->capture_default_str();
   command->callback([request] { report(*request); });
 }
