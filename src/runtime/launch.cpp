@@ -9,6 +9,7 @@
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/explanation.hpp"
+#include "runtime/replay_reasons.hpp"
 #include "runtime/task_execution.hpp"
 #include "runtime/timeline_listener.hpp"
 
@@ -203,7 +204,7 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
 
 void ContextImpl::explain(LaunchPlan& plan) {
   runtime_.explanation()->launched(
-      plan, tracing_ != nullptr ? tracing_->why_analysed() : "no trace was open");
+      plan, tracing_ != nullptr ? tracing_->why_analysed() : not_looked_for(runtime_.options()));
 }
 
 void ContextImpl::choose_instance(LaunchPlan& plan, PlannedArgument& argument,

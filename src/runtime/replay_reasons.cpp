@@ -174,4 +174,11 @@ Reason stale(const trace::Recording& recording) {
   REFRAIN_ASSERT(false, "what is stale names something that has changed");
 }
 
+std::string not_looked_for(const Options& options) {
+  const std::string begin = "no trace was open, and ";
+  if (!options.tracing) return begin + "--refrain:tracing is off";
+  if (!options.autotrace) return begin + "--refrain:autotrace is off";
+  return begin + "the first launches of a task are not looked at";
+}
+
 }  // namespace refrain::runtime

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "refrain/machine.hpp"
+#include "refrain/options.hpp"
 #include "runtime/recorded_call.hpp"
 #include "trace/recording.hpp"
 
@@ -32,5 +33,7 @@ Reason other_state(const trace::Recording& recording, const Machine& machine);
 Reason slower_by_replaying();
 /// The recording is stale.
 Reason stale(const trace::Recording& recording);
+/// The call is outside of marks, where traces are not looked for: not at all, or not yet.
+std::string not_looked_for(const Options& options);
 
 }  // namespace refrain::runtime

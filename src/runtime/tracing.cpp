@@ -299,7 +299,8 @@ Reason Tracing::why_not(const TracedCall& call) {
 }
 
 std::string Tracing::why_analysed() const {
-  if (!is_marked()) return found_ != nullptr ? why_not_found() : "no trace was open";
+  if (!is_marked())
+    return found_ != nullptr ? why_not_found() : not_looked_for(context_.runtime_.options());
   if (!enabled_) return "--refrain:tracing is off";
   return occurrence_.why();
 }

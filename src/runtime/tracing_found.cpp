@@ -113,6 +113,8 @@ std::string Tracing::why_not_found() const {
   if (asked_.untrusted != nullptr)
     return "what begins with it was often left early: it is watched until it comes in full";
   if (asked_.same_call) return occurrence_.why();
+  const FoundTraces::Root* const root = found_->find(asked_.hash);
+  if (root != nullptr && !root->fork.lost.text.empty()) return root->fork.lost.text;
   return "no trace was open, and none was found";
 }
 

@@ -12,6 +12,7 @@
 #include "support/expect_error.hpp"
 #include "support/explained.hpp"
 #include "support/settings.hpp"
+#include "support/token_program.hpp"
 
 namespace refrain::test {
 namespace {
@@ -603,6 +604,102 @@ TEST(ReplayReasons, NoTraceWasOpen) {
   EXPECT_EQ(Explained::reasons(told.task("scale")),
             std::vector<std::string>{"no trace was open, and none was found"});
 }
+
+TEST(ReplayReasons, NoTraceWasOpenAndNoneIsLookedFor) {
+  const auto told = [](const Options& options) {
+    const Explained explained(options, [](Context& ctx) {
+      const auto cells = make_cells(ctx);
+      ctx.launch(scale, cells[a], 0.5);
+    });
+    return Explained::reasons(explained.task("scale"));
+  };
+  Options options = machine();
+  options.autotrace = false;
+  EXPECT_EQ(told(options),
+            std::vector<std::string>{"no trace was open, and --refrain:autotrace is off"});
+  options.tracing = false;
+  EXPECT_EQ(told(options),
+            std::vector<std::string>{"no trace was open, and --refrain:tracing is off"});
+}
+
+TEST(ReplayReasons, NoneIsLookedForOutsideOfMarksWhereAutotraceIsOff) {
+  Options options = machine();
+  options.autotrace = false;
+  const Explained told(options, [](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    loop(ctx, step, 3, [&](int) { ctx.launch(scale, cells[a], 0.5); });
+    ctx.launch(sum, cells[a]);
+  });
+  EXPECT_EQ(Explained::reasons(told.task("sum")),
+            std::vector<std::string>{"no trace was open, and --refrain:autotrace is off"});
+}
+
+TEST(ReplayReasons, TheFirstLaunchesOfATask) {
+  static const Task parent{"parent", [](Context& ctx) {
+                             const auto cells = make_cells(ctx);
+                             for (int i = 0; i < 32; ++i) ctx.launch(scale, cells[a], 0.5);
+                             ctx.launch(sum, cells[a]);
+                           }};
+  const Explained told(machine(), [](Context& ctx) { ctx.launch(parent); });
+  EXPECT_EQ(Explained::reasons(told.task("scale")),
+            std::vector<std::string>{
+                "no trace was open, and the first launches of a task are not looked at"});
+  EXPECT_EQ(Explained::reasons(told.task("sum")),
+            std::vector<std::string>{"no trace was open, and none was found"});
+}
+
+// --- traces that were found ----------------------------------------------------------------------------
+
+/// Why launches of a stream were analysed.
+std::vector<std::string> reasons_of_stream(
+    const std::function<void(Context&, const TokenData&)>& program,
+    const Options& options = machine()) {
+  const Explained told(options, [&](Context& ctx) { program(ctx, TokenData(ctx)); });
+  return Explained::reasons(told.task("mix in"));
+}
+
+TEST(ReplayReasons, FoundToRepeat) {
+  EXPECT_TRUE(has(reasons_of_stream([](Context& ctx, const TokenData& data) {
+                    for (std::uint64_t i = 0; i < 200; ++i) data.launch(ctx, i % 20);
+                  }),
+                  {"it was found to repeat, and recorded"}));
+}
+
+TEST(ReplayReasons, FoundAndOftenLeftEarly) {
+  EXPECT_TRUE(has(reasons_of_stream([](Context& ctx, const TokenData& data) {
+                    for (std::uint64_t i = 0; i < 600; ++i) data.launch(ctx, i % 20);
+                    // Wherever what was recorded begins, it is left after a few calls.
+                    for (std::uint64_t i = 0; i < 400; ++i) {
+                      data.launch(ctx, i % 20);
+                      if (i % 3 == 0) (void)data.values(ctx);
+                    }
+                  }),
+                  {"what begins with it was often left early: it is watched"}));
+}
+
+TEST(ReplayReasons, FoundAndNotComeToItsEnd) {
+  EXPECT_TRUE(has(reasons_of_stream([](Context& ctx, const TokenData& data) {
+                    for (std::uint64_t i = 0; i < 400; ++i) {
+                      data.launch(ctx, i % 20);
+                      if (i > 60 && i % 7 == 0) (void)data.values(ctx);
+                    }
+                  }),
+                  {"what was found did not come to its end"}));
+}
+
+TEST(ReplayReasons, FoundAndDroppedForOthers) {
+  const auto told = reasons_of_stream([](Context& ctx, const TokenData& data) {
+    for (std::uint64_t i = 0; i < 64; ++i) data.launch(ctx, i);  // cuts all pieces
+    // More loops than recordings are kept, and the first ones again.
+    for (std::uint64_t i = 0; i < 700; ++i)
+      for (std::uint64_t j = 0; j < 400; ++j) data.launch(ctx, 4 * (i % 600) + j % 4);
+  });
+  EXPECT_TRUE(
+      has(told, {"what was recorded was dropped: much else was found since it was of use"}));
+}
+
+// --- where nothing is traced ---------------------------------------------------------------------------
 
 TEST(ReplayReasons, TracingIsOff) {
   Options options = machine();
