@@ -292,6 +292,7 @@ class Tracing {
 
   std::unique_ptr<FoundTraces> found_;             ///< null: only marks count
   const FoundTraces::Root* root_found_ = nullptr;  ///< of the trace that is open, if it was found
+  std::uint64_t found_roots_ = 0;                  ///< that have a name, which tells them apart
   FoundRecording found_recording_;
   /// What is known of the present call, outside of marks.
   struct Asked {

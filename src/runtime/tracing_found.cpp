@@ -174,7 +174,7 @@ FoundTraces::Root& Tracing::root_of(Token token) {
   FoundTraces::Root& root = found_->root(asked_.hash);
   if (root.id != 0) return root;
   root.id = token;
-  root.name = "found, from ";
+  root.name = "found " + std::to_string(++found_roots_) + ", from ";
   root.name += asked_.request != nullptr ? asked_.request->task->name() : asked_.name;
   root.where = asked_.where;
   return root;

@@ -136,5 +136,20 @@ TEST_P(Explain, WhenTracingIsOff) {
   EXPECT_TRUE(mentions(told.text, {"task 'add_one'", "--refrain:tracing is off"}));
 }
 
+// Two loops of the same task at the same line.
+TEST(ExplainFound, NamesTellFoundTracesApart) {
+  Options chosen;
+  chosen.workers = 0;
+  const Explained told(chosen, [](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 7}, state, flux);
+    for (const int pieces : {4, 2}) {
+      const auto blocks = ctx.blocks(cells, pieces);
+      for (int t = 0; t < 400; ++t) ctx.launch(add_one, pieces, blocks[state]);
+    }
+  });
+  for (const char* name : {"'found 1, from add_one'", "'found 2, from add_one'"})
+    EXPECT_NE(told.text.find(name), std::string::npos) << name << " in\n" << told.text;
+}
+
 }  // namespace
 }  // namespace refrain::test
