@@ -8,7 +8,8 @@
 //     10 us; mining_share, of the processors' time, goal at most 0.05 where nothing repeats; bytes_per_launch, by
 //     which memory grows in the later part of a long stream
 //   autotrace_lengths   loops of 50, 500 and 5,000 launches (size) on one thread, empty bodies: nanoseconds per launch in
-//     the steady state; to_500, of the longest, goal at most 1.1: throughput does not fall as traces get longer
+//     the steady state; to_500, of the longest, goal at most 1.1: throughput does not fall as traces get longer; and of
+//     50, 300, 1,000 and 5,000 on one thread and two the calls before the steady state, goal as for applications
 //   autotrace_defaults   the parameters' defaults beside others, on the tests' streams of programs and on streams that
 //     little can be made of (with --all, or --only defaults): time with each setting and without automatic tracing, the
 //     share that is replayed

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <numeric>
@@ -31,10 +32,45 @@ double ns_per_launch(Runtime& runtime, std::uint32_t length) {
   return ns;
 }
 
+/// How many calls come before the steady state, on a fresh runtime; all of them if it is not reached.
+double calls_before_steady(int threads, std::uint32_t length) {
+  std::vector<std::uint32_t> body(length);
+  std::iota(body.begin(), body.end(), 0U);
+  refrain::Options options;
+  options.workers = threads - 1;
+  Runtime runtime(options);
+  runtime.run([&](Context& context) {
+    StreamProgram program(context, 0);
+    for (int i = 0; i < 30; ++i) program.launch(body);
+    for (int i = 0; i * length < 4 * 1000; ++i) program.launch(body);
+  });
+  const AutotraceCounters counters = runtime.counters().autotrace;
+  return static_cast<double>(
+      counters.before_steady.value_or(counters.analysed + counters.replayed));
+}
+
+void measure_warm_up(const Options& options, Records& records) {
+  std::printf("\nloops of so many launches, empty bodies: calls before the steady state\n");
+  for (const int threads : {1, 2})
+    for (const std::uint32_t length : {50U, 300U, 1000U, 5000U}) {
+      std::vector<double> samples;
+      for (int i = 0; i < options.reps; ++i)
+        samples.push_back(calls_before_steady(threads, length));
+      const Spread calls = spread(samples);
+      const double goal = std::max(10.0 * length, 500.0);
+      std::printf("  %6u, %d thread%s  %8.0f  (%.0f - %.0f)  goal %.0f  %s\n", length, threads,
+                  threads == 1 ? " " : "s", calls.median, calls.min, calls.max, goal,
+                  calls.median <= goal ? "met" : "missed");
+      records.add({"autotrace_lengths", "refrain", "on", threads, length, "calls_before_steady", "",
+                   calls});
+    }
+}
+
 }  // namespace
 
 void measure_lengths(const Options& options, Records& records) {
   if (!options.wants("lengths")) return;
+  measure_warm_up(options, records);
   std::printf("\nloops of so many launches, 1 thread, empty bodies: ns per launch, off and on\n");
   std::vector<std::unique_ptr<Runtime>> runtimes;
   for (const bool found : {false, true}) {

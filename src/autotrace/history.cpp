@@ -10,7 +10,7 @@ std::uint64_t context_of(std::span<const Token> before) {
 }
 
 void History::forget() {
-  const std::size_t surplus = tokens_.size() - std::min(tokens_.size(), capacity_);
+  const std::size_t surplus = tokens_.size() - std::min(tokens_.size(), kept_);
   tokens_.erase(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(surplus));
   forgotten_ += surplus;
   std::erase_if(replays_, [this](const Replay& each) { return each.end <= forgotten_; });

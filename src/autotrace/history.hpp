@@ -1,7 +1,7 @@
 #pragma once
 // The last tokens of a stream, for mining.
 //
-// Owner: one thread. Memory: bounded by twice the capacity.
+// Owner: one thread. Memory: bounded by twice the capacity (and what a context takes).
 
 #include <algorithm>
 #include <cstddef>
@@ -40,14 +40,14 @@ class History {
 
   void add(Token token) {
     tokens_.push_back(token);
-    if (tokens_.size() >= 2 * capacity_) [[unlikely]]
+    if (tokens_.size() >= 2 * kept_) [[unlikely]]
       forget();
   }
   /// Those of a replay.
   void add_replayed(std::span<const Token> tokens) {
     replays_.push_back({count(), count() + tokens.size()});
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-    if (tokens_.size() >= 2 * capacity_) forget();
+    if (tokens_.size() >= 2 * kept_) forget();
   }
   /// context_of all but the last `skipped`.
   [[nodiscard]] std::uint64_t context(std::size_t skipped) const {
@@ -64,6 +64,7 @@ class History {
   void forget();
 
   std::size_t capacity_;
+  std::size_t kept_ = std::max(capacity_, kContext);
   std::uint64_t forgotten_ = 0;
   std::vector<Token> tokens_;
   std::vector<Replay> replays_;  ///< disjoint, ascending

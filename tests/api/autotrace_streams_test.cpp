@@ -8,6 +8,7 @@
 
 #include "refrain/refrain.hpp"
 #include "support/autotrace_settings.hpp"
+#include "support/random.hpp"
 #include "support/same_run.hpp"
 #include "support/settings.hpp"
 #include "support/token_program.hpp"
@@ -158,6 +159,36 @@ TEST(AutotraceDecisions, LoopsAreReplayed) {
     const Counters counters = expect_same_bits(options, loop_of(body, 20'000));
     EXPECT_GE(counters.autotrace.replayed, 20'000u * 85 / 100);
     EXPECT_LE(counters.autotrace.before_steady.value_or(20'000), 20'000u * 15 / 100);
+  }
+}
+
+// The same launch comes in many places of the loop: what comes before it tells them apart.
+TEST(AutotraceDecisions, LongLoopsOfFewLaunchesAreReplayed) {
+  const Options options = ExecutionSetting{0, 8192, {}}.options();
+  for (const std::size_t body : {100, 500, 2000}) {
+    SCOPED_TRACE(body);
+    Letters letters;
+    for (std::size_t i = 0; i < 20 * body; ++i) letters.push_back(mix(i % body, 1) % 8);
+    const Counters counters = expect_same_bits(options, letters);
+    EXPECT_GE(counters.autotrace.replayed, letters.size() * 60 / 100);
+  }
+}
+
+// What was found in a loop that is over does not keep another one from being found.
+TEST(AutotraceDecisions, EachOfManyLoopsIsReplayed) {
+  Letters letters;
+  for (std::size_t i = 0; i < 60'000; ++i) letters.push_back(mix(i / 3000, i % 30) % 16);
+  const Counters counters = expect_same_bits(ExecutionSetting{0, 8192, {}}.options(), letters);
+  EXPECT_GE(counters.autotrace.replayed, letters.size() * 85 / 100);
+}
+
+// Whatever follows, what comes before decides: no repeat of them is long, and all of them are replayed.
+TEST(AutotraceDecisions, WordsOfMorphismsAreReplayed) {
+  for (const char* name : {"fibonacci", "thue_morse", "period_doubling"}) {
+    SCOPED_TRACE(name);
+    const Letters letters = letters_of(make_stream(name, 40'000, 1));
+    const Counters counters = expect_same_bits(ExecutionSetting{0, 8192, {}}.options(), letters);
+    EXPECT_GE(counters.autotrace.replayed, letters.size() * 85 / 100);
   }
 }
 

@@ -142,6 +142,21 @@ TEST(Candidates, AppearWhenTheirLastTokenComes) {
   EXPECT_EQ(appearances(candidates, "abc", 0), 2);
 }
 
+TEST(Candidates, AreExpectedInTheContextInWhichTheyWereMined) {
+  Candidates candidates(kMany, kMany);
+  MinedRepeat repeat = repeat_of("abc");
+  repeat.context = 17;
+  candidates.add({repeat}, 0);
+  EXPECT_TRUE(candidates.is_expected('a', 17));
+  EXPECT_FALSE(candidates.is_expected('a', 18));
+  EXPECT_FALSE(candidates.is_expected('b', 17));
+  // Until it is recorded the last time that it was mined counts.
+  repeat.context = 18;
+  candidates.add({repeat}, 0);
+  EXPECT_TRUE(candidates.is_expected('a', 18));
+  EXPECT_FALSE(candidates.is_expected('a', 17));
+}
+
 // --- scores ----------------------------------------------------------------------------------------------
 
 TEST(CandidateScores, AreLengthTimesAppearances) {

@@ -35,6 +35,28 @@ TEST(History, KnowsWhatBecameOfTheCalls) {
             (Kinds{Sample::end_of_replay, Sample::end_of_replay, Sample::analysed}));
 }
 
+TEST(History, TheContextIsTheLastTokens) {
+  History history(4), another(1000);
+  for (Token token = 0; token < 100; ++token) {
+    if (token > 80) history.add(token);
+    another.add(token);
+  }
+  EXPECT_EQ(history.context(0), another.context(0));
+  EXPECT_NE(history.context(0), history.context(1));
+  another.add(100);
+  EXPECT_EQ(history.context(0), another.context(1));
+  EXPECT_NE(history.context(0), another.context(0));
+}
+
+TEST(History, OneUniqueTokenIsAsGoodAsAnotherForAContext) {
+  EXPECT_TRUE(is_unique(unique_token(0)));
+  EXPECT_TRUE(is_unique(unique_token(1'000'000'000)));
+  EXPECT_FALSE(is_unique(0x123456789abcdef0));
+  const Tokens one{1, unique_token(1), 2}, other{1, unique_token(2), 2}, none{1, 3, 2};
+  EXPECT_EQ(context_of(one), context_of(other));
+  EXPECT_NE(context_of(one), context_of(none));
+}
+
 TEST(History, AReplayMayBeLongerThanIt) {
   History history(4);
   const Tokens replay{1, 2, 3, 4, 5, 6, 7, 8, 9};

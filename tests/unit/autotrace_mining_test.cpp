@@ -123,6 +123,19 @@ TEST(Mining, ReplaysThatFollowOnAnalysedCallsGoWithThem) {
   EXPECT_EQ(mined("CD.abxCD.aby", {.least = 2}), (Texts{"ab"}));
 }
 
+TEST(Mining, KnowsWhatComesBefore) {
+  const auto context = [](std::string_view text) { return context_of(sample_of(text).tokens); };
+  const auto contexts = [](std::string_view text) {
+    std::vector<std::uint64_t> found;
+    for (const MinedRepeat& repeat : mine(sample_of(text), {})) found.push_back(repeat.context);
+    return found;
+  };
+  // Of a loop: what comes before in the loop, however short it is; it begins with the rarest, c.
+  EXPECT_EQ(contexts("cabbacabbacabba"), std::vector{context("acabbacabbacabba")});
+  // Of other repeats: what came before the last time.
+  EXPECT_EQ(contexts("abcde1fghijabcde"), std::vector{context("abcde1fghij")});
+}
+
 TEST(Mining, LongOnesAreCutIntoPieces) {
   const MiningLimits limits{.least = 2, .most = 3};
   EXPECT_EQ(mined("abcdefgh1abcdefgh2", limits), (Texts{"abc", "def", "gh"}));
