@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,25 +15,22 @@ namespace {
 
 constexpr double throughput_goal = 0.98;
 
-/// A way to run an application, on a runtime of its own.
+/// A way to run an application.
 struct Variant {
   const char* name;
   bool marked, found;
-  std::unique_ptr<Runtime> runtime{};
 };
 
-std::vector<Variant> variants_on(int threads) {
-  std::vector<Variant> variants;
-  variants.push_back({"untraced", false, false});
-  variants.push_back({"manual", true, false});
-  variants.push_back({"auto", false, true});
-  for (Variant& variant : variants) {
-    refrain::Options options;
-    options.workers = threads - 1;
-    options.autotrace = variant.found;
-    variant.runtime = std::make_unique<Runtime>(options);
-  }
-  return variants;
+const Variant variants[] = {
+    {"untraced", false, false}, {"manual", true, false}, {"auto", false, true}};
+
+/// Where a runtime's memory happens to lie can make a variant faster by some percent for as long as the runtime lives: so
+/// each run has one of its own.
+std::unique_ptr<Runtime> runtime_for(int threads, const Variant& variant) {
+  refrain::Options options;
+  options.workers = threads - 1;
+  options.autotrace = variant.found;
+  return std::make_unique<Runtime>(options);
 }
 
 std::uint64_t calls_of(const AutotraceCounters& counters) {
@@ -43,21 +41,20 @@ std::uint64_t calls_of(const AutotraceCounters& counters) {
 /// state in each run.
 class WarmUp {
  public:
-  WarmUp(const Application& application, Runtime& runtime)
-      : application_(application), runtime_(runtime) {
+  WarmUp(const Application& application, Runtime& runtime) : application_(application) {
     // Of a run all calls are known; a few come before the first iteration.
     constexpr int iterations = 4;
-    run({0, iterations, false});
+    run({0, iterations, false}, runtime);
     setup_ = calls_ - iterations * application.calls;
     samples_.clear();
   }
 
-  double run(const Course& course) {
-    const std::uint64_t before = calls_of(runtime_.counters().autotrace);
+  /// `runtime`: a new one.
+  double run(const Course& course, Runtime& runtime) {
     double seconds = 0;
-    runtime_.run([&](Context& context) { seconds = application_.run(context, course); });
-    const AutotraceCounters now = runtime_.counters().autotrace;
-    calls_ = static_cast<double>(calls_of(now) - before);
+    runtime.run([&](Context& context) { seconds = application_.run(context, course); });
+    const AutotraceCounters now = runtime.counters().autotrace;
+    calls_ = static_cast<double>(calls_of(now));
     const double calls = now.before_steady ? static_cast<double>(*now.before_steady) : calls_;
     samples_.push_back(std::max(0.0, calls - setup_));
     return seconds;
@@ -72,7 +69,6 @@ class WarmUp {
 
  private:
   const Application& application_;
-  Runtime& runtime_;
   double calls_ = 0, setup_ = 0;
   std::vector<double> samples_;
 };
@@ -82,15 +78,14 @@ const char* verdict(bool met) { return met ? "met" : "missed"; }
 class Applications {
  public:
   Applications(const Options& options, int threads, Records& records)
-      : options_(options), threads_(threads), variants_(variants_on(threads)), records_(records) {}
+      : options_(options), threads_(threads), records_(records) {}
 
   void measure(const Application& application) {
-    WarmUp warm_up(application, *variants_.back().runtime);
+    WarmUp warm_up(application, *runtime_for(threads_, std::end(variants)[-1]));
     std::vector<Contestant> contestants;
-    for (const Variant& variant : variants_) {
-      contestants.push_back({"refrain", variant.name, [&variant, &application, &warm_up] {
-                               return iterations_per_second(variant, application, warm_up);
-                             }});
+    for (const Variant& variant : variants) {
+      contestants.push_back({"refrain", variant.name,
+                             [&] { return iterations_per_second(variant, application, warm_up); }});
     }
     run_rounds(contestants, options_.reps);
     print_head(application);
@@ -105,15 +100,16 @@ class Applications {
   }
 
  private:
-  static double iterations_per_second(const Variant& variant, const Application& application,
-                                      WarmUp& warm_up) {
+  [[nodiscard]] double iterations_per_second(const Variant& variant, const Application& application,
+                                             WarmUp& warm_up) const {
+    const std::unique_ptr<Runtime> runtime = runtime_for(threads_, variant);
     Course course = application.course;
     course.marked = variant.marked;
     double seconds = 0;
     if (variant.found) {
-      seconds = warm_up.run(course);
+      seconds = warm_up.run(course, *runtime);
     } else {
-      variant.runtime->run([&](Context& context) { seconds = application.run(context, course); });
+      runtime->run([&](Context& context) { seconds = application.run(context, course); });
     }
     return course.iterations / seconds;
   }
@@ -154,7 +150,6 @@ class Applications {
 
   const Options& options_;
   const int threads_;
-  const std::vector<Variant> variants_;
   Records& records_;
 };
 

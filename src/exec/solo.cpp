@@ -3,7 +3,7 @@
 namespace refrain::exec {
 
 namespace {
-constexpr double kTiny = 1e-3;   ///< tasks per nanosecond from which a trial may pay
+constexpr double kTiny = 5e-4;   ///< tasks per nanosecond from which a trial may pay
 constexpr double kAsFast = 0.9;  ///< alone: the others had better do nothing, then
 /// Until the next trial, after one that failed and after one that did well for long: a trial costs a
 /// nap of the workers.

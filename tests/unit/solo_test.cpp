@@ -25,7 +25,7 @@ struct Watched {
 
 TEST(Solo, LongTasksAreShared) {
   Watched run;
-  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(run.begin(ms, 900));
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(run.begin(ms, 450));
   EXPECT_FALSE(run.solo.on());
 }
 
