@@ -59,6 +59,7 @@
 #include "exec/exit_board.hpp"
 #include "exec/gang_loops.hpp"
 #include "exec/notifier.hpp"
+#include "exec/pace.hpp"
 #include "exec/processor_plan.hpp"
 #include "exec/ready.hpp"
 #include "exec/ready_queue.hpp"
@@ -97,7 +98,7 @@ class ThreadedExecutor final : public Executor {
   void release_replay(Replay& replay, const Issued& issued) override;
   void relieve_replays(Scope& scope) override;
   [[nodiscard]] std::uint32_t replay_burst() const override { return kReplayBurst; }
-  [[nodiscard]] bool runs_in_order() override { return threads() == 1 || solo_.on(); }
+  [[nodiscard]] bool runs_in_order() override;
   std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                              bool to_the_end) override;
   void complete_in_order(Replay& replay, std::uint32_t count) override;
@@ -213,6 +214,7 @@ class ThreadedExecutor final : public Executor {
   alignas(64) std::atomic<std::int64_t> nested_ready_{0};
   alignas(64) Notifier notifier_;
   Solo solo_;
+  Pace pace_;  ///< of a single thread
   bool oversubscribed_;
   std::atomic<bool> stop_{false};
   ExecutionListener* listener_ = nullptr;

@@ -88,6 +88,13 @@ void ThreadedExecutor::drive(Slot& slot, LiveNode& first) {
   if (listener_) tell_listener(slot, replay, index, begin);
 }
 
+bool ThreadedExecutor::runs_in_order() {
+  if (threads() > 1) return solo_.on();
+  const std::uint64_t executed = slots_[0]->executed.load(std::memory_order_relaxed);  // its own
+  if (pace_.due(executed)) pace_.look(profile::now_ns(), executed);
+  return pace_.is_short();
+}
+
 std::uint32_t ThreadedExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                              bool to_the_end) {
   Slot& slot = slot_of(replay.aside->scope());
