@@ -14,7 +14,8 @@
 //     little can be made of (with --all, or --only defaults): time with each setting and without automatic tracing, the
 //     share that is replayed
 //
-// All variants of an application, and both of a stream, are measured in one run, repetition by repetition in turn.
+// All variants of an application, each run in a process of its own, and both of a stream are measured in one run, repetition
+// by repetition in turn.
 // With one thread medium and large tasks are measured with --all only, and everything more often.
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "autotrace/applications.hpp"
 #include "autotrace/measure.hpp"
+#include "support/forked.hpp"
 #include "support/rounds.hpp"
 
 namespace refrain::bench {
@@ -24,41 +24,36 @@ struct Variant {
 const Variant variants[] = {
     {"untraced", false, false}, {"manual", true, false}, {"auto", false, true}};
 
-/// Where a runtime's memory happens to lie can make a variant faster by some percent for as long as the runtime lives: so
-/// each run has one of its own.
-std::unique_ptr<Runtime> runtime_for(int threads, const Variant& variant) {
+/// What a run has come to.
+struct Run {
+  double seconds = 0;
+  double calls = 0, before_steady = 0;  ///< where automatic tracing is on
+};
+
+Run run(const Application& application, const Course& course, const Variant& variant, int threads) {
   refrain::Options options;
   options.workers = threads - 1;
   options.autotrace = variant.found;
-  return std::make_unique<Runtime>(options);
+  const std::vector<double> results = forked([&] {
+    Runtime runtime(options);
+    double seconds = 0;
+    runtime.run([&](Context& context) { seconds = application.run(context, course); });
+    const AutotraceCounters counters = runtime.counters().autotrace;
+    const std::uint64_t calls = counters.analysed + counters.replayed;
+    return std::vector<double>{seconds, static_cast<double>(calls),
+                               static_cast<double>(counters.before_steady.value_or(calls))};
+  });
+  return {results.at(0), results.at(1), results.at(2)};
 }
 
-std::uint64_t calls_of(const AutotraceCounters& counters) {
-  return counters.analysed + counters.replayed;
-}
-
-/// Runs an application where automatic tracing is on, and keeps how many calls of iterations came before the steady
-/// state in each run.
+/// How many calls of iterations came before the steady state.
 class WarmUp {
  public:
-  WarmUp(const Application& application, Runtime& runtime) : application_(application) {
-    // Of a run all calls are known; a few come before the first iteration.
-    constexpr int iterations = 4;
-    run({0, iterations, false}, runtime);
-    setup_ = calls_ - iterations * application.calls;
-    samples_.clear();
-  }
+  /// `run`: one of so many iterations. Of a run all calls are known; a few come before the first iteration.
+  WarmUp(const Application& application, int iterations, const Run& run)
+      : application_(application), setup_(run.calls - iterations * application.calls) {}
 
-  /// `runtime`: a new one.
-  double run(const Course& course, Runtime& runtime) {
-    double seconds = 0;
-    runtime.run([&](Context& context) { seconds = application_.run(context, course); });
-    const AutotraceCounters now = runtime.counters().autotrace;
-    calls_ = static_cast<double>(calls_of(now));
-    const double calls = now.before_steady ? static_cast<double>(*now.before_steady) : calls_;
-    samples_.push_back(std::max(0.0, calls - setup_));
-    return seconds;
-  }
+  void add(const Run& run) { samples_.push_back(std::max(0.0, run.before_steady - setup_)); }
 
   [[nodiscard]] Spread calls() const { return spread(samples_); }
   [[nodiscard]] Spread iterations() const {
@@ -69,7 +64,7 @@ class WarmUp {
 
  private:
   const Application& application_;
-  double calls_ = 0, setup_ = 0;
+  double setup_;
   std::vector<double> samples_;
 };
 
@@ -81,7 +76,9 @@ class Applications {
       : options_(options), threads_(threads), records_(records) {}
 
   void measure(const Application& application) {
-    WarmUp warm_up(application, *runtime_for(threads_, std::end(variants)[-1]));
+    constexpr int few = 4;
+    WarmUp warm_up(application, few,
+                   run(application, {0, few, false}, std::end(variants)[-1], threads_));
     std::vector<Contestant> contestants;
     for (const Variant& variant : variants) {
       contestants.push_back({"refrain", variant.name,
@@ -102,16 +99,11 @@ class Applications {
  private:
   [[nodiscard]] double iterations_per_second(const Variant& variant, const Application& application,
                                              WarmUp& warm_up) const {
-    const std::unique_ptr<Runtime> runtime = runtime_for(threads_, variant);
     Course course = application.course;
     course.marked = variant.marked;
-    double seconds = 0;
-    if (variant.found) {
-      seconds = warm_up.run(course, *runtime);
-    } else {
-      runtime->run([&](Context& context) { seconds = application.run(context, course); });
-    }
-    return course.iterations / seconds;
+    const Run made = run(application, course, variant, threads_);
+    if (variant.found) warm_up.add(made);
+    return course.iterations / made.seconds;
   }
 
   void print_head(const Application& application) const {
