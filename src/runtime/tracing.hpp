@@ -154,6 +154,7 @@ class Tracing {
   void free_retired();
   static std::vector<Segment*> with_descendants(Segment& segment);
   [[nodiscard]] bool is_on_chain(const Segment& segment) const;
+  void drop_stale_found();
   void drop_surplus();
   void drop_leaves(std::size_t bytes, std::size_t found);
 
@@ -310,6 +311,9 @@ class Tracing {
 
   std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline
   std::uint64_t clock_ = 0;
+  static constexpr std::size_t kSegments = 16;
+  std::size_t segments_limit_ =
+      kSegments;             ///< of what was found, at which the stale are looked for
   std::size_t surplus_ = 0;  ///< bytes of recordings up to which none can be dropped now
   TraceCounters counters_;
 };

@@ -243,12 +243,15 @@ bool Tracing::goes_on_recording(Token token) {
     if (what.tail != nullptr && what.tail->tokens[what.tail_calls++] != token) what.tail = nullptr;
     if (--what.calls_left > 0) return true;
   } else {
-    what.at = Candidates::next(what.at, token);
+    const Candidates::Position before = std::exchange(what.at, Candidates::next(what.at, token));
     if (what.at) return true;
     // A beginning is of use, too.
     if (is_long_enough()) {
-      judge_guess(what, false);
-      finish_recording("what was found went on otherwise");
+      const TraceCandidate* const best = Candidates::best(before, found_->finder().now());
+      const FoundRecording begun = what;
+      judge_guess(begun, false);
+      if (finish_recording("what was found went on otherwise"))
+        found_->recorded(best->repeat.identity);
     }
   }
   if (recorder_ != nullptr) abandon_recording();

@@ -109,7 +109,25 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording,
   parted_at_ = parted_->trace->steps();
   parted_by_ = nullptr;
   fork_ = &parted_->forks[parted_at_];
+  drop_stale_found();
   drop_surplus();
+}
+
+/// Where data comes and goes the stale ones may begin with calls that are never made again, and then nobody else looks at
+/// them.
+void Tracing::drop_stale_found() {
+  if (found_ == nullptr || found_->segments() < segments_limit_) return;
+  std::vector<Segment*> gone;
+  for (Segment* segment : all_)
+    if (!segment->tokens.empty() && segment->is_leaf() && segment != parted_ &&
+        !is_on_chain(*segment) && segment->trace->recording().stale())
+      gone.push_back(segment);
+  for (Segment* segment : gone) {
+    segment->home->lost = runtime::stale(segment->trace->recording());
+    segment->home->recording.judge(segment->replayed);
+    drop(*segment);
+  }
+  segments_limit_ = 2 * found_->segments() + kSegments;
 }
 
 /// How many calls of the trace come before what begins here.
