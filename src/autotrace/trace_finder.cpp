@@ -28,6 +28,10 @@ void TraceFinder::add_replayed(std::span<const Token> tokens) {
 
 void TraceFinder::recorded(std::uint64_t identity) {
   ++counters_.recordings;
+  recorded_beginning(identity);
+}
+
+void TraceFinder::recorded_beginning(std::uint64_t identity) {
   if (TraceCandidate* candidate = candidates_.find(identity)) ++candidate->recordings;
 }
 

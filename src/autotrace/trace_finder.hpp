@@ -50,8 +50,10 @@ class TraceFinder {
   void add_unique();
   /// Calls that were replayed.
   void add_replayed(std::span<const Token> tokens);
-  /// A recording of this candidate was made; or was replayed to its end.
+  /// A recording of this candidate was made; or only of its beginning, which is one for nothing until it is replayed;
+  /// or the candidate was replayed to its end.
   void recorded(std::uint64_t identity);
+  void recorded_beginning(std::uint64_t identity);
   void replayed(std::uint64_t identity);
   /// A replay was left before its end.
   void was_wrong() { ++counters_.wrong; }

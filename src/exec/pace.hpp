@@ -12,7 +12,9 @@ namespace refrain::exec {
 class Pace {
  public:
   /// Enough tasks have been executed since the last look for another: `look` may be called.
-  [[nodiscard]] bool due(std::uint64_t executed) const { return executed >= executed_then_ + kTasks; }
+  [[nodiscard]] bool due(std::uint64_t executed) const {
+    return executed >= executed_then_ + kTasks;
+  }
   void look(std::uint64_t now_ns, std::uint64_t executed) {
     const std::uint64_t tasks = executed - executed_then_;
     if (looked_ns_ > 0) is_short_ = now_ns - looked_ns_ < kLongNs * tasks;

@@ -81,10 +81,6 @@ void FoundTraces::replayed(const Segment& segment, std::size_t calls) {
   if (whole && segment.candidate != 0) finder_.replayed(segment.candidate);
 }
 
-void FoundTraces::recorded(std::uint64_t candidate) {
-  finder_.recorded(candidate);
-}
-
 std::uint64_t FoundTraces::made_segment(std::size_t calls) {
   if (log_ != nullptr) log_->recorded(finder_.now(), calls);
   ++segments_;

@@ -49,8 +49,9 @@ class FoundTraces {
   void replayed(const Segment& segment, std::size_t calls);
   /// One that was entered has been left before its end.
   void was_wrong() { finder_.was_wrong(); }
-  /// A candidate was recorded to its end.
-  void recorded(std::uint64_t candidate);
+  /// A candidate was recorded to its end; or its beginning, and the calls went on otherwise.
+  void recorded(std::uint64_t candidate) { finder_.recorded(candidate); }
+  void recorded_beginning(std::uint64_t candidate) { finder_.recorded_beginning(candidate); }
   void abandoned(std::size_t calls);
 
   /// The program has left what was found there with this call; whether it had done so before.

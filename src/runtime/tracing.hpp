@@ -150,6 +150,7 @@ class Tracing {
   void note_whole();
   void drop_stale(Fork& fork);
   void drop(Segment& segment);
+  void give_up(Segment& segment, Reason why);
   void retire(std::unique_ptr<ReplayedTrace> trace);
   void free_retired();
   static std::vector<Segment*> with_descendants(Segment& segment);

@@ -247,11 +247,10 @@ bool Tracing::goes_on_recording(Token token) {
     if (what.at) return true;
     // A beginning is of use, too.
     if (is_long_enough()) {
-      const TraceCandidate* const best = Candidates::best(before, found_->finder().now());
-      const FoundRecording begun = what;
-      judge_guess(begun, false);
+      judge_guess(what, false);
       if (finish_recording("what was found went on otherwise"))
-        found_->recorded(best->repeat.identity);
+        found_->recorded_beginning(
+            Candidates::best(before, found_->finder().now())->repeat.identity);
     }
   }
   if (recorder_ != nullptr) abandon_recording();

@@ -122,11 +122,7 @@ void Tracing::drop_stale_found() {
     if (!segment->tokens.empty() && segment->is_leaf() && segment != parted_ &&
         !is_on_chain(*segment) && segment->trace->recording().stale())
       gone.push_back(segment);
-  for (Segment* segment : gone) {
-    segment->home->lost = runtime::stale(segment->trace->recording());
-    segment->home->recording.judge(segment->replayed);
-    drop(*segment);
-  }
+  for (Segment* segment : gone) give_up(*segment, stale(segment->trace->recording()));
   segments_limit_ = 2 * found_->segments() + kSegments;
 }
 
@@ -169,6 +165,13 @@ void Tracing::drop_surplus() {
   counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, replayed_.bytes);
 }
 
+/// The program may ask why it is not there; and whether it was of use decides what else is recorded there.
+void Tracing::give_up(Segment& segment, Reason why) {
+  segment.home->lost = std::move(why);
+  segment.home->recording.judge(segment.replayed);
+  drop(segment);
+}
+
 /// Drops segments that nothing begins in, until the recordings take no more than this, and those that were found
 /// are no more.
 void Tracing::drop_leaves(std::size_t bytes, std::size_t found) {
@@ -190,12 +193,10 @@ void Tracing::drop_leaves(std::size_t bytes, std::size_t found) {
     Segment& oldest = *leaves.top();
     leaves.pop();
     Segment* const parent = oldest.parent;
-    oldest.home->lost = {
-        only_found ? "what was recorded was dropped: much else was found since it was of use"
-                   : "what was recorded was dropped: the recordings of this context take more "
-                     "than --refrain:trace-memory"};
-    oldest.home->recording.judge(oldest.replayed);
-    drop(oldest);
+    give_up(oldest,
+            {only_found ? "what was recorded was dropped: much else was found since it was of use"
+                        : "what was recorded was dropped: the recordings of this context take more "
+                          "than --refrain:trace-memory"});
     if (parent != nullptr && may_be_dropped(*parent)) leaves.push(parent);
   }
 }
