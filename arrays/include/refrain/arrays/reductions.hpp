@@ -1,0 +1,60 @@
+#pragma once
+// Reductions along all axes, one, or several. Sums are formed in an order that depends on the reduced lengths alone
+// (in chunks and lanes, then pairwise), so their bits are the same for any tiling, and their error is far below
+// n eps sum|terms|.
+
+#include <initializer_list>
+
+#include "refrain/arrays/array.hpp"
+
+namespace refrain::arrays {
+
+/// Axes of an array; negative ones count from the last. AxisError where the array has none such, ValueError for one
+/// that is named twice.
+class Axes {
+ public:
+  constexpr Axes() = default;  ///< all
+  constexpr Axes(int axis) : all_(false), count_(1), axes_{axis} {}
+  constexpr Axes(std::initializer_list<int> axes) : all_(false) {
+    for (const int axis : axes) {
+      if (count_ < kMaxAxes) axes_[count_] = axis;
+      ++count_;
+    }
+  }
+  [[nodiscard]] constexpr bool all() const { return all_; }
+  [[nodiscard]] constexpr int count() const { return count_; }
+  [[nodiscard]] constexpr int operator[](int i) const { return axes_[i]; }
+  static constexpr int kMaxAxes = 2 * kMaxDims;
+
+ private:
+  bool all_ = true;
+  int count_ = 0;
+  int axes_[kMaxAxes] = {};
+};
+
+// With keep_dims the reduced axes stay, with length 1. Sums and products of bool and int32 are int64; means of
+// integers and bool are float64. min, max, argmin and argmax of nothing are a ValueError.
+Array sum(const Array& a, const Axes& axes = {}, bool keep_dims = false,
+          Where where = Where::current());
+Array prod(const Array& a, const Axes& axes = {}, bool keep_dims = false,
+           Where where = Where::current());
+Array mean(const Array& a, const Axes& axes = {}, bool keep_dims = false,
+           Where where = Where::current());
+Array min(const Array& a, const Axes& axes = {}, bool keep_dims = false,
+          Where where = Where::current());
+Array max(const Array& a, const Axes& axes = {}, bool keep_dims = false,
+          Where where = Where::current());
+Array any(const Array& a, const Axes& axes = {}, bool keep_dims = false,
+          Where where = Where::current());
+// `all`, which is also an index, is in index.hpp.
+
+/// The position of the first smallest (largest) element: of the array in C order, or along one axis. int64.
+Array argmin(const Array& a, const Axes& axis = {}, bool keep_dims = false,
+             Where where = Where::current());
+Array argmax(const Array& a, const Axes& axis = {}, bool keep_dims = false,
+             Where where = Where::current());
+
+/// Sums of the elements so far, of the array in C order or along one axis.
+Array cumsum(const Array& a, const Axes& axis = {}, Where where = Where::current());
+
+}  // namespace refrain::arrays
