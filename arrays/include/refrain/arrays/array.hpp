@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -65,10 +66,6 @@ class Array {
   /// The elements of a view are overwritten: `u["0, :"] = 1.0`, `u(i, all) = v`. Values are broadcast and cast
   /// (also float to int), and computed before any is written, so views of one array may overlap.
   void operator=(const Operand& values) &&;
-  void operator=(const Array& values) && {
-    std::move(*this).operator=(static_cast<const Array&&>(values));
-  }
-  void operator=(const Array&& values) &&;
 
   [[nodiscard]] bool empty_handle() const noexcept { return value_ == nullptr; }
   [[nodiscard]] const Shape& shape() const noexcept { return layout_.shape; }
@@ -79,18 +76,27 @@ class Array {
 
   // --- views: the same elements ---------------------------------------------------------------------------
 
-  /// `u["1:-1, 0"]`: constants, checked for their form by the compiler. IndexError when out of range.
-  Array operator[](const Subscript& subscript) const;
-  Array at(const Subscript& subscript, Where where = Where::current()) const;
-  /// `u(i, slice(a, b), all)`: up to seven entries. IndexError when out of range.
-  template <class... I>
-    requires(sizeof...(I) >= 1 && sizeof...(I) <= Subscript::kMostEntries &&
-             (std::convertible_to<const I&, Index> && ...))
-  Array operator()(const I&... entries) const {
-    const Index list[] = {entries...};
-    return view(list, sizeof...(I), Where::current());
+  /// `u["1:-1, 0"]`: constants, whose form the compiler checks. IndexError when out of range.
+  Array operator[](const Subscript& subscript) const {
+    return view({subscript.entries(), static_cast<std::size_t>(subscript.count())},
+                subscript.where());
   }
-  Array view(const Index* entries, int count, Where where = Where::current()) const;
+  /// `u(i, slice(a, b), all)`: with values of the program. IndexError when out of range.
+  Array operator()(Index a, Where where = Where::current()) const { return list(where, a); }
+  Array operator()(Index a, Index b, Where where = Where::current()) const {
+    return list(where, a, b);
+  }
+  Array operator()(Index a, Index b, Index c, Where where = Where::current()) const {
+    return list(where, a, b, c);
+  }
+  Array operator()(Index a, Index b, Index c, Index d, Where where = Where::current()) const {
+    return list(where, a, b, c, d);
+  }
+  Array operator()(Index a, Index b, Index c, Index d, Index e,
+                   Where where = Where::current()) const {
+    return list(where, a, b, c, d, e);
+  }
+  Array view(std::span<const Index> entries, Where where = Where::current()) const;
   /// The same elements in another shape, in C order; one length may be -1. A view where the elements lie in that
   /// order, else a copy, as in NumPy.
   Array reshape(Shape shape, Where where = Where::current()) const;
@@ -155,6 +161,11 @@ class Array {
   }
 
  private:
+  template <class... I>
+  Array list(const Where& where, const I&... entries) const {
+    const Index all_entries[] = {entries...};
+    return view(all_entries, where);
+  }
   [[nodiscard]] AnyFuture element(DType type, Where where) const;
   void read_bits(std::vector<bool>& values, Where where) const;
 
@@ -174,7 +185,8 @@ struct Number {
 class Operand {
  public:
   Operand(const Array& array, Where where = Where::current()) : array_(&array), where_(where) {}
-  Operand(bool number, Where where = Where::current())
+  template <std::same_as<bool> B>
+  Operand(B number, Where where = Where::current())
       : number_{Kind::boolean, number, {}}, where_(where) {}
   template <std::integral I>
     requires(!std::same_as<I, bool>)

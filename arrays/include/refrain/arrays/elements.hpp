@@ -74,7 +74,7 @@ Array sinh(const Operand& a);
 Array cosh(const Operand& a);
 Array tanh(const Operand& a);
 
-// To whole numbers, as floating-point numbers; integers and bool stay as they are.
+// To whole numbers, as floating-point numbers (integers and bool become float64).
 Array floor(const Operand& a);
 Array ceil(const Operand& a);
 Array trunc(const Operand& a);

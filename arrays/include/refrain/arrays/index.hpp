@@ -65,7 +65,9 @@ inline constexpr All all{};
 class Subscript {
  public:
   static constexpr int kMostEntries = 2 * kMaxDims + 1;
-  consteval Subscript(const char* text) {
+  consteval Subscript(const char* text,
+                      std::source_location where = std::source_location::current())
+      : where_(where) {
     const char* at = text;
     do add(at);
     while (take(at, ','));
@@ -73,6 +75,7 @@ class Subscript {
   }
   [[nodiscard]] constexpr int count() const { return count_; }
   [[nodiscard]] constexpr const Index* entries() const { return entries_; }
+  [[nodiscard]] constexpr const std::source_location& where() const { return where_; }
 
  private:
   static constexpr void skip(const char*& at) {
@@ -131,6 +134,7 @@ class Subscript {
   // Not constexpr: reaching it is the compile error.
   static void fail() {}
 
+  std::source_location where_;
   int count_ = 0;
   Index entries_[kMostEntries];
 };

@@ -1,0 +1,28 @@
+#include "fusion/elementwise_task.hpp"
+
+#include "fusion/window.hpp"
+#include "storage/memory.hpp"
+
+namespace refrain::arrays {
+
+namespace {
+
+void run(const TaskFrame& frame) {
+  const auto& call = *static_cast<const ElementwiseCall*>(frame.values);
+  const Plan& plan = call.plan();
+  std::byte* slots[Window::kMostLoads + Window::kMostSteps];
+  for (std::size_t i = 0; i < frame.arguments.size(); ++i) slots[i] = element_zero(frame, i);
+  plan.program.run(plan.split[frame.rank], plan.split[frame.rank + 1], slots, call.numbers());
+}
+
+}  // namespace
+
+DynamicTask make_elementwise_task(const std::string& name) {
+  TaskVariant variant;
+  variant.body = run;
+  variant.plain = [](const void* frame) { run(*static_cast<const TaskFrame*>(frame)); };
+  variant.may_launch = false;
+  return DynamicTask(name, std::vector<TaskVariant>{std::move(variant)});
+}
+
+}  // namespace refrain::arrays

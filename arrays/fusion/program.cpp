@@ -1,0 +1,267 @@
+#include "fusion/program.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace refrain::arrays {
+
+namespace {
+
+// Rows at least this long are worth being blocks of their own; shorter ones are brought together.
+constexpr Coord kLongRow = 64;
+// A block's buffers stay within the first-level cache.
+constexpr std::size_t kBufferBytes = 24 * 1024;
+constexpr Coord kLeastBlock = 128, kMostBlock = 1024;
+
+/// Memory of the calling thread for a program's buffers.
+std::byte* scratch(std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  struct Memory {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size = 0;
+  };
+  thread_local Memory memory;
+  if (memory.size < bytes + kLine) {
+    memory.bytes = std::make_unique<std::byte[]>(bytes + kLine);
+    memory.size = bytes + kLine;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.bytes.get());
+  return memory.bytes.get() + (kLine - address % kLine) % kLine;
+}
+
+}  // namespace
+
+Program::Program(ProgramText text)
+    : text_(std::move(text)), by_rows_(text_.nest.length[2] >= kLongRow) {
+  choose_ways();
+  choose_places();
+  make_commands();
+  block_ = kMostBlock;
+  if (buffers_ > 0) {
+    const std::size_t fits = kBufferBytes / (buffers_ * 8) / 64 * 64;
+    block_ = std::clamp(static_cast<Coord>(fits), kLeastBlock, kMostBlock);
+  }
+  std::size_t widest = 1;
+  for (const Step& step : text_.steps) widest = std::max(widest, size_of(step.result));
+  for (const Access& load : text_.loads) widest = std::max(widest, size_of(load.type));
+  buffer_bytes_ = static_cast<std::size_t>(block_) * widest;
+}
+
+Program::Way Program::way_of(const Steps& steps) const {
+  const Coord* length = text_.nest.length;
+  const Coord* stride = steps.stride;
+  if (by_rows_) {
+    if (stride[2] == 1) return Way::direct;
+    return stride[2] == 0 ? Way::uniform : Way::strided;
+  }
+  const bool uniform = stride[0] == 0 && stride[1] == 0 && stride[2] == 0;
+  if (uniform) return Way::uniform;
+  const bool dense = (length[2] == 1 || stride[2] == 1) &&
+                     (length[1] == 1 || stride[1] == length[2]) &&
+                     (length[0] == 1 || stride[0] == length[1] * length[2]);
+  return dense ? Way::direct : Way::strided;
+}
+
+void Program::choose_ways() {
+  for (const Access& load : text_.loads) load_ways_.push_back(way_of(load.steps));
+  // A nest of one element is uniform in all it reads; what it writes is written as it is.
+  for (const Access& store : text_.stores) {
+    const Way way = way_of(store.steps);
+    store_ways_.push_back(way == Way::uniform ? Way::strided : way);
+  }
+  for (const Step& step : text_.steps) {
+    bool uniform = true;
+    for (const Source& source : step.operands) {
+      if (source.from == Source::From::step) uniform = uniform && uniform_[source.index];
+      if (source.from == Source::From::load)
+        uniform = uniform && load_ways_[source.index] == Way::uniform;
+    }
+    uniform_.push_back(uniform);
+  }
+}
+
+// Where the result of each step goes: straight to its store where that is dense and nothing is read there later,
+// else to a buffer, which is free again after its last use.
+void Program::choose_places() {
+  const std::size_t steps = text_.steps.size();
+  std::vector<std::size_t> last_use(steps, 0), load_last_use(text_.loads.size(), 0);
+  std::vector<bool> delivered(text_.stores.size(), false);
+  for (std::size_t s = 0; s < steps; ++s)
+    for (const Source& source : text_.steps[s].operands) {
+      if (source.from == Source::From::step) last_use[source.index] = s;
+      if (source.from == Source::From::load) load_last_use[source.index] = s;
+    }
+  result_of_.resize(steps);
+  for (std::size_t n = 0; n < text_.stores.size(); ++n) {
+    const Access& store = text_.stores[n];
+    if (store_ways_[n] != Way::direct || uniform_[store.step] ||
+        result_of_[store.step].is == Operand::Is::store)
+      continue;
+    bool read_later = false;
+    for (std::size_t l = 0; l < text_.loads.size(); ++l)
+      read_later |= text_.loads[l].slot == store.slot && load_last_use[l] > store.step;
+    if (read_later) continue;
+    result_of_[store.step] = {Operand::Is::store, static_cast<std::uint16_t>(n)};
+    delivered[n] = true;
+  }
+  for (std::size_t n = 0; n < text_.stores.size(); ++n)
+    if (!delivered[n]) last_use[text_.stores[n].step] = steps;
+
+  std::vector<std::uint16_t> free;
+  const auto take = [&] {
+    if (free.empty()) return static_cast<std::uint16_t>(buffers_++);
+    const std::uint16_t buffer = free.back();
+    free.pop_back();
+    return buffer;
+  };
+  // Strided loads are brought together before the first step.
+  load_buffer_.resize(text_.loads.size());
+  for (std::size_t l = 0; l < text_.loads.size(); ++l)
+    if (load_ways_[l] == Way::strided) load_buffer_[l] = take();
+  for (std::size_t s = 0; s < steps; ++s) {
+    // An operand's buffer may be the result's where elements have the same size: loops allow that.
+    const Step& step = text_.steps[s];
+    std::vector<std::uint16_t> free_after;
+    const auto give_back = [&](std::uint16_t buffer, DType type) {
+      (size_of(type) == size_of(step.result) ? free : free_after).push_back(buffer);
+    };
+    for (std::size_t o = 0; o < 3; ++o) {
+      const Source& source = step.operands[o];
+      if (std::find(step.operands, step.operands + o, source) != step.operands + o) continue;
+      if (source.from == Source::From::step && last_use[source.index] == s &&
+          result_of_[source.index].is == Operand::Is::buffer)
+        give_back(result_of_[source.index].index, text_.steps[source.index].result);
+      if (source.from == Source::From::load && load_last_use[source.index] == s &&
+          load_ways_[source.index] == Way::strided)
+        give_back(load_buffer_[source.index], text_.loads[source.index].type);
+    }
+    if (result_of_[s].is == Operand::Is::nothing) result_of_[s] = {Operand::Is::buffer, take()};
+    free.insert(free.end(), free_after.begin(), free_after.end());
+  }
+  for (std::size_t n = 0; n < text_.stores.size(); ++n) {
+    const std::uint16_t step = text_.stores[n].step;
+    if (!delivered[n])
+      deliveries_.push_back({static_cast<std::uint16_t>(n), result_of_[step], uniform_[step]});
+  }
+}
+
+void Program::make_commands() {
+  for (std::size_t s = 0; s < text_.steps.size(); ++s) {
+    const Step& step = text_.steps[s];
+    Command command{};
+    command.uniform = uniform_[s];
+    command.result = result_of_[s];
+    unsigned scalars = 0;
+    for (unsigned o = 0; o < 3; ++o) {
+      const Source& source = step.operands[o];
+      bool one = false;
+      switch (source.from) {
+        case Source::From::nothing: break;
+        case Source::From::number:
+          command.operands[o] = {Operand::Is::number, source.index};
+          one = true;
+          break;
+        case Source::From::load:
+          if (load_ways_[source.index] == Way::strided)
+            command.operands[o] = {Operand::Is::buffer, load_buffer_[source.index]};
+          else command.operands[o] = {Operand::Is::load, source.index};
+          one = load_ways_[source.index] == Way::uniform;
+          break;
+        case Source::From::step:
+          command.operands[o] = result_of_[source.index];
+          one = uniform_[source.index];
+          break;
+      }
+      if (one) scalars |= 1u << o;
+    }
+    // All operands are one value: so is the result, by the loop without scalars over one element.
+    if (command.uniform) scalars = 0;
+    command.loop = step.cast ? kernels::find_cast(step.type, step.result)
+                             : kernels::find_loop(step.op, step.type, scalars);
+    commands_.push_back(command);
+  }
+}
+
+/// A block of a run: where its operands are.
+struct Program::Block {
+  Coord first;         // element of the nest
+  std::size_t count;   // elements
+  Coord at[kMaxDims];  // the coordinates of the first
+  std::byte* const* slots;
+  const std::byte* numbers;
+  std::byte* buffers;
+  std::size_t buffer_bytes;
+
+  [[nodiscard]] std::byte* address(const Access& access) const {
+    const Steps& steps = access.steps;
+    const Coord position =
+        steps.offset + at[0] * steps.stride[0] + at[1] * steps.stride[1] + at[2] * steps.stride[2];
+    return slots[access.slot] + position * static_cast<Coord>(size_of(access.type));
+  }
+  [[nodiscard]] std::byte* buffer(std::uint16_t number) const {
+    return buffers + number * buffer_bytes;
+  }
+};
+
+void Program::run_block(Block& block) const {
+  for (std::size_t l = 0; l < text_.loads.size(); ++l) {
+    if (load_ways_[l] != Way::strided) continue;
+    const Access& load = text_.loads[l];
+    gather(text_.nest, load.steps, block.first, block.count, size_of(load.type),
+           block.slots[load.slot], block.buffer(load_buffer_[l]));
+  }
+  const auto address = [&](const Operand& operand) -> std::byte* {
+    switch (operand.is) {
+      case Operand::Is::nothing: break;
+      case Operand::Is::load: return block.address(text_.loads[operand.index]);
+      case Operand::Is::store: return block.address(text_.stores[operand.index]);
+      case Operand::Is::buffer: return block.buffer(operand.index);
+      case Operand::Is::number:
+        return const_cast<std::byte*>(block.numbers) + operand.index * sizeof(Constant);
+    }
+    return nullptr;
+  };
+  for (const Command& command : commands_)
+    command.loop(command.uniform ? 1 : block.count, address(command.result),
+                 address(command.operands[0]), address(command.operands[1]),
+                 address(command.operands[2]));
+  for (const Delivery& delivery : deliveries_) {
+    const Access& store = text_.stores[delivery.store];
+    const std::size_t size = size_of(store.type);
+    const std::byte* from = address(delivery.from);
+    if (delivery.uniform && block.count > 1) {
+      if (store_ways_[delivery.store] == Way::direct) {
+        spread(block.count, size, from, block.address(store));
+        continue;
+      }
+      // The result's buffer has room for a block, but others may use that one element.
+      std::byte* all = block.buffers + buffers_ * block.buffer_bytes;
+      spread(block.count, size, from, all);
+      from = all;
+    }
+    scatter(text_.nest, store.steps, block.first, block.count, size, from, block.slots[store.slot]);
+  }
+}
+
+void Program::run(Coord begin, Coord end, std::byte* const* slots, const Constant* numbers) const {
+  const Coord* length = text_.nest.length;
+  Block block{};
+  block.slots = slots;
+  block.numbers = reinterpret_cast<const std::byte*>(numbers);
+  block.buffer_bytes = buffer_bytes_;
+  block.buffers = scratch((buffers_ + 1) * buffer_bytes_);
+  for (Coord first = begin; first < end;) {
+    block.first = first;
+    block.at[2] = first % length[2];
+    const Coord outer = first / length[2];
+    block.at[1] = outer % length[1];
+    block.at[0] = outer / length[1];
+    Coord count = std::min(block_, end - first);
+    if (by_rows_) count = std::min(count, length[2] - block.at[2]);
+    block.count = static_cast<std::size_t>(count);
+    run_block(block);
+    first += count;
+  }
+}
+
+}  // namespace refrain::arrays

@@ -1,0 +1,76 @@
+#pragma once
+// The element-wise operations that wait to be launched together: a window on the stream of operations. All of its steps
+// are over one shape, and each array that is written in it is seen by all of them in the same way, so they can go
+// through a block of elements one after the other. Results that no handle refers to when the window is launched are
+// never stored.
+//
+// What launches it is decided by the operations alone (their shapes, which arrays they use, how many they are), never
+// by time or by what is ready: the launches of a program are the same in every run.
+
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <vector>
+
+#include "fusion/program.hpp"
+#include "refrain/arrays/array.hpp"
+#include "storage/value.hpp"
+
+namespace refrain::arrays {
+
+class Window {
+ public:
+  static constexpr std::size_t kMostSteps = 64, kMostLoads = 24;
+
+  [[nodiscard]] bool empty() const { return steps_.empty(); }
+
+  /// May an operation over `shape` with these operands join? One that may not, because of its shape, of what it
+  /// reads, or for lack of room, comes after a launch of the window.
+  [[nodiscard]] bool admits(const Shape& shape, std::span<const Operand* const> operands) const;
+  /// May the elements of `value` seen as `layout` be overwritten here?
+  [[nodiscard]] bool admits_write(const detail::Value& value, const Layout& layout) const;
+
+  /// Begins, if it is empty, with the shape and line of its first operation.
+  void begin(const Shape& shape, const Where& where);
+  /// An operand as elements of `type`, cast if need be.
+  Source source(const Operand& operand, DType type);
+  /// Its number.
+  std::uint16_t add(const Step& step);
+  /// The elements of `value` at `layout` (for a new array: all) are the result of a step from now on.
+  void write(detail::Value& value, const Layout& layout, std::uint16_t step);
+
+  /// An array that is loaded.
+  struct Load {
+    detail::Value* value;
+    DType type;
+    Layout layout;
+  };
+
+  // For the launch.
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] const Where& where() const { return where_; }
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  [[nodiscard]] const std::vector<Load>& loads() const { return loads_; }
+  [[nodiscard]] const std::vector<Constant>& numbers() const { return numbers_; }
+  /// The arrays that are read and written here, in the order in which they were first.
+  [[nodiscard]] const std::vector<detail::Value*>& values() const { return values_; }
+  void clear();
+
+ private:
+  void hold(detail::Value& value);
+  Source cast(Source source, DType from, DType to);
+  Source load(const Array& array);
+  Source number(const Number& number, DType type);
+
+  Shape shape_;
+  Where where_;
+  std::vector<Step> steps_;
+  std::vector<Load> loads_;
+  std::vector<Constant> numbers_;
+  std::vector<detail::Value*> values_;
+};
+
+/// A plain number as an element of a type, in memory.
+Constant constant_of(const Number& number, DType type);
+
+}  // namespace refrain::arrays

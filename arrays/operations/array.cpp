@@ -1,0 +1,205 @@
+// Array: views, assignment, values.
+
+#include "refrain/arrays/array.hpp"
+
+#include <cstring>
+
+#include "kernels/loops.hpp"
+#include "operations/launching.hpp"
+#include "refrain/arrays/elements.hpp"
+#include "shapes/complain.hpp"
+#include "shapes/views.hpp"
+
+namespace refrain::arrays {
+
+using detail::session_of;
+using detail::SessionImpl;
+
+Array Array::view(std::span<const Index> entries, Where where) const {
+  session_of(*this, where);
+  return Array(*value_, dtype_, indexed(layout_, entries, where));
+}
+
+Array Array::reshape(Shape shape, Where where) const {
+  session_of(*this, where);
+  shape = completed(shape, layout_.shape, where);
+  if (const auto layout = reshaped(layout_, shape)) return Array(*value_, dtype_, *layout);
+  return copy(where).reshape(shape, where);
+}
+
+Array Array::transpose() const {
+  Layout layout;
+  layout.offset = layout_.offset;
+  for (int d = dims() - 1; d >= 0; --d) {
+    layout.stride[layout.shape.dims()] = layout_.stride[d];
+    layout.shape.push_back(layout_.shape[d]);
+  }
+  return Array(*value_, dtype_, layout);
+}
+
+Array Array::transpose(std::initializer_list<int> axes, Where where) const {
+  session_of(*this, where);
+  return Array(*value_, dtype_, transposed(layout_, {axes.begin(), axes.size()}, where));
+}
+
+namespace {
+
+void check_writable(const Array& target, const Where& where) {
+  for (int d = 0; d < target.dims(); ++d)
+    if (target.shape()[d] > 1 && target.layout().stride[d] == 0)
+      complain<ValueError>(where, "assignment destination is read-only");
+}
+
+/// NumPy drops leading axes of length 1 of what is assigned.
+Array without_leading_ones(const Array& values, int dims) {
+  Layout layout = values.layout();
+  while (layout.shape.dims() > dims && layout.shape[0] == 1) {
+    layout.shape.erase(0);
+    for (int d = 0; d < layout.shape.dims(); ++d) layout.stride[d] = layout.stride[d + 1];
+  }
+  return Array(*values.value(), values.dtype(), layout);
+}
+
+void assign(const Array& target, const Operand& values) {
+  SessionImpl& session = session_of(target, values.where());
+  check_writable(target, values.where());
+  if (values.array() == nullptr) return session.assign(target, values);
+  if (&session_of(*values.array(), values.where()) != &session)
+    complain<ArrayError>(values.where(), "the operands belong to different sessions");
+  const Array from = without_leading_ones(*values.array(), target.dims());
+  Layout layout = from.layout();
+  if (!stretch(layout, target.shape()))
+    complain<ValueError>(values.where(), "could not broadcast input array from shape " +
+                                             to_string(values.array()->shape()) + " into shape " +
+                                             to_string(target.shape()));
+  session.assign(target, Operand(Array(*from.value(), from.dtype(), layout), values.where()));
+}
+
+void update(Array& target, const char* name, const Array& result, const Where& where) {
+  if (!(result.shape() == target.shape()))
+    complain<ValueError>(
+        where, "non-broadcastable output operand with shape " + to_string(target.shape()) +
+                   " doesn't match the broadcast shape " + to_string(result.shape()));
+  if (!same_kind(result.dtype(), target.dtype()))
+    complain<TypeError>(where, std::string("Cannot cast ufunc '") + name + "' output from dtype('" +
+                                   std::string(name_of(result.dtype())) + "') to dtype('" +
+                                   std::string(name_of(target.dtype())) +
+                                   "') with casting rule 'same_kind'");
+  assign(target, Operand(result, where));
+}
+
+}  // namespace
+
+void Array::operator=(const Operand& values) && { assign(*this, values); }
+
+void Array::fill(const Operand& values) { assign(*this, values); }
+
+Array Array::copy(Where where) const { return astype(dtype_, where); }
+
+Array Array::astype(DType type, Where where) const {
+  return session_of(*this, where).cast(Operand(*this, where), type, layout_.shape);
+}
+
+// --- in place -------------------------------------------------------------------------------------------------
+
+Array& Array::operator+=(const Operand& b) {
+  update(*this, "add", Operand(*this, b.where()) + b, b.where());
+  return *this;
+}
+Array& Array::operator-=(const Operand& b) {
+  update(*this, "subtract", Operand(*this, b.where()) - b, b.where());
+  return *this;
+}
+Array& Array::operator*=(const Operand& b) {
+  update(*this, "multiply", Operand(*this, b.where()) * b, b.where());
+  return *this;
+}
+Array& Array::operator/=(const Operand& b) {
+  update(*this, "divide", Operand(*this, b.where()) / b, b.where());
+  return *this;
+}
+Array& Array::operator%=(const Operand& b) {
+  update(*this, "remainder", Operand(*this, b.where()) % b, b.where());
+  return *this;
+}
+Array& Array::operator&=(const Operand& b) {
+  update(*this, "bitwise_and", Operand(*this, b.where()) & b, b.where());
+  return *this;
+}
+Array& Array::operator|=(const Operand& b) {
+  update(*this, "bitwise_or", Operand(*this, b.where()) | b, b.where());
+  return *this;
+}
+Array& Array::operator^=(const Operand& b) {
+  update(*this, "bitwise_xor", Operand(*this, b.where()) ^ b, b.where());
+  return *this;
+}
+
+// --- values ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct ElementCall {
+  Coord offset;
+  DType from, to;
+};
+
+void run_element(const TaskFrame& frame) {
+  const auto& call = *static_cast<const ElementCall*>(frame.values);
+  const std::byte* element =
+      element_zero(frame, 0) + call.offset * static_cast<Coord>(size_of(call.from));
+  kernels::find_cast(call.from, call.to)(1, frame.result, element, nullptr, nullptr);
+}
+
+/// A task per type of the result, which is what its future holds.
+const DynamicTask& element_task(DType type) {
+  static const auto make = [](DType result) {
+    const std::size_t size = size_of(result);
+    return plain_task("element", run_element, {size, size < 8 ? size : 8, nullptr});
+  };
+  static const DynamicTask tasks[kDTypes] = {make(DType::boolean), make(DType::int32),
+                                             make(DType::int64),   make(DType::float32),
+                                             make(DType::float64), make(DType::complex128)};
+  return tasks[static_cast<int>(type)];
+}
+
+}  // namespace
+
+AnyFuture Array::element(DType type, Where where) const {
+  SessionImpl& session = session_of(*this, where);
+  if (size() != 1)
+    complain<ValueError>(
+        where,
+        "can only convert an array of size 1 to a number, not one of shape " + to_string(shape()));
+  Storage& storage = session.stored(*value_);
+  const Tiling& tiling = storage.tiling();
+  const Ranges* piece = nullptr;
+  if (tiling.tiles() > 1) {
+    const auto tile = static_cast<std::size_t>(tiling.tile_of(layout_.offset));
+    piece = &session.ranges.intern({{tiling.begin[tile], tiling.begin[tile + 1] - 1}});
+  }
+  return launch(session, element_task(type), 1, {{&storage, Privilege::read, piece}},
+                ElementCall{layout_.offset, dtype_, type}, true, where, true);
+}
+
+void Array::read(void* to, DType type, Where where) const {
+  SessionImpl& session = session_of(*this, where);
+  if (size() == 0) return;
+  Array array = *this;
+  if (dtype_ != type || !layout_.is_contiguous()) array = astype(type, where);
+  Storage& storage = session.stored(*array.value_);
+  PhysicalArgument physical;
+  const std::uint64_t ticket = session.context.begin_access(storage.region(), storage.field(),
+                                                            Privilege::read, physical, where);
+  std::memcpy(to, element_zero(physical) + array.layout_.offset * static_cast<Coord>(size_of(type)),
+              static_cast<std::size_t>(size()) * size_of(type));
+  session.context.end_access(ticket);
+}
+
+void Array::read_bits(std::vector<bool>& values, Where where) const {
+  std::vector<std::uint8_t> bytes(values.size());
+  read(bytes.data(), DType::boolean, where);
+  for (std::size_t i = 0; i < bytes.size(); ++i) values[i] = bytes[i] != 0;
+}
+
+}  // namespace refrain::arrays

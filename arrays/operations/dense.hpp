@@ -1,0 +1,26 @@
+#pragma once
+// Arrays as tasks like to have them: of one type, in C order from the beginning of a row to its end.
+
+#include "operations/launching.hpp"
+
+namespace refrain::arrays {
+
+/// The array itself where it is of the type and lies in C order without gaps, else a copy that does.
+Array dense(const Array& array, DType type, const Where& where);
+
+/// Axis `axis` last.
+Array with_axis_last(const Array& array, int axis, const Where& where);
+/// The other way: the last axis goes to `axis`.
+Array with_last_axis_at(const Array& array, int axis, const Where& where);
+
+/// A dense array's part of its storage, for a launch.
+Use reading(detail::SessionImpl& session, const Array& array);
+
+/// Rows of `length` elements each, dealt to the points of a launch: the first row of each point, and the end of the
+/// last. As many points as an array of that size has tiles.
+std::vector<Coord> deal_rows(detail::SessionImpl& session, Coord rows, Coord length);
+/// What each point has of a storage whose rows these are, from its element `offset` on.
+const Ranges& rows_of(detail::SessionImpl& session, const std::vector<Coord>& begin, Coord length,
+                      Coord offset = 0);
+
+}  // namespace refrain::arrays

@@ -1,0 +1,44 @@
+#pragma once
+// NumPy's order of elements: NaN comes last, complex numbers go by real and then imaginary part.
+
+#include <cmath>
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+#include "refrain/arrays/dtype.hpp"
+
+namespace refrain::arrays {
+
+template <class T>
+  requires std::integral<T>
+constexpr bool comes_before(T a, T b) { return a < b; }
+template <class T>
+  requires std::floating_point<T>
+bool comes_before(T a, T b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
+inline bool comes_before(const std::complex<double>& a, const std::complex<double>& b) {
+  const bool a_nan = std::isnan(a.real()), b_nan = std::isnan(b.real());
+  const bool same_real = a.real() == b.real() || (a_nan && b_nan);
+  const auto imaginary_before = [&] { return comes_before(a.imag(), b.imag()); };
+  // Of numbers with a NaN somewhere, those whose real part is one come last.
+  const bool a_bad = a_nan || std::isnan(a.imag()), b_bad = b_nan || std::isnan(b.imag());
+  if (a_bad != b_bad) return b_bad;
+  return same_real ? imaginary_before() : comes_before(a.real(), b.real());
+}
+
+/// Calls f with a value of the C++ type that holds elements of this type.
+template <class F>
+decltype(auto) with_type(DType type, F&& f) {
+  switch (type) {
+    case DType::boolean: return f(std::uint8_t{});
+    case DType::int32: return f(std::int32_t{});
+    case DType::int64: return f(std::int64_t{});
+    case DType::float32: return f(float{});
+    case DType::float64: return f(double{});
+    case DType::complex128: break;
+  }
+  return f(std::complex<double>{});
+}
+
+}  // namespace refrain::arrays

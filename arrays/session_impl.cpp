@@ -1,0 +1,171 @@
+#include "session_impl.hpp"
+
+#include <algorithm>
+
+#include "shapes/complain.hpp"
+#include "shapes/views.hpp"
+
+namespace refrain::arrays::detail {
+
+namespace {
+
+int cores_of(const Machine& machine) {
+  return std::max<int>(1, static_cast<int>(machine.processors(ProcessorKind::cpu).size()));
+}
+
+Shape shape_of(std::span<const Operand* const> operands, const Where& where) {
+  Shape shapes[3];
+  std::size_t arrays = 0;
+  for (const Operand* operand : operands)
+    if (operand->array() != nullptr) shapes[arrays++] = operand->array()->shape();
+  return arrays == 1 ? shapes[0] : broadcast({shapes, arrays}, where);
+}
+
+}  // namespace
+
+void retain(Value& value) noexcept { ++value.handles; }
+
+void release(Value& value) noexcept {
+  if (--value.handles > 0) return;
+  if (value.session != nullptr) value.session->drop(value);
+  else delete &value;
+}
+
+SessionImpl& session_of(const Array& array, const Where& where) {
+  if (array.value() == nullptr) complain<ArrayError>(where, "the array is an empty handle");
+  SessionImpl* session = array.value()->session;
+  if (session == nullptr) complain<ArrayError>(where, "the array's session has ended");
+  return *session;
+}
+
+SessionImpl& session_of(std::span<const Operand* const> operands) {
+  SessionImpl* session = nullptr;
+  for (const Operand* operand : operands) {
+    if (operand->array() == nullptr) continue;
+    SessionImpl& one = session_of(*operand->array(), operand->where());
+    if (session != nullptr && session != &one)
+      complain<ArrayError>(operand->where(), "the operands belong to different sessions");
+    session = &one;
+  }
+  if (session == nullptr)
+    complain<TypeError>(operands[0]->where(), "one operand at least has to be an array");
+  return *session;
+}
+
+SessionImpl::SessionImpl(Context& ctx, const Settings& chosen)
+    : context(ctx),
+      settings(chosen),
+      tilings(cores_of(ctx.machine()), chosen.tile),
+      pool(ctx),
+      fuser_(ctx, pool, ranges) {}
+
+SessionImpl::~SessionImpl() {
+  for (Value* value = first_; value != nullptr; value = value->next) {
+    value->session = nullptr;
+    value->storage = nullptr;
+  }
+}
+
+Array SessionImpl::make_array(const Shape& shape, DType type) {
+  auto* value = new Value;
+  value->session = this;
+  value->type = type;
+  if (shape.size() > 0) value->tiling = &tilings.of(shape);
+  value->next = first_;
+  if (first_ != nullptr) first_->previous = value;
+  first_ = value;
+  return Array(*value, type, Layout::contiguous(shape));
+}
+
+Array SessionImpl::make_stored(const Shape& shape, DType type) {
+  Array array = make_array(shape, type);
+  if (shape.size() > 0) array.value()->storage = &pool.take(*array.value()->tiling, type);
+  return array;
+}
+
+void SessionImpl::drop(Value& value) noexcept {
+  if (!value.pending) end(value);
+}
+
+void SessionImpl::end(Value& value) noexcept {
+  if (value.storage != nullptr) pool.give_back(*value.storage);
+  if (value.next != nullptr) value.next->previous = value.previous;
+  (value.previous != nullptr ? value.previous->next : first_) = value.next;
+  delete &value;
+}
+
+Storage& SessionImpl::stored(Value& value) {
+  if (value.pending && value.step >= 0) flush();
+  return *value.storage;
+}
+
+Storage& SessionImpl::changeable(Value& value) {
+  if (value.pending) flush();
+  return *value.storage;
+}
+
+void SessionImpl::flush() {
+  fuser_.flush([this](Value& value) { end(value); });
+}
+
+void SessionImpl::after_step() {
+  ++operations;
+  if (!settings.fusion) flush();
+}
+
+Array SessionImpl::compute(kernels::Op op, DType type, std::span<const Operand* const> operands,
+                           const Where& where) {
+  const Shape shape = shape_of(operands, where);
+  Array result = make_array(shape, kernels::result_of(op, type));
+  if (shape.size() == 0) return result;
+  if (!fuser_.window.admits(shape, operands)) flush();
+  Window& window = fuser_.window;
+  window.begin(shape, where);
+  Step step;
+  step.op = op;
+  step.type = type;
+  step.result = result.dtype();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const bool condition = op == kernels::Op::where && i == 0;
+    step.operands[i] = window.source(*operands[i], condition ? DType::boolean : type);
+  }
+  window.write(*result.value(), result.layout(), window.add(step));
+  after_step();
+  return result;
+}
+
+Array SessionImpl::cast(const Operand& operand, DType type, const Shape& shape) {
+  Array result = make_array(shape, type);
+  assign(result, operand);
+  return result;
+}
+
+void SessionImpl::assign(const Array& view, const Operand& values) {
+  if (view.size() == 0) return;
+  Value& target = *view.value();
+  const Array* from = values.array();
+  if (from != nullptr && from->value() == &target && !(from->layout() == view.layout()) &&
+      may_overlap(from->layout(), view.layout())) {
+    // What is written is also read elsewhere: read it all first.
+    const Array copy = cast(values, from->dtype(), from->shape());
+    flush();
+    return assign(view, Operand(copy, values.where()));
+  }
+  Window& window = fuser_.window;
+  const Operand* operands[] = {&values};
+  if (!window.empty() &&
+      !(window.admits(view.shape(), operands) && window.admits_write(target, view.layout())))
+    flush();
+  window.begin(view.shape(), values.where());
+  const DType type = view.dtype();
+  Step step;
+  step.cast = true;
+  step.type = from != nullptr ? from->dtype() : type;
+  step.result = type;
+  step.operands[0] = window.source(values, step.type);
+  const bool computed = step.type == type && step.operands[0].from == Source::From::step;
+  window.write(target, view.layout(), computed ? step.operands[0].index : window.add(step));
+  after_step();
+}
+
+}  // namespace refrain::arrays::detail

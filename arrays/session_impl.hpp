@@ -1,0 +1,61 @@
+#pragma once
+// What is behind a Session: all that its arrays share.
+
+#include "fusion/fuser.hpp"
+#include "refrain/arrays/session.hpp"
+#include "storage/storage.hpp"
+#include "storage/tiling.hpp"
+#include "storage/value.hpp"
+
+namespace refrain::arrays::detail {
+
+class SessionImpl {
+ public:
+  SessionImpl(Context& context, const Settings& settings);
+  ~SessionImpl();
+
+  // --- arrays -----------------------------------------------------------------------------------------------
+
+  /// Elements that nothing is known of yet: for the result of a step, or with storage of arbitrary contents.
+  Array make_array(const Shape& shape, DType type);
+  Array make_stored(const Shape& shape, DType type);
+  void drop(Value& value) noexcept;
+  /// The value's storage, with its elements on their way there. Not of an array without elements.
+  Storage& stored(Value& value);
+  /// The same for a task that will change elements: what waits to read them is launched before.
+  Storage& changeable(Value& value);
+
+  // --- element by element -------------------------------------------------------------------------------------
+
+  /// The operation on operands cast to `type` and broadcast.
+  Array compute(kernels::Op op, DType type, std::span<const Operand* const> operands,
+                const Where& where);
+  /// A new array of this shape with the operand's elements, broadcast and cast.
+  Array cast(const Operand& operand, DType type, const Shape& shape);
+  /// The elements of a view become `values`, broadcast and cast.
+  void assign(const Array& view, const Operand& values);
+  void flush();
+
+  Context& context;
+  const Settings settings;
+  Tilings tilings;
+  RangesTable ranges;
+  Pool pool;
+  std::uint64_t operations = 0;
+
+  [[nodiscard]] const Fuser& fuser() const { return fuser_; }
+
+ private:
+  void end(Value& value) noexcept;
+  void after_step();
+
+  Fuser fuser_;
+  Value* first_ = nullptr;  // all that live
+};
+
+/// That of an array; ArrayError for an empty handle.
+SessionImpl& session_of(const Array& array, const Where& where);
+/// That of the operands, which are of one; ArrayError otherwise.
+SessionImpl& session_of(std::span<const Operand* const> operands);
+
+}  // namespace refrain::arrays::detail

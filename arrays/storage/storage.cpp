@@ -1,0 +1,121 @@
+#include "storage/storage.hpp"
+
+#include <algorithm>
+
+namespace refrain::arrays {
+
+namespace {
+
+template <class T>
+constexpr Field<T> kElements{"element"};
+
+// Dead storage is kept up to what was alive at once before, and a quarter: then the process never needs more
+// than 1.25 times what its arrays did at their most.
+constexpr std::size_t kept(std::size_t most) { return most + most / 4; }
+
+}  // namespace
+
+const AnyField& field_of(DType type) {
+  static const AnyField* const fields[kDTypes] = {
+      &kElements<bool>,  &kElements<std::int32_t>, &kElements<std::int64_t>,
+      &kElements<float>, &kElements<double>,       &kElements<std::complex<double>>};
+  return *fields[static_cast<int>(type)];
+}
+
+Storage::Storage(Context& context, const Tiling& tiling, DType type)
+    : tiling_(tiling), type_(type) {
+  const AnyField fields[] = {field_of(type)};
+  region_ = context.make_region(IndexSpace<1>(Rect1{0, tiling.elements - 1}), fields);
+}
+
+const AnyPartition& Storage::partition(Context& context, const Ranges& ranges) {
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    if (parts_[i].ranges != &ranges) continue;
+    if (parts_.size() < kMostPartitions) return parts_[i].partition;
+    std::rotate(parts_.begin() + static_cast<std::ptrdiff_t>(i),
+                parts_.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts_.end());
+    return parts_.back().partition;
+  }
+  if (parts_.size() == kMostPartitions) {
+    context.destroy(parts_.front().partition);
+    parts_.erase(parts_.begin());
+  }
+  std::vector<AnyIndexSpace> pieces;
+  pieces.reserve(ranges.of_point.size());
+  for (const Range& range : ranges.of_point)
+    pieces.push_back(IndexSpace<1>(Rect1{range.first, range.last}));
+  parts_.push_back({&ranges, context.make_explicit(region_, pieces)});
+  return parts_.back().partition;
+}
+
+Pool::~Pool() {
+  for (const auto& storage : all_) {
+    try {
+      context_.destroy(storage->region());
+    } catch (const Error&) {  // the context has ended, and the region with it
+    }
+  }
+}
+
+Pool::Shelf& Pool::shelf_of(const Tiling& tiling, DType type) {
+  const std::size_t number =
+      static_cast<std::size_t>(tiling.number) * kDTypes + static_cast<std::size_t>(type);
+  if (number >= shelves_.size()) shelves_.resize(number + 1);
+  if (shelves_[number] == nullptr) shelves_[number] = std::make_unique<Shelf>();
+  return *shelves_[number];
+}
+
+Storage& Pool::take(const Tiling& tiling, DType type) {
+  Shelf& shelf = shelf_of(tiling, type);
+  shelf.used = ++uses_;
+  const std::size_t bytes = static_cast<std::size_t>(tiling.elements) * size_of(type);
+  Storage* storage = nullptr;
+  if (!shelf.free.empty()) {
+    storage = shelf.free.back();
+    shelf.free.pop_back();
+    pooled_ -= bytes;
+    ++reused_;
+  } else {
+    make_room(bytes);
+    all_.push_back(std::make_unique<Storage>(context_, tiling, type));
+    storage = all_.back().get();
+    storage->place = all_.size() - 1;
+    shelf.free.reserve(++shelf.made);
+    ++made_;
+  }
+  alive_ += bytes;
+  most_ = std::max(most_, alive_);
+  return *storage;
+}
+
+void Pool::give_back(Storage& storage) noexcept {
+  alive_ -= storage.bytes();
+  pooled_ += storage.bytes();
+  shelf_of(storage.tiling(), storage.type()).free.push_back(&storage);
+}
+
+// Ends dead storage, the kinds that were used longest ago first, until there is room for as much more.
+void Pool::make_room(std::size_t bytes) {
+  while (pooled_ > 0 && alive_ + pooled_ + bytes > kept(std::max(most_, alive_ + bytes))) {
+    Shelf* oldest = nullptr;
+    for (const auto& shelf : shelves_)
+      if (shelf != nullptr && !shelf->free.empty() &&
+          (oldest == nullptr || shelf->used < oldest->used))
+        oldest = shelf.get();
+    Storage& storage = *oldest->free.back();
+    oldest->free.pop_back();
+    pooled_ -= storage.bytes();
+    end(storage);
+  }
+}
+
+void Pool::end(Storage& storage) {
+  context_.destroy(storage.region());
+  --shelf_of(storage.tiling(), storage.type()).made;
+  const std::size_t place = storage.place;
+  all_.back()->place = place;
+  std::swap(all_[place], all_.back());
+  all_.pop_back();
+}
+
+}  // namespace refrain::arrays

@@ -1,0 +1,87 @@
+#pragma once
+// Storage of arrays: regions with one field, and the pool that dead arrays' storage goes back to. The next array of the
+// same size and type takes what was given back last, although the tasks that use it may not have begun: the runtime
+// keeps them in order. So a loop that makes arrays makes no regions after its first iterations, and its launches repeat
+// (the automatic tracing paper, section 2).
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "refrain/arrays/dtype.hpp"
+#include "refrain/context.hpp"
+#include "storage/ranges.hpp"
+#include "storage/tiling.hpp"
+
+namespace refrain::arrays {
+
+/// The field that a storage's elements are in.
+const AnyField& field_of(DType type);
+
+/// A region of `tiling().elements` elements.
+class Storage {
+ public:
+  Storage(Context& context, const Tiling& tiling, DType type);
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  [[nodiscard]] const AnyRegion& region() const { return region_; }
+  [[nodiscard]] const AnyField& field() const { return field_of(type_); }
+  [[nodiscard]] const Tiling& tiling() const { return tiling_; }
+  [[nodiscard]] DType type() const { return type_; }
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(tiling_.elements) * size_of(type_);
+  }
+  /// The partition whose piece i are the elements of range i. Made when first asked for; a storage keeps the
+  /// last kMostPartitions of them.
+  const AnyPartition& partition(Context& context, const Ranges& ranges);
+
+  std::size_t place = 0;  ///< the pool's own
+
+ private:
+  static constexpr std::size_t kMostPartitions = 64;
+  struct Part {
+    const Ranges* ranges;
+    AnyPartition partition;
+  };
+  const Tiling& tiling_;
+  DType type_;
+  AnyRegion region_;
+  std::vector<Part> parts_;  // the one used last at the end
+};
+
+/// All storage of a session.
+class Pool {
+ public:
+  explicit Pool(Context& context) : context_(context) {}
+  ~Pool();
+
+  /// Storage with arbitrary contents.
+  Storage& take(const Tiling& tiling, DType type);
+  void give_back(Storage& storage) noexcept;
+
+  [[nodiscard]] std::size_t bytes_alive() const { return alive_; }
+  [[nodiscard]] std::size_t bytes_pooled() const { return pooled_; }
+  [[nodiscard]] std::size_t bytes_most() const { return most_; }
+  [[nodiscard]] std::uint64_t made() const { return made_; }
+  [[nodiscard]] std::uint64_t reused() const { return reused_; }
+
+ private:
+  /// Dead storage of one kind; when it was last used orders kinds by age.
+  struct Shelf {
+    std::vector<Storage*> free;  // has room for all that were made
+    std::size_t made = 0;
+    std::uint64_t used = 0;
+  };
+  Shelf& shelf_of(const Tiling& tiling, DType type);
+  void make_room(std::size_t bytes);
+  void end(Storage& storage);
+
+  Context& context_;
+  std::vector<std::unique_ptr<Shelf>> shelves_;  // by the tiling's number and the type
+  std::vector<std::unique_ptr<Storage>> all_;
+  std::size_t alive_ = 0, pooled_ = 0, most_ = 0;
+  std::uint64_t made_ = 0, reused_ = 0, uses_ = 0;
+};
+
+}  // namespace refrain::arrays

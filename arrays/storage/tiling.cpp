@@ -1,0 +1,58 @@
+#include "storage/tiling.hpp"
+
+#include <algorithm>
+
+namespace refrain::arrays {
+
+namespace {
+
+// An array with fewer elements stays in one piece: what a core does to it takes about as long as a few launches.
+constexpr Coord kFewest = 32768;
+// Tiles per core: a few, so that cores that are late can be helped out.
+constexpr Coord kPerCore = 4;
+// Cuts between cache lines (and vectors) where rows are long.
+constexpr Coord kLines = 64;
+// A row that is longer than this part of a tile is cut.
+constexpr Coord kRowsPerTile = 4;
+
+}  // namespace
+
+int Tiling::tile_of(Coord element) const {
+  return static_cast<int>(std::upper_bound(begin.begin(), begin.end() - 1, element) -
+                          begin.begin()) -
+         1;
+}
+
+Coord Tilings::tile_count(Coord elements) const {
+  if (forced_ > 0) return (elements + forced_ - 1) / forced_;
+  if (elements < kFewest) return 1;
+  return std::clamp<Coord>(elements / (kFewest / 2), 1, kPerCore * cores_);
+}
+
+const Tiling& Tilings::of(const Shape& shape) {
+  const Coord elements = shape.size();
+  const Coord wanted = tile_count(elements);
+  Coord row = shape.dims() == 0 ? 1 : shape[shape.dims() - 1];
+  if (wanted == 1) {
+    row = elements;
+  } else if (row * kRowsPerTile * wanted > elements) {
+    row = std::min(kLines, std::max<Coord>(elements / wanted / kRowsPerTile, 1));
+  }
+  std::vector<Tiling*>& same_size = by_size_[elements];
+  for (const Tiling* tiling : same_size)
+    if (tiling->granule == row) return *tiling;
+
+  const Coord rows = (elements + row - 1) / row;
+  std::vector<Coord> begin;
+  for (Coord tile = 0; tile < wanted; ++tile) {
+    const Coord at = tile * rows / wanted * row;
+    if (begin.empty() || at > begin.back()) begin.push_back(at);
+  }
+  begin.push_back(elements);
+  const auto number = static_cast<std::uint32_t>(all_.size());
+  all_.push_back(std::make_unique<Tiling>(Tiling{elements, row, std::move(begin), number}));
+  same_size.push_back(all_.back().get());
+  return *all_.back();
+}
+
+}  // namespace refrain::arrays

@@ -1,0 +1,47 @@
+#pragma once
+// How an array's elements are cut into tiles. Storage is one-dimensional, in C order, and tiles are runs of it, so that
+// reshaping moves nothing; they are cut between rows where rows are short, so that the parts of a neighbouring tile that
+// a stencil reads are whole rows.
+//
+// The number of tiles depends on the number of elements and the machine, and is the same for arrays of about the same
+// size: arrays that are used together are cut alike (tile c of k holds the elements from c/k to (c+1)/k).
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "refrain/arrays/shape.hpp"
+
+namespace refrain::arrays {
+
+/// The cut of arrays of one size. Interned: equal ones are one object, which lives as long as the session.
+struct Tiling {
+  Coord elements;
+  Coord granule;             ///< cuts are at multiples of this: a row, or a few cache lines
+  std::vector<Coord> begin;  ///< of each tile, and the end of the last
+  std::uint32_t number;      ///< in the order they were made: its name in keys
+
+  [[nodiscard]] int tiles() const { return static_cast<int>(begin.size()) - 1; }
+  /// The tile that has an element.
+  [[nodiscard]] int tile_of(Coord element) const;
+};
+
+/// The tilings of a session.
+class Tilings {
+ public:
+  /// For a machine with so many cores; `forced` elements per tile unless 0.
+  Tilings(int cores, Coord forced) : cores_(cores), forced_(forced) {}
+  /// That of new arrays of this shape, which has elements.
+  const Tiling& of(const Shape& shape);
+
+ private:
+  [[nodiscard]] Coord tile_count(Coord elements) const;
+
+  int cores_;
+  Coord forced_;
+  std::vector<std::unique_ptr<Tiling>> all_;
+  std::unordered_map<Coord, std::vector<Tiling*>> by_size_;
+};
+
+}  // namespace refrain::arrays

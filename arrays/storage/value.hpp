@@ -1,0 +1,34 @@
+#pragma once
+// What handles stand for: the elements of an array, which are in storage, or will be the result of an operation that
+// waits to be launched.
+
+#include <cstdint>
+
+#include "refrain/arrays/dtype.hpp"
+#include "refrain/arrays/layout.hpp"
+#include "storage/storage.hpp"
+
+namespace refrain::arrays::detail {
+
+class SessionImpl;
+
+/// One owner: the thread of the session. It lives while handles or pending operations refer to it, and outlives the
+/// session only for handles.
+class Value {
+ public:
+  SessionImpl* session = nullptr;  ///< null: it has ended
+  std::uint32_t handles = 0;
+  DType type = DType::float64;
+  const Tiling* tiling = nullptr;  ///< null: no elements
+  Storage* storage = nullptr;      ///< null: no elements, or not computed yet
+
+  // Of the window of pending operations.
+  bool pending = false;  ///< it is held by the window: read or written there
+  int step = -1;         ///< the pending step whose result are its elements, at `written`
+  Layout written;
+
+  Value* previous = nullptr;  ///< among those of the session
+  Value* next = nullptr;
+};
+
+}  // namespace refrain::arrays::detail
