@@ -7,6 +7,7 @@
 // processors can run.
 
 #include "kernels/loops.hpp"
+#include "kernels/reduce.hpp"
 
 namespace refrain::arrays::kernels {
 
@@ -16,6 +17,7 @@ inline constexpr int kVariants = 3;
 struct VariantLoops {
   Loop (*find_loop)(Op op, DType type, unsigned scalars);
   Loop (*find_cast)(DType from, DType to);
+  const Reducer* (*find_reducer)(Reduce reduce, DType type);
 };
 
 /// Null where this program does not have it or this processor cannot run it. Any thread.

@@ -21,6 +21,7 @@ Loop power_loop(Op op, DType type, unsigned scalars);     // likewise
 Loop complex_loop(Op op, DType type, unsigned scalars);   // complex arithmetic
 Loop complex_function_loop(Op op, DType type, unsigned scalars);
 Loop cast_loop(DType from, DType to);
+const Reducer* reducer(Reduce reduce, DType type);
 
 // Magnitudes of complex numbers: hypot() of 2 * count interleaved parts.
 void magnitudes(std::size_t count, double* out, const double* parts);

@@ -19,6 +19,6 @@ Loop find_loop_here(Op op, DType type, unsigned scalars) {
 
 }  // namespace
 
-const VariantLoops kLoops = {&find_loop_here, &cast_loop};
+const VariantLoops kLoops = {&find_loop_here, &cast_loop, &reducer};
 
 }  // namespace refrain::arrays::kernels::REFRAIN_VARIANT
