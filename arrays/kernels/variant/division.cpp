@@ -20,6 +20,21 @@ struct FloorDivideInteger {
     return quotient - static_cast<V>((a % b != 0) & ((a < 0) != (b < 0)));
   }
 };
+#ifdef __AVX2__
+// int32 in vectors, through float64: a quotient that is no integer is further from the next one than it is rounded.
+template <>
+struct FloorDivideInteger<Int32> {
+  using In = Int32;
+  using Out = Int32;
+  static std::int32_t call(std::int32_t a, std::int32_t b) {
+    constexpr double kTooLarge = 2147483648.0;  // of the lowest number by -1, which wraps
+    double quotient = __builtin_floor(static_cast<double>(a) / static_cast<double>(b));
+    quotient = b == 0 ? 0.0 : quotient;
+    return static_cast<std::int32_t>(quotient == kTooLarge ? -kTooLarge : quotient);
+  }
+};
+#endif
+
 template <class T>
 struct RemainderInteger {
   using In = T;
@@ -31,6 +46,19 @@ struct RemainderInteger {
     return (rest != 0) & ((rest < 0) != (b < 0)) ? rest + b : rest;
   }
 };
+#ifdef __AVX2__
+template <>
+struct RemainderInteger<Int32> {
+  using In = Int32;
+  using Out = Int32;
+  static std::int32_t call(std::int32_t a, std::int32_t b) {
+    const auto quotient = static_cast<std::uint32_t>(FloorDivideInteger<Int32>::call(a, b));
+    const auto rest = static_cast<std::uint32_t>(a) - quotient * static_cast<std::uint32_t>(b);
+    return b == 0 ? 0 : static_cast<std::int32_t>(rest);
+  }
+};
+#endif
+
 /// To negative powers, the quotient 1 / a^-b towards zero; of 0 it is 0.
 template <class T>
 struct PowerInteger {
