@@ -8,7 +8,7 @@ import sums
 from choices import call, from_data, operand, some_axes, some_number, some_values
 from makers import maker, place
 from program import Arg, count_arg, flag_arg, number_arg, shape_arg
-from tracked import (BOOL, C128, F64, I32, I64, Reject, Tracked, check_assignment, fresh, lift, need_exact, value,
+from tracked import (BOOL, C128, F32, F64, I32, I64, Reject, Tracked, check_assignment, fresh, lift, need_exact, value,
                      zero_signs)
 
 
@@ -177,8 +177,15 @@ def bincount(p):
         p.bind("bincount", [a, least], f"np.bincount({a.text}, minlength={least.text})",
                fresh(np.bincount(a.what.val, minlength=least.what)))
         return
+    if a.what.val.size == 0:
+        raise Reject("NumPy's weighted counts of nothing are integers")
     fits = lambda t: t.val.shape == a.what.val.shape and t.val.dtype.kind in "bif" and np.isfinite(t.val).all()
-    w = p.arg(p.exact(fits))
+    if c.percent(50) and not p.large:
+        w = p.arg(from_data(p, some_values(p, a.what.val.shape, c.pick([F32, F64, F64]))))
+    else:
+        w = p.arg(p.exact(fits))
+    if not fits(w.what):
+        raise Reject("sums of infinities")
     theirs = np.bincount(a.what.val, w.what.val, least.what).astype(F64)
     result, tol = grouped(np.zeros(theirs.shape), a.what.val, w.what.val.astype(F64), theirs)
     p.bind("bincount", [a, w, least], f"np.bincount({a.text}, {w.text}, {least.text})", fresh(result, tol))

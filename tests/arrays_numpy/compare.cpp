@@ -31,30 +31,25 @@ std::complex<double> number(DType dtype, const std::byte* from) {
   }
 }
 
-std::string written(DType dtype, const std::byte* from) {
+std::string written(double value, int digits = 17) {
   char text[100];
-  const auto put = [&](const char* format, auto... values) {
-    std::snprintf(text, sizeof text, format, values...);
-    return std::string(text);
-  };
+  std::snprintf(text, sizeof text, "%.*g (%a)", digits, value, value);
+  return text;
+}
+
+std::string written(DType dtype, const std::byte* from) {
   switch (dtype) {
     case DType::boolean: {
       const int value = load<std::uint8_t>(from);
-      return value > 1 ? put("a bool of %d", value) : value == 1 ? "True" : "False";
+      return value > 1 ? "a bool of " + std::to_string(value) : value == 1 ? "True" : "False";
     }
     case DType::int32: return std::to_string(load<std::int32_t>(from));
     case DType::int64: return std::to_string(load<std::int64_t>(from));
-    case DType::float32: {
-      const double value = static_cast<double>(load<float>(from));
-      return put("%.9g (%a)", value, value);
-    }
-    case DType::float64: {
-      const double value = load<double>(from);
-      return put("%.17g (%a)", value, value);
-    }
+    case DType::float32: return written(static_cast<double>(load<float>(from)), 9);
+    case DType::float64: return written(load<double>(from));
     case DType::complex128: {
       const auto value = load<std::complex<double>>(from);
-      return put("%.17g%+.17gj (%a, %a)", value.real(), value.imag(), value.real(), value.imag());
+      return written(value.real()) + " and " + written(value.imag()) + "j";
     }
   }
   return "?";
@@ -98,10 +93,7 @@ std::string difference(std::string_view name, const Observation& expected, const
     return who + ' ' + std::string(name_of(seen.dtype)) + ' ' + to_string(seen.shape) +
            ", element " + place(seen.shape, static_cast<Coord>(i)) + ": " +
            written(seen.dtype, got) + ", not " + written(seen.dtype, wanted) +
-           (tolerance > 0
-                ? " to within " + std::to_string(tolerance) +
-                      written(DType::float64, reinterpret_cast<const std::byte*>(&tolerance))
-                : "");
+           (tolerance > 0 ? " to within " + written(tolerance) : "");
   }
   return "";
 }

@@ -96,6 +96,8 @@ def near(name, dtype, function, operands, theirs):
     if name == "power" and (finite & (result == 0) & (operands[0] != 0)).any():
         raise Reject("underflow")
     ulps = np.full(result.shape, float(ULPS))
+    if dtype.kind == "c" and name == "tan":
+        ulps = 2 * ulps  # NumPy's own, which is the C library's, is off by more than 4 now and then.
     if dtype.kind == "c" and name == "power":
         # exp(b log a): what the logarithm lacks, the exponential multiplies.
         if (operands[0] == 0).any():

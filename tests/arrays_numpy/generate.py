@@ -16,18 +16,19 @@ program in 10 or so has wrong statements, of which the class of the error counts
 How near a result must be is kept for each element beside it (tracked.py), moved as it is moved, and:
   - exact, bit for bit (a NaN is as good as another): + - * / sqrt and the like of real numbers, comparisons, all of
     integers, casts, selections, arrangements, and reductions in which order does not matter;
+    so are linspace and arange where no element is rounded; other linspaces are within 4 ulp of their larger bound;
   - zeros of either sign where one of two equal elements is picked (minimum, max, sort) and both are there;
   - within 4 ulp: exponentials, logarithms, powers, trigonometry, and complex products and quotients, where it is the
-    ulp of the magnitude (complex powers: more, as their exponents are large). The values are those of long double, and
-    programs in which NumPy's own are far from them are left out;
+    ulp of the magnitude (complex tan: 8; complex powers: more, as their exponents are large). The values are those of
+    long double, and programs in which NumPy's own are far from them are left out;
   - within n eps sum|terms| of the exact value: sums, products, means, inner products (sums.py).
 What is not exact is only moved from there on, so that errors do not pile up.
 
 Where NumPy 1.24 and arrays differ on purpose, or C leaves the result undefined, no program goes: float16, int8 and
 complex64 (functions of bool arrays, float32 with a complex number), floor of integers, integers to powers in an
 array of negative ones, casts out of range, sign of complex numbers, complex numbers that are not finite, scatter of
-complex numbers, 1 / 0 of integers by reciprocal. Arrays without dimensions count as arrays (NEP 50), for which NumPy is
-given one dimension more. Warnings are silent.
+complex numbers, 1 / 0 of integers by reciprocal, weighted bincount of nothing. Arrays without dimensions count as
+arrays (NEP 50), for which NumPy is given one dimension more. Warnings are silent.
 """
 
 import argparse

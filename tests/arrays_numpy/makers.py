@@ -5,7 +5,7 @@ import numpy as np
 import elementwise as ew
 from choices import (call, from_data, infix, operand, some_axes, some_index, some_number, some_shape,
                      some_values)
-from program import Arg, axes_arg, count_arg, flag_arg, number_arg, shape_arg, type_arg, view_of
+from program import Arg, axes_arg, count_arg, flag_arg, index_arg, number_arg, shape_arg, type_arg, view_of
 from tracked import BOOL, TYPES, Reject, Tracked, check_assignment, fresh
 
 MAKERS = []
@@ -309,6 +309,35 @@ def in_place(p):
     except TypeError as e:
         raise Reject("not of these types") from e
     p.do("in_place_" + name, [a, index, b, other], f"{text} {ew.INFIX[name]}= {b.text}")
+
+
+@maker(6)
+def overlap(p):
+    """Elements from their neighbours: a[1:] += a[:-1], also through another name for the same elements."""
+    c = p.chance
+    a = p.arg(p.exact(lambda t: t.val.flags.writeable and t.val.ndim > 0 and max(t.val.shape) > 1))
+    others = [n for n, t in p.names.items() if t.val.shape == a.what.val.shape and t.val.dtype == a.what.val.dtype
+              and np.shares_memory(t.val, a.what.val)]
+    b = p.arg(c.pick(others))
+    axis = c.pick([d for d, n in enumerate(a.what.val.shape) if n > 1])
+    k = c.between(1, min(3, a.what.val.shape[axis] - 1))
+    sides = [slice(k, None), slice(None, -k)]
+    if c.percent(50):
+        sides.reverse()
+    if c.percent(25):
+        sides = [slice(None), slice(None, None, -1)]
+    to, by = [index_arg([slice(None)] * axis + [side]) for side in sides]
+    target, source = a.what.moved(lambda x: view_of(x, to.what)), b.what.moved(lambda x: view_of(x, by.what))
+    name = c.pick(["set", "set", "add", "subtract", "multiply"])
+    if name == "set":
+        target.val[...] = source.val.copy()
+        p.do(name, [a, to, b, by], f"{a.text}{to.text} = {b.text}{by.text}")
+        return
+    try:
+        ew.in_place(name, target, source)
+    except TypeError as e:
+        raise Reject("not of these types") from e
+    p.do("in_place_" + name, [a, to, b, by], f"{a.text}{to.text} {ew.INFIX[name]}= {b.text}{by.text}")
 
 
 @maker(2)
