@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fusion/reduction_task.hpp"
+#include "operations/launching.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
 
@@ -166,6 +168,52 @@ void SessionImpl::assign(const Array& view, const Operand& values) {
   const bool computed = step.type == type && step.operands[0].from == Source::From::step;
   window.write(target, view.layout(), computed ? step.operands[0].index : window.add(step));
   after_step();
+}
+
+Source SessionImpl::terms_of(const Array& terms, DType type, const Where& where) {
+  Window& window = fuser_.window;
+  const Operand operand(terms, where);
+  const Operand* operands[] = {&operand};
+  const Value& value = *terms.value();
+  if (!settings.fusion || value.step < 0 || !window.admits(terms.shape(), operands)) flush();
+  window.begin(terms.shape(), where);
+  return window.source(operand, type);
+}
+
+Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned axes,
+                          const Shape& result, const Where& where) {
+  ++operations;
+  const Coord points = tilings.of(terms.shape()).tiles();
+  ReductionText text{op, type, terms_of(terms, type, where), axes};
+  std::shared_ptr<const Plan> plan = fuser_.plan_reduction(text, *terms.value(), points);
+  if (plan == nullptr) {
+    flush();
+    text.terms = terms_of(terms, type, where);
+    plan = fuser_.plan_reduction(text, *terms.value(), points);
+  }
+  const Reduction& reduction = *plan->reduction;
+  const Array outputs = make_stored(result, is_arg(op) ? DType::int64 : type);
+  Storage* stored[2] = {outputs.value()->storage};
+  Array values, positions;
+  std::size_t count = 1;
+  if (reduction.by_chunks) {
+    values = make_stored(Shape(reduction.results()), type);
+    stored[0] = values.value()->storage;
+    if (is_arg(op)) {
+      positions = make_stored(Shape(reduction.results()), DType::int64);
+      stored[count++] = positions.value()->storage;
+    }
+  }
+  terms = Array();
+  fuser_.reduce(plan, {stored, count}, [this](Value& value) { end(value); });
+  if (!reduction.by_chunks) return outputs;
+
+  std::vector<Use> uses{{outputs.value()->storage, Privilege::write}, {stored[0], Privilege::read}};
+  if (is_arg(op)) uses.push_back({stored[1], Privilege::read});
+  CombineCall call{op, type, reduction.outputs, reduction.chunks(), reduction.columns};
+  launch(*this, combine_task(), 1, uses, &call, value_ops<CombineCall>, reduction.results() < 4096,
+         where);
+  return outputs;
 }
 
 }  // namespace refrain::arrays::detail

@@ -34,6 +34,10 @@ class SessionImpl {
   Array cast(const Operand& operand, DType type, const Shape& shape);
   /// The elements of a view become `values`, broadcast and cast.
   void assign(const Array& view, const Operand& values);
+  /// The reduction of `terms`, cast to `type`, along axes (a bit each, at least one), of which there are some terms;
+  /// `terms` is given up.
+  Array reduce(kernels::Reduce op, DType type, Array terms, unsigned axes, const Shape& result,
+               const Where& where);
   void flush();
 
   Context& context;
@@ -46,6 +50,8 @@ class SessionImpl {
   [[nodiscard]] const Fuser& fuser() const { return fuser_; }
 
  private:
+  /// The terms as what the window computes: in the window they come from, or in a new one.
+  Source terms_of(const Array& terms, DType type, const Where& where);
   void end(Value& value) noexcept;
   void after_step();
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fusion/elementwise_task.hpp"
+#include "fusion/reduction_task.hpp"
 #include "storage/hash.hpp"
 
 namespace refrain::arrays {
@@ -15,15 +16,22 @@ constexpr std::uint16_t kNone = 0xFFFF;
 constexpr std::size_t kMostPlans = 4096;
 constexpr std::size_t kMostNames = 512;
 
-std::string name_of(const std::vector<Step>& steps) {
+std::string task_name(const WindowText& text) {
   constexpr int kShown = 3;
   std::string name;
   int shown = 0;
-  for (const Step& step : steps) {
-    if (step.cast && steps.size() > 1) continue;
-    if (shown == kShown) return name + "...";
+  for (const Step& step : text.steps) {
+    if (step.cast && text.steps.size() > 1) continue;
+    if (shown == kShown) {
+      name += "...";
+      break;
+    }
     if (shown++ > 0) name += ' ';
     name += step.cast ? (step.type == step.result ? "copy" : "cast") : kernels::name_of(step.op);
+  }
+  if (text.reduction) {
+    if (!name.empty()) name += ' ';
+    name += name_of(text.reduction->op);
   }
   return name.empty() ? "cast" : name;
 }
@@ -31,7 +39,7 @@ std::string name_of(const std::vector<Step>& steps) {
 }  // namespace
 
 // Copies to text_ what of the window somebody needs, with new numbers. False: nothing.
-bool Fuser::take_needed() {
+bool Fuser::take_needed(const detail::Value* spare) {
   text_.clear();
   slots_.clear();
   numbers_.clear();
@@ -40,13 +48,21 @@ bool Fuser::take_needed() {
   renamed_steps_.assign(steps.size(), kNone);
   renamed_loads_.assign(window.loads().size(), kNone);
   const std::uint16_t needed = 0;
+  const auto is_seen = [spare](const detail::Value* value) {
+    return value->step >= 0 && value->handles > (value == spare ? 1u : 0u);
+  };
   bool any = false;
   for (const detail::Value* value : window.values())
-    if (value->step >= 0 && value->handles > 0) {
+    if (is_seen(value)) {
       renamed_steps_[static_cast<std::size_t>(value->step)] = needed;
       any = true;
     }
-  if (!any) return false;
+  if (reduction_ != nullptr) {
+    const Source& terms = reduction_->terms;
+    (terms.from == Source::From::step ? renamed_steps_ : renamed_loads_)[terms.index] = needed;
+  } else if (!any) {
+    return false;
+  }
   for (std::size_t s = steps.size(); s-- > 0;) {
     if (renamed_steps_[s] == kNone) continue;
     for (const Source& source : steps[s].operands) {
@@ -86,70 +102,90 @@ bool Fuser::take_needed() {
     text_.steps.push_back(step);
   }
   for (detail::Value* value : window.values())
-    if (value->step >= 0 && value->handles > 0)
-      text_.stores.push_back(
-          {slot_of(value), renamed_steps_[static_cast<std::size_t>(value->step)], value->written});
+    if (is_seen(value))
+      text_.stores.push_back({slot_of(value), renamed_steps_[static_cast<std::size_t>(value->step)],
+                              value->written});
+  if (reduction_ != nullptr) {
+    text_.reduction = *reduction_;
+    Source& terms = text_.reduction->terms;
+    terms.index =
+        (terms.from == Source::From::step ? renamed_steps_ : renamed_loads_)[terms.index];
+  }
   return true;
 }
 
-const DynamicTask& Fuser::task_for(const std::vector<Step>& steps) {
-  std::string name = name_of(steps);
+const DynamicTask& Fuser::task_for(const WindowText& text) {
+  std::string name = task_name(text);
   auto known = tasks_.find(name);
   if (known == tasks_.end()) {
-    if (tasks_.size() >= kMostNames) name = "elementwise";
+    if (tasks_.size() >= kMostNames) name = text.reduction ? "reduction" : "elementwise";
     known = tasks_.find(name);
-    if (known == tasks_.end())
-      known =
-          tasks_.emplace(name, std::make_unique<DynamicTask>(make_elementwise_task(name))).first;
+    if (known == tasks_.end()) {
+      auto task = text.reduction ? make_reduction_task(name) : make_elementwise_task(name);
+      known = tasks_.emplace(name, std::make_unique<DynamicTask>(std::move(task))).first;
+    }
   }
   return *known->second;
 }
 
-const std::shared_ptr<const Plan>& Fuser::plan() {
+// That of text_, if it is known.
+const std::shared_ptr<const Plan>* Fuser::find_plan() {
   key_.clear();
   text_.write_key(key_);
   WordHash hash;
   for (const std::uint64_t word : key_) hash.add(word);
-  auto* bucket = &plans_[hash.value()];
-  for (const auto& known : *bucket)
-    if (known->key == key_) return known;
+  key_hash_ = hash.value();
+  for (const auto& known : plans_[key_hash_])
+    if (known->key == key_) return &known;
+  return nullptr;
+}
+
+std::shared_ptr<const Plan> Fuser::keep_plan(std::unique_ptr<Plan> made) {
   if (plan_count_ >= kMostPlans) {
     plans_.clear();  // launches in flight hold theirs
     plan_count_ = 0;
-    bucket = &plans_[hash.value()];
   }
-  std::unique_ptr<Plan> made = make_plan(text_, ranges_);
   made->key = key_;
-  made->task = &task_for(text_.steps);
+  made->task = &task_for(text_);
   ++plan_count_;
-  bucket->push_back(std::move(made));
-  return bucket->back();
+  return plans_[key_hash_].emplace_back(std::move(made));
 }
 
-void Fuser::find_storage() {
-  for (detail::Value* value : slots_)
-    if (value->storage == nullptr) value->storage = &pool_.take(*value->tiling, value->type);
+std::shared_ptr<const Plan> Fuser::window_plan() {
+  if (const auto* known = find_plan()) return *known;
+  return keep_plan(make_plan(text_, ranges_));
 }
 
-void Fuser::launch() {
-  if (!take_needed()) return;
-  const std::shared_ptr<const Plan>& plan = this->plan();
-  find_storage();
+std::shared_ptr<const Plan> Fuser::plan_reduction(const ReductionText& reduction,
+                                                  const detail::Value& terms, Coord most_points) {
+  reduction_ = &reduction;
+  take_needed(&terms);
+  reduction_ = nullptr;
+  if (const auto* known = find_plan()) return *known;
+  std::unique_ptr<Plan> made = make_reduction_plan(text_, ranges_, most_points);
+  return made != nullptr ? keep_plan(std::move(made)) : nullptr;
+}
+
+// What text_ says, the way the plan says.
+void Fuser::launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* const> results) {
   const int points = plan->points();
   requirements_.clear();
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    Storage& storage = *slots_[i]->storage;
-    const SlotUse& use = plan->slots[i];
-    if (use.ranges == nullptr) {
-      requirements_.push_back(Requirement::of(storage.region(), storage.field(), use.privilege));
-      continue;
+  const auto require = [&](Storage& storage, Privilege privilege, const Ranges* ranges) {
+    if (ranges == nullptr) {
+      requirements_.push_back(Requirement::of(storage.region(), storage.field(), privilege));
+      return;
     }
-    const AnyPartition& pieces = storage.partition(context_, *use.ranges);
+    const AnyPartition& pieces = storage.partition(context_, *ranges);
     if (points == 1)
-      requirements_.push_back(
-          Requirement::of(pieces.piece({0, 0, 0}), storage.field(), use.privilege));
-    else requirements_.push_back(Requirement::of(pieces, storage.field(), use.privilege));
+      requirements_.push_back(Requirement::of(pieces.piece({0, 0, 0}), storage.field(), privilege));
+    else requirements_.push_back(Requirement::of(pieces, storage.field(), privilege));
+  };
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    detail::Value& value = *slots_[i];
+    if (value.storage == nullptr) value.storage = &pool_.take(*value.tiling, value.type);
+    require(*value.storage, plan->slots[i].privilege, plan->slots[i].ranges);
   }
+  for (Storage* storage : results) require(*storage, Privilege::write, plan->results);
   ElementwiseCall call(plan, numbers_.size());
   for (std::size_t n = 0; n < numbers_.size(); ++n)
     call.numbers()[n] = window.numbers()[numbers_[n]];

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,20 +25,38 @@ class Fuser {
   template <class Dead>
   void flush(Dead&& dead) {
     if (window.empty()) return;
-    launch();
+    if (take_needed(nullptr)) launch(window_plan(), {});
+    close(dead);
+  }
+
+  /// How the window is launched together with a reduction of what one of its steps or loads computes; `terms` is the
+  /// array that this is, which one handle fewer refers to than it seems. Null: the window has to be launched first.
+  std::shared_ptr<const Plan> plan_reduction(const ReductionText& reduction,
+                                             const detail::Value& terms, Coord most_points);
+  /// Launches that, with the results in these arrays.
+  template <class Dead>
+  void reduce(const std::shared_ptr<const Plan>& plan, std::span<Storage* const> results,
+              Dead&& dead) {
+    launch(plan, results);
+    close(dead);
+  }
+  [[nodiscard]] std::uint64_t launches() const { return launches_; }
+
+ private:
+  bool take_needed(const detail::Value* spare);
+  const std::shared_ptr<const Plan>* find_plan();
+  std::shared_ptr<const Plan> keep_plan(std::unique_ptr<Plan> made);
+  std::shared_ptr<const Plan> window_plan();
+  const DynamicTask& task_for(const WindowText& text);
+  void launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* const> results);
+
+  template <class Dead>
+  void close(Dead& dead) {
     released_.assign(window.values().begin(), window.values().end());
     window.clear();
     for (detail::Value* value : released_)
       if (value->handles == 0) dead(*value);
   }
-  [[nodiscard]] std::uint64_t launches() const { return launches_; }
-
- private:
-  void launch();
-  bool take_needed();
-  const std::shared_ptr<const Plan>& plan();
-  const DynamicTask& task_for(const std::vector<Step>& steps);
-  void find_storage();
 
   Context& context_;
   Pool& pool_;
@@ -49,10 +68,12 @@ class Fuser {
 
   // What is worked on, kept for its memory.
   WindowText text_;
+  const ReductionText* reduction_ = nullptr;  // that is being planned
   std::vector<detail::Value*> slots_, released_;
   std::vector<std::uint16_t> numbers_;  // those that are needed, by their number in the window
   std::vector<std::uint16_t> renamed_steps_, renamed_loads_, renamed_slots_;
   std::vector<std::uint64_t> key_;
+  std::uint64_t key_hash_ = 0;
   std::vector<Requirement> requirements_;
 };
 

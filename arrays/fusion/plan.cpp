@@ -10,16 +10,33 @@ namespace {
 // Elements times steps: beyond that a worker is worth its waking.
 constexpr Coord kSmallWork = 16384;
 
-/// The window's shape as a nest whose innermost loop is the one along which `primary` is densest, and where each access
-/// is in it. Axes of length 1 are left out, axes that are one run everywhere are joined.
-ProgramText nest_of(const WindowText& text, const Layout& primary) {
-  int order[kMaxDims], dims = 0;
-  for (int d = 0; d < text.shape.dims(); ++d)
-    if (text.shape[d] != 1) order[dims++] = d;
-  std::stable_sort(order, order + dims, [&](int a, int b) {
+/// The loops of a nest: which axes of the window's shape, from the outermost to the innermost, and which of them
+/// from the end to the beginning.
+struct Loops {
+  int axes[kMaxDims];
+  int count = 0;
+  unsigned reversed = 0;
+};
+
+/// Those along which `primary` goes through its storage from the beginning to the end. Axes of length 1 are left out.
+Loops loops_along(const Shape& shape, const Layout& primary) {
+  Loops loops;
+  for (int d = 0; d < shape.dims(); ++d) {
+    if (shape[d] == 1) continue;
+    loops.axes[loops.count++] = d;
+    if (primary.stride[d] < 0) loops.reversed |= 1u << d;
+  }
+  std::stable_sort(loops.axes, loops.axes + loops.count, [&](int a, int b) {
     return std::abs(primary.stride[a]) > std::abs(primary.stride[b]);
   });
+  return loops;
+}
 
+/// The window's shape as a nest of these loops, and where each access is in it. Loops that are one run everywhere are
+/// joined.
+ProgramText nest_of(const WindowText& text, const Loops& loops) {
+  const int* order = loops.axes;
+  int dims = loops.count;
   ProgramText program;
   program.steps = text.steps;
   const auto add = [&](std::vector<Access>& accesses, const WindowText::Access& given) {
@@ -30,7 +47,7 @@ ProgramText nest_of(const WindowText& text, const Layout& primary) {
     access.steps.offset = given.layout.offset;
     for (int d = 0; d < dims; ++d) {
       const Coord stride = given.layout.stride[order[d]];
-      const bool reversed = primary.stride[order[d]] < 0;
+      const bool reversed = (loops.reversed >> order[d] & 1) != 0;
       access.steps.stride[d] = reversed ? -stride : stride;
       if (reversed) access.steps.offset += stride * (text.shape[order[d]] - 1);
     }
@@ -195,9 +212,14 @@ Privilege privilege_of(const ProgramText& program, std::uint16_t slot, const Til
   return !read && program.nest.size() == tiling.elements ? Privilege::write : Privilege::read_write;
 }
 
+bool is_small(const ProgramText& program) {
+  return program.nest.size() * static_cast<Coord>(program.steps.size() + 1) <= kSmallWork;
+}
+
 }  // namespace
 
 void WindowText::clear() {
+  reduction.reset();
   steps.clear();
   slots.clear();
   loads.clear();
@@ -208,7 +230,7 @@ void WindowText::write_key(std::vector<std::uint64_t>& key) const {
   const auto word = [&](auto value) { key.push_back(static_cast<std::uint64_t>(value)); };
   const int dims = shape.dims();
   word(static_cast<std::uint64_t>(dims) | steps.size() << 8 | slots.size() << 24 |
-       loads.size() << 40);
+       loads.size() << 40 | std::uint64_t{reduction.has_value()} << 56);
   for (const Coord length : shape) word(length);
   for (const Step& step : steps) {
     word(static_cast<std::uint64_t>(step.op) | std::uint64_t{step.cast} << 8 |
@@ -228,11 +250,16 @@ void WindowText::write_key(std::vector<std::uint64_t>& key) const {
   };
   for (const Access& load : loads) add(load);
   for (const Access& store : stores) add(store);
+  if (!reduction) return;
+  word(static_cast<std::uint64_t>(reduction->op) |
+       static_cast<std::uint64_t>(reduction->type) << 8 | std::uint64_t{reduction->axes} << 16 |
+       static_cast<std::uint64_t>(reduction->terms.from) << 24 |
+       std::uint64_t{reduction->terms.index} << 32);
 }
 
 std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges) {
   const std::size_t primary = primary_store(text);
-  ProgramText program = nest_of(text, text.stores[primary].layout);
+  ProgramText program = nest_of(text, loops_along(text.shape, text.stores[primary].layout));
   const Nest nest = program.nest;
   std::vector<Coord> split =
       split_of(nest, program.stores[primary], *text.slots[text.stores[primary].slot].tiling);
@@ -254,9 +281,131 @@ std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges) {
     if (!is_whole(touched, tiling)) use.ranges = &ranges.intern(std::move(touched));
     slots.push_back(use);
   }
-  const bool small = nest.size() * static_cast<Coord>(program.steps.size()) <= kSmallWork;
-  return std::make_unique<Plan>(
-      Plan{{}, Program(std::move(program)), std::move(split), std::move(slots), nullptr, small});
+  const bool small = is_small(program);
+  return std::make_unique<Plan>(Plan{{},
+                                     Program(std::move(program)),
+                                     std::move(split),
+                                     std::move(slots),
+                                     {},
+                                     nullptr,
+                                     nullptr,
+                                     small});
+}
+
+// --- reductions -----------------------------------------------------------------------------------------------
+
+namespace {
+
+// Outputs side by side from so many on; with fewer the terms of one come one after the other.
+constexpr Coord kColumns = 16;
+
+/// Along which axes do the terms lie side by side in memory? Decided by what is read.
+bool innermost_is_kept(const WindowText& text, unsigned reduced) {
+  Coord kept_step = 0, reduced_step = 0;
+  const auto smaller = [](Coord& step, Coord stride) {
+    stride = std::abs(stride);
+    if (stride > 0 && (step == 0 || stride < step)) step = stride;
+  };
+  for (const WindowText::Access& load : text.loads)
+    for (int d = 0; d < text.shape.dims(); ++d)
+      if (text.shape[d] > 1)
+        smaller((reduced >> d & 1) != 0 ? reduced_step : kept_step, load.layout.stride[d]);
+  return kept_step > 0 && (reduced_step == 0 || kept_step < reduced_step);
+}
+
+Loops loops_of(const Shape& shape, unsigned reduced, bool reduced_first) {
+  Loops loops;
+  for (const bool now : {reduced_first, !reduced_first})
+    for (int d = 0; d < shape.dims(); ++d)
+      if (shape[d] > 1 && ((reduced >> d & 1) != 0) == now) loops.axes[loops.count++] = d;
+  return loops;
+}
+
+/// Which elements of the nest units first .. last - 1 have: all, where columns are dealt.
+Range elements_of(const Reduction& reduction, Coord first, Coord last) {
+  const Coord terms = reduction.terms, outputs = reduction.outputs;
+  const auto chunk = static_cast<Coord>(kernels::kChunk);
+  if (!reduction.by_chunks) {
+    if (reduction.columns) return {0, terms * outputs - 1};
+    return {first * terms, last * terms - 1};
+  }
+  if (reduction.columns)
+    return {first * chunk * outputs, std::min(last * chunk, terms) * outputs - 1};
+  const Coord chunks = reduction.chunks();
+  const auto at = [&](Coord unit) {
+    return unit / chunks * terms + std::min(unit % chunks * chunk, terms);
+  };
+  return {at(first), at(last) - 1};
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> make_reduction_plan(const WindowText& text, RangesTable& ranges,
+                                          Coord most_points) {
+  const ReductionText& asked = *text.reduction;
+  Reduction reduction;
+  reduction.op = asked.op;
+  reduction.type = asked.type;
+  for (int d = 0; d < text.shape.dims(); ++d)
+    ((asked.axes >> d & 1) != 0 ? reduction.terms : reduction.outputs) *= text.shape[d];
+  reduction.columns = reduction.outputs >= kColumns &&
+                      (innermost_is_kept(text, asked.axes) || reduction.terms < kColumns);
+  const Loops loops = loops_of(text.shape, asked.axes, reduction.columns);
+  ProgramText program = nest_of(text, loops);
+  program.sink = asked.terms;
+
+  // As many points as an array of that size has tiles; outputs are dealt where there are enough.
+  const Coord outputs = reduction.outputs, chunks = reduction.chunks();
+  reduction.by_chunks = most_points > 1 && outputs < 4 * most_points && chunks > 1;
+  Coord units = outputs;
+  if (reduction.by_chunks) units = reduction.columns ? chunks : outputs * chunks;
+  const Coord points = std::clamp<Coord>(most_points, 1, units);
+  for (Coord p = 0; p <= points; ++p) reduction.units.push_back(p * units / points);
+
+  std::vector<Range> elements, results;
+  for (std::size_t p = 0; p + 1 < reduction.units.size(); ++p) {
+    const Coord first = reduction.units[p], last = reduction.units[p + 1];
+    elements.push_back(elements_of(reduction, first, last));
+    const Coord width = reduction.columns && reduction.by_chunks ? outputs : 1;
+    results.push_back({first * width, last * width - 1});
+  }
+  // Stores want each element in one point, in the order of their storage.
+  std::vector<Coord> split;
+  for (const Range& range : elements) split.push_back(range.first);
+  split.push_back(program.nest.size());
+  if (!text.stores.empty() && (outputs > 1 || loops.reversed != 0)) return nullptr;
+
+  std::vector<SlotUse> slots;
+  for (std::uint16_t slot = 0; slot < text.slots.size(); ++slot) {
+    const Tiling& tiling = *text.slots[slot].tiling;
+    SlotUse use;
+    use.privilege = privilege_of(program, slot, tiling);
+    const bool written = use.privilege != Privilege::read;
+    if (written && points > 1)
+      for (const Access& store : program.stores)
+        if (store.slot == slot && !ascends(program.nest, store.steps)) return nullptr;
+    const std::vector<Coord> everything{0, program.nest.size()};
+    std::vector<Range> touched;
+    if (reduction.columns && !reduction.by_chunks) {
+      touched = ranges_of(program, everything, slot, tiling, written);
+      touched.resize(static_cast<std::size_t>(points), touched.front());
+    } else {
+      touched = ranges_of(program, split, slot, tiling, written);
+    }
+    if (touched.empty()) return nullptr;
+    if (!is_whole(touched, tiling)) use.ranges = &ranges.intern(std::move(touched));
+    slots.push_back(use);
+  }
+  const bool small = is_small(program);
+  const Ranges* parts = points > 1 ? &ranges.intern(std::move(results)) : nullptr;
+  return std::make_unique<Plan>(Plan{{},
+                                     Program(std::move(program)),
+                                     std::move(split),
+                                     std::move(slots),
+                                     std::move(reduction),
+                                     parts,
+                                     nullptr,
+                                     small});
 }
 
 }  // namespace refrain::arrays

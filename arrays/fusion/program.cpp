@@ -11,7 +11,8 @@ namespace {
 constexpr Coord kLongRow = 64;
 // A block's buffers stay within the first-level cache.
 constexpr std::size_t kBufferBytes = 24 * 1024;
-constexpr Coord kLeastBlock = 128, kMostBlock = 1024;
+constexpr Coord kLeastBlock = 256, kMostBlock = 1024;
+constexpr std::size_t kGrain = 256;  // what reductions take together
 
 /// Memory of the calling thread for a program's buffers.
 std::byte* scratch(std::size_t bytes) {
@@ -38,7 +39,7 @@ Program::Program(ProgramText text)
   make_commands();
   block_ = kMostBlock;
   if (buffers_ > 0) {
-    const std::size_t fits = kBufferBytes / (buffers_ * 8) / 64 * 64;
+    const std::size_t fits = kBufferBytes / (buffers_ * 8) / kGrain * kGrain;
     block_ = std::clamp(static_cast<Coord>(fits), kLeastBlock, kMostBlock);
   }
   std::size_t widest = 1;
@@ -71,13 +72,29 @@ void Program::choose_ways() {
   }
   for (const Step& step : text_.steps) {
     bool uniform = true;
-    for (const Source& source : step.operands) {
-      if (source.from == Source::From::step) uniform = uniform && uniform_[source.index];
-      if (source.from == Source::From::load)
-        uniform = uniform && load_ways_[source.index] == Way::uniform;
-    }
+    for (const Source& source : step.operands) uniform = uniform && is_uniform(source);
     uniform_.push_back(uniform);
   }
+}
+
+// Is it one element for a whole block?
+bool Program::is_uniform(const Source& source) const {
+  if (source.from == Source::From::step) return uniform_[source.index];
+  if (source.from == Source::From::load) return load_ways_[source.index] == Way::uniform;
+  return true;
+}
+
+Program::Operand Program::operand_of(const Source& source) const {
+  switch (source.from) {
+    case Source::From::nothing: break;
+    case Source::From::number: return {Operand::Is::number, source.index};
+    case Source::From::step: return result_of_[source.index];
+    case Source::From::load:
+      if (load_ways_[source.index] == Way::strided)
+        return {Operand::Is::buffer, load_buffer_[source.index]};
+      return {Operand::Is::load, source.index};
+  }
+  return {};
 }
 
 // Where the result of each step goes: straight to its store where that is dense and nothing is read there later,
@@ -91,6 +108,8 @@ void Program::choose_places() {
       if (source.from == Source::From::step) last_use[source.index] = s;
       if (source.from == Source::From::load) load_last_use[source.index] = s;
     }
+  if (text_.sink.from == Source::From::step) last_use[text_.sink.index] = steps;
+  if (text_.sink.from == Source::From::load) load_last_use[text_.sink.index] = steps;
   result_of_.resize(steps);
   for (std::size_t n = 0; n < text_.stores.size(); ++n) {
     const Access& store = text_.stores[n];
@@ -154,25 +173,8 @@ void Program::make_commands() {
     unsigned scalars = 0;
     for (unsigned o = 0; o < 3; ++o) {
       const Source& source = step.operands[o];
-      bool one = false;
-      switch (source.from) {
-        case Source::From::nothing: break;
-        case Source::From::number:
-          command.operands[o] = {Operand::Is::number, source.index};
-          one = true;
-          break;
-        case Source::From::load:
-          if (load_ways_[source.index] == Way::strided)
-            command.operands[o] = {Operand::Is::buffer, load_buffer_[source.index]};
-          else command.operands[o] = {Operand::Is::load, source.index};
-          one = load_ways_[source.index] == Way::uniform;
-          break;
-        case Source::From::step:
-          command.operands[o] = result_of_[source.index];
-          one = uniform_[source.index];
-          break;
-      }
-      if (one) scalars |= 1u << o;
+      command.operands[o] = operand_of(source);
+      if (source.from != Source::From::nothing && is_uniform(source)) scalars |= 1u << o;
     }
     // All operands are one value: so is the result, by the loop without scalars over one element.
     if (command.uniform) scalars = 0;
@@ -180,6 +182,12 @@ void Program::make_commands() {
                              : kernels::find_loop(step.op, step.type, scalars);
     commands_.push_back(command);
   }
+  sink_ = operand_of(text_.sink);
+  sink_uniform_ = is_uniform(text_.sink);
+  if (text_.sink.from == Source::From::step)
+    sink_size_ = size_of(text_.steps[text_.sink.index].result);
+  if (text_.sink.from == Source::From::load)
+    sink_size_ = size_of(text_.loads[text_.sink.index].type);
 }
 
 /// A block of a run: where its operands are.
@@ -203,7 +211,7 @@ struct Program::Block {
   }
 };
 
-void Program::run_block(Block& block) const {
+void Program::run_block(Block& block, BlockSink* sink) const {
   for (std::size_t l = 0; l < text_.loads.size(); ++l) {
     if (load_ways_[l] != Way::strided) continue;
     const Access& load = text_.loads[l];
@@ -225,6 +233,17 @@ void Program::run_block(Block& block) const {
     command.loop(command.uniform ? 1 : block.count, address(command.result),
                  address(command.operands[0]), address(command.operands[1]),
                  address(command.operands[2]));
+  // One element as a block of it: in a buffer of its own, since others may use that one.
+  const auto spread_out = [&](std::size_t size, const std::byte* element) {
+    std::byte* all = block.buffers + buffers_ * block.buffer_bytes;
+    spread(block.count, size, element, all);
+    return all;
+  };
+  if (sink != nullptr) {
+    const std::byte* elements = address(sink_);
+    if (sink_uniform_ && block.count > 1) elements = spread_out(sink_size_, elements);
+    sink->take(block.first, block.count, elements);
+  }
   for (const Delivery& delivery : deliveries_) {
     const Access& store = text_.stores[delivery.store];
     const std::size_t size = size_of(store.type);
@@ -234,16 +253,14 @@ void Program::run_block(Block& block) const {
         spread(block.count, size, from, block.address(store));
         continue;
       }
-      // The result's buffer has room for a block, but others may use that one element.
-      std::byte* all = block.buffers + buffers_ * block.buffer_bytes;
-      spread(block.count, size, from, all);
-      from = all;
+      from = spread_out(size, from);
     }
     scatter(text_.nest, store.steps, block.first, block.count, size, from, block.slots[store.slot]);
   }
 }
 
-void Program::run(Coord begin, Coord end, std::byte* const* slots, const Constant* numbers) const {
+void Program::run(Coord begin, Coord end, std::byte* const* slots, const Constant* numbers,
+                  BlockSink* sink) const {
   const Coord* length = text_.nest.length;
   Block block{};
   block.slots = slots;
@@ -259,7 +276,7 @@ void Program::run(Coord begin, Coord end, std::byte* const* slots, const Constan
     Coord count = std::min(block_, end - first);
     if (by_rows_) count = std::min(count, length[2] - block.at[2]);
     block.count = static_cast<std::size_t>(count);
-    run_block(block);
+    run_block(block, sink);
     first += count;
   }
 }

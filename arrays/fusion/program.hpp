@@ -46,6 +46,18 @@ struct ProgramText {
   Nest nest;
   std::vector<Step> steps;
   std::vector<Access> loads, stores;
+  Source
+      sink;  ///< a step or a load whose elements are handed to whoever runs the program; or nothing
+};
+
+/// Takes the sink's elements block by block.
+class BlockSink {
+ public:
+  /// Elements first .. first + count - 1 of the nest.
+  virtual void take(Coord first, std::size_t count, const std::byte* elements) = 0;
+
+ protected:
+  ~BlockSink() = default;
 };
 
 /// Immutable: any number of threads run it.
@@ -53,8 +65,10 @@ class Program {
  public:
   explicit Program(ProgramText text);
 
-  /// Elements begin .. end - 1 of the nest. `slots`: the address of element 0 of each slot.
-  void run(Coord begin, Coord end, std::byte* const* slots, const Constant* numbers) const;
+  /// Elements begin .. end - 1 of the nest. `slots`: the address of element 0 of each slot. The sink is given its
+  /// elements in order.
+  void run(Coord begin, Coord end, std::byte* const* slots, const Constant* numbers,
+           BlockSink* sink = nullptr) const;
   [[nodiscard]] const ProgramText& text() const { return text_; }
 
  private:
@@ -82,7 +96,9 @@ class Program {
   void choose_places();
   void make_commands();
   struct Block;
-  void run_block(Block& block) const;
+  void run_block(Block& block, BlockSink* sink) const;
+  [[nodiscard]] Operand operand_of(const Source& source) const;
+  [[nodiscard]] bool is_uniform(const Source& source) const;
 
   ProgramText text_;
   bool by_rows_;  ///< blocks end with rows; else they go on over short rows
@@ -91,6 +107,9 @@ class Program {
   std::vector<Operand> result_of_;          // per step: where its result is
   std::vector<std::uint16_t> load_buffer_;  // per load that is strided
   std::vector<Command> commands_;
+  Operand sink_;
+  bool sink_uniform_ = false;
+  std::size_t sink_size_ = 0;
   std::vector<Delivery> deliveries_;
   std::size_t buffers_ = 0, buffer_bytes_ = 0;
   Coord block_ = 0;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "operations/launching.hpp"
+#include "operations/dense.hpp"
 #include "shapes/complain.hpp"
 
 namespace refrain::arrays {
@@ -31,8 +31,6 @@ SessionCounters Session::counters() const {
           pool.bytes_alive(), pool.bytes_pooled(),       pool.bytes_most()};
 }
 
-namespace {
-
 void check_shape(const Shape& shape, const Where& where) {
   for (const Coord length : shape)
     if (length < 0) complain<ValueError>(where, "negative dimensions are not allowed");
@@ -45,6 +43,8 @@ void check_shape(const Shape& shape, const Where& where) {
     room /= length;
   }
 }
+
+namespace {
 
 Array filled(detail::SessionImpl& session, const Shape& shape, const Operand& value, DType type) {
   check_shape(shape, value.where());
@@ -119,6 +119,17 @@ Array progression(detail::SessionImpl& session, Coord count, Progression call, c
          tiling.tiles() == 1, where);
   return result;
 }
+
+}  // namespace
+
+Array positions_up_to(detail::SessionImpl& session, Coord count, const Where& where) {
+  Progression call{};
+  call.type = DType::int64;
+  call.whole_step = 1;
+  return progression(session, count, std::move(call), where);
+}
+
+namespace {
 
 double as_double(const Operand& value) {
   const Number& number = value.number();

@@ -13,6 +13,12 @@ Array with_axis_last(const Array& array, int axis, const Where& where);
 /// The other way: the last axis goes to `axis`.
 Array with_last_axis_at(const Array& array, int axis, const Where& where);
 
+/// ValueError for lengths that no array can have.
+void check_shape(const Shape& shape, const Where& where);
+
+/// 0, 1 ... count - 1, int64.
+Array positions_up_to(detail::SessionImpl& session, Coord count, const Where& where);
+
 /// A dense array's part of its storage, for a launch.
 Use reading(detail::SessionImpl& session, const Array& array);
 

@@ -10,6 +10,8 @@ namespace {
 constexpr Coord kFewest = 32768;
 // Tiles per core: a few, so that cores that are late can be helped out.
 constexpr Coord kPerCore = 4;
+// Tiles that are forced to be small are not more than these.
+constexpr Coord kMostForced = 64;
 // Cuts between cache lines (and vectors) where rows are long.
 constexpr Coord kLines = 64;
 // A row that is longer than this part of a tile is cut.
@@ -24,10 +26,12 @@ int Tiling::tile_of(Coord element) const {
 }
 
 Coord Tilings::tile_count(Coord elements) const {
-  if (forced_ > 0) return (elements + forced_ - 1) / forced_;
+  if (forced_ > 0) return std::clamp<Coord>((elements + forced_ - 1) / forced_, 1, kMostForced);
   if (elements < kFewest) return 1;
   return std::clamp<Coord>(elements / (kFewest / 2), 1, kPerCore * cores_);
 }
+
+Coord Tilings::most_tiles() const { return forced_ > 0 ? kMostForced : kPerCore * cores_; }
 
 const Tiling& Tilings::of(const Shape& shape) {
   const Coord elements = shape.size();

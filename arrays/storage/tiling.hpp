@@ -34,6 +34,8 @@ class Tilings {
   Tilings(int cores, Coord forced) : cores_(cores), forced_(forced) {}
   /// That of new arrays of this shape, which has elements.
   const Tiling& of(const Shape& shape);
+  /// More points than these are no use for a launch.
+  [[nodiscard]] Coord most_tiles() const;
 
  private:
   [[nodiscard]] Coord tile_count(Coord elements) const;

@@ -54,8 +54,8 @@ inline constexpr Index ellipsis{Index::What::ellipsis, 0, 0, 1};  ///< "..."
 struct All {
   using Where = std::source_location;
   constexpr operator Index() const { return {}; }
-  Array operator()(const Array& a, Where where = Where::current()) const;
-  Array operator()(const Array& a, const Axes& axes, bool keep_dims = false,
+  Array operator()(Array a, Where where = Where::current()) const;
+  Array operator()(Array a, const Axes& axes, bool keep_dims = false,
                    Where where = Where::current()) const;
 };
 inline constexpr All all{};

@@ -32,26 +32,21 @@ class Axes {
   int axes_[kMaxAxes] = {};
 };
 
+// Arrays are taken by value: of an operation's result, which nobody else refers to, only the reduction is computed.
 // With keep_dims the reduced axes stay, with length 1. Sums and products of bool and int32 are int64; means of
 // integers and bool are float64. min, max, argmin and argmax of nothing are a ValueError.
-Array sum(const Array& a, const Axes& axes = {}, bool keep_dims = false,
-          Where where = Where::current());
-Array prod(const Array& a, const Axes& axes = {}, bool keep_dims = false,
-           Where where = Where::current());
-Array mean(const Array& a, const Axes& axes = {}, bool keep_dims = false,
-           Where where = Where::current());
-Array min(const Array& a, const Axes& axes = {}, bool keep_dims = false,
-          Where where = Where::current());
-Array max(const Array& a, const Axes& axes = {}, bool keep_dims = false,
-          Where where = Where::current());
-Array any(const Array& a, const Axes& axes = {}, bool keep_dims = false,
-          Where where = Where::current());
+Array sum(Array a, const Axes& axes = {}, bool keep_dims = false, Where where = Where::current());
+Array prod(Array a, const Axes& axes = {}, bool keep_dims = false, Where where = Where::current());
+Array mean(Array a, const Axes& axes = {}, bool keep_dims = false, Where where = Where::current());
+Array min(Array a, const Axes& axes = {}, bool keep_dims = false, Where where = Where::current());
+Array max(Array a, const Axes& axes = {}, bool keep_dims = false, Where where = Where::current());
+Array any(Array a, const Axes& axes = {}, bool keep_dims = false, Where where = Where::current());
 // `all`, which is also an index, is in index.hpp.
 
 /// The position of the first smallest (largest) element: of the array in C order, or along one axis. int64.
-Array argmin(const Array& a, const Axes& axis = {}, bool keep_dims = false,
+Array argmin(Array a, const Axes& axis = {}, bool keep_dims = false,
              Where where = Where::current());
-Array argmax(const Array& a, const Axes& axis = {}, bool keep_dims = false,
+Array argmax(Array a, const Axes& axis = {}, bool keep_dims = false,
              Where where = Where::current());
 
 /// Sums of the elements so far, of the array in C order or along one axis.

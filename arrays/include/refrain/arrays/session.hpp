@@ -22,7 +22,7 @@ class SessionImpl;
 struct Settings {
   /// Chains of element-wise operations run as one task per tile, without the temporaries between them.
   bool fusion = true;
-  /// Elements of a tile; 0: chosen from the array's size and the machine. Arrays with fewer are in one piece.
+  /// Elements of a tile, of which there are at most 64; 0: chosen from the array's size and the machine. For tests.
   Coord tile = 0;
 };
 
