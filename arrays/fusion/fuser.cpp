@@ -103,13 +103,12 @@ bool Fuser::take_needed(const detail::Value* spare) {
   }
   for (detail::Value* value : window.values())
     if (is_seen(value))
-      text_.stores.push_back({slot_of(value), renamed_steps_[static_cast<std::size_t>(value->step)],
-                              value->written});
+      text_.stores.push_back(
+          {slot_of(value), renamed_steps_[static_cast<std::size_t>(value->step)], value->written});
   if (reduction_ != nullptr) {
     text_.reduction = *reduction_;
     Source& terms = text_.reduction->terms;
-    terms.index =
-        (terms.from == Source::From::step ? renamed_steps_ : renamed_loads_)[terms.index];
+    terms.index = (terms.from == Source::From::step ? renamed_steps_ : renamed_loads_)[terms.index];
   }
   return true;
 }

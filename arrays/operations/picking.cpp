@@ -266,12 +266,16 @@ void scatter(const Array& a, const Array& index, const Operand& values, bool add
     each = session.cast(values, a.dtype(), chosen.result);
   }
   if (each.size() == 0) return;
+  // What is written is not read on the way.
+  Array positions = chosen.positions;
+  if (positions.value() == a.value()) positions = positions.copy(where);
+  if (each.value() == a.value()) each = each.copy(where);
   ScatterCall call{};
   call.type = a.dtype();
   call.add = add;
-  call.positions = chosen.positions.layout().offset;
+  call.positions = positions.layout().offset;
   call.values = each.layout().offset;
-  call.count = chosen.positions.size();
+  call.count = positions.size();
   call.length = chosen.length;
   call.inner = chosen.inner;
   call.target.offset = a.layout().offset;
@@ -280,9 +284,8 @@ void scatter(const Array& a, const Array& index, const Operand& values, bool add
     call.nest.length[at] = a.shape()[d];
     call.target.stride[at] = a.layout().stride[d];
   }
-  const Use positions = reading(session, chosen.positions), from = reading(session, each);
-  launch(session, scatter_task, 1,
-         {{&session.changeable(*a.value()), Privilege::read_write}, positions, from}, call,
+  const Use to{&session.changeable(*a.value()), Privilege::read_write};
+  launch(session, scatter_task, 1, {to, reading(session, positions), reading(session, each)}, call,
          each.size() < kSmall, where);
 }
 

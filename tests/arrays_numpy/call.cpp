@@ -109,7 +109,7 @@ Array Call::view(std::size_t i) const {
   switch (entries.size()) {
     case 1: return array(i)(entries[0]);
     case 2: return array(i)(entries[0], entries[1]);
-    default: return array(i).view(entries.data(), static_cast<int>(entries.size()));
+    default: return array(i).view(entries);
   }
 }
 

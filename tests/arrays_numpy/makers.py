@@ -158,6 +158,8 @@ def transpose(p):
 @maker(4)
 def flip(p):
     a = p.arg(p.name())
+    if a.what.val.ndim == 0:
+        raise Reject("NumPy's is a number, not a view")
     axes = some_axes(p, a.what.val.ndim)
     p.bind("flip", [a, axes], call("flip", [a, axes]), a.what.moved(lambda v: np.flip(v, axes.what)))
 

@@ -21,12 +21,13 @@ struct Layout {
     Coord step = 1;
     for (int d = shape.dims() - 1; d >= 0; --d) {
       layout.stride[d] = step;
-      step *= shape[d];
+      if (shape[d] > 0) step *= shape[d];
     }
     return layout;
   }
   /// Do the elements lie in C order without gaps?
   [[nodiscard]] constexpr bool is_contiguous() const {
+    if (shape.size() == 0) return true;
     Coord step = 1;
     for (int d = shape.dims() - 1; d >= 0; --d) {
       if (shape[d] != 1 && stride[d] != step) return false;
