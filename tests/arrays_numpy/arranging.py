@@ -267,6 +267,8 @@ def scatter(p):
     v = value(b.what)
     v = v.copy() if isinstance(v, np.ndarray) else v
     chosen = i.what.val.copy()
+    if np.size(v) == 0 and np.shape(v) != shape:
+        raise Reject("NumPy takes nothing for nothing, whatever its shape")
     try:
         target.val[chosen] = v
     except ValueError as e:

@@ -130,7 +130,7 @@ def elementwise(name, *operands):
 def clip(a, low, high):
     need_exact(a, low, high)
     (x, l, h), shape = lift((a, low, high))
-    result = np.minimum(np.maximum(x, l), h)
+    result = np.array(np.clip(x, l, h))
     if result.dtype != np.result_type(x, l, h):
         raise Reject("promoted otherwise")
     return fresh(result.reshape(shape), zero_signs(result, a, low, high).reshape(shape))

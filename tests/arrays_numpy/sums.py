@@ -52,10 +52,10 @@ def rows(val, axes):
 
 
 def product_of(values, theirs, dtype):
-    if not np.isfinite(values).all():
-        return theirs, 0.0
     if len(values) > 24:
         raise Reject("many factors")
+    if not np.isfinite(values).all():
+        return theirs, 0.0
     sizes = np.abs(values[values != 0])
     if np.abs(np.log2(sizes)).sum() > (100 if dtype == F32 else 900):
         raise Reject("near the end of the range")
@@ -84,7 +84,7 @@ def reduce_float(name, a, axes, keep_dims):
             result[i], tol[i] = sum_of(row, flat[i], dtype)
         else:
             total, off = sum_of(row, flat[i] * len(row), dtype, more=3)
-            result[i], tol[i] = total / len(row), off / len(row)
+            result[i], tol[i] = total / len(row), max(off / len(row), ZERO_SIGN)
     return fresh(result.reshape(theirs.shape), tol.reshape(theirs.shape))
 
 
