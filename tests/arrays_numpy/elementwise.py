@@ -129,6 +129,9 @@ def elementwise(name, *operands):
 
 def clip(a, low, high):
     need_exact(a, low, high)
+    for bound in (low, high):
+        if not isinstance(bound, Tracked) and np.isnan(bound):
+            raise Reject("a plain NaN is no bound for NumPy 1.24, and will be one")
     (x, l, h), shape = lift((a, low, high))
     result = np.array(np.clip(x, l, h))
     if result.dtype != np.result_type(x, l, h):
