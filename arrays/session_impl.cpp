@@ -1,6 +1,7 @@
 #include "session_impl.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "fusion/reduction_task.hpp"
 #include "operations/launching.hpp"
@@ -13,6 +14,26 @@ namespace {
 
 int cores_of(const Machine& machine) {
   return std::max<int>(1, static_cast<int>(machine.processors(ProcessorKind::cpu).size()));
+}
+
+/// Of all memories that tasks on cores have their data in.
+std::size_t room_of(const Machine& machine) {
+  std::size_t bytes = 0;
+  for (const MemoryId id : machine.memories(MemoryKind::system))
+    bytes += machine.memory(id).capacity;
+  return bytes;
+}
+
+/// As NumPy says it: "7.45 GiB".
+std::string readable(std::size_t bytes) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double amount = static_cast<double>(bytes);
+  int unit = 0;
+  for (; amount >= 1024 && unit < 6; ++unit) amount /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 || amount >= 100 ? "%.0f %s" : "%.2f %s", amount,
+                units[unit]);
+  return text;
 }
 
 Shape shape_of(std::span<const Operand* const> operands, const Where& where) {
@@ -59,30 +80,47 @@ SessionImpl::SessionImpl(Context& ctx, const Settings& chosen)
       settings(chosen),
       tilings(cores_of(ctx.machine()), chosen.tile),
       pool(ctx),
+      room_(room_of(ctx.machine())),
       fuser_(ctx, pool, ranges) {}
 
 SessionImpl::~SessionImpl() {
-  for (Value* value = first_; value != nullptr; value = value->next) {
+  for (Value* value = first_; value != nullptr;) {
+    Value* next = value->next;
     value->session = nullptr;
     value->storage = nullptr;
+    if (value->handles == 0) delete value;  // the window held it
+    value = next;
   }
 }
 
-Array SessionImpl::make_array(const Shape& shape, DType type) {
+Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where) {
+  const Coord size = shape.size();
+  check_room(shape, type, where);
   auto* value = new Value;
   value->session = this;
   value->type = type;
-  if (shape.size() > 0) value->tiling = &tilings.of(shape);
+  if (size > 0) value->tiling = &tilings.of(shape);
   value->next = first_;
   if (first_ != nullptr) first_->previous = value;
   first_ = value;
   return Array(*value, type, Layout::contiguous(shape));
 }
 
-Array SessionImpl::make_stored(const Shape& shape, DType type) {
-  Array array = make_array(shape, type);
+Array SessionImpl::make_stored(const Shape& shape, DType type, const Where& where) {
+  Array array = make_array(shape, type, where);
   if (shape.size() > 0) array.value()->storage = &pool.take(*array.value()->tiling, type);
   return array;
+}
+
+// Decided by sizes alone: whether it is told does not depend on when storage is freed.
+void SessionImpl::check_room(const Shape& shape, DType type, const Where& where) const {
+  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
+  if (bytes <= room_ && pool.bytes_alive() <= room_ - bytes) return;
+  complain<MemoryError>(where, "Unable to allocate " + readable(bytes) +
+                                   " for an array with shape " + to_string(shape) +
+                                   " and data type " + std::string(name_of(type)) + ": of " +
+                                   readable(room_) + ", " + readable(pool.bytes_alive()) +
+                                   " are used by other arrays");
 }
 
 void SessionImpl::drop(Value& value) noexcept {
@@ -107,7 +145,14 @@ Storage& SessionImpl::changeable(Value& value) {
 }
 
 void SessionImpl::flush() {
-  fuser_.flush([this](Value& value) { end(value); });
+  try {
+    fuser_.flush([this](Value& value) { end(value); });
+  } catch (const Error& error) {
+    // No memory, for one: what was pending is lost, and whoever asks for it is told why.
+    not_computed_ = error.what();
+    fuser_.abandon([this](Value& value) { end(value); });
+    throw;
+  }
 }
 
 void SessionImpl::after_step() {
@@ -118,7 +163,7 @@ void SessionImpl::after_step() {
 Array SessionImpl::compute(kernels::Op op, DType type, std::span<const Operand* const> operands,
                            const Where& where) {
   const Shape shape = shape_of(operands, where);
-  Array result = make_array(shape, kernels::result_of(op, type));
+  Array result = make_array(shape, kernels::result_of(op, type), where);
   if (shape.size() == 0) return result;
   if (!fuser_.window.admits(shape, operands)) flush();
   Window& window = fuser_.window;
@@ -137,7 +182,7 @@ Array SessionImpl::compute(kernels::Op op, DType type, std::span<const Operand* 
 }
 
 Array SessionImpl::cast(const Operand& operand, DType type, const Shape& shape) {
-  Array result = make_array(shape, type);
+  Array result = make_array(shape, type, operand.where());
   assign(result, operand);
   return result;
 }
@@ -192,15 +237,15 @@ Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned 
     plan = fuser_.plan_reduction(text, *terms.value(), points);
   }
   const Reduction& reduction = *plan->reduction;
-  const Array outputs = make_stored(result, is_arg(op) ? DType::int64 : type);
+  const Array outputs = make_stored(result, is_arg(op) ? DType::int64 : type, where);
   Storage* stored[2] = {outputs.value()->storage};
   Array values, positions;
   std::size_t count = 1;
   if (reduction.by_chunks) {
-    values = make_stored(Shape(reduction.results()), type);
+    values = make_stored(Shape(reduction.results()), type, where);
     stored[0] = values.value()->storage;
     if (is_arg(op)) {
-      positions = make_stored(Shape(reduction.results()), DType::int64);
+      positions = make_stored(Shape(reduction.results()), DType::int64, where);
       stored[count++] = positions.value()->storage;
     }
   }

@@ -17,8 +17,9 @@ class SessionImpl {
   // --- arrays -----------------------------------------------------------------------------------------------
 
   /// Elements that nothing is known of yet: for the result of a step, or with storage of arbitrary contents.
-  Array make_array(const Shape& shape, DType type);
-  Array make_stored(const Shape& shape, DType type);
+  /// MemoryError where the machine has no room for it.
+  Array make_array(const Shape& shape, DType type, const Where& where);
+  Array make_stored(const Shape& shape, DType type, const Where& where);
   void drop(Value& value) noexcept;
   /// The value's storage, with its elements on their way there. Not of an array without elements.
   Storage& stored(Value& value);
@@ -48,14 +49,19 @@ class SessionImpl {
   std::uint64_t operations = 0;
 
   [[nodiscard]] const Fuser& fuser() const { return fuser_; }
+  /// What went wrong when an operation was launched last.
+  [[nodiscard]] const std::string& why_not_computed() const { return not_computed_; }
 
  private:
+  void check_room(const Shape& shape, DType type, const Where& where) const;
   /// The terms as what the window computes: in the window they come from, or in a new one.
   Source terms_of(const Array& terms, DType type, const Where& where);
   void end(Value& value) noexcept;
   void after_step();
 
+  std::size_t room_;  // bytes
   Fuser fuser_;
+  std::string not_computed_;
   Value* first_ = nullptr;  // all that live
 };
 

@@ -40,6 +40,11 @@ class Fuser {
     launch(plan, results);
     close(dead);
   }
+  /// Forgets what is in the window.
+  template <class Dead>
+  void abandon(Dead&& dead) {
+    close(dead);
+  }
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
 
  private:

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "kernels/loops.hpp"
-#include "operations/launching.hpp"
+#include "operations/dense.hpp"
 #include "refrain/arrays/elements.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
@@ -30,6 +30,7 @@ Array Array::reshape(Shape shape, Where where) const {
 Array Array::transpose() const {
   Layout layout;
   layout.offset = layout_.offset;
+  layout.read_only = layout_.read_only;
   for (int d = dims() - 1; d >= 0; --d) {
     layout.stride[layout.shape.dims()] = layout_.stride[d];
     layout.shape.push_back(layout_.shape[d]);
@@ -42,13 +43,11 @@ Array Array::transpose(std::initializer_list<int> axes, Where where) const {
   return Array(*value_, dtype_, transposed(layout_, {axes.begin(), axes.size()}, where));
 }
 
-namespace {
-
 void check_writable(const Array& target, const Where& where) {
-  for (int d = 0; d < target.dims(); ++d)
-    if (target.shape()[d] > 1 && target.layout().stride[d] == 0)
-      complain<ValueError>(where, "assignment destination is read-only");
+  if (target.layout().read_only) complain<ValueError>(where, "assignment destination is read-only");
 }
+
+namespace {
 
 /// NumPy drops leading axes of length 1 of what is assigned.
 Array without_leading_ones(const Array& values, int dims) {

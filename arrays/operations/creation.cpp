@@ -70,7 +70,7 @@ Array Session::full(const Shape& shape, const Operand& value) {
 Array Session::full(const Shape& shape, const Operand& value, DType type) {
   if (value.array() == nullptr) return filled(*impl_, shape, value, type);
   check_shape(shape, value.where());
-  Array result = impl_->make_array(shape, type);
+  Array result = impl_->make_array(shape, type, value.where());
   result.fill(value);
   return result;
 }
@@ -109,7 +109,7 @@ const DynamicTask progression_task = plain_task("progression", run_progression);
 
 Array progression(detail::SessionImpl& session, Coord count, Progression call, const Where& where) {
   check_shape(Shape(count), where);
-  Array result = session.make_stored(Shape(count), call.type);
+  Array result = session.make_stored(Shape(count), call.type, where);
   if (count == 0) return result;
   Storage& storage = *result.value()->storage;
   const Tiling& tiling = storage.tiling();
@@ -221,7 +221,7 @@ Array Session::from_memory(const void* values, std::size_t count, DType type, co
   if (static_cast<Coord>(count) != shape.size())
     complain<ValueError>(where, "cannot reshape array of size " + std::to_string(count) +
                                     " into shape " + to_string(shape));
-  Array result = impl_->make_stored(shape, type);
+  Array result = impl_->make_stored(shape, type, where);
   if (count == 0) return result;
   Storage& storage = *result.value()->storage;
   PhysicalArgument physical;

@@ -13,6 +13,8 @@ Array with_axis_last(const Array& array, int axis, const Where& where);
 /// The other way: the last axis goes to `axis`.
 Array with_last_axis_at(const Array& array, int axis, const Where& where);
 
+/// ValueError for what broadcast_to made.
+void check_writable(const Array& target, const Where& where);
 /// ValueError for lengths that no array can have.
 void check_shape(const Shape& shape, const Where& where);
 

@@ -45,7 +45,7 @@ Array join(const std::vector<Array>& arrays, int axis, const Where& where) {
   Shape shape = arrays[0].shape();
   shape[axis] = 0;
   for (const Array& array : arrays) shape[axis] += array.shape()[axis];
-  const Array result = session.make_stored(shape, joined_type(arrays));
+  const Array result = session.make_stored(shape, joined_type(arrays), where);
   Coord at = 0;
   for (const Array& array : arrays) {
     if (&session_of(array, where) != &session)
@@ -111,7 +111,7 @@ Array tile(const Array& a, const Shape& repeats, Where where) {
     if (repeats[d] < 0) complain<ValueError>(where, "negative dimensions are not allowed");
     shape[ahead + d] *= repeats[d];
   }
-  const Array result = session.make_stored(shape, a.dtype());
+  const Array result = session.make_stored(shape, a.dtype(), where);
   if (result.size() == 0) return result;
   Array done = result;
   for (int d = 0; d < source.dims(); ++d) done = part(done, d, 0, source.shape()[d]);
@@ -141,7 +141,7 @@ Array repeat(const Array& a, Coord times, const Axes& axes, Where where) {
   Shape shape = a.shape();
   const Coord length = shape[axis];
   shape[axis] *= times;
-  const Array result = session.make_stored(shape, a.dtype());
+  const Array result = session.make_stored(shape, a.dtype(), where);
   if (result.size() == 0) return result;
   if (times <= length) {
     for (Coord t = 0; t < times; ++t) {
@@ -171,7 +171,7 @@ Array roll(const Array& a, Coord shift, const Axes& axes, Where where) {
   for (int axis = 0; axis < a.dims(); ++axis) {
     if ((set >> axis & 1) == 0) continue;
     const Coord length = a.shape()[axis];
-    const Array result = session.make_stored(a.shape(), a.dtype());
+    const Array result = session.make_stored(a.shape(), a.dtype(), where);
     if (result.size() == 0) return result;
     const Coord moved = (shift % length + length) % length;
     session.assign(part(result, axis, moved, length - moved),
@@ -203,6 +203,7 @@ Array broadcast_to(const Array& a, const Shape& shape, Where where) {
                          "operands could not be broadcast together with remapped shapes "
                          "[original->remapped]: " +
                              to_string(a.shape()) + "  and requested shape " + to_string(shape));
+  layout.read_only = true;
   return Array(*a.value(), a.dtype(), layout);
 }
 

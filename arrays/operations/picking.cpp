@@ -90,13 +90,13 @@ const DynamicTask positions_task = plain_task("positions of true", run_positions
 /// Where in the array in C order the elements are that hold. Waits for their number.
 Array positions_of(const Array& condition, const Where& where) {
   SessionImpl& session = session_of(condition, where);
-  if (condition.size() == 0) return session.make_stored(Shape(0), DType::int64);
+  if (condition.size() == 0) return session.make_stored(Shape(0), DType::int64, where);
   const Array truth = dense(condition, DType::boolean, where);
   const TruthCall call{truth.layout().offset, truth.size()};
   const bool small = truth.size() < kSmall;
   const Future<std::int64_t> count(
       launch(session, count_true_task, 1, {reading(session, truth)}, call, small, where, true));
-  const Array positions = session.make_stored(Shape(count.get()), DType::int64);
+  const Array positions = session.make_stored(Shape(count.get()), DType::int64, where);
   if (positions.size() > 0)
     launch(session, positions_task, 1,
            {{positions.value()->storage, Privilege::write}, reading(session, truth)}, call, small,
@@ -242,6 +242,7 @@ const DynamicTask scatter_task = plain_task("scatter", run_scatter);
 void scatter(const Array& a, const Array& index, const Operand& values, bool add) {
   const Where& where = values.where();
   SessionImpl& session = session_of(a, where);
+  check_writable(a, where);
   const Selection chosen = selection(a, index, 0, where);
   // The values as they are written, one for each place.
   Array each;
@@ -294,7 +295,7 @@ void scatter(const Array& a, const Array& index, const Operand& values, bool add
 Array gather(const Array& a, const Array& index, int axis, Where where) {
   SessionImpl& session = session_of(a, where);
   const Selection chosen = selection(a, index, axis, where);
-  const Array result = session.make_stored(chosen.result, a.dtype());
+  const Array result = session.make_stored(chosen.result, a.dtype(), where);
   if (result.size() == 0) return result;
   const Array source = dense(a, a.dtype(), where);
   const Coord rows = chosen.outer * chosen.positions.size();
@@ -407,7 +408,7 @@ Array count(const Array& a, const Array* weights, Coord min_length, const Where&
   const DType type = weights != nullptr ? DType::float64 : DType::int64;
   const Shape bins(call.bins);
   if (a.size() == 0) return session.cast(Operand(0, where), type, bins);
-  const Array result = session.make_stored(bins, type);
+  const Array result = session.make_stored(bins, type, where);
   Array given;
   std::vector<Use> uses{{result.value()->storage, Privilege::write}, reading(session, positions)};
   if (weights != nullptr) {

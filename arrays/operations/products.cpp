@@ -173,7 +173,7 @@ Array product(const Array& a, const Array& b, const Where& where) {
     parts.push_back({call.begin[p] * call.block * columns,
                      std::min(call.begin[p + 1] * call.block, rows) * columns - 1});
   const Use from = reading(session, left.array), with = reading(session, right.array);
-  const Array result = session.make_stored({rows, columns}, type);
+  const Array result = session.make_stored({rows, columns}, type, where);
   std::vector<Use> uses{{result.value()->storage, Privilege::write,
                          points > 1 ? &session.ranges.intern(std::move(parts)) : nullptr},
                         from};

@@ -121,7 +121,7 @@ const DynamicTask random_task = plain_task("random", run_random);
 Array random(Session& owner, const Shape& shape, DType type, RandomCall call, const Where& where) {
   detail::SessionImpl& session = owner.impl();
   check_shape(shape, where);
-  const Array result = session.make_stored(shape, type);
+  const Array result = session.make_stored(shape, type, where);
   if (result.size() == 0) return result;
   Storage& storage = *result.value()->storage;
   const Tiling& tiling = storage.tiling();

@@ -45,7 +45,7 @@ Array reduce(Reduce op, DType type, Array a, const Axes& axes, bool keep_dims, c
     complain<ValueError>(where, "zero-size array to reduction operation " + std::string(name) +
                                     " which has no identity");
   const DType result_type = is_arg(op) ? DType::int64 : type;
-  if (result.size() == 0) return session.make_array(result, result_type);
+  if (result.size() == 0) return session.make_array(result, result_type, where);
   if (terms == 0) {
     const bool one = op == Reduce::prod || op == Reduce::all;
     return session.cast(Operand(one ? 1 : 0, where), type, result);

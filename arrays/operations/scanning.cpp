@@ -82,7 +82,7 @@ const DynamicTask scan_add_task = plain_task("cumsum add", run_scan_add);
 void scan_long(SessionImpl& session, Storage& storage, Coord length, const Where& where) {
   const DType type = storage.type();
   const Coord runs = (length + kRun - 1) / kRun;
-  const Array sums = session.make_stored(Shape(runs), type);
+  const Array sums = session.make_stored(Shape(runs), type, where);
   Storage& sum_storage = *sums.value()->storage;
   // Runs are dealt to points as rows would be.
   const std::vector<Coord> begin = deal_rows(session, runs, kRun);

@@ -145,7 +145,7 @@ Array sort_long(SessionImpl& session, Array sorted, const Array* keys, const Whe
      {{sorted.value()->storage, positions ? Privilege::write : Privilege::read_write, &tiles}},
      SortCall{type, positions, offset, sorted.size(), tiling.begin, true});
   for (std::vector<Coord> runs = tiling.begin; runs.size() > 2;) {
-    Array merged = session.make_stored(sorted.shape(), sorted.dtype());
+    Array merged = session.make_stored(sorted.shape(), sorted.dtype(), where);
     go(merge_task, {{merged.value()->storage, Privilege::write, &tiles}, reading(session, sorted)},
        MergeCall{type, positions, offset, runs, tiling.begin});
     std::vector<Coord> longer;
@@ -163,7 +163,7 @@ Array sorted_rows(const Array& a, int axis, bool positions, const Where& where) 
   const Array moved = with_axis_last(a, axis, where);
   // What is sorted in place is a copy; keys of positions stay as they are.
   const Array keys = positions ? dense(moved, a.dtype(), where) : moved.copy(where);
-  Array sorted = positions ? session.make_stored(moved.shape(), DType::int64) : keys;
+  Array sorted = positions ? session.make_stored(moved.shape(), DType::int64, where) : keys;
   if (a.size() == 0) return with_last_axis_at(sorted, axis, where).copy(where);
   const Coord length = a.shape()[axis], rows = a.size() / length;
   Storage& storage = session.stored(*sorted.value());

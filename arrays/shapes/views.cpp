@@ -48,6 +48,7 @@ Layout indexed(const Layout& layout, std::span<const Index> entries, const Where
                                     "-dimensional, but " + std::to_string(used) + " were indexed");
   Layout view;
   view.offset = layout.offset;
+  view.read_only = layout.read_only;
   int axis = 0;
   const auto keep = [&](Coord length, Coord stride) {
     if (view.shape.dims() == kMaxDims)
@@ -115,6 +116,7 @@ Shape completed(const Shape& shape, const Shape& from, const Where& where) {
 std::optional<Layout> reshaped(const Layout& layout, const Shape& shape) {
   Layout result = Layout::contiguous(shape);
   result.offset = layout.offset;
+  result.read_only = layout.read_only;
   if (layout.shape.size() == 0) return result;
   // Axes of length 1 say nothing; those left are cut into runs that the new shape may split or join, each of
   // which has to be evenly spaced in itself (as NumPy does it).
@@ -152,6 +154,7 @@ Layout transposed(const Layout& layout, std::span<const int> order, const Where&
   if (static_cast<int>(order.size()) != dims) complain<ValueError>(where, "axes don't match array");
   Layout result;
   result.offset = layout.offset;
+  result.read_only = layout.read_only;
   unsigned seen = 0;
   for (const int given : order) {
     const int axis = normalized(given, dims, where);
@@ -190,6 +193,7 @@ bool stretch(Layout& layout, const Shape& to) {
   Layout result;
   result.shape = to;
   result.offset = layout.offset;
+  result.read_only = layout.read_only;
   for (int d = 0; d < layout.shape.dims(); ++d) {
     const Coord length = layout.shape[d];
     if (length != to[ahead + d] && length != 1) return false;

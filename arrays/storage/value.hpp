@@ -27,6 +27,11 @@ class Value {
   int step = -1;         ///< the pending step whose result are its elements, at `written`
   Layout written;
 
+  /// False: the launch that should have computed them failed.
+  [[nodiscard]] bool has_elements() const {
+    return storage != nullptr || step >= 0 || tiling == nullptr;
+  }
+
   Value* previous = nullptr;  ///< among those of the session
   Value* next = nullptr;
 };

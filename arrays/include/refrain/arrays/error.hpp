@@ -33,4 +33,10 @@ class TypeError : public ArrayError {
   using ArrayError::ArrayError;
 };
 
+/// NumPy's MemoryError: an array that the machine's memory cannot hold.
+class MemoryError : public ArrayError {
+ public:
+  using ArrayError::ArrayError;
+};
+
 }  // namespace refrain::arrays

@@ -13,6 +13,7 @@ struct Layout {
   Shape shape;
   Coord offset = 0;
   Coord stride[kMaxDims] = {0, 0, 0};
+  bool read_only = false;  ///< it comes from broadcast_to: not a part of where elements lie
 
   /// Of a new array: C order, without gaps.
   static constexpr Layout contiguous(const Shape& shape) {

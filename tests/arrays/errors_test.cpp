@@ -1,0 +1,194 @@
+// Errors have NumPy's words, the shapes, and the line of the call.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "run.hpp"
+
+namespace refrain::test {
+namespace {
+
+using namespace arrays;
+using arrays::Array;
+
+/// The program throws E, whose text begins with a line of this file and then has this.
+template <class E>
+void expect_error(const std::string& text, const std::function<void(Session&)>& program) {
+  run_arrays([&](Session& np) {
+    try {
+      program(np);
+      ADD_FAILURE() << "nothing was thrown, expected " << text;
+    } catch (const E& error) {
+      const std::string what = error.what();
+      EXPECT_EQ(what.rfind("errors_test.cpp:", 0), 0u) << what;
+      EXPECT_NE(what.find(text), std::string::npos) << what << "\nis not about\n" << text;
+    }
+  });
+}
+
+TEST(ArrayErrors, ShapesThatDoNotBroadcast) {
+  expect_error<ValueError>("operands could not be broadcast together with shapes (3, 4) (5,)",
+                           [](Session& np) {
+                             np.zeros({3, 4}) + np.zeros(5);
+                           });
+  expect_error<ValueError>("could not broadcast input array from shape (3,) into shape (4,)",
+                           [](Session& np) {
+                             Array a = np.zeros(4);
+                             a[":"] = np.ones(3);
+                           });
+  expect_error<ValueError>(
+      "non-broadcastable output operand with shape (3,) doesn't match the "
+      "broadcast shape (2, 3)",
+      [](Session& np) {
+        Array a = np.zeros(3);
+        a += np.ones({2, 3});
+      });
+}
+
+TEST(ArrayErrors, TheLineIsThatOfTheCall) {
+  run_arrays([](Session& np) {
+    const Array a = np.zeros(3), b = np.zeros(4);
+    unsigned line = 0;
+    try {
+      line = __LINE__ + 1;
+      a* b;
+      FAIL();
+    } catch (const ValueError& error) {
+      const std::string expected = "errors_test.cpp:" + std::to_string(line) + ": operands";
+      EXPECT_EQ(std::string(error.what()).rfind(expected, 0), 0u) << error.what();
+    }
+    try {
+      line = __LINE__ + 1;
+      a["5"];
+      FAIL();
+    } catch (const IndexError& error) {
+      const std::string expected = "errors_test.cpp:" + std::to_string(line) + ": index 5";
+      EXPECT_EQ(std::string(error.what()).rfind(expected, 0), 0u) << error.what();
+    }
+    try {
+      line = __LINE__ + 1;
+      a(0, 0);
+      FAIL();
+    } catch (const IndexError& error) {
+      const std::string expected = "errors_test.cpp:" + std::to_string(line) + ": too many";
+      EXPECT_EQ(std::string(error.what()).rfind(expected, 0), 0u) << error.what();
+    }
+  });
+}
+
+TEST(ArrayErrors, Indices) {
+  expect_error<IndexError>("index -4 is out of bounds for axis 1 with size 3", [](Session& np) {
+    np.zeros({2, 3})(0, -4);
+  });
+  expect_error<IndexError>("index 7 is out of bounds for axis 0 with size 3", [](Session& np) {
+    gather(np.zeros(3), np.array<std::int64_t>({0, 7}));
+  });
+  expect_error<IndexError>(
+      "boolean index did not match indexed array along dimension 0; dimension "
+      "is 3 but corresponding boolean dimension is 2",
+      [](Session& np) { gather(np.zeros(3), np.ones(2, DType::boolean)); });
+  expect_error<IndexError>("arrays used as indices must be of integer (or boolean) type",
+                           [](Session& np) { gather(np.zeros(3), np.zeros(3)); });
+}
+
+TEST(ArrayErrors, Axes) {
+  expect_error<AxisError>("axis 2 is out of bounds for array of dimension 2", [](Session& np) {
+    sum(np.zeros({2, 3}), 2);
+  });
+  expect_error<ValueError>("duplicate value in 'axis'", [](Session& np) {
+    sum(np.zeros({2, 3}), {0, -2});
+  });
+}
+
+TEST(ArrayErrors, Types) {
+  expect_error<TypeError>(
+      "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int64') "
+      "with casting rule 'same_kind'",
+      [](Session& np) {
+        Array a = np.arange(3);
+        a += 0.5;
+      });
+  expect_error<TypeError>("boolean subtract, the `-` operator, is not supported", [](Session& np) {
+    const Array a = np.ones(3, DType::boolean);
+    a - a;
+  });
+  expect_error<TypeError>("ufunc 'bitwise_and' not supported for the input type float64",
+                          [](Session& np) { np.zeros(3) & 1; });
+}
+
+TEST(ArrayErrors, NothingToReduce) {
+  expect_error<ValueError>("zero-size array to reduction operation minimum which has no identity",
+                           [](Session& np) { min(np.zeros(0)); });
+  expect_error<ValueError>("attempt to get argmax of an empty sequence", [](Session& np) {
+    argmax(np.zeros({0, 3}), 0);
+  });
+}
+
+TEST(ArrayErrors, Products) {
+  expect_error<ValueError>("shapes (2, 3) and (2, 3) not aligned: 3 (dim 1) != 2 (dim 0)",
+                           [](Session& np) {
+                             dot(np.zeros({2, 3}), np.zeros({2, 3}));
+                           });
+  expect_error<ValueError>("matmul: input operand does not have enough dimensions",
+                           [](Session& np) { matmul(np.zeros(3), 2.0); });
+}
+
+TEST(ArrayErrors, Shapes) {
+  expect_error<ValueError>("cannot reshape array of size 6 into shape (4,)", [](Session& np) {
+    np.zeros({2, 3}).reshape(4);
+  });
+  expect_error<ValueError>("cannot reshape array of size 2 into shape (3,)",
+                           [](Session& np) { np.from_memory("ab", 2, DType::boolean, 3); });
+  expect_error<ValueError>("negative dimensions are not allowed", [](Session& np) {
+    np.zeros({2, -3});
+  });
+  expect_error<ValueError>("assignment destination is read-only", [](Session& np) {
+    broadcast_to(np.zeros(3), {2, 3})["0"] = 1.0;
+  });
+}
+
+TEST(ArrayErrors, ArraysThatDoNotFitInMemory) {
+  expect_error<MemoryError>(
+      "Unable to allocate 8.00 TiB for an array with shape (1048576, 1048576) "
+      "and data type float64: of ",
+      [](Session& np) {
+        np.zeros({1 << 20, 1 << 20});
+      });
+  // What is there stays as it is, and the session goes on.
+  run_arrays([](Session& np) {
+    const Array a = np.arange(5.0);
+    EXPECT_THROW(outer(np.zeros(1 << 22), np.zeros(1 << 22)), MemoryError);
+    EXPECT_EQ(sum(a).item<double>(), 10.0);
+  });
+}
+
+TEST(ArrayErrors, ValuesOfSeveralElements) {
+  expect_error<ValueError>("can only convert an array of size 1 to a number, not one of shape (2,)",
+                           [](Session& np) { np.zeros(2).item<double>(); });
+}
+
+TEST(ArrayErrors, EmptyHandles) {
+  const Array nothing;
+  EXPECT_THROW(nothing + 1.0, ArrayError);
+  EXPECT_THROW(sum(nothing), ArrayError);
+}
+
+TEST(ArrayErrors, HandlesOutliveTheirSession) {
+  Array left;
+  run_arrays([&](Session& np) { left = np.ones(3) + 1.0; });
+  EXPECT_EQ(left.size(), 3);
+  EXPECT_THROW(left.to_vector<double>(), ArrayError);
+  EXPECT_THROW(left + 1.0, ArrayError);
+}
+
+TEST(ArrayErrors, SessionsDoNotMix) {
+  run_arrays([](Session& np) {
+    Session other(np.context());
+    const Array a = np.ones(3), b = other.ones(3);
+    EXPECT_THROW(a + b, ArrayError);
+  });
+}
+
+}  // namespace
+}  // namespace refrain::test
