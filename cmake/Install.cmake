@@ -15,6 +15,14 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
         COMPONENT refrain_development)
 install(EXPORT RefrainTargets NAMESPACE Refrain:: DESTINATION ${package_dir}
         COMPONENT refrain_development)
+if(REFRAIN_BUILD_ARRAYS)
+  # Asked for as a component: only who uses arrays needs what they are built on.
+  install(TARGETS refrain_arrays EXPORT RefrainArraysTargets COMPONENT refrain_development)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/arrays/include/refrain
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT refrain_development)
+  install(EXPORT RefrainArraysTargets NAMESPACE Refrain:: DESTINATION ${package_dir}
+          COMPONENT refrain_development)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RefrainConfig.cmake.in
   ${PROJECT_BINARY_DIR}/RefrainConfig.cmake INSTALL_DESTINATION ${package_dir})
 # Before 1.0 each minor version may break what used the one before.
