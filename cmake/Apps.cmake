@@ -1,23 +1,34 @@
 # apps/<name>/*.cpp is the program <name>, with a dash for each underscore (the target has the name of the
-# folder); a folder of headers alone is for the others to include. A folder with its own CMakeLists.txt says
-# itself what it is.
+# folder). A folder with its own CMakeLists.txt says itself what it is; one for the programs on arrays is the line
+# refrain_application(<name> Refrain::arrays apps_picture).
 # Each line of apps/<name>/tests.txt is a test (refrain_command_lines).
 
 find_package(CLI11 REQUIRED)
-refrain_folders(apps ${PROJECT_SOURCE_DIR}/apps)
 add_custom_target(apps)
+
+# refrain_application(<name> <library>...): the program of the folder apps/<name>, which also uses the libraries.
+# Without the library of arrays, those that use it are left out.
+function(refrain_application app)
+  if("Refrain::arrays" IN_LIST ARGN AND NOT TARGET Refrain::arrays)
+    return()
+  endif()
+  refrain_sources(sources ${PROJECT_SOURCE_DIR}/apps/${app})
+  if(NOT sources)
+    return()
+  endif()
+  refrain_executable(${app} ${sources})
+  string(REPLACE "_" "-" program ${app})
+  set_target_properties(${app} PROPERTIES OUTPUT_NAME ${program})
+  target_link_libraries(${app} PRIVATE CLI11::CLI11 ${ARGN})
+  add_dependencies(apps ${app})
+  refrain_command_lines(app_${app} ${app} ${PROJECT_SOURCE_DIR}/apps/${app}/tests.txt)
+endfunction()
+
+refrain_folders(apps ${PROJECT_SOURCE_DIR}/apps)
 foreach(app IN LISTS apps)
   if(EXISTS ${PROJECT_SOURCE_DIR}/apps/${app}/CMakeLists.txt)
     add_subdirectory(${PROJECT_SOURCE_DIR}/apps/${app} ${PROJECT_BINARY_DIR}/apps/${app})
-    continue()
-  endif()
-  refrain_sources(sources ${PROJECT_SOURCE_DIR}/apps/${app})
-  if(sources)
-    refrain_executable(${app} ${sources})
-    string(REPLACE "_" "-" program ${app})
-    set_target_properties(${app} PROPERTIES OUTPUT_NAME ${program})
-    target_link_libraries(${app} PRIVATE CLI11::CLI11)
-    add_dependencies(apps ${app})
-    refrain_command_lines(app_${app} ${app} ${PROJECT_SOURCE_DIR}/apps/${app}/tests.txt)
+  else()
+    refrain_application(${app})
   endif()
 endforeach()
