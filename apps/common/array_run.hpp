@@ -1,0 +1,64 @@
+#pragma once
+// What the programs on arrays have in common: how long they run, flags, and the line that says how fast.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "program.hpp"
+#include "refrain/arrays.hpp"
+
+namespace apps {
+
+struct ArrayRun {
+  std::int64_t iterations = 100;
+  std::int64_t warm_up = 20;
+  bool fusion = true;
+  bool no_check = false;
+  std::string picture = {};  ///< the file; empty: none
+
+  void add_flags(CLI::App& app) {
+    add_count(app, "--iterations", iterations, "timed iterations");
+    app.add_option("--warm-up", warm_up, "iterations before them")
+        ->check(at_least(0))
+        ->capture_default_str();
+    app.add_option("--fusion", fusion, "on or off: chains of operations become one task per tile")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->default_str("on");
+    app.add_flag("--no-check", no_check, "do not look at the result");
+    app.add_option("--picture", picture, "draw the result as this PNG");
+  }
+
+  [[nodiscard]] refrain::arrays::Settings settings() const { return {.fusion = fusion}; }
+};
+
+/// Seconds of `run.iterations` calls of step(), after `run.warm_up` others.
+template <class Step>
+double time_steps(refrain::arrays::Session& np, const ArrayRun& run, Step step) {
+  for (std::int64_t i = 0; i < run.warm_up; ++i) step();
+  np.wait();
+  const Timer timer;
+  for (std::int64_t i = 0; i < run.iterations; ++i) step();
+  np.wait();
+  return timer.seconds();
+}
+
+/// `elements`: of each array.
+inline void print_speed(double seconds, std::int64_t iterations, std::int64_t elements,
+                        const refrain::Options& options) {
+  std::printf("  %-12s %8.3f s  %10.1f iterations/s  %lld elements  (%s)\n", "refrain", seconds,
+              static_cast<double>(iterations) / seconds, static_cast<long long>(elements),
+              threads_of(options).c_str());
+  std::fflush(stdout);
+}
+
+/// Says what was found; false when that is more than allowed, or no number.
+inline bool check_within(const char* what, double found, double allowed) {
+  const bool right = found <= allowed;
+  std::printf("check %s: %s is %.2e (%.2e allowed)\n", verdict(right), what, found, allowed);
+  return right;
+}
+
+}  // namespace apps
