@@ -99,7 +99,7 @@ Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where
   auto* value = new Value;
   value->session = this;
   value->type = type;
-  if (size > 0) value->tiling = &tilings.of(shape);
+  if (size > 0) value->tiling = tilings.of(shape);
   value->next = first_;
   if (first_ != nullptr) first_->previous = value;
   first_ = value;
@@ -108,7 +108,7 @@ Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where
 
 Array SessionImpl::make_stored(const Shape& shape, DType type, const Where& where) {
   Array array = make_array(shape, type, where);
-  if (shape.size() > 0) array.value()->storage = &pool.take(*array.value()->tiling, type);
+  if (shape.size() > 0) array.value()->storage = &pool.take(array.value()->tiling, type);
   return array;
 }
 
@@ -228,7 +228,7 @@ Source SessionImpl::terms_of(const Array& terms, DType type, const Where& where)
 Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned axes,
                           const Shape& result, const Where& where) {
   ++operations;
-  const Coord points = tilings.of(terms.shape()).tiles();
+  const Coord points = tilings.of(terms.shape())->tiles();
   ReductionText text{op, type, terms_of(terms, type, where), axes};
   std::shared_ptr<const Plan> plan = fuser_.plan_reduction(text, *terms.value(), points);
   if (plan == nullptr) {

@@ -169,19 +169,20 @@ std::shared_ptr<const Plan> Fuser::plan_reduction(const ReductionText& reduction
 void Fuser::launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* const> results) {
   const int points = plan->points();
   requirements_.clear();
-  const auto require = [&](Storage& storage, Privilege privilege, const Ranges* ranges) {
+  const auto require = [&](Storage& storage, Privilege privilege,
+                           const std::shared_ptr<const Ranges>& ranges) {
     if (ranges == nullptr) {
       requirements_.push_back(Requirement::of(storage.region(), storage.field(), privilege));
       return;
     }
-    const AnyPartition& pieces = storage.partition(context_, *ranges);
+    const AnyPartition& pieces = storage.partition(context_, ranges);
     if (points == 1)
       requirements_.push_back(Requirement::of(pieces.piece({0, 0, 0}), storage.field(), privilege));
     else requirements_.push_back(Requirement::of(pieces, storage.field(), privilege));
   };
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     detail::Value& value = *slots_[i];
-    if (value.storage == nullptr) value.storage = &pool_.take(*value.tiling, value.type);
+    if (value.storage == nullptr) value.storage = &pool_.take(value.tiling, value.type);
     require(*value.storage, plan->slots[i].privilege, plan->slots[i].ranges);
   }
   for (Storage* storage : results) require(*storage, Privilege::write, plan->results);

@@ -278,7 +278,7 @@ std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges) {
       slot = static_cast<std::uint16_t>(-1);
       continue;
     }
-    if (!is_whole(touched, tiling)) use.ranges = &ranges.intern(std::move(touched));
+    if (!is_whole(touched, tiling)) use.ranges = ranges.intern(std::move(touched));
     slots.push_back(use);
   }
   const bool small = is_small(program);
@@ -393,17 +393,17 @@ std::unique_ptr<Plan> make_reduction_plan(const WindowText& text, RangesTable& r
       touched = ranges_of(program, split, slot, tiling, written);
     }
     if (touched.empty()) return nullptr;
-    if (!is_whole(touched, tiling)) use.ranges = &ranges.intern(std::move(touched));
+    if (!is_whole(touched, tiling)) use.ranges = ranges.intern(std::move(touched));
     slots.push_back(use);
   }
   const bool small = is_small(program);
-  const Ranges* parts = points > 1 ? &ranges.intern(std::move(results)) : nullptr;
+  auto parts = points > 1 ? ranges.intern(std::move(results)) : nullptr;
   return std::make_unique<Plan>(Plan{{},
                                      Program(std::move(program)),
                                      std::move(split),
                                      std::move(slots),
                                      std::move(reduction),
-                                     parts,
+                                     std::move(parts),
                                      nullptr,
                                      small});
 }

@@ -30,7 +30,7 @@ struct WindowText {
   /// An array.
   struct Slot {
     DType type;
-    const Tiling* tiling;
+    std::shared_ptr<const Tiling> tiling;
   };
   struct Access {
     std::uint16_t slot;
@@ -51,7 +51,7 @@ struct WindowText {
 /// What a launch asks for of an array.
 struct SlotUse {
   Privilege privilege = Privilege::read;
-  const Ranges* ranges = nullptr;  ///< per point; null: all of it
+  std::shared_ptr<const Ranges> ranges;  ///< per point; null: all of it
 };
 
 /// How a reduction is shared among points. It has `outputs` results, each of `terms` terms; the nest's loops are either
@@ -79,7 +79,7 @@ struct Plan {
   std::vector<Coord> split;  ///< where the elements of each point begin, and the end of the last
   std::vector<SlotUse> slots;
   std::optional<Reduction> reduction;
-  const Ranges* results = nullptr;  ///< of a reduction: what each point writes of its results
+  std::shared_ptr<const Ranges> results;  ///< of a reduction: what each point writes of its results
   const DynamicTask* task = nullptr;
   bool small = false;  ///< so little work that the launching thread may do it at once
 

@@ -172,10 +172,10 @@ AnyFuture Array::element(DType type, Where where) const {
         "can only convert an array of size 1 to a number, not one of shape " + to_string(shape()));
   Storage& storage = session.stored(*value_);
   const Tiling& tiling = storage.tiling();
-  const Ranges* piece = nullptr;
+  std::shared_ptr<const Ranges> piece;
   if (tiling.tiles() > 1) {
     const auto tile = static_cast<std::size_t>(tiling.tile_of(layout_.offset));
-    piece = &session.ranges.intern({{tiling.begin[tile], tiling.begin[tile + 1] - 1}});
+    piece = session.ranges.intern({{tiling.begin[tile], tiling.begin[tile + 1] - 1}});
   }
   return launch(session, element_task(type), 1, {{&storage, Privilege::read, piece}},
                 ElementCall{layout_.offset, dtype_, type}, true, where, true);

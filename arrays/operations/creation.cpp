@@ -115,7 +115,7 @@ Array progression(detail::SessionImpl& session, Coord count, Progression call, c
   const Tiling& tiling = storage.tiling();
   call.begin = tiling.begin;
   launch(session, progression_task, tiling.tiles(),
-         {{&storage, Privilege::write, &tiles_of(session, tiling)}}, std::move(call),
+         {{&storage, Privilege::write, tiles_of(session, tiling)}}, std::move(call),
          tiling.tiles() == 1, where);
   return result;
 }

@@ -39,19 +39,19 @@ Array with_last_axis_at(const Array& array, int axis, const Where& where) {
 }
 
 Use reading(detail::SessionImpl& session, const Array& array) {
-  return {&session.stored(*array.value()), Privilege::read, nullptr};
+  return {&session.stored(*array.value()), Privilege::read, {}};
 }
 
 std::vector<Coord> deal_rows(detail::SessionImpl& session, Coord rows, Coord length) {
-  const Coord tiles = session.tilings.of(Shape{rows, length}).tiles();
+  const Coord tiles = session.tilings.of(Shape{rows, length})->tiles();
   const Coord points = std::clamp<Coord>(tiles, 1, rows);
   std::vector<Coord> begin;
   for (Coord p = 0; p <= points; ++p) begin.push_back(p * rows / points);
   return begin;
 }
 
-const Ranges& rows_of(detail::SessionImpl& session, const std::vector<Coord>& begin, Coord length,
-                      Coord offset) {
+std::shared_ptr<const Ranges> rows_of(detail::SessionImpl& session, const std::vector<Coord>& begin,
+                                      Coord length, Coord offset) {
   std::vector<Range> ranges;
   for (std::size_t p = 0; p + 1 < begin.size(); ++p)
     ranges.push_back({offset + begin[p] * length, offset + begin[p + 1] * length - 1});

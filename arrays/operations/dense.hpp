@@ -28,7 +28,7 @@ Use reading(detail::SessionImpl& session, const Array& array);
 /// last. As many points as an array of that size has tiles.
 std::vector<Coord> deal_rows(detail::SessionImpl& session, Coord rows, Coord length);
 /// What each point has of a storage whose rows these are, from its element `offset` on.
-const Ranges& rows_of(detail::SessionImpl& session, const std::vector<Coord>& begin, Coord length,
-                      Coord offset = 0);
+std::shared_ptr<const Ranges> rows_of(detail::SessionImpl& session, const std::vector<Coord>& begin,
+                                      Coord length, Coord offset = 0);
 
 }  // namespace refrain::arrays

@@ -12,7 +12,7 @@ DynamicTask plain_task(const char* name, void (*body)(const TaskFrame&), ResultT
   return DynamicTask(name, std::vector<TaskVariant>{std::move(variant)}, result);
 }
 
-const Ranges& tiles_of(detail::SessionImpl& session, const Tiling& tiling) {
+std::shared_ptr<const Ranges> tiles_of(detail::SessionImpl& session, const Tiling& tiling) {
   std::vector<Range> tiles;
   for (std::size_t t = 0; t + 1 < tiling.begin.size(); ++t)
     tiles.push_back({tiling.begin[t], tiling.begin[t + 1] - 1});
@@ -30,7 +30,7 @@ AnyFuture launch(detail::SessionImpl& session, const DynamicTask& task, int poin
       requirements.push_back(Requirement::of(storage.region(), storage.field(), use.privilege));
       continue;
     }
-    const AnyPartition& pieces = storage.partition(session.context, *use.ranges);
+    const AnyPartition& pieces = storage.partition(session.context, use.ranges);
     if (points == 1)
       requirements.push_back(
           Requirement::of(pieces.piece({0, 0, 0}), storage.field(), use.privilege));

@@ -18,11 +18,11 @@ DynamicTask plain_task(const char* name, void (*body)(const TaskFrame&), ResultT
 struct Use {
   Storage* storage;
   Privilege privilege;
-  const Ranges* ranges = nullptr;
+  std::shared_ptr<const Ranges> ranges = nullptr;
 };
 
 /// How elements are dealt to the points of a launch: by an array's tiles.
-const Ranges& tiles_of(detail::SessionImpl& session, const Tiling& tiling);
+std::shared_ptr<const Ranges> tiles_of(detail::SessionImpl& session, const Tiling& tiling);
 
 AnyFuture launch(detail::SessionImpl& session, const DynamicTask& task, int points,
                  std::span<const Use> uses, void* values, const ValueOps& ops, bool small,

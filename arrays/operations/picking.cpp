@@ -306,11 +306,11 @@ Array gather(const Array& a, const Array& index, int axis, Where where) {
                   chosen.length,
                   chosen.inner,
                   deal_rows(session, rows, chosen.inner)};
-  const Ranges& parts = rows_of(session, call.begin, chosen.inner);
+  const auto parts = rows_of(session, call.begin, chosen.inner);
   const int points = static_cast<int>(call.begin.size()) - 1;
   const Use positions = reading(session, chosen.positions), from = reading(session, source);
   launch(session, gather_task, points,
-         {{result.value()->storage, Privilege::write, &parts}, positions, from}, std::move(call),
+         {{result.value()->storage, Privilege::write, parts}, positions, from}, std::move(call),
          result.size() < kSmall, where);
   return result;
 }

@@ -175,7 +175,7 @@ Array product(const Array& a, const Array& b, const Where& where) {
   const Use from = reading(session, left.array), with = reading(session, right.array);
   const Array result = session.make_stored({rows, columns}, type, where);
   std::vector<Use> uses{{result.value()->storage, Privilege::write,
-                         points > 1 ? &session.ranges.intern(std::move(parts)) : nullptr},
+                         points > 1 ? session.ranges.intern(std::move(parts)) : nullptr},
                         from};
   if (with.storage != from.storage) uses.push_back(with);
   launch(session, product_task, static_cast<int>(points), uses, &call, value_ops<ProductCall>,

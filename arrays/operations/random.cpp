@@ -127,7 +127,7 @@ Array random(Session& owner, const Shape& shape, DType type, RandomCall call, co
   const Tiling& tiling = storage.tiling();
   call.begin = tiling.begin;
   launch(session, random_task, tiling.tiles(),
-         {{&storage, Privilege::write, &tiles_of(session, tiling)}}, std::move(call),
+         {{&storage, Privilege::write, tiles_of(session, tiling)}}, std::move(call),
          shape.size() < 2048, where);
   return result;
 }

@@ -91,17 +91,17 @@ void scan_long(SessionImpl& session, Storage& storage, Coord length, const Where
     elements.push_back({begin[p] * kRun, std::min(begin[p + 1] * kRun, length) - 1});
     each_sum.push_back({begin[p], begin[p + 1] - 1});
   }
-  const Ranges& parts = session.ranges.intern(std::move(elements));
-  const Ranges& sum_parts = session.ranges.intern(std::move(each_sum));
+  const auto parts = session.ranges.intern(std::move(elements));
+  const auto sum_parts = session.ranges.intern(std::move(each_sum));
   const int points = static_cast<int>(begin.size()) - 1;
   const ScanCall call{type, length, begin};
   launch(session, scan_runs_task, points,
-         {{&storage, Privilege::read_write, &parts}, {&sum_storage, Privilege::write, &sum_parts}},
+         {{&storage, Privilege::read_write, parts}, {&sum_storage, Privilege::write, sum_parts}},
          call, false, where);
   launch(session, scan_task, 1, {{&sum_storage, Privilege::read_write}},
          ScanCall{type, runs, {0, 1}}, true, where);
   launch(session, scan_add_task, points,
-         {{&storage, Privilege::read_write, &parts}, {&sum_storage, Privilege::read}}, call, false,
+         {{&storage, Privilege::read_write, parts}, {&sum_storage, Privilege::read}}, call, false,
          where);
 }
 
@@ -125,7 +125,7 @@ Array cumsum(const Array& a, const Axes& axes, Where where) {
     } else {
       const std::vector<Coord> begin = deal_rows(session, rows, length);
       launch(session, scan_task, static_cast<int>(begin.size()) - 1,
-             {{&storage, Privilege::read_write, &rows_of(session, begin, length)}},
+             {{&storage, Privilege::read_write, rows_of(session, begin, length)}},
              ScanCall{type, length, begin}, a.size() < 4096, where);
     }
   }

@@ -133,7 +133,7 @@ const DynamicTask merge_task = plain_task("merge", run_merge);
 /// A row that many tasks sort: `sorted` has the elements (or gets the positions).
 Array sort_long(SessionImpl& session, Array sorted, const Array* keys, const Where& where) {
   const Tiling& tiling = session.stored(*sorted.value()).tiling();
-  const Ranges& tiles = tiles_of(session, tiling);
+  const auto tiles = tiles_of(session, tiling);
   const DType type = keys != nullptr ? keys->dtype() : sorted.dtype();
   const Coord offset = keys != nullptr ? keys->layout().offset : 0;
   const bool positions = keys != nullptr;
@@ -142,11 +142,11 @@ Array sort_long(SessionImpl& session, Array sorted, const Array* keys, const Whe
     launch(session, task, tiling.tiles(), uses, &values, value_ops<decltype(values)>, false, where);
   };
   go(positions ? argsort_task : sort_task,
-     {{sorted.value()->storage, positions ? Privilege::write : Privilege::read_write, &tiles}},
+     {{sorted.value()->storage, positions ? Privilege::write : Privilege::read_write, tiles}},
      SortCall{type, positions, offset, sorted.size(), tiling.begin, true});
   for (std::vector<Coord> runs = tiling.begin; runs.size() > 2;) {
     Array merged = session.make_stored(sorted.shape(), sorted.dtype(), where);
-    go(merge_task, {{merged.value()->storage, Privilege::write, &tiles}, reading(session, sorted)},
+    go(merge_task, {{merged.value()->storage, Privilege::write, tiles}, reading(session, sorted)},
        MergeCall{type, positions, offset, runs, tiling.begin});
     std::vector<Coord> longer;
     for (std::size_t r = 0; r < runs.size(); r += 2) longer.push_back(runs[r]);
@@ -173,7 +173,7 @@ Array sorted_rows(const Array& a, int axis, bool positions, const Where& where) 
   } else {
     const std::vector<Coord> begin = deal_rows(session, rows, length);
     std::vector<Use> uses{{&storage, positions ? Privilege::write : Privilege::read_write,
-                           &rows_of(session, begin, length)}};
+                           rows_of(session, begin, length)}};
     if (positions) uses.push_back(reading(session, keys));
     SortCall call{a.dtype(), positions, keys.layout().offset, length, begin, false};
     launch(session, positions ? argsort_task : sort_task, static_cast<int>(begin.size()) - 1, uses,

@@ -16,17 +16,20 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// Interned: equal ones are one object, which lives as long as the session.
+/// Interned: equal ones are one object while anybody has it.
 struct Ranges {
   std::vector<Range> of_point;
 };
 
 class RangesTable {
  public:
-  const Ranges& intern(std::vector<Range> of_point);
+  std::shared_ptr<const Ranges> intern(std::vector<Range> of_point);
 
  private:
-  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<Ranges>>> by_hash_;
+  void forget_unused();
+
+  std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<const Ranges>>> by_hash_;
+  std::size_t count_ = 0, sweep_at_ = 1024;
 };
 
 }  // namespace refrain::arrays

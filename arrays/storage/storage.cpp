@@ -1,6 +1,7 @@
 #include "storage/storage.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace refrain::arrays {
 
@@ -22,15 +23,16 @@ const AnyField& field_of(DType type) {
   return *fields[static_cast<int>(type)];
 }
 
-Storage::Storage(Context& context, const Tiling& tiling, DType type)
-    : tiling_(tiling), type_(type) {
+Storage::Storage(Context& context, std::shared_ptr<const Tiling> tiling, DType type)
+    : tiling_(std::move(tiling)), type_(type) {
   const AnyField fields[] = {field_of(type)};
-  region_ = context.make_region(IndexSpace<1>(Rect1{0, tiling.elements - 1}), fields);
+  region_ = context.make_region(IndexSpace<1>(Rect1{0, tiling_->elements - 1}), fields);
 }
 
-const AnyPartition& Storage::partition(Context& context, const Ranges& ranges) {
+const AnyPartition& Storage::partition(Context& context,
+                                       const std::shared_ptr<const Ranges>& ranges) {
   for (std::size_t i = parts_.size(); i-- > 0;) {
-    if (parts_[i].ranges != &ranges) continue;
+    if (parts_[i].ranges != ranges) continue;
     if (parts_.size() < kMostPartitions) return parts_[i].partition;
     std::rotate(parts_.begin() + static_cast<std::ptrdiff_t>(i),
                 parts_.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts_.end());
@@ -41,10 +43,10 @@ const AnyPartition& Storage::partition(Context& context, const Ranges& ranges) {
     parts_.erase(parts_.begin());
   }
   std::vector<AnyIndexSpace> pieces;
-  pieces.reserve(ranges.of_point.size());
-  for (const Range& range : ranges.of_point)
+  pieces.reserve(ranges->of_point.size());
+  for (const Range& range : ranges->of_point)
     pieces.push_back(IndexSpace<1>(Rect1{range.first, range.last}));
-  parts_.push_back({&ranges, context.make_explicit(region_, pieces)});
+  parts_.push_back({ranges, context.make_explicit(region_, pieces)});
   return parts_.back().partition;
 }
 
@@ -57,22 +59,19 @@ Pool::~Pool() {
   }
 }
 
-Pool::Shelf& Pool::shelf_of(const Tiling& tiling, DType type) {
-  const std::size_t number =
-      static_cast<std::size_t>(tiling.number) * kDTypes + static_cast<std::size_t>(type);
-  if (number >= shelves_.size()) shelves_.resize(number + 1);
-  if (shelves_[number] == nullptr) shelves_[number] = std::make_unique<Shelf>();
-  return *shelves_[number];
+Pool::Key Pool::key_of(const Tiling& tiling, DType type) {
+  return Key{tiling.number} * kDTypes + static_cast<Key>(type);
 }
 
-Storage& Pool::take(const Tiling& tiling, DType type) {
-  Shelf& shelf = shelf_of(tiling, type);
-  shelf.used = ++uses_;
-  const std::size_t bytes = static_cast<std::size_t>(tiling.elements) * size_of(type);
+Storage& Pool::take(const std::shared_ptr<const Tiling>& tiling, DType type) {
+  const Key key = key_of(*tiling, type);
+  const std::size_t bytes = static_cast<std::size_t>(tiling->elements) * size_of(type);
   Storage* storage = nullptr;
-  if (!shelf.free.empty()) {
-    storage = shelf.free.back();
-    shelf.free.pop_back();
+  if (const auto shelf = shelves_.find(key);
+      shelf != shelves_.end() && !shelf->second.free.empty()) {
+    shelf->second.used = ++uses_;
+    storage = shelf->second.free.back();
+    shelf->second.free.pop_back();
     pooled_ -= bytes;
     ++reused_;
   } else {
@@ -80,7 +79,9 @@ Storage& Pool::take(const Tiling& tiling, DType type) {
     all_.push_back(std::make_unique<Storage>(context_, tiling, type));
     storage = all_.back().get();
     storage->place = all_.size() - 1;
-    shelf.free.reserve(++shelf.made);
+    Shelf& kind = shelves_[key];
+    kind.used = ++uses_;
+    kind.free.reserve(++kind.made);
     ++made_;
   }
   alive_ += bytes;
@@ -91,17 +92,15 @@ Storage& Pool::take(const Tiling& tiling, DType type) {
 void Pool::give_back(Storage& storage) noexcept {
   alive_ -= storage.bytes();
   pooled_ += storage.bytes();
-  shelf_of(storage.tiling(), storage.type()).free.push_back(&storage);
+  shelves_.find(key_of(storage.tiling(), storage.type()))->second.free.push_back(&storage);
 }
 
 // Ends dead storage, the kinds that were used longest ago first, until there is room for as much more.
 void Pool::make_room(std::size_t bytes) {
   while (pooled_ > 0 && alive_ + pooled_ + bytes > kept(std::max(most_, alive_ + bytes))) {
     Shelf* oldest = nullptr;
-    for (const auto& shelf : shelves_)
-      if (shelf != nullptr && !shelf->free.empty() &&
-          (oldest == nullptr || shelf->used < oldest->used))
-        oldest = shelf.get();
+    for (auto& [key, shelf] : shelves_)
+      if (!shelf.free.empty() && (oldest == nullptr || shelf.used < oldest->used)) oldest = &shelf;
     Storage& storage = *oldest->free.back();
     oldest->free.pop_back();
     pooled_ -= storage.bytes();
@@ -111,7 +110,8 @@ void Pool::make_room(std::size_t bytes) {
 
 void Pool::end(Storage& storage) {
   context_.destroy(storage.region());
-  --shelf_of(storage.tiling(), storage.type()).made;
+  const auto shelf = shelves_.find(key_of(storage.tiling(), storage.type()));
+  if (--shelf->second.made == 0) shelves_.erase(shelf);
   const std::size_t place = storage.place;
   all_.back()->place = place;
   std::swap(all_[place], all_.back());

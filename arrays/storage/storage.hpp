@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "refrain/arrays/dtype.hpp"
@@ -21,30 +22,30 @@ const AnyField& field_of(DType type);
 /// A region of `tiling().elements` elements.
 class Storage {
  public:
-  Storage(Context& context, const Tiling& tiling, DType type);
+  Storage(Context& context, std::shared_ptr<const Tiling> tiling, DType type);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   [[nodiscard]] const AnyRegion& region() const { return region_; }
   [[nodiscard]] const AnyField& field() const { return field_of(type_); }
-  [[nodiscard]] const Tiling& tiling() const { return tiling_; }
+  [[nodiscard]] const Tiling& tiling() const { return *tiling_; }
   [[nodiscard]] DType type() const { return type_; }
   [[nodiscard]] std::size_t bytes() const {
-    return static_cast<std::size_t>(tiling_.elements) * size_of(type_);
+    return static_cast<std::size_t>(tiling_->elements) * size_of(type_);
   }
   /// The partition whose piece i are the elements of range i. Made when first asked for; a storage keeps the
   /// last kMostPartitions of them.
-  const AnyPartition& partition(Context& context, const Ranges& ranges);
+  const AnyPartition& partition(Context& context, const std::shared_ptr<const Ranges>& ranges);
 
   std::size_t place = 0;  ///< the pool's own
 
  private:
   static constexpr std::size_t kMostPartitions = 64;
   struct Part {
-    const Ranges* ranges;
+    std::shared_ptr<const Ranges> ranges;
     AnyPartition partition;
   };
-  const Tiling& tiling_;
+  std::shared_ptr<const Tiling> tiling_;
   DType type_;
   AnyRegion region_;
   std::vector<Part> parts_;  // the one used last at the end
@@ -57,7 +58,7 @@ class Pool {
   ~Pool();
 
   /// Storage with arbitrary contents.
-  Storage& take(const Tiling& tiling, DType type);
+  Storage& take(const std::shared_ptr<const Tiling>& tiling, DType type);
   void give_back(Storage& storage) noexcept;
 
   [[nodiscard]] std::size_t bytes_alive() const { return alive_; }
@@ -73,12 +74,13 @@ class Pool {
     std::size_t made = 0;
     std::uint64_t used = 0;
   };
-  Shelf& shelf_of(const Tiling& tiling, DType type);
+  using Key = std::uint64_t;  // the tiling's number and the type
+  static Key key_of(const Tiling& tiling, DType type);
   void make_room(std::size_t bytes);
   void end(Storage& storage);
 
   Context& context_;
-  std::vector<std::unique_ptr<Shelf>> shelves_;  // by the tiling's number and the type
+  std::unordered_map<Key, Shelf> shelves_;  // one for each kind of which there is storage
   std::vector<std::unique_ptr<Storage>> all_;
   std::size_t alive_ = 0, pooled_ = 0, most_ = 0;
   std::uint64_t made_ = 0, reused_ = 0, uses_ = 0;

@@ -33,7 +33,7 @@ Coord Tilings::tile_count(Coord elements) const {
 
 Coord Tilings::most_tiles() const { return forced_ > 0 ? kMostForced : kPerCore * cores_; }
 
-const Tiling& Tilings::of(const Shape& shape) {
+std::shared_ptr<const Tiling> Tilings::of(const Shape& shape) {
   const Coord elements = shape.size();
   const Coord wanted = tile_count(elements);
   Coord row = shape.dims() == 0 ? 1 : shape[shape.dims() - 1];
@@ -42,9 +42,9 @@ const Tiling& Tilings::of(const Shape& shape) {
   } else if (row * kRowsPerTile * wanted > elements) {
     row = std::min(kLines, std::max<Coord>(elements / wanted / kRowsPerTile, 1));
   }
-  std::vector<Tiling*>& same_size = by_size_[elements];
-  for (const Tiling* tiling : same_size)
-    if (tiling->granule == row) return *tiling;
+  if (const auto known = by_size_.find(elements); known != by_size_.end())
+    for (const auto& tiling : known->second)
+      if (tiling->granule == row) return tiling;
 
   const Coord rows = (elements + row - 1) / row;
   std::vector<Coord> begin;
@@ -53,10 +53,23 @@ const Tiling& Tilings::of(const Shape& shape) {
     if (begin.empty() || at > begin.back()) begin.push_back(at);
   }
   begin.push_back(elements);
-  const auto number = static_cast<std::uint32_t>(all_.size());
-  all_.push_back(std::make_unique<Tiling>(Tiling{elements, row, std::move(begin), number}));
-  same_size.push_back(all_.back().get());
-  return *all_.back();
+  forget_unused();
+  ++count_;
+  return by_size_[elements].emplace_back(
+      std::make_shared<Tiling>(Tiling{elements, row, std::move(begin), next_number_++}));
+}
+
+// Programs may make arrays of ever other sizes: each time that there are twice as many as were in use, those that
+// are not any more go.
+void Tilings::forget_unused() {
+  if (count_ < sweep_at_) return;
+  count_ = 0;
+  for (auto at = by_size_.begin(); at != by_size_.end();) {
+    std::erase_if(at->second, [](const auto& tiling) { return tiling.use_count() == 1; });
+    count_ += at->second.size();
+    at = at->second.empty() ? by_size_.erase(at) : std::next(at);
+  }
+  sweep_at_ = std::max<std::size_t>(1024, 2 * count_);
 }
 
 }  // namespace refrain::arrays

@@ -15,7 +15,7 @@
 
 namespace refrain::arrays {
 
-/// The cut of arrays of one size. Interned: equal ones are one object, which lives as long as the session.
+/// The cut of arrays of one size. Interned: equal ones are one object while anybody has it.
 struct Tiling {
   Coord elements;
   Coord granule;             ///< cuts are at multiples of this: a row, or a few cache lines
@@ -33,17 +33,20 @@ class Tilings {
   /// For a machine with so many cores; `forced` elements per tile unless 0.
   Tilings(int cores, Coord forced) : cores_(cores), forced_(forced) {}
   /// That of new arrays of this shape, which has elements.
-  const Tiling& of(const Shape& shape);
+  std::shared_ptr<const Tiling> of(const Shape& shape);
   /// More points than these are no use for a launch.
   [[nodiscard]] Coord most_tiles() const;
 
  private:
   [[nodiscard]] Coord tile_count(Coord elements) const;
 
+  void forget_unused();
+
   int cores_;
   Coord forced_;
-  std::vector<std::unique_ptr<Tiling>> all_;
-  std::unordered_map<Coord, std::vector<Tiling*>> by_size_;
+  std::unordered_map<Coord, std::vector<std::shared_ptr<const Tiling>>> by_size_;
+  std::size_t count_ = 0, sweep_at_ = 1024;
+  std::uint32_t next_number_ = 0;
 };
 
 }  // namespace refrain::arrays

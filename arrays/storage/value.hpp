@@ -19,8 +19,8 @@ class Value {
   SessionImpl* session = nullptr;  ///< null: it has ended
   std::uint32_t handles = 0;
   DType type = DType::float64;
-  const Tiling* tiling = nullptr;  ///< null: no elements
-  Storage* storage = nullptr;      ///< null: no elements, or not computed yet
+  std::shared_ptr<const Tiling> tiling;  ///< null: no elements
+  Storage* storage = nullptr;            ///< null: no elements, or not computed yet
 
   // Of the window of pending operations.
   bool pending = false;  ///< it is held by the window: read or written there
