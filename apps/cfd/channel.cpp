@@ -1,5 +1,6 @@
 #include "channel.hpp"
 
+#include <cmath>
 #include <numbers>
 
 namespace cfd {

@@ -54,7 +54,7 @@ Outcome run_channel(refrain::Context& ctx, const CommandLine& line, apps::Progre
     }
     outcome.change = step_and_compare(np, line.channel, flow);
     outcome.converged = std::abs(outcome.change) < line.tolerance;
-    for (std::int64_t i = 0; i < line.check_every; ++i) progress.step();
+    progress.step(line.check_every);
   }
   np.wait();
   outcome.timed = std::max(timed, 0LL);

@@ -28,10 +28,10 @@ class Progress {
     if (terminal_) std::fputs("\r\033[K", stderr);
   }
 
-  /// One more of the total is done.
-  void step() {
+  /// One more of the total is done, or several more.
+  void step(std::int64_t count = 1) {
     // Relaxed: a count and a deadline that nobody derives anything else from.
-    const std::int64_t done = done_.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::int64_t done = done_.fetch_add(count, std::memory_order_relaxed) + count;
     const std::int64_t time = now();
     std::int64_t due = due_.load(std::memory_order_relaxed);
     if (time < due || done >= total_) return;

@@ -48,10 +48,12 @@ Outcome run_lake(refrain::Context& ctx, const CommandLine& line, apps::Progress&
   outcome.mass_before = sum(inside(water.h)).item<double>();
   double dt = 0;
   outcome.seconds = apps::time_steps(np, line.run, [&] {
-    if (outcome.steps++ % line.check_every == 0) dt = time_step(line.lake, water);
+    if (outcome.steps++ % line.check_every == 0) {
+      dt = time_step(line.lake, water);
+      if (outcome.steps > 1) progress.step(line.check_every);
+    }
     step(line.lake, water, dt);
     outcome.time += dt;
-    progress.step();
   });
   outcome.mass = sum(inside(water.h)).item<double>();
   outcome.h = inside(water.h).to_vector<double>();

@@ -17,6 +17,7 @@ using refrain::arrays::Array;
 using refrain::arrays::Coord;
 using refrain::arrays::Session;
 
+/// In the middle of the lake; round: around a column of water whose radius is a fifth of the shorter side.
 enum class Dam { across_x, across_y, round };
 
 /// A lake of square cells, whose longer side is kLength, and a dam on its wet bed.
@@ -26,8 +27,7 @@ struct Lake {
 
   Coord nx = 128, ny = 128;  ///< cells
   double high = 2, low = 1;  ///< water behind the dam and before it, m
-  Dam dam = Dam::
-      across_x;  ///< in the middle; round: a column of water with a fifth of the shorter side as radius
+  Dam dam = Dam::across_x;
   double courant = 0.4;  ///< the share of a cell that the fastest wave goes in a step
 
   [[nodiscard]] double cell() const { return kLength / static_cast<double>(nx > ny ? nx : ny); }
