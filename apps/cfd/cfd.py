@@ -78,7 +78,7 @@ def main():
 
     u, p = np.zeros((ny, nx)), np.zeros((ny, nx))
     x, y = np.arange(nx) / nx, np.linspace(0, 1, ny)
-    v = flags.swirl * np.sin(np.pi * y)[:, np.newaxis]**2 * np.sin(2 * np.pi * x)
+    v = flags.swirl * np.sin(np.pi * y)[:, np.newaxis]**2 * np.sin(4 * np.pi * x)
 
     change, steps, timed, start = 0.0, 0, -flags.warm_up, time.perf_counter()
     while timed < flags.iterations:

@@ -102,7 +102,7 @@ Flow::Flow(Session& np, const Channel& c)
   if (c.swirl == 0) return;
   const Array x = np.arange(0.0, static_cast<double>(c.nx)) / static_cast<double>(c.nx);
   const Array y = np.linspace(0, 1, c.ny);
-  v = c.swirl * square(sin(std::numbers::pi * y))(all, new_axis) * sin(2 * std::numbers::pi * x);
+  v = c.swirl * square(sin(std::numbers::pi * y))(all, new_axis) * sin(4 * std::numbers::pi * x);
 }
 
 void step(Session& np, const Channel& channel, Flow& flow) { Scheme(channel).step(np, flow); }

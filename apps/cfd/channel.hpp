@@ -22,7 +22,7 @@ struct Channel {
   int pressure_iterations = 50;
   double length = 2, height = 2;
   double rho = 1, nu = 0.1, force = 1;  ///< density, viscosity, F
-  double swirl = 0;                     ///< v begins with waves this high instead of 0
+  double swirl = 0;                     ///< v begins with two waves along x this high instead of 0
 
   [[nodiscard]] double dx() const { return length / static_cast<double>(nx - 1); }
   [[nodiscard]] double dy() const { return height / static_cast<double>(ny - 1); }

@@ -1,7 +1,7 @@
 #pragma once
 // What is known about flow that began at rest: u depends on y and on time alone and is symmetric about the middle,
 // v and p stay 0, and u(y, t) is Poiseuille's profile less modes that die away (a series of sines, White, "Viscous
-// Fluid Flow", 3-4).
+// Fluid Flow", 3-4). After two waves of v, both halves of the channel, which is a ring, flow alike.
 
 #include <vector>
 
