@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../common/array_loop.hpp"
+#include "../common/array_run.hpp"
+#include "../common/larger.hpp"
 
 namespace jacobi {
 
@@ -61,14 +62,16 @@ double residual(const Result& result, const std::vector<double>& x) {
 
 bool check(const Result& result) {
   const std::vector<double> zeros(result.x.size());
-  const double left = std::pow(contraction(result), result.iterations) + rounding;
-  const bool small =
-      apps::judge("residual", residual(result, result.x), left * residual(result, zeros));
+  const double left =
+      std::pow(contraction(result), static_cast<double>(result.iterations)) + rounding;
+  const bool small = apps::check_within("the residual", residual(result, result.x),
+                                        left * residual(result, zeros));
   if (result.x.size() > largest_direct) return small;
   std::vector<double> error = solution(result);
   const double allowed = left * largest(error);
   for (std::size_t i = 0; i < error.size(); ++i) error[i] -= result.x[i];
-  return apps::judge("distance from the direct solution", largest(error), allowed) && small;
+  return apps::check_within("the distance from the direct solution", largest(error), allowed) &&
+         small;
 }
 
 }  // namespace jacobi

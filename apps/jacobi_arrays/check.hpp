@@ -8,6 +8,7 @@
 // each plus rounding. Gaussian elimination finds the solution of small systems.
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace jacobi {
@@ -17,7 +18,7 @@ inline constexpr std::size_t largest_direct = 512;  ///< systems up to here are 
 /// A system in the memory of the program, and the x that so many iterations have made.
 struct Result {
   std::vector<double> R, d, b, x;
-  int iterations = 0;
+  std::int64_t iterations = 0;
 };
 
 double contraction(const Result& result);

@@ -1,10 +1,11 @@
 // Jacobi's iteration with arrays: command line and report. See README.md.
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <vector>
 
-#include "../common/array_loop.hpp"
+#include "../common/array_run.hpp"
 #include "../common/picture.hpp"
 #include "check.hpp"
 #include "jacobi.hpp"
@@ -15,8 +16,8 @@ using namespace jacobi;
 
 struct CommandLine {
   Coord n = 1000;
-  int check_every = 0;
-  apps::ArrayLoop loop;
+  std::int64_t check_every = 0;
+  apps::ArrayRun run{.iterations = 1000, .warm_up = 100};
 };
 
 /// How the residual shrinks from the first iteration on, which the timed run does not look at.
@@ -29,38 +30,40 @@ void draw(Session& np, const CommandLine& line) {
     seen.y.push_back(log10(system.residual()).item<double>());
     system.iterate();
   }
-  apps::write_picture(line.loop.picture, {.title = "Jacobi's iteration on a random system",
-                                          .curves = {seen},
-                                          .x_name = "iterations",
-                                          .y_name = "log10 of the residual"});
+  apps::write_picture(line.run.picture, {.title = "Jacobi's iteration on a random system",
+                                         .curves = {seen},
+                                         .x_name = "iterations",
+                                         .y_name = "log10 of the residual"});
 }
 
 bool run(const CommandLine& line, apps::Runner& runner) {
-  const apps::ArrayLoop& loop = line.loop;
-  std::printf("jacobi-arrays: %lld unknowns, %d iterations after %d\n",
-              static_cast<long long>(line.n), loop.iterations, loop.warm_up);
+  const apps::ArrayRun& r = line.run;
+  const std::int64_t steps = r.warm_up + r.iterations;
+  std::printf("jacobi-arrays: %lld unknowns, %lld iterations after %lld\n",
+              static_cast<long long>(line.n), static_cast<long long>(r.iterations),
+              static_cast<long long>(r.warm_up));
   std::fflush(stdout);
-  const auto program = [&](refrain::Context& ctx, apps::Progress& progress) {
-    Session np(ctx, loop.settings());
+  const auto program = [&](refrain::Context& ctx, apps::Progress&) {
+    Session np(ctx, r.settings());
     System system(np, line.n);
     double seen = -1;
-    const double seconds = loop.run(np, progress, [&](int i) {
+    const double seconds = apps::time_steps(np, r, [&, i = 0]() mutable {
       system.iterate();
-      if (line.check_every > 0 && (i + 1) % line.check_every == 0)
+      if (line.check_every > 0 && ++i % line.check_every == 0)
         seen = system.residual().item<double>();
     });
-    loop.print_speed(runner, seconds, line.n * line.n);
+    apps::print_speed(seconds, r.iterations, line.n * line.n, runner.options());
     if (seen >= 0) std::printf("  the last look saw a residual of %.2e\n", seen);
     std::printf("  sum of x %.12g\n", sum(system.x).item<double>());
     Result result;
-    if (loop.check)
+    if (!r.no_check)
       result = {system.R.to_vector<double>(), system.d.to_vector<double>(),
-                system.b.to_vector<double>(), system.x.to_vector<double>(), loop.all()};
-    if (!loop.picture.empty()) draw(np, line);
+                system.b.to_vector<double>(), system.x.to_vector<double>(), steps};
+    if (!r.picture.empty()) draw(np, line);
     return result;
   };
-  const Result result = runner.run("jacobi-arrays", loop.all(), program);
-  return !loop.check || check(result);
+  const Result result = runner.run("jacobi-arrays", steps, program);
+  return r.no_check || check(result);
 }
 
 }  // namespace
@@ -74,7 +77,7 @@ int main(int argc, char** argv) {
   app.add_option("--check-every", line.check_every,
                  "look at the residual after each so many iterations")
       ->check(apps::at_least_one());
-  line.loop.add_flags(app, "draw how the residual shrinks");
+  line.run.add_flags(app);
   return apps::run_program(app, argc, argv,
                            [&](apps::Runner& runner) { return run(line, runner); });
 }
