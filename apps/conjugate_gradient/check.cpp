@@ -6,7 +6,8 @@
 #include <numbers>
 #include <utility>
 
-#include "../common/array_loop.hpp"
+#include "../common/array_run.hpp"
+#include "../common/larger.hpp"
 
 namespace cg {
 
@@ -130,14 +131,15 @@ bool check(const Result& result) {
   const Spectrum spectrum = dense ? dense_spectrum(result.matrix, n) : poisson_spectrum(n);
   const double root = std::sqrt(spectrum.condition);
   const double rounding = 20 * std::numeric_limits<double>::epsilon() * spectrum.condition;
-  const double left = result.tolerance > 0
-                          ? result.tolerance
-                          : 2 * root * std::pow((root - 1) / (root + 1), result.iterations);
+  const double left =
+      result.tolerance > 0
+          ? result.tolerance
+          : 2 * root * std::pow((root - 1) / (root + 1), static_cast<double>(result.iterations));
 
   Vector rest = times(result.x);
   for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = result.b[i] - rest[i];
   const double found = size(rest);
-  const bool small = apps::judge("residual", found / size(result.b), left + rounding);
+  const bool small = apps::check_within("the residual", found / size(result.b), left + rounding);
   if (n > largest_direct) return small;
 
   Vector error = dense ? dense_solution(result.matrix, result.b, n) : poisson_solution(result.b, n);
@@ -145,7 +147,8 @@ bool check(const Result& result) {
   for (std::size_t i = 0; i < error.size(); ++i) error[i] -= result.x[i];
   const double allowed =
       std::sqrt(spectrum.largest_diagonal) * found / spectrum.least + rounding * length;
-  return apps::judge("distance from the direct solution", norm(error) / length, allowed / length) &&
+  return apps::check_within("the distance from the direct solution", norm(error) / length,
+                            allowed / length) &&
          small;
 }
 

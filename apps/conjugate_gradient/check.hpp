@@ -10,6 +10,7 @@
 // dense matrix is dominated by its diagonal, which bounds its eigenvalues; small systems are solved by elimination.
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace cg {
@@ -20,7 +21,7 @@ inline constexpr std::size_t largest_direct = 256;  ///< n of systems that are s
 struct Result {
   std::size_t n = 0;                 ///< unknowns of a dense matrix; n x n without one
   std::vector<double> matrix, b, x;  ///< no matrix: Poisson's equation
-  int iterations = 0;                ///< from x = 0 to this x
+  std::int64_t iterations = 0;       ///< from x = 0 to this x
   double tolerance = 0;              ///< that a residual was seen to be below, if not 0
 };
 

@@ -1,9 +1,10 @@
 // Conjugate gradients: command line and report. See README.md.
 
+#include <cstdint>
 #include <cstdio>
 #include <vector>
 
-#include "../common/array_loop.hpp"
+#include "../common/array_run.hpp"
 #include "../common/picture.hpp"
 #include "check.hpp"
 #include "solver.hpp"
@@ -15,9 +16,9 @@ using namespace cg;
 struct CommandLine {
   Coord n = 512;
   bool dense = false;
-  int check_every = 50;
+  std::int64_t check_every = 50;
   double tolerance = 1e-10;
-  apps::ArrayLoop loop;
+  apps::ArrayRun run{.iterations = 1000, .warm_up = 100};
 
   [[nodiscard]] Coord elements() const { return n * n; }
 };
@@ -26,10 +27,10 @@ struct CommandLine {
 struct Solving {
   Solver& solver;
   const CommandLine& line;
-  int since_start = 0;
-  int solved = 0;    // how often
-  int needed = 0;    // iterations, the last time
-  double seen = -1;  // the residual at the last look
+  std::int64_t since_start = 0;
+  std::int64_t solved = 0;  // how often
+  std::int64_t needed = 0;  // iterations, the last time
+  double seen = -1;         // the residual at the last look
   Array solution = {};
 
   void step() {
@@ -50,36 +51,39 @@ void draw(const CommandLine& line, const Result& result) {
   if (line.dense) {
     apps::Curve curve{"x", {}, result.x};
     for (Coord i = 0; i < line.n; ++i) curve.x.push_back(static_cast<double>(i));
-    apps::write_picture(line.loop.picture,
+    apps::write_picture(line.run.picture,
                         {.title = "the solution of a random system", .curves = {curve}});
   } else {
-    apps::write_picture(line.loop.picture, {.title = "the potential of a few charges",
-                                            .values = result.x,
-                                            .rows = line.n,
-                                            .columns = static_cast<std::int64_t>(columns)});
+    apps::write_picture(line.run.picture, {.title = "the potential of a few charges",
+                                           .values = result.x,
+                                           .rows = line.n,
+                                           .columns = static_cast<std::int64_t>(columns)});
   }
 }
 
 void print_solved(const Solving& solving) {
   if (solving.solved > 0)
-    std::printf("  solved %d times, in %d iterations each\n", solving.solved, solving.needed);
+    std::printf("  solved %lld times, in %lld iterations each\n",
+                static_cast<long long>(solving.solved), static_cast<long long>(solving.needed));
   else if (solving.seen >= 0)
     std::printf("  not solved: the last look saw a relative residual of %.2e\n", solving.seen);
 }
 
 bool run(const CommandLine& line, apps::Runner& runner) {
-  const apps::ArrayLoop& loop = line.loop;
+  const apps::ArrayRun& r = line.run;
+  const std::int64_t steps = r.warm_up + r.iterations;
   const auto n = static_cast<long long>(line.n);
   if (line.dense) std::printf("conjugate-gradient: a dense matrix of %lld rows", n);
   else std::printf("conjugate-gradient: Poisson's equation on %lld x %lld points", n, n);
-  std::printf(", %d iterations after %d\n", loop.iterations, loop.warm_up);
+  std::printf(", %lld iterations after %lld\n", static_cast<long long>(r.iterations),
+              static_cast<long long>(r.warm_up));
   std::fflush(stdout);
-  const auto program = [&](refrain::Context& ctx, apps::Progress& progress) {
-    Session np(ctx, loop.settings());
+  const auto program = [&](refrain::Context& ctx, apps::Progress&) {
+    Session np(ctx, r.settings());
     Solver solver = line.dense ? Solver::dense(np, line.n) : Solver::poisson(np, line.n);
     Solving solving{solver, line};
-    const double seconds = loop.run(np, progress, [&](int) { solving.step(); });
-    loop.print_speed(runner, seconds, line.elements());
+    const double seconds = apps::time_steps(np, r, [&] { solving.step(); });
+    apps::print_speed(seconds, r.iterations, line.elements(), runner.options());
     print_solved(solving);
     const bool solved = solving.solved > 0;
     Result result;
@@ -91,12 +95,12 @@ bool run(const CommandLine& line, apps::Runner& runner) {
     if (solved) result.tolerance = line.tolerance;
     return result;
   };
-  const Result result = runner.run("conjugate-gradient", loop.all(), program);
+  const Result result = runner.run("conjugate-gradient", steps, program);
   double sum = 0;
   for (const double x : result.x) sum += x;
   std::printf("  sum of x %.12g\n", sum);
-  if (!loop.picture.empty()) draw(line, result);
-  return !loop.check || check(result);
+  if (!r.picture.empty()) draw(line, result);
+  return r.no_check || check(result);
 }
 
 }  // namespace
@@ -114,7 +118,7 @@ int main(int argc, char** argv) {
   app.add_option("--tolerance", line.tolerance, "a smaller residual is a solution, and a new start")
       ->check(CLI::Range(1e-14, 1.0))
       ->capture_default_str();
-  line.loop.add_flags(app, "draw the solution");
+  line.run.add_flags(app);
   return apps::run_program(app, argc, argv,
                            [&](apps::Runner& runner) { return run(line, runner); });
 }
