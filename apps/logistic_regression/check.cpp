@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "../common/array_loop.hpp"
+#include "../common/array_run.hpp"
+#include "../common/larger.hpp"
 
 namespace logistic {
 
@@ -20,7 +21,7 @@ std::vector<double> descend(const Result& result) {
   const std::size_t features = result.weights.size();
   const auto samples = static_cast<double>(result.y.size());
   std::vector<double> weights(features), gradient(features);
-  for (int t = 0; t < result.iterations; ++t) {
+  for (std::int64_t t = 0; t < result.iterations; ++t) {
     gradient.assign(features, 0.0);
     for (std::size_t i = 0; i < result.y.size(); ++i) {
       const double* x = &result.X[i * features];
@@ -51,10 +52,11 @@ bool check(const Result& result) {
     apart = apps::larger(apart, std::fabs(expected[j] - result.weights[j]));
   }
   const double expected_loss = loss(result, expected);
-  const bool weights_right =
-      apps::judge("distance of the weights from those of plain loops", apart, tolerance * largest);
-  const bool loss_right = apps::judge(
-      "distance of the loss", std::fabs(result.loss - expected_loss), tolerance * expected_loss);
+  const bool weights_right = apps::check_within(
+      "the distance of the weights from those of plain loops", apart, tolerance * largest);
+  const bool loss_right =
+      apps::check_within("the distance of the loss", std::fabs(result.loss - expected_loss),
+                         tolerance * expected_loss);
   return weights_right && loss_right;
 }
 

@@ -3,6 +3,7 @@
 // for rounding. The loss is convex and steps are short, so rounding does not grow with them.
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace logistic {
@@ -12,7 +13,7 @@ struct Result {
   std::vector<double> X, y, weights;
   double loss = 0;
   double rate = 0;
-  int iterations = 0;
+  std::int64_t iterations = 0;
 };
 
 /// Says what it finds.

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <vector>
 
-#include "../common/array_loop.hpp"
+#include "../common/array_run.hpp"
 #include "../common/picture.hpp"
 #include "check.hpp"
 #include "regression.hpp"
@@ -18,8 +19,8 @@ struct CommandLine {
   Coord n = 100000;
   Coord features = 32;
   double rate = 1.0;
-  int check_every = 0;
-  apps::ArrayLoop loop;
+  std::int64_t check_every = 0;
+  apps::ArrayRun run{.iterations = 1000, .warm_up = 100};
 };
 
 /// Of the samples that are said to be 1 with a probability of about p, what share is it?
@@ -36,44 +37,45 @@ void draw(const CommandLine& line, const std::vector<double>& said, const std::v
     seen.x.push_back((static_cast<double>(bin) + 0.5) / kBins);
     seen.y.push_back(ones[bin] / samples[bin]);
   }
-  apps::write_picture(line.loop.picture, {.title = "how reliable the probabilities are",
-                                          .curves = {seen, ideal},
-                                          .x_name = "probability said",
-                                          .y_name = "share of ones"});
+  apps::write_picture(line.run.picture, {.title = "how reliable the probabilities are",
+                                         .curves = {seen, ideal},
+                                         .x_name = "probability said",
+                                         .y_name = "share of ones"});
 }
 
 bool run(const CommandLine& line, apps::Runner& runner) {
-  const apps::ArrayLoop& loop = line.loop;
-  std::printf("logistic-regression: %lld samples of %lld features, %d iterations after %d\n",
+  const apps::ArrayRun& r = line.run;
+  const std::int64_t steps = r.warm_up + r.iterations;
+  std::printf("logistic-regression: %lld samples of %lld features, %lld iterations after %lld\n",
               static_cast<long long>(line.n), static_cast<long long>(line.features),
-              loop.iterations, loop.warm_up);
+              static_cast<long long>(r.iterations), static_cast<long long>(r.warm_up));
   std::fflush(stdout);
-  const auto program = [&](refrain::Context& ctx, apps::Progress& progress) {
-    Session np(ctx, loop.settings());
+  const auto program = [&](refrain::Context& ctx, apps::Progress&) {
+    Session np(ctx, r.settings());
     Regression regression(np, line.n, line.features, line.rate);
     double seen = -1;
-    const double seconds = loop.run(np, progress, [&](int i) {
+    const double seconds = apps::time_steps(np, r, [&, i = 0]() mutable {
       regression.iterate();
-      if (line.check_every > 0 && (i + 1) % line.check_every == 0)
+      if (line.check_every > 0 && ++i % line.check_every == 0)
         seen = regression.loss().item<double>();
     });
-    loop.print_speed(runner, seconds, line.n * line.features);
+    apps::print_speed(seconds, r.iterations, line.n * line.features, runner.options());
     if (seen >= 0) std::printf("  the last look saw a loss of %.6g\n", seen);
     Result result;
     result.weights = regression.weights.to_vector<double>();
     result.loss = regression.loss().item<double>();
     result.rate = line.rate;
-    result.iterations = loop.all();
-    if (loop.check) result.X = regression.X.to_vector<double>();
-    if (loop.check || !loop.picture.empty()) result.y = regression.y.to_vector<double>();
-    if (!loop.picture.empty()) draw(line, regression.probabilities().to_vector<double>(), result.y);
+    result.iterations = steps;
+    if (!r.no_check) result.X = regression.X.to_vector<double>();
+    if (!r.no_check || !r.picture.empty()) result.y = regression.y.to_vector<double>();
+    if (!r.picture.empty()) draw(line, regression.probabilities().to_vector<double>(), result.y);
     return result;
   };
-  const Result result = runner.run("logistic-regression", loop.all(), program);
+  const Result result = runner.run("logistic-regression", steps, program);
   double sum = 0;
   for (const double w : result.weights) sum += w;
   std::printf("  loss %.12g, sum of weights %.12g\n", result.loss, sum);
-  return !loop.check || check(result);
+  return r.no_check || check(result);
 }
 
 }  // namespace
@@ -93,7 +95,7 @@ int main(int argc, char** argv) {
   app.add_option("--check-every", line.check_every,
                  "look at the loss after each so many iterations")
       ->check(apps::at_least_one());
-  line.loop.add_flags(app, "draw how reliable the probabilities are");
+  line.run.add_flags(app);
   return apps::run_program(app, argc, argv,
                            [&](apps::Runner& runner) { return run(line, runner); });
 }
