@@ -10,7 +10,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 import twin
 
-args = twin.flags(__doc__, n=1000000, iterations=100)
+args = twin.flags(__doc__, n=1000000, iterations=100, warm_up=10)
 n = args.n
 random = twin.Random()
 spot = random.uniform(n, 10.0, 100.0)

@@ -29,7 +29,8 @@ Array cumulative_normal(const Array& x);
 
 Prices price(const Options& options);
 
-/// A portfolio that is valued in one scenario after the other: in scenario i all volatilities are multiplied by shock(i).
+/// A portfolio that is valued in one scenario after the other: in scenario i all volatilities are multiplied by
+/// shock(i).
 struct Portfolio {
   Options options;
   Prices sums;  ///< over the scenarios so far

@@ -6,12 +6,12 @@ import time
 import numpy as np
 
 
-def flags(description, n, iterations, **others):
+def flags(description, n, iterations, warm_up=100, **others):
     """The flags that all twins have, and others, given as name=(default, help)."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--n", type=int, default=n)
     parser.add_argument("--iterations", type=int, default=iterations, help="timed iterations")
-    parser.add_argument("--warm-up", type=int, default=100, help="iterations before them")
+    parser.add_argument("--warm-up", type=int, default=warm_up, help="iterations before them")
     for name, (default, what) in others.items():
         flag = "--" + name.replace("_", "-")
         if isinstance(default, bool):
