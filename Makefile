@@ -11,7 +11,7 @@ BUILD := cmake --build
 BIN := build/release/bin
 
 ## run: build and run the demonstration: automatic tracing off and on, applications beside their sequential twins
-run: setup-build
+run: setup-build setup-run
 	@$(CONFIGURE) release > /dev/null
 	@$(BUILD) build/release -j $(JOBS) --target apps refrain_tool
 	@scripts/demo $(BIN)
