@@ -70,8 +70,7 @@ Storage& Pool::take(const std::shared_ptr<const Tiling>& tiling, DType type) {
   if (const auto shelf = shelves_.find(key);
       shelf != shelves_.end() && !shelf->second.free.empty()) {
     shelf->second.used = ++uses_;
-    storage = shelf->second.free.back();
-    shelf->second.free.pop_back();
+    storage = &take_first(shelf->second);
     pooled_ -= bytes;
     ++reused_;
   } else {
@@ -79,6 +78,7 @@ Storage& Pool::take(const std::shared_ptr<const Tiling>& tiling, DType type) {
     all_.push_back(std::make_unique<Storage>(context_, tiling, type));
     storage = all_.back().get();
     storage->place = all_.size() - 1;
+    storage->number = next_number_++;
     Shelf& kind = shelves_[key];
     kind.used = ++uses_;
     kind.free.reserve(++kind.made);
@@ -92,7 +92,19 @@ Storage& Pool::take(const std::shared_ptr<const Tiling>& tiling, DType type) {
 void Pool::give_back(Storage& storage) noexcept {
   alive_ -= storage.bytes();
   pooled_ += storage.bytes();
-  shelves_.find(key_of(storage.tiling(), storage.type()))->second.free.push_back(&storage);
+  std::vector<Storage*>& free =
+      shelves_.find(key_of(storage.tiling(), storage.type()))->second.free;
+  free.push_back(&storage);
+  std::push_heap(free.begin(), free.end(), comes_later);
+}
+
+bool Pool::comes_later(const Storage* a, const Storage* b) { return a->number > b->number; }
+
+Storage& Pool::take_first(Shelf& shelf) {
+  std::pop_heap(shelf.free.begin(), shelf.free.end(), comes_later);
+  Storage& first = *shelf.free.back();
+  shelf.free.pop_back();
+  return first;
 }
 
 // Ends dead storage, the kinds that were used longest ago first, until there is room for as much more.
@@ -101,8 +113,7 @@ void Pool::make_room(std::size_t bytes) {
     Shelf* oldest = nullptr;
     for (auto& [key, shelf] : shelves_)
       if (!shelf.free.empty() && (oldest == nullptr || shelf.used < oldest->used)) oldest = &shelf;
-    Storage& storage = *oldest->free.back();
-    oldest->free.pop_back();
+    Storage& storage = take_first(*oldest);
     pooled_ -= storage.bytes();
     end(storage);
   }

@@ -1,8 +1,11 @@
 #pragma once
 // Storage of arrays: regions with one field, and the pool that dead arrays' storage goes back to. The next array of the
-// same size and type takes what was given back last, although the tasks that use it may not have begun: the runtime
-// keeps them in order. So a loop that makes arrays makes no regions after its first iterations, and its launches repeat
-// (the automatic tracing paper, section 2).
+// same size and type takes it at once, although the tasks that use it may not have begun: the runtime keeps them in
+// order. So a loop that makes arrays makes no regions after its first iterations, and its launches repeat (the automatic
+// tracing paper, section 2). Of several, the one that was made first is taken, not the one that was given back last: what
+// an iteration takes then depends on what lives at its beginning, and on nothing before, so that loops settle soon. In
+// the order in which storage is given back, a loop with many temporaries permutes them, and may need dozens of
+// iterations until it is where it began.
 
 #include <cstddef>
 #include <memory>
@@ -37,7 +40,9 @@ class Storage {
   /// last kMostPartitions of them.
   const AnyPartition& partition(Context& context, const std::shared_ptr<const Ranges>& ranges);
 
-  std::size_t place = 0;  ///< the pool's own
+  // The pool's own.
+  std::size_t place = 0;     ///< among all
+  std::uint64_t number = 0;  ///< in the order in which storage was made
 
  private:
   static constexpr std::size_t kMostPartitions = 64;
@@ -70,12 +75,14 @@ class Pool {
  private:
   /// Dead storage of one kind; when it was last used orders kinds by age.
   struct Shelf {
-    std::vector<Storage*> free;  // has room for all that were made
+    std::vector<Storage*> free;  // a heap, the first made on top; has room for all that were made
     std::size_t made = 0;
     std::uint64_t used = 0;
   };
   using Key = std::uint64_t;  // the tiling's number and the type
   static Key key_of(const Tiling& tiling, DType type);
+  static bool comes_later(const Storage* a, const Storage* b);
+  Storage& take_first(Shelf& shelf);
   void make_room(std::size_t bytes);
   void end(Storage& storage);
 
@@ -83,7 +90,7 @@ class Pool {
   std::unordered_map<Key, Shelf> shelves_;  // one for each kind of which there is storage
   std::vector<std::unique_ptr<Storage>> all_;
   std::size_t alive_ = 0, pooled_ = 0, most_ = 0;
-  std::uint64_t made_ = 0, reused_ = 0, uses_ = 0;
+  std::uint64_t made_ = 0, reused_ = 0, uses_ = 0, next_number_ = 0;
 };
 
 }  // namespace refrain::arrays
