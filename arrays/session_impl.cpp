@@ -135,7 +135,7 @@ void SessionImpl::end(Value& value) noexcept {
 }
 
 Storage& SessionImpl::stored(Value& value) {
-  if (value.pending && value.step >= 0) flush();
+  if (value.written) flush();
   return *value.storage;
 }
 
@@ -145,12 +145,22 @@ Storage& SessionImpl::changeable(Value& value) {
 }
 
 void SessionImpl::flush() {
+  launch_pending([this](auto& dead) { fuser_.flush(dead); });
+}
+
+void SessionImpl::flush_stores() {
+  launch_pending([this](auto& dead) { fuser_.flush_stores(dead); });
+}
+
+template <class Launch>
+void SessionImpl::launch_pending(Launch&& launch_by) {
+  const auto dead = [this](Value& value) { end(value); };
   try {
-    fuser_.flush([this](Value& value) { end(value); });
+    launch_by(dead);
   } catch (const Error& error) {
     // No memory, for one: what was pending is lost, and whoever asks for it is told why.
     not_computed_ = error.what();
-    fuser_.abandon([this](Value& value) { end(value); });
+    fuser_.abandon(dead);
     throw;
   }
 }
@@ -192,7 +202,7 @@ void SessionImpl::assign(const Array& view, const Operand& values) {
   Value& target = *view.value();
   const Array* from = values.array();
   if (from != nullptr && from->value() == &target && !(from->layout() == view.layout()) &&
-      may_overlap(from->layout(), view.layout())) {
+      !Window::are_apart(target, from->layout(), view.layout())) {
     // What is written is also read elsewhere: read it all first.
     const Array copy = cast(values, from->dtype(), from->shape());
     flush();
@@ -200,9 +210,12 @@ void SessionImpl::assign(const Array& view, const Operand& values) {
   }
   Window& window = fuser_.window;
   const Operand* operands[] = {&values};
-  if (!window.empty() &&
-      !(window.admits(view.shape(), operands) && window.admits_write(target, view.layout())))
-    flush();
+  if (!window.admits(view.shape(), operands)) flush();
+  // Earlier stores to the same array go first; what the values are computed from stays here, if it can.
+  if (!window.empty() && !window.admits_write(target, view.layout())) {
+    flush_stores();
+    if (!window.admits_write(target, view.layout())) flush();
+  }
   window.begin(view.shape(), values.where());
   const DType type = view.dtype();
   Step step;
@@ -220,7 +233,7 @@ Source SessionImpl::terms_of(const Array& terms, DType type, const Where& where)
   const Operand operand(terms, where);
   const Operand* operands[] = {&operand};
   const Value& value = *terms.value();
-  if (!settings.fusion || value.step < 0 || !window.admits(terms.shape(), operands)) flush();
+  if (!settings.fusion || !value.written || !window.admits(terms.shape(), operands)) flush();
   window.begin(terms.shape(), where);
   return window.source(operand, type);
 }

@@ -56,6 +56,10 @@ class SessionImpl {
   void check_room(const Shape& shape, DType type, const Where& where) const;
   /// The terms as what the window computes: in the window they come from, or in a new one.
   Source terms_of(const Array& terms, DType type, const Where& where);
+  /// Launches what is pending for arrays that are there, where new ones can stay pending.
+  void flush_stores();
+  template <class Launch>
+  void launch_pending(Launch&& launch_by);
   void end(Value& value) noexcept;
   void after_step();
 

@@ -39,7 +39,7 @@ std::string task_name(const WindowText& text) {
 }  // namespace
 
 // Copies to text_ what of the window somebody needs, with new numbers. False: nothing.
-bool Fuser::take_needed(const detail::Value* spare) {
+bool Fuser::take_needed(Wanted wanted, const detail::Value* spare) {
   text_.clear();
   slots_.clear();
   numbers_.clear();
@@ -48,13 +48,14 @@ bool Fuser::take_needed(const detail::Value* spare) {
   renamed_steps_.assign(steps.size(), kNone);
   renamed_loads_.assign(window.loads().size(), kNone);
   const std::uint16_t needed = 0;
-  const auto is_seen = [spare](const detail::Value* value) {
-    return value->step >= 0 && value->handles > (value == spare ? 1u : 0u);
+  const auto is_wanted = [&](const Window::Write& write) {
+    if (wanted == Wanted::stores && write.value->storage == nullptr) return false;
+    return write.value->handles > (write.value == spare ? 1u : 0u);
   };
   bool any = false;
-  for (const detail::Value* value : window.values())
-    if (is_seen(value)) {
-      renamed_steps_[static_cast<std::size_t>(value->step)] = needed;
+  for (const Window::Write& write : window.writes())
+    if (is_wanted(write)) {
+      renamed_steps_[write.step] = needed;
       any = true;
     }
   if (reduction_ != nullptr) {
@@ -101,10 +102,9 @@ bool Fuser::take_needed(const detail::Value* spare) {
     }
     text_.steps.push_back(step);
   }
-  for (detail::Value* value : window.values())
-    if (is_seen(value))
-      text_.stores.push_back(
-          {slot_of(value), renamed_steps_[static_cast<std::size_t>(value->step)], value->written});
+  for (const Window::Write& write : window.writes())
+    if (is_wanted(write))
+      text_.stores.push_back({slot_of(write.value), renamed_steps_[write.step], write.layout});
   if (reduction_ != nullptr) {
     text_.reduction = *reduction_;
     Source& terms = text_.reduction->terms;
@@ -158,7 +158,7 @@ std::shared_ptr<const Plan> Fuser::window_plan() {
 std::shared_ptr<const Plan> Fuser::plan_reduction(const ReductionText& reduction,
                                                   const detail::Value& terms, Coord most_points) {
   reduction_ = &reduction;
-  take_needed(&terms);
+  take_needed(Wanted::everything, &terms);
   reduction_ = nullptr;
   if (const auto* known = find_plan()) return *known;
   std::unique_ptr<Plan> made = make_reduction_plan(text_, ranges_, most_points);

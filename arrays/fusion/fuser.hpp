@@ -25,8 +25,18 @@ class Fuser {
   template <class Dead>
   void flush(Dead&& dead) {
     if (window.empty()) return;
-    if (take_needed(nullptr)) launch(window_plan(), {});
+    if (take_needed(Wanted::everything, nullptr)) launch(window_plan(), {});
     close(dead);
+  }
+
+  /// Launches what the window writes to arrays that are there, if the new arrays in it can be computed later; they
+  /// stay in it.
+  template <class Dead>
+  void flush_stores(Dead&& dead) {
+    if (!window.can_keep_results()) return;
+    if (take_needed(Wanted::stores, nullptr)) launch(window_plan(), {});
+    window.keep_results(released_);
+    end_unseen(dead);
   }
 
   /// How the window is launched together with a reduction of what one of its steps or loads computes; `terms` is the
@@ -48,7 +58,8 @@ class Fuser {
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
 
  private:
-  bool take_needed(const detail::Value* spare);
+  enum class Wanted : std::uint8_t { everything, stores };
+  bool take_needed(Wanted wanted, const detail::Value* spare);
   const std::shared_ptr<const Plan>* find_plan();
   std::shared_ptr<const Plan> keep_plan(std::unique_ptr<Plan> made);
   std::shared_ptr<const Plan> window_plan();
@@ -59,6 +70,10 @@ class Fuser {
   void close(Dead& dead) {
     released_.assign(window.values().begin(), window.values().end());
     window.clear();
+    end_unseen(dead);
+  }
+  template <class Dead>
+  void end_unseen(Dead& dead) {
     for (detail::Value* value : released_)
       if (value->handles == 0) dead(*value);
   }

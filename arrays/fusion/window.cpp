@@ -1,5 +1,6 @@
 #include "fusion/window.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
 
@@ -35,17 +36,29 @@ Constant constant_of(const Number& number, DType type) {
   return constant;
 }
 
+// Views of an array that share no element, and lie in the same tiles: the tasks of a launch keep to their own.
+bool Window::are_apart(const detail::Value& value, const Layout& a, const Layout& b) {
+  if (may_overlap(a, b)) return false;
+  const Tiling& tiling = *value.tiling;
+  if (tiling.tiles() == 1) return true;
+  const Reach x = reach_of(a), y = reach_of(b);
+  return tiling.tile_of(x.first) == tiling.tile_of(y.first) &&
+         tiling.tile_of(x.last) == tiling.tile_of(y.last);
+}
+
 bool Window::admits(const Shape& shape, std::span<const Operand* const> operands) const {
   if (steps_.empty()) return true;
   if (!(shape == shape_)) return false;
   // A step, and a cast of each operand.
   if (steps_.size() + 4 > kMostSteps || loads_.size() + operands.size() > kMostLoads) return false;
   for (const Operand* operand : operands) {
-    if (operand->array() == nullptr) continue;
+    if (operand->array() == nullptr || !operand->array()->value()->written) continue;
     const detail::Value& value = *operand->array()->value();
-    if (value.pending && value.step >= 0 &&
-        !(value.written == seen(operand->array()->layout(), shape)))
-      return false;
+    const Layout layout = seen(operand->array()->layout(), shape);
+    for (const Write& write : writes_)
+      if (write.value == &value && !(write.layout == layout) &&
+          !are_apart(value, write.layout, layout))
+        return false;
   }
   return true;
 }
@@ -53,10 +66,12 @@ bool Window::admits(const Shape& shape, std::span<const Operand* const> operands
 bool Window::admits_write(const detail::Value& value, const Layout& layout) const {
   if (!value.pending) return true;
   const Layout target = seen(layout, shape_);
-  if (value.step >= 0) return value.written == target;
-  for (const Load& load : loads_)
-    if (load.value == &value && !(load.layout == target)) return false;
-  return true;
+  const auto meets = [&](const auto& access) {
+    return access.value == &value && !(access.layout == target) &&
+           !are_apart(value, access.layout, target);
+  };
+  return std::none_of(writes_.begin(), writes_.end(), meets) &&
+         std::none_of(loads_.begin(), loads_.end(), meets);
 }
 
 void Window::begin(const Shape& shape, const Where& where) {
@@ -72,9 +87,8 @@ Source Window::source(const Operand& operand, DType type) {
 
 Source Window::load(const Array& array) {
   detail::Value& value = *array.value();
-  if (value.pending && value.step >= 0)
-    return {Source::From::step, static_cast<std::uint16_t>(value.step)};
   const Layout layout = seen(array.layout(), shape_);
+  if (const Write* write = find_write(value, layout)) return {Source::From::step, write->step};
   for (std::size_t i = 0; i < loads_.size(); ++i)
     if (loads_[i].value == &value && loads_[i].layout == layout)
       return {Source::From::load, static_cast<std::uint16_t>(i)};
@@ -103,10 +117,23 @@ std::uint16_t Window::add(const Step& step) {
   return static_cast<std::uint16_t>(steps_.size() - 1);
 }
 
+const Window::Write* Window::find_write(const detail::Value& value, const Layout& layout) const {
+  if (!value.written) return nullptr;
+  for (const Write& write : writes_)
+    if (write.value == &value && write.layout == layout) return &write;
+  return nullptr;
+}
+
 void Window::write(detail::Value& value, const Layout& layout, std::uint16_t step) {
   hold(value);
-  value.step = step;
-  value.written = seen(layout, shape_);
+  const Layout target = seen(layout, shape_);
+  value.written = true;
+  for (Write& write : writes_)
+    if (write.value == &value && write.layout == target) {
+      write.step = step;
+      return;
+    }
+  writes_.push_back({&value, target, step});
 }
 
 void Window::hold(detail::Value& value) {
@@ -118,12 +145,83 @@ void Window::hold(detail::Value& value) {
 void Window::clear() {
   for (detail::Value* value : values_) {
     value->pending = false;
-    value->step = -1;
+    value->written = false;
   }
   steps_.clear();
   loads_.clear();
   numbers_.clear();
+  writes_.clear();
   values_.clear();
+}
+
+// --- keeping new arrays for later -----------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint16_t kDropped = 0xFFFF, kKept = 0;
+
+bool is_result(const Window::Write& write) {
+  return write.value->storage == nullptr && write.value->handles > 0;
+}
+
+}  // namespace
+
+void Window::mark_results() {
+  kept_steps_.assign(steps_.size(), kDropped);
+  kept_loads_.assign(loads_.size(), kDropped);
+  for (const Write& write : writes_)
+    if (is_result(write)) kept_steps_[write.step] = kKept;
+  for (std::size_t s = steps_.size(); s-- > 0;) {
+    if (kept_steps_[s] == kDropped) continue;
+    for (const Source& source : steps_[s].operands) {
+      if (source.from == Source::From::step) kept_steps_[source.index] = kKept;
+      if (source.from == Source::From::load) kept_loads_[source.index] = kKept;
+    }
+  }
+}
+
+// What is kept is computed from what its loads will find then: nothing of that may be overwritten before.
+bool Window::can_keep_results() {
+  if (std::all_of(writes_.begin(), writes_.end(), is_result)) return false;
+  mark_results();
+  for (std::size_t l = 0; l < loads_.size(); ++l)
+    if (kept_loads_[l] != kDropped && loads_[l].value->written) return false;
+  return true;
+}
+
+void Window::keep_results(std::vector<detail::Value*>& released) {
+  for (detail::Value* value : values_) value->pending = value->written = false;
+  std::vector<detail::Value*> before = std::move(values_);
+  values_.clear();
+  std::size_t kept = 0;
+  for (std::size_t l = 0; l < loads_.size(); ++l) {
+    if (kept_loads_[l] == kDropped) continue;
+    hold(*loads_[l].value);
+    kept_loads_[l] = static_cast<std::uint16_t>(kept);
+    loads_[kept++] = loads_[l];
+  }
+  loads_.resize(kept);
+  kept = 0;
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    if (kept_steps_[s] == kDropped) continue;
+    Step step = steps_[s];
+    for (Source& source : step.operands) {
+      if (source.from == Source::From::step) source.index = kept_steps_[source.index];
+      if (source.from == Source::From::load) source.index = kept_loads_[source.index];
+    }
+    kept_steps_[s] = static_cast<std::uint16_t>(kept);
+    steps_[kept++] = step;
+  }
+  steps_.resize(kept);
+  std::erase_if(writes_, [](const Write& write) { return !is_result(write); });
+  for (Write& write : writes_) {
+    hold(*write.value);
+    write.value->written = true;
+    write.step = kept_steps_[write.step];
+  }
+  released.clear();
+  for (detail::Value* value : before)
+    if (!value->pending) released.push_back(value);
 }
 
 }  // namespace refrain::arrays

@@ -1,8 +1,8 @@
 #pragma once
 // The element-wise operations that wait to be launched together: a window on the stream of operations. All of its steps
-// are over one shape, and each array that is written in it is seen by all of them in the same way, so they can go
-// through a block of elements one after the other. Results that no handle refers to when the window is launched are
-// never stored.
+// are over one shape, and elements of an array that are written in it are seen by all of them in the same way or not at
+// all, so they can go through a block of elements one after the other. Results that no handle refers to when the window
+// is launched are never stored.
 //
 // What launches it is decided by the operations alone (their shapes, which arrays they use, how many they are), never
 // by time or by what is ready: the launches of a program are the same in every run.
@@ -27,6 +27,8 @@ class Window {
   /// May an operation over `shape` with these operands join? One that may not, because of its shape, of what it
   /// reads, or for lack of room, comes after a launch of the window.
   [[nodiscard]] bool admits(const Shape& shape, std::span<const Operand* const> operands) const;
+  /// Can tasks of one launch use both views, one of them for writing, without meeting?
+  [[nodiscard]] static bool are_apart(const detail::Value& value, const Layout& a, const Layout& b);
   /// May the elements of `value` seen as `layout` be overwritten here?
   [[nodiscard]] bool admits_write(const detail::Value& value, const Layout& layout) const;
 
@@ -45,6 +47,12 @@ class Window {
     DType type;
     Layout layout;
   };
+  /// Elements that are the result of a step: all of a new array, or some of one that is there.
+  struct Write {
+    detail::Value* value;
+    Layout layout;
+    std::uint16_t step;
+  };
 
   // For the launch.
   [[nodiscard]] const Shape& shape() const { return shape_; }
@@ -52,12 +60,21 @@ class Window {
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<Load>& loads() const { return loads_; }
   [[nodiscard]] const std::vector<Constant>& numbers() const { return numbers_; }
+  [[nodiscard]] const std::vector<Write>& writes() const { return writes_; }
   /// The arrays that are read and written here, in the order in which they were first.
   [[nodiscard]] const std::vector<detail::Value*>& values() const { return values_; }
   void clear();
 
+  /// Can what is written to arrays that are there be launched by itself, before the new arrays? These stay: the operands
+  /// of an assignment that cannot join, say, whose temporaries will be gone when it is done.
+  [[nodiscard]] bool can_keep_results();
+  /// Leaves the steps that make new arrays, and tells which arrays are not needed for that.
+  void keep_results(std::vector<detail::Value*>& released);
+
  private:
   void hold(detail::Value& value);
+  [[nodiscard]] const Write* find_write(const detail::Value& value, const Layout& layout) const;
+  void mark_results();
   Source cast(Source source, DType from, DType to);
   Source load(const Array& array);
   Source number(const Number& number, DType type);
@@ -67,7 +84,10 @@ class Window {
   std::vector<Step> steps_;
   std::vector<Load> loads_;
   std::vector<Constant> numbers_;
+  std::vector<Write> writes_;
   std::vector<detail::Value*> values_;
+  std::vector<std::uint16_t> kept_steps_,
+      kept_loads_;  // those that new arrays need, by their new numbers
 };
 
 /// A plain number as an element of a type, in memory.

@@ -24,13 +24,9 @@ class Value {
 
   // Of the window of pending operations.
   bool pending = false;  ///< it is held by the window: read or written there
-  int step = -1;         ///< the pending step whose result are its elements, at `written`
-  Layout written;
+  bool written = false;  ///< elements of it, or all, will be the result of a pending step
 
-  /// False: the launch that should have computed them failed.
-  [[nodiscard]] bool has_elements() const {
-    return storage != nullptr || step >= 0 || tiling == nullptr;
-  }
+  bool lost = false;  ///< a launch that should have computed elements of it failed
 
   Value* previous = nullptr;  ///< among those of the session
   Value* next = nullptr;
