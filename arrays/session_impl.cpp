@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "fusion/reduction_task.hpp"
-#include "operations/launching.hpp"
+#include "operations/dense.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
 
@@ -58,6 +58,9 @@ SessionImpl& session_of(const Array& array, const Where& where) {
   if (array.value() == nullptr) complain<ArrayError>(where, "the array is an empty handle");
   SessionImpl* session = array.value()->session;
   if (session == nullptr) complain<ArrayError>(where, "the array's session has ended");
+  if (array.value()->lost) [[unlikely]]
+    complain<ArrayError>(where,
+                         "the array's elements were not computed: " + session->why_not_computed());
   return *session;
 }
 
@@ -79,8 +82,8 @@ SessionImpl::SessionImpl(Context& ctx, const Settings& chosen)
     : context(ctx),
       settings(chosen),
       tilings(cores_of(ctx.machine()), chosen.tile),
-      pool(ctx),
-      room_(room_of(ctx.machine())),
+      room(room_of(ctx.machine())),
+      pool(ctx, room),
       fuser_(ctx, pool, ranges) {}
 
 SessionImpl::~SessionImpl() {
@@ -94,8 +97,8 @@ SessionImpl::~SessionImpl() {
 }
 
 Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where) {
-  const Coord size = shape.size();
   check_room(shape, type, where);
+  const Coord size = shape.size();
   auto* value = new Value;
   value->session = this;
   value->type = type;
@@ -114,12 +117,13 @@ Array SessionImpl::make_stored(const Shape& shape, DType type, const Where& wher
 
 // Decided by sizes alone: whether it is told does not depend on when storage is freed.
 void SessionImpl::check_room(const Shape& shape, DType type, const Where& where) const {
+  check_shape(shape, where);
   const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
-  if (bytes <= room_ && pool.bytes_alive() <= room_ - bytes) return;
+  if (bytes <= room && pool.bytes_alive() <= room - bytes) return;
   complain<MemoryError>(where, "Unable to allocate " + readable(bytes) +
                                    " for an array with shape " + to_string(shape) +
                                    " and data type " + std::string(name_of(type)) + ": of " +
-                                   readable(room_) + ", " + readable(pool.bytes_alive()) +
+                                   readable(room) + ", " + readable(pool.bytes_alive()) +
                                    " are used by other arrays");
 }
 
@@ -158,9 +162,12 @@ void SessionImpl::launch_pending(Launch&& launch_by) {
   try {
     launch_by(dead);
   } catch (const Error& error) {
-    // No memory, for one: what was pending is lost, and whoever asks for it is told why.
+    // What was pending is lost, and whoever asks for it is told why.
     not_computed_ = error.what();
+    const Where where = fuser_.window.where();
     fuser_.abandon(dead);
+    if (dynamic_cast<const OutOfMemory*>(&error) != nullptr)
+      complain<MemoryError>(where, not_computed_);
     throw;
   }
 }
@@ -263,7 +270,7 @@ Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned 
     }
   }
   terms = Array();
-  fuser_.reduce(plan, {stored, count}, [this](Value& value) { end(value); });
+  launch_pending([&](auto& dead) { fuser_.reduce(plan, {stored, count}, dead); });
   if (!reduction.by_chunks) return outputs;
 
   std::vector<Use> uses{{outputs.value()->storage, Privilege::write}, {stored[0], Privilege::read}};

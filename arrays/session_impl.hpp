@@ -45,6 +45,7 @@ class SessionImpl {
   const Settings settings;
   Tilings tilings;
   RangesTable ranges;
+  const std::size_t room;  ///< bytes that all arrays may have
   Pool pool;
   std::uint64_t operations = 0;
 
@@ -63,7 +64,6 @@ class SessionImpl {
   void end(Value& value) noexcept;
   void after_step();
 
-  std::size_t room_;  // bytes
   Fuser fuser_;
   std::string not_computed_;
   Value* first_ = nullptr;  // all that live

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint16_t kNone = 0xFFFF;
 // Programs that make ever new windows forget the old ones.
-constexpr std::size_t kMostPlans = 4096;
+constexpr std::size_t kMostPlans = 1024;
 constexpr std::size_t kMostNames = 512;
 
 std::string task_name(const WindowText& text) {

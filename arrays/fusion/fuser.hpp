@@ -50,9 +50,10 @@ class Fuser {
     launch(plan, results);
     close(dead);
   }
-  /// Forgets what is in the window.
+  /// Forgets what is in the window: what it should have written is lost.
   template <class Dead>
   void abandon(Dead&& dead) {
+    for (const Window::Write& write : window.writes()) write.value->lost = true;
     close(dead);
   }
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
@@ -91,7 +92,7 @@ class Fuser {
   const ReductionText* reduction_ = nullptr;  // that is being planned
   std::vector<detail::Value*> slots_, released_;
   std::vector<std::uint16_t> numbers_;  // those that are needed, by their number in the window
-  std::vector<std::uint16_t> renamed_steps_, renamed_loads_, renamed_slots_;
+  std::vector<std::uint16_t> renamed_steps_, renamed_loads_;
   std::vector<std::uint64_t> key_;
   std::uint64_t key_hash_ = 0;
   std::vector<Requirement> requirements_;

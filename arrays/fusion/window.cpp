@@ -19,19 +19,17 @@ Layout seen(Layout layout, const Shape& shape) {
 }  // namespace
 
 Constant constant_of(const Number& number, DType type) {
-  Constant constant{};
-  const auto put = [&](auto value) { std::memcpy(constant.bytes, &value, sizeof value); };
-  const bool whole = number.kind == Kind::boolean || number.kind == Kind::integer;
-  const double real = whole ? static_cast<double>(number.integer) : number.value.real();
-  switch (type) {
-    case DType::boolean: put(whole ? number.integer != 0 : number.value != 0.0); break;
-    case DType::int32:
-      put(static_cast<std::int32_t>(whole ? number.integer : static_cast<std::int64_t>(real)));
-      break;
-    case DType::int64: put(whole ? number.integer : static_cast<std::int64_t>(real)); break;
-    case DType::float32: put(static_cast<float>(real)); break;
-    case DType::float64: put(real); break;
-    case DType::complex128: put(whole ? std::complex<double>(real) : number.value); break;
+  // The number in a type of its own, and then cast as elements are.
+  Constant own{}, constant{};
+  const auto put = [&](auto value, DType from) {
+    std::memcpy(own.bytes, &value, sizeof value);
+    kernels::find_cast(from, type)(1, constant.bytes, own.bytes, nullptr, nullptr);
+  };
+  switch (number.kind) {
+    case Kind::boolean: put(number.integer != 0, DType::boolean); break;
+    case Kind::integer: put(number.integer, DType::int64); break;
+    case Kind::floating: put(number.value.real(), DType::float64); break;
+    case Kind::complex: put(number.value, DType::complex128); break;
   }
   return constant;
 }
@@ -47,7 +45,7 @@ bool Window::are_apart(const detail::Value& value, const Layout& a, const Layout
 }
 
 bool Window::admits(const Shape& shape, std::span<const Operand* const> operands) const {
-  if (steps_.empty()) return true;
+  if (empty()) return true;
   if (!(shape == shape_)) return false;
   // A step, and a cast of each operand.
   if (steps_.size() + 4 > kMostSteps || loads_.size() + operands.size() > kMostLoads) return false;
@@ -75,7 +73,7 @@ bool Window::admits_write(const detail::Value& value, const Layout& layout) cons
 }
 
 void Window::begin(const Shape& shape, const Where& where) {
-  if (!steps_.empty()) return;
+  if (!empty()) return;
   shape_ = shape;
   where_ = where;
 }

@@ -22,7 +22,7 @@ class Window {
  public:
   static constexpr std::size_t kMostSteps = 64, kMostLoads = 24;
 
-  [[nodiscard]] bool empty() const { return steps_.empty(); }
+  [[nodiscard]] bool empty() const { return steps_.empty() && values_.empty(); }
 
   /// May an operation over `shape` with these operands join? One that may not, because of its shape, of what it
   /// reads, or for lack of room, comes after a launch of the window.

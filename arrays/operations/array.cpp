@@ -27,7 +27,8 @@ Array Array::reshape(Shape shape, Where where) const {
   return copy(where).reshape(shape, where);
 }
 
-Array Array::transpose() const {
+Array Array::transpose(Where where) const {
+  session_of(*this, where);
   Layout layout;
   layout.offset = layout_.offset;
   layout.read_only = layout_.read_only;
@@ -62,7 +63,10 @@ Array without_leading_ones(const Array& values, int dims) {
 void assign(const Array& target, const Operand& values) {
   SessionImpl& session = session_of(target, values.where());
   check_writable(target, values.where());
-  if (values.array() == nullptr) return session.assign(target, values);
+  if (values.array() == nullptr) {
+    check_fits(values.number(), target.dtype(), values.where());
+    return session.assign(target, values);
+  }
   if (&session_of(*values.array(), values.where()) != &session)
     complain<ArrayError>(values.where(), "the operands belong to different sessions");
   const Array from = without_leading_ones(*values.array(), target.dims());

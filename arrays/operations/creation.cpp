@@ -2,6 +2,7 @@
 
 #include "refrain/arrays/session.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -203,6 +204,8 @@ Array Session::linspace(double start, double stop, Coord count, bool endpoint, W
 
 Array Session::eye(Coord n, Coord m, Coord k, DType type, Where where) {
   const Coord columns = m < 0 ? n : m;
+  check_shape({n, columns}, where);
+  k = std::clamp(k, -n, columns);  // no diagonal is further out
   Array result = zeros({n, columns}, type, where);
   const Coord row = k < 0 ? -k : 0, column = k < 0 ? 0 : k;
   const Coord length = std::min(n - row, columns - column);

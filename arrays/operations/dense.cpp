@@ -3,9 +3,29 @@
 #include <algorithm>
 #include <array>
 
+#include "shapes/complain.hpp"
 #include "shapes/views.hpp"
 
 namespace refrain::arrays {
+
+void check_fits(const Number& number, DType type, const Where& where) {
+  if (type != DType::int32 || number.kind != Kind::integer) return;
+  if (number.integer != static_cast<std::int32_t>(number.integer))
+    complain<ValueError>(where,
+                         "integer " + std::to_string(number.integer) + " out of bounds for int32");
+}
+
+Coord product_of(Coord a, Coord b, const Where& where) {
+  Coord product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) complain<ValueError>(where, "array is too big");
+  return product;
+}
+
+Coord sum_of(Coord a, Coord b, const Where& where) {
+  Coord sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) complain<ValueError>(where, "array is too big");
+  return sum;
+}
 
 Array dense(const Array& array, DType type, const Where& where) {
   if (array.dtype() == type && array.layout().is_contiguous()) return array;

@@ -15,6 +15,11 @@ Array with_last_axis_at(const Array& array, int axis, const Where& where);
 
 /// ValueError for what broadcast_to made.
 void check_writable(const Array& target, const Where& where);
+/// ValueError for an integer that the type, int32, does not hold (NumPy 2's OverflowError).
+void check_fits(const Number& number, DType type, const Where& where);
+/// Lengths of new arrays; ValueError where they do not fit.
+Coord product_of(Coord a, Coord b, const Where& where);
+Coord sum_of(Coord a, Coord b, const Where& where);
 /// ValueError for lengths that no array can have.
 void check_shape(const Shape& shape, const Where& where);
 

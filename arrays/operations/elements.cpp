@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/loops.hpp"
-#include "session_impl.hpp"
+#include "operations/dense.hpp"
 #include "shapes/complain.hpp"
 
 namespace refrain::arrays {
@@ -59,10 +59,19 @@ Array compute(Op op, DType type, Operands operands, const Where& where) {
   return session_of(operands).compute(op, type, operands, where);
 }
 
+/// NumPy's OverflowError.
+void check_fits(Operands operands, DType type) {
+  if (type != DType::int32) return;
+  for (const Operand* operand : operands)
+    if (operand->array() == nullptr) check_fits(operand->number(), type, operand->where());
+}
+
 const Where& line_of(Operands operands) { return operands[0]->where(); }
 
 Array same_type(Op op, Operands operands) {
-  return compute(op, common_type(operands), operands, line_of(operands));
+  const DType type = common_type(operands);
+  check_fits(operands, type);
+  return compute(op, type, operands, line_of(operands));
 }
 Array same_type(Op op, const Operand& a) {
   const Operand* operands[] = {&a};
@@ -92,6 +101,17 @@ Array unchanged(const Operand& a) {
   return session.cast(a, a.array()->dtype(), a.array()->shape());
 }
 
+/// Numbers that do not fit are compared as what they are.
+Array compared(Op op, const Operand& a, const Operand& b) {
+  const Operand* operands[] = {&a, &b};
+  DType type = common_type(operands);
+  for (const Operand* operand : operands)
+    if (type == DType::int32 && operand->array() == nullptr &&
+        operand->number().integer != static_cast<std::int32_t>(operand->number().integer))
+      type = DType::int64;
+  return compute(op, type, operands, a.where());
+}
+
 bool is_real(const Operand& a) {
   return a.array() != nullptr && kind_of(a.array()->dtype()) != Kind::complex;
 }
@@ -116,11 +136,11 @@ Array power(const Operand& a, const Operand& b) {
 Array operator-(const Operand& a) { return same_type(Op::negative, a); }
 Array operator+(const Operand& a) { return unchanged(a); }
 
-Array operator==(const Operand& a, const Operand& b) { return same_type(Op::equal, a, b); }
-Array operator!=(const Operand& a, const Operand& b) { return same_type(Op::not_equal, a, b); }
-Array operator<(const Operand& a, const Operand& b) { return same_type(Op::less, a, b); }
-Array operator<=(const Operand& a, const Operand& b) { return same_type(Op::less_equal, a, b); }
-Array operator>(const Operand& a, const Operand& b) { return same_type(Op::greater, a, b); }
+Array operator==(const Operand& a, const Operand& b) { return compared(Op::equal, a, b); }
+Array operator!=(const Operand& a, const Operand& b) { return compared(Op::not_equal, a, b); }
+Array operator<(const Operand& a, const Operand& b) { return compared(Op::less, a, b); }
+Array operator<=(const Operand& a, const Operand& b) { return compared(Op::less_equal, a, b); }
+Array operator>(const Operand& a, const Operand& b) { return compared(Op::greater, a, b); }
 Array operator>=(const Operand& a, const Operand& b) { return same_type(Op::greater_equal, a, b); }
 
 Array operator&(const Operand& a, const Operand& b) { return same_type(Op::bit_and, a, b); }

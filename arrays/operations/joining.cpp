@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "operations/launching.hpp"
+#include "operations/dense.hpp"
 #include "refrain/arrays/arranging.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
@@ -44,7 +44,7 @@ Array join(const std::vector<Array>& arrays, int axis, const Where& where) {
   SessionImpl& session = session_of(arrays[0], where);
   Shape shape = arrays[0].shape();
   shape[axis] = 0;
-  for (const Array& array : arrays) shape[axis] += array.shape()[axis];
+  for (const Array& array : arrays) shape[axis] = sum_of(shape[axis], array.shape()[axis], where);
   const Array result = session.make_stored(shape, joined_type(arrays), where);
   Coord at = 0;
   for (const Array& array : arrays) {
@@ -109,7 +109,7 @@ Array tile(const Array& a, const Shape& repeats, Where where) {
   Shape shape = source.shape();
   for (int d = 0; d < repeats.dims(); ++d) {
     if (repeats[d] < 0) complain<ValueError>(where, "negative dimensions are not allowed");
-    shape[ahead + d] *= repeats[d];
+    shape[ahead + d] = product_of(shape[ahead + d], repeats[d], where);
   }
   const Array result = session.make_stored(shape, a.dtype(), where);
   if (result.size() == 0) return result;
@@ -140,7 +140,7 @@ Array repeat(const Array& a, Coord times, const Axes& axes, Where where) {
   const int axis = axes.all() ? 0 : normalized(axes[0], a.dims(), where);
   Shape shape = a.shape();
   const Coord length = shape[axis];
-  shape[axis] *= times;
+  shape[axis] = product_of(length, times, where);
   const Array result = session.make_stored(shape, a.dtype(), where);
   if (result.size() == 0) return result;
   if (times <= length) {
@@ -197,6 +197,7 @@ Array flip(const Array& a, const Axes& axes, Where where) {
 
 Array broadcast_to(const Array& a, const Shape& shape, Where where) {
   session_of(a, where);
+  check_shape(shape, where);
   Layout layout = a.layout();
   if (!stretch(layout, shape))
     complain<ValueError>(where,

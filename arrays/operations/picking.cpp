@@ -247,6 +247,8 @@ void scatter(const Array& a, const Array& index, const Operand& values, bool add
   // The values as they are written, one for each place.
   Array each;
   if (const Array* given = values.array()) {
+    if (&session_of(*given, where) != &session)
+      complain<ArrayError>(where, "the operands belong to different sessions");
     if (add && !same_kind(given->dtype(), a.dtype()))
       complain<TypeError>(where, "Cannot cast ufunc 'add' output from dtype('" +
                                      std::string(name_of(promote(given->dtype(), a.dtype()))) +
@@ -323,8 +325,8 @@ void scatter_add(const Array& a, const Array& index, const Operand& values) {
 }
 
 std::vector<Array> nonzero(const Array& a, Where where) {
-  const Array positions = positions_of(a, where);
   if (a.dims() == 0) complain<ValueError>(where, "Calling nonzero on 0d arrays is not allowed.");
+  const Array positions = positions_of(a, where);
   std::vector<Array> along(static_cast<std::size_t>(a.dims()));
   Coord inner = 1;
   for (int d = a.dims() - 1; d >= 0; --d) {
@@ -389,6 +391,8 @@ Array count(const Array& a, const Array* weights, Coord min_length, const Where&
                                    std::string(name_of(a.dtype())) +
                                    "') to dtype('int64') according to the rule 'safe'");
   if (min_length < 0) complain<ValueError>(where, "'minlength' must not be negative");
+  if (weights != nullptr && &session_of(*weights, where) != &session)
+    complain<ArrayError>(where, "the operands belong to different sessions");
   if (weights != nullptr && !(weights->shape() == a.shape()))
     complain<ValueError>(where, "The weights and list don't have the same length.");
   if (weights != nullptr && weights->dtype() == DType::complex128)
@@ -403,10 +407,11 @@ Array count(const Array& a, const Array* weights, Coord min_length, const Where&
         launch(session, extent_task, 1, {reading(session, positions)}, call, small, where, true));
     if (extent.get().least < 0)
       complain<ValueError>(where, "'list' argument must have no negative elements");
-    call.bins = std::max(call.bins, extent.get().most + 1);
+    call.bins = std::max(call.bins, sum_of(extent.get().most, 1, where));
   }
   const DType type = weights != nullptr ? DType::float64 : DType::int64;
   const Shape bins(call.bins);
+  check_shape(bins, where);
   if (a.size() == 0) return session.cast(Operand(0, where), type, bins);
   const Array result = session.make_stored(bins, type, where);
   Array given;

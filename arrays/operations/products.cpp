@@ -4,6 +4,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <string>
 
@@ -160,11 +161,16 @@ Array product(const Array& a, const Array& b, const Where& where) {
   const Coord rows = a.shape()[0], inner = a.shape()[1], columns = b.shape()[1];
   if (rows == 0 || columns == 0 || inner == 0)
     return session.cast(Operand(0, where), type, {rows, columns});
+  for (const Coord length : {rows, inner, columns})
+    if (length > std::numeric_limits<blasint>::max())
+      complain<ValueError>(where, "matrices are too long for BLAS: " + to_string(a.shape()) +
+                                      " and " + to_string(b.shape()));
   keep_blas_to_one_thread();
   const Factor left = factor(a, type, where), right = factor(b, type, where);
   ProductCall call{type, rows, inner, columns, left.matrix, right.matrix, block_height(rows), {}};
   const Coord blocks = (rows + call.block - 1) / call.block;
-  const Coord work = rows * inner * columns;
+  const auto work = static_cast<Coord>(std::min(
+      1e18, static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns)));
   const Coord points =
       std::clamp<Coord>(std::min(blocks, work / kTaskWork), 1, session.tilings.most_tiles());
   std::vector<Range> parts;
@@ -242,6 +248,8 @@ namespace {
 
 /// Diagonal k of a matrix, a view; without elements where the matrix has no such.
 Array diagonal(const Array& a, Coord k) {
+  // No diagonal is further out than the matrix is large.
+  k = std::clamp(k, -a.shape()[0], a.shape()[1]);
   const Coord row = k < 0 ? -k : 0, column = k < 0 ? 0 : k;
   Layout layout = a.layout();
   const Coord length = std::max<Coord>(0, std::min(a.shape()[0] - row, a.shape()[1] - column));
@@ -272,7 +280,9 @@ Array diag(const Array& a, Coord k, Where where) {
   SessionImpl& session = session_of(a, where);
   if (a.dims() == 2) return diagonal(a, k).copy(where);
   if (a.dims() != 1) complain<ValueError>(where, "Input must be 1- or 2-d.");
-  const Coord n = a.size() + std::abs(k);
+  if (k == std::numeric_limits<Coord>::min()) complain<ValueError>(where, "array is too big");
+  const Coord n = sum_of(a.size(), std::abs(k), where);
+  check_shape({n, n}, where);
   const Array result = session.cast(Operand(0, where), a.dtype(), {n, n});
   session.assign(diagonal(result, k), Operand(a, where));
   return result;

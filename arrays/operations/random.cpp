@@ -23,7 +23,7 @@ struct RandomCall {
   std::uint64_t seed, stream;
   double low, scale;         // of numbers: low + scale x
   std::int64_t least;        // of integers
-  std::uint64_t range;       // of integers: how many; 0 for all there are
+  std::uint64_t range;       // of integers: how many
   std::vector<Coord> begin;  // elements of each point
 };
 
@@ -105,10 +105,8 @@ void run_random(const TaskFrame& frame) {
       auto* integers = reinterpret_cast<std::int64_t*>(zero);
       Bits(call).each(first, last, [&](Coord i, std::uint64_t bits) {
         // The upper half of a product: even to one part in 2^64 / range.
-        const std::uint64_t offset =
-            call.range == 0 ? bits
-                            : static_cast<std::uint64_t>(
-                                  static_cast<unsigned __int128>(bits) * call.range >> 64);
+        const auto offset =
+            static_cast<std::uint64_t>(static_cast<unsigned __int128>(bits) * call.range >> 64);
         integers[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(call.least) + offset);
       });
       break;

@@ -1,6 +1,7 @@
 #include "shapes/views.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <string>
 
@@ -29,8 +30,11 @@ Run run_of(const Index& entry, Coord length) {
   const Coord start = bound(entry.start, forward ? 0 : length - 1);
   const Coord stop = bound(entry.stop, forward ? length : -1);
   const Coord gap = forward ? stop - start : start - stop;
-  const Coord step = forward ? entry.step : -entry.step;
-  return {start, gap > 0 ? (gap - 1) / step + 1 : 0};
+  // As unsigned numbers every step has a magnitude.
+  const auto step = static_cast<std::uint64_t>(entry.step);
+  const std::uint64_t magnitude = forward ? step : std::uint64_t{0} - step;
+  return {start,
+          gap > 0 ? static_cast<Coord>(static_cast<std::uint64_t>(gap - 1) / magnitude) + 1 : 0};
 }
 
 }  // namespace
@@ -96,7 +100,8 @@ Shape completed(const Shape& shape, const Shape& from, const Where& where) {
   int open = -1;
   for (int d = 0; d < shape.dims(); ++d) {
     if (shape[d] >= 0) {
-      known *= shape[d];
+      if (__builtin_mul_overflow(known, shape[d], &known))
+        complain<ValueError>(where, "array is too big");
     } else if (open >= 0) {
       complain<ValueError>(where, "can only specify one unknown dimension");
     } else {

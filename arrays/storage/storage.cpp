@@ -13,6 +13,7 @@ constexpr Field<T> kElements{"element"};
 // Dead storage is kept up to what was alive at once before, and a quarter: then the process never needs more
 // than 1.25 times what its arrays did at their most.
 constexpr std::size_t kept(std::size_t most) { return most + most / 4; }
+constexpr std::size_t kLeastEnded = std::size_t{16} << 20;
 
 }  // namespace
 
@@ -54,7 +55,8 @@ Pool::~Pool() {
   for (const auto& storage : all_) {
     try {
       context_.destroy(storage->region());
-    } catch (const Error&) {  // the context has ended, and the region with it
+    } catch (const Error&) {
+      // The context has ended, and the region with it; or a task has failed, of which the next fence tells.
     }
   }
 }
@@ -109,7 +111,12 @@ Storage& Pool::take_first(Shelf& shelf) {
 
 // Ends dead storage, the kinds that were used longest ago first, until there is room for as much more.
 void Pool::make_room(std::size_t bytes) {
-  while (pooled_ > 0 && alive_ + pooled_ + bytes > kept(std::max(most_, alive_ + bytes))) {
+  if (bytes > room_ || alive_ > room_ - bytes)
+    throw OutOfMemory("no room for " + std::to_string(bytes) + " bytes: of " +
+                      std::to_string(room_) + ", " + std::to_string(alive_) +
+                      " are used by other arrays");
+  const std::size_t most = std::min(room_, kept(std::max(most_, alive_ + bytes)));
+  while (pooled_ > 0 && alive_ + pooled_ + bytes > most) {
     Shelf* oldest = nullptr;
     for (auto& [key, shelf] : shelves_)
       if (!shelf.free.empty() && (oldest == nullptr || shelf.used < oldest->used)) oldest = &shelf;
@@ -120,13 +127,21 @@ void Pool::make_room(std::size_t bytes) {
 }
 
 void Pool::end(Storage& storage) {
-  context_.destroy(storage.region());
+  const AnyRegion region = storage.region();
+  const std::size_t bytes = storage.bytes();
   const auto shelf = shelves_.find(key_of(storage.tiling(), storage.type()));
   if (--shelf->second.made == 0) shelves_.erase(shelf);
   const std::size_t place = storage.place;
   all_.back()->place = place;
   std::swap(all_[place], all_.back());
   all_.pop_back();
+  context_.destroy(region);
+  // The runtime frees it when the last task that uses it is done. A program far ahead of its tasks waits for them
+  // now and then, so that what is still to be freed stays little beside what is alive.
+  ended_ += bytes;
+  if (ended_ <= kLeastEnded + most_ / 4) return;
+  ended_ = 0;
+  context_.fence();
 }
 
 }  // namespace refrain::arrays

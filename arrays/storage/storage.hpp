@@ -59,10 +59,11 @@ class Storage {
 /// All storage of a session.
 class Pool {
  public:
-  explicit Pool(Context& context) : context_(context) {}
+  /// `room`: bytes that there are for all storage.
+  Pool(Context& context, std::size_t room) : context_(context), room_(room) {}
   ~Pool();
 
-  /// Storage with arbitrary contents.
+  /// Storage with arbitrary contents. OutOfMemory where living arrays leave no room.
   Storage& take(const std::shared_ptr<const Tiling>& tiling, DType type);
   void give_back(Storage& storage) noexcept;
 
@@ -87,9 +88,11 @@ class Pool {
   void end(Storage& storage);
 
   Context& context_;
+  const std::size_t room_;
   std::unordered_map<Key, Shelf> shelves_;  // one for each kind of which there is storage
   std::vector<std::unique_ptr<Storage>> all_;
   std::size_t alive_ = 0, pooled_ = 0, most_ = 0;
+  std::size_t ended_ = 0;  // since the last wait
   std::uint64_t made_ = 0, reused_ = 0, uses_ = 0, next_number_ = 0;
 };
 

@@ -163,6 +163,57 @@ TEST(ArrayErrors, ArraysThatDoNotFitInMemory) {
   });
 }
 
+TEST(ArrayErrors, ShapesThatNoMemoryHolds) {
+  const std::string text = "array is too big";
+  constexpr Coord kHuge = std::numeric_limits<Coord>::max();
+  expect_error<ValueError>(text, [](Session& np) { tile(np.zeros(1 << 20), Coord{1} << 50); });
+  expect_error<ValueError>(text, [](Session& np) { repeat(np.zeros(8), Coord{1} << 61); });
+  expect_error<ValueError>(text, [](Session& np) { diag(np.zeros(2), kHuge); });
+  expect_error<ValueError>(text, [](Session& np) {
+    broadcast_to(np.zeros(1), {1L << 40, 1L << 40});
+  });
+  expect_error<ValueError>(text, [](Session& np) { bincount(np.array<std::int64_t>({kHuge})); });
+  expect_error<ValueError>(text, [](Session& np) {
+    np.zeros(4).reshape({(Coord{1} << 62) + 1, 4});
+  });
+  expect_error<ValueError>(text, [](Session& np) {
+    outer(broadcast_to(np.zeros(1), 1L << 40), broadcast_to(np.zeros(1), 1L << 40));
+  });
+}
+
+TEST(ArrayErrors, NumbersThatDoNotFit) {
+  expect_error<ValueError>("integer 5000000000 out of bounds for int32",
+                           [](Session& np) { np.zeros(3, DType::int32) + 5'000'000'000; });
+  expect_error<ValueError>("integer 5000000000 out of bounds for int32",
+                           [](Session& np) { np.zeros(3, DType::int32)["0"] = 5'000'000'000; });
+  run_arrays([](Session& np) {
+    const Array a = np.array<std::int32_t>({1, 2, 0});
+    EXPECT_FALSE(any(a == (Coord{1} << 32)).item<bool>());
+    EXPECT_TRUE(all(np.full(3, -1) < std::numeric_limits<std::uint64_t>::max()).item<bool>());
+  });
+}
+
+TEST(ArrayErrors, WhatAFailedLaunchShouldHaveComputedIsLost) {
+  Options options;
+  options.machine = "emulated:cpus=2,system=4MiB";
+  options.workers = 1;
+  Runtime runtime(options);
+  runtime.run([](Context& ctx) {
+    Session np(ctx);
+    const Array there = np.ones(1000);
+    np.flush();
+    std::vector<Array> many;
+    for (int i = 0; i < 20; ++i) many.push_back(np.full(100'000, double(i)));
+    EXPECT_THROW(np.flush(), MemoryError);
+    EXPECT_THROW(sum(many[0]), ArrayError);
+    EXPECT_THROW(many[1] + 1.0, ArrayError);
+    EXPECT_THROW(many[2].to_vector<double>(), ArrayError);
+    many.clear();
+    EXPECT_EQ(sum(there).item<double>(), 1000.0);
+    EXPECT_EQ(sum(np.ones(100'000)).item<double>(), 100'000.0);
+  });
+}
+
 TEST(ArrayErrors, ValuesOfSeveralElements) {
   expect_error<ValueError>("can only convert an array of size 1 to a number, not one of shape (2,)",
                            [](Session& np) { np.zeros(2).item<double>(); });
@@ -172,6 +223,9 @@ TEST(ArrayErrors, EmptyHandles) {
   const Array nothing;
   EXPECT_THROW(nothing + 1.0, ArrayError);
   EXPECT_THROW(sum(nothing), ArrayError);
+  EXPECT_THROW(nothing.transpose(), ArrayError);
+  run_arrays(
+      [&](Session& np) { EXPECT_THROW(scatter(np.zeros(3), np.arange(2), nothing), ArrayError); });
 }
 
 TEST(ArrayErrors, HandlesOutliveTheirSession) {
@@ -187,6 +241,8 @@ TEST(ArrayErrors, SessionsDoNotMix) {
     Session other(np.context());
     const Array a = np.ones(3), b = other.ones(3);
     EXPECT_THROW(a + b, ArrayError);
+    EXPECT_THROW(scatter(a, np.arange(3), b), ArrayError);
+    EXPECT_THROW(bincount(np.arange(3), b), ArrayError);
   });
 }
 

@@ -93,11 +93,11 @@ TEST(ArrayStorage, LoopsKeepTheirMemory) {
 TEST(ArrayStorage, ArraysOfEverOtherSizesLeaveNothingBehind) {
   run_arrays([](Session& np) {
     long settled = 0;
-    constexpr Coord kRounds = 20'000;
+    constexpr Coord kRounds = 36'000;
     for (Coord n = 1; n <= kRounds; ++n) {
       const Array a = np.arange(n % 7919 + 1) * 2;
       EXPECT_EQ(a["-1"].item<Coord>(), n % 7919 * 2);
-      if (n == kRounds / 2) settled = resident();
+      if (n == 2 * kRounds / 3) settled = resident();
     }
     EXPECT_LE(resident(), settled + 8 * 1024);
   });

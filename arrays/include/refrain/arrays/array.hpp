@@ -8,12 +8,13 @@
 //   double s = sum(u).item<double>();  // waits for the value; nothing above waits
 //
 // Calls return at once: the work is launched as tasks. All handles are used by the thread that runs the context's
-// program. A handle that is left when its Arrays has ended is empty.
+// program. Using one whose session has ended is an ArrayError.
 
 #include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <source_location>
 #include <span>
 #include <utility>
@@ -60,7 +61,8 @@ class Array {
     return *this;
   }
   Array& operator=(Array&& other) & noexcept {
-    swap(other);
+    Array moved(std::move(other));
+    swap(moved);
     return *this;
   }
   /// The elements of a view are overwritten: `u["0, :"] = 1.0`, `u(i, all) = v`. Values are broadcast and cast
@@ -101,7 +103,7 @@ class Array {
   /// order, else a copy, as in NumPy.
   Array reshape(Shape shape, Where where = Where::current()) const;
   /// The axes in reverse, or in the order given.
-  Array transpose() const;
+  Array transpose(Where where = Where::current()) const;
   Array transpose(std::initializer_list<int> axes, Where where = Where::current()) const;
 
   // --- in place -------------------------------------------------------------------------------------------
@@ -191,7 +193,11 @@ class Operand {
   template <std::integral I>
     requires(!std::same_as<I, bool>)
   Operand(I number, Where where = Where::current())
-      : number_{Kind::integer, static_cast<std::int64_t>(number), {}}, where_(where) {}
+      : number_{Kind::integer, static_cast<std::int64_t>(number), {}}, where_(where) {
+    // What int64 does not hold is a floating-point number.
+    if (std::cmp_greater(number, std::numeric_limits<std::int64_t>::max()))
+      number_ = {Kind::floating, 0, static_cast<double>(number)};
+  }
   template <std::floating_point F>
   Operand(F number, Where where = Where::current())
       : number_{Kind::floating, 0, static_cast<double>(number)}, where_(where) {}
