@@ -72,17 +72,26 @@ class MemoryPool::MainMemory final : public Source {
       void* block = found->second;
       free_.erase(found);
       cached_ -= size;
+      used_ += size;
       return block;
     }
-    if (void* block = map_pages(size)) return block;
-    trim();
-    return map_pages(size);
+    // Blocks of other sizes are not kept beyond a quarter more than was ever used at once.
+    most_ = std::max(most_, used_ + size);
+    if (used_ + cached_ + size > most_ + most_ / 4) trim();
+    void* block = map_pages(size);
+    if (block == nullptr) {
+      trim();
+      block = map_pages(size);
+    }
+    if (block != nullptr) used_ += size;
+    return block;
   }
 
   void give(void* block, std::size_t bytes) override {
     bytes = at_least_one(bytes);
     if (bytes < mapped_from) return std::free(block);
     const std::size_t size = round_up(bytes, page);
+    used_ -= size;
     if (cached_ + size > cache_limit_) {
       munmap(block, size);
     } else {
@@ -130,6 +139,7 @@ class MemoryPool::MainMemory final : public Source {
 
   const std::uint64_t cache_limit_;
   std::uint64_t cached_ = 0;
+  std::uint64_t used_ = 0, most_ = 0;       // of blocks that are mapped: now, and at most
   std::multimap<std::size_t, void*> free_;  // by size
   std::uint64_t retired_bytes_ = 0;
   std::map<Retirement, std::pair<void*, std::size_t>> retired_;

@@ -3,8 +3,9 @@
 //
 // Main memory (system, pinned): a large block is mapped from the operating system without reserving
 // swap, so pages that nobody touches cost nothing; a small one comes from the heap. Large blocks that
-// are released are kept for the next request of the same size, up to a sixteenth of the capacity, so
-// that a program which makes and destroys its temporaries does not fault its pages in anew.
+// are released are kept for the next request of the same size, up to a sixteenth of the capacity and, with those in use,
+// a quarter more than was ever in use at once, so that a program which makes and destroys its temporaries does not
+// fault its pages in anew, and one whose sizes change keeps no others.
 //
 // A framebuffer (emulated) is an arena (data/arena.hpp) of exactly `capacity` bytes, reserved as addresses
 // only. So it fragments as a real one does, and the same requests give the same places in every run.

@@ -64,7 +64,7 @@ class Random {
 class Session {
  public:
   explicit Session(Context& context, const Settings& settings = {});
-  /// Handles that are left become empty, and what is pending is not launched: nobody can see it any more.
+  /// Handles that are left can only be let go, and what is pending is not launched: nobody can see it any more.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
