@@ -204,6 +204,32 @@ def mining(records, folder):
     return True
 
 
+def arrays(records, folder):
+    """Speed of the applications on arrays over NumPy's, against the elements of an array."""
+    metric = "_speed_to_numpy"
+    names = sorted({r["metric"][:-len(metric)] for r in records
+                    if r["benchmark"] == "arrays" and r["metric"].endswith(metric)})
+    if not names:
+        return False
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
+    for axis, variant, title in zip(axes, ("", "untraced"), ("automatic tracing on", "off")):
+        for marker, name in zip(MARKERS, names):
+            curves = series(records, "arrays", name + metric)
+            points = [p for (_, v, _), found in curves.items() if v == variant for p in found]
+            if not points:
+                continue
+            values, errors = error_bars([r for _, r in points])
+            axis.errorbar([size for size, _ in points], values, yerr=errors, marker=marker,
+                          markersize=4, capsize=2, linewidth=1, label=name.replace("_", "-"))
+        axis.axhline(1, color="black", linewidth=0.8)
+        axis.set(xscale="log", yscale="log", title=title, xlabel="elements per array")
+        axis.set_yticks([0.5, 1, 2, 5, 10], ["0.5", "1", "2", "5", "10"])
+    axes[0].set_ylabel("iterations per second over NumPy's")
+    axes[1].legend()
+    save(figure, folder / "arrays.svg")
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draw the figures from the benchmarks' records.")
     parser.add_argument("results", type=pathlib.Path)
@@ -214,7 +240,8 @@ def main():
     figures = [("task_overhead", lambda: task_overhead(records, wanted.to)),
                ("trace_overhead_chains", lambda: trace_overhead(records, wanted.to)),
                ("autotrace", lambda: autotrace(records, wanted.to)),
-               ("mining", lambda: mining(records, wanted.to))]
+               ("mining", lambda: mining(records, wanted.to)),
+               ("arrays", lambda: arrays(records, wanted.to))]
     for prefix, draw in (("metg_", efficiency), ("growth_", growth)):
         for name in sorted({r["benchmark"] for r in records if r["benchmark"].startswith(prefix)}):
             figures.append((name, lambda d=draw, n=name[len(prefix):]: d(records, wanted.to, n)))
