@@ -1,0 +1,66 @@
+// A million iterations, or tens of thousands of sizes, in constant memory. (Not with sanitizers, which keep memory.)
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "../arrays/run.hpp"
+
+namespace refrain::test {
+namespace {
+
+using namespace arrays;
+using arrays::Array;
+
+/// KiB of this process that are in memory.
+long resident() {
+  long pages = 0, ignored = 0;
+  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &ignored, &pages) != 2) pages = 0;
+    std::fclose(file);
+  }
+  return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+TEST(ArraySoak, LoopsKeepTheirMemory) {
+  for (const bool autotrace : {true, false}) {
+    Options options;
+    options.autotrace = autotrace;
+    run_arrays(
+        [](Session& np) {
+          Array x = np.ones(512), y = np.zeros({16, 16});
+          long settled = 0;
+          constexpr int kRounds = 1'000'000;
+          for (int i = 0; i < kRounds; ++i) {
+            x = x * 0.5 + 1.0;
+            y["1:-1, 1:-1"] = y["1:-1, 2:"] + 1.0;
+            y["0"] = 0.0;
+            if (i % 1000 == 0) { EXPECT_GT(sum(x).item<double>(), 0.0); }
+            if (i == kRounds / 10) {
+              np.wait();
+              settled = resident();
+            }
+          }
+          np.wait();
+          EXPECT_LE(resident(), settled + 8 * 1024);
+        },
+        {}, options);
+  }
+}
+
+TEST(ArraySoak, ArraysOfEverOtherSizesLeaveNothingBehind) {
+  run_arrays([](Session& np) {
+    long settled = 0;
+    constexpr Coord kRounds = 36'000;
+    for (Coord n = 1; n <= kRounds; ++n) {
+      const Array a = np.arange(n % 7919 + 1) * 2;
+      EXPECT_EQ(a["-1"].item<Coord>(), n % 7919 * 2);
+      if (n == 2 * kRounds / 3) settled = resident();
+    }
+    EXPECT_LE(resident(), settled + 8 * 1024);
+  });
+}
+
+}  // namespace
+}  // namespace refrain::test
