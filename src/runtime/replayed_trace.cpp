@@ -123,8 +123,9 @@ void ReplayedTrace::count_bytes() {
 void ReplayedTrace::prepare_quick() {
   const auto is_quick = [this](Index step) {
     const RecordedCall& call = *calls_[step];
-    return call.plan != nullptr && !needs_own(call) && fills_of(step).operations.empty() &&
-           !call.plan->points.empty() && made_by(step).empty();
+    return call.plan != nullptr && call.makers.empty() && !call.wants_result &&
+           fills_of(step).operations.empty() && !call.plan->points.empty() &&
+           made_by(step).empty();
   };
   std::size_t arguments = 0;
   for (Index step = 0; step < steps(); ++step)
@@ -139,6 +140,7 @@ void ReplayedTrace::prepare_quick() {
     quick.token = call.token;
     quick.operations = recording_->steps[step].operations;
     quick.points = static_cast<std::uint32_t>(call.plan->points.size());
+    quick.has_values = call.has_values;
     quick.arguments = std::exchange(next, next + call.plan->argument_count);
   }
 }

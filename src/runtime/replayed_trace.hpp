@@ -104,12 +104,13 @@ class ReplayedTrace {
     std::span<const trace::Index> operations;
   };
   [[nodiscard]] FillsOfStep fills_of(trace::Index step) const;
-  /// What is to be done for a step that is a launch with nothing of its own, and no fills.
+  /// What is to be done for a step that is a launch without futures, and no fills.
   struct Quick {
     RememberedLaunch last;  ///< the one before
     std::uint64_t token = 0;
     trace::Index operations = 0;  ///< up to its end; 0: no such step
     std::uint32_t points = 0;
+    bool has_values = false;  ///< by-value arguments
     RememberedArgument* arguments = nullptr;  ///< for `last`
   };
   [[nodiscard]] std::span<Quick> quick() { return quick_; }

@@ -92,7 +92,8 @@ void Tracing::await(Index operation, const exec::NodeRef& producer) {
 }
 
 bool Tracing::matches(const LaunchRequest& request, ReplayedTrace::Quick& next) {
-  if (next.operations == 0 || request.value_ops != nullptr || !request.futures.empty() ||
+  if (next.operations == 0 || (request.value_ops != nullptr) != next.has_values ||
+      !request.futures.empty() ||
       !context_.has_key(request, chain_->trace->calls()[step_]->key))
     return false;
   next.last.remember(request, context_.forest_, context_.runtime_.mapper().epoch(), next.arguments);
@@ -102,11 +103,16 @@ bool Tracing::matches(const LaunchRequest& request, ReplayedTrace::Quick& next) 
 bool Tracing::replay_next(const LaunchRequest& request) {
   if (step_ >= quick_.size()) return false;
   ReplayedTrace::Quick& next = quick_[step_];
-  if (request.value_ops != nullptr || !request.futures.empty() ||
+  if ((request.value_ops != nullptr) != next.has_values || !request.futures.empty() ||
       !next.last.is(request, context_.forest_, context_.runtime_.mapper().epoch())) [[unlikely]] {
     if (!matches(request, next)) return false;
   }
   context_.note_replayed(next.token, next.points);
+  if (next.has_values) {
+    LaunchRecord& record = *chain_->trace->record(*replay_, step_);
+    context_.fill_record(record, request);
+    record.holds_something = true;
+  }
   if (!context_.grants_.empty()) [[unlikely]]
     context_.lend(*chain_->trace->calls()[step_]->plan, nullptr);
   counters_.replayed_tasks += next.points;
