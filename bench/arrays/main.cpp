@@ -34,8 +34,9 @@ std::int64_t iterations_for(const Application& application, const System& system
                             std::int64_t elements, double seconds, const std::string& programs) {
   std::int64_t iterations = 2;
   for (;;) {
+    const std::int64_t warm_up = std::min<std::int64_t>(iterations, kLoopWarmUp);
     const double speed =
-        run(application, system, elements, iterations, kLoopWarmUp, programs).iterations_per_second;
+        run(application, system, elements, iterations, warm_up, programs).iterations_per_second;
     if (static_cast<double>(iterations) / speed > seconds / 10 || iterations > 100'000'000)
       return std::max<std::int64_t>(1, std::llround(seconds * speed));
     iterations = std::max<std::int64_t>(iterations * 4, std::llround(seconds * speed / 4));
