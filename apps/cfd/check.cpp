@@ -5,19 +5,18 @@
 #include <numbers>
 
 #include "../common/array_run.hpp"
+#include "../common/larger.hpp"
 
 namespace cfd {
 
 namespace {
 
+using apps::larger;
 using std::numbers::pi;
 
 constexpr double rounding = 1e-11;  // of the fastest speed
 
 double y_of(const Channel& channel, Coord row) { return channel.dy() * static_cast<double>(row); }
-
-// std::max drops a NaN; here it stays.
-double larger(double most, double next) { return next <= most || std::isnan(most) ? most : next; }
 
 double largest(const std::vector<double>& values) {
   double most = 0;
@@ -82,6 +81,7 @@ std::vector<double> means_of_rows(const Channel& channel, const std::vector<doub
 
 bool check(const Channel& channel, const Outcome& outcome) {
   using apps::check_within;
+  using apps::larger;
   const double fastest = channel.fastest();
   bool right = true;
   if (channel.swirl == 0) {

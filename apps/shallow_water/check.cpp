@@ -5,12 +5,14 @@
 #include <cstdio>
 
 #include "../common/array_run.hpp"
+#include "../common/larger.hpp"
 
 namespace shallow_water {
 
 namespace {
 
 using apps::check_within;
+using apps::larger;
 
 constexpr double g = Lake::kGravity;
 constexpr double rounding = 1e-11;
@@ -18,9 +20,6 @@ constexpr double rounding = 1e-11;
 std::size_t at(const Lake& lake, Coord i, Coord j) {
   return static_cast<std::size_t>(i * lake.nx + j);
 }
-
-// std::max drops a NaN; here it stays.
-double larger(double most, double next) { return next <= most || std::isnan(most) ? most : next; }
 
 /// The largest difference between a field and what it is after its cells (i, j) have changed places.
 template <class Place>

@@ -171,14 +171,7 @@ void Fuser::launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* c
   requirements_.clear();
   const auto require = [&](Storage& storage, Privilege privilege,
                            const std::shared_ptr<const Ranges>& ranges) {
-    if (ranges == nullptr) {
-      requirements_.push_back(Requirement::of(storage.region(), storage.field(), privilege));
-      return;
-    }
-    const AnyPartition& pieces = storage.partition(context_, ranges);
-    if (points == 1)
-      requirements_.push_back(Requirement::of(pieces.piece({0, 0, 0}), storage.field(), privilege));
-    else requirements_.push_back(Requirement::of(pieces, storage.field(), privilege));
+    requirements_.push_back(storage.requirement(context_, privilege, ranges, points));
   };
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     detail::Value& value = *slots_[i];

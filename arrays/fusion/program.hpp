@@ -69,7 +69,6 @@ class Program {
   /// elements in order.
   void run(Coord begin, Coord end, std::byte* const* slots, const Constant* numbers,
            BlockSink* sink = nullptr) const;
-  [[nodiscard]] const ProgramText& text() const { return text_; }
 
  private:
   enum class Way : std::uint8_t { direct, uniform, strided };  ///< uniform: one element for a block

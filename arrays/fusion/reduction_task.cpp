@@ -247,14 +247,19 @@ void run_combine(const TaskFrame& frame) {
   const auto chunks = static_cast<std::size_t>(call.chunks);
   if (is_arg(call.op)) {
     const auto* positions = reinterpret_cast<const std::int64_t*>(element_zero(frame, 2));
+    auto* results = reinterpret_cast<std::int64_t*>(to);
+    if (call.columns) {
+      kernels::ArgColumns columns(call.op, call.type, static_cast<std::size_t>(call.outputs));
+      for (Coord chunk = 0; chunk < call.chunks; ++chunk)
+        columns.merge(from + chunk * call.outputs * size, positions + chunk * call.outputs);
+      std::copy_n(columns.positions(), call.outputs, results);
+      return;
+    }
     for (Coord output = 0; output < call.outputs; ++output) {
-      kernels::ArgSequence run(call.op, call.type);
-      for (Coord chunk = 0; chunk < call.chunks; ++chunk) {
-        const Coord at =
-            call.columns ? chunk * call.outputs + output : output * call.chunks + chunk;
-        run.merge(from + at * size, positions[at]);
-      }
-      reinterpret_cast<std::int64_t*>(to)[output] = run.position();
+      kernels::ArgSequence sequence(call.op, call.type);
+      for (Coord at = output * call.chunks; at < (output + 1) * call.chunks; ++at)
+        sequence.merge(from + at * size, positions[at]);
+      results[output] = sequence.position();
     }
   } else if (call.columns) {
     kernels::Columns columns(call.op, call.type, static_cast<std::size_t>(call.outputs));

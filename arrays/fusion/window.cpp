@@ -91,7 +91,7 @@ Source Window::load(const Array& array) {
     if (loads_[i].value == &value && loads_[i].layout == layout)
       return {Source::From::load, static_cast<std::uint16_t>(i)};
   hold(value);
-  loads_.push_back({&value, array.dtype(), layout});
+  loads_.push_back({&value, layout});
   return {Source::From::load, static_cast<std::uint16_t>(loads_.size() - 1)};
 }
 

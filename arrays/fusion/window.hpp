@@ -44,7 +44,6 @@ class Window {
   /// An array that is loaded.
   struct Load {
     detail::Value* value;
-    DType type;
     Layout layout;
   };
   /// Elements that are the result of a step: all of a new array, or some of one that is there.
@@ -65,8 +64,8 @@ class Window {
   [[nodiscard]] const std::vector<detail::Value*>& values() const { return values_; }
   void clear();
 
-  /// Can what is written to arrays that are there be launched by itself, before the new arrays? These stay: the operands
-  /// of an assignment that cannot join, say, whose temporaries will be gone when it is done.
+  /// Can what is written to arrays that are there be launched by itself, before the new arrays? These stay: the
+  /// operands of an assignment that cannot join, say, whose temporaries will be gone when it is done.
   [[nodiscard]] bool can_keep_results();
   /// Leaves the steps that make new arrays, and tells which arrays are not needed for that.
   void keep_results(std::vector<detail::Value*>& released);
@@ -86,8 +85,8 @@ class Window {
   std::vector<Constant> numbers_;
   std::vector<Write> writes_;
   std::vector<detail::Value*> values_;
-  std::vector<std::uint16_t> kept_steps_,
-      kept_loads_;  // those that new arrays need, by their new numbers
+  // Those that new arrays need, by their new numbers.
+  std::vector<std::uint16_t> kept_steps_, kept_loads_;
 };
 
 /// A plain number as an element of a type, in memory.

@@ -50,16 +50,6 @@ void check_writable(const Array& target, const Where& where) {
 
 namespace {
 
-/// NumPy drops leading axes of length 1 of what is assigned.
-Array without_leading_ones(const Array& values, int dims) {
-  Layout layout = values.layout();
-  while (layout.shape.dims() > dims && layout.shape[0] == 1) {
-    layout.shape.erase(0);
-    for (int d = 0; d < layout.shape.dims(); ++d) layout.stride[d] = layout.stride[d + 1];
-  }
-  return Array(*values.value(), values.dtype(), layout);
-}
-
 void assign(const Array& target, const Operand& values) {
   SessionImpl& session = session_of(target, values.where());
   check_writable(target, values.where());
@@ -69,11 +59,11 @@ void assign(const Array& target, const Operand& values) {
   }
   if (&session_of(*values.array(), values.where()) != &session)
     complain<ArrayError>(values.where(), "the operands belong to different sessions");
-  const Array from = without_leading_ones(*values.array(), target.dims());
-  Layout layout = from.layout();
+  const Array& from = *values.array();
+  Layout layout = without_leading_ones(from.layout(), target.dims());
   if (!stretch(layout, target.shape()))
     complain<ValueError>(values.where(), "could not broadcast input array from shape " +
-                                             to_string(values.array()->shape()) + " into shape " +
+                                             to_string(from.shape()) + " into shape " +
                                              to_string(target.shape()));
   session.assign(target, Operand(Array(*from.value(), from.dtype(), layout), values.where()));
 }

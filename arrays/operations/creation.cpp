@@ -65,8 +65,7 @@ Array Session::ones(const Shape& shape, DType type, Where where) {
 }
 Array Session::full(const Shape& shape, const Operand& value) {
   if (value.array() != nullptr) return full(shape, value, value.array()->dtype());
-  constexpr DType types[] = {DType::boolean, DType::int64, DType::float64, DType::complex128};
-  return filled(*impl_, shape, value, types[static_cast<int>(value.number().kind)]);
+  return filled(*impl_, shape, value, default_type(value.number().kind));
 }
 Array Session::full(const Shape& shape, const Operand& value, DType type) {
   if (value.array() == nullptr) return filled(*impl_, shape, value, type);

@@ -20,12 +20,6 @@ namespace {
 
 using Operands = std::span<const Operand* const>;
 
-/// The type of a plain number where there are only such.
-DType type_of(Kind kind) {
-  constexpr DType types[] = {DType::boolean, DType::int64, DType::float64, DType::complex128};
-  return types[static_cast<int>(kind)];
-}
-
 DType common_type(Operands operands) {
   std::optional<DType> type;
   Kind kind = Kind::boolean;
@@ -33,7 +27,7 @@ DType common_type(Operands operands) {
     if (operand->array() == nullptr) kind = std::max(kind, operand->number().kind);
     else type = type ? promote(*type, operand->array()->dtype()) : operand->array()->dtype();
   }
-  return type ? promote(*type, kind) : type_of(kind);
+  return type ? promote(*type, kind) : default_type(kind);
 }
 
 DType at_least_floating(DType type) {

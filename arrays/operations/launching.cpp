@@ -24,18 +24,9 @@ AnyFuture launch(detail::SessionImpl& session, const DynamicTask& task, int poin
                  const Where& where, bool wants_future) {
   std::vector<Requirement> requirements;
   requirements.reserve(uses.size());
-  for (const Use& use : uses) {
-    Storage& storage = *use.storage;
-    if (use.ranges == nullptr) {
-      requirements.push_back(Requirement::of(storage.region(), storage.field(), use.privilege));
-      continue;
-    }
-    const AnyPartition& pieces = storage.partition(session.context, use.ranges);
-    if (points == 1)
-      requirements.push_back(
-          Requirement::of(pieces.piece({0, 0, 0}), storage.field(), use.privilege));
-    else requirements.push_back(Requirement::of(pieces, storage.field(), use.privilege));
-  }
+  for (const Use& use : uses)
+    requirements.push_back(
+        use.storage->requirement(session.context, use.privilege, use.ranges, points));
   const LaunchDomain domain(points);
   LaunchRequest request(task, where);
   if (points > 1) request.domain = &domain;

@@ -4,10 +4,6 @@
 #include <cmath>
 #include <complex>
 #include <concepts>
-#include <cstdint>
-#include <utility>
-
-#include "refrain/arrays/dtype.hpp"
 
 namespace refrain::arrays {
 
@@ -25,20 +21,6 @@ inline bool comes_before(const std::complex<double>& a, const std::complex<doubl
   const bool a_bad = a_nan || std::isnan(a.imag()), b_bad = b_nan || std::isnan(b.imag());
   if (a_bad != b_bad) return b_bad;
   return same_real ? imaginary_before() : comes_before(a.real(), b.real());
-}
-
-/// Calls f with a value of the C++ type that holds elements of this type.
-template <class F>
-decltype(auto) with_type(DType type, F&& f) {
-  switch (type) {
-    case DType::boolean: return f(std::uint8_t{});
-    case DType::int32: return f(std::int32_t{});
-    case DType::int64: return f(std::int64_t{});
-    case DType::float32: return f(float{});
-    case DType::float64: return f(double{});
-    case DType::complex128: break;
-  }
-  return f(std::complex<double>{});
 }
 
 }  // namespace refrain::arrays

@@ -6,7 +6,7 @@
 #include "fusion/strided.hpp"
 #include "kernels/loops.hpp"
 #include "operations/dense.hpp"
-#include "operations/ordering.hpp"
+#include "operations/with_type.hpp"
 #include "refrain/arrays/arranging.hpp"
 #include "refrain/arrays/elements.hpp"
 #include "shapes/complain.hpp"
@@ -204,14 +204,6 @@ struct ScatterCall {
   Coord length, inner;
 };
 
-template <class T>
-T sum(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, std::uint8_t>) return a | b;
-  else if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  else return a + b;
-}
-
 /// Arguments: the target, the positions, the values.
 void run_scatter(const TaskFrame& frame) {
   const auto& call = *static_cast<const ScatterCall*>(frame.values);
@@ -231,7 +223,7 @@ void run_scatter(const TaskFrame& frame) {
                        element / row % rows * call.target.stride[1] +
                        element % row * call.target.stride[2]];
         const T& value = values[i * call.inner + n];
-        to = call.add ? sum(to, value) : value;
+        to = call.add ? plus(to, value) : value;
       }
     }
   });
@@ -254,11 +246,7 @@ void scatter(const Array& a, const Array& index, const Operand& values, bool add
                                      std::string(name_of(promote(given->dtype(), a.dtype()))) +
                                      "') to dtype('" + std::string(name_of(a.dtype())) +
                                      "') with casting rule 'same_kind'");
-    Layout layout = given->layout();
-    while (layout.shape.dims() > chosen.result.dims() && layout.shape[0] == 1) {
-      layout.shape.erase(0);
-      for (int d = 0; d < layout.shape.dims(); ++d) layout.stride[d] = layout.stride[d + 1];
-    }
+    Layout layout = without_leading_ones(given->layout(), chosen.result.dims());
     if (!stretch(layout, chosen.result))
       complain<ValueError>(where, "shape mismatch: value array of shape " +
                                       to_string(given->shape()) +

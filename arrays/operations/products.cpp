@@ -9,7 +9,7 @@
 #include <string>
 
 #include "operations/dense.hpp"
-#include "operations/ordering.hpp"
+#include "operations/with_type.hpp"
 #include "refrain/arrays/elements.hpp"
 #include "refrain/arrays/linear.hpp"
 #include "refrain/arrays/reductions.hpp"

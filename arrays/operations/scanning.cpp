@@ -1,7 +1,7 @@
 // cumsum: each row from its first element to its last; one long row in runs, whose sums are added up first.
 
 #include "operations/dense.hpp"
-#include "operations/ordering.hpp"
+#include "operations/with_type.hpp"
 #include "refrain/arrays/reductions.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
@@ -21,13 +21,6 @@ struct ScanCall {
   Coord length;              // of a row
   std::vector<Coord> begin;  // rows per point; runs of one row where it is long
 };
-
-template <class T>
-T plus(const T& a, const T& b) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  else return a + b;
-}
 
 template <class T>
 void add_up(T* first, T* last) {

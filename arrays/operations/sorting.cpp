@@ -7,6 +7,7 @@
 
 #include "operations/dense.hpp"
 #include "operations/ordering.hpp"
+#include "operations/with_type.hpp"
 #include "refrain/arrays/arranging.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"

@@ -208,6 +208,14 @@ bool stretch(Layout& layout, const Shape& to) {
   return true;
 }
 
+Layout without_leading_ones(Layout layout, int dims) {
+  while (layout.shape.dims() > dims && layout.shape[0] == 1) {
+    layout.shape.erase(0);
+    for (int d = 0; d < layout.shape.dims(); ++d) layout.stride[d] = layout.stride[d + 1];
+  }
+  return layout;
+}
+
 int normalized(int axis, int dims, const Where& where) {
   if (axis < -dims || axis >= dims)
     complain<AxisError>(where, "axis " + std::to_string(axis) +

@@ -26,6 +26,9 @@ Shape broadcast(std::span<const Shape> shapes, const Where& where);
 /// The layout stretched to a shape that it can be broadcast to; false when it cannot.
 bool stretch(Layout& layout, const Shape& to);
 
+/// NumPy drops leading axes of length 1 of what is assigned, down to so many dimensions.
+Layout without_leading_ones(Layout layout, int dims);
+
 /// Axis counted from the front. AxisError.
 int normalized(int axis, int dims, const Where& where);
 /// Which axes are meant, a bit each. AxisError, ValueError for one that comes twice.

@@ -13,6 +13,7 @@ constexpr Field<T> kElements{"element"};
 // Dead storage is kept up to what was alive at once before, and a quarter: then the process never needs more
 // than 1.25 times what its arrays did at their most.
 constexpr std::size_t kept(std::size_t most) { return most + most / 4; }
+// Storage that ends is waited for whenever so much has, and a quarter of what was alive at once.
 constexpr std::size_t kLeastEnded = std::size_t{16} << 20;
 
 }  // namespace
@@ -49,6 +50,14 @@ const AnyPartition& Storage::partition(Context& context,
     pieces.push_back(IndexSpace<1>(Rect1{range.first, range.last}));
   parts_.push_back({ranges, context.make_explicit(region_, pieces)});
   return parts_.back().partition;
+}
+
+Requirement Storage::requirement(Context& context, Privilege privilege,
+                                 const std::shared_ptr<const Ranges>& ranges, int points) {
+  if (ranges == nullptr) return Requirement::of(region_, field(), privilege);
+  const AnyPartition& pieces = partition(context, ranges);
+  if (points == 1) return Requirement::of(pieces.piece({0, 0, 0}), field(), privilege);
+  return Requirement::of(pieces, field(), privilege);
 }
 
 Pool::~Pool() {

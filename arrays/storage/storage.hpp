@@ -39,6 +39,9 @@ class Storage {
   /// The partition whose piece i are the elements of range i. Made when first asked for; a storage keeps the
   /// last kMostPartitions of them.
   const AnyPartition& partition(Context& context, const std::shared_ptr<const Ranges>& ranges);
+  /// What a launch of so many points asks for: all of it (null), or per point the elements of a range.
+  Requirement requirement(Context& context, Privilege privilege,
+                          const std::shared_ptr<const Ranges>& ranges, int points);
 
   // The pool's own.
   std::size_t place = 0;     ///< among all

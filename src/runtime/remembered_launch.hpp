@@ -78,7 +78,8 @@ class RememberedLaunch {
     domain_ = launch.domain == nullptr ? nullptr : std::make_unique<LaunchDomain>(*launch.domain);
   }
 
-  /// Of a launch without futures; its values are not looked at. While nothing dies, no handle comes to mean something else.
+  /// Of a launch without futures; its values are not looked at. While nothing dies, no handle comes to mean something
+  /// else.
   [[nodiscard]] bool is(const LaunchRequest& launch, const data::Forest& forest,
                         std::uint64_t mapper_epoch) const {
     if (!known_ || launch.hints.priority != priority_ || launch.task != task_ ||

@@ -34,6 +34,11 @@ enum class Kind : std::uint8_t { boolean, integer, floating, complex };
 /// An array's type together with a plain number, of which only the kind counts: float32 with 2.5 is float32,
 /// int32 with 2.5 is float64.
 [[nodiscard]] DType promote(DType array, Kind number) noexcept;
+/// Of arrays made of plain numbers of this kind: bool, int64, float64, complex128.
+[[nodiscard]] constexpr DType default_type(Kind kind) noexcept {
+  constexpr DType types[] = {DType::boolean, DType::int64, DType::float64, DType::complex128};
+  return types[static_cast<int>(kind)];
+}
 /// May values go from one to the other without a loss of kind (casting "same_kind")?
 [[nodiscard]] constexpr bool same_kind(DType from, DType to) noexcept {
   return kind_of(from) <= kind_of(to);
