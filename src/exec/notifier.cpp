@@ -47,12 +47,14 @@ Wake Notifier::commit(Sleeper& sleeper) {
   return sleeper.wake_;
 }
 
-void Notifier::notify(int kind, bool all) {
+bool Notifier::notify(int kind, bool all) {
   const std::lock_guard lock(mutex_);
-  while (!waiting_[kind].empty()) {
+  bool found = false;
+  while (!waiting_[kind].empty() && (all || !found)) {
     wake(*waiting_[kind].back(), Wake::notified);
-    if (!all) return;
+    found = true;
   }
+  return found;
 }
 
 void Notifier::wake(Sleeper& sleeper, Wake reason) {

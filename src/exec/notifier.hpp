@@ -55,15 +55,12 @@ class Notifier {
   [[nodiscard]] bool any(int kind) const {
     return counts_[kind].load(std::memory_order_seq_cst) != 0;
   }
-  void notify_one(int kind) {
-    if (any(kind)) notify(kind, false);
-  }
-  void notify_all(int kind) {
-    if (any(kind)) notify(kind, true);
-  }
+  /// False: there was nobody.
+  bool notify_one(int kind) { return any(kind) && notify(kind, false); }
+  bool notify_all(int kind) { return any(kind) && notify(kind, true); }
 
  private:
-  void notify(int kind, bool all);
+  bool notify(int kind, bool all);
   void wake(Sleeper& sleeper, Wake reason);
 
   std::mutex mutex_;

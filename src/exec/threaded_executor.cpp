@@ -113,7 +113,8 @@ inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
 
 void ThreadedExecutor::push(Slot& slot, Ready ready) {
   slot.deque.push(ready.word());
-  notifier_.notify_one(kWorker);
+  // Where all workers are busy the launching thread may take it, if it waits: of a replay nobody else tells it.
+  if (!notifier_.notify_one(kWorker)) notifier_.notify_all(kWaiter);
 }
 
 void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
