@@ -4,7 +4,8 @@
 #include <cstdio>
 
 #include "fusion/reduction_task.hpp"
-#include "operations/dense.hpp"
+#include "operations/checks.hpp"
+#include "operations/launching.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
 
@@ -276,8 +277,7 @@ Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned 
   std::vector<Use> uses{{outputs.value()->storage, Privilege::write}, {stored[0], Privilege::read}};
   if (is_arg(op)) uses.push_back({stored[1], Privilege::read});
   CombineCall call{op, type, reduction.outputs, reduction.chunks(), reduction.columns};
-  launch(*this, combine_task(), 1, uses, &call, value_ops<CombineCall>, reduction.results() < 4096,
-         where);
+  launch(*this, combine_task(), 1, uses, call, 4 * reduction.results(), where);
   return outputs;
 }
 

@@ -3,7 +3,7 @@
 #include "fusion/window.hpp"
 #include "storage/memory.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
@@ -25,4 +25,4 @@ DynamicTask make_elementwise_task(const std::string& name) {
   return DynamicTask(name, std::vector<TaskVariant>{std::move(variant)});
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -7,7 +7,7 @@
 
 #include "fusion/plan.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// By-value arguments of a launch: what is done, and the plain numbers in it.
 class ElementwiseCall {
@@ -28,4 +28,4 @@ class ElementwiseCall {
 
 DynamicTask make_elementwise_task(const std::string& name);
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

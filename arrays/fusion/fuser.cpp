@@ -7,11 +7,10 @@
 #include "fusion/reduction_task.hpp"
 #include "storage/hash.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
-constexpr std::uint16_t kNone = 0xFFFF;
 // Programs that make ever new windows forget the old ones.
 constexpr std::size_t kMostPlans = 1024;
 constexpr std::size_t kMostNames = 512;
@@ -38,79 +37,57 @@ std::string task_name(const WindowText& text) {
 
 }  // namespace
 
-// Copies to text_ what of the window somebody needs, with new numbers. False: nothing.
-bool Fuser::take_needed(Wanted wanted, const detail::Value* spare) {
-  text_.clear();
-  slots_.clear();
-  numbers_.clear();
-  text_.shape = window.shape();
-  const std::vector<Step>& steps = window.steps();
-  renamed_steps_.assign(steps.size(), kNone);
-  renamed_loads_.assign(window.loads().size(), kNone);
-  const std::uint16_t needed = 0;
+// Copies to text_ what of the window somebody needs. False: nothing.
+bool Fuser::take_needed(Wanted wanted, const Value* spare) {
   const auto is_wanted = [&](const Window::Write& write) {
     if (wanted == Wanted::stores && write.value->storage == nullptr) return false;
     return write.value->handles > (write.value == spare ? 1u : 0u);
   };
-  bool any = false;
+  stores_.clear();
   for (const Window::Write& write : window.writes())
-    if (is_wanted(write)) {
-      renamed_steps_[write.step] = needed;
-      any = true;
-    }
-  if (reduction_ != nullptr) {
-    const Source& terms = reduction_->terms;
-    (terms.from == Source::From::step ? renamed_steps_ : renamed_loads_)[terms.index] = needed;
-  } else if (!any) {
-    return false;
-  }
-  for (std::size_t s = steps.size(); s-- > 0;) {
-    if (renamed_steps_[s] == kNone) continue;
-    for (const Source& source : steps[s].operands) {
-      if (source.from == Source::From::step) renamed_steps_[source.index] = needed;
-      if (source.from == Source::From::load) renamed_loads_[source.index] = needed;
-    }
-  }
+    if (is_wanted(write)) stores_.push_back(&write);
+  if (stores_.empty() && reduction_ == nullptr) return false;
+  needed_.clear(window.steps().size(), window.loads().size());
+  for (const Window::Write* write : stores_) needed_.add_step(write->step);
+  if (reduction_ != nullptr) needed_.add(reduction_->terms);
+  needed_.complete(window.steps());
+  copy_needed();
+  return true;
+}
 
-  const auto slot_of = [&](detail::Value* value) {
-    for (std::size_t i = 0; i < slots_.size(); ++i)
-      if (slots_[i] == value) return static_cast<std::uint16_t>(i);
-    slots_.push_back(value);
-    text_.slots.push_back({value->type, value->tiling});
-    return static_cast<std::uint16_t>(slots_.size() - 1);
-  };
-  for (std::size_t l = 0; l < renamed_loads_.size(); ++l) {
-    if (renamed_loads_[l] == kNone) continue;
+void Fuser::copy_needed() {
+  text_.clear();
+  slots_.clear();
+  numbers_.clear();
+  text_.shape = window.shape();
+  for (std::size_t l = 0; l < window.loads().size(); ++l) {
     const Window::Load& load = window.loads()[l];
-    renamed_loads_[l] = static_cast<std::uint16_t>(text_.loads.size());
-    text_.loads.push_back({slot_of(load.value), 0, load.layout});
+    if (needed_.has_load(l)) text_.loads.push_back({slot_of(load.value), 0, load.layout});
   }
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    if (renamed_steps_[s] == kNone) continue;
-    renamed_steps_[s] = static_cast<std::uint16_t>(text_.steps.size());
-    Step step = steps[s];
+  for (std::size_t s = 0; s < window.steps().size(); ++s) {
+    if (!needed_.has_step(s)) continue;
+    Step step = window.steps()[s];
     for (Source& source : step.operands) {
-      switch (source.from) {
-        case Source::From::nothing: break;
-        case Source::From::step: source.index = renamed_steps_[source.index]; break;
-        case Source::From::load: source.index = renamed_loads_[source.index]; break;
-        case Source::From::number:
-          numbers_.push_back(source.index);
-          source.index = static_cast<std::uint16_t>(numbers_.size() - 1);
-          break;
-      }
+      source = needed_.renamed(source);
+      if (source.from != Source::From::number) continue;
+      numbers_.push_back(source.index);
+      source.index = static_cast<std::uint16_t>(numbers_.size() - 1);
     }
     text_.steps.push_back(step);
   }
-  for (const Window::Write& write : window.writes())
-    if (is_wanted(write))
-      text_.stores.push_back({slot_of(write.value), renamed_steps_[write.step], write.layout});
-  if (reduction_ != nullptr) {
-    text_.reduction = *reduction_;
-    Source& terms = text_.reduction->terms;
-    terms.index = (terms.from == Source::From::step ? renamed_steps_ : renamed_loads_)[terms.index];
-  }
-  return true;
+  for (const Window::Write* write : stores_)
+    text_.stores.push_back({slot_of(write->value), needed_.step(write->step), write->layout});
+  if (reduction_ == nullptr) return;
+  text_.reduction = *reduction_;
+  text_.reduction->terms = needed_.renamed(reduction_->terms);
+}
+
+std::uint16_t Fuser::slot_of(Value* value) {
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i] == value) return static_cast<std::uint16_t>(i);
+  slots_.push_back(value);
+  text_.slots.push_back({value->type, value->tiling});
+  return static_cast<std::uint16_t>(slots_.size() - 1);
 }
 
 const DynamicTask& Fuser::task_for(const WindowText& text) {
@@ -156,7 +133,7 @@ std::shared_ptr<const Plan> Fuser::window_plan() {
 }
 
 std::shared_ptr<const Plan> Fuser::plan_reduction(const ReductionText& reduction,
-                                                  const detail::Value& terms, Coord most_points) {
+                                                  const Value& terms, Coord most_points) {
   reduction_ = &reduction;
   take_needed(Wanted::everything, &terms);
   reduction_ = nullptr;
@@ -174,7 +151,7 @@ void Fuser::launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* c
     requirements_.push_back(storage.requirement(context_, privilege, ranges, points));
   };
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    detail::Value& value = *slots_[i];
+    Value& value = *slots_[i];
     if (value.storage == nullptr) value.storage = &pool_.take(value.tiling, value.type);
     require(*value.storage, plan->slots[i].privilege, plan->slots[i].ranges);
   }
@@ -193,4 +170,4 @@ void Fuser::launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* c
   ++launches_;
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

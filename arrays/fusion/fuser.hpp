@@ -12,7 +12,7 @@
 #include "fusion/plan.hpp"
 #include "fusion/window.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 class Fuser {
  public:
@@ -41,8 +41,8 @@ class Fuser {
 
   /// How the window is launched together with a reduction of what one of its steps or loads computes; `terms` is the
   /// array that this is, which one handle fewer refers to than it seems. Null: the window has to be launched first.
-  std::shared_ptr<const Plan> plan_reduction(const ReductionText& reduction,
-                                             const detail::Value& terms, Coord most_points);
+  std::shared_ptr<const Plan> plan_reduction(const ReductionText& reduction, const Value& terms,
+                                             Coord most_points);
   /// Launches that, with the results in these arrays.
   template <class Dead>
   void reduce(const std::shared_ptr<const Plan>& plan, std::span<Storage* const> results,
@@ -60,7 +60,9 @@ class Fuser {
 
  private:
   enum class Wanted : std::uint8_t { everything, stores };
-  bool take_needed(Wanted wanted, const detail::Value* spare);
+  bool take_needed(Wanted wanted, const Value* spare);
+  void copy_needed();
+  std::uint16_t slot_of(Value* value);
   const std::shared_ptr<const Plan>* find_plan();
   std::shared_ptr<const Plan> keep_plan(std::unique_ptr<Plan> made);
   std::shared_ptr<const Plan> window_plan();
@@ -75,7 +77,7 @@ class Fuser {
   }
   template <class Dead>
   void end_unseen(Dead& dead) {
-    for (detail::Value* value : released_)
+    for (Value* value : released_)
       if (value->handles == 0) dead(*value);
   }
 
@@ -90,12 +92,13 @@ class Fuser {
   // What is worked on, kept for its memory.
   WindowText text_;
   const ReductionText* reduction_ = nullptr;  // that is being planned
-  std::vector<detail::Value*> slots_, released_;
+  std::vector<Value*> slots_, released_;
   std::vector<std::uint16_t> numbers_;  // those that are needed, by their number in the window
-  std::vector<std::uint16_t> renamed_steps_, renamed_loads_;
+  Needed needed_;
+  std::vector<const Window::Write*> stores_;
   std::vector<std::uint64_t> key_;
   std::uint64_t key_hash_ = 0;
   std::vector<Requirement> requirements_;
 };
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

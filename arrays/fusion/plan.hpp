@@ -15,7 +15,7 @@
 #include "storage/ranges.hpp"
 #include "storage/tiling.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// A reduction of what a window computes, in the task that computes it.
 struct ReductionText {
@@ -93,4 +93,4 @@ std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges);
 std::unique_ptr<Plan> make_reduction_plan(const WindowText& text, RangesTable& ranges,
                                           Coord most_points);
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

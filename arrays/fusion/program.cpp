@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
@@ -97,36 +97,54 @@ Program::Operand Program::operand_of(const Source& source) const {
   return {};
 }
 
+/// After which step the result of each step, and each load, is not needed any more; the number of steps: never.
+struct Program::LastUses {
+  std::vector<std::size_t> step, load;
+
+  explicit LastUses(const ProgramText& text)
+      : step(text.steps.size(), 0), load(text.loads.size(), 0) {
+    for (std::size_t s = 0; s < text.steps.size(); ++s)
+      for (const Source& source : text.steps[s].operands) use(source, s);
+    use(text.sink, text.steps.size());
+  }
+
+ private:
+  void use(const Source& source, std::size_t at) {
+    if (source.from == Source::From::step) step[source.index] = at;
+    if (source.from == Source::From::load) load[source.index] = at;
+  }
+};
+
 // Where the result of each step goes: straight to its store where that is dense and nothing is read there later,
 // else to a buffer, which is free again after its last use.
 void Program::choose_places() {
-  const std::size_t steps = text_.steps.size();
-  std::vector<std::size_t> last_use(steps, 0), load_last_use(text_.loads.size(), 0);
+  LastUses uses(text_);
   std::vector<bool> delivered(text_.stores.size(), false);
-  for (std::size_t s = 0; s < steps; ++s)
-    for (const Source& source : text_.steps[s].operands) {
-      if (source.from == Source::From::step) last_use[source.index] = s;
-      if (source.from == Source::From::load) load_last_use[source.index] = s;
-    }
-  if (text_.sink.from == Source::From::step) last_use[text_.sink.index] = steps;
-  if (text_.sink.from == Source::From::load) load_last_use[text_.sink.index] = steps;
-  result_of_.resize(steps);
+  result_of_.resize(text_.steps.size());
+  place_in_stores(uses, delivered);
+  place_in_buffers(uses);
+  for (std::size_t n = 0; n < text_.stores.size(); ++n) {
+    const std::uint16_t step = text_.stores[n].step;
+    if (!delivered[n])
+      deliveries_.push_back({static_cast<std::uint16_t>(n), result_of_[step], uniform_[step]});
+  }
+}
+
+void Program::place_in_stores(LastUses& uses, std::vector<bool>& delivered) {
   for (std::size_t n = 0; n < text_.stores.size(); ++n) {
     const Access& store = text_.stores[n];
-    if (store_ways_[n] != Way::direct || uniform_[store.step] ||
-        result_of_[store.step].is == Operand::Is::store)
-      continue;
-    bool read_later = false;
+    bool direct = store_ways_[n] == Way::direct && !uniform_[store.step] &&
+                  result_of_[store.step].is == Operand::Is::nothing;
     for (std::size_t l = 0; l < text_.loads.size(); ++l)
-      read_later |= text_.loads[l].slot == store.slot && load_last_use[l] > store.step;
-    if (read_later) continue;
-    result_of_[store.step] = {Operand::Is::store, static_cast<std::uint16_t>(n)};
-    delivered[n] = true;
+      direct = direct && !(text_.loads[l].slot == store.slot && uses.load[l] > store.step);
+    if (direct) result_of_[store.step] = {Operand::Is::store, static_cast<std::uint16_t>(n)};
+    else uses.step[store.step] = text_.steps.size();  // delivered at the end
+    delivered[n] = direct;
   }
-  for (std::size_t n = 0; n < text_.stores.size(); ++n)
-    if (!delivered[n]) last_use[text_.stores[n].step] = steps;
+}
 
-  std::vector<std::uint16_t> free;
+void Program::place_in_buffers(const LastUses& uses) {
+  std::vector<std::uint16_t> free, free_after;
   const auto take = [&] {
     if (free.empty()) return static_cast<std::uint16_t>(buffers_++);
     const std::uint16_t buffer = free.back();
@@ -137,30 +155,25 @@ void Program::choose_places() {
   load_buffer_.resize(text_.loads.size());
   for (std::size_t l = 0; l < text_.loads.size(); ++l)
     if (load_ways_[l] == Way::strided) load_buffer_[l] = take();
-  for (std::size_t s = 0; s < steps; ++s) {
+  for (std::size_t s = 0; s < text_.steps.size(); ++s) {
     // An operand's buffer may be the result's where elements have the same size: loops allow that.
     const Step& step = text_.steps[s];
-    std::vector<std::uint16_t> free_after;
     const auto give_back = [&](std::uint16_t buffer, DType type) {
       (size_of(type) == size_of(step.result) ? free : free_after).push_back(buffer);
     };
     for (std::size_t o = 0; o < 3; ++o) {
       const Source& source = step.operands[o];
       if (std::find(step.operands, step.operands + o, source) != step.operands + o) continue;
-      if (source.from == Source::From::step && last_use[source.index] == s &&
+      if (source.from == Source::From::step && uses.step[source.index] == s &&
           result_of_[source.index].is == Operand::Is::buffer)
         give_back(result_of_[source.index].index, text_.steps[source.index].result);
-      if (source.from == Source::From::load && load_last_use[source.index] == s &&
+      if (source.from == Source::From::load && uses.load[source.index] == s &&
           load_ways_[source.index] == Way::strided)
         give_back(load_buffer_[source.index], text_.loads[source.index].type);
     }
     if (result_of_[s].is == Operand::Is::nothing) result_of_[s] = {Operand::Is::buffer, take()};
     free.insert(free.end(), free_after.begin(), free_after.end());
-  }
-  for (std::size_t n = 0; n < text_.stores.size(); ++n) {
-    const std::uint16_t step = text_.stores[n].step;
-    if (!delivered[n])
-      deliveries_.push_back({static_cast<std::uint16_t>(n), result_of_[step], uniform_[step]});
+    free_after.clear();
   }
 }
 
@@ -281,4 +294,4 @@ void Program::run(Coord begin, Coord end, std::byte* const* slots, const Constan
   }
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -1,6 +1,6 @@
 #pragma once
-// A chain of element-wise operations as a program over blocks: a block's operands are loaded, go through all steps while
-// they are in the cache, and the results are stored. It knows memory only, nothing of arrays and tasks.
+// A chain of element-wise operations as a program over blocks: a block's operands are loaded, go through all steps
+// while they are in the cache, and the results are stored. It knows memory only, nothing of arrays and tasks.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "fusion/strided.hpp"
 #include "kernels/loops.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// Where an operand of a step comes from.
 struct Source {
@@ -46,8 +46,8 @@ struct ProgramText {
   Nest nest;
   std::vector<Step> steps;
   std::vector<Access> loads, stores;
-  Source
-      sink;  ///< a step or a load whose elements are handed to whoever runs the program; or nothing
+  /// A step or a load whose elements are handed to whoever runs the program; or nothing.
+  Source sink;
 };
 
 /// Takes the sink's elements block by block.
@@ -93,6 +93,9 @@ class Program {
   [[nodiscard]] Way way_of(const Steps& steps) const;
   void choose_ways();
   void choose_places();
+  struct LastUses;
+  void place_in_stores(LastUses& uses, std::vector<bool>& delivered);
+  void place_in_buffers(const LastUses& uses);
   void make_commands();
   struct Block;
   void run_block(Block& block, BlockSink* sink) const;
@@ -114,4 +117,4 @@ class Program {
   Coord block_ = 0;
 };
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -9,7 +9,7 @@
 #include "fusion/window.hpp"
 #include "storage/memory.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
@@ -296,4 +296,4 @@ const DynamicTask& combine_task() {
   return task;
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

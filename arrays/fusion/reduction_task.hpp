@@ -8,7 +8,7 @@
 #include "fusion/plan.hpp"
 #include "refrain/dynamic.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// Its arguments: the slots of the program, then the results; of argmin and argmax by chunks values, then positions.
 DynamicTask make_reduction_task(const std::string& name);
@@ -31,4 +31,4 @@ constexpr bool is_arg(kernels::Reduce op) {
   return op == kernels::Reduce::argmin || op == kernels::Reduce::argmax;
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
@@ -85,4 +85,4 @@ void spread(std::size_t count, std::size_t size, const std::byte* element, std::
   });
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -5,7 +5,7 @@
 
 #include "refrain/arrays/shape.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// Three nested loops, the last one innermost; unused ones, in front, have length 1.
 struct Nest {
@@ -30,4 +30,4 @@ void scatter(const Nest& nest, const Steps& steps, Coord first, std::size_t coun
 /// One element again and again.
 void spread(std::size_t count, std::size_t size, const std::byte* element, std::byte* to);
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <utility>
 
 #include "shapes/views.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
@@ -35,7 +36,7 @@ Constant constant_of(const Number& number, DType type) {
 }
 
 // Views of an array that share no element, and lie in the same tiles: the tasks of a launch keep to their own.
-bool Window::are_apart(const detail::Value& value, const Layout& a, const Layout& b) {
+bool Window::are_apart(const Value& value, const Layout& a, const Layout& b) {
   if (may_overlap(a, b)) return false;
   const Tiling& tiling = *value.tiling;
   if (tiling.tiles() == 1) return true;
@@ -51,7 +52,7 @@ bool Window::admits(const Shape& shape, std::span<const Operand* const> operands
   if (steps_.size() + 4 > kMostSteps || loads_.size() + operands.size() > kMostLoads) return false;
   for (const Operand* operand : operands) {
     if (operand->array() == nullptr || !operand->array()->value()->written) continue;
-    const detail::Value& value = *operand->array()->value();
+    const Value& value = *operand->array()->value();
     const Layout layout = seen(operand->array()->layout(), shape);
     for (const Write& write : writes_)
       if (write.value == &value && !(write.layout == layout) &&
@@ -61,7 +62,7 @@ bool Window::admits(const Shape& shape, std::span<const Operand* const> operands
   return true;
 }
 
-bool Window::admits_write(const detail::Value& value, const Layout& layout) const {
+bool Window::admits_write(const Value& value, const Layout& layout) const {
   if (!value.pending) return true;
   const Layout target = seen(layout, shape_);
   const auto meets = [&](const auto& access) {
@@ -84,7 +85,7 @@ Source Window::source(const Operand& operand, DType type) {
 }
 
 Source Window::load(const Array& array) {
-  detail::Value& value = *array.value();
+  Value& value = *array.value();
   const Layout layout = seen(array.layout(), shape_);
   if (const Write* write = find_write(value, layout)) return {Source::From::step, write->step};
   for (std::size_t i = 0; i < loads_.size(); ++i)
@@ -115,14 +116,14 @@ std::uint16_t Window::add(const Step& step) {
   return static_cast<std::uint16_t>(steps_.size() - 1);
 }
 
-const Window::Write* Window::find_write(const detail::Value& value, const Layout& layout) const {
+const Window::Write* Window::find_write(const Value& value, const Layout& layout) const {
   if (!value.written) return nullptr;
   for (const Write& write : writes_)
     if (write.value == &value && write.layout == layout) return &write;
   return nullptr;
 }
 
-void Window::write(detail::Value& value, const Layout& layout, std::uint16_t step) {
+void Window::write(Value& value, const Layout& layout, std::uint16_t step) {
   hold(value);
   const Layout target = seen(layout, shape_);
   value.written = true;
@@ -134,14 +135,14 @@ void Window::write(detail::Value& value, const Layout& layout, std::uint16_t ste
   writes_.push_back({&value, target, step});
 }
 
-void Window::hold(detail::Value& value) {
+void Window::hold(Value& value) {
   if (value.pending) return;
   value.pending = true;
   values_.push_back(&value);
 }
 
 void Window::clear() {
-  for (detail::Value* value : values_) {
+  for (Value* value : values_) {
     value->pending = false;
     value->written = false;
   }
@@ -156,58 +157,39 @@ void Window::clear() {
 
 namespace {
 
-constexpr std::uint16_t kDropped = 0xFFFF, kKept = 0;
-
 bool is_result(const Window::Write& write) {
   return write.value->storage == nullptr && write.value->handles > 0;
 }
 
 }  // namespace
 
-void Window::mark_results() {
-  kept_steps_.assign(steps_.size(), kDropped);
-  kept_loads_.assign(loads_.size(), kDropped);
-  for (const Write& write : writes_)
-    if (is_result(write)) kept_steps_[write.step] = kKept;
-  for (std::size_t s = steps_.size(); s-- > 0;) {
-    if (kept_steps_[s] == kDropped) continue;
-    for (const Source& source : steps_[s].operands) {
-      if (source.from == Source::From::step) kept_steps_[source.index] = kKept;
-      if (source.from == Source::From::load) kept_loads_[source.index] = kKept;
-    }
-  }
-}
-
 // What is kept is computed from what its loads will find then: nothing of that may be overwritten before.
 bool Window::can_keep_results() {
   if (std::all_of(writes_.begin(), writes_.end(), is_result)) return false;
-  mark_results();
+  kept_.clear(steps_.size(), loads_.size());
+  for (const Write& write : writes_)
+    if (is_result(write)) kept_.add_step(write.step);
+  kept_.complete(steps_);
   for (std::size_t l = 0; l < loads_.size(); ++l)
-    if (kept_loads_[l] != kDropped && loads_[l].value->written) return false;
+    if (kept_.has_load(l) && loads_[l].value->written) return false;
   return true;
 }
 
-void Window::keep_results(std::vector<detail::Value*>& released) {
-  for (detail::Value* value : values_) value->pending = value->written = false;
-  std::vector<detail::Value*> before = std::move(values_);
-  values_.clear();
+void Window::keep_results(std::vector<Value*>& released) {
+  const std::vector<Value*> before = std::exchange(values_, {});
+  for (Value* value : before) value->pending = value->written = false;
   std::size_t kept = 0;
   for (std::size_t l = 0; l < loads_.size(); ++l) {
-    if (kept_loads_[l] == kDropped) continue;
+    if (!kept_.has_load(l)) continue;
     hold(*loads_[l].value);
-    kept_loads_[l] = static_cast<std::uint16_t>(kept);
     loads_[kept++] = loads_[l];
   }
   loads_.resize(kept);
   kept = 0;
   for (std::size_t s = 0; s < steps_.size(); ++s) {
-    if (kept_steps_[s] == kDropped) continue;
+    if (!kept_.has_step(s)) continue;
     Step step = steps_[s];
-    for (Source& source : step.operands) {
-      if (source.from == Source::From::step) source.index = kept_steps_[source.index];
-      if (source.from == Source::From::load) source.index = kept_loads_[source.index];
-    }
-    kept_steps_[s] = static_cast<std::uint16_t>(kept);
+    for (Source& source : step.operands) source = kept_.renamed(source);
     steps_[kept++] = step;
   }
   steps_.resize(kept);
@@ -215,11 +197,11 @@ void Window::keep_results(std::vector<detail::Value*>& released) {
   for (Write& write : writes_) {
     hold(*write.value);
     write.value->written = true;
-    write.step = kept_steps_[write.step];
+    write.step = kept_.step(write.step);
   }
   released.clear();
-  for (detail::Value* value : before)
+  for (Value* value : before)
     if (!value->pending) released.push_back(value);
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -12,11 +12,12 @@
 #include <span>
 #include <vector>
 
+#include "fusion/needed.hpp"
 #include "fusion/program.hpp"
 #include "refrain/arrays/array.hpp"
 #include "storage/value.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 class Window {
  public:
@@ -28,9 +29,9 @@ class Window {
   /// reads, or for lack of room, comes after a launch of the window.
   [[nodiscard]] bool admits(const Shape& shape, std::span<const Operand* const> operands) const;
   /// Can tasks of one launch use both views, one of them for writing, without meeting?
-  [[nodiscard]] static bool are_apart(const detail::Value& value, const Layout& a, const Layout& b);
+  [[nodiscard]] static bool are_apart(const Value& value, const Layout& a, const Layout& b);
   /// May the elements of `value` seen as `layout` be overwritten here?
-  [[nodiscard]] bool admits_write(const detail::Value& value, const Layout& layout) const;
+  [[nodiscard]] bool admits_write(const Value& value, const Layout& layout) const;
 
   /// Begins, if it is empty, with the shape and line of its first operation.
   void begin(const Shape& shape, const Where& where);
@@ -39,16 +40,16 @@ class Window {
   /// Its number.
   std::uint16_t add(const Step& step);
   /// The elements of `value` at `layout` (for a new array: all) are the result of a step from now on.
-  void write(detail::Value& value, const Layout& layout, std::uint16_t step);
+  void write(Value& value, const Layout& layout, std::uint16_t step);
 
   /// An array that is loaded.
   struct Load {
-    detail::Value* value;
+    Value* value;
     Layout layout;
   };
   /// Elements that are the result of a step: all of a new array, or some of one that is there.
   struct Write {
-    detail::Value* value;
+    Value* value;
     Layout layout;
     std::uint16_t step;
   };
@@ -61,19 +62,18 @@ class Window {
   [[nodiscard]] const std::vector<Constant>& numbers() const { return numbers_; }
   [[nodiscard]] const std::vector<Write>& writes() const { return writes_; }
   /// The arrays that are read and written here, in the order in which they were first.
-  [[nodiscard]] const std::vector<detail::Value*>& values() const { return values_; }
+  [[nodiscard]] const std::vector<Value*>& values() const { return values_; }
   void clear();
 
   /// Can what is written to arrays that are there be launched by itself, before the new arrays? These stay: the
   /// operands of an assignment that cannot join, say, whose temporaries will be gone when it is done.
   [[nodiscard]] bool can_keep_results();
   /// Leaves the steps that make new arrays, and tells which arrays are not needed for that.
-  void keep_results(std::vector<detail::Value*>& released);
+  void keep_results(std::vector<Value*>& released);
 
  private:
-  void hold(detail::Value& value);
-  [[nodiscard]] const Write* find_write(const detail::Value& value, const Layout& layout) const;
-  void mark_results();
+  void hold(Value& value);
+  [[nodiscard]] const Write* find_write(const Value& value, const Layout& layout) const;
   Source cast(Source source, DType from, DType to);
   Source load(const Array& array);
   Source number(const Number& number, DType type);
@@ -84,12 +84,11 @@ class Window {
   std::vector<Load> loads_;
   std::vector<Constant> numbers_;
   std::vector<Write> writes_;
-  std::vector<detail::Value*> values_;
-  // Those that new arrays need, by their new numbers.
-  std::vector<std::uint16_t> kept_steps_, kept_loads_;
+  std::vector<Value*> values_;
+  Needed kept_;  // for new arrays
 };
 
 /// A plain number as an element of a type, in memory.
 Constant constant_of(const Number& number, DType type);
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -5,15 +5,16 @@
 #include <cstring>
 
 #include "kernels/loops.hpp"
+#include "operations/checks.hpp"
 #include "operations/dense.hpp"
+#include "operations/launching.hpp"
 #include "refrain/arrays/elements.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
 
 namespace refrain::arrays {
 
-using detail::session_of;
-using detail::SessionImpl;
+using namespace detail;
 
 Array Array::view(std::span<const Index> entries, Where where) const {
   session_of(*this, where);
@@ -44,10 +45,6 @@ Array Array::transpose(std::initializer_list<int> axes, Where where) const {
   return Array(*value_, dtype_, transposed(layout_, {axes.begin(), axes.size()}, where));
 }
 
-void check_writable(const Array& target, const Where& where) {
-  if (target.layout().read_only) complain<ValueError>(where, "assignment destination is read-only");
-}
-
 namespace {
 
 void assign(const Array& target, const Operand& values) {
@@ -57,8 +54,7 @@ void assign(const Array& target, const Operand& values) {
     check_fits(values.number(), target.dtype(), values.where());
     return session.assign(target, values);
   }
-  if (&session_of(*values.array(), values.where()) != &session)
-    complain<ArrayError>(values.where(), "the operands belong to different sessions");
+  check_session(session, *values.array(), values.where());
   const Array& from = *values.array();
   Layout layout = without_leading_ones(from.layout(), target.dims());
   if (!stretch(layout, target.shape()))
@@ -73,11 +69,7 @@ void update(Array& target, const char* name, const Array& result, const Where& w
     complain<ValueError>(
         where, "non-broadcastable output operand with shape " + to_string(target.shape()) +
                    " doesn't match the broadcast shape " + to_string(result.shape()));
-  if (!same_kind(result.dtype(), target.dtype()))
-    complain<TypeError>(where, std::string("Cannot cast ufunc '") + name + "' output from dtype('" +
-                                   std::string(name_of(result.dtype())) + "') to dtype('" +
-                                   std::string(name_of(target.dtype())) +
-                                   "') with casting rule 'same_kind'");
+  check_same_kind(name, result.dtype(), target.dtype(), where);
   assign(target, Operand(result, where));
 }
 
@@ -172,7 +164,7 @@ AnyFuture Array::element(DType type, Where where) const {
     piece = session.ranges.intern({{tiling.begin[tile], tiling.begin[tile + 1] - 1}});
   }
   return launch(session, element_task(type), 1, {{&storage, Privilege::read, piece}},
-                ElementCall{layout_.offset, dtype_, type}, true, where, true);
+                ElementCall{layout_.offset, dtype_, type}, 1, where, true);
 }
 
 void Array::read(void* to, DType type, Where where) const {

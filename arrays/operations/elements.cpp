@@ -7,13 +7,12 @@
 #include <string>
 
 #include "kernels/loops.hpp"
-#include "operations/dense.hpp"
+#include "operations/checks.hpp"
 #include "shapes/complain.hpp"
 
 namespace refrain::arrays {
 
-using detail::session_of;
-using detail::SessionImpl;
+using namespace detail;
 using kernels::Op;
 
 namespace {
@@ -54,7 +53,7 @@ Array compute(Op op, DType type, Operands operands, const Where& where) {
 }
 
 /// NumPy's OverflowError.
-void check_fits(Operands operands, DType type) {
+void check_numbers_fit(Operands operands, DType type) {
   if (type != DType::int32) return;
   for (const Operand* operand : operands)
     if (operand->array() == nullptr) check_fits(operand->number(), type, operand->where());
@@ -64,7 +63,7 @@ const Where& line_of(Operands operands) { return operands[0]->where(); }
 
 Array same_type(Op op, Operands operands) {
   const DType type = common_type(operands);
-  check_fits(operands, type);
+  check_numbers_fit(operands, type);
   return compute(op, type, operands, line_of(operands));
 }
 Array same_type(Op op, const Operand& a) {

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <string>
 
-#include "operations/dense.hpp"
+#include "operations/checks.hpp"
 #include "refrain/arrays/arranging.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
 
 namespace refrain::arrays {
 
-using detail::session_of;
-using detail::SessionImpl;
+using namespace detail;
 
 namespace {
 
@@ -48,8 +47,7 @@ Array join(const std::vector<Array>& arrays, int axis, const Where& where) {
   const Array result = session.make_stored(shape, joined_type(arrays), where);
   Coord at = 0;
   for (const Array& array : arrays) {
-    if (&session_of(array, where) != &session)
-      complain<ArrayError>(where, "the arrays belong to different sessions");
+    check_session(session, array, where);
     const Coord length = array.shape()[axis];
     session.assign(part(result, axis, at, length), Operand(array, where));
     at += length;

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 DynamicTask plain_task(const char* name, void (*body)(const TaskFrame&), ResultType result) {
   TaskVariant variant;
@@ -12,15 +12,8 @@ DynamicTask plain_task(const char* name, void (*body)(const TaskFrame&), ResultT
   return DynamicTask(name, std::vector<TaskVariant>{std::move(variant)}, result);
 }
 
-std::shared_ptr<const Ranges> tiles_of(detail::SessionImpl& session, const Tiling& tiling) {
-  std::vector<Range> tiles;
-  for (std::size_t t = 0; t + 1 < tiling.begin.size(); ++t)
-    tiles.push_back({tiling.begin[t], tiling.begin[t + 1] - 1});
-  return session.ranges.intern(std::move(tiles));
-}
-
-AnyFuture launch(detail::SessionImpl& session, const DynamicTask& task, int points,
-                 std::span<const Use> uses, void* values, const ValueOps& ops, bool small,
+AnyFuture launch(SessionImpl& session, const DynamicTask& task, int points,
+                 std::span<const Use> uses, void* values, const ValueOps& ops, Coord work,
                  const Where& where, bool wants_future) {
   std::vector<Requirement> requirements;
   requirements.reserve(uses.size());
@@ -33,9 +26,9 @@ AnyFuture launch(detail::SessionImpl& session, const DynamicTask& task, int poin
   request.requirements = requirements;
   request.values = values;
   request.value_ops = &ops;
-  request.hints.inline_if_ready = small;
+  request.hints.inline_if_ready = is_small(work);
   request.wants_future = wants_future;
   return session.context.launch(request);
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

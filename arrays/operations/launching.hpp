@@ -7,9 +7,10 @@
 
 #include "refrain/context.hpp"
 #include "session_impl.hpp"
+#include "small.hpp"
 #include "storage/memory.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// A task whose body is a mere function and launches nothing.
 DynamicTask plain_task(const char* name, void (*body)(const TaskFrame&), ResultType result = {});
@@ -21,20 +22,24 @@ struct Use {
   std::shared_ptr<const Ranges> ranges = nullptr;
 };
 
-/// How elements are dealt to the points of a launch: by an array's tiles.
-std::shared_ptr<const Ranges> tiles_of(detail::SessionImpl& session, const Tiling& tiling);
-
-AnyFuture launch(detail::SessionImpl& session, const DynamicTask& task, int points,
-                 std::span<const Use> uses, void* values, const ValueOps& ops, bool small,
+/// `work`: simple operations that all points have to do (is_small).
+AnyFuture launch(SessionImpl& session, const DynamicTask& task, int points,
+                 std::span<const Use> uses, void* values, const ValueOps& ops, Coord work,
                  const Where& where, bool wants_future = false);
 
 /// `values` are moved into the launch.
 template <class Values>
-AnyFuture launch(detail::SessionImpl& session, const DynamicTask& task, int points,
-                 std::initializer_list<Use> uses, Values values, bool small, const Where& where,
+AnyFuture launch(SessionImpl& session, const DynamicTask& task, int points,
+                 std::span<const Use> uses, Values values, Coord work, const Where& where,
                  bool wants_future = false) {
-  return launch(session, task, points, {uses.begin(), uses.size()}, &values, value_ops<Values>,
-                small, where, wants_future);
+  return launch(session, task, points, uses, &values, value_ops<Values>, work, where, wants_future);
+}
+template <class Values>
+AnyFuture launch(SessionImpl& session, const DynamicTask& task, int points,
+                 std::initializer_list<Use> uses, Values values, Coord work, const Where& where,
+                 bool wants_future = false) {
+  return launch(session, task, points, std::span<const Use>(uses.begin(), uses.size()),
+                std::move(values), work, where, wants_future);
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -5,7 +5,7 @@
 #include <complex>
 #include <concepts>
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 template <class T>
   requires std::integral<T>
@@ -23,4 +23,4 @@ inline bool comes_before(const std::complex<double>& a, const std::complex<doubl
   return same_real ? imaginary_before() : comes_before(a.real(), b.real());
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

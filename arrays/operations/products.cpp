@@ -8,7 +8,9 @@
 #include <mutex>
 #include <string>
 
+#include "operations/checks.hpp"
 #include "operations/dense.hpp"
+#include "operations/progression.hpp"
 #include "operations/with_type.hpp"
 #include "refrain/arrays/elements.hpp"
 #include "refrain/arrays/linear.hpp"
@@ -17,13 +19,12 @@
 
 namespace refrain::arrays {
 
-using detail::session_of;
-using detail::SessionImpl;
+using namespace detail;
 
 namespace {
 
-// Multiplications that are done at once on the launching thread, and for a task of its own.
-constexpr Coord kSmallWork = 8192, kTaskWork = 1 << 18;
+// Multiplications for a task of its own, where the matrix alone is too small to be shared.
+constexpr Coord kTaskWork = 1 << 18;
 
 /// A matrix in storage, one of whose strides is 1; the other is `leading`.
 struct Matrix {
@@ -171,8 +172,9 @@ Array product(const Array& a, const Array& b, const Where& where) {
   const Coord blocks = (rows + call.block - 1) / call.block;
   const auto work = static_cast<Coord>(std::min(
       1e18, static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns)));
-  const Coord points =
-      std::clamp<Coord>(std::min(blocks, work / kTaskWork), 1, session.tilings.most_tiles());
+  const Coord tiles = session.tilings.of(a.shape())->tiles();
+  const Coord points = std::min(
+      blocks, std::max<Coord>(tiles, std::min(work / kTaskWork, session.tilings.most_tiles())));
   std::vector<Range> parts;
   for (Coord p = 0; p <= points; ++p) call.begin.push_back(p * blocks / points);
   for (std::size_t p = 0; p + 1 < call.begin.size(); ++p)
@@ -184,8 +186,7 @@ Array product(const Array& a, const Array& b, const Where& where) {
                          points > 1 ? session.ranges.intern(std::move(parts)) : nullptr},
                         from};
   if (with.storage != from.storage) uses.push_back(with);
-  launch(session, product_task, static_cast<int>(points), uses, &call, value_ops<ProductCall>,
-         work <= kSmallWork, where);
+  launch(session, product_task, static_cast<int>(points), uses, std::move(call), 2 * work, where);
   return result;
 }
 
@@ -196,8 +197,7 @@ Array inner_product(const Array& a, const Array& b, const Where& where) {
 }
 
 Array multiplied(const Array& a, const Array& b, const Where& where) {
-  if (&session_of(a, where) != &session_of(b, where))
-    complain<ArrayError>(where, "the operands belong to different sessions");
+  check_session(session_of(a, where), b, where);
   if (a.dims() > 2 || b.dims() > 2)
     complain<ValueError>(where,
                          "products are of arrays with one or two dimensions, not of shapes " +

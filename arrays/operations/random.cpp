@@ -8,11 +8,15 @@
 #include <numbers>
 
 #include "kernels/loops.hpp"
-#include "operations/dense.hpp"
+#include "operations/checks.hpp"
+#include "operations/launching.hpp"
+#include "operations/sharing.hpp"
 #include "refrain/arrays/session.hpp"
 #include "shapes/complain.hpp"
 
 namespace refrain::arrays {
+
+using namespace detail;
 
 namespace {
 
@@ -126,7 +130,7 @@ Array random(Session& owner, const Shape& shape, DType type, RandomCall call, co
   call.begin = tiling.begin;
   launch(session, random_task, tiling.tiles(),
          {{&storage, Privilege::write, tiles_of(session, tiling)}}, std::move(call),
-         shape.size() < 2048, where);
+         8 * shape.size(), where);
   return result;
 }
 

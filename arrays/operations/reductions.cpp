@@ -6,7 +6,6 @@
 
 #include "fusion/reduction_task.hpp"
 #include "kernels/reduce.hpp"
-#include "operations/dense.hpp"
 #include "refrain/arrays/elements.hpp"
 #include "session_impl.hpp"
 #include "shapes/complain.hpp"
@@ -14,8 +13,7 @@
 
 namespace refrain::arrays {
 
-using detail::session_of;
-using detail::SessionImpl;
+using namespace detail;
 using kernels::Reduce;
 
 namespace {

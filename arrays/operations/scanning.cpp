@@ -1,6 +1,7 @@
 // cumsum: each row from its first element to its last; one long row in runs, whose sums are added up first.
 
 #include "operations/dense.hpp"
+#include "operations/sharing.hpp"
 #include "operations/with_type.hpp"
 #include "refrain/arrays/reductions.hpp"
 #include "shapes/complain.hpp"
@@ -8,8 +9,7 @@
 
 namespace refrain::arrays {
 
-using detail::session_of;
-using detail::SessionImpl;
+using namespace detail;
 
 namespace {
 
@@ -90,11 +90,11 @@ void scan_long(SessionImpl& session, Storage& storage, Coord length, const Where
   const ScanCall call{type, length, begin};
   launch(session, scan_runs_task, points,
          {{&storage, Privilege::read_write, parts}, {&sum_storage, Privilege::write, sum_parts}},
-         call, false, where);
+         call, 4 * length, where);
   launch(session, scan_task, 1, {{&sum_storage, Privilege::read_write}},
-         ScanCall{type, runs, {0, 1}}, true, where);
+         ScanCall{type, runs, {0, 1}}, runs, where);
   launch(session, scan_add_task, points,
-         {{&storage, Privilege::read_write, parts}, {&sum_storage, Privilege::read}}, call, false,
+         {{&storage, Privilege::read_write, parts}, {&sum_storage, Privilege::read}}, call, length,
          where);
 }
 
@@ -119,7 +119,7 @@ Array cumsum(const Array& a, const Axes& axes, Where where) {
       const std::vector<Coord> begin = deal_rows(session, rows, length);
       launch(session, scan_task, static_cast<int>(begin.size()) - 1,
              {{&storage, Privilege::read_write, rows_of(session, begin, length)}},
-             ScanCall{type, length, begin}, a.size() < 4096, where);
+             ScanCall{type, length, begin}, 4 * a.size(), where);
     }
   }
   const Array back = with_last_axis_at(sums, axis, where);

@@ -7,6 +7,7 @@
 
 #include "operations/dense.hpp"
 #include "operations/ordering.hpp"
+#include "operations/sharing.hpp"
 #include "operations/with_type.hpp"
 #include "refrain/arrays/arranging.hpp"
 #include "shapes/complain.hpp"
@@ -14,8 +15,7 @@
 
 namespace refrain::arrays {
 
-using detail::session_of;
-using detail::SessionImpl;
+using namespace detail;
 
 namespace {
 
@@ -140,7 +140,8 @@ Array sort_long(SessionImpl& session, Array sorted, const Array* keys, const Whe
   const bool positions = keys != nullptr;
   const auto go = [&](const DynamicTask& task, std::vector<Use> uses, auto values) {
     if (positions) uses.push_back(reading(session, *keys));
-    launch(session, task, tiling.tiles(), uses, &values, value_ops<decltype(values)>, false, where);
+    launch(session, task, tiling.tiles(), std::span<const Use>(uses), std::move(values),
+           16 * sorted.size(), where);
   };
   go(positions ? argsort_task : sort_task,
      {{sorted.value()->storage, positions ? Privilege::write : Privilege::read_write, tiles}},
@@ -178,7 +179,7 @@ Array sorted_rows(const Array& a, int axis, bool positions, const Where& where) 
     if (positions) uses.push_back(reading(session, keys));
     SortCall call{a.dtype(), positions, keys.layout().offset, length, begin, false};
     launch(session, positions ? argsort_task : sort_task, static_cast<int>(begin.size()) - 1, uses,
-           &call, value_ops<SortCall>, a.size() < 1024, where);
+           std::move(call), 16 * a.size(), where);
   }
   const Array back = with_last_axis_at(sorted, axis, where);
   return back.layout().is_contiguous() ? back : back.copy(where);

@@ -7,7 +7,7 @@
 
 #include "refrain/arrays/dtype.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// Calls f with a value of the C++ type that holds elements of this type.
 template <class F>
@@ -32,4 +32,4 @@ T plus(const T& a, const T& b) {
   else return a + b;
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

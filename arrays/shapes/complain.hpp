@@ -6,7 +6,7 @@
 
 #include "refrain/arrays/error.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// Throws E: "file.cpp:12: what".
 template <class E>
@@ -14,4 +14,4 @@ template <class E>
   throw E(refrain::to_string(where) + ": " + what);
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

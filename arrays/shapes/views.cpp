@@ -7,7 +7,7 @@
 
 #include "shapes/complain.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
@@ -256,4 +256,4 @@ bool may_overlap(const Layout& a, const Layout& b) {
   return divisor == 0 ? a.offset == b.offset : (a.offset - b.offset) % divisor == 0;
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

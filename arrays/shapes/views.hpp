@@ -8,7 +8,7 @@
 #include "refrain/arrays/layout.hpp"
 #include "refrain/arrays/reductions.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// What is seen through an index (basic indexing). IndexError.
 Layout indexed(const Layout& layout, std::span<const Index> entries, const Where& where);
@@ -42,4 +42,4 @@ Reach reach_of(const Layout& layout);
 /// Can two views of one storage see the same element? May say yes where they interleave.
 bool may_overlap(const Layout& a, const Layout& b);
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 class WordHash {
  public:
@@ -17,4 +17,4 @@ class WordHash {
   std::uint64_t state_ = 0x243F6A8885A308D3ull;
 };
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -3,7 +3,7 @@
 
 #include "refrain/dynamic.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// The address of element 0 of the storage that a physical argument is a part of: perhaps outside what the task may
 /// touch, and then only to count from. Elements lie side by side, whatever order a mapper asks for, since storage has
@@ -16,4 +16,4 @@ inline std::byte* element_zero(const TaskFrame& frame, std::size_t argument) {
   return element_zero(frame.arguments[argument]);
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

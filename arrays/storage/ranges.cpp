@@ -4,7 +4,7 @@
 
 #include "storage/hash.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 std::shared_ptr<const Ranges> RangesTable::intern(std::vector<Range> of_point) {
   WordHash hash;
@@ -32,4 +32,4 @@ void RangesTable::forget_unused() {
   sweep_at_ = std::max<std::size_t>(1024, 2 * count_);
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

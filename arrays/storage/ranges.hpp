@@ -8,7 +8,7 @@
 
 #include "refrain/arrays/shape.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// Elements first .. last.
 struct Range {
@@ -32,4 +32,4 @@ class RangesTable {
   std::size_t count_ = 0, sweep_at_ = 1024;
 };
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
@@ -153,4 +153,4 @@ void Pool::end(Storage& storage) {
   context_.fence();
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

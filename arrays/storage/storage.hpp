@@ -17,7 +17,7 @@
 #include "storage/ranges.hpp"
 #include "storage/tiling.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// The field that a storage's elements are in.
 const AnyField& field_of(DType type);
@@ -99,4 +99,4 @@ class Pool {
   std::uint64_t made_ = 0, reused_ = 0, uses_ = 0, next_number_ = 0;
 };
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

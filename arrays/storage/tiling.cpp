@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 namespace {
 
@@ -72,4 +72,4 @@ void Tilings::forget_unused() {
   sweep_at_ = std::max<std::size_t>(1024, 2 * count_);
 }
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail

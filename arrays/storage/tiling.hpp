@@ -13,7 +13,7 @@
 
 #include "refrain/arrays/shape.hpp"
 
-namespace refrain::arrays {
+namespace refrain::arrays::detail {
 
 /// The cut of arrays of one size. Interned: equal ones are one object while anybody has it.
 struct Tiling {
@@ -49,4 +49,4 @@ class Tilings {
   std::uint32_t next_number_ = 0;
 };
 
-}  // namespace refrain::arrays
+}  // namespace refrain::arrays::detail
