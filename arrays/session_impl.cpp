@@ -97,13 +97,26 @@ SessionImpl::~SessionImpl() {
   }
 }
 
+// Decided by sizes alone: whether there is room does not depend on when storage is freed.
 Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where) {
-  check_room(shape, type, where);
-  const Coord size = shape.size();
+  check_shape(shape, where);
+  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
+  if (bytes > room - std::min(room, pool.bytes_alive() + pool.bytes_promised())) flush();
+  return promised_array(shape, type, where);
+}
+
+Array SessionImpl::promised_array(const Shape& shape, DType type, const Where& where) {
+  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
+  if (!pool.promise(bytes))
+    complain<MemoryError>(
+        where, "Unable to allocate " + readable(bytes) + " for an array with shape " +
+                   to_string(shape) + " and data type " + std::string(name_of(type)) + ": of " +
+                   readable(room) + ", " + readable(pool.bytes_alive() + pool.bytes_promised()) +
+                   " are used by other arrays");
   auto* value = new Value;
   value->session = this;
   value->type = type;
-  if (size > 0) value->tiling = tilings.of(shape);
+  if (bytes > 0) value->tiling = tilings.of(shape);
   value->next = first_;
   if (first_ != nullptr) first_->previous = value;
   first_ = value;
@@ -112,20 +125,12 @@ Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where
 
 Array SessionImpl::make_stored(const Shape& shape, DType type, const Where& where) {
   Array array = make_array(shape, type, where);
-  if (shape.size() > 0) array.value()->storage = &pool.take(array.value()->tiling, type);
+  store(*array.value(), where);
   return array;
 }
 
-// Decided by sizes alone: whether it is told does not depend on when storage is freed.
-void SessionImpl::check_room(const Shape& shape, DType type, const Where& where) const {
-  check_shape(shape, where);
-  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
-  if (bytes <= room && pool.bytes_alive() <= room - bytes) return;
-  complain<MemoryError>(where, "Unable to allocate " + readable(bytes) +
-                                   " for an array with shape " + to_string(shape) +
-                                   " and data type " + std::string(name_of(type)) + ": of " +
-                                   readable(room) + ", " + readable(pool.bytes_alive()) +
-                                   " are used by other arrays");
+void SessionImpl::store(Value& value, const Where& where) {
+  if (value.tiling != nullptr) value.storage = &pool.take(value.tiling, value.type, where);
 }
 
 void SessionImpl::drop(Value& value) noexcept {
@@ -134,6 +139,7 @@ void SessionImpl::drop(Value& value) noexcept {
 
 void SessionImpl::end(Value& value) noexcept {
   if (value.storage != nullptr) pool.give_back(*value.storage);
+  else pool.forgo(value.bytes());
   if (value.next != nullptr) value.next->previous = value.previous;
   (value.previous != nullptr ? value.previous->next : first_) = value.next;
   delete &value;
@@ -249,6 +255,7 @@ Source SessionImpl::terms_of(const Array& terms, DType type, const Where& where)
 Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned axes,
                           const Shape& result, const Where& where) {
   ++operations;
+  const Array outputs = make_stored(result, is_arg(op) ? DType::int64 : type, where);
   const Coord points = tilings.of(terms.shape())->tiles();
   ReductionText text{op, type, terms_of(terms, type, where), axes};
   std::shared_ptr<const Plan> plan = fuser_.plan_reduction(text, *terms.value(), points);
@@ -258,15 +265,20 @@ Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned 
     plan = fuser_.plan_reduction(text, *terms.value(), points);
   }
   const Reduction& reduction = *plan->reduction;
-  const Array outputs = make_stored(result, is_arg(op) ? DType::int64 : type, where);
   Storage* stored[2] = {outputs.value()->storage};
   Array values, positions;
   std::size_t count = 1;
+  // What is planned is what is in the window now: it is not launched to make room for these.
+  const auto results_of_chunks = [&](DType of) {
+    Array results = promised_array(Shape(reduction.results()), of, where);
+    store(*results.value(), where);
+    return results;
+  };
   if (reduction.by_chunks) {
-    values = make_stored(Shape(reduction.results()), type, where);
+    values = results_of_chunks(type);
     stored[0] = values.value()->storage;
     if (is_arg(op)) {
-      positions = make_stored(Shape(reduction.results()), DType::int64, where);
+      positions = results_of_chunks(DType::int64);
       stored[count++] = positions.value()->storage;
     }
   }

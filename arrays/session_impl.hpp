@@ -17,7 +17,7 @@ class SessionImpl {
   // --- arrays -----------------------------------------------------------------------------------------------
 
   /// Elements that nothing is known of yet: for the result of a step, or with storage of arbitrary contents.
-  /// MemoryError where the machine has no room for it.
+  /// MemoryError where the machine has no room for it; before that the window is launched, whose temporaries need none.
   Array make_array(const Shape& shape, DType type, const Where& where);
   Array make_stored(const Shape& shape, DType type, const Where& where);
   void drop(Value& value) noexcept;
@@ -54,7 +54,9 @@ class SessionImpl {
   [[nodiscard]] const std::string& why_not_computed() const { return not_computed_; }
 
  private:
-  void check_room(const Shape& shape, DType type, const Where& where) const;
+  /// A value that is promised its storage.
+  Array promised_array(const Shape& shape, DType type, const Where& where);
+  void store(Value& value, const Where& where);
   /// The terms as what the window computes: in the window they come from, or in a new one.
   Source terms_of(const Array& terms, DType type, const Where& where);
   /// Launches what is pending for arrays that are there, where new ones can stay pending.

@@ -1,6 +1,7 @@
 #include "fusion/elementwise_task.hpp"
 
 #include "fusion/window.hpp"
+#include "plain_task.hpp"
 #include "storage/memory.hpp"
 
 namespace refrain::arrays::detail {
@@ -17,12 +18,6 @@ void run(const TaskFrame& frame) {
 
 }  // namespace
 
-DynamicTask make_elementwise_task(const std::string& name) {
-  TaskVariant variant;
-  variant.body = run;
-  variant.plain = [](const void* frame) { run(*static_cast<const TaskFrame*>(frame)); };
-  variant.may_launch = false;
-  return DynamicTask(name, std::vector<TaskVariant>{std::move(variant)});
-}
+DynamicTask make_elementwise_task(const std::string& name) { return plain_task<run>(name); }
 
 }  // namespace refrain::arrays::detail

@@ -111,20 +111,20 @@ const std::shared_ptr<const Plan>* Fuser::find_plan() {
   WordHash hash;
   for (const std::uint64_t word : key_) hash.add(word);
   key_hash_ = hash.value();
-  for (const auto& known : plans_[key_hash_])
-    if (known->key == key_) return &known;
+  if (const auto bucket = plans_.find(key_hash_); bucket != plans_.end())
+    for (const Known& known : bucket->second)
+      if (known.key == key_) return &known.plan;
   return nullptr;
 }
 
-std::shared_ptr<const Plan> Fuser::keep_plan(std::unique_ptr<Plan> made) {
+const std::shared_ptr<const Plan>& Fuser::keep_plan(std::unique_ptr<Plan> made) {
   if (plan_count_ >= kMostPlans) {
     plans_.clear();  // launches in flight hold theirs
     plan_count_ = 0;
   }
-  made->key = key_;
-  made->task = &task_for(text_);
+  if (made != nullptr) made->task = &task_for(text_);
   ++plan_count_;
-  return plans_[key_hash_].emplace_back(std::move(made));
+  return plans_[key_hash_].emplace_back(Known{key_, std::move(made)}).plan;
 }
 
 std::shared_ptr<const Plan> Fuser::window_plan() {
@@ -138,8 +138,7 @@ std::shared_ptr<const Plan> Fuser::plan_reduction(const ReductionText& reduction
   take_needed(Wanted::everything, &terms);
   reduction_ = nullptr;
   if (const auto* known = find_plan()) return *known;
-  std::unique_ptr<Plan> made = make_reduction_plan(text_, ranges_, most_points);
-  return made != nullptr ? keep_plan(std::move(made)) : nullptr;
+  return keep_plan(make_reduction_plan(text_, ranges_, most_points));
 }
 
 // What text_ says, the way the plan says.
@@ -148,11 +147,13 @@ void Fuser::launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* c
   requirements_.clear();
   const auto require = [&](Storage& storage, Privilege privilege,
                            const std::shared_ptr<const Ranges>& ranges) {
-    requirements_.push_back(storage.requirement(context_, privilege, ranges, points));
+    requirements_.push_back(
+        storage.requirement(context_, privilege, ranges, points, window.where()));
   };
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Value& value = *slots_[i];
-    if (value.storage == nullptr) value.storage = &pool_.take(value.tiling, value.type);
+    if (value.storage == nullptr)
+      value.storage = &pool_.take(value.tiling, value.type, window.where());
     require(*value.storage, plan->slots[i].privilege, plan->slots[i].ranges);
   }
   for (Storage* storage : results) require(*storage, Privilege::write, plan->results);

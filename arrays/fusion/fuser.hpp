@@ -64,7 +64,7 @@ class Fuser {
   void copy_needed();
   std::uint16_t slot_of(Value* value);
   const std::shared_ptr<const Plan>* find_plan();
-  std::shared_ptr<const Plan> keep_plan(std::unique_ptr<Plan> made);
+  const std::shared_ptr<const Plan>& keep_plan(std::unique_ptr<Plan> made);
   std::shared_ptr<const Plan> window_plan();
   const DynamicTask& task_for(const WindowText& text);
   void launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* const> results);
@@ -84,7 +84,11 @@ class Fuser {
   Context& context_;
   Pool& pool_;
   RangesTable& ranges_;
-  std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<const Plan>>> plans_;
+  struct Known {
+    std::vector<std::uint64_t> key;
+    std::shared_ptr<const Plan> plan;  // null: a reduction that cannot join
+  };
+  std::unordered_map<std::uint64_t, std::vector<Known>> plans_;
   std::size_t plan_count_ = 0;
   std::map<std::string, std::unique_ptr<DynamicTask>> tasks_;
   std::uint64_t launches_ = 0;

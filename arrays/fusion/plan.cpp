@@ -108,8 +108,7 @@ std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges) {
     slots.push_back(use);
   }
   const bool small = is_small(work_of(program));
-  return std::make_unique<Plan>(Plan{{},
-                                     Program(std::move(program)),
+  return std::make_unique<Plan>(Plan{Program(std::move(program)),
                                      std::move(split),
                                      std::move(slots),
                                      {},

@@ -74,7 +74,6 @@ struct Reduction {
 };
 
 struct Plan {
-  std::vector<std::uint64_t> key;
   Program program;
   std::vector<Coord> split;  ///< where the elements of each point begin, and the end of the last
   std::vector<SlotUse> slots;
@@ -86,7 +85,7 @@ struct Plan {
   [[nodiscard]] int points() const { return static_cast<int>(split.size()) - 1; }
 };
 
-/// Without key and task.
+/// Without task.
 std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges);
 /// The same for a window with a reduction, for at most so many points. Null: its stores and the reduction want
 /// different orders, and have to be launched one after the other.

@@ -132,14 +132,9 @@ std::unique_ptr<Plan> make_reduction_plan(const WindowText& text, RangesTable& r
   }
   const bool small = is_small(work_of(program));
   auto parts = single ? nullptr : ranges.intern(results_of(reduction));
-  return std::make_unique<Plan>(Plan{{},
-                                     Program(std::move(program)),
-                                     std::move(split),
-                                     std::move(slots),
-                                     std::move(reduction),
-                                     std::move(parts),
-                                     nullptr,
-                                     small});
+  return std::make_unique<Plan>(Plan{Program(std::move(program)), std::move(split),
+                                     std::move(slots), std::move(reduction), std::move(parts),
+                                     nullptr, small});
 }
 
 }  // namespace refrain::arrays::detail

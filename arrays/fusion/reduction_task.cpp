@@ -7,6 +7,7 @@
 
 #include "fusion/elementwise_task.hpp"
 #include "fusion/window.hpp"
+#include "plain_task.hpp"
 #include "storage/memory.hpp"
 
 namespace refrain::arrays::detail {
@@ -283,16 +284,10 @@ std::string_view name_of(kernels::Reduce op) {
   return names[static_cast<int>(op)];
 }
 
-DynamicTask make_reduction_task(const std::string& name) {
-  TaskVariant variant;
-  variant.body = run_reduction;
-  variant.plain = [](const void* frame) { run_reduction(*static_cast<const TaskFrame*>(frame)); };
-  variant.may_launch = false;
-  return DynamicTask(name, std::vector<TaskVariant>{std::move(variant)});
-}
+DynamicTask make_reduction_task(const std::string& name) { return plain_task<run_reduction>(name); }
 
 const DynamicTask& combine_task() {
-  static const DynamicTask task("combine", run_combine);
+  static const DynamicTask task = plain_task<run_combine>("combine");
   return task;
 }
 

@@ -40,9 +40,9 @@ Array Array::transpose(Where where) const {
   return Array(*value_, dtype_, layout);
 }
 
-Array Array::transpose(std::initializer_list<int> axes, Where where) const {
+Array Array::transpose(std::span<const int> axes, Where where) const {
   session_of(*this, where);
-  return Array(*value_, dtype_, transposed(layout_, {axes.begin(), axes.size()}, where));
+  return Array(*value_, dtype_, transposed(layout_, axes, where));
 }
 
 namespace {
@@ -140,7 +140,7 @@ void run_element(const TaskFrame& frame) {
 const DynamicTask& element_task(DType type) {
   static const auto make = [](DType result) {
     const std::size_t size = size_of(result);
-    return plain_task("element", run_element, {size, size < 8 ? size : 8, nullptr});
+    return plain_task<run_element>("element", {size, size < 8 ? size : 8, nullptr});
   };
   static const DynamicTask tasks[kDTypes] = {make(DType::boolean), make(DType::int32),
                                              make(DType::int64),   make(DType::float32),

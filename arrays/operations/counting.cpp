@@ -51,8 +51,8 @@ void run_bincount(const TaskFrame& frame) {
 }
 
 const DynamicTask extent_task =
-    plain_task("extent", run_extent, {sizeof(Extent), alignof(Extent), nullptr});
-const DynamicTask bincount_task = plain_task("bincount", run_bincount);
+    plain_task<run_extent>("extent", {sizeof(Extent), alignof(Extent), nullptr});
+const DynamicTask bincount_task = plain_task<run_bincount>("bincount");
 
 Array count(const Array& a, const Array* weights, Coord min_length, const Where& where) {
   SessionImpl& session = session_of(a, where);

@@ -65,6 +65,20 @@ Array Session::full(const Shape& shape, const Operand& value, DType type) {
   return result;
 }
 
+Array Session::zeros_like(const Array& other, Where where) {
+  session_of(other, where);
+  return zeros(other.shape(), other.dtype(), where);
+}
+Array Session::ones_like(const Array& other, Where where) {
+  session_of(other, where);
+  return ones(other.shape(), other.dtype(), where);
+}
+Array Session::empty_like(const Array& other, Where where) { return zeros_like(other, where); }
+Array Session::full_like(const Array& other, const Operand& value) {
+  session_of(other, value.where());
+  return full(other.shape(), value, other.dtype());
+}
+
 // --- values by their position -----------------------------------------------------------------------------------
 
 namespace {
@@ -136,8 +150,8 @@ Array Session::linspace(double start, double stop, Coord count, bool endpoint, W
   return progression(*impl_, count, rule, where);
 }
 
-Array Session::eye(Coord n, Coord m, Coord k, DType type, Where where) {
-  const Coord columns = m < 0 ? n : m;
+Array Session::eye(Coord n, std::optional<Coord> m, Coord k, DType type, Where where) {
+  const Coord columns = m.value_or(n);
   check_shape({n, columns}, where);
   k = std::clamp(k, -n, columns);  // no diagonal is further out
   Array result = zeros({n, columns}, type, where);

@@ -5,13 +5,6 @@
 
 namespace refrain::arrays::detail {
 
-DynamicTask plain_task(const char* name, void (*body)(const TaskFrame&), ResultType result) {
-  TaskVariant variant;
-  variant.body = body;
-  variant.may_launch = false;
-  return DynamicTask(name, std::vector<TaskVariant>{std::move(variant)}, result);
-}
-
 AnyFuture launch(SessionImpl& session, const DynamicTask& task, int points,
                  std::span<const Use> uses, void* values, const ValueOps& ops, Coord work,
                  const Where& where, bool wants_future) {
@@ -19,7 +12,7 @@ AnyFuture launch(SessionImpl& session, const DynamicTask& task, int points,
   requirements.reserve(uses.size());
   for (const Use& use : uses)
     requirements.push_back(
-        use.storage->requirement(session.context, use.privilege, use.ranges, points));
+        use.storage->requirement(session.context, use.privilege, use.ranges, points, where));
   const LaunchDomain domain(points);
   LaunchRequest request(task, where);
   if (points > 1) request.domain = &domain;

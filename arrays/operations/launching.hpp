@@ -5,15 +5,13 @@
 #include <initializer_list>
 #include <source_location>
 
+#include "plain_task.hpp"
 #include "refrain/context.hpp"
 #include "session_impl.hpp"
 #include "small.hpp"
 #include "storage/memory.hpp"
 
 namespace refrain::arrays::detail {
-
-/// A task whose body is a mere function and launches nothing.
-DynamicTask plain_task(const char* name, void (*body)(const TaskFrame&), ResultType result = {});
 
 /// What a task does with an array: all of it, or per point the elements of a range.
 struct Use {

@@ -45,7 +45,7 @@ void run_gather(const TaskFrame& frame) {
   }
 }
 
-const DynamicTask gather_task = plain_task("gather", run_gather);
+const DynamicTask gather_task = plain_task<run_gather>("gather");
 
 // --- scatter --------------------------------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ void run_scatter(const TaskFrame& frame) {
   });
 }
 
-const DynamicTask scatter_task = plain_task("scatter", run_scatter);
+const DynamicTask scatter_task = plain_task<run_scatter>("scatter");
 
 /// The values as they are written, one for each place.
 Array values_for(SessionImpl& session, const Array& a, const Shape& places, const Operand& values,

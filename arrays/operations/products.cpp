@@ -119,7 +119,7 @@ void run_product(const TaskFrame& frame) {
   });
 }
 
-const DynamicTask product_task = plain_task("matmul", run_product);
+const DynamicTask product_task = plain_task<run_product>("matmul");
 
 /// Tasks are the parallelism: BLAS uses the thread that calls it.
 void keep_blas_to_one_thread() {

@@ -34,7 +34,7 @@ void run_progression(const TaskFrame& frame) {
   }
 }
 
-const DynamicTask progression_task = plain_task("progression", run_progression);
+const DynamicTask progression_task = plain_task<run_progression>("progression");
 
 }  // namespace
 

@@ -118,7 +118,7 @@ void run_random(const TaskFrame& frame) {
   }
 }
 
-const DynamicTask random_task = plain_task("random", run_random);
+const DynamicTask random_task = plain_task<run_random>("random");
 
 Array random(Session& owner, const Shape& shape, DType type, RandomCall call, const Where& where) {
   detail::SessionImpl& session = owner.impl();

@@ -68,9 +68,9 @@ void run_scan_add(const TaskFrame& frame) {
   });
 }
 
-const DynamicTask scan_task = plain_task("cumsum", run_scan);
-const DynamicTask scan_runs_task = plain_task("cumsum runs", run_scan_runs);
-const DynamicTask scan_add_task = plain_task("cumsum add", run_scan_add);
+const DynamicTask scan_task = plain_task<run_scan>("cumsum");
+const DynamicTask scan_runs_task = plain_task<run_scan_runs>("cumsum runs");
+const DynamicTask scan_add_task = plain_task<run_scan_add>("cumsum add");
 
 void scan_long(SessionImpl& session, Storage& storage, Coord length, const Where& where) {
   const DType type = storage.type();

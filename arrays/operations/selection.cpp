@@ -34,7 +34,7 @@ void run_check(const TaskFrame& frame) {
 }
 
 const DynamicTask check_task =
-    plain_task("check positions", run_check, {sizeof(Fault), alignof(Fault), nullptr});
+    plain_task<run_check>("check positions", {sizeof(Fault), alignof(Fault), nullptr});
 
 /// IndexError unless all positions are within an axis of this length. Waits.
 void check_positions(SessionImpl& session, const Array& positions, Coord length, int axis,
@@ -71,9 +71,9 @@ void run_positions_of_true(const TaskFrame& frame) {
     if (truth[i] != 0) *to++ = i;
 }
 
-const DynamicTask count_true_task = plain_task(
-    "count true", run_count_true, {sizeof(std::int64_t), alignof(std::int64_t), nullptr});
-const DynamicTask positions_task = plain_task("positions of true", run_positions_of_true);
+const DynamicTask count_true_task = plain_task<run_count_true>(
+    "count true", {sizeof(std::int64_t), alignof(std::int64_t), nullptr});
+const DynamicTask positions_task = plain_task<run_positions_of_true>("positions of true");
 
 }  // namespace
 

@@ -127,9 +127,9 @@ void run_merge(const TaskFrame& frame) {
   });
 }
 
-const DynamicTask sort_task = plain_task("sort", run_sort);
-const DynamicTask argsort_task = plain_task("argsort", run_sort);
-const DynamicTask merge_task = plain_task("merge", run_merge);
+const DynamicTask sort_task = plain_task<run_sort>("sort");
+const DynamicTask argsort_task = plain_task<run_sort>("argsort");
+const DynamicTask merge_task = plain_task<run_merge>("merge");
 
 /// A row that many tasks sort: `sorted` has the elements (or gets the positions).
 Array sort_long(SessionImpl& session, Array sorted, const Array* keys, const Where& where) {

@@ -1,5 +1,5 @@
 #pragma once
-// How this library's errors are made: the line of the call, then NumPy's words.
+// How this library's errors are made.
 
 #include <source_location>
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace refrain::arrays::detail {
 
-/// Throws E: "file.cpp:12: what".
+/// Throws E with the line of the call and NumPy's words.
 template <class E>
-[[noreturn]] void complain(const std::source_location& where, const std::string& what) {
-  throw E(refrain::to_string(where) + ": " + what);
+[[noreturn]] void complain(const std::source_location& where, const std::string& message) {
+  throw E(where, message);
 }
 
 }  // namespace refrain::arrays::detail

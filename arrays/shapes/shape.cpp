@@ -4,7 +4,9 @@
 
 namespace refrain::arrays {
 
-void Shape::fail_dimensions() { throw ValueError("arrays have at most 3 dimensions"); }
+void Shape::fail_dimensions(const std::source_location& where) {
+  throw ValueError(where, "arrays have at most 3 dimensions");
+}
 
 std::string to_string(const Shape& shape) {
   std::string text = "(";

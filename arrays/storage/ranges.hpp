@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "refrain/arrays/shape.hpp"
+#include "storage/interned.hpp"
 
 namespace refrain::arrays::detail {
 
@@ -16,7 +16,8 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// Interned: equal ones are one object while anybody has it.
+/// Interned: equal ones are one object while anybody has it. Plans hold them, which tasks in flight hold, so the last
+/// to let go may be a worker.
 struct Ranges {
   std::vector<Range> of_point;
 };
@@ -26,10 +27,7 @@ class RangesTable {
   std::shared_ptr<const Ranges> intern(std::vector<Range> of_point);
 
  private:
-  void forget_unused();
-
-  std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<const Ranges>>> by_hash_;
-  std::size_t count_ = 0, sweep_at_ = 1024;
+  Interned<Ranges> known_;
 };
 
 }  // namespace refrain::arrays::detail

@@ -25,14 +25,16 @@ const AnyField& field_of(DType type) {
   return *fields[static_cast<int>(type)];
 }
 
-Storage::Storage(Context& context, std::shared_ptr<const Tiling> tiling, DType type)
+Storage::Storage(Context& context, std::shared_ptr<const Tiling> tiling, DType type,
+                 const Where& where)
     : tiling_(std::move(tiling)), type_(type) {
   const AnyField fields[] = {field_of(type)};
-  region_ = context.make_region(IndexSpace<1>(Rect1{0, tiling_->elements - 1}), fields);
+  region_ = context.make_region(IndexSpace<1>(Rect1{0, tiling_->elements - 1}), fields, where);
 }
 
 const AnyPartition& Storage::partition(Context& context,
-                                       const std::shared_ptr<const Ranges>& ranges) {
+                                       const std::shared_ptr<const Ranges>& ranges,
+                                       const Where& where) {
   for (std::size_t i = parts_.size(); i-- > 0;) {
     if (parts_[i].ranges != ranges) continue;
     if (parts_.size() < kMostPartitions) return parts_[i].partition;
@@ -41,21 +43,22 @@ const AnyPartition& Storage::partition(Context& context,
     return parts_.back().partition;
   }
   if (parts_.size() == kMostPartitions) {
-    context.destroy(parts_.front().partition);
+    context.destroy(parts_.front().partition, where);
     parts_.erase(parts_.begin());
   }
   std::vector<AnyIndexSpace> pieces;
   pieces.reserve(ranges->of_point.size());
   for (const Range& range : ranges->of_point)
     pieces.push_back(IndexSpace<1>(Rect1{range.first, range.last}));
-  parts_.push_back({ranges, context.make_explicit(region_, pieces)});
+  parts_.push_back({ranges, context.make_explicit(region_, pieces, where)});
   return parts_.back().partition;
 }
 
 Requirement Storage::requirement(Context& context, Privilege privilege,
-                                 const std::shared_ptr<const Ranges>& ranges, int points) {
+                                 const std::shared_ptr<const Ranges>& ranges, int points,
+                                 const Where& where) {
   if (ranges == nullptr) return Requirement::of(region_, field(), privilege);
-  const AnyPartition& pieces = partition(context, ranges);
+  const AnyPartition& pieces = partition(context, ranges, where);
   if (points == 1) return Requirement::of(pieces.piece({0, 0, 0}), field(), privilege);
   return Requirement::of(pieces, field(), privilege);
 }
@@ -74,7 +77,14 @@ Pool::Key Pool::key_of(const Tiling& tiling, DType type) {
   return Key{tiling.number} * kDTypes + static_cast<Key>(type);
 }
 
-Storage& Pool::take(const std::shared_ptr<const Tiling>& tiling, DType type) {
+bool Pool::promise(std::size_t bytes) {
+  const std::size_t used = alive_ + promised_;
+  if (bytes > room_ || used > room_ - bytes) return false;
+  promised_ += bytes;
+  return true;
+}
+
+Storage& Pool::take(const std::shared_ptr<const Tiling>& tiling, DType type, const Where& where) {
   const Key key = key_of(*tiling, type);
   const std::size_t bytes = static_cast<std::size_t>(tiling->elements) * size_of(type);
   Storage* storage = nullptr;
@@ -85,8 +95,8 @@ Storage& Pool::take(const std::shared_ptr<const Tiling>& tiling, DType type) {
     pooled_ -= bytes;
     ++reused_;
   } else {
-    make_room(bytes);
-    all_.push_back(std::make_unique<Storage>(context_, tiling, type));
+    make_room(bytes, where);
+    all_.push_back(std::make_unique<Storage>(context_, tiling, type, where));
     storage = all_.back().get();
     storage->place = all_.size() - 1;
     storage->number = next_number_++;
@@ -95,6 +105,7 @@ Storage& Pool::take(const std::shared_ptr<const Tiling>& tiling, DType type) {
     kind.free.reserve(++kind.made);
     ++made_;
   }
+  promised_ -= bytes;
   alive_ += bytes;
   most_ = std::max(most_, alive_);
   return *storage;
@@ -119,11 +130,7 @@ Storage& Pool::take_first(Shelf& shelf) {
 }
 
 // Ends dead storage, the kinds that were used longest ago first, until there is room for as much more.
-void Pool::make_room(std::size_t bytes) {
-  if (bytes > room_ || alive_ > room_ - bytes)
-    throw OutOfMemory("no room for " + std::to_string(bytes) + " bytes: of " +
-                      std::to_string(room_) + ", " + std::to_string(alive_) +
-                      " are used by other arrays");
+void Pool::make_room(std::size_t bytes, const Where& where) {
   const std::size_t most = std::min(room_, kept(std::max(most_, alive_ + bytes)));
   while (pooled_ > 0 && alive_ + pooled_ + bytes > most) {
     Shelf* oldest = nullptr;
@@ -131,11 +138,11 @@ void Pool::make_room(std::size_t bytes) {
       if (!shelf.free.empty() && (oldest == nullptr || shelf.used < oldest->used)) oldest = &shelf;
     Storage& storage = take_first(*oldest);
     pooled_ -= storage.bytes();
-    end(storage);
+    end(storage, where);
   }
 }
 
-void Pool::end(Storage& storage) {
+void Pool::end(Storage& storage, const Where& where) {
   const AnyRegion region = storage.region();
   const std::size_t bytes = storage.bytes();
   const auto shelf = shelves_.find(key_of(storage.tiling(), storage.type()));
@@ -144,7 +151,7 @@ void Pool::end(Storage& storage) {
   all_.back()->place = place;
   std::swap(all_[place], all_.back());
   all_.pop_back();
-  context_.destroy(region);
+  context_.destroy(region, where);
   // The runtime frees it when the last task that uses it is done. A program far ahead of its tasks waits for them
   // now and then, so that what is still to be freed stays little beside what is alive.
   ended_ += bytes;

@@ -1,18 +1,20 @@
 #pragma once
-// Storage of arrays: regions with one field, and the pool that dead arrays' storage goes back to. The next array of the
-// same size and type takes it at once, although the tasks that use it may not have begun: the runtime keeps them in
-// order. So a loop that makes arrays makes no regions after its first iterations, and its launches repeat (the automatic
-// tracing paper, section 2). Of several, the one that was made first is taken, not the one that was given back last: what
-// an iteration takes then depends on what lives at its beginning, and on nothing before, so that loops settle soon. In
-// the order in which storage is given back, a loop with many temporaries permutes them, and may need dozens of
-// iterations until it is where it began.
+// Storage of arrays: regions with one field, and the pool that dead arrays' storage goes back to. The next array of
+// the same size and type takes it at once, although the tasks that use it may not have begun: the runtime keeps them
+// in order. So a loop that makes arrays makes no regions after its first iterations, and its launches repeat (the
+// automatic tracing paper, section 2). Of several, the one that was made first is taken, not the one that was given
+// back last: what an iteration takes then depends on what lives at its beginning, and on nothing before, so that loops
+// settle soon. In the order in which storage is given back, a loop with many temporaries permutes them, and may need
+// dozens of iterations until it is where it began.
+//
+// What is taken depends on the program's calls alone, never on what is in flight: shards take the same.
 
 #include <cstddef>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "refrain/arrays/dtype.hpp"
+#include "refrain/arrays/array.hpp"
 #include "refrain/context.hpp"
 #include "storage/ranges.hpp"
 #include "storage/tiling.hpp"
@@ -25,7 +27,7 @@ const AnyField& field_of(DType type);
 /// A region of `tiling().elements` elements.
 class Storage {
  public:
-  Storage(Context& context, std::shared_ptr<const Tiling> tiling, DType type);
+  Storage(Context& context, std::shared_ptr<const Tiling> tiling, DType type, const Where& where);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
@@ -38,10 +40,12 @@ class Storage {
   }
   /// The partition whose piece i are the elements of range i. Made when first asked for; a storage keeps the
   /// last kMostPartitions of them.
-  const AnyPartition& partition(Context& context, const std::shared_ptr<const Ranges>& ranges);
+  const AnyPartition& partition(Context& context, const std::shared_ptr<const Ranges>& ranges,
+                                const Where& where);
   /// What a launch of so many points asks for: all of it (null), or per point the elements of a range.
   Requirement requirement(Context& context, Privilege privilege,
-                          const std::shared_ptr<const Ranges>& ranges, int points);
+                          const std::shared_ptr<const Ranges>& ranges, int points,
+                          const Where& where);
 
   // The pool's own.
   std::size_t place = 0;     ///< among all
@@ -66,11 +70,16 @@ class Pool {
   Pool(Context& context, std::size_t room) : context_(context), room_(room) {}
   ~Pool();
 
-  /// Storage with arbitrary contents. OutOfMemory where living arrays leave no room.
-  Storage& take(const std::shared_ptr<const Tiling>& tiling, DType type);
+  /// Room for so much storage, which is taken later, or not at all (`forgo`). False where living arrays and earlier
+  /// promises leave none.
+  [[nodiscard]] bool promise(std::size_t bytes);
+  void forgo(std::size_t bytes) noexcept { promised_ -= bytes; }
+  /// Storage that was promised, with arbitrary contents. `where`: the line of the program that it is for.
+  Storage& take(const std::shared_ptr<const Tiling>& tiling, DType type, const Where& where);
   void give_back(Storage& storage) noexcept;
 
   [[nodiscard]] std::size_t bytes_alive() const { return alive_; }
+  [[nodiscard]] std::size_t bytes_promised() const { return promised_; }
   [[nodiscard]] std::size_t bytes_pooled() const { return pooled_; }
   [[nodiscard]] std::size_t bytes_most() const { return most_; }
   [[nodiscard]] std::uint64_t made() const { return made_; }
@@ -87,14 +96,14 @@ class Pool {
   static Key key_of(const Tiling& tiling, DType type);
   static bool comes_later(const Storage* a, const Storage* b);
   Storage& take_first(Shelf& shelf);
-  void make_room(std::size_t bytes);
-  void end(Storage& storage);
+  void make_room(std::size_t bytes, const Where& where);
+  void end(Storage& storage, const Where& where);
 
   Context& context_;
   const std::size_t room_;
   std::unordered_map<Key, Shelf> shelves_;  // one for each kind of which there is storage
   std::vector<std::unique_ptr<Storage>> all_;
-  std::size_t alive_ = 0, pooled_ = 0, most_ = 0;
+  std::size_t alive_ = 0, promised_ = 0, pooled_ = 0, most_ = 0;
   std::size_t ended_ = 0;  // since the last wait
   std::uint64_t made_ = 0, reused_ = 0, uses_ = 0, next_number_ = 0;
 };

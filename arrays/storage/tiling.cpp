@@ -42,34 +42,23 @@ std::shared_ptr<const Tiling> Tilings::of(const Shape& shape) {
   } else if (row * kRowsPerTile * wanted > elements) {
     row = std::min(kLines, std::max<Coord>(elements / wanted / kRowsPerTile, 1));
   }
-  if (const auto known = by_size_.find(elements); known != by_size_.end())
-    for (const auto& tiling : known->second)
-      if (tiling->granule == row) return tiling;
+  return known_.get(
+      static_cast<std::uint64_t>(elements),
+      [&](const Tiling& known) { return known.elements == elements && known.granule == row; },
+      [&] {
+        return Tiling{elements, row, cut(elements, row, wanted), next_number_++};
+      });
+}
 
-  const Coord rows = (elements + row - 1) / row;
+std::vector<Coord> Tilings::cut(Coord elements, Coord granule, Coord tiles) {
+  const Coord rows = (elements + granule - 1) / granule;
   std::vector<Coord> begin;
-  for (Coord tile = 0; tile < wanted; ++tile) {
-    const Coord at = tile * rows / wanted * row;
+  for (Coord tile = 0; tile < tiles; ++tile) {
+    const Coord at = tile * rows / tiles * granule;
     if (begin.empty() || at > begin.back()) begin.push_back(at);
   }
   begin.push_back(elements);
-  forget_unused();
-  ++count_;
-  return by_size_[elements].emplace_back(
-      std::make_shared<Tiling>(Tiling{elements, row, std::move(begin), next_number_++}));
-}
-
-// Programs may make arrays of ever other sizes: each time that there are twice as many as were in use, those that
-// are not any more go.
-void Tilings::forget_unused() {
-  if (count_ < sweep_at_) return;
-  count_ = 0;
-  for (auto at = by_size_.begin(); at != by_size_.end();) {
-    std::erase_if(at->second, [](const auto& tiling) { return tiling.use_count() == 1; });
-    count_ += at->second.size();
-    at = at->second.empty() ? by_size_.erase(at) : std::next(at);
-  }
-  sweep_at_ = std::max<std::size_t>(1024, 2 * count_);
+  return begin;
 }
 
 }  // namespace refrain::arrays::detail

@@ -1,17 +1,18 @@
 #pragma once
-// How an array's elements are cut into tiles. Storage is one-dimensional, in C order, and tiles are runs of it, so that
-// reshaping moves nothing; they are cut between rows where rows are short, so that the parts of a neighbouring tile that
-// a stencil reads are whole rows.
+// How an array's elements are cut into tiles. Storage is one-dimensional, in C order, and tiles are runs of it, so
+// that reshaping moves nothing; they are cut between rows where rows are short, so that the parts of a neighbouring
+// tile that a stencil reads are whole rows.
 //
 // The number of tiles depends on the number of elements and the machine, and is the same for arrays of about the same
-// size: arrays that are used together are cut alike (tile c of k holds the elements from c/k to (c+1)/k).
+// size: arrays that are used together are cut alike (tile c of k holds the elements from c/k to (c+1)/k). Under control
+// replication all shards have to come to the same cuts: the machine is then the whole one, not the shard's own.
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "refrain/arrays/shape.hpp"
+#include "storage/interned.hpp"
 
 namespace refrain::arrays::detail {
 
@@ -39,13 +40,11 @@ class Tilings {
 
  private:
   [[nodiscard]] Coord tile_count(Coord elements) const;
-
-  void forget_unused();
+  static std::vector<Coord> cut(Coord elements, Coord granule, Coord tiles);
 
   int cores_;
   Coord forced_;
-  std::unordered_map<Coord, std::vector<std::shared_ptr<const Tiling>>> by_size_;
-  std::size_t count_ = 0, sweep_at_ = 1024;
+  Interned<Tiling> known_;
   std::uint32_t next_number_ = 0;
 };
 

@@ -28,6 +28,11 @@ class Value {
 
   bool lost = false;  ///< a launch that should have computed elements of it failed
 
+  /// Of its storage, which is promised as long as it has none.
+  [[nodiscard]] std::size_t bytes() const {
+    return tiling == nullptr ? 0 : static_cast<std::size_t>(tiling->elements) * size_of(type);
+  }
+
   Value* previous = nullptr;  ///< among those of the session
   Value* next = nullptr;
 };

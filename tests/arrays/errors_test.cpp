@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "run.hpp"
 
@@ -44,6 +47,20 @@ TEST(ArrayErrors, ShapesThatDoNotBroadcast) {
         Array a = np.zeros(3);
         a += np.ones({2, 3});
       });
+}
+
+TEST(ArrayErrors, MessageAndLineApart) {
+  run_arrays([](Session& np) {
+    const Array a = np.zeros(3), b = np.zeros(4);
+    try {
+      a + b;
+      FAIL() << "did not throw";
+    } catch (const ArrayError& error) {
+      EXPECT_EQ(error.message(), "operands could not be broadcast together with shapes (3,) (4,)");
+      EXPECT_TRUE(std::string_view(error.where().file_name()).ends_with("errors_test.cpp"));
+      EXPECT_EQ(refrain::to_string(error.where()) + ": " + error.message(), error.what());
+    }
+  });
 }
 
 TEST(ArrayErrors, TheLineIsThatOfTheCall) {
@@ -193,6 +210,25 @@ TEST(ArrayErrors, NumbersThatDoNotFit) {
   });
 }
 
+TEST(ArrayErrors, PendingArraysHaveTheirRoom) {
+  Options options;
+  options.machine = "emulated:cpus=2,system=4MiB";
+  options.workers = 1;
+  Runtime runtime(options);
+  runtime.run([](Context& ctx) {
+    Session np(ctx);
+    std::vector<Array> many;
+    for (int i = 0; i < 5; ++i) many.push_back(np.full(100'000, double(i)));
+    EXPECT_THROW(np.full(100'000, 5.0), MemoryError);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(sum(many[i]).item<double>(), 100'000.0 * i);
+    // Temporaries that are never stored take none.
+    Array chain = many[0];
+    many.resize(3);
+    for (int i = 0; i < 40; ++i) chain = chain + 1.0;
+    EXPECT_EQ(sum(chain).item<double>(), 4'000'000.0);
+  });
+}
+
 TEST(ArrayErrors, WhatAFailedLaunchShouldHaveComputedIsLost) {
   Options options;
   options.machine = "emulated:cpus=2,system=4MiB";
@@ -202,14 +238,20 @@ TEST(ArrayErrors, WhatAFailedLaunchShouldHaveComputedIsLost) {
     Session np(ctx);
     const Array there = np.ones(1000);
     np.flush();
+    // What else the program keeps in this memory the session knows nothing of.
+    constexpr Field<double> kOther{"other"};
+    const auto other = ctx.region(Rect1{0, 399'999}, kOther);
+    auto held = std::make_optional(ctx.access<ReadWrite>(other[kOther]));
     std::vector<Array> many;
-    for (int i = 0; i < 20; ++i) many.push_back(np.full(100'000, double(i)));
+    for (int i = 0; i < 4; ++i) many.push_back(np.full(100'000, double(i)));
     EXPECT_THROW(np.flush(), MemoryError);
     EXPECT_THROW(sum(many[0]), ArrayError);
     EXPECT_THROW(many[1] + 1.0, ArrayError);
     EXPECT_THROW(many[2].to_vector<double>(), ArrayError);
     many.clear();
     EXPECT_EQ(sum(there).item<double>(), 1000.0);
+    held.reset();
+    ctx.destroy(other);
     EXPECT_EQ(sum(np.ones(100'000)).item<double>(), 100'000.0);
   });
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,10 @@ class Call {
   [[nodiscard]] std::vector<int> axis_list(std::size_t i) const;
   [[nodiscard]] arrays::Axes axes(std::size_t i) const;
   [[nodiscard]] arrays::Coord count(std::size_t i) const;
+  /// None is written -1.
+  [[nodiscard]] std::optional<arrays::Coord> optional_count(std::size_t i) const {
+    return count(i) == -1 ? std::nullopt : std::optional(count(i));
+  }
   [[nodiscard]] int axis(std::size_t i) const { return static_cast<int>(count(i)); }
   [[nodiscard]] bool flag(std::size_t i) const { return at(i) == "k:1"; }
   [[nodiscard]] arrays::DType type(std::size_t i) const { return type_named(at(i).substr(2)); }

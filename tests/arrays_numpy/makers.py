@@ -49,6 +49,20 @@ def full(p):
            fresh(np.full(shape.what, number.what, dtype.what)))
 
 
+@maker(2)
+def like(p):
+    """In C order, whatever the order of the other one: as all new arrays are here."""
+    a = p.arg(p.name())
+    name = p.chance.pick(["zeros_like", "ones_like", "empty_like", "full_like"])
+    if name != "full_like":
+        val = np.ones_like(a.what.val) if name == "ones_like" else np.zeros_like(a.what.val)
+        p.bind(name, [a], call("zeros_like" if name == "empty_like" else name, [a]), fresh(val))
+        return
+    number = number_arg(some_number(p, "bifc"))
+    check_assignment(a.what.val.dtype, number.what)
+    p.bind(name, [a, number], call(name, [a, number]), fresh(np.full_like(a.what.val, number.what)))
+
+
 @maker(4)
 def arange(p):
     """Bounds are such that no element is rounded, so that it does not matter how they are computed."""

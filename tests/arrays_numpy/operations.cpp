@@ -112,6 +112,10 @@ const Table<Other> other = {
        return c.size() == 2 ? c.np.full(c.shape(0), c.operand(1))
                             : c.np.full(c.shape(0), c.operand(1), c.type(2));
      }},
+    {"zeros_like", [](Call& c) { return c.np.zeros_like(c.array(0)); }},
+    {"ones_like", [](Call& c) { return c.np.ones_like(c.array(0)); }},
+    {"empty_like", [](Call& c) { return c.np.empty_like(c.array(0)); }},
+    {"full_like", [](Call& c) { return c.np.full_like(c.array(0), c.operand(1)); }},
     {"arange",
      [](Call& c) {
        return c.size() == 1 ? c.np.arange(c.operand(0))
@@ -119,7 +123,8 @@ const Table<Other> other = {
      }},
     {"linspace",
      [](Call& c) { return c.np.linspace(c.real(0), c.real(1), c.count(2), c.flag(3)); }},
-    {"eye", [](Call& c) { return c.np.eye(c.count(0), c.count(1), c.count(2), c.type(3)); }},
+    {"eye",
+     [](Call& c) { return c.np.eye(c.count(0), c.optional_count(1), c.count(2), c.type(3)); }},
     // Views and copies.
     {"alias", [](Call& c) { return c.array(0); }},
     {"view", [](Call& c) { return c.view(0); }},

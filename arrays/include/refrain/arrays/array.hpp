@@ -104,7 +104,10 @@ class Array {
   Array reshape(Shape shape, Where where = Where::current()) const;
   /// The axes in reverse, or in the order given.
   Array transpose(Where where = Where::current()) const;
-  Array transpose(std::initializer_list<int> axes, Where where = Where::current()) const;
+  Array transpose(std::initializer_list<int> axes, Where where = Where::current()) const {
+    return transpose(std::span<const int>(axes.begin(), axes.size()), where);
+  }
+  Array transpose(std::span<const int> axes, Where where = Where::current()) const;
 
   // --- in place -------------------------------------------------------------------------------------------
   // As the operators of elements.hpp, with the result cast to this array's type (TypeError where that loses its

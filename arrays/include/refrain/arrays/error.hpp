@@ -1,7 +1,10 @@
 #pragma once
 // What goes wrong with arrays: errors with NumPy's words, the shapes, and the source line of the call. Each is also
 // an Error of Refrain. Their texts begin with the line: "channel.cpp:42: operands could not be broadcast
-// together with shapes (3,) (4,)".
+// together with shapes (3,) (4,)"; message() and where() have the two apart, for other languages' exceptions.
+
+#include <source_location>
+#include <string>
 
 #include "refrain/error.hpp"
 
@@ -10,7 +13,16 @@ namespace refrain::arrays {
 /// Base of what this library throws.
 class ArrayError : public UsageError {
  public:
-  using UsageError::UsageError;
+  ArrayError(const std::source_location& where, const std::string& message)
+      : UsageError(refrain::to_string(where) + ": " + message), where_(where), message_(message) {}
+  /// The line of the program whose call went wrong.
+  [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
+  /// NumPy's words, without the line.
+  [[nodiscard]] const std::string& message() const noexcept { return message_; }
+
+ private:
+  std::source_location where_;
+  std::string message_;
 };
 /// NumPy's ValueError: shapes that do not fit, an empty reduction, a value out of its range.
 class ValueError : public ArrayError {

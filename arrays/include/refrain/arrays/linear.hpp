@@ -1,5 +1,6 @@
 #pragma once
-// Products of vectors and matrices, by BLAS, in blocks whose size depends on the shapes alone.
+// Products of vectors and matrices, by BLAS, in blocks whose size depends on the shapes alone. Tasks are the
+// parallelism: the first product of a process sets OpenBLAS to one thread per call, for all of the process.
 
 #include "refrain/arrays/array.hpp"
 

@@ -4,6 +4,7 @@
 // n eps sum|terms|.
 
 #include <initializer_list>
+#include <span>
 
 #include "refrain/arrays/array.hpp"
 
@@ -15,7 +16,9 @@ class Axes {
  public:
   constexpr Axes() = default;  ///< all
   constexpr Axes(int axis) : all_(false), count_(1), axes_{axis} {}
-  constexpr Axes(std::initializer_list<int> axes) : all_(false) {
+  constexpr Axes(std::initializer_list<int> axes)
+      : Axes(std::span<const int>(axes.begin(), axes.size())) {}
+  constexpr explicit Axes(std::span<const int> axes) : all_(false) {
     for (const int axis : axes) {
       if (count_ < kMaxAxes) axes_[count_] = axis;
       ++count_;

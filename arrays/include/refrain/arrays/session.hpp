@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <span>
 #include <vector>
@@ -78,15 +79,20 @@ class Session {
   Array full(const Shape& shape, const Operand& value, DType type);
   /// Elements that are to be overwritten. (They are zeros.)
   Array empty(const Shape& shape, DType type = DType::float64, Where where = Where::current());
+  /// Of another array's shape and type.
+  Array zeros_like(const Array& other, Where where = Where::current());
+  Array ones_like(const Array& other, Where where = Where::current());
+  Array empty_like(const Array& other, Where where = Where::current());
+  Array full_like(const Array& other, const Operand& value);
   /// 0 .. stop - 1, and start, start + step ... before stop. int64, or float64 when a bound is floating-point.
   Array arange(const Operand& stop);
   Array arange(const Operand& start, const Operand& stop, const Operand& step = 1);
   /// `count` numbers from start to stop, both included unless `endpoint` is false. float64.
   Array linspace(double start, double stop, Coord count = 50, bool endpoint = true,
                  Where where = Where::current());
-  /// Ones on diagonal k of a matrix with n rows and m columns (-1: n).
-  Array eye(Coord n, Coord m = -1, Coord k = 0, DType type = DType::float64,
-            Where where = Where::current());
+  /// Ones on diagonal k of a matrix with n rows and m columns (n, where it is left out).
+  Array eye(Coord n, std::optional<Coord> m = std::nullopt, Coord k = 0,
+            DType type = DType::float64, Where where = Where::current());
   /// Of values in C order; copied before the call returns.
   template <Element T>
   Array array(std::span<const T> values, const Shape& shape, Where where = Where::current()) {

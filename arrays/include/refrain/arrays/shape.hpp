@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <source_location>
+#include <span>
 #include <string>
 
 namespace refrain::arrays {
@@ -18,9 +20,14 @@ class Shape {
   /// One dimension: `zeros(5)` is `zeros({5})`.
   template <std::integral I>
   constexpr Shape(I length) : dims_(1), lengths_{static_cast<Coord>(length)} {}
-  /// ArrayError for more than three.
-  constexpr Shape(std::initializer_list<Coord> lengths) {
-    for (const Coord length : lengths) push_back(length);
+  /// ValueError for more than three.
+  constexpr Shape(std::initializer_list<Coord> lengths,
+                  std::source_location where = std::source_location::current()) {
+    for (const Coord length : lengths) push_back(length, where);
+  }
+  constexpr explicit Shape(std::span<const Coord> lengths,
+                           std::source_location where = std::source_location::current()) {
+    for (const Coord length : lengths) push_back(length, where);
   }
 
   [[nodiscard]] constexpr int dims() const { return dims_; }
@@ -34,9 +41,10 @@ class Shape {
   }
   [[nodiscard]] constexpr const Coord* begin() const { return lengths_; }
   [[nodiscard]] constexpr const Coord* end() const { return lengths_ + dims_; }
-  /// A dimension more, at the end. ArrayError beyond three.
-  constexpr void push_back(Coord length) {
-    if (dims_ == kMaxDims) fail_dimensions();
+  /// A dimension more, at the end. ValueError beyond three.
+  constexpr void push_back(Coord length,
+                           std::source_location where = std::source_location::current()) {
+    if (dims_ == kMaxDims) fail_dimensions(where);
     lengths_[dims_++] = length;
   }
   constexpr void insert(int at, Coord length) {
@@ -57,7 +65,7 @@ class Shape {
   }
 
  private:
-  [[noreturn]] static void fail_dimensions();
+  [[noreturn]] static void fail_dimensions(const std::source_location& where);
   int dims_ = 0;
   Coord lengths_[kMaxDims] = {0, 0, 0};
 };
