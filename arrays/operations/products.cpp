@@ -1,17 +1,13 @@
-// dot and matmul: by BLAS where it has the type. The result is computed in blocks of rows whose height depends on the
-// shapes alone, each by one call, so that its bits are the same for any tiling.
-
-#include <cblas.h>
+// dot, matmul and outer. Results are computed in blocks whose size depends on the shapes alone, each by one call of
+// BLAS, so that their bits are the same for any tiling. A block is some rows of the result, and where there are few
+// rows, with long sums, some of their terms: sums of the terms of blocks are then added up.
 
 #include <algorithm>
-#include <limits>
-#include <mutex>
 #include <string>
 
+#include "operations/blas.hpp"
 #include "operations/checks.hpp"
 #include "operations/dense.hpp"
-#include "operations/progression.hpp"
-#include "operations/with_type.hpp"
 #include "refrain/arrays/elements.hpp"
 #include "refrain/arrays/linear.hpp"
 #include "refrain/arrays/reductions.hpp"
@@ -26,111 +22,56 @@ namespace {
 // Multiplications for a task of its own, where the matrix alone is too small to be shared.
 constexpr Coord kTaskWork = 1 << 18;
 
-/// A matrix in storage, one of whose strides is 1; the other is `leading`.
-struct Matrix {
-  Coord offset, leading;
-  bool by_columns;  ///< elements of a column lie side by side, not those of a row
+/// The blocks of a product, in the order of what they leave: for each range of terms the result's rows.
+struct Blocks {
+  Coord rows, inner, columns;  ///< of the product
+  Coord height, depth;         ///< of a block: rows and terms; the last ones may have fewer
+
+  [[nodiscard]] Coord across() const { return (rows + height - 1) / height; }
+  [[nodiscard]] Coord deep() const { return (inner + depth - 1) / depth; }
+  [[nodiscard]] Coord count() const { return across() * deep(); }
+  /// Where what a block leaves begins.
+  [[nodiscard]] Coord begin(Coord block) const {
+    return (block / across() * rows + block % across() * height) * columns;
+  }
 };
+
+Blocks blocks_of(DType type, Coord rows, Coord inner, Coord columns) {
+  // Elements of a matrix with few rows that are a block.
+  constexpr Coord kElements = 1 << 16, kFewRows = 128, kTerms = 64;
+  Blocks blocks{rows, inner, columns, rows >= 512 ? 128 : rows >= kFewRows ? 32 : 16, inner};
+  const Coord depth = std::max(kTerms, kElements / rows / kTerms * kTerms);
+  if (kind_of(type) >= Kind::floating && rows <= kFewRows && inner >= 2 * depth)
+    blocks.depth = depth;
+  return blocks;
+}
 
 struct ProductCall {
   DType type;
-  Coord rows, inner, columns;  // of the result, of the sums, of the result
+  Blocks blocks;
   Matrix a, b;
-  Coord block;               // rows
-  std::vector<Coord> begin;  // of each point, in blocks
+  std::vector<Coord> begin;  // blocks of each point
 };
-
-template <class T>
-struct Blas;
-template <>
-struct Blas<float> {
-  static constexpr auto gemm = cblas_sgemm;
-  static constexpr auto gemv = cblas_sgemv;
-};
-template <>
-struct Blas<double> {
-  static constexpr auto gemm = cblas_dgemm;
-  static constexpr auto gemv = cblas_dgemv;
-};
-
-blasint as_blas(Coord n) { return static_cast<blasint>(n); }
-
-template <class T>
-void multiply_rows(const ProductCall& call, const T* a, const T* b, T* c, Coord first, Coord rows) {
-  const T* from = a + first * (call.a.by_columns ? 1 : call.a.leading);
-  T* to = c + first * call.columns;
-  const auto a_order = call.a.by_columns ? CblasTrans : CblasNoTrans;
-  const auto b_order = call.b.by_columns ? CblasTrans : CblasNoTrans;
-  const blasint m = as_blas(rows), k = as_blas(call.inner), n = as_blas(call.columns);
-  const blasint a_leading = as_blas(call.a.leading), b_leading = as_blas(call.b.leading);
-  if constexpr (std::is_same_v<T, std::complex<double>>) {
-    const T one = 1.0, zero = 0.0;
-    if (n == 1)
-      cblas_zgemv(CblasRowMajor, a_order, call.a.by_columns ? k : m, call.a.by_columns ? m : k,
-                  &one, from, a_leading, b, call.b.by_columns ? 1 : b_leading, &zero, to, 1);
-    else
-      cblas_zgemm(CblasRowMajor, a_order, b_order, m, n, k, &one, from, a_leading, b, b_leading,
-                  &zero, to, n);
-  } else {
-    if (n == 1)
-      Blas<T>::gemv(CblasRowMajor, a_order, call.a.by_columns ? k : m, call.a.by_columns ? m : k,
-                    T{1}, from, a_leading, b, call.b.by_columns ? 1 : b_leading, T{0}, to, 1);
-    else
-      Blas<T>::gemm(CblasRowMajor, a_order, b_order, m, n, k, T{1}, from, a_leading, b, b_leading,
-                    T{0}, to, n);
-  }
-}
-
-/// What BLAS does not have: integers, which wrap, and bool, for which + is "or".
-template <class T>
-  requires std::is_integral_v<T>
-void multiply_rows(const ProductCall& call, const T* a, const T* b, T* c, Coord first, Coord rows) {
-  const auto at = [](const Matrix& matrix, Coord i, Coord j) {
-    return matrix.by_columns ? j * matrix.leading + i : i * matrix.leading + j;
-  };
-  for (Coord i = first; i < first + rows; ++i) {
-    T* row = c + i * call.columns;
-    std::fill_n(row, call.columns, T{0});
-    for (Coord k = 0; k < call.inner; ++k) {
-      const auto left = static_cast<std::uint64_t>(a[at(call.a, i, k)]);
-      for (Coord j = 0; j < call.columns; ++j) {
-        const std::uint64_t term = left * static_cast<std::uint64_t>(b[at(call.b, k, j)]);
-        if constexpr (std::is_same_v<T, std::uint8_t>) row[j] |= static_cast<T>(term);
-        else row[j] = static_cast<T>(static_cast<std::uint64_t>(row[j]) + term);
-      }
-    }
-  }
-}
 
 /// Arguments: the result, both factors.
 void run_product(const TaskFrame& frame) {
   const auto& call = *static_cast<const ProductCall*>(frame.values);
-  with_type(call.type, [&](auto type) {
-    using T = decltype(type);
-    T* c = reinterpret_cast<T*>(element_zero(frame, 0));
-    // One array may be both factors: then there is one argument for it.
-    const T* a = reinterpret_cast<const T*>(element_zero(frame, 1)) + call.a.offset;
-    const std::size_t last = frame.arguments.size() - 1;
-    const T* b = reinterpret_cast<const T*>(element_zero(frame, last)) + call.b.offset;
-    for (Coord block = call.begin[frame.rank]; block < call.begin[frame.rank + 1]; ++block) {
-      const Coord first = block * call.block;
-      multiply_rows(call, a, b, c, first, std::min(call.block, call.rows - first));
-    }
-  });
+  const Blocks& blocks = call.blocks;
+  // One array may be both factors: then there is one argument for it.
+  const std::byte* a = element_zero(frame, 1);
+  const std::byte* b = element_zero(frame, frame.arguments.size() - 1);
+  for (Coord block = call.begin[frame.rank]; block < call.begin[frame.rank + 1]; ++block) {
+    const Coord row = block % blocks.across() * blocks.height;
+    const Coord term = block / blocks.across() * blocks.depth;
+    const Coord height = std::min(blocks.height, blocks.rows - row);
+    const Coord depth = std::min(blocks.depth, blocks.inner - term);
+    multiply({call.type, height, depth, blocks.columns, call.a.from(row, term),
+              call.b.from(term, 0), blocks.begin(block)},
+             a, b, element_zero(frame, 0));
+  }
 }
 
 const DynamicTask product_task = plain_task<run_product>("matmul");
-
-/// Tasks are the parallelism: BLAS uses the thread that calls it.
-void keep_blas_to_one_thread() {
-  static std::once_flag done;
-  std::call_once(done, [] { openblas_set_num_threads(1); });
-}
-
-Coord block_height(Coord rows) {
-  if (rows >= 512) return 128;
-  return rows >= 128 ? 32 : 16;
-}
 
 /// As a matrix that BLAS can take; a copy where it cannot.
 struct Factor {
@@ -139,7 +80,7 @@ struct Factor {
 };
 Factor factor(const Array& given, DType type, const Where& where) {
   const auto fits = [](Coord leading, Coord length) {
-    return leading >= std::max<Coord>(length, 1) && leading <= 0x7FFFFFFF;
+    return leading >= std::max<Coord>(length, 1) && fits_blas(leading);
   };
   const Layout& layout = given.layout();
   const Coord rows = layout.shape[0], columns = layout.shape[1];
@@ -155,39 +96,49 @@ Factor factor(const Array& given, DType type, const Where& where) {
   return {copy, {copy.layout().offset, std::max<Coord>(columns, 1), false}};
 }
 
-/// Of two matrices.
-Array product(const Array& a, const Array& b, const Where& where) {
+/// What the blocks leave, one range of terms after the other.
+Array products_of_blocks(const Blocks& blocks, DType type, const Array& a, const Array& b,
+                         const Where& where) {
   SessionImpl& session = session_of(a, where);
-  const DType type = promote(a.dtype(), b.dtype());
-  const Coord rows = a.shape()[0], inner = a.shape()[1], columns = b.shape()[1];
-  if (rows == 0 || columns == 0 || inner == 0)
-    return session.cast(Operand(0, where), type, {rows, columns});
-  for (const Coord length : {rows, inner, columns})
-    if (length > std::numeric_limits<blasint>::max())
-      complain<ValueError>(where, "matrices are too long for BLAS: " + to_string(a.shape()) +
-                                      " and " + to_string(b.shape()));
-  keep_blas_to_one_thread();
   const Factor left = factor(a, type, where), right = factor(b, type, where);
-  ProductCall call{type, rows, inner, columns, left.matrix, right.matrix, block_height(rows), {}};
-  const Coord blocks = (rows + call.block - 1) / call.block;
-  const auto work = static_cast<Coord>(std::min(
-      1e18, static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns)));
+  const auto work = static_cast<Coord>(
+      std::min(1e18, static_cast<double>(blocks.rows) * static_cast<double>(blocks.inner) *
+                         static_cast<double>(blocks.columns)));
   const Coord tiles = session.tilings.of(a.shape())->tiles();
-  const Coord points = std::min(
-      blocks, std::max<Coord>(tiles, std::min(work / kTaskWork, session.tilings.most_tiles())));
+  const Coord points =
+      std::min(blocks.count(),
+               std::max<Coord>(tiles, std::min(work / kTaskWork, session.tilings.most_tiles())));
+  ProductCall call{type, blocks, left.matrix, right.matrix, {}};
+  for (Coord p = 0; p <= points; ++p) call.begin.push_back(p * blocks.count() / points);
   std::vector<Range> parts;
-  for (Coord p = 0; p <= points; ++p) call.begin.push_back(p * blocks / points);
   for (std::size_t p = 0; p + 1 < call.begin.size(); ++p)
-    parts.push_back({call.begin[p] * call.block * columns,
-                     std::min(call.begin[p + 1] * call.block, rows) * columns - 1});
+    parts.push_back({blocks.begin(call.begin[p]), blocks.begin(call.begin[p + 1]) - 1});
+  const Array result =
+      session.make_stored({blocks.deep(), blocks.rows, blocks.columns}, type, where);
   const Use from = reading(session, left.array), with = reading(session, right.array);
-  const Array result = session.make_stored({rows, columns}, type, where);
   std::vector<Use> uses{{result.value()->storage, Privilege::write,
                          points > 1 ? session.ranges.intern(std::move(parts)) : nullptr},
                         from};
   if (with.storage != from.storage) uses.push_back(with);
   launch(session, product_task, static_cast<int>(points), uses, std::move(call), 2 * work, where);
   return result;
+}
+
+/// Of two matrices.
+Array product(const Array& a, const Array& b, const Where& where) {
+  const DType type = promote(a.dtype(), b.dtype());
+  const Coord rows = a.shape()[0], inner = a.shape()[1], columns = b.shape()[1];
+  if (rows == 0 || columns == 0 || inner == 0)
+    return session_of(a, where).cast(Operand(0, where), type, {rows, columns});
+  for (const Coord length : {rows, inner, columns})
+    if (!fits_blas(length))
+      complain<ValueError>(where, "matrices are too long for BLAS: " + to_string(a.shape()) +
+                                      " and " + to_string(b.shape()));
+  keep_blas_to_one_thread();
+  const Blocks blocks = blocks_of(type, rows, inner, columns);
+  const Array parts = products_of_blocks(blocks, type, a, b, where);
+  if (blocks.deep() == 1) return parts.reshape({rows, columns}, where);
+  return sum(parts, 0, false, where);
 }
 
 Array inner_product(const Array& a, const Array& b, const Where& where) {
@@ -241,54 +192,5 @@ Array outer(const Operand& a, const Operand& b) {
   const Array row = b.array()->reshape({1, -1}, b.where());
   return Operand(column, a.where()) * Operand(row, b.where());
 }
-
-// --- diagonals ------------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// Diagonal k of a matrix, a view; without elements where the matrix has no such.
-Array diagonal(const Array& a, Coord k) {
-  // No diagonal is further out than the matrix is large.
-  k = std::clamp(k, -a.shape()[0], a.shape()[1]);
-  const Coord row = k < 0 ? -k : 0, column = k < 0 ? 0 : k;
-  Layout layout = a.layout();
-  const Coord length = std::max<Coord>(0, std::min(a.shape()[0] - row, a.shape()[1] - column));
-  if (length > 0) layout.offset += row * layout.stride[0] + column * layout.stride[1];
-  layout.stride[0] += layout.stride[1];
-  layout.shape = Shape(length);
-  return Array(*a.value(), a.dtype(), layout);
-}
-
-/// The matrix with zeros above diagonal k (or, if not `lower`, below it).
-Array triangle(const Array& a, Coord k, bool lower, const Where& where) {
-  SessionImpl& session = session_of(a, where);
-  if (a.dims() < 2)
-    complain<ValueError>(where, "a triangle is of an array with at least two dimensions");
-  const Coord rows = a.shape()[a.dims() - 2], columns = a.shape()[a.dims() - 1];
-  const Array row = positions_up_to(session, rows, where).reshape({rows, 1}, where);
-  const Array column = positions_up_to(session, columns, where);
-  const Array across = Operand(column, where) - Operand(row, where);
-  const Array kept = lower ? Operand(across, where) <= Operand(k, where)
-                           : Operand(across, where) >= Operand(k, where);
-  // false: the zero of any type.
-  return arrays::where(Operand(kept, where), Operand(a, where), Operand(false, where));
-}
-
-}  // namespace
-
-Array diag(const Array& a, Coord k, Where where) {
-  SessionImpl& session = session_of(a, where);
-  if (a.dims() == 2) return diagonal(a, k).copy(where);
-  if (a.dims() != 1) complain<ValueError>(where, "Input must be 1- or 2-d.");
-  if (k == std::numeric_limits<Coord>::min()) complain<ValueError>(where, "array is too big");
-  const Coord n = sum_of(a.size(), std::abs(k), where);
-  check_shape({n, n}, where);
-  const Array result = session.cast(Operand(0, where), a.dtype(), {n, n});
-  session.assign(diagonal(result, k), Operand(a, where));
-  return result;
-}
-
-Array tril(const Array& a, Coord k, Where where) { return triangle(a, k, true, where); }
-Array triu(const Array& a, Coord k, Where where) { return triangle(a, k, false, where); }
 
 }  // namespace refrain::arrays
