@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "fusion/reduction_task.hpp"
-#include "operations/checks.hpp"
 #include "operations/launching.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
@@ -13,11 +12,14 @@ namespace refrain::arrays::detail {
 
 namespace {
 
+// What is launched depends on these two things of a machine. Shards have to agree on them: they are those of the
+// machine that the program as a whole runs on.
+
 int cores_of(const Machine& machine) {
   return std::max<int>(1, static_cast<int>(machine.processors(ProcessorKind::cpu).size()));
 }
 
-/// Of all memories that tasks on cores have their data in.
+/// Bytes of all memories that tasks on cores have their data in.
 std::size_t room_of(const Machine& machine) {
   std::size_t bytes = 0;
   for (const MemoryId id : machine.memories(MemoryKind::system))
@@ -100,6 +102,7 @@ SessionImpl::~SessionImpl() {
 // Decided by sizes alone: whether there is room does not depend on when storage is freed.
 Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where) {
   check_shape(shape, where);
+  if (pool.must_wait()) context.fence(where);
   const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
   if (bytes > room - std::min(room, pool.bytes_alive() + pool.bytes_promised())) flush();
   return promised_array(shape, type, where);

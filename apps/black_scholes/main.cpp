@@ -16,7 +16,7 @@ using namespace black_scholes;
 
 struct CommandLine {
   Coord n = 1000000;
-  apps::ArrayRun run{.iterations = 1000, .warm_up = 100};
+  apps::ArrayRun run{.iterations = 100, .warm_up = 10};
 };
 
 /// The price of a call over its spot, when it is due and a few times before.
@@ -79,8 +79,6 @@ bool run(const CommandLine& line, apps::Runner& runner) {
 int main(int argc, char** argv) {
   CLI::App app{"European calls and puts by the formulas of Black and Scholes", "black-scholes"};
   CommandLine line;
-  line.run.iterations = 100;
-  line.run.warm_up = 10;
   app.add_option("--n", line.n, "options, of each a call and a put")
       ->check(CLI::Range(Coord{1}, Coord{1} << 28))
       ->capture_default_str();

@@ -1,5 +1,6 @@
 #include "fusion/elementwise_task.hpp"
 
+#include "check.hpp"
 #include "fusion/window.hpp"
 #include "plain_task.hpp"
 #include "storage/memory.hpp"
@@ -11,9 +12,10 @@ namespace {
 void run(const TaskFrame& frame) {
   const auto& call = *static_cast<const ElementwiseCall*>(frame.values);
   const Plan& plan = call.plan();
-  std::byte* slots[Window::kMostLoads + Window::kMostSteps];
+  std::byte* slots[Window::kMostArrays];
+  REFRAIN_ARRAYS_CHECK(plan.slots.size() <= Window::kMostArrays, "windows are bounded");
   for (std::size_t i = 0; i < frame.arguments.size(); ++i) slots[i] = element_zero(frame, i);
-  plan.program.run(plan.split[frame.rank], plan.split[frame.rank + 1], slots, call.numbers());
+  plan.program.run(plan.split[frame.rank], plan.split[frame.rank + 1], slots, call.constants());
 }
 
 }  // namespace

@@ -9,15 +9,16 @@
 
 namespace refrain::arrays::detail {
 
-/// By-value arguments of a launch: what is done, and the plain numbers in it.
+/// By-value arguments of a launch: what is done, and the constants in it.
 class ElementwiseCall {
  public:
-  ElementwiseCall(std::shared_ptr<const Plan> plan, std::size_t numbers) : plan_(std::move(plan)) {
-    if (numbers > kInline) more_ = std::make_unique<Constant[]>(numbers);
+  ElementwiseCall(std::shared_ptr<const Plan> plan, std::size_t constants)
+      : plan_(std::move(plan)) {
+    if (constants > kInline) more_ = std::make_unique<Constant[]>(constants);
   }
   [[nodiscard]] const Plan& plan() const { return *plan_; }
-  [[nodiscard]] Constant* numbers() { return more_ != nullptr ? more_.get() : few_; }
-  [[nodiscard]] const Constant* numbers() const { return more_ != nullptr ? more_.get() : few_; }
+  [[nodiscard]] Constant* constants() { return more_ != nullptr ? more_.get() : few_; }
+  [[nodiscard]] const Constant* constants() const { return more_ != nullptr ? more_.get() : few_; }
 
  private:
   static constexpr std::size_t kInline = 4;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fusion/elementwise_task.hpp"
-#include "fusion/reduction_task.hpp"
+#include "fusion/fused_tasks.hpp"
 #include "storage/hash.hpp"
 
 namespace refrain::arrays::detail {
@@ -13,27 +13,6 @@ namespace {
 
 // Programs that make ever new windows forget the old ones.
 constexpr std::size_t kMostPlans = 1024;
-constexpr std::size_t kMostNames = 512;
-
-std::string task_name(const WindowText& text) {
-  constexpr int kShown = 3;
-  std::string name;
-  int shown = 0;
-  for (const Step& step : text.steps) {
-    if (step.cast && text.steps.size() > 1) continue;
-    if (shown == kShown) {
-      name += "...";
-      break;
-    }
-    if (shown++ > 0) name += ' ';
-    name += step.cast ? (step.type == step.result ? "copy" : "cast") : kernels::name_of(step.op);
-  }
-  if (text.reduction) {
-    if (!name.empty()) name += ' ';
-    name += name_of(text.reduction->op);
-  }
-  return name.empty() ? "cast" : name;
-}
 
 }  // namespace
 
@@ -47,7 +26,7 @@ bool Fuser::take_needed(Wanted wanted, const Value* spare) {
   for (const Window::Write& write : window.writes())
     if (is_wanted(write)) stores_.push_back(&write);
   if (stores_.empty() && reduction_ == nullptr) return false;
-  needed_.clear(window.steps().size(), window.loads().size());
+  needed_.clear(window.steps().size(), window.loads().size(), window.constants().size());
   for (const Window::Write* write : stores_) needed_.add_step(write->step);
   if (reduction_ != nullptr) needed_.add(reduction_->terms);
   needed_.complete(window.steps());
@@ -58,28 +37,25 @@ bool Fuser::take_needed(Wanted wanted, const Value* spare) {
 void Fuser::copy_needed() {
   text_.clear();
   slots_.clear();
-  numbers_.clear();
+  constants_.clear();
   text_.shape = window.shape();
   for (std::size_t l = 0; l < window.loads().size(); ++l) {
     const Window::Load& load = window.loads()[l];
     if (needed_.has_load(l)) text_.loads.push_back({slot_of(load.value), 0, load.layout});
   }
+  for (std::size_t c = 0; c < window.constants().size(); ++c)
+    if (needed_.has_constant(c)) constants_.push_back(window.constants()[c]);
   for (std::size_t s = 0; s < window.steps().size(); ++s) {
     if (!needed_.has_step(s)) continue;
     Step step = window.steps()[s];
-    for (Source& source : step.operands) {
-      source = needed_.renamed(source);
-      if (source.from != Source::From::number) continue;
-      numbers_.push_back(source.index);
-      source.index = static_cast<std::uint16_t>(numbers_.size() - 1);
-    }
+    for (Source& source : step.operands) source = needed_.moved(source);
     text_.steps.push_back(step);
   }
   for (const Window::Write* write : stores_)
     text_.stores.push_back({slot_of(write->value), needed_.step(write->step), write->layout});
   if (reduction_ == nullptr) return;
   text_.reduction = *reduction_;
-  text_.reduction->terms = needed_.renamed(reduction_->terms);
+  text_.reduction->terms = needed_.moved(reduction_->terms);
 }
 
 std::uint16_t Fuser::slot_of(Value* value) {
@@ -88,20 +64,6 @@ std::uint16_t Fuser::slot_of(Value* value) {
   slots_.push_back(value);
   text_.slots.push_back({value->type, value->tiling});
   return static_cast<std::uint16_t>(slots_.size() - 1);
-}
-
-const DynamicTask& Fuser::task_for(const WindowText& text) {
-  std::string name = task_name(text);
-  auto known = tasks_.find(name);
-  if (known == tasks_.end()) {
-    if (tasks_.size() >= kMostNames) name = text.reduction ? "reduction" : "elementwise";
-    known = tasks_.find(name);
-    if (known == tasks_.end()) {
-      auto task = text.reduction ? make_reduction_task(name) : make_elementwise_task(name);
-      known = tasks_.emplace(name, std::make_unique<DynamicTask>(std::move(task))).first;
-    }
-  }
-  return *known->second;
 }
 
 // That of text_, if it is known.
@@ -122,7 +84,7 @@ const std::shared_ptr<const Plan>& Fuser::keep_plan(std::unique_ptr<Plan> made) 
     plans_.clear();  // launches in flight hold theirs
     plan_count_ = 0;
   }
-  if (made != nullptr) made->task = &task_for(text_);
+  if (made != nullptr) made->task = &fused_task(text_);
   ++plan_count_;
   return plans_[key_hash_].emplace_back(Known{key_, std::move(made)}).plan;
 }
@@ -134,6 +96,7 @@ std::shared_ptr<const Plan> Fuser::window_plan() {
 
 std::shared_ptr<const Plan> Fuser::plan_reduction(const ReductionText& reduction,
                                                   const Value& terms, Coord most_points) {
+  planned_ = window.revision();
   reduction_ = &reduction;
   take_needed(Wanted::everything, &terms);
   reduction_ = nullptr;
@@ -157,9 +120,8 @@ void Fuser::launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* c
     require(*value.storage, plan->slots[i].privilege, plan->slots[i].ranges);
   }
   for (Storage* storage : results) require(*storage, Privilege::write, plan->results);
-  ElementwiseCall call(plan, numbers_.size());
-  for (std::size_t n = 0; n < numbers_.size(); ++n)
-    call.numbers()[n] = window.numbers()[numbers_[n]];
+  ElementwiseCall call(plan, constants_.size());
+  std::copy(constants_.begin(), constants_.end(), call.constants());
   const LaunchDomain domain(points);
   LaunchRequest request(*plan->task, window.where());
   if (points > 1) request.domain = &domain;

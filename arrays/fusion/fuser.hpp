@@ -2,13 +2,12 @@
 // Launches the window of pending element-wise operations: as one task per tile, by the run-time launch API.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "check.hpp"
 #include "fusion/plan.hpp"
 #include "fusion/window.hpp"
 
@@ -43,10 +42,11 @@ class Fuser {
   /// array that this is, which one handle fewer refers to than it seems. Null: the window has to be launched first.
   std::shared_ptr<const Plan> plan_reduction(const ReductionText& reduction, const Value& terms,
                                              Coord most_points);
-  /// Launches that, with the results in these arrays.
+  /// Launches that, with the results in these arrays. The window is as it was planned.
   template <class Dead>
   void reduce(const std::shared_ptr<const Plan>& plan, std::span<Storage* const> results,
               Dead&& dead) {
+    REFRAIN_ARRAYS_CHECK(window.revision() == planned_, "the window that is launched was planned");
     launch(plan, results);
     close(dead);
   }
@@ -66,7 +66,6 @@ class Fuser {
   const std::shared_ptr<const Plan>* find_plan();
   const std::shared_ptr<const Plan>& keep_plan(std::unique_ptr<Plan> made);
   std::shared_ptr<const Plan> window_plan();
-  const DynamicTask& task_for(const WindowText& text);
   void launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* const> results);
 
   template <class Dead>
@@ -90,14 +89,14 @@ class Fuser {
   };
   std::unordered_map<std::uint64_t, std::vector<Known>> plans_;
   std::size_t plan_count_ = 0;
-  std::map<std::string, std::unique_ptr<DynamicTask>> tasks_;
   std::uint64_t launches_ = 0;
 
   // What is worked on, kept for its memory.
   WindowText text_;
   const ReductionText* reduction_ = nullptr;  // that is being planned
+  std::uint64_t planned_ = 0;  // the window's revision when a reduction was planned last
   std::vector<Value*> slots_, released_;
-  std::vector<std::uint16_t> numbers_;  // those that are needed, by their number in the window
+  std::vector<Constant> constants_;
   Needed needed_;
   std::vector<const Window::Write*> stores_;
   std::vector<std::uint64_t> key_;

@@ -26,13 +26,13 @@ Access in_order(const WindowText& text, const WindowText::Access& given, const L
   access.slot = given.slot;
   access.step = given.step;
   access.type = text.slots[given.slot].type;
-  access.steps.offset = given.layout.offset;
+  access.strides.offset = given.layout.offset;
   for (int d = 0; d < loops.count; ++d) {
     const int axis = loops.axes[d];
     const Coord stride = given.layout.stride[axis];
     const bool reversed = (loops.reversed >> axis & 1) != 0;
-    access.steps.stride[d] = reversed ? -stride : stride;
-    if (reversed) access.steps.offset += stride * (text.shape[axis] - 1);
+    access.strides.stride[d] = reversed ? -stride : stride;
+    if (reversed) access.strides.offset += stride * (text.shape[axis] - 1);
   }
   return access;
 }
@@ -45,8 +45,8 @@ ProgramText nest_of(const WindowText& text, const Loops& loops) {
   for (const auto& load : text.loads) program.loads.push_back(in_order(text, load, loops));
   for (const auto& store : text.stores) program.stores.push_back(in_order(text, store, loops));
   const auto each = [&](auto&& f) {
-    for (Access& access : program.loads) f(access.steps.stride);
-    for (Access& access : program.stores) f(access.steps.stride);
+    for (Access& access : program.loads) f(access.strides.stride);
+    for (Access& access : program.stores) f(access.strides.stride);
   };
   int dims = loops.count;
   Coord length[kMaxDims];
@@ -70,25 +70,19 @@ ProgramText nest_of(const WindowText& text, const Loops& loops) {
   return program;
 }
 
-Coord position(const Nest& nest, const Steps& steps, Coord element) {
-  const Coord k = element % nest.length[2];
-  const Coord outer = element / nest.length[2];
-  return steps.offset + outer / nest.length[1] * steps.stride[0] +
-         outer % nest.length[1] * steps.stride[1] + k * steps.stride[2];
-}
-
-bool ascends(const Nest& nest, const Steps& steps) {
+bool ascends(const Nest& nest, const Strides& strides) {
   Coord reach = 0;
   for (int d = kMaxDims - 1; d >= 0; --d) {
     if (nest.length[d] == 1) continue;
-    if (steps.stride[d] <= reach) return false;
-    reach += (nest.length[d] - 1) * steps.stride[d];
+    if (strides.stride[d] <= reach) return false;
+    reach += (nest.length[d] - 1) * strides.stride[d];
   }
   return true;
 }
 
-Range hull(const Nest& nest, const Steps& steps, Coord begin, Coord end) {
-  if (ascends(nest, steps)) return {position(nest, steps, begin), position(nest, steps, end - 1)};
+Range hull(const Nest& nest, const Strides& strides, Coord begin, Coord end) {
+  if (ascends(nest, strides))
+    return {position(nest, strides, begin), position(nest, strides, end - 1)};
   const Coord row = nest.length[2], plane = nest.length[1] * row;
   Coord low[kMaxDims] = {begin / plane, 0, 0};
   Coord high[kMaxDims] = {(end - 1) / plane, nest.length[1] - 1, nest.length[2] - 1};
@@ -100,9 +94,9 @@ Range hull(const Nest& nest, const Steps& steps, Coord begin, Coord end) {
       high[2] = (end - 1) % row;
     }
   }
-  Range range{steps.offset, steps.offset};
+  Range range{strides.offset, strides.offset};
   for (int d = 0; d < kMaxDims; ++d) {
-    const Coord a = low[d] * steps.stride[d], b = high[d] * steps.stride[d];
+    const Coord a = low[d] * strides.stride[d], b = high[d] * strides.stride[d];
     range.first += std::min(a, b);
     range.last += std::max(a, b);
   }

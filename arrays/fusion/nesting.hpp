@@ -20,11 +20,9 @@ Loops loops_along(const Shape& shape, const Layout& primary);
 /// joined.
 ProgramText nest_of(const WindowText& text, const Loops& loops);
 
-/// Where an element of the nest is in the storage.
-Coord position(const Nest& nest, const Steps& steps, Coord element);
 /// Do positions grow from each element to the next?
-bool ascends(const Nest& nest, const Steps& steps);
+bool ascends(const Nest& nest, const Strides& strides);
 /// Elements begin .. end - 1 of the nest lie within these positions (between them, where they ascend).
-Range hull(const Nest& nest, const Steps& steps, Coord begin, Coord end);
+Range hull(const Nest& nest, const Strides& strides, Coord begin, Coord end);
 
 }  // namespace refrain::arrays::detail

@@ -1,5 +1,6 @@
 #include "fusion/plan.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "fusion/nesting.hpp"
@@ -63,13 +64,13 @@ std::size_t primary_store(const WindowText& text) {
 std::vector<Coord> split_of(const Nest& nest, const Access& store, const Tiling& tiling) {
   std::vector<Coord> split{0};
   const Coord size = nest.size();
-  if (tiling.tiles() > 1 && ascends(nest, store.steps)) {
+  if (tiling.tiles() > 1 && ascends(nest, store.strides)) {
     for (int tile = 1; tile < tiling.tiles(); ++tile) {
       // The first element that lies in the tile or behind it.
       Coord low = split.back(), high = size;
       while (low < high) {
         const Coord middle = low + (high - low) / 2;
-        if (position(nest, store.steps, middle) < tiling.begin[static_cast<std::size_t>(tile)])
+        if (position(nest, store.strides, middle) < tiling.begin[static_cast<std::size_t>(tile)])
           low = middle + 1;
         else high = middle;
       }
@@ -81,15 +82,9 @@ std::vector<Coord> split_of(const Nest& nest, const Access& store, const Tiling&
   return split;
 }
 
-}  // namespace
-
-std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges) {
-  const std::size_t primary = primary_store(text);
-  ProgramText program = nest_of(text, loops_along(text.shape, text.stores[primary].layout));
-  const Nest nest = program.nest;
-  std::vector<Coord> split =
-      split_of(nest, program.stores[primary], *text.slots[text.stores[primary].slot].tiling);
-
+/// What each point touches of the arrays; nullopt where points would get into each other's way.
+std::optional<std::vector<SlotUse>> uses_of(const WindowText& text, const ProgramText& program,
+                                            const std::vector<Coord>& split, RangesTable& ranges) {
   std::vector<SlotUse> slots;
   for (std::uint16_t slot = 0; slot < text.slots.size(); ++slot) {
     const Tiling& tiling = *text.slots[slot].tiling;
@@ -97,20 +92,29 @@ std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges) {
     use.privilege = privilege_of(program, slot, tiling);
     std::vector<Range> touched =
         touched_by(program, split, slot, tiling, use.privilege != Privilege::read);
-    if (touched.empty()) {
-      // Points would get into each other's way: one task does it all.
-      split = {0, nest.size()};
-      slots.clear();
-      slot = static_cast<std::uint16_t>(-1);
-      continue;
-    }
+    if (touched.empty()) return std::nullopt;
     if (!is_whole(touched, tiling)) use.ranges = ranges.intern(std::move(touched));
     slots.push_back(use);
+  }
+  return slots;
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> make_plan(const WindowText& text, RangesTable& ranges) {
+  const std::size_t primary = primary_store(text);
+  ProgramText program = nest_of(text, loops_along(text.shape, text.stores[primary].layout));
+  std::vector<Coord> split = split_of(program.nest, program.stores[primary],
+                                      *text.slots[text.stores[primary].slot].tiling);
+  std::optional<std::vector<SlotUse>> slots = uses_of(text, program, split, ranges);
+  if (!slots) {
+    split = {0, program.nest.size()};
+    slots = uses_of(text, program, split, ranges);
   }
   const bool small = is_small(work_of(program));
   return std::make_unique<Plan>(Plan{Program(std::move(program)),
                                      std::move(split),
-                                     std::move(slots),
+                                     *std::move(slots),
                                      {},
                                      nullptr,
                                      nullptr,

@@ -25,7 +25,7 @@ struct ReductionText {
   unsigned axes = 0;  ///< of the window's shape, a bit each; not none
 };
 
-/// A window without what nobody needs, with arrays by number.
+/// A window without what nobody needs, with arrays by their places (slots).
 struct WindowText {
   /// An array.
   struct Slot {

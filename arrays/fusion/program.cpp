@@ -48,9 +48,9 @@ Program::Program(ProgramText text)
   buffer_bytes_ = static_cast<std::size_t>(block_) * widest;
 }
 
-Program::Way Program::way_of(const Steps& steps) const {
+Program::Way Program::way_of(const Strides& strides) const {
   const Coord* length = text_.nest.length;
-  const Coord* stride = steps.stride;
+  const Coord* stride = strides.stride;
   if (by_rows_) {
     if (stride[2] == 1) return Way::direct;
     return stride[2] == 0 ? Way::uniform : Way::strided;
@@ -64,10 +64,10 @@ Program::Way Program::way_of(const Steps& steps) const {
 }
 
 void Program::choose_ways() {
-  for (const Access& load : text_.loads) load_ways_.push_back(way_of(load.steps));
+  for (const Access& load : text_.loads) load_ways_.push_back(way_of(load.strides));
   // A nest of one element is uniform in all it reads; what it writes is written as it is.
   for (const Access& store : text_.stores) {
-    const Way way = way_of(store.steps);
+    const Way way = way_of(store.strides);
     store_ways_.push_back(way == Way::uniform ? Way::strided : way);
   }
   for (const Step& step : text_.steps) {
@@ -87,7 +87,7 @@ bool Program::is_uniform(const Source& source) const {
 Program::Operand Program::operand_of(const Source& source) const {
   switch (source.from) {
     case Source::From::nothing: break;
-    case Source::From::number: return {Operand::Is::number, source.index};
+    case Source::From::constant: return {Operand::Is::constant, source.index};
     case Source::From::step: return result_of_[source.index];
     case Source::From::load:
       if (load_ways_[source.index] == Way::strided)
@@ -209,14 +209,14 @@ struct Program::Block {
   std::size_t count;   // elements
   Coord at[kMaxDims];  // the coordinates of the first
   std::byte* const* slots;
-  const std::byte* numbers;
+  const std::byte* constants;
   std::byte* buffers;
   std::size_t buffer_bytes;
 
   [[nodiscard]] std::byte* address(const Access& access) const {
-    const Steps& steps = access.steps;
-    const Coord position =
-        steps.offset + at[0] * steps.stride[0] + at[1] * steps.stride[1] + at[2] * steps.stride[2];
+    const Strides& strides = access.strides;
+    const Coord position = strides.offset + at[0] * strides.stride[0] + at[1] * strides.stride[1] +
+                           at[2] * strides.stride[2];
     return slots[access.slot] + position * static_cast<Coord>(size_of(access.type));
   }
   [[nodiscard]] std::byte* buffer(std::uint16_t number) const {
@@ -228,8 +228,8 @@ void Program::run_block(Block& block, BlockSink* sink) const {
   for (std::size_t l = 0; l < text_.loads.size(); ++l) {
     if (load_ways_[l] != Way::strided) continue;
     const Access& load = text_.loads[l];
-    gather(text_.nest, load.steps, block.first, block.count, size_of(load.type),
-           block.slots[load.slot], block.buffer(load_buffer_[l]));
+    gather_block(text_.nest, load.strides, block.first, block.count, size_of(load.type),
+                 block.slots[load.slot], block.buffer(load_buffer_[l]));
   }
   const auto address = [&](const Operand& operand) -> std::byte* {
     switch (operand.is) {
@@ -237,8 +237,8 @@ void Program::run_block(Block& block, BlockSink* sink) const {
       case Operand::Is::load: return block.address(text_.loads[operand.index]);
       case Operand::Is::store: return block.address(text_.stores[operand.index]);
       case Operand::Is::buffer: return block.buffer(operand.index);
-      case Operand::Is::number:
-        return const_cast<std::byte*>(block.numbers) + operand.index * sizeof(Constant);
+      case Operand::Is::constant:
+        return const_cast<std::byte*>(block.constants) + operand.index * sizeof(Constant);
     }
     return nullptr;
   };
@@ -249,7 +249,7 @@ void Program::run_block(Block& block, BlockSink* sink) const {
   // One element as a block of it: in a buffer of its own, since others may use that one.
   const auto spread_out = [&](std::size_t size, const std::byte* element) {
     std::byte* all = block.buffers + buffers_ * block.buffer_bytes;
-    spread(block.count, size, element, all);
+    spread_block(block.count, size, element, all);
     return all;
   };
   if (sink != nullptr) {
@@ -263,21 +263,22 @@ void Program::run_block(Block& block, BlockSink* sink) const {
     const std::byte* from = address(delivery.from);
     if (delivery.uniform && block.count > 1) {
       if (store_ways_[delivery.store] == Way::direct) {
-        spread(block.count, size, from, block.address(store));
+        spread_block(block.count, size, from, block.address(store));
         continue;
       }
       from = spread_out(size, from);
     }
-    scatter(text_.nest, store.steps, block.first, block.count, size, from, block.slots[store.slot]);
+    scatter_block(text_.nest, store.strides, block.first, block.count, size, from,
+                  block.slots[store.slot]);
   }
 }
 
-void Program::run(Coord begin, Coord end, std::byte* const* slots, const Constant* numbers,
+void Program::run(Coord begin, Coord end, std::byte* const* slots, const Constant* constants,
                   BlockSink* sink) const {
   const Coord* length = text_.nest.length;
   Block block{};
   block.slots = slots;
-  block.numbers = reinterpret_cast<const std::byte*>(numbers);
+  block.constants = reinterpret_cast<const std::byte*>(constants);
   block.buffer_bytes = buffer_bytes_;
   block.buffers = scratch((buffers_ + 1) * buffer_bytes_);
   for (Coord first = begin; first < end;) {

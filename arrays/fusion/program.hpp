@@ -13,7 +13,7 @@ namespace refrain::arrays::detail {
 
 /// Where an operand of a step comes from.
 struct Source {
-  enum class From : std::uint8_t { nothing, step, load, number };
+  enum class From : std::uint8_t { nothing, step, load, constant };
   From from = From::nothing;
   std::uint16_t index = 0;
   friend bool operator==(const Source&, const Source&) = default;
@@ -33,10 +33,10 @@ struct Access {
   std::uint16_t slot = 0;
   std::uint16_t step = 0;  ///< of a store
   DType type{};
-  Steps steps;
+  Strides strides;
 };
 
-/// A plain number, as its type has it in memory.
+/// An element of any type, as it has it in memory: a plain number of the program.
 struct Constant {
   alignas(16) std::byte bytes[16];
 };
@@ -67,13 +67,13 @@ class Program {
 
   /// Elements begin .. end - 1 of the nest. `slots`: the address of element 0 of each slot. The sink is given its
   /// elements in order.
-  void run(Coord begin, Coord end, std::byte* const* slots, const Constant* numbers,
+  void run(Coord begin, Coord end, std::byte* const* slots, const Constant* constants,
            BlockSink* sink = nullptr) const;
 
  private:
   enum class Way : std::uint8_t { direct, uniform, strided };  ///< uniform: one element for a block
   struct Operand {
-    enum class Is : std::uint8_t { nothing, load, number, buffer, store };
+    enum class Is : std::uint8_t { nothing, load, constant, buffer, store };
     Is is = Is::nothing;
     std::uint16_t index = 0;
   };
@@ -90,7 +90,7 @@ class Program {
     bool uniform;
   };
 
-  [[nodiscard]] Way way_of(const Steps& steps) const;
+  [[nodiscard]] Way way_of(const Strides& strides) const;
   void choose_ways();
   void choose_places();
   struct LastUses;

@@ -117,7 +117,7 @@ std::unique_ptr<Plan> make_reduction_plan(const WindowText& text, RangesTable& r
   std::vector<Coord> split = split_of(reduction, program.nest);
   const bool single = split.size() == 2;
   for (const Access& store : program.stores)
-    if (!single && !ascends(program.nest, store.steps)) return nullptr;
+    if (!single && !ascends(program.nest, store.strides)) return nullptr;
 
   std::vector<SlotUse> slots;
   for (std::uint16_t slot = 0; slot < text.slots.size(); ++slot) {

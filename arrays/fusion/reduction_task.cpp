@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "check.hpp"
 #include "fusion/elementwise_task.hpp"
 #include "fusion/window.hpp"
 #include "plain_task.hpp"
@@ -147,9 +148,10 @@ class ReductionRun {
   ReductionRun(const TaskFrame& frame, const ElementwiseCall& call)
       : plan_(call.plan()),
         reduction_(*plan_.reduction),
-        numbers_(call.numbers()),
+        constants_(call.constants()),
         size_(size_of(reduction_.type)) {
     const std::size_t slots = plan_.slots.size();
+    REFRAIN_ARRAYS_CHECK(slots <= Window::kMostArrays, "windows are bounded");
     for (std::size_t i = 0; i < slots; ++i) slots_[i] = element_zero(frame, i);
     results_.values = element_zero(frame, slots);
     results_.positions = slots + 1 < frame.arguments.size()
@@ -167,7 +169,7 @@ class ReductionRun {
 
  private:
   void go(Coord begin, Coord end, BlockSink& sink) {
-    plan_.program.run(begin, end, slots_, numbers_, &sink);
+    plan_.program.run(begin, end, slots_, constants_, &sink);
   }
 
   void rows(Coord begin, Coord end) {
@@ -228,9 +230,9 @@ class ReductionRun {
 
   const Plan& plan_;
   const Reduction& reduction_;
-  const Constant* numbers_;
+  const Constant* constants_;
   const std::size_t size_;
-  std::byte* slots_[Window::kMostLoads + Window::kMostSteps];
+  std::byte* slots_[Window::kMostArrays];
   Results results_;
   Coord first_, last_;  // units
 };

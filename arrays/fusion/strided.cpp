@@ -26,13 +26,14 @@ void with_size(std::size_t size, F&& f) {
 
 // Calls row(position in the storage, number of elements) for each run along the innermost loop.
 template <class Row>
-void each_row(const Nest& nest, const Steps& steps, Coord first, std::size_t count, Row&& row) {
+void each_row(const Nest& nest, const Strides& strides, Coord first, std::size_t count, Row&& row) {
   Coord k = first % nest.length[2];
   const Coord outer = first / nest.length[2];
   Coord j = outer % nest.length[1], i = outer / nest.length[1];
   for (Coord left = static_cast<Coord>(count); left > 0;) {
     const Coord run = std::min(left, nest.length[2] - k);
-    row(steps.offset + i * steps.stride[0] + j * steps.stride[1] + k * steps.stride[2], run);
+    row(strides.offset + i * strides.stride[0] + j * strides.stride[1] + k * strides.stride[2],
+        run);
     left -= run;
     k = 0;
     if (++j == nest.length[1]) {
@@ -44,14 +45,14 @@ void each_row(const Nest& nest, const Steps& steps, Coord first, std::size_t cou
 
 }  // namespace
 
-void gather(const Nest& nest, const Steps& steps, Coord first, std::size_t count, std::size_t size,
-            const std::byte* memory, std::byte* to) {
+void gather_block(const Nest& nest, const Strides& strides, Coord first, std::size_t count,
+                  std::size_t size, const std::byte* memory, std::byte* to) {
   with_size(size, [&](auto element) {
     using E = decltype(element);
     const E* from = reinterpret_cast<const E*>(memory);
     E* target = reinterpret_cast<E*>(to);
-    const Coord stride = steps.stride[2];
-    each_row(nest, steps, first, count, [&](Coord at, Coord run) {
+    const Coord stride = strides.stride[2];
+    each_row(nest, strides, first, count, [&](Coord at, Coord run) {
       if (stride == 1) std::copy_n(from + at, run, target);
       else
         for (Coord n = 0; n < run; ++n) target[n] = from[at + n * stride];
@@ -60,14 +61,14 @@ void gather(const Nest& nest, const Steps& steps, Coord first, std::size_t count
   });
 }
 
-void scatter(const Nest& nest, const Steps& steps, Coord first, std::size_t count, std::size_t size,
-             const std::byte* from, std::byte* memory) {
+void scatter_block(const Nest& nest, const Strides& strides, Coord first, std::size_t count,
+                   std::size_t size, const std::byte* from, std::byte* memory) {
   with_size(size, [&](auto element) {
     using E = decltype(element);
     const E* source = reinterpret_cast<const E*>(from);
     E* to = reinterpret_cast<E*>(memory);
-    const Coord stride = steps.stride[2];
-    each_row(nest, steps, first, count, [&](Coord at, Coord run) {
+    const Coord stride = strides.stride[2];
+    each_row(nest, strides, first, count, [&](Coord at, Coord run) {
       if (stride == 1) std::copy_n(source, run, to + at);
       else
         for (Coord n = 0; n < run; ++n) to[at + n * stride] = source[n];
@@ -76,7 +77,7 @@ void scatter(const Nest& nest, const Steps& steps, Coord first, std::size_t coun
   });
 }
 
-void spread(std::size_t count, std::size_t size, const std::byte* element, std::byte* to) {
+void spread_block(std::size_t count, std::size_t size, const std::byte* element, std::byte* to) {
   with_size(size, [&](auto type) {
     using E = decltype(type);
     E value;

@@ -28,7 +28,7 @@ std::vector<Range> touched_by(const ProgramText& program, const std::vector<Coor
     Range range{tiling.elements, -1};
     const auto add = [&](const Access& access) {
       if (access.slot != slot) return;
-      const Range more = hull(program.nest, access.steps, split[p], split[p + 1]);
+      const Range more = hull(program.nest, access.strides, split[p], split[p + 1]);
       range = {std::min(range.first, more.first), std::max(range.last, more.last)};
     };
     for (const Access& load : program.loads) add(load);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "check.hpp"
 #include "shapes/views.hpp"
 
 namespace refrain::arrays::detail {
@@ -49,7 +50,9 @@ bool Window::admits(const Shape& shape, std::span<const Operand* const> operands
   if (empty()) return true;
   if (!(shape == shape_)) return false;
   // A step, and a cast of each operand.
-  if (steps_.size() + 4 > kMostSteps || loads_.size() + operands.size() > kMostLoads) return false;
+  if (steps_.size() + 4 > kMostSteps || loads_.size() + operands.size() > kMostLoads ||
+      writes_.size() == kMostWrites)
+    return false;
   for (const Operand* operand : operands) {
     if (operand->array() == nullptr || !operand->array()->value()->written) continue;
     const Value& value = *operand->array()->value();
@@ -74,13 +77,13 @@ bool Window::admits_write(const Value& value, const Layout& layout) const {
 }
 
 void Window::begin(const Shape& shape, const Where& where) {
-  if (!empty()) return;
+  REFRAIN_ARRAYS_CHECK(empty() || shape == shape_, "a window is of one shape");
   shape_ = shape;
-  where_ = where;
+  line_ = where;
 }
 
 Source Window::source(const Operand& operand, DType type) {
-  if (operand.array() == nullptr) return number(operand.number(), type);
+  if (operand.array() == nullptr) return constant(operand.number(), type);
   return cast(load(*operand.array()), operand.array()->dtype(), type);
 }
 
@@ -92,13 +95,15 @@ Source Window::load(const Array& array) {
     if (loads_[i].value == &value && loads_[i].layout == layout)
       return {Source::From::load, static_cast<std::uint16_t>(i)};
   hold(value);
+  ++revision_;
   loads_.push_back({&value, layout});
   return {Source::From::load, static_cast<std::uint16_t>(loads_.size() - 1)};
 }
 
-Source Window::number(const Number& number, DType type) {
-  numbers_.push_back(constant_of(number, type));
-  return {Source::From::number, static_cast<std::uint16_t>(numbers_.size() - 1)};
+Source Window::constant(const Number& number, DType type) {
+  ++revision_;
+  constants_.push_back(constant_of(number, type));
+  return {Source::From::constant, static_cast<std::uint16_t>(constants_.size() - 1)};
 }
 
 Source Window::cast(Source source, DType from, DType to) {
@@ -112,7 +117,9 @@ Source Window::cast(Source source, DType from, DType to) {
 }
 
 std::uint16_t Window::add(const Step& step) {
+  ++revision_;
   steps_.push_back(step);
+  lines_.push_back(line_);
   return static_cast<std::uint16_t>(steps_.size() - 1);
 }
 
@@ -125,6 +132,7 @@ const Window::Write* Window::find_write(const Value& value, const Layout& layout
 
 void Window::write(Value& value, const Layout& layout, std::uint16_t step) {
   hold(value);
+  ++revision_;
   const Layout target = seen(layout, shape_);
   value.written = true;
   for (Write& write : writes_)
@@ -146,9 +154,11 @@ void Window::clear() {
     value->pending = false;
     value->written = false;
   }
+  ++revision_;
   steps_.clear();
+  lines_.clear();
   loads_.clear();
-  numbers_.clear();
+  constants_.clear();
   writes_.clear();
   values_.clear();
 }
@@ -166,7 +176,7 @@ bool is_result(const Window::Write& write) {
 // What is kept is computed from what its loads will find then: nothing of that may be overwritten before.
 bool Window::can_keep_results() {
   if (std::all_of(writes_.begin(), writes_.end(), is_result)) return false;
-  kept_.clear(steps_.size(), loads_.size());
+  kept_.clear(steps_.size(), loads_.size(), constants_.size());
   for (const Write& write : writes_)
     if (is_result(write)) kept_.add_step(write.step);
   kept_.complete(steps_);
@@ -176,6 +186,7 @@ bool Window::can_keep_results() {
 }
 
 void Window::keep_results(std::vector<Value*>& released) {
+  ++revision_;
   const std::vector<Value*> before = std::exchange(values_, {});
   for (Value* value : before) value->pending = value->written = false;
   std::size_t kept = 0;
@@ -189,10 +200,16 @@ void Window::keep_results(std::vector<Value*>& released) {
   for (std::size_t s = 0; s < steps_.size(); ++s) {
     if (!kept_.has_step(s)) continue;
     Step step = steps_[s];
-    for (Source& source : step.operands) source = kept_.renamed(source);
+    for (Source& source : step.operands) source = kept_.moved(source);
+    lines_[kept] = lines_[s];
     steps_[kept++] = step;
   }
   steps_.resize(kept);
+  lines_.resize(kept);
+  kept = 0;
+  for (std::size_t c = 0; c < constants_.size(); ++c)
+    if (kept_.has_constant(c)) constants_[kept++] = constants_[c];
+  constants_.resize(kept);
   std::erase_if(writes_, [](const Write& write) { return !is_result(write); });
   for (Write& write : writes_) {
     hold(*write.value);

@@ -21,7 +21,9 @@ namespace refrain::arrays::detail {
 
 class Window {
  public:
-  static constexpr std::size_t kMostSteps = 64, kMostLoads = 24;
+  static constexpr std::size_t kMostSteps = 64, kMostLoads = 24, kMostWrites = 64;
+  /// Arrays that it uses, at most.
+  static constexpr std::size_t kMostArrays = kMostLoads + kMostWrites;
 
   [[nodiscard]] bool empty() const { return steps_.empty() && values_.empty(); }
 
@@ -33,11 +35,11 @@ class Window {
   /// May the elements of `value` seen as `layout` be overwritten here?
   [[nodiscard]] bool admits_write(const Value& value, const Layout& layout) const;
 
-  /// Begins, if it is empty, with the shape and line of its first operation.
+  /// The next operation is over this shape, which is the window's unless that is empty.
   void begin(const Shape& shape, const Where& where);
   /// An operand as elements of `type`, cast if need be.
   Source source(const Operand& operand, DType type);
-  /// Its number.
+  /// Its place.
   std::uint16_t add(const Step& step);
   /// The elements of `value` at `layout` (for a new array: all) are the result of a step from now on.
   void write(Value& value, const Layout& layout, std::uint16_t step);
@@ -56,14 +58,17 @@ class Window {
 
   // For the launch.
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] const Where& where() const { return where_; }
+  /// The line of the first operation that is in it.
+  [[nodiscard]] const Where& where() const { return lines_.empty() ? line_ : lines_.front(); }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<Load>& loads() const { return loads_; }
-  [[nodiscard]] const std::vector<Constant>& numbers() const { return numbers_; }
+  [[nodiscard]] const std::vector<Constant>& constants() const { return constants_; }
   [[nodiscard]] const std::vector<Write>& writes() const { return writes_; }
   /// The arrays that are read and written here, in the order in which they were first.
   [[nodiscard]] const std::vector<Value*>& values() const { return values_; }
   void clear();
+  /// Changes with whatever is added or taken away.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
   /// Can what is written to arrays that are there be launched by itself, before the new arrays? These stay: the
   /// operands of an assignment that cannot join, say, whose temporaries will be gone when it is done.
@@ -76,13 +81,15 @@ class Window {
   [[nodiscard]] const Write* find_write(const Value& value, const Layout& layout) const;
   Source cast(Source source, DType from, DType to);
   Source load(const Array& array);
-  Source number(const Number& number, DType type);
+  Source constant(const Number& number, DType type);
 
   Shape shape_;
-  Where where_;
+  Where line_;  // of the operation that was added last
+  std::uint64_t revision_ = 0;
   std::vector<Step> steps_;
+  std::vector<Where> lines_;  // of each step
   std::vector<Load> loads_;
-  std::vector<Constant> numbers_;
+  std::vector<Constant> constants_;
   std::vector<Write> writes_;
   std::vector<Value*> values_;
   Needed kept_;  // for new arrays

@@ -150,7 +150,7 @@ const DynamicTask& element_task(DType type) {
 
 }  // namespace
 
-AnyFuture Array::element(DType type, Where where) const {
+AnyFuture Array::future(DType type, Where where) const {
   SessionImpl& session = session_of(*this, where);
   if (size() != 1)
     complain<ValueError>(
@@ -174,8 +174,10 @@ void Array::read(void* to, DType type, Where where) const {
   if (dtype_ != type || !layout_.is_contiguous()) array = astype(type, where);
   Storage& storage = session.stored(*array.value_);
   PhysicalArgument physical;
-  const std::uint64_t ticket = session.context.begin_access(storage.region(), storage.field(),
-                                                            Privilege::read, physical, where);
+  const std::uint64_t ticket = with_memory_errors(where, [&] {
+    return session.context.begin_access(storage.region(), storage.field(), Privilege::read,
+                                        physical, where);
+  });
   std::memcpy(to, element_zero(physical) + array.layout_.offset * static_cast<Coord>(size_of(type)),
               static_cast<std::size_t>(size()) * size_of(type));
   session.context.end_access(ticket);

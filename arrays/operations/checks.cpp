@@ -29,19 +29,6 @@ void check_same_kind(const char* name, DType result, DType target, const Where& 
                                  std::string(name_of(target)) + "') with casting rule 'same_kind'");
 }
 
-void check_shape(const Shape& shape, const Where& where) {
-  for (const Coord length : shape)
-    if (length < 0) complain<ValueError>(where, "negative dimensions are not allowed");
-  // As many bytes of the widest type as an address can count.
-  Coord room = Coord{1} << 58;
-  for (const Coord length : shape) {
-    if (length == 0) return;
-    if (length > room)
-      complain<ValueError>(where, "array is too big; its shape is " + to_string(shape));
-    room /= length;
-  }
-}
-
 Coord product_of(Coord a, Coord b, const Where& where) {
   Coord product = 0;
   if (__builtin_mul_overflow(a, b, &product)) complain<ValueError>(where, "array is too big");

@@ -13,8 +13,6 @@ void check_writable(const Array& target, const Where& where);
 void check_fits(const Number& number, DType type, const Where& where);
 /// TypeError where the result of ufunc `name` loses its kind as an element of the target (as float to int).
 void check_same_kind(const char* name, DType result, DType target, const Where& where);
-/// ValueError for lengths that no array can have.
-void check_shape(const Shape& shape, const Where& where);
 /// Lengths of new arrays; ValueError where they do not fit.
 Coord product_of(Coord a, Coord b, const Where& where);
 Coord sum_of(Coord a, Coord b, const Where& where);

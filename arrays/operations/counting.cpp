@@ -8,6 +8,7 @@
 #include "operations/selection.hpp"
 #include "refrain/arrays/arranging.hpp"
 #include "shapes/complain.hpp"
+#include "shapes/views.hpp"
 
 namespace refrain::arrays {
 

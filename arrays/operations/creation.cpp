@@ -9,6 +9,7 @@
 #include "operations/checks.hpp"
 #include "operations/progression.hpp"
 #include "shapes/complain.hpp"
+#include "shapes/views.hpp"
 #include "storage/memory.hpp"
 
 namespace refrain::arrays {
@@ -39,6 +40,7 @@ namespace {
 
 Array filled(SessionImpl& session, const Shape& shape, const Operand& value, DType type) {
   check_shape(shape, value.where());
+  check_fits(value.number(), type, value.where());
   return session.cast(value, type, shape);
 }
 
@@ -176,8 +178,10 @@ Array Session::from_memory(const void* values, std::size_t count, DType type, co
   if (count == 0) return result;
   Storage& storage = *result.value()->storage;
   PhysicalArgument physical;
-  const std::uint64_t ticket = impl_->context.begin_access(storage.region(), storage.field(),
-                                                           Privilege::write, physical, where);
+  const std::uint64_t ticket = with_memory_errors(where, [&] {
+    return impl_->context.begin_access(storage.region(), storage.field(), Privilege::write,
+                                       physical, where);
+  });
   std::memcpy(element_zero(physical), values, storage.bytes());
   impl_->context.end_access(ticket);
   return result;

@@ -8,6 +8,7 @@
 #include "refrain/arrays/elements.hpp"
 #include "refrain/arrays/linear.hpp"
 #include "shapes/complain.hpp"
+#include "shapes/views.hpp"
 
 namespace refrain::arrays {
 

@@ -49,21 +49,18 @@ DType at_least_floating(DType type) {
 
 Array compute(Op op, DType type, Operands operands, const Where& where) {
   if (!kernels::exists(op, type)) unsupported(op, type, where);
+  for (const Operand* operand : operands) {
+    const bool condition = op == Op::where && operand == operands[0];
+    if (operand->array() == nullptr && !condition)
+      check_fits(operand->number(), type, operand->where());
+  }
   return session_of(operands).compute(op, type, operands, where);
-}
-
-/// NumPy's OverflowError.
-void check_numbers_fit(Operands operands, DType type) {
-  if (type != DType::int32) return;
-  for (const Operand* operand : operands)
-    if (operand->array() == nullptr) check_fits(operand->number(), type, operand->where());
 }
 
 const Where& line_of(Operands operands) { return operands[0]->where(); }
 
 Array same_type(Op op, Operands operands) {
   const DType type = common_type(operands);
-  check_numbers_fit(operands, type);
   return compute(op, type, operands, line_of(operands));
 }
 Array same_type(Op op, const Operand& a) {
@@ -134,7 +131,7 @@ Array operator!=(const Operand& a, const Operand& b) { return compared(Op::not_e
 Array operator<(const Operand& a, const Operand& b) { return compared(Op::less, a, b); }
 Array operator<=(const Operand& a, const Operand& b) { return compared(Op::less_equal, a, b); }
 Array operator>(const Operand& a, const Operand& b) { return compared(Op::greater, a, b); }
-Array operator>=(const Operand& a, const Operand& b) { return same_type(Op::greater_equal, a, b); }
+Array operator>=(const Operand& a, const Operand& b) { return compared(Op::greater_equal, a, b); }
 
 Array operator&(const Operand& a, const Operand& b) { return same_type(Op::bit_and, a, b); }
 Array operator|(const Operand& a, const Operand& b) { return same_type(Op::bit_or, a, b); }

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "shapes/complain.hpp"
+
 namespace refrain::arrays::detail {
 
 AnyFuture launch(SessionImpl& session, const DynamicTask& task, int points,
@@ -21,7 +23,7 @@ AnyFuture launch(SessionImpl& session, const DynamicTask& task, int points,
   request.value_ops = &ops;
   request.hints.inline_if_ready = is_small(work);
   request.wants_future = wants_future;
-  return session.context.launch(request);
+  return with_memory_errors(where, [&] { return session.context.launch(request); });
 }
 
 }  // namespace refrain::arrays::detail

@@ -55,7 +55,7 @@ struct ScatterCall {
   Coord positions, values;  // where they begin in their storage
   Coord count;
   Nest nest;  // of the target's elements in C order: rows of `inner`
-  Steps target;
+  Strides target;
   Coord length, inner;
 };
 
@@ -68,15 +68,10 @@ void run_scatter(const TaskFrame& frame) {
     using T = decltype(type);
     T* target = reinterpret_cast<T*>(element_zero(frame, 0));
     const T* values = reinterpret_cast<const T*>(element_zero(frame, 2)) + call.values;
-    const Coord row = call.nest.length[2], rows = call.nest.length[1];
     for (Coord i = 0; i < call.count; ++i) {
-      std::int64_t position = positions[i];
-      if (position < 0) position += call.length;
+      const std::int64_t row = positions[i] < 0 ? positions[i] + call.length : positions[i];
       for (Coord n = 0; n < call.inner; ++n) {
-        const Coord element = position * call.inner + n;
-        T& to = target[call.target.offset + element / (row * rows) * call.target.stride[0] +
-                       element / row % rows * call.target.stride[1] +
-                       element % row * call.target.stride[2]];
+        T& to = target[position(call.nest, call.target, row * call.inner + n)];
         const T& value = values[i * call.inner + n];
         to = call.add ? plus(to, value) : value;
       }

@@ -5,6 +5,7 @@
 #include "operations/checks.hpp"
 #include "operations/launching.hpp"
 #include "operations/sharing.hpp"
+#include "shapes/views.hpp"
 
 namespace refrain::arrays::detail {
 

@@ -13,6 +13,7 @@
 #include "operations/sharing.hpp"
 #include "refrain/arrays/session.hpp"
 #include "shapes/complain.hpp"
+#include "shapes/views.hpp"
 
 namespace refrain::arrays {
 

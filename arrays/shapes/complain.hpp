@@ -14,4 +14,12 @@ template <class E>
   throw E(where, message);
 }
 
+/// Calls f; that the memory cannot hold what it asks for is a MemoryError.
+template <class F>
+decltype(auto) with_memory_errors(const std::source_location& where, F&& f) {
+  try {
+    return f();
+  } catch (const OutOfMemory& error) { complain<MemoryError>(where, error.what()); }
+}
+
 }  // namespace refrain::arrays::detail

@@ -91,6 +91,19 @@ Layout indexed(const Layout& layout, std::span<const Index> entries, const Where
   return view;
 }
 
+void check_shape(const Shape& shape, const Where& where) {
+  for (const Coord length : shape)
+    if (length < 0) complain<ValueError>(where, "negative dimensions are not allowed");
+  // As many bytes of the widest type as an address can count.
+  Coord room = Coord{1} << 58;
+  for (const Coord length : shape) {
+    if (length == 0) return;
+    if (length > room)
+      complain<ValueError>(where, "array is too big; its shape is " + to_string(shape));
+    room /= length;
+  }
+}
+
 Shape completed(const Shape& shape, const Shape& from, const Where& where) {
   const auto fail = [&] {
     complain<ValueError>(where, "cannot reshape array of size " + std::to_string(from.size()) +

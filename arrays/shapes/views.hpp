@@ -4,15 +4,17 @@
 #include <optional>
 #include <span>
 
+#include "refrain/arrays/axes.hpp"
 #include "refrain/arrays/index.hpp"
 #include "refrain/arrays/layout.hpp"
-#include "refrain/arrays/reductions.hpp"
 
 namespace refrain::arrays::detail {
 
 /// What is seen through an index (basic indexing). IndexError.
 Layout indexed(const Layout& layout, std::span<const Index> entries, const Where& where);
 
+/// ValueError for lengths that no array can have.
+void check_shape(const Shape& shape, const Where& where);
 /// The shape that is meant by one with a -1, for so many elements. ValueError when there is none.
 Shape completed(const Shape& shape, const Shape& from, const Where& where);
 /// The same elements in C order in another shape of the same size, where a layout without copying has that.

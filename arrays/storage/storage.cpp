@@ -10,10 +10,10 @@ namespace {
 template <class T>
 constexpr Field<T> kElements{"element"};
 
-// Dead storage is kept up to what was alive at once before, and a quarter: then the process never needs more
-// than 1.25 times what its arrays did at their most.
+// Dead storage is kept up to what was alive at once before, and a quarter.
 constexpr std::size_t kept(std::size_t most) { return most + most / 4; }
-// Storage that ends is waited for whenever so much has, and a quarter of what was alive at once.
+// Storage that ended is waited for whenever it is so much, and a quarter of what was alive at once: all storage together
+// is at most 1.5 times what was alive at once, and this.
 constexpr std::size_t kLeastEnded = std::size_t{16} << 20;
 
 }  // namespace
@@ -152,12 +152,13 @@ void Pool::end(Storage& storage, const Where& where) {
   std::swap(all_[place], all_.back());
   all_.pop_back();
   context_.destroy(region, where);
-  // The runtime frees it when the last task that uses it is done. A program far ahead of its tasks waits for them
-  // now and then, so that what is still to be freed stays little beside what is alive.
   ended_ += bytes;
-  if (ended_ <= kLeastEnded + most_ / 4) return;
+}
+
+bool Pool::must_wait() {
+  if (ended_ <= kLeastEnded + most_ / 4) return false;
   ended_ = 0;
-  context_.fence();
+  return true;
 }
 
 }  // namespace refrain::arrays::detail

@@ -77,6 +77,9 @@ class Pool {
   /// Storage that was promised, with arbitrary contents. `where`: the line of the program that it is for.
   Storage& take(const std::shared_ptr<const Tiling>& tiling, DType type, const Where& where);
   void give_back(Storage& storage) noexcept;
+  /// The runtime frees storage when the last task that uses it is done. A program far ahead of its tasks has to wait for
+  /// them now and then, so that what is still to be freed stays little beside what is alive. True: now; the caller does.
+  [[nodiscard]] bool must_wait();
 
   [[nodiscard]] std::size_t bytes_alive() const { return alive_; }
   [[nodiscard]] std::size_t bytes_promised() const { return promised_; }
@@ -104,7 +107,7 @@ class Pool {
   std::unordered_map<Key, Shelf> shelves_;  // one for each kind of which there is storage
   std::vector<std::unique_ptr<Storage>> all_;
   std::size_t alive_ = 0, promised_ = 0, pooled_ = 0, most_ = 0;
-  std::size_t ended_ = 0;  // since the last wait
+  std::size_t ended_ = 0;  // bytes, since the last wait
   std::uint64_t made_ = 0, reused_ = 0, uses_ = 0, next_number_ = 0;
 };
 

@@ -203,9 +203,21 @@ TEST(ArrayErrors, NumbersThatDoNotFit) {
                            [](Session& np) { np.zeros(3, DType::int32) + 5'000'000'000; });
   expect_error<ValueError>("integer 5000000000 out of bounds for int32",
                            [](Session& np) { np.zeros(3, DType::int32)["0"] = 5'000'000'000; });
+  const std::string text = "integer 5000000000 out of bounds for int32";
+  constexpr Coord kLarge = 5'000'000'000;
+  expect_error<ValueError>(text, [](Session& np) { clip(np.ones(3, DType::int32), 0, kLarge); });
+  expect_error<ValueError>(text, [](Session& np) { power(np.ones(3, DType::int32), kLarge); });
+  expect_error<ValueError>(text, [](Session& np) { np.full(3, kLarge, DType::int32); });
+  expect_error<ValueError>(text,
+                           [](Session& np) { np.full_like(np.ones(3, DType::int32), kLarge); });
+  expect_error<ValueError>(text, [](Session& np) {
+    const Array a = np.ones(3, DType::int32);
+    where(a > 0, a, kLarge);
+  });
   run_arrays([](Session& np) {
     const Array a = np.array<std::int32_t>({1, 2, 0});
     EXPECT_FALSE(any(a == (Coord{1} << 32)).item<bool>());
+    EXPECT_FALSE(any(a >= (Coord{1} << 32)).item<bool>());
     EXPECT_TRUE(all(np.full(3, -1) < std::numeric_limits<std::uint64_t>::max()).item<bool>());
   });
 }
@@ -253,6 +265,33 @@ TEST(ArrayErrors, WhatAFailedLaunchShouldHaveComputedIsLost) {
     held.reset();
     ctx.destroy(other);
     EXPECT_EQ(sum(np.ones(100'000)).item<double>(), 100'000.0);
+  });
+}
+
+TEST(ArrayErrors, WhatFindsNoRoomWhenItIsLaunched) {
+  Options options;
+  options.machine = "emulated:cpus=2,system=4MiB";
+  options.workers = 1;
+  Runtime runtime(options);
+  runtime.run([](Context& ctx) {
+    Session np(ctx);
+    const Array small = np.arange(1000.0), matrix = small.reshape({50, 20});
+    np.flush();
+    constexpr Field<double> kOther{"other"};
+    const auto other = ctx.region(Rect1{0, 399'999}, kOther);
+    auto held = std::make_optional(ctx.access<ReadWrite>(other[kOther]));
+    const std::vector<double> values(150'000);
+    const Array positions = np.zeros(10, DType::int64);
+    EXPECT_THROW(np.random.uniform(150'000), MemoryError);
+    EXPECT_THROW(np.array(values), MemoryError);
+    EXPECT_THROW(np.arange(150'000), MemoryError);
+    EXPECT_THROW(gather(small, np.zeros(150'000, DType::int64)), MemoryError);
+    EXPECT_THROW(dot(matrix, np.random.uniform({20, 7500})), MemoryError);
+    EXPECT_THROW(np.full(150'000, 1.0).to_vector<double>(), MemoryError);
+    held.reset();
+    ctx.destroy(other);
+    EXPECT_EQ(sum(small).item<double>(), 499'500.0);
+    EXPECT_EQ(np.array(values).size(), 150'000);
   });
 }
 

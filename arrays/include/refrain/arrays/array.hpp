@@ -7,8 +7,9 @@
 //   u["1:-1, 1:-1"] = v + 1.0;       // the elements of u are overwritten
 //   double s = sum(u).item<double>();  // waits for the value; nothing above waits
 //
-// Calls return at once: the work is launched as tasks. All handles are used by the thread that runs the context's
-// program. Using one whose session has ended is an ArrayError.
+// Calls return at once: the work is launched as tasks. All handles are used, and let go, by the thread that runs the
+// context's program: what is launched, and in which storage, depends on the calls and on when handles end. Using one
+// whose session has ended is an ArrayError. As with pointers, a handle's constness is not its elements'.
 
 #include <complex>
 #include <concepts>
@@ -29,7 +30,6 @@
 
 namespace refrain::arrays {
 
-using Where = std::source_location;
 class Operand;
 class Session;
 
@@ -138,8 +138,9 @@ class Array {
   /// The same without waiting: for launches, or to look at later.
   template <Element T>
   [[nodiscard]] Future<T> future(Where where = Where::current()) const {
-    return Future<T>(element(dtype_of<T>, where));
+    return Future<T>(future(dtype_of<T>, where));
   }
+  [[nodiscard]] AnyFuture future(DType type, Where where = Where::current()) const;
   /// All elements in C order, cast to T: waits for them.
   template <Element T>
   [[nodiscard]] std::vector<T> to_vector(Where where = Where::current()) const {
@@ -171,7 +172,6 @@ class Array {
     const Index all_entries[] = {entries...};
     return view(all_entries, where);
   }
-  [[nodiscard]] AnyFuture element(DType type, Where where) const;
   void read_bits(std::vector<bool>& values, Where where) const;
 
   detail::Value* value_ = nullptr;
@@ -206,6 +206,7 @@ class Operand {
       : number_{Kind::floating, 0, static_cast<double>(number)}, where_(where) {}
   Operand(const std::complex<double>& number, Where where = Where::current())
       : number_{Kind::complex, 0, number}, where_(where) {}
+  Operand(const Number& number, Where where = Where::current()) : number_(number), where_(where) {}
 
   [[nodiscard]] const Array* array() const noexcept { return array_; }  ///< null: a number
   [[nodiscard]] const Number& number() const noexcept { return number_; }

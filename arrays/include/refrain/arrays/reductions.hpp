@@ -1,39 +1,12 @@
 #pragma once
 // Reductions along all axes, one, or several. Sums are formed in an order that depends on the reduced lengths alone
-// (in chunks and lanes, then pairwise), so their bits are the same for any tiling, and their error is far below
-// n eps sum|terms|.
-
-#include <initializer_list>
-#include <span>
+// (in chunks and lanes, then pairwise: Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 14,
+// 1993), so their bits are the same for any tiling, and their error is far below n eps sum|terms|.
 
 #include "refrain/arrays/array.hpp"
+#include "refrain/arrays/axes.hpp"
 
 namespace refrain::arrays {
-
-/// Axes of an array; negative ones count from the last. AxisError where the array has none such, ValueError for one
-/// that is named twice.
-class Axes {
- public:
-  constexpr Axes() = default;  ///< all
-  constexpr Axes(int axis) : all_(false), count_(1), axes_{axis} {}
-  constexpr Axes(std::initializer_list<int> axes)
-      : Axes(std::span<const int>(axes.begin(), axes.size())) {}
-  constexpr explicit Axes(std::span<const int> axes) : all_(false) {
-    for (const int axis : axes) {
-      if (count_ < kMaxAxes) axes_[count_] = axis;
-      ++count_;
-    }
-  }
-  [[nodiscard]] constexpr bool all() const { return all_; }
-  [[nodiscard]] constexpr int count() const { return count_; }
-  [[nodiscard]] constexpr int operator[](int i) const { return axes_[i]; }
-  static constexpr int kMaxAxes = 2 * kMaxDims;
-
- private:
-  bool all_ = true;
-  int count_ = 0;
-  int axes_[kMaxAxes] = {};
-};
 
 // Arrays are taken by value: of an operation's result, which nobody else refers to, only the reduction is computed.
 // With keep_dims the reduced axes stay, with length 1. Sums and products of bool and int32 are int64; means of

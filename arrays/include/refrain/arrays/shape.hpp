@@ -10,6 +10,8 @@
 
 namespace refrain::arrays {
 
+/// Lines of the program, for messages.
+using Where = std::source_location;
 using Coord = std::int64_t;
 inline constexpr int kMaxDims = 3;
 
@@ -21,12 +23,10 @@ class Shape {
   template <std::integral I>
   constexpr Shape(I length) : dims_(1), lengths_{static_cast<Coord>(length)} {}
   /// ValueError for more than three.
-  constexpr Shape(std::initializer_list<Coord> lengths,
-                  std::source_location where = std::source_location::current()) {
+  constexpr Shape(std::initializer_list<Coord> lengths, Where where = Where::current()) {
     for (const Coord length : lengths) push_back(length, where);
   }
-  constexpr explicit Shape(std::span<const Coord> lengths,
-                           std::source_location where = std::source_location::current()) {
+  constexpr explicit Shape(std::span<const Coord> lengths, Where where = Where::current()) {
     for (const Coord length : lengths) push_back(length, where);
   }
 
@@ -42,8 +42,7 @@ class Shape {
   [[nodiscard]] constexpr const Coord* begin() const { return lengths_; }
   [[nodiscard]] constexpr const Coord* end() const { return lengths_ + dims_; }
   /// A dimension more, at the end. ValueError beyond three.
-  constexpr void push_back(Coord length,
-                           std::source_location where = std::source_location::current()) {
+  constexpr void push_back(Coord length, Where where = Where::current()) {
     if (dims_ == kMaxDims) fail_dimensions(where);
     lengths_[dims_++] = length;
   }
@@ -65,7 +64,7 @@ class Shape {
   }
 
  private:
-  [[noreturn]] static void fail_dimensions(const std::source_location& where);
+  [[noreturn]] static void fail_dimensions(const Where& where);
   int dims_ = 0;
   Coord lengths_[kMaxDims] = {0, 0, 0};
 };
