@@ -22,6 +22,26 @@ function(refrain_application app)
   target_link_libraries(${app} PRIVATE CLI11::CLI11 ${ARGN})
   add_dependencies(apps ${app})
   refrain_command_lines(app_${app} ${app} ${PROJECT_SOURCE_DIR}/apps/${app}/tests.txt)
+  refrain_twin_test(${app})
+endfunction()
+
+# apps/<name>/<name>.py, if there is one, is the program's twin in NumPy: for a few steps both print the same results.
+function(refrain_twin_test app)
+  set(twin ${PROJECT_SOURCE_DIR}/apps/${app}/${app}.py)
+  if(NOT REFRAIN_BUILD_TESTS OR NOT EXISTS ${twin})
+    return()
+  endif()
+  refrain_find_numpy()
+  set(name ${REFRAIN_TEST_PREFIX}app_${app}.twin)
+  add_test(NAME ${name} COMMAND ${REFRAIN_NUMPY_PYTHON} ${PROJECT_SOURCE_DIR}/apps/common/compare_twin.py
+    $<TARGET_FILE:${app}> ${twin} --n 24 --iterations 20 --warm-up 4)
+  set_tests_properties(${name} PROPERTIES LABELS apps TIMEOUT 300)
+endfunction()
+
+# A Python with NumPy. Debian's interpreter first: another one may come first in PATH and not see Debian's packages.
+function(refrain_find_numpy)
+  find_program(REFRAIN_NUMPY_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH DOC "A Python with NumPy 1.24, for tests")
+  find_program(REFRAIN_NUMPY_PYTHON python3 REQUIRED)
 endfunction()
 
 refrain_folders(apps ${PROJECT_SOURCE_DIR}/apps)
