@@ -12,6 +12,7 @@ constexpr std::uint64_t kHalfLife = 64;
 /// ... this many tokens.
 constexpr std::uint64_t kLeastHalfLife = 4096;
 constexpr double kReplayBonus = 1.25;
+constexpr double kTimesMore = 16;  ///< than it has come is a candidate expected to come
 
 /// What is left of 1: half of it after each half-life, linear in between, so that it is the same on every machine.
 double left_after(std::uint64_t age, std::uint64_t half_life) {
@@ -36,6 +37,11 @@ void TraceCandidate::appeared(double times, std::uint64_t now) {
 double TraceCandidate::score(std::uint64_t now) const {
   return static_cast<double>(repeat.tokens.size()) * appearances_at(now) *
          (replays > 0 ? kReplayBonus : 1);
+}
+
+bool TraceCandidate::may_pay(std::uint64_t now) const {
+  return repeat.analysed * kTimesMore * std::max(1.0, appearances_at(now)) >=
+         static_cast<double>(repeat.tokens.size());
 }
 
 Candidates::~Candidates() = default;

@@ -29,6 +29,9 @@ struct TraceCandidate {
   /// It was recorded again and again and never replayed: its calls have the same tokens, and something else is different
   /// each time.
   [[nodiscard]] bool is_hopeless() const { return recordings >= kMostRecordings && replays == 0; }
+  /// To record it all of its calls have to be analysed once more; a replay saves those that are not replayed already.
+  /// Whether that may pay, if it comes a few times as often as it has come.
+  [[nodiscard]] bool may_pay(std::uint64_t now) const;
   void appeared(double times, std::uint64_t now);
   [[nodiscard]] double appearances_at(std::uint64_t now) const;
 

@@ -71,6 +71,12 @@ class Miner {
     return std::span(sample_.tokens).subspan(begin, length);
   }
 
+  /// How many of these calls were.
+  [[nodiscard]] std::uint32_t analysed(std::size_t begin, std::size_t length) const {
+    const auto kinds = std::span(sample_.kinds).subspan(begin, length);
+    return static_cast<std::uint32_t>(std::ranges::count(kinds, Sample::analysed));
+  }
+
   [[nodiscard]] std::uint64_t context_before(std::size_t begin) const {
     return context_of(tokens(0, begin));
   }
@@ -102,7 +108,12 @@ class Miner {
     for (std::size_t from = 0; from < length; from += std::min(length, limits_.most)) {
       const auto piece = tokens(begin + from, std::min(limits_.most, length - from));
       if (piece.size() >= limits_.least)
-        add({{piece.begin(), piece.end()}, 0, count, hash_of(piece), context_before(begin + from)});
+        add({{piece.begin(), piece.end()},
+             0,
+             count,
+             analysed(begin + from, piece.size()),
+             hash_of(piece),
+             context_before(begin + from)});
     }
   }
 
@@ -119,9 +130,10 @@ class Miner {
     if (period > limits_.most)
       return take_stretch(begin, period, count);  // in pieces it follows nothing
     const std::size_t turned = beginning_of(sample_, begin, period);
-    MinedRepeat mined{{}, period, count, identity};
     const std::size_t times =
         std::min((limits_.least + period - 1) / period, limits_.most / period);
+    const auto all_analysed = static_cast<std::uint32_t>(times) * analysed(begin, period);
+    MinedRepeat mined{{}, period, count, all_analysed, identity};
     mined.tokens.reserve(times * period);
     for (std::size_t i = 0; i < times * period; ++i)
       mined.tokens.push_back(sample_.tokens[begin + (turned + i) % period]);

@@ -26,6 +26,7 @@ struct MinedRepeat {
   /// It follows itself: tokens with this period, which divides their number. 0: it does not, as far as is known.
   std::uint32_t period = 0;
   std::uint32_t count = 0;     ///< how often it was found
+  std::uint32_t analysed = 0;  ///< of its calls, the last time; the others were replayed already
   std::uint64_t identity = 0;  ///< the same for the same repeat, for a loop's wherever it begins
   std::uint64_t context = 0;   ///< context_of what came before it, the last time
 };

@@ -166,7 +166,10 @@ void Tracing::analysing_unmarked(Token token) {
 
 /// Whether what the candidates have there may be of use.
 bool Tracing::is_hopeful(Candidates::Position at) const {
-  return at && !Candidates::best(at, found_->finder().now())->is_hopeless();
+  const std::uint64_t now = found_->finder().now();
+  if (!at) return false;
+  const TraceCandidate& best = *Candidates::best(at, now);
+  return !best.is_hopeless() && best.may_pay(now);
 }
 
 /// Where traces begin that begin with the present call.
@@ -206,7 +209,8 @@ bool Tracing::record_from_here(Token token) {
   FoundRecording what{.at = Candidates::next(position(), token)};
   if (!is_hopeful(what.at)) what.at = {};
   what.is_branch = !what.at && found_->left_again(*parted_, parted_at_, token);
-  if ((!what.at && !what.is_branch) || !may_record(what.at)) return false;
+  // That something begins here which is not trusted elsewhere says nothing against a branch.
+  if (what.is_branch ? !asked_.may_record : !what.at || !may_record(what.at)) return false;
   Fork& fork = parted_->forks[parted_at_];
   if (fork.recording.pause() || (what.is_branch && fork.segments().size() >= kMostBranches))
     return false;
