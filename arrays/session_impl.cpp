@@ -104,21 +104,24 @@ Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where
   check_shape(shape, where);
   if (pool.must_wait()) context.fence(where);
   const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
-  if (bytes > room - std::min(room, pool.bytes_alive() + pool.bytes_promised())) flush();
-  return promised_array(shape, type, where);
+  if (temporaries_ == 0 &&
+      bytes > room - std::min(room, pool.bytes_alive() + pool.bytes_promised()))
+    flush();
+  return new_array(shape, type, where, temporaries_ == 0);
 }
 
-Array SessionImpl::promised_array(const Shape& shape, DType type, const Where& where) {
+Array SessionImpl::new_array(const Shape& shape, DType type, const Where& where, bool promised) {
   const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
-  if (!pool.promise(bytes))
+  if (promised && !pool.promise(bytes))
     complain<MemoryError>(
         where, "Unable to allocate " + readable(bytes) + " for an array with shape " +
-                   to_string(shape) + " and data type " + std::string(name_of(type)) + ": of " +
-                   readable(room) + ", " + readable(pool.bytes_alive() + pool.bytes_promised()) +
-                   " are used by other arrays");
+                   to_string(shape) + " and data type " + std::string(name_of(type)) +
+                   ": other arrays use " + readable(pool.bytes_alive() + pool.bytes_promised()) +
+                   " of " + readable(room));
   auto* value = new Value;
   value->session = this;
   value->type = type;
+  value->promised = promised;
   if (bytes > 0) value->tiling = tilings.of(shape);
   value->next = first_;
   if (first_ != nullptr) first_->previous = value;
@@ -128,12 +131,8 @@ Array SessionImpl::promised_array(const Shape& shape, DType type, const Where& w
 
 Array SessionImpl::make_stored(const Shape& shape, DType type, const Where& where) {
   Array array = make_array(shape, type, where);
-  store(*array.value(), where);
+  if (shape.size() > 0) store(*array.value(), pool, where);
   return array;
-}
-
-void SessionImpl::store(Value& value, const Where& where) {
-  if (value.tiling != nullptr) value.storage = &pool.take(value.tiling, value.type, where);
 }
 
 void SessionImpl::drop(Value& value) noexcept {
@@ -142,7 +141,7 @@ void SessionImpl::drop(Value& value) noexcept {
 
 void SessionImpl::end(Value& value) noexcept {
   if (value.storage != nullptr) pool.give_back(*value.storage);
-  else pool.forgo(value.bytes());
+  else if (value.promised) pool.forgo(value.bytes());
   if (value.next != nullptr) value.next->previous = value.previous;
   (value.previous != nullptr ? value.previous->next : first_) = value.next;
   delete &value;
@@ -273,8 +272,8 @@ Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned 
   std::size_t count = 1;
   // What is planned is what is in the window now: it is not launched to make room for these.
   const auto results_of_chunks = [&](DType of) {
-    Array results = promised_array(Shape(reduction.results()), of, where);
-    store(*results.value(), where);
+    Array results = new_array(Shape(reduction.results()), of, where, true);
+    store(*results.value(), pool, where);
     return results;
   };
   if (reduction.by_chunks) {

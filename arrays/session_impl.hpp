@@ -19,6 +19,17 @@ class SessionImpl {
   /// Elements that nothing is known of yet: for the result of a step, or with storage of arbitrary contents.
   /// MemoryError where the machine has no room for it; before that the window is launched, whose temporaries need none.
   Array make_array(const Shape& shape, DType type, const Where& where);
+  /// While it lives, new arrays are temporaries that will not be stored, and need no room.
+  class Temporaries {
+   public:
+    explicit Temporaries(SessionImpl& session) : session_(session) { ++session_.temporaries_; }
+    ~Temporaries() { --session_.temporaries_; }
+    Temporaries(const Temporaries&) = delete;
+    Temporaries& operator=(const Temporaries&) = delete;
+
+   private:
+    SessionImpl& session_;
+  };
   Array make_stored(const Shape& shape, DType type, const Where& where);
   void drop(Value& value) noexcept;
   /// The value's storage, with its elements on their way there. Not of an array without elements.
@@ -54,9 +65,7 @@ class SessionImpl {
   [[nodiscard]] const std::string& why_not_computed() const { return not_computed_; }
 
  private:
-  /// A value that is promised its storage.
-  Array promised_array(const Shape& shape, DType type, const Where& where);
-  void store(Value& value, const Where& where);
+  Array new_array(const Shape& shape, DType type, const Where& where, bool promised);
   /// The terms as what the window computes: in the window they come from, or in a new one.
   Source terms_of(const Array& terms, DType type, const Where& where);
   /// Launches what is pending for arrays that are there, where new ones can stay pending.
@@ -67,6 +76,7 @@ class SessionImpl {
   void after_step();
 
   Fuser fuser_;
+  int temporaries_ = 0;
   std::string not_computed_;
   Value* first_ = nullptr;  // all that live
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "program.hpp"
@@ -28,7 +29,13 @@ struct ArrayRun {
         ->check(CLI::IsMember({"on", "off"}))
         ->default_str("on");
     app.add_flag("--no-check", no_check, "do not look at the result");
-    app.add_option("--picture", picture, "draw the result as this PNG");
+    app.add_option("--picture", picture, "draw the result as this PNG")->check(can_be_written);
+  }
+
+  /// What is wrong with a file's name, before hours are spent: empty, if nothing is.
+  static std::string can_be_written(const std::string& file) {
+    const auto folder = std::filesystem::absolute(file).parent_path();
+    return std::filesystem::is_directory(folder) ? "" : "there is no folder " + folder.string();
   }
 
   [[nodiscard]] refrain::arrays::Settings settings() const { return {.fusion = fusion}; }

@@ -9,7 +9,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 import twin
 
-args = twin.flags(__doc__, n=512, iterations=1000, check_every=(50, "look at the residual"),
+args = twin.flags(__doc__, n=512, iterations=2000, check_every=(50, "look at the residual"),
                   tolerance=(1e-10, "a smaller residual is a solution, and a new start"),
                   dense=(False, "a random dense matrix"))
 n = args.n

@@ -18,7 +18,7 @@ struct CommandLine {
   bool dense = false;
   std::int64_t check_every = 50;
   double tolerance = 1e-10;
-  apps::ArrayRun run{.iterations = 1000, .warm_up = 100};
+  apps::ArrayRun run{.iterations = 2000, .warm_up = 100};
 
   [[nodiscard]] Coord elements() const { return n * n; }
 };

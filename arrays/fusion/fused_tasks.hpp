@@ -1,6 +1,6 @@
 #pragma once
-// The tasks that windows become, by their names. They are the process's: all sessions, and all shards of a program, have
-// the same ones, in whatever order they come to need them. Any thread.
+// The tasks that windows become, by their names. They are the process's: all sessions, and all shards of a program,
+// have the same ones, in whatever order they come to need them. Any thread.
 
 #include <string>
 

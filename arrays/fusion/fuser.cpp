@@ -115,8 +115,7 @@ void Fuser::launch(const std::shared_ptr<const Plan>& plan, std::span<Storage* c
   };
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Value& value = *slots_[i];
-    if (value.storage == nullptr)
-      value.storage = &pool_.take(value.tiling, value.type, window.where());
+    if (value.storage == nullptr) store(value, pool_, window.where());
     require(*value.storage, plan->slots[i].privilege, plan->slots[i].ranges);
   }
   for (Storage* storage : results) require(*storage, Privilege::write, plan->results);

@@ -41,7 +41,8 @@ struct Constant {
   alignas(16) std::byte bytes[16];
 };
 
-/// What a program does. Stores to a slot that is also loaded are at the places of those loads.
+/// What a program does. A store to a slot that is also loaded is at the place of such a load, or at elements that no
+/// load sees: so blocks can go through all steps one after the other.
 struct ProgramText {
   Nest nest;
   std::vector<Step> steps;

@@ -96,8 +96,8 @@ using Loop = void (*)(std::size_t count, void* out, const void* a, const void* b
 /// The loop for operands of `type`; bit i of `scalars`: operand i is one value. Not all of them are. Null where
 /// exists() says no. Chosen for this processor; the same bits on all with the same kind of multiply-add.
 [[nodiscard]] Loop find_loop(Op op, DType type, unsigned scalars = 0) noexcept;
-/// Casts as C does: to bool what is not zero, to integers towards zero (and for what does not fit, as NumPy on this
-/// processor), of complex numbers the real part. From a type to itself it copies.
+/// Casts as C does: to bool what is not zero, to integers towards zero (and for what does not fit, as NumPy on
+/// x86), of complex numbers the real part. From a type to itself it copies.
 [[nodiscard]] Loop find_cast(DType from, DType to) noexcept;
 
 }  // namespace refrain::arrays::kernels

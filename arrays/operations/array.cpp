@@ -64,13 +64,19 @@ void assign(const Array& target, const Operand& values) {
   session.assign(target, Operand(Array(*from.value(), from.dtype(), layout), values.where()));
 }
 
-void update(Array& target, const char* name, const Array& result, const Where& where) {
+/// The elements become `compute` of what they are and b.
+template <class Compute>
+Array& update(Array& target, const char* name, const Operand& b, Compute compute) {
+  const Where& where = b.where();
+  const SessionImpl::Temporaries unstored(session_of(target, where));
+  const Array result = compute(Operand(target, where), b);
   if (!(result.shape() == target.shape()))
     complain<ValueError>(
         where, "non-broadcastable output operand with shape " + to_string(target.shape()) +
                    " doesn't match the broadcast shape " + to_string(result.shape()));
   check_same_kind(name, result.dtype(), target.dtype(), where);
   assign(target, Operand(result, where));
+  return target;
 }
 
 }  // namespace
@@ -88,36 +94,28 @@ Array Array::astype(DType type, Where where) const {
 // --- in place -------------------------------------------------------------------------------------------------
 
 Array& Array::operator+=(const Operand& b) {
-  update(*this, "add", Operand(*this, b.where()) + b, b.where());
-  return *this;
+  return update(*this, "add", b, [](const Operand& x, const Operand& y) { return x + y; });
 }
 Array& Array::operator-=(const Operand& b) {
-  update(*this, "subtract", Operand(*this, b.where()) - b, b.where());
-  return *this;
+  return update(*this, "subtract", b, [](const Operand& x, const Operand& y) { return x - y; });
 }
 Array& Array::operator*=(const Operand& b) {
-  update(*this, "multiply", Operand(*this, b.where()) * b, b.where());
-  return *this;
+  return update(*this, "multiply", b, [](const Operand& x, const Operand& y) { return x * y; });
 }
 Array& Array::operator/=(const Operand& b) {
-  update(*this, "divide", Operand(*this, b.where()) / b, b.where());
-  return *this;
+  return update(*this, "divide", b, [](const Operand& x, const Operand& y) { return x / y; });
 }
 Array& Array::operator%=(const Operand& b) {
-  update(*this, "remainder", Operand(*this, b.where()) % b, b.where());
-  return *this;
+  return update(*this, "remainder", b, [](const Operand& x, const Operand& y) { return x % y; });
 }
 Array& Array::operator&=(const Operand& b) {
-  update(*this, "bitwise_and", Operand(*this, b.where()) & b, b.where());
-  return *this;
+  return update(*this, "bitwise_and", b, [](const Operand& x, const Operand& y) { return x & y; });
 }
 Array& Array::operator|=(const Operand& b) {
-  update(*this, "bitwise_or", Operand(*this, b.where()) | b, b.where());
-  return *this;
+  return update(*this, "bitwise_or", b, [](const Operand& x, const Operand& y) { return x | y; });
 }
 Array& Array::operator^=(const Operand& b) {
-  update(*this, "bitwise_xor", Operand(*this, b.where()) ^ b, b.where());
-  return *this;
+  return update(*this, "bitwise_xor", b, [](const Operand& x, const Operand& y) { return x ^ y; });
 }
 
 // --- values ---------------------------------------------------------------------------------------------------

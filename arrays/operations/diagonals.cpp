@@ -32,9 +32,10 @@ Array diagonal(const Array& a, Coord k) {
 /// The matrix with zeros above diagonal k (or, if not `lower`, below it).
 Array triangle(const Array& a, Coord k, bool lower, const Where& where) {
   SessionImpl& session = session_of(a, where);
-  if (a.dims() < 2)
-    complain<ValueError>(where, "a triangle is of an array with at least two dimensions");
-  const Coord rows = a.shape()[a.dims() - 2], columns = a.shape()[a.dims() - 1];
+  if (a.dims() == 0) complain<ValueError>(where, "a single value has no triangle");
+  // Of a vector: of the matrix that has it as each of its rows.
+  const Coord columns = a.shape()[a.dims() - 1];
+  const Coord rows = a.dims() == 1 ? columns : a.shape()[a.dims() - 2];
   const Array row = positions_up_to(session, rows, where).reshape({rows, 1}, where);
   const Array column = positions_up_to(session, columns, where);
   const Array across = Operand(column, where) - Operand(row, where);

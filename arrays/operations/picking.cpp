@@ -164,16 +164,16 @@ void scatter_add(const Array& a, const Array& index, const Operand& values) {
 }
 
 std::vector<Array> nonzero(const Array& a, Where where) {
+  session_of(a, where);
   if (a.dims() == 0) complain<ValueError>(where, "Calling nonzero on 0d arrays is not allowed.");
-  const Array positions = positions_of(a, where);
+  Array left = positions_of(a, where);
   std::vector<Array> along(static_cast<std::size_t>(a.dims()));
-  Coord inner = 1;
-  for (int d = a.dims() - 1; d >= 0; --d) {
-    const Coord length = std::max<Coord>(a.shape()[d], 1);
-    along[static_cast<std::size_t>(d)] =
-        floor_divide(Operand(positions, where), Operand(inner, where)) % Operand(length, where);
-    inner *= length;
+  for (int d = a.dims() - 1; d > 0; --d) {
+    const Operand length(std::max<Coord>(a.shape()[d], 1), where), positions(left, where);
+    along[static_cast<std::size_t>(d)] = positions % length;
+    left = floor_divide(positions, length);
   }
+  along[0] = left;
   return along;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "operations/blas.hpp"
 #include "operations/checks.hpp"
@@ -142,9 +143,10 @@ Array product(const Array& a, const Array& b, const Where& where) {
 }
 
 Array inner_product(const Array& a, const Array& b, const Where& where) {
-  const Array terms = Operand(a, where) * Operand(b, where);
-  if (terms.dtype() == DType::boolean) return any(terms, {}, false, where);
-  return sum(terms, {}, false, where).astype(terms.dtype(), where);
+  Array terms = Operand(a, where) * Operand(b, where);
+  const DType type = terms.dtype();
+  if (type == DType::boolean) return any(std::move(terms), {}, false, where);
+  return sum(std::move(terms), {}, false, where).astype(type, where);
 }
 
 Array multiplied(const Array& a, const Array& b, const Where& where) {

@@ -1,5 +1,5 @@
 #pragma once
-// How elements are shared among the points of a launch, and which launches are too small to be shared at all.
+// How elements are shared among the points of a launch.
 
 #include <memory>
 #include <vector>

@@ -21,6 +21,7 @@ class Value {
   DType type = DType::float64;
   std::shared_ptr<const Tiling> tiling;  ///< null: no elements
   Storage* storage = nullptr;            ///< null: no elements, or not computed yet
+  bool promised = false;                 ///< there is room for its storage, which it has not got
 
   // Of the window of pending operations.
   bool pending = false;  ///< it is held by the window: read or written there
@@ -28,7 +29,7 @@ class Value {
 
   bool lost = false;  ///< a launch that should have computed elements of it failed
 
-  /// Of its storage, which is promised as long as it has none.
+  /// Of its storage.
   [[nodiscard]] std::size_t bytes() const {
     return tiling == nullptr ? 0 : static_cast<std::size_t>(tiling->elements) * size_of(type);
   }
@@ -36,5 +37,8 @@ class Value {
   Value* previous = nullptr;  ///< among those of the session
   Value* next = nullptr;
 };
+
+/// Gives an array with elements its storage. OutOfMemory where none was promised and there is no room.
+void store(Value& value, Pool& pool, const Where& where);
 
 }  // namespace refrain::arrays::detail

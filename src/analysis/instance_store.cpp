@@ -76,6 +76,7 @@ void InstanceStore::hold_back(std::unique_ptr<Instance> instance,
   const std::uint64_t number = next_retired_++;
   if (instance->storage == Storage::pool)
     memories_.pool(instance->memory).retire(instance->bytes, {this, number});
+  retired_bytes_ += instance->size;
   retired_.push_back({number, std::move(instance), std::move(users)});
 }
 
@@ -95,6 +96,7 @@ void InstanceStore::finish(std::uint64_t number, const Wait& wait) {
   for (; !retired.users.empty(); retired.users.pop_back())
     if (!exec::is_complete(retired.users.back())) wait(retired.users.back());
   settle(retired);
+  retired_bytes_ -= retired.instance->size;
   retired_.erase(retired_.begin() + (&retired - retired_.data()));
 }
 
@@ -117,9 +119,11 @@ void InstanceStore::collect() {
       retired.users.pop_back();
     if (!retired.users.empty()) return false;
     settle(retired);
+    retired_bytes_ -= retired.instance->size;
     return true;
   });
-  look_again_at_ = 2 * retired_.size() + 16;
+  look_again_at_ = 2 * retired_.size() + kFew;
+  look_again_at_bytes_ = 2 * retired_bytes_ + kFewBytes;
 }
 
 }  // namespace refrain::analysis

@@ -75,9 +75,9 @@ class InstanceStore {
     std::vector<exec::NodeRef> users;
   };
 
-  /// For constant time on average.
+  /// For constant time on average, and so that what is held back for nothing stays little.
   void collect_now_and_then() {
-    if (retired_.size() >= look_again_at_) collect();
+    if (retired_.size() >= look_again_at_ || retired_bytes_ >= look_again_at_bytes_) collect();
   }
   void collect();
   void hold_back(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users);
@@ -88,7 +88,12 @@ class InstanceStore {
   Memories& memories_;
   std::vector<Retired> retired_;  ///< waiting for their users, oldest first
   std::uint64_t next_retired_ = 0;
-  std::size_t look_again_at_ = 16;  ///< size of retired_ at which collect looks at all of it
+  std::uint64_t retired_bytes_ = 0;
+  /// Size of retired_, and bytes, at which collect looks at all of it.
+  static constexpr std::size_t kFew = 16;
+  static constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20;
+  std::size_t look_again_at_ = kFew;
+  std::uint64_t look_again_at_bytes_ = kFewBytes;
   std::vector<std::vector<Instance*>> live_;              ///< per memory
   std::vector<std::set<Instance*, UsedEarlier>> by_use_;  ///< per memory, those of the pool's
   std::uint64_t next_serial_ = 0;

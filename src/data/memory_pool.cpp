@@ -65,33 +65,35 @@ class MemoryPool::MainMemory final : public Source {
     if (!find_room(request)) return nullptr;
     const std::size_t bytes = at_least_one(request.bytes);
     if (cached_ + retired_bytes_ + bytes > request.room) trim();
-    if (bytes < mapped_from)
-      return std::aligned_alloc(request.alignment, round_up(bytes, request.alignment));
-    const std::size_t size = round_up(bytes, page);
-    if (auto found = free_.find(size); found != free_.end()) {
+    const bool mapped = bytes >= mapped_from;
+    const std::size_t size = round_up(bytes, mapped ? page : request.alignment);
+    if (auto found = free_.find(size); mapped && found != free_.end()) {
       void* block = found->second;
       free_.erase(found);
       cached_ -= size;
-      used_ += size;
+      used_ += bytes;
       return block;
     }
     // Blocks of other sizes are not kept beyond a quarter more than was ever used at once.
     most_ = std::max(most_, used_ + size);
     if (used_ + cached_ + size > most_ + most_ / 4) trim();
-    void* block = map_pages(size);
+    const auto get = [&] {
+      return mapped ? map_pages(size) : std::aligned_alloc(request.alignment, size);
+    };
+    void* block = get();
     if (block == nullptr) {
       trim();
-      block = map_pages(size);
+      block = get();
     }
-    if (block != nullptr) used_ += size;
+    if (block != nullptr) used_ += bytes;
     return block;
   }
 
   void give(void* block, std::size_t bytes) override {
     bytes = at_least_one(bytes);
+    used_ -= bytes;
     if (bytes < mapped_from) return std::free(block);
     const std::size_t size = round_up(bytes, page);
-    used_ -= size;
     if (cached_ + size > cache_limit_) {
       munmap(block, size);
     } else {
@@ -139,7 +141,7 @@ class MemoryPool::MainMemory final : public Source {
 
   const std::uint64_t cache_limit_;
   std::uint64_t cached_ = 0;
-  std::uint64_t used_ = 0, most_ = 0;       // of blocks that are mapped: now, and at most
+  std::uint64_t used_ = 0, most_ = 0;       // bytes asked for and not given back: now, and at most
   std::multimap<std::size_t, void*> free_;  // by size
   std::uint64_t retired_bytes_ = 0;
   std::map<Retirement, std::pair<void*, std::size_t>> retired_;

@@ -168,7 +168,7 @@ TEST(ArrayErrors, Shapes) {
 TEST(ArrayErrors, ArraysThatDoNotFitInMemory) {
   expect_error<MemoryError>(
       "Unable to allocate 8.00 TiB for an array with shape (1048576, 1048576) "
-      "and data type float64: of ",
+      "and data type float64: other arrays use ",
       [](Session& np) {
         np.zeros({1 << 20, 1 << 20});
       });
@@ -233,6 +233,10 @@ TEST(ArrayErrors, PendingArraysHaveTheirRoom) {
     for (int i = 0; i < 5; ++i) many.push_back(np.full(100'000, double(i)));
     EXPECT_THROW(np.full(100'000, 5.0), MemoryError);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(sum(many[i]).item<double>(), 100'000.0 * i);
+    // Nor do operators in place need any.
+    many[4] += 1.0;
+    many[4]["1:"] *= 2.0;
+    EXPECT_EQ(sum(many[4]).item<double>(), 999'995.0);
     // Temporaries that are never stored take none.
     Array chain = many[0];
     many.resize(3);

@@ -98,7 +98,7 @@ def outer(p):
 def diagonal(p):
     c = p.chance
     name = c.pick(["diag", "tril", "triu"])
-    a = p.arg(p.name(lambda t: t.val.ndim == 2 or (name == "diag" and t.val.ndim == 1 and t.val.size < 40)))
+    a = p.arg(p.name(lambda t: t.val.ndim == 2 or (t.val.ndim == 1 and t.val.size < 40)))
     k = count_arg(c.pick([0, 0, 0, 1, -1, 2, -3]))
     f = getattr(np, name)
     p.bind(name, [a, k], call(name, [a, k]), fresh(f(a.what.val, k.what), f(a.what.tol, k.what)))

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <vector>
 
 #include "../arrays/run.hpp"
 
@@ -57,6 +58,54 @@ TEST(ArraySoak, ArraysOfEverOtherSizesLeaveNothingBehind) {
       const Array a = np.arange(n % 7919 + 1) * 2;
       EXPECT_EQ(a["-1"].item<Coord>(), n % 7919 * 2);
       if (n == 2 * kRounds / 3) settled = resident();
+    }
+    EXPECT_LE(resident(), settled + 8 * 1024);
+  });
+}
+
+// What is needed at once, as the session counts it, and a half; and a few blocks that wait to be freed.
+void expect_little_beside(long before, const Session& np) {
+  const long most = static_cast<long>(np.counters().bytes_most / 1024);
+  EXPECT_LE(resident() - before, most + most / 2 + 40 * 1024) << most << " KiB alive at most";
+}
+
+TEST(ArraySoak, GrowingArraysTakeNotMuchMoreThanTheLargest) {
+  run_arrays([](Session& np) {
+    const long before = resident();
+    for (Coord i = 1; i <= 60; ++i) {
+      const Array x = np.ones(i * 100'000), y = x + x["::-1"];
+      const Array z = y * 0.5;
+      np.flush();
+      expect_little_beside(before, np);
+    }
+  });
+}
+
+TEST(ArraySoak, SmallArraysAfterALargeOneTakeItsRoom) {
+  run_arrays([](Session& np) {
+    const long before = resident();
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_EQ(np.array(std::vector<double>(15'000'000, 1.0))["0"].item<double>(), 1.0);
+      for (Coord i = 0; i <= 1500; ++i) {
+        const Array small = np.full(1000 + i * 7919 % 50'000, 1.0);
+        EXPECT_EQ(small["0"].item<double>(), 1.0);
+      }
+      expect_little_beside(before, np);
+    }
+  });
+}
+
+TEST(ArraySoak, SessionsLeaveNothingBehind) {
+  Options options;
+  options.workers = 1;
+  Runtime runtime(options);
+  runtime.run([](Context& ctx) {
+    long settled = 0;
+    constexpr int kSessions = 20'000;
+    for (int i = 0; i < kSessions; ++i) {
+      Session np(ctx);
+      EXPECT_EQ(sum(np.ones(10) + 1.0).item<double>(), 20.0);
+      if (i == kSessions / 2) settled = resident();
     }
     EXPECT_LE(resident(), settled + 8 * 1024);
   });

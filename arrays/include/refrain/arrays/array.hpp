@@ -18,6 +18,7 @@
 #include <limits>
 #include <source_location>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,10 @@ class Array {
   /// The elements of a view are overwritten: `u["0, :"] = 1.0`, `u(i, all) = v`. Values are broadcast and cast
   /// (also float to int), and computed before any is written, so views of one array may overlap.
   void operator=(const Operand& values) &&;
+  /// A name is no view: `a["..."] = 1.0` or `a.fill(1.0)` overwrites all elements, `a = np.full(...)` makes new ones.
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  void operator=(Number) & = delete;
 
   [[nodiscard]] bool empty_handle() const noexcept { return value_ == nullptr; }
   [[nodiscard]] const Shape& shape() const noexcept { return layout_.shape; }
@@ -83,6 +88,9 @@ class Array {
     return view({subscript.entries(), static_cast<std::size_t>(subscript.count())},
                 subscript.where());
   }
+  /// Positions that are no constants go in parentheses: `a(i)`.
+  template <std::integral Position>
+  Array operator[](Position) const = delete;
   /// `u(i, slice(a, b), all)`: with values of the program. IndexError when out of range.
   Array operator()(Index a, Where where = Where::current()) const { return list(where, a); }
   Array operator()(Index a, Index b, Where where = Where::current()) const {

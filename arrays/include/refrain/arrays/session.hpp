@@ -29,8 +29,8 @@ struct Settings {
 
 /// What a session has counted so far.
 struct SessionCounters {
-  std::uint64_t operations = 0;  ///< element-wise ones
-  std::uint64_t launches = 0;    ///< that they became: fewer with fusion
+  std::uint64_t operations = 0;  ///< element-wise ones and reductions
+  std::uint64_t launches = 0;    ///< of windows, which they became: fewer with fusion
   std::uint64_t regions_made = 0, regions_reused = 0;
   std::size_t bytes_alive = 0;   ///< of arrays that handles or pending operations hold
   std::size_t bytes_pooled = 0;  ///< of dead arrays, kept for the next ones
