@@ -38,12 +38,6 @@ function(refrain_twin_test app)
   set_tests_properties(${name} PROPERTIES LABELS apps TIMEOUT 300)
 endfunction()
 
-# A Python with NumPy. Debian's interpreter first: another one may come first in PATH and not see Debian's packages.
-function(refrain_find_numpy)
-  find_program(REFRAIN_NUMPY_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH DOC "A Python with NumPy 1.24, for tests")
-  find_program(REFRAIN_NUMPY_PYTHON python3 REQUIRED)
-endfunction()
-
 refrain_folders(apps ${PROJECT_SOURCE_DIR}/apps)
 foreach(app IN LISTS apps)
   if(EXISTS ${PROJECT_SOURCE_DIR}/apps/${app}/CMakeLists.txt)

@@ -74,3 +74,9 @@ function(refrain_command_lines test target list)
   endforeach()
   set(refrain_tests "${names}" PARENT_SCOPE)
 endfunction()
+
+# A Python with NumPy. Debian's interpreter first: another one may come first in PATH and not see Debian's packages.
+function(refrain_find_numpy)
+  find_program(REFRAIN_NUMPY_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH DOC "A Python with NumPy 1.24, for tests")
+  find_program(REFRAIN_NUMPY_PYTHON python3 REQUIRED)
+endfunction()
