@@ -27,6 +27,8 @@ std::size_t room_of(const Machine& machine) {
   return bytes;
 }
 
+constexpr Coord kChunkTerms = static_cast<Coord>(kernels::kChunk);
+
 /// As NumPy says it: "7.45 GiB".
 std::string readable(std::size_t bytes) {
   constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -104,20 +106,13 @@ Array SessionImpl::make_array(const Shape& shape, DType type, const Where& where
   check_shape(shape, where);
   if (pool.must_wait()) context.fence(where);
   const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
-  if (temporaries_ == 0 &&
-      bytes > room - std::min(room, pool.bytes_alive() + pool.bytes_promised()))
-    flush();
+  if (temporaries_ == 0) make_room(bytes);
   return new_array(shape, type, where, temporaries_ == 0);
 }
 
 Array SessionImpl::new_array(const Shape& shape, DType type, const Where& where, bool promised) {
   const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
-  if (promised && !pool.promise(bytes))
-    complain<MemoryError>(
-        where, "Unable to allocate " + readable(bytes) + " for an array with shape " +
-                   to_string(shape) + " and data type " + std::string(name_of(type)) +
-                   ": other arrays use " + readable(pool.bytes_alive() + pool.bytes_promised()) +
-                   " of " + readable(room));
+  if (promised && !pool.promise(bytes)) complain_of_room(shape, type, where);
   auto* value = new Value;
   value->session = this;
   value->type = type;
@@ -127,6 +122,29 @@ Array SessionImpl::new_array(const Shape& shape, DType type, const Where& where,
   if (first_ != nullptr) first_->previous = value;
   first_ = value;
   return Array(*value, type, Layout::contiguous(shape));
+}
+
+void SessionImpl::make_room(std::size_t bytes) {
+  if (bytes > room - std::min(room, pool.bytes_alive() + pool.bytes_promised())) flush();
+}
+
+void SessionImpl::complain_of_room(const Shape& shape, DType type, const Where& where) const {
+  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
+  complain<MemoryError>(
+      where, "Unable to allocate " + readable(bytes) + " for an array with shape " +
+                 to_string(shape) + " and data type " + std::string(name_of(type)) +
+                 ": other arrays use " + readable(pool.bytes_alive() + pool.bytes_promised()) +
+                 " of " + readable(room));
+}
+
+void SessionImpl::promise_temporaries() {
+  const Window& window = fuser_.window;
+  for (const Window::Write& write : window.writes()) {
+    Value& value = *write.value;
+    if (value.handles == 0 || value.storage != nullptr || value.promised) continue;
+    if (!pool.promise(value.bytes())) complain_of_room(window.shape(), value.type, window.line());
+    value.promised = true;
+  }
 }
 
 Array SessionImpl::make_stored(const Shape& shape, DType type, const Where& where) {
@@ -158,6 +176,7 @@ Storage& SessionImpl::changeable(Value& value) {
 }
 
 void SessionImpl::flush() {
+  promise_temporaries();
   launch_pending([this](auto& dead) { fuser_.flush(dead); });
 }
 
@@ -225,8 +244,7 @@ void SessionImpl::assign(const Array& view, const Operand& values) {
     return assign(view, Operand(copy, values.where()));
   }
   Window& window = fuser_.window;
-  const Operand* operands[] = {&values};
-  if (!window.admits(view.shape(), operands)) flush();
+  if (!window.admits_assignment(view.shape(), values)) flush();
   // Earlier stores to the same array go first; what the values are computed from stays here, if it can.
   if (!window.empty() && !window.admits_write(target, view.layout())) {
     flush_stores();
@@ -257,6 +275,8 @@ Source SessionImpl::terms_of(const Array& terms, DType type, const Where& where)
 Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned axes,
                           const Shape& result, const Where& where) {
   ++operations;
+  // Chunks of terms may have results of their own, values and positions.
+  make_room(static_cast<std::size_t>(result.size() + terms.size() / kChunkTerms + 1) * 32);
   const Array outputs = make_stored(result, is_arg(op) ? DType::int64 : type, where);
   const Coord points = tilings.of(terms.shape())->tiles();
   ReductionText text{op, type, terms_of(terms, type, where), axes};
@@ -285,6 +305,7 @@ Array SessionImpl::reduce(kernels::Reduce op, DType type, Array terms, unsigned 
     }
   }
   terms = Array();
+  promise_temporaries();
   launch_pending([&](auto& dead) { fuser_.reduce(plan, {stored, count}, dead); });
   if (!reduction.by_chunks) return outputs;
 

@@ -19,7 +19,7 @@ class SessionImpl {
   /// Elements that nothing is known of yet: for the result of a step, or with storage of arbitrary contents.
   /// MemoryError where the machine has no room for it; before that the window is launched, whose temporaries need none.
   Array make_array(const Shape& shape, DType type, const Where& where);
-  /// While it lives, new arrays are temporaries that will not be stored, and need no room.
+  /// While it lives, new arrays are temporaries, which need room only if the window is launched before they end.
   class Temporaries {
    public:
     explicit Temporaries(SessionImpl& session) : session_(session) { ++session_.temporaries_; }
@@ -66,6 +66,11 @@ class SessionImpl {
 
  private:
   Array new_array(const Shape& shape, DType type, const Where& where, bool promised);
+  /// Launches what is pending where there is no room for so much more: its temporaries need none then.
+  void make_room(std::size_t bytes);
+  /// Before they are stored: MemoryError, with everything as it is, where there is no room.
+  void promise_temporaries();
+  [[noreturn]] void complain_of_room(const Shape& shape, DType type, const Where& where) const;
   /// The terms as what the window computes: in the window they come from, or in a new one.
   Source terms_of(const Array& terms, DType type, const Where& where);
   /// Launches what is pending for arrays that are there, where new ones can stay pending.

@@ -22,12 +22,13 @@ def main():
     args, arguments = parser.parse_known_args()
     ours, numpys = results([args.program, *arguments, "--no-check"]), results([sys.executable, args.twin, *arguments])
     both = ours.keys() & numpys.keys()
-    wrong = [name for name in both if abs(ours[name] - numpys[name]) > args.tolerance * abs(numpys[name])]
+    wrong = [name for name in both if abs(ours[name] - numpys[name]) > args.tolerance * (abs(numpys[name]) + 1e-3)]
     for name in sorted(both):
         print(f"{name}: {ours[name]!r}, NumPy {numpys[name]!r}{'  DIFFERENT' if name in wrong else ''}")
-    if not both:
-        print(f"nothing to compare in {ours} and {numpys}")
-    return 1 if wrong or not both else 0
+    if not both or ours.keys() != numpys.keys():
+        print(f"not the same results: {ours} and {numpys}")
+        return 1
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -46,23 +46,24 @@ bool Window::are_apart(const Value& value, const Layout& a, const Layout& b) {
          tiling.tile_of(x.last) == tiling.tile_of(y.last);
 }
 
-bool Window::admits(const Shape& shape, std::span<const Operand* const> operands) const {
+bool Window::may_join(const Shape& shape, std::span<const Operand* const> operands,
+                      std::size_t steps, std::size_t writes) const {
   if (empty()) return true;
   if (!(shape == shape_)) return false;
-  // A step, and a cast of each operand.
-  if (steps_.size() + 4 > kMostSteps || loads_.size() + operands.size() > kMostLoads ||
-      writes_.size() == kMostWrites)
-    return false;
+  if (steps_.size() + steps > kMostSteps || writes_.size() + writes > kMostWrites) return false;
+  std::size_t loads = loads_.size();
   for (const Operand* operand : operands) {
-    if (operand->array() == nullptr || !operand->array()->value()->written) continue;
+    if (operand->array() == nullptr) continue;
     const Value& value = *operand->array()->value();
     const Layout layout = seen(operand->array()->layout(), shape);
+    if (find_write(value, layout) == nullptr) ++loads;
+    if (!value.written) continue;
     for (const Write& write : writes_)
       if (write.value == &value && !(write.layout == layout) &&
           !are_apart(value, write.layout, layout))
         return false;
   }
-  return true;
+  return loads <= kMostLoads;
 }
 
 bool Window::admits_write(const Value& value, const Layout& layout) const {

@@ -27,9 +27,17 @@ class Window {
 
   [[nodiscard]] bool empty() const { return steps_.empty() && values_.empty(); }
 
-  /// May an operation over `shape` with these operands join? One that may not, because of its shape, of what it
-  /// reads, or for lack of room, comes after a launch of the window.
-  [[nodiscard]] bool admits(const Shape& shape, std::span<const Operand* const> operands) const;
+  /// May an operation over `shape` with these operands join, with a result that is then assigned to something? One that
+  /// may not, because of its shape, of what it reads, or for lack of room, comes after a launch of the window.
+  [[nodiscard]] bool admits(const Shape& shape, std::span<const Operand* const> operands) const {
+    // A step, a cast of each operand, and the assignment.
+    return may_join(shape, operands, 5, 2);
+  }
+  /// May these values be assigned to something?
+  [[nodiscard]] bool admits_assignment(const Shape& shape, const Operand& values) const {
+    const Operand* operands[] = {&values};
+    return may_join(shape, operands, 1, 1);
+  }
   /// Can tasks of one launch use both views, one of them for writing, without meeting?
   [[nodiscard]] static bool are_apart(const Value& value, const Layout& a, const Layout& b);
   /// May the elements of `value` seen as `layout` be overwritten here?
@@ -58,6 +66,8 @@ class Window {
 
   // For the launch.
   [[nodiscard]] const Shape& shape() const { return shape_; }
+  /// The line of the operation that was added last.
+  [[nodiscard]] const Where& line() const { return line_; }
   /// The line of the first operation that is in it.
   [[nodiscard]] const Where& where() const { return lines_.empty() ? line_ : lines_.front(); }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
@@ -77,6 +87,8 @@ class Window {
   void keep_results(std::vector<Value*>& released);
 
  private:
+  [[nodiscard]] bool may_join(const Shape& shape, std::span<const Operand* const> operands,
+                              std::size_t steps, std::size_t writes) const;
   void hold(Value& value);
   [[nodiscard]] const Write* find_write(const Value& value, const Layout& layout) const;
   Source cast(Source source, DType from, DType to);

@@ -39,11 +39,14 @@ struct Blocks {
 
 Blocks blocks_of(DType type, Coord rows, Coord inner, Coord columns) {
   // Elements of a matrix with few rows that are a block.
-  constexpr Coord kElements = 1 << 16, kFewRows = 128, kTerms = 64;
+  constexpr Coord kElements = 1 << 16, kFewRows = 128, kTerms = 64, kMostParts = 1 << 20;
   Blocks blocks{rows, inner, columns, rows >= 512 ? 128 : rows >= kFewRows ? 32 : 16, inner};
-  const Coord depth = std::max(kTerms, kElements / rows / kTerms * kTerms);
-  if (kind_of(type) >= Kind::floating && rows <= kFewRows && inner >= 2 * depth)
-    blocks.depth = depth;
+  if (kind_of(type) < Kind::floating || rows > kFewRows) return blocks;
+  Coord depth = std::max(kTerms, kElements / rows / kTerms * kTerms);
+  // What the blocks leave is little beside the result, or little.
+  const Coord most = 4 + kMostParts / std::max<Coord>(1, rows * columns);
+  depth = std::max(depth, (inner / most / kTerms + 1) * kTerms);
+  if (inner >= 2 * depth) blocks.depth = depth;
   return blocks;
 }
 
@@ -143,7 +146,10 @@ Array product(const Array& a, const Array& b, const Where& where) {
 }
 
 Array inner_product(const Array& a, const Array& b, const Where& where) {
-  Array terms = Operand(a, where) * Operand(b, where);
+  Array terms = [&] {
+    const SessionImpl::Temporaries unstored(session_of(a, where));
+    return Operand(a, where) * Operand(b, where);
+  }();
   const DType type = terms.dtype();
   if (type == DType::boolean) return any(std::move(terms), {}, false, where);
   return sum(std::move(terms), {}, false, where).astype(type, where);

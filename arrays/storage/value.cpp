@@ -1,15 +1,13 @@
 #include "storage/value.hpp"
 
-#include <string>
+#include "check.hpp"
 
 namespace refrain::arrays::detail {
 
 void store(Value& value, Pool& pool, const Where& where) {
-  if (!value.promised && !pool.promise(value.bytes()))
-    throw OutOfMemory("no room for " + std::to_string(value.bytes()) +
-                      " bytes beside other arrays");
-  value.promised = false;
+  REFRAIN_ARRAYS_CHECK(value.promised, "what is stored was promised its room");
   value.storage = &pool.take(value.tiling, value.type, where);
+  value.promised = false;
 }
 
 }  // namespace refrain::arrays::detail

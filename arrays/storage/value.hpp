@@ -38,7 +38,7 @@ class Value {
   Value* next = nullptr;
 };
 
-/// Gives an array with elements its storage. OutOfMemory where none was promised and there is no room.
+/// Gives an array with elements the storage that it was promised.
 void store(Value& value, Pool& pool, const Where& where);
 
 }  // namespace refrain::arrays::detail

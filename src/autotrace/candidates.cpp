@@ -58,6 +58,7 @@ std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now)
       ++added;
     }
     kept->appeared(times, now);
+    kept->repeat.analysed = repeat.analysed;
     if (kept->recordings > 0 ||
         (kept->repeat.tokens == repeat.tokens && kept->repeat.context == repeat.context))
       continue;
@@ -161,11 +162,11 @@ TraceCandidate* Candidates::ending(Position at) {
 
 TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
   TraceCandidate* found = nullptr;
-  double highest = 0;
+  std::pair<bool, double> highest;
   const auto look_at = [&](const Node& node, const auto& again) -> void {
     if (node.end != nullptr) {
-      const double score = node.end->score(now);
-      if (found == nullptr || score > highest) found = node.end, highest = score;
+      const std::pair rank(node.end->is_worth_recording(now), node.end->score(now));
+      if (found == nullptr || rank > highest) found = node.end, highest = rank;
     }
     for (const auto& child : node.children) again(*child, again);
   };

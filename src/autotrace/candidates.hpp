@@ -32,6 +32,9 @@ struct TraceCandidate {
   /// To record it all of its calls have to be analysed once more; a replay saves those that are not replayed already.
   /// Whether that may pay, if it comes a few times as often as it has come.
   [[nodiscard]] bool may_pay(std::uint64_t now) const;
+  [[nodiscard]] bool is_worth_recording(std::uint64_t now) const {
+    return !is_hopeless() && may_pay(now);
+  }
   void appeared(double times, std::uint64_t now);
   [[nodiscard]] double appearances_at(std::uint64_t now) const;
 
@@ -78,7 +81,8 @@ class Candidates {
   [[nodiscard]] static Position next(Position at, Token token);
   /// The candidate that ends there, or null.
   [[nodiscard]] static TraceCandidate* ending(Position at);
-  /// The one with the highest score that begins with what leads there and goes on or ends there.
+  /// The one with the highest score that begins with what leads there and goes on or ends there; of those that are worth
+  /// recording, if there are such.
   [[nodiscard]] static TraceCandidate* best(Position at, std::uint64_t now);
   /// Null: it has gone.
   [[nodiscard]] TraceCandidate* find(std::uint64_t identity);

@@ -101,7 +101,7 @@ void ThreadedExecutor::complete_manual(Node& node) {
   end_manual(node, sink);
 }
 
-void ThreadedExecutor::Sink::granted(Node&) { executor.notifier_.notify_all(kWaiter); }
+void ThreadedExecutor::Sink::granted(Node&) { executor.notify_waiters(); }
 
 inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
   if (keep && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
@@ -111,10 +111,15 @@ inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
   }
 }
 
+/// Something of the root scope is ready. Where all workers are busy the launching thread may take it, if it waits: what
+/// replays make ready nobody else tells it.
+void ThreadedExecutor::call_somebody() {
+  if (!notifier_.notify_one(kWorker)) notifier_.notify_one(kRootWaiter);
+}
+
 void ThreadedExecutor::push(Slot& slot, Ready ready) {
   slot.deque.push(ready.word());
-  // Where all workers are busy the launching thread may take it, if it waits: of a replay nobody else tells it.
-  if (!notifier_.notify_one(kWorker)) notifier_.notify_all(kWaiter);
+  call_somebody();
 }
 
 void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
@@ -133,10 +138,10 @@ void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
     notifier_.notify_one(kWorker);
   } else {
     prioritised_.push(node);
-    notifier_.notify_one(kWorker);
+    call_somebody();
   }
-  // Waiters run what belongs to their scopes; in the root scope completions wake them anyway.
-  if (nested) notifier_.notify_all(kWaiter);
+  // Waiters run what belongs to their scopes.
+  if (nested) notify_waiters();
 }
 
 inline void ThreadedExecutor::run(Slot& slot, Ready ready, bool keep) {
@@ -168,7 +173,7 @@ inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
   Sink sink{*this, slot, keep};
   complete_node(node, *this, sink);
   give_back(slot, node);
-  notifier_.notify_all(kWaiter);
+  notify_waiters();
 }
 
 /// For those that keep nothing.
@@ -182,13 +187,14 @@ inline void ThreadedExecutor::give_back(Slot& slot, Node& node) {
     return scope.give_back({&alone, 1});
   }
   slot.batch[slot.batch_size++] = &node;
-  if (slot.batch_size == kBatch || notifier_.any(kWaiter)) flush(slot);
+  if (slot.batch_size == kBatch || notifier_.any(kWaiter) || notifier_.any(kRootWaiter))
+    flush(slot);
 }
 
 void ThreadedExecutor::flush(Slot& slot) {
   if (slot.batch_size == 0) return;
   slot.batch[0]->scope->give_back({slot.batch, std::exchange(slot.batch_size, 0)});
-  notifier_.notify_all(kWaiter);
+  notify_waiters();
 }
 
 void ThreadedExecutor::put_next_back(Slot& slot) {
@@ -286,7 +292,7 @@ void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,
                                     const std::function<void(std::int64_t, std::int64_t)>& f) {
   loops_.run(count, loop_piece(count, grain, 1 + options_.workers), f, [this] {
     notifier_.notify_all(kWorker);
-    notifier_.notify_all(kWaiter);
+    notify_waiters();
   });
 }
 

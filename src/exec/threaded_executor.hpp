@@ -109,7 +109,12 @@ class ThreadedExecutor final : public Executor {
 
  private:
   /// Kinds of sleepers.
-  enum : int { kWorker, kWaiter, kFirstDedicated };
+  /// Threads that wait in a nested scope, and the launching thread, which waits in the root scope.
+  enum : int { kWorker, kWaiter, kRootWaiter, kFirstDedicated };
+  void notify_waiters() {
+    notifier_.notify_all(kWaiter);
+    notifier_.notify_all(kRootWaiter);
+  }
   /// Completed nodes a worker holds before it gives them back.
   static constexpr std::size_t kBatch = 16;
   static constexpr int kStreak = 64;  ///< kept successors in a row
@@ -157,6 +162,7 @@ class ThreadedExecutor final : public Executor {
   void run(Slot& slot, Ready ready, bool keep);
   void enqueue(Slot& slot, Node& node, bool keep);
   void put_in_queue(Slot& slot, Node& node);
+  void call_somebody();
   void push(Slot& slot, Ready ready);
   void execute(Slot& slot, Node& node, bool keep);
   void execute_listened(Slot& slot, Node& node);

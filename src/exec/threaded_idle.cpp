@@ -35,7 +35,7 @@ bool ThreadedExecutor::run_chore(Slot& slot) {
 void ThreadedExecutor::run_late_chores(Slot& slot) {
   if (slot.dedicated >= 0) return;
   put_next_back(slot);
-  notifier_.notify_all(kWaiter);  // one may have looked for it in vain
+  notify_waiters();  // one may have looked for it in vain
   while (chores_.late() && run_chore(slot)) {}
 }
 
@@ -99,7 +99,7 @@ bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within, const std::fun
       if (done()) return false;
       if (look_again()) return true;
     }
-    notifier_.prepare(slot.sleeper, kWaiter);
+    notifier_.prepare(slot.sleeper, within != nullptr ? kWaiter : kRootWaiter);
     look_at_exits(slot);
     const bool finished = done();
     if (finished || look_again()) {

@@ -13,11 +13,11 @@ struct ThreadedExecutor::ReplaySink {
 
   void ready(LiveNode& live) { executor.push(slot, &live); }
   void ready(Node& node) { executor.put_in_queue(slot, node); }
-  void granted(Node&) { executor.notifier_.notify_all(kWaiter); }
+  void granted(Node&) { executor.notify_waiters(); }
   [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
   void finish(Node& node) { executor.finish_here(slot, node); }
-  void ended() { executor.notifier_.notify_all(kWaiter); }
-  void woken() { executor.notifier_.notify_all(kWaiter); }
+  void ended() { executor.notify_waiters(); }
+  void woken() { executor.notify_waiters(); }
 };
 
 /// Runs light operations, each the first that the one before has made ready, for a streak.

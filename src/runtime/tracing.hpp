@@ -302,8 +302,9 @@ class Tracing {
     const LaunchRequest* request = nullptr;  ///< of a launch
     const char* name = nullptr;              ///< of another call
     std::source_location where;
-    bool same_call = false;        ///< a segment begins with it
-    Segment* untrusted = nullptr;  ///< one that is not trusted
+    bool same_call = false;         ///< a segment begins with it
+    Segment* untrusted = nullptr;   ///< one that is not trusted
+    bool untrusted_branch = false;  ///< one where the trace that is open was left
     bool may_record = true;
     std::optional<std::uint64_t> context;  ///< in which it comes, if somebody has asked
   } asked_;

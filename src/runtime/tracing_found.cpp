@@ -65,6 +65,7 @@ bool Tracing::select_found(const TracedCall& call) {
   if (root_found_ != nullptr && parted_ != nullptr) {
     const auto fork = parted_->forks.find(parted_at_);
     if (fork != parted_->forks.end() && replay_found(fork->second, call)) return true;
+    asked_.untrusted_branch = asked_.untrusted != nullptr;
   }
   if (root == nullptr || begins(root->fork, call) == nullptr) return false;
   if (root_found_ != nullptr) close_trace();
@@ -167,9 +168,7 @@ void Tracing::analysing_unmarked(Token token) {
 /// Whether what the candidates have there may be of use.
 bool Tracing::is_hopeful(Candidates::Position at) const {
   const std::uint64_t now = found_->finder().now();
-  if (!at) return false;
-  const TraceCandidate& best = *Candidates::best(at, now);
-  return !best.is_hopeless() && best.may_pay(now);
+  return at && Candidates::best(at, now)->is_worth_recording(now);
 }
 
 /// Where traces begin that begin with the present call.
@@ -209,8 +208,11 @@ bool Tracing::record_from_here(Token token) {
   FoundRecording what{.at = Candidates::next(position(), token)};
   if (!is_hopeful(what.at)) what.at = {};
   what.is_branch = !what.at && found_->left_again(*parted_, parted_at_, token);
-  // That something begins here which is not trusted elsewhere says nothing against a branch.
-  if (what.is_branch ? !asked_.may_record : !what.at || !may_record(what.at)) return false;
+  // That something begins with the call which is not trusted elsewhere says nothing against a branch; if it is a branch
+  // of this place, it is there already.
+  const bool wanted = what.is_branch ? asked_.may_record && !asked_.untrusted_branch
+                                     : what.at && may_record(what.at);
+  if (!wanted) return false;
   Fork& fork = parted_->forks[parted_at_];
   if (fork.recording.pause() || (what.is_branch && fork.segments().size() >= kMostBranches))
     return false;

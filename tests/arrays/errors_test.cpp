@@ -237,6 +237,11 @@ TEST(ArrayErrors, PendingArraysHaveTheirRoom) {
     many[4] += 1.0;
     many[4]["1:"] *= 2.0;
     EXPECT_EQ(sum(many[4]).item<double>(), 999'995.0);
+    // What cannot be done without says so, and leaves all as it is.
+    EXPECT_THROW((many[4]["1:"] += many[4][":-1"]), MemoryError);
+    EXPECT_EQ(sum(many[4]).item<double>(), 999'995.0);
+    for (int i = 0; i < 200; ++i) many[3] += 1.0;
+    EXPECT_EQ(sum(many[3]).item<double>(), 20'300'000.0);
     // Temporaries that are never stored take none.
     Array chain = many[0];
     many.resize(3);
