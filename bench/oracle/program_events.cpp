@@ -103,6 +103,8 @@ std::vector<std::string> program_names() {
   return names;
 }
 
+bool keeps_changing(const std::string& name) { return name == "phases" || name == "drifting"; }
+
 Events program_events(const std::string& name, std::size_t size) {
   for (const Own& program : own) {
     if (name != program.name) continue;

@@ -20,6 +20,9 @@ using Events = std::vector<std::uint32_t>;
 
 /// Of all of these.
 std::vector<std::string> program_names();
+/// Whether the program goes on to raise events that it has not raised before. (Phases and drifting do: their
+/// grammars grow as the run does, out of the caches.)
+bool keeps_changing(const std::string& name);
 
 Events program_events(const std::string& name, std::size_t size);
 

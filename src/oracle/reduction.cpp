@@ -52,15 +52,32 @@ Symbol Reduction::make_rule(NodeIndex there, std::uint64_t times) {
   return rule;
 }
 
-/// The couple's left symbol is a rule that has its other use at the end of the root: one of the right symbol goes
-/// over to its end. As if a new rule had been made and the left one, with one use left, had been expanded in it.
+/// The couple's left symbol is a rule that has its other use at the end of the root: one of the right symbol goes over
+/// to its end. As if a new rule had been made and the left one, with one use left, had been expanded in it.
 void Reduction::prolong(NodeIndex there) {
-  const NodeIndex right = nodes_.next(there), last = nodes_.previous(nodes_.symbol(there).number());
+  const NodeIndex right = nodes_.next(there);
+  if (nodes_[right].times == 1) {
+    prolonged_ = there;
+    expected_ = nodes_.next(right);
+    return;
+  }
+  const NodeIndex last = nodes_.previous(nodes_.symbol(there).number());
   nodes_.insert_after(last, nodes_.symbol(right), 1);
+  nodes_.take(right, 1);
   meet(last);
-  const bool still_there = nodes_[right].times > 1;
-  take(right, 1);
-  if (!still_there) meet(there);
+}
+
+/// What was put off: what is between the prolonged rule and what is expected goes over to the rule's end.
+void Reduction::catch_up() {
+  if (expected_ == kNothing) return;
+  const NodeIndex first = nodes_.next(prolonged_), last = nodes_.previous(expected_);
+  const NodeIndex end = nodes_.previous(nodes_.symbol(prolonged_).number());
+  expected_ = kNothing;
+  couples_.forget(prolonged_);
+  couples_.forget(last);
+  nodes_.move_after(end, first, last);
+  meet(end);
+  meet(prolonged_);
 }
 
 /// The only use of a rule gives way to its sequence.
@@ -91,7 +108,8 @@ void Reduction::take(NodeIndex node, std::uint64_t times) {
   nodes_.take(node, times);
 }
 
-Grammar Reduction::grammar() const {
+Grammar Reduction::grammar() {
+  catch_up();
   std::vector<std::uint32_t> number(nodes_.end(), Sequences::kNone);
   std::vector<NodeIndex> guards{kRoot};
   number[kRoot] = 0;

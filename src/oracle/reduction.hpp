@@ -33,6 +33,11 @@
 // new ones are there in the end or have lost their place: at most 2n steps in all, of a few look-ups in a hash table
 // each. That is on average: one event can be the end of many rules.
 //
+// What is expected. A rule that is prolonged has one use beside that at the end of the root, so what stands behind it
+// there is all that can prolong it further. While that comes, nothing is done but to go ahead there (`expected_`);
+// all of it goes over to the rule's end at once when something else comes, before the sequence there ends, or when
+// the grammar is asked for. So most events of a loop with a long body are a comparison.
+//
 // Memory: 24 bytes for each symbol and each rule, and a word or two for each couple. Exponents and counts have 64
 // bits: events() would overflow first. One thread.
 
@@ -54,19 +59,29 @@ class Reduction {
   /// What happened next. Requires event < Symbol::kMost. After std::bad_alloc it can only be destroyed.
   void add(std::uint32_t event) {
     ++events_;
+    const Node& expected = nodes_[expected_];
+    if (expected.symbol == Symbol::event(event) && expected.times == 1 &&
+        !nodes_.is_guard(expected.next)) {
+      expected_ = expected.next;
+      return;
+    }
+    catch_up();
     append(Symbol::event(event));
   }
 
   /// Of all events so far. Rules are numbered in the order in which one meets them who reads the root, then rule 1, and
   /// so on. O(symbols).
-  [[nodiscard]] Grammar grammar() const;
+  [[nodiscard]] Grammar grammar();
 
   /// So many have been added.
   [[nodiscard]] std::uint64_t events() const { return events_; }
   /// Of the grammar, the root being one.
   [[nodiscard]] std::size_t rules() const { return nodes_.rules(); }
   /// Uses of symbols, in all rules.
-  [[nodiscard]] std::size_t symbols() const { return nodes_.symbols(); }
+  [[nodiscard]] std::size_t symbols() {
+    catch_up();
+    return nodes_.symbols();
+  }
   /// All memory that it has.
   [[nodiscard]] std::size_t bytes() const {
     return sizeof *this + nodes_.bytes() + couples_.bytes();
@@ -76,12 +91,14 @@ class Reduction {
   void check_invariants() const;
 
  private:
-  static constexpr NodeIndex kRoot = 0;  // its guard
+  static constexpr NodeIndex kRoot = 0;         // its guard
+  static constexpr NodeIndex kNothing = kRoot;  // is expected: a guard is no event
 
   void append(Symbol symbol);
   Symbol make_rule(NodeIndex there, std::uint64_t times);
   [[nodiscard]] bool is_whole_rule(NodeIndex there, std::uint64_t times) const;
   void prolong(NodeIndex there);
+  void catch_up();
   void expand(NodeIndex only_use);
   void meet(NodeIndex left);
   void take(NodeIndex node, std::uint64_t times);
@@ -89,6 +106,10 @@ class Reduction {
   Sequences nodes_;
   Couples couples_{nodes_};
   std::uint64_t events_ = 0;
+  // While events come as expected: the node of the rule that is at the end of the root, too, and the first node behind
+  // it that has not come.
+  NodeIndex prolonged_ = kRoot;
+  NodeIndex expected_ = kNothing;
 };
 
 }  // namespace refrain::oracle

@@ -25,14 +25,18 @@ Symbol Sequences::make_rule() {
   return Symbol::rule(guard);
 }
 
+void Sequences::move_after(NodeIndex node, NodeIndex first, NodeIndex last) {
+  link(nodes_[first].previous, nodes_[last].next);
+  const NodeIndex next = nodes_[node].next;
+  link(node, first);
+  link(last, next);
+}
+
 void Sequences::expand(NodeIndex only_use) {
   const Node use = nodes_[only_use];
   const NodeIndex guard = use.symbol.number();
-  const NodeIndex first = nodes_[guard].next, last = nodes_[guard].previous;
-  nodes_[use.previous].next = first;
-  nodes_[first].previous = use.previous;
-  nodes_[use.next].previous = last;
-  nodes_[last].next = use.next;
+  link(use.previous, nodes_[guard].next);
+  link(nodes_[guard].previous, use.next);
   release(only_use);
   release(guard);
   --symbols_;

@@ -51,6 +51,8 @@ class Sequences {
   Symbol make_rule();
   /// A new node behind `node`. std::bad_alloc as above.
   NodeIndex insert_after(NodeIndex node, Symbol symbol, std::uint64_t times);
+  /// Takes first ... last out of their sequence and puts them behind `node`.
+  void move_after(NodeIndex node, NodeIndex first, NodeIndex last);
   /// So many times more.
   void give(NodeIndex node, std::uint64_t times);
   /// So many times less; with none left the node is gone.
@@ -74,6 +76,10 @@ class Sequences {
   NodeIndex allocate();
   void release(NodeIndex node);
   void grow();
+  void link(NodeIndex left, NodeIndex right) {
+    nodes_[left].next = right;
+    nodes_[right].previous = left;
+  }
 
   std::unique_ptr<Node[], Free> nodes_;
   NodeIndex capacity_ = 0;
@@ -101,8 +107,8 @@ inline void Sequences::release(NodeIndex node) {
 inline NodeIndex Sequences::insert_after(NodeIndex node, Symbol symbol, std::uint64_t times) {
   const NodeIndex made = allocate(), next = nodes_[node].next;
   nodes_[made] = {times, symbol, node, next, kNotEntered};
-  nodes_[node].next = made;
-  nodes_[next].previous = made;
+  link(node, made);
+  link(made, next);
   if (symbol.is_rule()) nodes_[symbol.number()].times += times;
   ++symbols_;
   return made;
@@ -119,8 +125,7 @@ inline void Sequences::take(NodeIndex node, std::uint64_t times) {
   if (less.symbol.is_rule()) nodes_[less.symbol.number()].times -= times;
   less.times -= times;
   if (less.times > 0) return;
-  nodes_[less.previous].next = less.next;
-  nodes_[less.next].previous = less.previous;
+  link(less.previous, less.next);
   release(node);
   --symbols_;
 }
