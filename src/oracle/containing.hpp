@@ -1,6 +1,6 @@
 #pragma once
-// Which uses in a grammar contain an event, so that all others are skipped in search of its next occurrence. 16 bytes for
-// each use that contains it: made for an event that is asked for, since for all events together it would be as
+// Which uses in a grammar contain an event, so that all others are skipped in search of its next occurrence. 16 bytes
+// for each use that contains it: made for an event that is asked for, since for all events together it would be as
 // large as the grammar times their number. Immutable.
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 // How long it takes in the reference run from one event to the next, by position and by what is around it (PYTHIA,
-// section II-C): the mean of a position in general ("Ab": all b in A), where A is used in one place ("BAb": those in the
-// A of B), and where B is used in one place. What is known of the longest context is used.
+// section II-C): the mean of a position in general ("Ab": all b in A), where A is used in one place ("BAb": those in
+// the A of B), and where B is used in one place. What is known of the longest context is used.
 //
 // Sums over many events are kept ready for each use, so that whole rules are skipped. In them each event has its mean
 // in the use of its rule, a context of one: with two the sums would be one for each pair of a use and a use around it,

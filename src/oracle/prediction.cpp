@@ -1,6 +1,7 @@
 #include "oracle/prediction.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace refrain::oracle {
@@ -21,8 +22,8 @@ std::uint64_t before(const Reference& reference, std::uint32_t rule, std::uint32
                                           : reference.before(position);
 }
 
-// A goal says how many events come before it: repeated(), if a position were repeated for ever; rest(), in a rule from a
-// position on. At least as many as there are, or kNever: it is not there. `gone`: what has gone by until then.
+// A goal says how many events come before it: repeated(), if a position were repeated for ever; rest(), in a rule
+// from a position on. At least as many as there are, or kNever: it is not there. `gone`: what has gone by until then.
 
 struct AtDistance {
   std::uint64_t distance;
@@ -55,6 +56,7 @@ struct NextOf {
 }  // namespace
 
 Prediction Future::predict(std::span<const Progress> sequences, std::uint64_t distance) {
+  assert(distance > 0 && "what comes later is asked for");
   explore(sequences, AtDistance{distance});
   Prediction prediction{std::nullopt, 0, end_, 0};
   if (const Outcome* const best = most_probable()) {

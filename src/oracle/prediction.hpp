@@ -1,13 +1,14 @@
 #pragma once
-// What comes after a progress sequence: the event at some distance, and the next occurrence of an event (PYTHIA, section
-// II-C). What is known is skipped by its length, whole repetitions and whole rules at a time: O(log n) for each level
-// of the path, up and down, for n uses in a rule, whatever the distance.
+// What comes after a progress sequence: the event at some distance, and the next occurrence of an event (PYTHIA,
+// section II-C). What is known is skipped by its length, whole repetitions and whole rules at a time: O(log n) for
+// each level of the path, up and down, for n uses in a rule, whatever the distance.
 //
 // Where the path says less than the future depends on, the prediction branches: a repetition that is not exact may be
-// the last one or not, and of an outermost rule that ends all its uses are possible, each as probable as it is often in the
-// run. Branches are followed from the most probable on, and not more than Limits::branches; those that are left out belong to
-// no event, so that a probability is too low rather than too high. A number of repetitions that may have any of more
-// than Limits::spread values takes that many of them, evenly spread, each in the place of its neighbours.
+// the last one or not, and of an outermost rule that ends all its uses are possible, each as probable as it is often
+// in the run. Branches are followed from the most probable on, and not more than Limits::branches; those that are
+// left out belong to no event, so that a probability is too low rather than too high. A number of repetitions that
+// may have any of more than Limits::spread values takes that many of them, evenly spread, each in the place of its
+// neighbours.
 
 #include <cstdint>
 #include <optional>
@@ -41,11 +42,11 @@ struct Occurrence {
 
 struct Limits {
   std::size_t branches = 128;
-  std::size_t spread = 16;
+  std::size_t spread = 16;  ///< at least 1
 };
 
-/// Asks about the future of one Tracker; one thread. Keeps what it has found out about events that were asked for, at most as much as
-/// a few times the grammar.
+/// Asks about the future of one Tracker; one thread. Keeps what it has found out about events that were asked for, at
+/// most as much as a few times the grammar.
 class Future {
  public:
   /// Without delays they are 0. Both have to outlive it.

@@ -42,8 +42,8 @@ class Progress {
   /// The same, with `at` in the place of that level and of those below.
   [[nodiscard]] double weight(const Reference& reference, std::size_t level, const Level& at) const;
 
-  /// Calls visit(level, at) for each way to go on by one event: to the first event of the symbol at `at`, which takes the
-  /// place of that level. Where the rule around is not known, all its uses are ways to go on.
+  /// Calls visit(level, at) for each way to go on by one event: to the first event of the symbol at `at`, which takes
+  /// the place of that level. Where the rule around is not known, all its uses are ways to go on.
   template <class Visit>
   void continuations(const Reference& reference, Visit&& visit) const;
   /// Goes there.

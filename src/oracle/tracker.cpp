@@ -1,12 +1,15 @@
 #include "oracle/tracker.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace refrain::oracle {
 
 Tracker::Tracker(const Reference& reference, const Delays* delays, Settings settings)
-    : reference_(reference), settings_(settings), future_(reference, delays, settings.limits) {}
+    : reference_(reference), settings_(settings), future_(reference, delays, settings.limits) {
+  assert(settings.sequences > 0 && settings.history > 0 && "nothing could be followed");
+}
 
 void Tracker::start() {
   followed_ = {{Progress()}};

@@ -1,9 +1,9 @@
 #pragma once
-// Follows a run beside its reference run and predicts from there (PYTHIA, sections II-B and II-C). Following may start at
-// the beginning, or anywhere: then all positions of the first event are possible, and each further event leaves those
-// it continues. The sequences followed stand for exactly the places in the reference run where the events since then
-// come last, each place as probable as any other; but that of more than Settings::sequences only so many stay, those
-// that stand for most places.
+// Follows a run beside its reference run and predicts from there (PYTHIA, sections II-B and II-C). Following may
+// start at the beginning, or anywhere: then all positions of the first event are possible, and each further event
+// leaves those it continues. The sequences followed stand for exactly the places in the reference run where the
+// events since then come last, each place as probable as any other; but that of more than Settings::sequences only so
+// many stay, those that stand for most places.
 //
 // After an event that continues none of them, what is followed is what the first of these finds:
 //   aside    what was followed before an unexpected event is set aside, and stays so for Settings::patience events:
@@ -30,11 +30,11 @@
 namespace refrain::oracle {
 
 struct Settings {
-  std::size_t sequences = 16;
-  std::uint32_t patience = 8;
+  std::size_t sequences = 16;  ///< at least 1
+  std::uint32_t patience = 4;
   bool counts = true;
   std::uint32_t skipped = 4;
-  std::uint32_t history = 8;
+  std::uint32_t history = 4;  ///< at least 1
   Limits limits = {};
 
   /// Starts anew at each unexpected event, from it alone, as the paper does.

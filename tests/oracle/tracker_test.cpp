@@ -249,5 +249,150 @@ TEST(OracleTracker, KnowsWhatStringMatchingKnows) {
   }
 }
 
+// --- after unexpected events
+
+constexpr Symbol e = Symbol::event(4), f = Symbol::event(5);
+
+/// "a (bcd)^10 e (bcd)^10 f", so that what is around a repetition matters.
+const Reference& two_loops() {
+  static const Reference reference(Grammar({{{a}, {A, 10}, {e}, {A, 10}, {f}}, {{b}, {c}, {d}}}));
+  return reference;
+}
+std::string times(int number, const std::string& letters) {
+  std::string all;
+  for (int i = 0; i < number; ++i) all += letters;
+  return all;
+}
+/// That one sequence is followed from the root, and the event after is this one for certain.
+void expect_next(Tracker& tracker, Symbol next) {
+  ASSERT_EQ(tracker.sequences().size(), 1u);
+  EXPECT_EQ(tracker.predict(1).event, next.number());
+  EXPECT_EQ(tracker.predict(1).probability, 1);
+}
+
+TEST(OracleTracker, FollowsALoopThatRunsLonger) {
+  Tracker tracker(two_loops());
+  tracker.start();
+  track(tracker, "a" + times(10, "bcd"));
+  expect_next(tracker, e);
+  EXPECT_EQ(tracker.track(b.number()), Tracked::unexpected);
+  expect_next(tracker, c);
+  EXPECT_EQ(tracker.next(e.number()).end, 0);  // it is still the first loop
+  EXPECT_EQ(tracker.next(f.number()).end, 0);
+  track(tracker, "cd" + times(13, "bcd"));
+  EXPECT_EQ(tracker.sequences().size(), 1u);
+  EXPECT_EQ(tracker.track(e.number()), Tracked::expected);
+  track(tracker, times(10, "bcd"));
+  expect_next(tracker, f);
+}
+
+TEST(OracleTracker, FollowsALoopThatEndsSooner) {
+  Tracker tracker(two_loops());
+  tracker.start();
+  track(tracker, "a" + times(4, "bcd"));
+  EXPECT_EQ(tracker.track(e.number()), Tracked::unexpected);
+  expect_next(tracker, b);
+  EXPECT_EQ(tracker.next(f.number()).distance, 31u);
+  track(tracker, times(7, "bcd"));
+  EXPECT_EQ(tracker.track(f.number()), Tracked::unexpected);
+  EXPECT_EQ(tracker.predict(1).end, 1);
+}
+
+TEST(OracleTracker, ReturnsAfterAnInsertedEvent) {
+  Tracker tracker(two_loops());
+  tracker.start();
+  track(tracker, "abcdbc");
+  EXPECT_EQ(tracker.track(f.number()), Tracked::unexpected);
+  EXPECT_EQ(tracker.track(a.number()), Tracked::unexpected);
+  EXPECT_EQ(tracker.track(d.number()), Tracked::unexpected);
+  expect_next(tracker, b);
+  EXPECT_EQ(tracker.next(e.number()).distance, 25u);
+  EXPECT_EQ(tracker.track(b.number()), Tracked::expected);
+}
+
+TEST(OracleTracker, GoesOnAfterASkippedEvent) {
+  Tracker tracker(two_loops());
+  tracker.start();
+  track(tracker, "abcdb");
+  EXPECT_EQ(tracker.track(d.number()), Tracked::unexpected);
+  EXPECT_EQ(tracker.track(b.number()), Tracked::expected);
+  expect_next(tracker, c);
+  EXPECT_EQ(tracker.next(e.number()).distance, 24u);
+}
+
+TEST(OracleTracker, GoesOnAfterSwappedEvents) {
+  Tracker tracker(two_loops());
+  tracker.start();
+  track(tracker, "abcdbdc");
+  track(tracker, "b");
+  expect_next(tracker, c);
+  EXPECT_EQ(tracker.next(e.number()).distance, 24u);
+}
+
+TEST(OracleTracker, GivesUpWhatIsAsideForTooLong) {
+  Tracker tracker(two_loops());
+  tracker.start();
+  track(tracker, "abcdb");        // c is next
+  track(tracker, "f");            // unexpected
+  track(tracker, times(4, "f"));  // as long as it is waited for
+  track(tracker, "c");
+  EXPECT_GT(tracker.next(e.number()).end, 0);  // any c
+}
+
+TEST(OracleTracker, IsSoundWhateverComes) {
+  for (TestBudget budget{2000, 50}; budget.more(); budget.next()) {
+    SCOPED_TRACE("seed " + std::to_string(budget.seed()));
+    Random random(budget.seed());
+    const Reference reference(test::random_grammar(random, 200));
+    const std::vector<std::uint32_t> run = test::unfolded(reference.grammar());
+    Settings settings;
+    settings.sequences = static_cast<std::size_t>(random.between(1, 16));
+    settings.skipped = static_cast<std::uint32_t>(random.below(6));
+    settings.patience = static_cast<std::uint32_t>(random.below(6));
+    settings.history = static_cast<std::uint32_t>(random.between(1, 6));
+    settings.counts = random.percent(80);
+    settings.limits = {static_cast<std::size_t>(random.between(1, 200)),
+                       static_cast<std::size_t>(random.between(1, 20))};
+    Tracker tracker(reference, nullptr, settings);
+    if (random.percent(50)) tracker.start();
+    std::size_t place = 0;
+    for (int i = 0; i < 200; ++i) {
+      const std::uint32_t event = next_event(random, run, place);
+      const Tracked tracked = tracker.track(event);
+      ASSERT_EQ(tracked == Tracked::unknown, std::ranges::find(run, event) == run.end());
+      ASSERT_LE(tracker.sequences().size(), settings.sequences);
+      if (tracked != Tracked::unknown)
+        for (const Progress& sequence : tracker.sequences()) {
+          ASSERT_GT(sequence.weight(reference), 0);
+          ASSERT_EQ(reference.use(sequence.levels().back().position).symbol, Symbol::event(event));
+        }
+      const Prediction prediction =
+          tracker.predict(1 + static_cast<std::uint64_t>(random.below(300)));
+      ASSERT_GE(prediction.probability, 0);
+      ASSERT_LE(prediction.probability + prediction.end, 1 + 1e-9);
+      const Occurrence next = tracker.next(static_cast<std::uint32_t>(random.below(5)));
+      ASSERT_LE(next.probability + next.end, 1 + 1e-9);
+      ASSERT_EQ(next.distance == 0, next.probability == 0);
+    }
+  }
+}
+
+TEST(OracleTracker, LooksAsFarAheadAsARunIsLong) {
+  // (...((ab)^10)^10...)^10 c
+  std::vector<std::vector<Use>> rules{{{Symbol::rule(1), 10}, {c}}};
+  for (std::uint32_t r = 1; r < 18; ++r) rules.push_back({{Symbol::rule(r + 1), 10}});
+  rules.push_back({{a}, {b}});
+  const Reference reference{Grammar(rules)};
+  const std::uint64_t length = reference.grammar().length(0);
+  Tracker tracker(reference);
+  tracker.start();
+  track(tracker, "ab");
+  EXPECT_EQ(tracker.predict(length / 2).event, 1u);
+  EXPECT_EQ(tracker.predict(length / 2 + 1).event, 0u);
+  EXPECT_EQ(tracker.predict(length - 2).event, 2u);
+  EXPECT_EQ(tracker.predict(length - 1).end, 1);
+  EXPECT_EQ(tracker.next(c.number()).distance, length - 2);
+}
+
 }  // namespace
 }  // namespace refrain::oracle

@@ -1,7 +1,8 @@
 #pragma once
-// A grammar of a sequence of events, made slowly and simply from the finished sequence: repetitions are counted, then the
-// couple of neighbours that comes most often, counts and all, becomes a rule, until none comes twice; a rule that is used once is
-// written out again. No symbol stands beside itself and no couple of uses comes twice. And grammars of no run: random rules.
+// A grammar of a sequence of events, made slowly and simply from the finished sequence: repetitions are counted, then
+// the couple of neighbours that comes most often, counts and all, becomes a rule, until none comes twice; a rule that
+// is used once is written out again. No symbol stands beside itself and no couple of uses comes twice. And grammars
+// of no run: random rules.
 
 #include <cstdint>
 #include <span>
