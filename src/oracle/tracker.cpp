@@ -54,7 +54,7 @@ void Tracker::recover(std::uint32_t event) {
   }
   Followed found = with_other_counts(event);
   if (found.sequences.empty()) found = after_skipping(event);
-  if (found.sequences.empty()) found = anew();
+  if (found.sequences.empty()) found = anew(event);
   if (++aside_for_ >= settings_.patience) aside_ = {};
   if (settings_.patience > 0 && followed_.events > aside_.events) {
     aside_ = std::move(followed_);
@@ -154,10 +154,11 @@ Tracker::Followed Tracker::after_skipping(std::uint32_t event) {
   return {};
 }
 
-/// The places where most of the last events come last.
-Tracker::Followed Tracker::anew() {
+/// The places of the event; of one with many positions those where most of the last events come last.
+Tracker::Followed Tracker::anew(std::uint32_t event) {
   Followed longest = where_last_came(1);
-  for (std::size_t events = 2; events <= history_.size(); ++events) {
+  const bool crowded = reference_.positions(Symbol::event(event)).size() > settings_.crowd;
+  for (std::size_t events = 2; crowded && events <= history_.size(); ++events) {
     Followed found = where_last_came(events);
     if (found.sequences.empty()) break;
     longest = std::move(found);

@@ -6,13 +6,15 @@
 // many stay, those that stand for most places.
 //
 // After an event that continues none of them, what is followed is what the first of these finds:
-//   aside    what was followed before an unexpected event is set aside, and stays so for Settings::patience events:
-//            it is followed again if this event continues it;
-//   counts   a use on the path is repeated more often, or less, than in the reference run, which is what happens in a run
-//            of another size; what is around it stays known;
+//   aside    what was followed before an unexpected event is set aside for Settings::patience events: it is followed
+//            again if this event continues it, or as soon as one does while what is followed began anew;
+//   counts   a use on the path is repeated more often, or less, than in the reference run, as happens in a run of
+//            another size; what is around it stays known;
 //   skipped  the event comes within the next Settings::skipped events;
-//   anew     the places where as many of the last events as possible come last, up to Settings::history; at
-//            least the last one alone, which is what the paper does.
+//   anew     all places of the event, which is what the paper does; of one that has more positions than Settings::crowd
+//            the places where as many of the last events as possible come last, up to Settings::history. (To do so
+//            for any event was worse where parts are left out at random: a few places that are like the last events
+//            say less of what is further ahead than all of them.)
 // Of two sets of sequences that might be set aside it is the one that had been followed for longer.
 // An event that never came in the reference run changes nothing.
 //
@@ -34,6 +36,7 @@ struct Settings {
   std::uint32_t patience = 4;
   bool counts = true;
   std::uint32_t skipped = 4;
+  std::size_t crowd = 16;
   std::uint32_t history = 4;  ///< at least 1
   Limits limits = {};
 
@@ -97,7 +100,7 @@ class Tracker {
 
   [[nodiscard]] Followed with_other_counts(std::uint32_t event);
   [[nodiscard]] Followed after_skipping(std::uint32_t event);
-  [[nodiscard]] Followed anew();
+  [[nodiscard]] Followed anew(std::uint32_t event);
   [[nodiscard]] Followed where_last_came(std::size_t events);
   [[nodiscard]] std::uint32_t first_event(const Level& at) const {
     return reference_.first(reference_.use(at.position).symbol);

@@ -233,7 +233,11 @@ TEST(OracleTracker, KnowsWhatStringMatchingKnows) {
     settings.sequences = 1'000'000;
     settings.history = static_cast<std::uint32_t>(random.between(1, 6));
     settings.limits = {1'000'000, 1'000'000};
-    NaiveTracker judge(run, settings.history);
+    settings.crowd = static_cast<std::size_t>(random.below(4));
+    std::set<std::uint32_t> crowded;
+    for (std::uint32_t event = 0; event < grammar.events(); ++event)
+      if (reference.positions(Symbol::event(event)).size() > settings.crowd) crowded.insert(event);
+    NaiveTracker judge(run, crowded, settings.history);
     Tracker tracker(reference, nullptr, settings);
     if (random.percent(40)) {
       judge.start();

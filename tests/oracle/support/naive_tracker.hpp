@@ -1,10 +1,11 @@
 #pragma once
-// The judge of Tracker with Settings::paper() and any history: string matching in the unfolded run. Known is every
+// The judge of Tracker with Settings::paper() and any history and crowd: string matching in the unfolded run. Known is every
 // place where the events followed come last; each is as probable as any other.
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace refrain::test {
 
 class NaiveTracker {
  public:
-  NaiveTracker(std::vector<std::uint32_t> run, std::size_t history)
-      : run_(std::move(run)), history_(history) {}
+  /// `crowded`: events that are looked for with those before them.
+  NaiveTracker(std::vector<std::uint32_t> run, std::set<std::uint32_t> crowded, std::size_t history)
+      : run_(std::move(run)), crowded_(std::move(crowded)), history_(history) {}
 
   void start() {
     places_ = {0};
@@ -30,7 +32,7 @@ class NaiveTracker {
     for (const std::size_t place : places_)
       if (place < run_.size() && run_[place] == event) next.push_back(place + 1);
     const bool expected = !next.empty();
-    for (std::size_t events = last_.size(); next.empty(); --events) {
+    for (std::size_t events = crowded_.contains(event) ? last_.size() : 1; next.empty(); --events) {
       for (std::size_t end = events; end <= run_.size(); ++end)
         if (std::equal(last_.end() - std::ptrdiff_t(events), last_.end(),
                        run_.begin() + std::ptrdiff_t(end - events)))
@@ -79,6 +81,7 @@ class NaiveTracker {
   }
 
   std::vector<std::uint32_t> run_;
+  std::set<std::uint32_t> crowded_;
   std::size_t history_;
   std::vector<std::uint32_t> last_;
   std::vector<std::size_t> places_;
