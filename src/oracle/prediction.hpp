@@ -41,7 +41,7 @@ struct Occurrence {
 };
 
 struct Limits {
-  std::size_t branches = 128;
+  std::size_t branches = 48;
   std::size_t spread = 16;  ///< at least 1
 };
 
