@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "random_events.hpp"
+#include "oracle/support/random_events.hpp"
+#include "oracle/support/three_rules.hpp"
 #include "support/random.hpp"
 #include "support/streams.hpp"
 #include "support/test_budget.hpp"
-#include "three_rules.hpp"
 
 namespace refrain::oracle {
 namespace {
