@@ -1,0 +1,99 @@
+#include "oracle/delays.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "oracle/error.hpp"
+
+namespace refrain::oracle {
+
+namespace {
+
+void require_in(const Reference& reference, const Delays::Context& context) {
+  const std::size_t uses = reference.grammar().uses().size();
+  const auto is_around = [&](std::uint32_t outer, std::uint32_t inner) {
+    return outer < uses && reference.use(outer).symbol == Symbol::rule(reference.rule_of(inner));
+  };
+  const bool fits =
+      context.position < uses && !reference.use(context.position).symbol.is_rule() &&
+      (context.around == Delays::kUnknown ? context.outermost == Delays::kUnknown
+                                          : is_around(context.around, context.position) &&
+                                                (context.outermost == Delays::kUnknown ||
+                                                 is_around(context.outermost, context.around)));
+  if (!fits) throw InvalidGrammar("there are delays of a position that is not in the grammar");
+}
+
+}  // namespace
+
+Delays::Delays(const Reference& reference, std::span<const Recorded> recorded) {
+  for (const Recorded& some : recorded) {
+    require_in(reference, some.context);
+    const auto [position, around, outermost] = some.context;
+    recorded_.push_back({{position}, some.sum, some.count});
+    if (around != kUnknown) recorded_.push_back({{position, around}, some.sum, some.count});
+    if (outermost != kUnknown) recorded_.push_back(some);
+  }
+  std::ranges::sort(recorded_, std::less(), &Recorded::context);
+  std::size_t kept = 0;
+  for (const Recorded& some : recorded_) {
+    if (kept > 0 && recorded_[kept - 1].context == some.context) {
+      recorded_[kept - 1].sum += some.sum;
+      recorded_[kept - 1].count += some.count;
+    } else {
+      recorded_[kept++] = some;
+    }
+  }
+  recorded_.resize(kept);
+  add_up(reference);
+}
+
+void Delays::add_up(const Reference& reference) {
+  const Grammar& grammar = reference.grammar();
+  repetition_.resize(grammar.uses().size());
+  before_.resize(grammar.uses().size());
+  rule_.resize(grammar.rules());
+  std::vector<std::uint32_t> rules(grammar.rules());
+  std::iota(rules.begin(), rules.end(), 0);
+  std::ranges::sort(rules, std::greater(), [&](std::uint32_t r) { return reference.rank(r); });
+  for (const std::uint32_t r : rules) {
+    for (std::size_t i = 0; i < grammar.rule(r).size(); ++i) {
+      const auto position = static_cast<std::uint32_t>(grammar.begin(r) + i);
+      const Symbol symbol = reference.use(position).symbol;
+      double& once = repetition_[position];
+      if (!symbol.is_rule()) {
+        once = mean({position});
+      } else {
+        const std::size_t begin = grammar.begin(symbol.number());
+        for (std::size_t j = 0; j < grammar.rule(symbol.number()).size(); ++j) {
+          const auto inner = static_cast<std::uint32_t>(begin + j);
+          const Use& use = reference.use(inner);
+          once += static_cast<double>(use.times) *
+                  (use.symbol.is_rule() ? repetition_[inner] : mean({inner, position}));
+        }
+      }
+      before_[position] = rule_[r];
+      rule_[r] += static_cast<double>(reference.use(position).times) * once;
+    }
+  }
+}
+
+const Delays::Recorded* Delays::find(const Context& context) const {
+  const auto found = std::ranges::lower_bound(recorded_, context, std::less(), &Recorded::context);
+  return found != recorded_.end() && found->context == context ? &*found : nullptr;
+}
+
+double Delays::mean(const Context& context) const {
+  const auto [position, around, outermost] = context;
+  for (const Context& part : {context, Context{position, around}, Context{position}}) {
+    const Recorded* const found = find(part);
+    if (found != nullptr && found->count > 0) return found->sum / static_cast<double>(found->count);
+  }
+  return 0;
+}
+
+std::uint64_t Delays::count(const Context& context) const {
+  const Recorded* const found = find(context);
+  return found == nullptr ? 0 : found->count;
+}
+
+}  // namespace refrain::oracle

@@ -1,0 +1,98 @@
+#pragma once
+// A progress sequence: where in the reference run a program is, as a path from a use of an event towards the root
+// (PYTHIA, section II-B1). Where following began in the middle of the run, the path ends below the root: what is
+// around its outermost rule is not known, and the sequence stands for all places that this rule's uses give.
+//
+// Of each use on the path it is said which of its repetitions is going on: exactly, or, where following began within
+// them, that at least so many have been. Then all that are left are equally likely, since they are equally often in the
+// run. So a sequence stands for a set of places in the run, weight() says how many, and continuations of different
+// sequences, or different ones of one, are different places: sequences that are followed from all positions
+// of an event stand for exactly the places in the run where the same events come last.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracle/reference.hpp"
+
+namespace refrain::oracle {
+
+/// A use on the path.
+struct Level {
+  std::uint32_t position;
+  bool exact;          ///< `time` is known, else it is a lower bound
+  std::uint64_t time;  ///< how many repetitions of the use were before this one
+  friend bool operator==(const Level&, const Level&) = default;
+};
+
+class Progress {
+ public:
+  /// Before the first event of the run.
+  Progress() = default;
+  /// At some place of a position of an event.
+  explicit Progress(std::uint32_t position) : levels_{{position, false, 0}} {}
+
+  /// The outermost first; the last is the event's. Empty before the first event.
+  [[nodiscard]] std::span<const Level> levels() const { return levels_; }
+  /// How many places in the run this may be.
+  [[nodiscard]] double weight(const Reference& reference) const {
+    return weight(reference, levels_);
+  }
+  /// The same, with `at` in the place of that level and of those below.
+  [[nodiscard]] double weight(const Reference& reference, std::size_t level, const Level& at) const;
+
+  /// Calls visit(level, at) for each way to go on by one event: to the first event of the symbol at `at`, which takes
+  /// the place of that level. Where the rule around is not known, all its uses are ways to go on.
+  template <class Visit>
+  void continuations(const Reference& reference, Visit&& visit) const;
+  /// Goes there.
+  void go(const Reference& reference, std::size_t level, const Level& at);
+
+  friend bool operator==(const Progress&, const Progress&) = default;
+
+ private:
+  static double weight(const Reference& reference, std::span<const Level> levels);
+  template <class Visit>
+  static void behind(const Reference& reference, std::uint32_t rule, Visit&& visit);
+
+  std::vector<Level> levels_;
+};
+
+template <class Visit>
+void Progress::continuations(const Reference& reference, Visit&& visit) const {
+  if (levels_.empty()) {
+    if (!reference.grammar().rule(0).empty()) visit(std::size_t{0}, Level{0, true, 0});
+    return;
+  }
+  for (std::size_t level = levels_.size(); level-- > 0;) {
+    const Level& at = levels_[level];
+    if (at.time + 1 < reference.use(at.position).times) {
+      visit(level, Level{at.position, at.exact, at.time + 1});
+      if (at.exact) return;
+    }
+    if (!reference.is_last(at.position)) {
+      visit(level, Level{at.position + 1, true, 0});
+      return;
+    }
+  }
+  behind(reference, reference.rule_of(levels_[0].position), visit);
+}
+
+template <class Visit>
+void Progress::behind(const Reference& reference, std::uint32_t rule, Visit&& visit) {
+  // A rule ends with one symbol only, so that each rule is reached once at most.
+  std::vector<std::uint32_t> ended{rule};
+  while (!ended.empty()) {
+    const std::uint32_t inner = ended.back();
+    ended.pop_back();
+    if (inner == 0) continue;
+    for (const std::uint32_t position : reference.positions(Symbol::rule(inner))) {
+      if (reference.use(position).times > 1) visit(std::size_t{0}, Level{position, false, 1});
+      if (!reference.is_last(position)) visit(std::size_t{0}, Level{position + 1, true, 0});
+      else ended.push_back(reference.rule_of(position));
+    }
+  }
+}
+
+}  // namespace refrain::oracle

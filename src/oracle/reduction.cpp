@@ -1,0 +1,171 @@
+#include "oracle/reduction.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace refrain::oracle {
+
+void Reduction::append(Symbol symbol) {
+  for (;;) {
+    const NodeIndex last = nodes_.previous(kRoot);
+    const Symbol left = nodes_.symbol(last);
+    if (left == symbol) return nodes_.give(last, 1);
+    const NodeIndex there = couples_.find(left, symbol);
+    if (there == Sequences::kNone) {
+      nodes_.insert_after(last, symbol, 1);
+      return meet(last);
+    }
+    const std::uint64_t times = std::min(nodes_[last].times, nodes_[there].times);
+    if (is_whole_rule(there, times)) {
+      take(last, times);
+      symbol = Symbol::rule(nodes_.previous(there));
+      if (nodes_.uses(left) == 1) expand(there);
+    } else if (nodes_.uses(left) == 2) {
+      return prolong(there);
+    } else {
+      take(last, times);
+      symbol = make_rule(there, times);
+    }
+  }
+}
+
+/// Whether the couple, with so many of its left symbol and one of its right one, is all of a rule.
+bool Reduction::is_whole_rule(NodeIndex there, std::uint64_t times) const {
+  const NodeIndex guard = nodes_.previous(there), right = nodes_.next(there);
+  return nodes_.is_guard(guard) && guard != kRoot && nodes_.next(right) == guard &&
+         nodes_[there].times == times && nodes_[right].times == 1;
+}
+
+/// A rule of so many of the couple's left symbol and one of its right one, in their place.
+Symbol Reduction::make_rule(NodeIndex there, std::uint64_t times) {
+  const NodeIndex right = nodes_.next(there);
+  const Symbol rule = nodes_.make_rule();
+  const NodeIndex first = nodes_.insert_after(rule.number(), nodes_.symbol(there), times);
+  nodes_.insert_after(first, nodes_.symbol(right), 1);
+  couples_.hand_over(there, first);
+  const NodeIndex made = nodes_.insert_after(there, rule, 1);
+  take(there, times);
+  take(right, 1);
+  meet(nodes_.previous(made));
+  meet(made);
+  return rule;
+}
+
+/// The couple's left symbol is a rule that has its other use at the end of the root: one of the right symbol goes over
+/// to its end. As if a new rule had been made and the left one, with one use left, had been expanded in it.
+void Reduction::prolong(NodeIndex there) {
+  const NodeIndex right = nodes_.next(there);
+  if (nodes_[right].times == 1) {
+    prolonged_ = there;
+    expected_ = nodes_.next(right);
+    return;
+  }
+  const NodeIndex last = nodes_.previous(nodes_.symbol(there).number());
+  nodes_.insert_after(last, nodes_.symbol(right), 1);
+  nodes_.take(right, 1);
+  meet(last);
+}
+
+/// What was put off: what is between the prolonged rule and what is expected goes over to the rule's end.
+void Reduction::catch_up() {
+  if (expected_ == kNothing) return;
+  const NodeIndex first = nodes_.next(prolonged_), last = nodes_.previous(expected_);
+  const NodeIndex end = nodes_.previous(nodes_.symbol(prolonged_).number());
+  expected_ = kNothing;
+  couples_.forget(prolonged_);
+  couples_.forget(last);
+  nodes_.move_after(end, first, last);
+  meet(end);
+  meet(prolonged_);
+}
+
+/// The only use of a rule gives way to its sequence.
+void Reduction::expand(NodeIndex only_use) {
+  couples_.forget(only_use);
+  const NodeIndex last = nodes_.previous(nodes_.symbol(only_use).number());
+  nodes_.expand(only_use);
+  meet(last);
+}
+
+/// A node has a new neighbour on its right, with which no other has a couple.
+void Reduction::meet(NodeIndex left) {
+  const NodeIndex right = nodes_.next(left);
+  if (nodes_.is_guard(left) || nodes_.is_guard(right)) return;
+  if (nodes_.symbol(left) != nodes_.symbol(right)) return couples_.enter(left);
+  if (couples_.has(right)) couples_.hand_over(right, left);
+  const std::uint64_t times = nodes_[right].times;
+  nodes_.take(right, times);
+  nodes_.give(left, times);
+}
+
+/// So many times less; what was beside a node that is gone is not entered with it any more.
+void Reduction::take(NodeIndex node, std::uint64_t times) {
+  if (nodes_[node].times == times) {
+    couples_.forget(nodes_.previous(node));
+    couples_.forget(node);
+  }
+  nodes_.take(node, times);
+}
+
+Grammar Reduction::grammar() {
+  catch_up();
+  std::vector<std::uint32_t> number(nodes_.end(), Sequences::kNone);
+  std::vector<NodeIndex> guards{kRoot};
+  number[kRoot] = 0;
+  std::vector<std::vector<Use>> rules;
+  for (std::size_t r = 0; r < guards.size(); ++r) {
+    std::vector<Use>& uses = rules.emplace_back();
+    for (NodeIndex node = nodes_.next(guards[r]); node != guards[r]; node = nodes_.next(node)) {
+      Symbol symbol = nodes_.symbol(node);
+      if (symbol.is_rule()) {
+        std::uint32_t& rule = number[symbol.number()];
+        if (rule == Sequences::kNone) {
+          rule = static_cast<std::uint32_t>(guards.size());
+          guards.push_back(symbol.number());
+        }
+        symbol = Symbol::rule(rule);
+      }
+      uses.push_back({symbol, nodes_[node].times});
+    }
+  }
+  return Grammar(rules);
+}
+
+void Reduction::check_invariants() const {
+  const auto hold = [](bool condition, const char* sentence) {
+    if (!condition) throw std::logic_error(sentence);
+  };
+  std::vector<bool> met(nodes_.end());
+  std::vector<std::uint64_t> uses(nodes_.end());
+  std::vector<NodeIndex> guards{kRoot};
+  met[kRoot] = true;
+  std::size_t symbols = 0, entered = 0;
+  for (std::size_t r = 0; r < guards.size(); ++r) {
+    const NodeIndex guard = guards[r];
+    hold(nodes_.is_guard(guard) && !couples_.has(guard), "a rule has a guard");
+    for (NodeIndex node = nodes_.next(guard); node != guard; node = nodes_.next(node)) {
+      const Node& at = nodes_[node];
+      hold(!nodes_.is_guard(node) && at.times > 0, "a sequence is of symbols");
+      hold(!met[node], "a node is in one sequence");
+      met[node] = true;
+      ++symbols;
+      if (at.symbol.is_rule()) uses[at.symbol.number()] += at.times;
+      hold(nodes_[at.previous].next == node && nodes_[at.next].previous == node,
+           "sequences are linked both ways");
+      const bool couple = !nodes_.is_guard(at.next);
+      hold(couples_.has(node) == couple, "all couples are entered, and nothing else");
+      hold(!couple || couples_.find(at.symbol, nodes_.symbol(at.next)) == node,
+           "a couple is found where it is");
+      entered += couple ? 1 : 0;
+      if (!at.symbol.is_rule() || met[at.symbol.number()]) continue;
+      met[at.symbol.number()] = true;
+      guards.push_back(at.symbol.number());
+    }
+  }
+  for (const NodeIndex guard : guards) hold(nodes_[guard].times == uses[guard], "uses are counted");
+  hold(symbols == nodes_.symbols() && guards.size() == nodes_.rules(), "all is counted");
+  hold(entered == couples_.size(), "couples are counted");
+}
+
+}  // namespace refrain::oracle

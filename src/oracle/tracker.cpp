@@ -1,0 +1,185 @@
+#include "oracle/tracker.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace refrain::oracle {
+
+Tracker::Tracker(const Reference& reference, const Delays* delays, Settings settings)
+    : reference_(reference), settings_(settings), future_(reference, delays, settings.limits) {
+  assert(settings.sequences > 0 && settings.history > 0 && "nothing could be followed");
+}
+
+void Tracker::start() {
+  followed_ = {{Progress()}};
+  aside_ = {};
+  history_.clear();
+  last_ = Tracked::expected;
+}
+
+Tracked Tracker::track(std::uint32_t event) {
+  if (go_on(followed_, event)) {
+    last_ = Tracked::expected;
+    remember(event);
+    if (!aside_.sequences.empty()) look_aside(event);
+  } else if (!reference_.has(event)) {
+    last_ = Tracked::unknown;
+  } else {
+    last_ = Tracked::unexpected;
+    remember(event);
+    recover(event);
+  }
+  return last_;
+}
+
+void Tracker::remember(std::uint32_t event) {
+  history_.push_back(event);
+  if (history_.size() > settings_.history) history_.pop_front();
+}
+
+/// The event continues what is followed.
+void Tracker::look_aside(std::uint32_t event) {
+  const bool continues = go_on(aside_, event);
+  if (continues && followed_.anew && aside_.events > followed_.events)
+    followed_ = std::exchange(aside_, {});
+  else if (++aside_for_ >= settings_.patience) aside_ = {};
+}
+
+/// The event does not continue what is followed.
+void Tracker::recover(std::uint32_t event) {
+  if (go_on(aside_, event)) {
+    followed_ = std::exchange(aside_, {});
+    return;
+  }
+  Followed found = with_other_counts(event);
+  if (found.sequences.empty()) found = after_skipping(event);
+  if (found.sequences.empty()) found = anew(event);
+  if (++aside_for_ >= settings_.patience) aside_ = {};
+  if (settings_.patience > 0 && followed_.events > aside_.events) {
+    aside_ = std::move(followed_);
+    aside_for_ = 0;
+  }
+  followed_ = std::move(found);
+}
+
+/// By the event; false, and nothing is changed, if it does not continue any sequence.
+bool Tracker::go_on(Followed& followed, std::uint32_t event) {
+  continuations_.clear();
+  for (std::size_t s = 0; s < followed.sequences.size(); ++s)
+    followed.sequences[s].continuations(reference_, [&](std::size_t level, const Level& at) {
+      if (first_event(at) == event) continuations_.push_back({s, level, at, 0});
+    });
+  if (continuations_.empty()) return false;
+  go(followed);
+  return true;
+}
+
+/// By one event, whatever it is.
+void Tracker::go_on_anyhow(Followed& followed) {
+  continuations_.clear();
+  for (std::size_t s = 0; s < followed.sequences.size(); ++s)
+    followed.sequences[s].continuations(reference_, [&](std::size_t level, const Level& at) {
+      continuations_.push_back({s, level, at, 0});
+    });
+  go(followed);
+}
+
+/// To continuations_.
+void Tracker::go(Followed& followed) {
+  ++followed.events;
+  if (continuations_.size() > settings_.sequences) leave_out(followed);
+  if (continuations_.size() == 1 && followed.sequences.size() == 1) {
+    followed.sequences[0].go(reference_, continuations_[0].level, continuations_[0].at);
+    return;
+  }
+  gone_.clear();
+  for (std::size_t c = 0; c < continuations_.size(); ++c) {
+    const auto& [sequence, level, at, weight] = continuations_[c];
+    // They come by sequence, and the last one of each may have its memory.
+    Progress& from = followed.sequences[sequence];
+    const bool is_last =
+        c + 1 == continuations_.size() || continuations_[c + 1].sequence != sequence;
+    gone_.push_back(is_last ? std::move(from) : from);
+    gone_.back().go(reference_, level, at);
+  }
+  std::swap(followed.sequences, gone_);
+}
+
+/// The least probable of continuations_.
+void Tracker::leave_out(Followed& followed) {
+  followed.left_out = true;
+  for (Continuation& c : continuations_)
+    c.weight = followed.sequences[c.sequence].weight(reference_, c.level, c.at);
+  const auto end = continuations_.begin() + static_cast<std::ptrdiff_t>(settings_.sequences);
+  std::ranges::stable_sort(continuations_, std::greater(), &Continuation::weight);
+  continuations_.erase(end, continuations_.end());
+  std::ranges::stable_sort(continuations_, std::less(), &Continuation::sequence);
+}
+
+/// What is followed, if uses on the path are repeated more often, or less, than they were: as far within as possible.
+Tracker::Followed Tracker::with_other_counts(std::uint32_t event) {
+  Followed found;
+  if (!settings_.counts) return found;
+  for (const Progress& sequence : followed_.sequences) {
+    const std::span<const Level> levels = sequence.levels();
+    for (std::size_t level = levels.size(); level-- > 0;) {
+      const Level at = levels[level];
+      const auto try_at = [&](const Level& next) {
+        if (first_event(next) != event) return false;
+        found.sequences.push_back(sequence);
+        found.sequences.back().go(reference_, level, next);
+        return true;
+      };
+      // Once more; how often in all is not known any more.
+      if (try_at({at.position, false, 0})) break;
+      if (!reference_.is_last(at.position)) {
+        try_at({at.position + 1, true, 0});
+        break;
+      }
+    }
+  }
+  found.events = 1;
+  return found;
+}
+
+Tracker::Followed Tracker::after_skipping(std::uint32_t event) {
+  Followed found = followed_;
+  for (std::uint32_t skipped = 0; skipped < settings_.skipped; ++skipped) {
+    go_on_anyhow(found);
+    if (!go_on(found, event)) continue;
+    found.events = 1;
+    return found;
+  }
+  return {};
+}
+
+/// The places of the event; of one with many positions those where most of the last events come last.
+Tracker::Followed Tracker::anew(std::uint32_t event) {
+  Followed longest = where_last_came(1);
+  const bool crowded = reference_.positions(Symbol::event(event)).size() > settings_.crowd;
+  for (std::size_t events = 2; crowded && events <= history_.size(); ++events) {
+    Followed found = where_last_came(events);
+    if (found.sequences.empty()) break;
+    longest = std::move(found);
+  }
+  longest.anew = true;
+  return longest;
+}
+
+Tracker::Followed Tracker::where_last_came(std::size_t events) {
+  Followed found;
+  const std::size_t begin = history_.size() - events;
+  auto positions = reference_.positions(Symbol::event(history_[begin]));
+  if (events == 1 && positions.size() > settings_.sequences) {
+    positions = positions.first(settings_.sequences);
+    found.left_out = true;
+  }
+  for (const std::uint32_t position : positions) found.sequences.emplace_back(position);
+  for (std::size_t i = begin + 1; i < history_.size(); ++i)
+    if (!go_on(found, history_[i])) return {};
+  found.events = 1;
+  return found;
+}
+
+}  // namespace refrain::oracle

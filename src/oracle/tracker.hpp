@@ -1,0 +1,121 @@
+#pragma once
+// Follows a run beside its reference run and predicts from there (PYTHIA, sections II-B and II-C). Following may
+// start at the beginning, or anywhere: then all positions of the first event are possible, and each further event
+// leaves those it continues. The sequences followed stand for exactly the places in the reference run where the
+// events since then come last, each place as probable as any other; but that of more than Settings::sequences only so
+// many stay, those that stand for most places.
+//
+// After an event that continues none of them, what is followed is what the first of these finds:
+//   aside    what was followed before an unexpected event is set aside for Settings::patience events: it is followed
+//            again if this event continues it, or as soon as one does while what is followed began anew;
+//   counts   a use on the path is repeated more often, or less, than in the reference run, as happens in a run of
+//            another size; what is around it stays known;
+//   skipped  the event comes within the next Settings::skipped events;
+//   anew     all places of the event, which is what the paper does; of one that has more positions than Settings::crowd
+//            the places where as many of the last events as possible come last, up to Settings::history. (To do so
+//            for any event was worse where parts are left out at random: a few places that are like the last events
+//            say less of what is further ahead than all of them.)
+// Of two sets of sequences that might be set aside it is the one that had been followed for longer.
+// An event that never came in the reference run changes nothing.
+//
+// One owner, one thread; Reference and Delays are shared and have to outlive it. track() is O(1) amortised, while one
+// sequence is followed.
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "oracle/prediction.hpp"
+#include "oracle/progress.hpp"
+
+namespace refrain::oracle {
+
+struct Settings {
+  std::size_t sequences = 16;  ///< at least 1
+  std::uint32_t patience = 4;
+  bool counts = true;
+  std::uint32_t skipped = 4;
+  std::size_t crowd = 16;
+  std::uint32_t history = 4;  ///< at least 1
+  Limits limits = {};
+
+  /// Starts anew at each unexpected event, from it alone, as the paper does.
+  static Settings paper() { return {.patience = 0, .counts = false, .skipped = 0, .history = 1}; }
+};
+
+/// What an event was.
+enum class Tracked : std::uint8_t {
+  expected,    ///< it continues what was followed
+  unexpected,  ///< it does not; the first one, unless start() was called, is unexpected, too
+  unknown      ///< it never came in the reference run
+};
+
+class Tracker {
+ public:
+  explicit Tracker(const Reference& reference, const Delays* delays = nullptr,
+                   Settings settings = {});
+
+  /// The run is before its first event.
+  void start();
+  Tracked track(std::uint32_t event);
+
+  /// Was the last event one of the reference run's?
+  [[nodiscard]] bool known() const { return last_ != Tracked::unknown; }
+  /// What is followed; none before the first event. The order has no meaning.
+  [[nodiscard]] std::span<const Progress> sequences() const { return followed_.sequences; }
+  /// Have sequences been left out since following began, or began anew?
+  [[nodiscard]] bool left_out() const { return followed_.left_out; }
+
+  /// The event at that distance from the last one, at least 1.
+  [[nodiscard]] Prediction predict(std::uint64_t distance) {
+    return future_.predict(followed_.sequences, distance);
+  }
+  /// Where that event comes next after the last one.
+  [[nodiscard]] Occurrence next(std::uint32_t event) {
+    return future_.next(followed_.sequences, event);
+  }
+
+ private:
+  struct Followed {
+    std::vector<Progress> sequences;
+    std::uint64_t events = 0;  ///< how many have been followed
+    bool anew = false;         ///< nothing was known of what is around
+    bool left_out = false;
+  };
+  struct Continuation {
+    std::size_t sequence;
+    std::size_t level;
+    Level at;
+    double weight;
+  };
+
+  void remember(std::uint32_t event);
+  void look_aside(std::uint32_t event);
+  void recover(std::uint32_t event);
+  bool go_on(Followed& followed, std::uint32_t event);
+  void go_on_anyhow(Followed& followed);
+  void go(Followed& followed);
+  void leave_out(Followed& followed);
+
+  [[nodiscard]] Followed with_other_counts(std::uint32_t event);
+  [[nodiscard]] Followed after_skipping(std::uint32_t event);
+  [[nodiscard]] Followed anew(std::uint32_t event);
+  [[nodiscard]] Followed where_last_came(std::size_t events);
+  [[nodiscard]] std::uint32_t first_event(const Level& at) const {
+    return reference_.first(reference_.use(at.position).symbol);
+  }
+
+  const Reference& reference_;
+  Settings settings_;
+  Future future_;
+  Tracked last_ = Tracked::expected;
+  Followed followed_;
+  Followed aside_;
+  std::uint32_t aside_for_ = 0;  ///< so many events after the unexpected one
+  std::deque<std::uint32_t> history_;
+  std::vector<Continuation> continuations_;
+  std::vector<Progress> gone_;
+};
+
+}  // namespace refrain::oracle
