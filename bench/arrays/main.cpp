@@ -97,7 +97,7 @@ void measure(const Application& application, std::int64_t elements, const Option
 
 int main(int argc, char** argv) {
   const Options options =
-      parse_options(argc, argv, "Arrays: statements, memory, and applications beside NumPy.", 5, 2);
+      parse_options(argc, argv, "Arrays: statements, memory, and applications beside NumPy.", 3, 2);
   Records records;
   try {
     if (options.wants("statement")) measure_statement(options, records);

@@ -9,7 +9,7 @@
 int main(int argc, char** argv) {
   using namespace refrain::bench;
   const Options options = parse_options(
-      argc, argv, "What do recording and predicting cost, and how good are the predictions?", 7, 2);
+      argc, argv, "What do recording and predicting cost, and how good are the predictions?", 3, 2);
   Records records;
   if (options.wants("recording")) measure_recording(options, records);
   if (options.wants("memory")) measure_memory(options, records);
