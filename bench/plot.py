@@ -225,7 +225,7 @@ def arrays(records, folder):
         axis.set(xscale="log", yscale="log", title=title, xlabel="elements per array")
         axis.set_yticks([0.5, 1, 2, 5, 10], ["0.5", "1", "2", "5", "10"])
     axes[0].set_ylabel("iterations per second over NumPy's")
-    axes[1].legend()
+    axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     save(figure, folder / "arrays.svg")
     return True
 
