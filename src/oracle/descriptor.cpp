@@ -75,8 +75,12 @@ bool Descriptor::truncate(std::uint64_t size) const {
   return call([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) == 0;
 }
 
-void Descriptor::lock() const {
-  if (call([&] { return ::flock(descriptor_, LOCK_EX); }) == -1) fail("cannot be locked");
+void Descriptor::lock() const { lock_as(LOCK_EX); }
+
+void Descriptor::lock_shared() const { lock_as(LOCK_SH); }
+
+void Descriptor::lock_as(int operation) const {
+  if (call([&] { return ::flock(descriptor_, operation); }) == -1) fail("cannot be locked");
 }
 
 void Descriptor::unlock() const { ::flock(descriptor_, LOCK_UN); }

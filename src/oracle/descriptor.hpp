@@ -26,11 +26,14 @@ class Descriptor {
   /// False, if it cannot be.
   [[nodiscard]] bool truncate(std::uint64_t size) const;
 
-  /// Keeps those out who have opened the file apart from this.
+  // A lock among those who have opened the file, each apart. What it takes is gone with the process.
   void lock() const;
   void unlock() const;
+  void lock_shared() const;
+  void unlock_shared() const { unlock(); }
 
  private:
+  void lock_as(int operation) const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <map>
+#include <shared_mutex>
 #include <utility>
 
 #include "oracle/descriptor.hpp"
@@ -13,6 +14,15 @@
 namespace refrain::oracle {
 
 namespace {
+
+/// Not in the middle of what somebody writes.
+std::string contents_of(const std::string& path) {
+  const Descriptor file(path, O_RDONLY);
+  const std::shared_lock lock(file);
+  std::string bytes(file.size(), '\0');
+  bytes.resize(file.read(bytes.data(), bytes.size(), 0));
+  return bytes;
+}
 
 struct Block {
   std::uint64_t offset;
@@ -75,9 +85,7 @@ RunRecord run_in(std::string_view bytes, const std::string& name) {
 }
 
 RunRecord read_run(const std::string& path, const std::optional<std::string>& program) {
-  const Descriptor file(path, O_RDONLY);
-  std::string bytes(file.size(), '\0');
-  bytes.resize(file.read(bytes.data(), bytes.size(), 0));
+  const std::string bytes = contents_of(path);
   RunRecord run = run_in(bytes, path);
   if (program && run.program != *program)
     throw FileError(path, "is of \"" + run.program + "\", not of \"" + *program + '"');
