@@ -223,6 +223,7 @@ TEST(OracleRunFile, RoundTrip) {
       last.insert_or_assign({process, thread}, std::move(record));
     }
     std::vector<ThreadRecord> expected;
+    expected.reserve(last.size());
     for (const auto& [thread, record] : last) expected.push_back(record);
     const RunRecord run = read_run(place.path(), program);
     ASSERT_EQ(run.program, program);
