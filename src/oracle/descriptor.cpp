@@ -1,0 +1,92 @@
+#include "oracle/descriptor.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "oracle/error.hpp"
+#include "oracle/run_format.hpp"
+
+namespace refrain::oracle {
+
+namespace {
+
+/// Once more, if a signal came first.
+template <class Call>
+auto call(const Call& system_call) {
+  auto result = system_call();
+  while (result == -1 && errno == EINTR) result = system_call();
+  return result;
+}
+
+}  // namespace
+
+// Without waiting: to open a pipe could take for ever.
+Descriptor::Descriptor(std::string path, int flags)
+    : path_(std::move(path)),
+      descriptor_(
+          call([&] { return ::open(path_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666); })) {
+  if (descriptor_ == -1) fail("cannot be opened");
+  struct stat status = {};
+  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) return;
+  ::close(descriptor_);
+  throw FileError(path_, "is no regular file");
+}
+
+Descriptor::~Descriptor() { ::close(descriptor_); }
+
+std::uint64_t Descriptor::size() const {
+  struct stat status = {};
+  if (::fstat(descriptor_, &status) == -1) fail("its size is not known");
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > kLargestFile)
+    throw FileError(
+        path_, "has " + std::to_string(size) + " bytes, more than " + std::to_string(kLargestFile));
+  return size;
+}
+
+std::size_t Descriptor::read(char* to, std::size_t size, std::uint64_t offset) const {
+  std::size_t all = 0;
+  while (all < size) {
+    const ssize_t more = call([&] {
+      return ::pread(descriptor_, to + all, size - all, static_cast<off_t>(offset + all));
+    });
+    if (more == -1) fail("cannot be read");
+    if (more == 0) break;
+    all += static_cast<std::size_t>(more);
+  }
+  return all;
+}
+
+void Descriptor::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t written = call([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
+    if (written == -1) fail("cannot be written");
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+bool Descriptor::truncate(std::uint64_t size) const {
+  return call([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) == 0;
+}
+
+void Descriptor::lock() const { lock_as(LOCK_EX); }
+
+void Descriptor::lock_shared() const { lock_as(LOCK_SH); }
+
+void Descriptor::lock_as(int operation) const {
+  if (call([&] { return ::flock(descriptor_, operation); }) == -1) fail("cannot be locked");
+}
+
+void Descriptor::unlock() const { ::flock(descriptor_, LOCK_UN); }
+
+void Descriptor::fail(const std::string& what) const {
+  throw FileError(path_, what + ": " + std::generic_category().message(errno));
+}
+
+}  // namespace refrain::oracle

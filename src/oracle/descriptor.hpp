@@ -1,0 +1,43 @@
+#pragma once
+// An open regular file, closed when it is destroyed. What goes wrong is a FileError.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace refrain::oracle {
+
+class Descriptor {
+ public:
+  /// `flags`: of open(2). FileError also, if it is no regular file: nothing else is waited for or written to.
+  Descriptor(std::string path, int flags);
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// In bytes, now; FileError, if that is more than kLargestFile.
+  [[nodiscard]] std::uint64_t size() const;
+  /// Returns how many bytes there were, at most `size`.
+  std::size_t read(char* to, std::size_t size, std::uint64_t offset) const;
+  /// By one write(2), unless the system takes less.
+  void write(std::string_view bytes) const;
+  /// False, if it cannot be.
+  [[nodiscard]] bool truncate(std::uint64_t size) const;
+
+  // A lock among those who have opened the file, each apart. What it takes is gone with the process.
+  void lock() const;
+  void unlock() const;
+  void lock_shared() const;
+  void unlock_shared() const { unlock(); }
+
+ private:
+  void lock_as(int operation) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::string path_;
+  int descriptor_;
+};
+
+}  // namespace refrain::oracle

@@ -1,0 +1,29 @@
+#pragma once
+// What was recorded of one thread, and the same as a string of bytes: counts and numbers as varints (7 bits a byte, the
+// lowest first, the highest bit says that more follow), times as the 8 bytes of a double, the lowest first.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracle/delays.hpp"
+#include "oracle/grammar.hpp"
+
+namespace refrain::oracle {
+
+struct ThreadRecord {
+  std::uint32_t process = 0;  ///< e.g. the rank in MPI
+  std::uint32_t thread = 0;
+  std::vector<std::string> names;  ///< of events, by their numbers; any bytes
+  Grammar grammar;
+  std::vector<Delays::Recorded> delays;  ///< none, if no times were taken
+};
+
+/// All but the numbers of process and thread. Requires delays that Delays takes. InvalidRecord: an event has no name.
+[[nodiscard]] std::string encoded(const ThreadRecord& record);
+
+/// OracleError unless encoded() gives such bytes. Takes memory in proportion to the bytes, whatever they say.
+[[nodiscard]] ThreadRecord decoded(std::string_view bytes);
+
+}  // namespace refrain::oracle
