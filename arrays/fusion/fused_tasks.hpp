@@ -10,8 +10,8 @@ namespace refrain::arrays::detail {
 
 struct WindowText;
 
-/// The task for a window, named by its first operations ("multiply add", "exp sum"), of which there are a few hundred in practice;
-/// windows with the same ones share it. It lives as long as the process.
+/// The task for a window, named by its first operations ("multiply add", "exp sum"), of which there are a few hundred
+/// in practice; windows with the same ones share it. It lives as long as the process.
 const DynamicTask& fused_task(const WindowText& text);
 
 }  // namespace refrain::arrays::detail

@@ -77,8 +77,9 @@ class Pool {
   /// Storage that was promised, with arbitrary contents. `where`: the line of the program that it is for.
   Storage& take(const std::shared_ptr<const Tiling>& tiling, DType type, const Where& where);
   void give_back(Storage& storage) noexcept;
-  /// The runtime frees storage when the last task that uses it is done. A program far ahead of its tasks has to wait for
-  /// them now and then, so that what is still to be freed stays little beside what is alive. True: now; the caller does.
+  /// The runtime frees storage when the last task that uses it is done. A program far ahead of its tasks has to wait
+  /// for them now and then, so that what is still to be freed stays little beside what is alive. True: now; the
+  /// caller does.
   [[nodiscard]] bool must_wait();
 
   [[nodiscard]] std::size_t bytes_alive() const { return alive_; }

@@ -26,8 +26,8 @@ struct TraceCandidate {
   /// Its length, as often as it has appeared: at most so often, less as time goes by; a little more if it has been
   /// replayed. So a long one is preferred, an old one can be overtaken, and a steady state is not left lightly.
   [[nodiscard]] double score(std::uint64_t now) const;
-  /// It was recorded again and again and never replayed: its calls have the same tokens, and something else is different
-  /// each time.
+  /// It was recorded again and again and never replayed: its calls have the same tokens, and something else is
+  /// different each time.
   [[nodiscard]] bool is_hopeless() const { return recordings >= kMostRecordings && replays == 0; }
   /// To record it all of its calls have to be analysed once more; a replay saves those that are not replayed already.
   /// Whether that may pay, if it comes a few times as often as it has come.
@@ -81,8 +81,8 @@ class Candidates {
   [[nodiscard]] static Position next(Position at, Token token);
   /// The candidate that ends there, or null.
   [[nodiscard]] static TraceCandidate* ending(Position at);
-  /// The one with the highest score that begins with what leads there and goes on or ends there; of those that are worth
-  /// recording, if there are such.
+  /// The one with the highest score that begins with what leads there and goes on or ends there; of those that are
+  /// worth recording, if there are such.
   [[nodiscard]] static TraceCandidate* best(Position at, std::uint64_t now);
   /// Null: it has gone.
   [[nodiscard]] TraceCandidate* find(std::uint64_t identity);

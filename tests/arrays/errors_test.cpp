@@ -290,7 +290,6 @@ TEST(ArrayErrors, WhatFindsNoRoomWhenItIsLaunched) {
     const auto other = ctx.region(Rect1{0, 399'999}, kOther);
     auto held = std::make_optional(ctx.access<ReadWrite>(other[kOther]));
     const std::vector<double> values(150'000);
-    const Array positions = np.zeros(10, DType::int64);
     EXPECT_THROW(np.random.uniform(150'000), MemoryError);
     EXPECT_THROW(np.array(values), MemoryError);
     EXPECT_THROW(np.arange(150'000), MemoryError);
