@@ -4,11 +4,9 @@
 #include <stdlib.h>
 
 static void* checked(void* handle) {
-  if (handle == NULL) {
-    fprintf(stderr, "oracle: %s\n", refrain_oracle_error());
-    exit(1);
-  }
-  return handle;
+  if (handle != NULL) return handle;
+  fprintf(stderr, "oracle: %s\n", refrain_oracle_error());
+  exit(1);
 }
 
 /* What a runtime sees of a solver: messages, then a reduction. While it waits it could prepare what comes next. */

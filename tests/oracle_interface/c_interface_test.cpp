@@ -163,6 +163,57 @@ TEST(OracleInterface, KeepsNotes) {
   stream.set_note("without", "a recording");
 }
 
+TEST(OracleInterface, PredictsTimes) {
+  const Place place;
+  const std::string path = place.path("run");
+  Oracle::create(path, "letters");
+  refrain_oracle_options options = recording(path);
+  options.times = 1;
+  {
+    Oracle oracle(options);
+    OracleStream stream = oracle.join(0);
+    const std::uint32_t a = stream.event("a"), b = stream.event("b"), c = stream.event("c");
+    std::uint64_t now = 1'000'000;
+    for (int i = 0; i < 10'000; ++i) {
+      stream.submit(a, now += 10);
+      stream.submit(b, now += 200);
+      stream.submit(c, now += 3'000);
+    }
+  }
+  Oracle oracle(following(path));
+  OracleStream stream = oracle.join(0);
+  submit(stream, "ab");
+  EXPECT_EQ(stream.predict(1).delay, 3'000);
+  EXPECT_EQ(stream.predict(2).delay, 3'010);
+  EXPECT_EQ(stream.predict(31).delay, 10 * 3'210 + 3'000);
+  EXPECT_EQ(stream.next(stream.event("b")).delay, 3'210);
+}
+
+// With its own clock, and if the caller's goes back.
+TEST(OracleInterface, TimesAreNeverNegative) {
+  const Place place;
+  const std::string path = place.path("run");
+  Oracle::create(path, "letters");
+  refrain_oracle_options options = recording(path);
+  options.times = 1;
+  {
+    Oracle oracle(options);
+    OracleStream first = oracle.join(0), second = oracle.join(1);
+    submit(first, "abcabc");
+    for (const std::uint64_t now : {50, 40, 60}) second.submit(second.event("a"), now);
+  }
+  const oracle::RunRecord run = oracle::read_run(path);
+  double sum = 0;
+  for (const oracle::Delays::Recorded& delay : run.threads[0].delays) {
+    EXPECT_GE(delay.sum, 0);
+    sum += delay.sum;
+  }
+  EXPECT_GT(sum, 0);
+  sum = 0;
+  for (const oracle::Delays::Recorded& delay : run.threads[1].delays) sum += delay.sum;
+  EXPECT_EQ(sum, 20);
+}
+
 // Of a process that is killed most is in the file: here while the stream is still joined.
 TEST(OracleInterface, WritesNowAndThen) {
   const Place place;
