@@ -18,17 +18,6 @@ namespace {
 
 using test::Place;
 
-refrain_oracle_options recording(const std::string& path) {
-  refrain_oracle_options options{};
-  options.record = path.c_str();
-  return options;
-}
-refrain_oracle_options following(const std::string& path) {
-  refrain_oracle_options options{};
-  options.reference = path.c_str();
-  return options;
-}
-
 void submit(OracleStream& stream, const std::string& letters) {
   for (const char letter : letters) stream.submit(stream.event(std::string(1, letter)));
 }
@@ -36,7 +25,7 @@ void submit(OracleStream& stream, const std::string& letters) {
 /// A file of the run that is these letters.
 void record(const std::string& path, const std::string& letters) {
   Oracle::create(path, "letters");
-  Oracle oracle(recording(path));
+  Oracle oracle({.record = path});
   OracleStream stream = oracle.join(0);
   submit(stream, letters);
   stream.leave();
@@ -58,7 +47,7 @@ TEST(OracleInterface, RecordsThePapersFirstFigure) {
 TEST(OracleInterface, PredictsWhatTheReferenceDid) {
   const Place place;
   record(place.path("run"), "abcabdababc");
-  Oracle oracle(following(place.path("run")));
+  Oracle oracle({.reference = place.path("run")});
   OracleStream stream = oracle.join(0);
   ASSERT_TRUE(stream.predicts());
   EXPECT_EQ(stream.name(stream.predict(1).event), "a");
@@ -79,7 +68,7 @@ TEST(OracleInterface, PredictsWhatTheReferenceDid) {
 TEST(OracleInterface, NumbersTheReferencesEventsFirst) {
   const Place place;
   record(place.path("run"), "cab");
-  Oracle oracle(following(place.path("run")));
+  Oracle oracle({.reference = place.path("run")});
   OracleStream stream = oracle.join(0);
   EXPECT_EQ(stream.event("d"), 3u);
   EXPECT_EQ(stream.event("c"), 0u);
@@ -93,11 +82,9 @@ TEST(OracleInterface, RecordsWhileItFollows) {
   const Place place;
   record(place.path("first"), "cba");
   Oracle::create(place.path("second"), "letters");
-  refrain_oracle_options options = following(place.path("first"));
   const std::string second = place.path("second");
-  options.record = second.c_str();
   {
-    Oracle oracle(options);
+    Oracle oracle({.record = second, .reference = place.path("first")});
     OracleStream stream = oracle.join(0);
     submit(stream, "abbcbcab");
   }
@@ -112,9 +99,7 @@ TEST(OracleInterface, ThreadsAndProcessesHaveTheirOwnStreams) {
   const std::string path = place.path("run");
   Oracle::create(path, "letters");
   for (std::uint32_t process = 0; process < 2; ++process) {
-    refrain_oracle_options options = recording(path);
-    options.process = process;
-    Oracle oracle(options);
+    Oracle oracle({.record = path, .process = process});
     std::vector<std::thread> threads;
     for (std::uint32_t thread = 0; thread < 3; ++thread)
       threads.emplace_back([&oracle, process, thread] {
@@ -129,9 +114,7 @@ TEST(OracleInterface, ThreadsAndProcessesHaveTheirOwnStreams) {
   for (const oracle::ThreadRecord& record : run.threads)
     EXPECT_EQ(record.grammar.length(0), 10'000u * (2 + record.process + record.thread));
 
-  refrain_oracle_options options = following(path);
-  options.process = 1;
-  Oracle oracle(options);
+  Oracle oracle({.reference = path, .process = 1});
   OracleStream stream = oracle.join(2);
   submit(stream, "aaaa");
   EXPECT_EQ(stream.name(stream.predict(1).event), "b");
@@ -143,7 +126,7 @@ TEST(OracleInterface, KeepsNotes) {
   const std::string path = place.path("run");
   Oracle::create(path, "letters");
   {
-    Oracle oracle(recording(path));
+    Oracle oracle({.record = path});
     OracleStream stream = oracle.join(0);
     stream.set_note("sizes", "1 2 3");
     stream.set_note("nothing", "");
@@ -154,7 +137,7 @@ TEST(OracleInterface, KeepsNotes) {
     EXPECT_THROW(stream.set_note("more", std::string(100, 'x')), OracleFailure);
     stream.set_note("large", "small");
   }
-  Oracle oracle(following(path));
+  Oracle oracle({.reference = path});
   OracleStream stream = oracle.join(0);
   EXPECT_EQ(stream.note("sizes"), std::string_view("4\0005", 3));
   EXPECT_EQ(stream.note("nothing"), "");
@@ -167,10 +150,8 @@ TEST(OracleInterface, PredictsTimes) {
   const Place place;
   const std::string path = place.path("run");
   Oracle::create(path, "letters");
-  refrain_oracle_options options = recording(path);
-  options.times = 1;
   {
-    Oracle oracle(options);
+    Oracle oracle({.record = path, .times = true});
     OracleStream stream = oracle.join(0);
     const std::uint32_t a = stream.event("a"), b = stream.event("b"), c = stream.event("c");
     std::uint64_t now = 1'000'000;
@@ -180,7 +161,7 @@ TEST(OracleInterface, PredictsTimes) {
       stream.submit(c, now += 3'000);
     }
   }
-  Oracle oracle(following(path));
+  Oracle oracle({.reference = path});
   OracleStream stream = oracle.join(0);
   submit(stream, "ab");
   EXPECT_EQ(stream.predict(1).delay, 3'000);
@@ -194,10 +175,8 @@ TEST(OracleInterface, TimesAreNeverNegative) {
   const Place place;
   const std::string path = place.path("run");
   Oracle::create(path, "letters");
-  refrain_oracle_options options = recording(path);
-  options.times = 1;
   {
-    Oracle oracle(options);
+    Oracle oracle({.record = path, .times = true});
     OracleStream first = oracle.join(0), second = oracle.join(1);
     submit(first, "abcabc");
     for (const std::uint64_t now : {50, 40, 60}) second.submit(second.event("a"), now);
@@ -219,7 +198,7 @@ TEST(OracleInterface, WritesNowAndThen) {
   const Place place;
   Oracle::create(place.path("run"), "letters");
   const std::string path = place.path("run");
-  Oracle oracle(recording(path));
+  Oracle oracle({.record = path});
   OracleStream stream = oracle.join(0);
   const std::uint32_t a = stream.event("a"), b = stream.event("b");
   for (std::uint64_t events = 2; events <= 1'000'000; events += 2) {
@@ -232,10 +211,13 @@ TEST(OracleInterface, WritesNowAndThen) {
   }
 }
 
-void expect_failure(const void* handle, const std::string& part) {
-  EXPECT_EQ(handle, nullptr);
-  EXPECT_NE(std::string(refrain_oracle_error()).find(part), std::string::npos)
-      << refrain_oracle_error();
+void expect_failure(const OracleOptions& options, const std::string& part) {
+  try {
+    const Oracle oracle(options);
+    ADD_FAILURE() << "there should be an error with " << part;
+  } catch (const OracleFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
+  }
 }
 
 TEST(OracleInterface, SaysWhatIsWrongWithFiles) {
@@ -244,17 +226,11 @@ TEST(OracleInterface, SaysWhatIsWrongWithFiles) {
                     folder = place.path("");
   record(run, "ab");
   { const std::ofstream file(empty); }
-  refrain_oracle_options options = following(none);
-  expect_failure(refrain_oracle_open(&options), none + ": cannot be opened: No such file");
-  options = recording(none);
-  expect_failure(refrain_oracle_open(&options), "No such file");
-  options = following(empty);
-  expect_failure(refrain_oracle_open(&options), empty);
-  options = following(folder);
-  expect_failure(refrain_oracle_open(&options), folder);
-  options = following(run);
-  options.program = "another";
-  expect_failure(refrain_oracle_open(&options), "is of \"letters\", not of \"another\"");
+  expect_failure({.reference = none}, none + ": cannot be opened: No such file");
+  expect_failure({.record = none}, "No such file");
+  expect_failure({.reference = empty}, empty);
+  expect_failure({.reference = folder}, folder);
+  expect_failure({.reference = run, .program = "another"}, "is of \"letters\", not of \"another\"");
   EXPECT_EQ(refrain_oracle_create((none + "/run").c_str(), ""), -1);
   EXPECT_EQ(refrain_oracle_create(folder.c_str(), ""), -1);
 }
@@ -263,11 +239,13 @@ TEST(OracleInterface, SaysWhatIsWrongWithStreams) {
   const Place place;
   record(place.path("run"), "ab");
   const std::string path = place.path("run");
-  const refrain_oracle_options options = following(path);
+  refrain_oracle_options options{};
+  options.reference = path.c_str();
   refrain_oracle* const oracle = refrain_oracle_open(&options);
   refrain_oracle_stream* const stream = refrain_oracle_join(oracle, 0);
   ASSERT_NE(stream, nullptr);
-  expect_failure(refrain_oracle_join(oracle, 0), "thread 0 has joined already");
+  EXPECT_EQ(refrain_oracle_join(oracle, 0), nullptr);
+  EXPECT_STREQ(refrain_oracle_error(), "thread 0 has joined already");
   EXPECT_EQ(refrain_oracle_submit(stream, 17), REFRAIN_ORACLE_UNKNOWN);
   EXPECT_EQ(refrain_oracle_submit(stream, REFRAIN_ORACLE_NONE), REFRAIN_ORACLE_UNKNOWN);
   EXPECT_EQ(refrain_oracle_predict(stream, 0).event, REFRAIN_ORACLE_NONE);
@@ -286,7 +264,7 @@ TEST(OracleInterface, ARunWhoseFileIsDamagedGoesOn) {
   const Place place;
   const std::string path = place.path("run");
   Oracle::create(path, "letters");
-  Oracle oracle(recording(path));
+  Oracle oracle({.record = path});
   OracleStream stream = oracle.join(0);
   { const std::ofstream cut(path, std::ios::trunc); }
   for (int i = 0; i < 10'000; ++i) submit(stream, "ab");
@@ -294,8 +272,7 @@ TEST(OracleInterface, ARunWhoseFileIsDamagedGoesOn) {
 }
 
 TEST(OracleInterface, WithoutFilesNothingIsDone) {
-  const refrain_oracle_options options{};
-  Oracle oracle(options);
+  Oracle oracle(OracleOptions{});
   OracleStream stream = oracle.join(0);
   EXPECT_EQ(stream.submit(stream.event("a")), REFRAIN_ORACLE_UNKNOWN);
   EXPECT_FALSE(stream.predicts());
