@@ -223,7 +223,7 @@ void expect_failure(const OracleOptions& options, const std::string& part) {
 TEST(OracleInterface, SaysWhatIsWrongWithFiles) {
   const TemporaryFolder folder;
   const std::string run = folder.path("run"), none = folder.path("none"),
-                    empty = folder.path("empty"), folder = folder.path("");
+                    empty = folder.path("empty"), nothing = folder.path("");
   record(run, "ab");
   { const std::ofstream file(empty); }
   expect_failure({.reference = none}, none + ": cannot be opened: No such file");
