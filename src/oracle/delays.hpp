@@ -3,8 +3,8 @@
 // section II-C): the mean of a position in general ("Ab": all b in A), where A is used in one place ("BAb": those in
 // the A of B), and where B is used in one place. What is known of the longest context is used.
 //
-// Where something is repeated, its first event comes after what stands before in the first repetition, and after its own
-// last event in the later ones. These are told apart ("again"), beyond the paper: a loop may be prepared for long.
+// Where something is repeated, its first event comes after what stands before it in the first repetition, and after its
+// own last event in the later ones. These are told apart ("again"), which the paper does not do.
 //
 // Sums over many events are kept ready for each use, so that whole rules are skipped. In them each event has its mean
 // in the use of its rule, a context of one: with two the sums would be one for each pair of a use and a use around it,
