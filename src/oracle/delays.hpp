@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "oracle/reference.hpp"
@@ -28,9 +29,14 @@ class Delays {
     std::uint32_t position;
     std::uint32_t around = kUnknown;     ///< the use of its rule
     std::uint32_t outermost = kUnknown;  ///< the use of the rule around that
-    bool again =
-        false;  ///< it begins a repetition that is not the first, of its use or of one around
-    friend auto operator<=>(const Context&, const Context&) = default;
+    /// It begins a repetition that is not the first, of its use or of one around.
+    bool again = false;
+
+    friend bool operator==(const Context&, const Context&) = default;
+    friend auto operator<=>(const Context& a, const Context& b) {
+      return std::tie(a.position, a.around, a.outermost, a.again) <=>
+             std::tie(b.position, b.around, b.outermost, b.again);
+    }
   };
   /// Some events that came in a context.
   struct Recorded {
