@@ -329,7 +329,8 @@ bool run(const Setup& setup, bool check) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int ranks;
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   Setup setup;
   bool right = false;
@@ -341,9 +342,10 @@ int main(int argc, char** argv) {
     setup.substeps = std::atoi(argv[5]);
   }
   if (argc < 6 || setup.pieces < ranks || std::min(setup.nodes, setup.wires) < 1) {
-    std::fprintf(stderr,
-                 "usage: peer_circuit_mpi PIECES NODES WIRES STEPS SUBSTEPS [check]\n"
-                 "with as many pieces as ranks, or more\n");
+    if (rank == 0)
+      std::fprintf(stderr,
+                   "usage: peer_circuit_mpi PIECES NODES WIRES STEPS SUBSTEPS [check]\n"
+                   "with as many pieces as ranks, or more\n");
   } else {
     right = run(setup, argc > 6 && std::string(argv[6]) == "check");
   }

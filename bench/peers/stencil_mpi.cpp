@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -183,13 +184,15 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   Setup setup{};
   if (argc == 4) setup = {std::atol(argv[1]), std::atol(argv[2]), std::atol(argv[3])};
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   bool right = false;
   if (setup.radius < 1 || setup.n <= 2 * setup.radius || setup.iterations < 1) {
-    std::fprintf(stderr, "usage: peer_stencil_mpi N RADIUS ITERATIONS\n");
+    if (rank == 0) std::fprintf(stderr, "usage: peer_stencil_mpi N RADIUS ITERATIONS\n");
   } else {
-    int ranks, shape[2] = {0, 0};
+    int shape[2] = {0, 0};
     const int periods[2] = {0, 0};
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Dims_create(ranks, 2, shape);
     MPI_Comm grid;
     MPI_Cart_create(MPI_COMM_WORLD, 2, shape, periods, 0, &grid);
