@@ -164,6 +164,7 @@ class Part {
   void add_exchange(int rank, std::vector<Contribution>& to, std::vector<Contribution>& from) {
     const auto nodes = [](const std::vector<Contribution>& list) {
       std::vector<Coord> found;
+      found.reserve(list.size());
       for (const Contribution& c : list) found.push_back(c.node);
       std::ranges::sort(found);
       found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -285,7 +286,7 @@ class Part {
   }
 
   const Setup setup_;
-  const MPI_Comm comm_;
+  MPI_Comm comm_;
   int rank_, ranks_;
   Coord first_piece_, end_piece_;
   std::vector<Wire> wires_;

@@ -144,7 +144,7 @@ class Block {
   }
 
   const Setup setup_;
-  const MPI_Comm grid_;
+  MPI_Comm grid_;
   Range rows_, columns_;
   long stride_;
   std::vector<double> in_, out_, weights_;

@@ -40,14 +40,22 @@ Handle from_bits(std::uint64_t bits) {
   else return static_cast<Handle>(bits);
 }
 
+// MPICH's handles are the integers of Fortran, and what turns one into the other is a macro.
+#ifndef MPI_Comm_f2c
+#define MPI_Comm_f2c MPI(MPI_Comm_f2c)
+#endif
+#ifndef MPI_Op_f2c
+#define MPI_Op_f2c MPI(MPI_Op_f2c)
+#endif
+
 MPI_Comm communicator_of(const Event& event) {
   if (event.language == Language::c) return from_bits<MPI_Comm>(event.communicator);
-  return MPI(MPI_Comm_f2c)(static_cast<MPI_Fint>(event.communicator));
+  return MPI_Comm_f2c(static_cast<MPI_Fint>(event.communicator));
 }
 
 MPI_Op reduction_of(const Event& event) {
   if (event.language == Language::c) return from_bits<MPI_Op>(event.reduction);
-  return MPI(MPI_Op_f2c)(static_cast<MPI_Fint>(event.reduction));
+  return MPI_Op_f2c(static_cast<MPI_Fint>(event.reduction));
 }
 
 std::string reduction_name(MPI_Op operation) {

@@ -1,4 +1,5 @@
 #include <mpi.h>
+#include <stddef.h>
 
 int run(void) {
   int rank, sum = 0;
