@@ -48,6 +48,8 @@ class Delays {
   /// What was recorded in a context counts for the shorter ones, too, so that each event is to be given once, in the
   /// longest context known. InvalidGrammar: a context is not in the grammar.
   Delays(const Reference& reference, std::span<const Recorded> recorded);
+  /// The same delays for the same reference with other counts of repetitions.
+  Delays(const Reference& reference, const Delays& delays);
 
   /// Of the longest part of the context of which anything is known, `again` being more than the uses around; 0 if
   /// there is none.
