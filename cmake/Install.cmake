@@ -9,6 +9,10 @@ install(TARGETS refrain EXPORT RefrainTargets COMPONENT refrain_development)
 install(TARGETS refrain_repeats EXPORT RefrainTargets COMPONENT refrain_development
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/refrain-repeats
         COMPONENT refrain_development)
+# Asked for as a component: the oracle alone is a C library.
+install(TARGETS refrain_oracle EXPORT RefrainOracleTargets COMPONENT refrain_development)
+install(EXPORT RefrainOracleTargets NAMESPACE Refrain:: DESTINATION ${package_dir}
+        COMPONENT refrain_development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/refrain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT refrain_development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}

@@ -12,6 +12,7 @@ class App;
 namespace refrain::tools {
 
 void add_machine_command(CLI::App& tool);
+void add_oracle_command(CLI::App& tool);
 void add_report_command(CLI::App& tool);
 
 /// What is wrong with the value of a flag that is to be a whole number from `least`; empty: nothing.

@@ -1,4 +1,4 @@
-// The command-line tool `refrain`: what can be asked about machines and runs from outside a program.
+// The command-line tool `refrain`: what can be done with machines and runs from outside a program.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
     return "refrain: " + CLI::FailureMessage::simple(app, error);
   });
   refrain::tools::add_machine_command(tool);
+  refrain::tools::add_oracle_command(tool);
   refrain::tools::add_report_command(tool);
   try {
     tool.parse(argc, argv);

@@ -33,12 +33,23 @@ Descriptor::Descriptor(std::string path, int flags)
           call([&] { return ::open(path_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666); })) {
   if (descriptor_ == -1) fail("cannot be opened");
   struct stat status = {};
-  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) return;
+  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+    return;
+  }
   ::close(descriptor_);
   throw FileError(path_, "is no regular file");
 }
 
-Descriptor::~Descriptor() { ::close(descriptor_); }
+Descriptor::~Descriptor() {
+  if (is_still_open()) ::close(descriptor_);
+}
+
+bool Descriptor::is_still_open() const {
+  struct stat status = {};
+  return ::fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+}
 
 std::uint64_t Descriptor::size() const {
   struct stat status = {};
@@ -80,6 +91,7 @@ void Descriptor::lock() const { lock_as(LOCK_EX); }
 void Descriptor::lock_shared() const { lock_as(LOCK_SH); }
 
 void Descriptor::lock_as(int operation) const {
+  if (!is_still_open()) throw FileError(path_, "has been closed by the process");
   if (call([&] { return ::flock(descriptor_, operation); }) == -1) fail("cannot be locked");
 }
 

@@ -1,5 +1,9 @@
 #pragma once
 // An open regular file, closed when it is destroyed. What goes wrong is a FileError.
+//
+// The process it is in may be anybody's, and may close descriptors that are not its own, whose numbers then come to be
+// those of its files. So what a file is has been kept, and is compared before it is locked, as it is before each write,
+// and before it is closed.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,10 +38,12 @@ class Descriptor {
 
  private:
   void lock_as(int operation) const;
+  [[nodiscard]] bool is_still_open() const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;
   int descriptor_;
+  std::uint64_t device_ = 0, inode_ = 0;
 };
 
 }  // namespace refrain::oracle

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 #include "oracle/bytes.hpp"
@@ -16,6 +17,11 @@ namespace {
 void put(std::string& bytes, std::uint64_t number) {
   for (; number >= 0x80; number >>= 7) bytes += static_cast<char>(number | 0x80);
   bytes += static_cast<char>(number);
+}
+
+void put(std::string& bytes, const std::string& string) {
+  put(bytes, string.size());
+  bytes += string;
 }
 
 /// Takes one thing after the other from the front. InvalidRecord, if it is not there.
@@ -62,10 +68,26 @@ class Taking {
   std::string_view rest_;
 };
 
+std::string take_string(Taking& from) { return std::string(from.bytes(from.count(1))); }
+
 std::vector<std::string> take_names(Taking& from) {
   std::vector<std::string> names(from.count(1));
-  for (std::string& name : names) name = from.bytes(from.count(1));
+  std::unordered_set<std::string_view> different;
+  for (std::string& name : names) {
+    name = take_string(from);
+    if (!different.insert(name).second)
+      throw InvalidRecord("two events have the name \"" + name + "\"");
+  }
   return names;
+}
+
+std::vector<Note> take_notes(Taking& from) {
+  std::vector<Note> notes(from.count(2));
+  for (Note& note : notes) {
+    note.name = take_string(from);
+    note.bytes = take_string(from);
+  }
+  return notes;
 }
 
 Grammar take_grammar(Taking& from) {
@@ -114,10 +136,7 @@ std::string encoded(const ThreadRecord& record) {
   require_names(record);
   std::string bytes;
   put(bytes, record.names.size());
-  for (const std::string& name : record.names) {
-    put(bytes, name.size());
-    bytes += name;
-  }
+  for (const std::string& name : record.names) put(bytes, name);
   const Grammar& grammar = record.grammar;
   put(bytes, grammar.rules());
   for (std::uint32_t r = 0; r < grammar.rules(); ++r) {
@@ -135,6 +154,11 @@ std::string encoded(const ThreadRecord& record) {
     put(bytes, some.count);
     store(bytes, std::bit_cast<std::uint64_t>(some.sum));
   }
+  put(bytes, record.notes.size());
+  for (const Note& note : record.notes) {
+    put(bytes, note.name);
+    put(bytes, note.bytes);
+  }
   return bytes;
 }
 
@@ -144,6 +168,7 @@ ThreadRecord decoded(std::string_view bytes) {
   record.names = take_names(from);
   record.grammar = take_grammar(from);
   record.delays = take_delays(from);
+  record.notes = take_notes(from);
   if (from.left() > 0)
     throw InvalidRecord(std::to_string(from.left()) + " bytes follow the record");
   require_names(record);

@@ -12,12 +12,20 @@
 
 namespace refrain::oracle {
 
+/// What a runtime wants to know again in a later run: any bytes, under a name.
+struct Note {
+  std::string name;
+  std::string bytes;
+  friend bool operator==(const Note&, const Note&) = default;
+};
+
 struct ThreadRecord {
   std::uint32_t process = 0;  ///< e.g. the rank in MPI
   std::uint32_t thread = 0;
   std::vector<std::string> names;  ///< of events, by their numbers; any bytes
   Grammar grammar;
   std::vector<Delays::Recorded> delays;  ///< none, if no times were taken
+  std::vector<Note> notes;
 };
 
 /// All but the numbers of process and thread. Requires delays that Delays takes. InvalidRecord: an event has no name.

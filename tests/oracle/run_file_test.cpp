@@ -18,6 +18,7 @@
 
 #include "oracle/bytes.hpp"
 #include "oracle/error.hpp"
+#include "oracle/names.hpp"
 #include "oracle/reduction.hpp"
 #include "oracle/run_format.hpp"
 #include "oracle/run_reader.hpp"
@@ -61,7 +62,7 @@ bool same(const Delays::Recorded& a, const Delays::Recorded& b) {
 }
 bool same(const ThreadRecord& a, const ThreadRecord& b) {
   return a.process == b.process && a.thread == b.thread && a.names == b.names &&
-         a.grammar == b.grammar &&
+         a.grammar == b.grammar && a.notes == b.notes &&
          std::ranges::equal(a.delays, b.delays,
                             [](const auto& x, const auto& y) { return same(x, y); });
 }
@@ -118,17 +119,21 @@ Grammar random_recording(Random& random) {
 }
 
 ThreadRecord random_record(Random& random, std::uint32_t process, std::uint32_t thread) {
-  ThreadRecord record{process, thread, {}, {}, {}};
+  ThreadRecord record{process, thread, {}, {}, {}, {}};
   if (!random.percent(5)) record.grammar = random_recording(random);
   record.names.resize(record.grammar.events() + static_cast<std::size_t>(random.below(3)));
-  for (std::string& name : record.names) name = random_name(random);
+  Names names;
+  while (names.size() < record.names.size()) names.number(random_name(random));
+  for (std::uint32_t event = 0; event < names.size(); ++event) record.names[event] = names[event];
   if (random.percent(60)) record.delays = random_delays(random, record.grammar);
+  if (random.percent(40)) record.notes.resize(static_cast<std::size_t>(random.below(4)));
+  for (Note& note : record.notes) note = {random_name(random), random_name(random)};
   return record;
 }
 
 /// A record that says which of a thread's it is.
 ThreadRecord numbered(std::uint32_t process, std::uint32_t thread, std::uint64_t which) {
-  return {process, thread, {"an event"}, Grammar({{{Symbol::event(0), which + 1}}}), {}};
+  return {process, thread, {"an event"}, Grammar({{{Symbol::event(0), which + 1}}}), {}, {}};
 }
 std::uint64_t number_of(const ThreadRecord& record) { return record.grammar.length(0) - 1; }
 
@@ -142,9 +147,13 @@ struct SmallFile {
     create_run(place.path(), "a program");
     note({});
     RunWriter writer(place.path());
-    const ThreadRecord first{
-        0, 0, {"a", "b"}, Grammar({{{Symbol::event(0), 3}, {Symbol::event(1)}}}), {{{0}, 12, 3}}};
-    const ThreadRecord other{0, 1, {"x"}, Grammar({{{Symbol::event(0), 100}}}), {}};
+    const ThreadRecord first{0,
+                             0,
+                             {"a", "b"},
+                             Grammar({{{Symbol::event(0), 3}, {Symbol::event(1)}}}),
+                             {{{0}, 12, 3}},
+                             {{"a note", "1"}}};
+    const ThreadRecord other{0, 1, {"x"}, Grammar({{{Symbol::event(0), 100}}}), {}, {}};
     ThreadRecord second = first;
     second.grammar = Grammar(
         {{{Symbol::rule(1), 2}, {Symbol::event(0)}}, {{Symbol::event(0)}, {Symbol::event(1), 9}}});
@@ -539,7 +548,7 @@ TEST(OracleRunFile, ThatSaysMoreThanItHas) {
 
 TEST(OracleRunFile, OfRecordsThatAreNone) {
   const ThreadRecord record{
-      0, 0, {"a", "b"}, Grammar({{{Symbol::event(0)}, {Symbol::event(1)}}}), {{{0}, 1, 1}}};
+      0, 0, {"a", "b"}, Grammar({{{Symbol::event(0)}, {Symbol::event(1)}}}), {{{0}, 1, 1}}, {}};
   const auto expect = [](const std::string& bytes, const std::string& message) {
     std::string file = run_header("file", "");
     append_block(file, bytes);
@@ -549,8 +558,10 @@ TEST(OracleRunFile, OfRecordsThatAreNone) {
   expect(right + 'x', "1 bytes follow");
   expect("", "the record ends too early");
   std::string bytes = right;
-  bytes[2] = 'b';  // a name: nothing is wrong
+  bytes[2] = 'c';  // a name: nothing is wrong
   EXPECT_NO_THROW((void)decoded(bytes));
+  bytes[2] = 'b';
+  expect(bytes, "two events have the name \"b\"");
   bytes = right;
   bytes.replace(0, 5, "\1\1a", 3);
   expect(bytes, "there are 1 names for 2 events");
@@ -564,10 +575,10 @@ TEST(OracleRunFile, OfRecordsThatAreNone) {
   bytes[12] = 2;
   expect(bytes, "there are delays of a position that is not in the grammar");
   bytes = right;
-  bytes[bytes.size() - 1] = '\x7f';
-  bytes[bytes.size() - 2] = '\xf8';
+  bytes[bytes.size() - 2] = '\x7f';
+  bytes[bytes.size() - 3] = '\xf8';
   expect(bytes, "a sum of times is none");
-  EXPECT_THROW((void)encoded({0, 0, {"a"}, record.grammar, {}}), InvalidRecord);
+  EXPECT_THROW((void)encoded({0, 0, {"a"}, record.grammar, {}, {}}), InvalidRecord);
 }
 
 // Files: their damage has to be found.

@@ -1,0 +1,70 @@
+#pragma once
+// How good the predictions for a stream are, and what they cost: the paper's measure (section III-C2). At some of its
+// events the ones at the distances 1, 2, 4 ... 128 are predicted; as they come it is counted how many were right.
+// One thread.
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+
+#include "oracle/stream.hpp"
+
+namespace refrain::oracle {
+
+class Assessment {
+ public:
+  static constexpr std::size_t kDistances = 8;  ///< 1, 2, 4 ... 128
+
+  struct Counts {
+    std::uint64_t events = 0, expected = 0, unexpected = 0, unknown = 0;
+    std::array<std::uint64_t, kDistances> predicted{}, right{};
+    double seconds = 0;  ///< in the oracle, those of predict() apart
+  };
+
+  /// The last event was such a one.
+  void predict(Stream& stream);
+  /// Calls submit() for an event, and counts. The time is taken of one in kTimed events, which stands for all.
+  template <class Submit>
+  Tracked submit(std::uint32_t event, const Submit& submit);
+
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::uint64_t kTimed = 16;
+  // No events: it was not asked for, and it was, but nothing was known, which is not right.
+  static constexpr std::uint32_t kNothing = UINT32_MAX, kNoAnswer = UINT32_MAX - 1;
+  static constexpr std::size_t kAhead = std::size_t{1} << (kDistances - 1);
+
+  void came(std::uint32_t event);
+
+  Counts counts_;
+  /// What was predicted for event n, by distance, is at n % kAhead: no event is predicted from further away.
+  std::array<std::array<std::uint32_t, kDistances>, kAhead> predicted_ = nothing();
+
+  static constexpr std::array<std::array<std::uint32_t, kDistances>, kAhead> nothing() {
+    std::array<std::array<std::uint32_t, kDistances>, kAhead> all{};
+    for (auto& some : all) some.fill(kNothing);
+    return all;
+  }
+};
+
+template <class Submit>
+Tracked Assessment::submit(std::uint32_t event, const Submit& submit) {
+  came(event);
+  Tracked tracked;
+  if (counts_.events++ % kTimed == 0) {
+    const auto begin = Clock::now();
+    tracked = submit();
+    counts_.seconds += kTimed * std::chrono::duration<double>(Clock::now() - begin).count();
+  } else {
+    tracked = submit();
+  }
+  ++(tracked == Tracked::expected     ? counts_.expected
+     : tracked == Tracked::unexpected ? counts_.unexpected
+                                      : counts_.unknown);
+  return tracked;
+}
+
+}  // namespace refrain::oracle

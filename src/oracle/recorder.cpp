@@ -1,0 +1,42 @@
+#include "oracle/recorder.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "oracle/error.hpp"
+#include "oracle/run_format.hpp"
+
+namespace refrain::oracle {
+
+void Recorder::set_note(std::string_view name, std::string_view bytes) {
+  const auto same = std::ranges::find(notes_, name, &Note::name);
+  const auto size = [](std::size_t sum, const Note& note) {
+    return sum + note.name.size() + note.bytes.size();
+  };
+  const std::size_t others = std::accumulate(notes_.begin(), notes_.end(), std::size_t{0}, size) -
+                             (same == notes_.end() ? 0 : size(0, *same));
+  if (others + name.size() + bytes.size() > kLargestNotes)
+    throw OracleError("there are more than " + std::to_string(kLargestNotes) +
+                      " bytes of notes, with \"" + std::string(name) + "\"");
+  if (same == notes_.end()) notes_.push_back({std::string(name), std::string(bytes)});
+  else same->bytes = bytes;
+}
+
+void Recorder::append() {
+  writer_.append({.process = process_,
+                  .thread = thread_,
+                  .names = names_,
+                  .grammar = reduction_.grammar(),
+                  .delays = {},
+                  .notes = notes_});
+}
+
+/// If it cannot be appended now, it may be later, or in the end.
+void Recorder::take_snapshot() {
+  try {
+    append();
+  } catch (const OracleError&) {}
+  snapshots_.taken(reduction_.events(), reduction_.symbols());
+}
+
+}  // namespace refrain::oracle

@@ -1,0 +1,45 @@
+#include "oracle/stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace refrain::oracle {
+
+namespace {
+
+std::optional<Delays> delays_of(const Reference& reference,
+                                const std::vector<Delays::Recorded>& recorded) {
+  if (recorded.empty()) return std::nullopt;
+  return std::optional<Delays>(std::in_place, reference, recorded);
+}
+
+}  // namespace
+
+Stream::Followed::Followed(ThreadRecord record)
+    : notes(std::move(record.notes)),
+      reference(std::move(record.grammar)),
+      delays(delays_of(reference, record.delays)),
+      tracker(reference, delays ? &*delays : nullptr) {
+  tracker.start();
+}
+
+Stream::Stream(std::optional<ThreadRecord> reference, std::unique_ptr<Recorder> recorder)
+    : recorder_(std::move(recorder)) {
+  if (!reference) return;
+  for (const std::string& name : reference->names) names_.number(name);
+  followed_ = std::make_unique<Followed>(std::move(*reference));
+}
+
+Tracked Stream::submit(std::uint32_t event) {
+  if (event >= names_.size()) return Tracked::unknown;
+  if (recorder_) recorder_->add(event, [&]() -> const std::string& { return names_[event]; });
+  return followed_ ? followed_->tracker.track(event) : Tracked::unknown;
+}
+
+const Note* Stream::note(std::string_view name) const {
+  if (!followed_) return nullptr;
+  const auto found = std::ranges::find(followed_->notes, name, &Note::name);
+  return found == followed_->notes.end() ? nullptr : &*found;
+}
+
+}  // namespace refrain::oracle

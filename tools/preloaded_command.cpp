@@ -1,0 +1,83 @@
+#include "preloaded_command.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "refrain/error.hpp"
+
+namespace refrain::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibraries[] = {"librefrain_oracle_mpi.so", "librefrain_oracle_gomp.so"};
+constexpr int kNoSuchCommand = 127;  // a shell's exit status then
+
+std::string message_of(int error) { return std::generic_category().message(error); }
+
+/// They lie beside the program's folder, where they were built and where they are installed.
+std::string preload_libraries() {
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  std::string found;
+  for (const char* const library : kLibraries)
+    for (const char* const place : {"lib", REFRAIN_LIBRARY_FOLDER}) {
+      const fs::path path = folder / place / library;
+      if (!fs::exists(path)) continue;
+      found += (found.empty() ? "" : ":") + path.string();
+      break;
+    }
+  if (found.empty())
+    throw Error(fmt::format("there are no preload libraries in {} ({}, {})",
+                            (folder / REFRAIN_LIBRARY_FOLDER).string(), kLibraries[0],
+                            kLibraries[1]));
+  return found;
+}
+
+void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
+void set_file(const char* name, const std::optional<std::string>& path) {
+  if (path) set(name, fs::absolute(*path).string());
+  else ::unsetenv(name);
+}
+
+[[noreturn]] void become(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  fmt::print(stderr, "refrain: {}: {}\n", command[0], message_of(errno));
+  ::_exit(errno == ENOENT ? kNoSuchCommand : kNoSuchCommand - 1);
+}
+
+}  // namespace
+
+int run_preloaded(const std::vector<std::string>& command, const OracleFiles& files) {
+  std::string libraries = preload_libraries();
+  if (const char* const others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
+    libraries += std::string(":") + others;
+
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == -1) throw Error(fmt::format("no process for {}: {}", command[0], message_of(errno)));
+  if (child == 0) {
+    set("LD_PRELOAD", libraries);
+    set_file("REFRAIN_ORACLE_RECORD", files.record);
+    set_file("REFRAIN_ORACLE_REFERENCE", files.reference);
+    set_file("REFRAIN_ORACLE_LEDGER", files.ledger);
+    become(command);
+  }
+  for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
+  int status = 0;
+  while (::waitpid(child, &status, 0) == -1)
+    if (errno != EINTR) throw Error(fmt::format("{}: {}", command[0], message_of(errno)));
+  for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_DFL);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace refrain::tools
