@@ -1,7 +1,7 @@
 // libgomp's functions that the compiler calls for parallel regions, critical sections, barriers and tasks (its ABI,
 // version 1.0 to 5.0): each says what happens, and calls the one behind it. Of the regions it may ask for fewer threads.
 
-#include "gomp/next_function.hpp"
+#include "gomp/behind.hpp"
 #include "gomp/parallel_region.hpp"
 
 using refrain::gomp::Function;
@@ -28,25 +28,26 @@ unsigned begun(Function* function, unsigned num_threads) {
 
 ENTRY void GOMP_parallel(Function* fn, void* data, unsigned threads, unsigned flags) {
   const ParallelRegion region(fn, threads);
-  REFRAIN_NEXT(GOMP_parallel)(fn, data, region.num_threads(), flags);
+  BEHIND(GOMP_parallel)(fn, data, region.num_threads(), flags);
 }
 
-ENTRY unsigned GOMP_parallel_reductions(Function* fn, void* data, unsigned threads, unsigned flags) {
+ENTRY unsigned GOMP_parallel_reductions(Function* fn, void* data, unsigned threads,
+                                        unsigned flags) {
   const ParallelRegion region(fn, threads);
-  return REFRAIN_NEXT(GOMP_parallel_reductions)(fn, data, region.num_threads(), flags);
+  return BEHIND(GOMP_parallel_reductions)(fn, data, region.num_threads(), flags);
 }
 
 ENTRY void GOMP_parallel_sections(Function* fn, void* data, unsigned threads, unsigned count,
                                   unsigned flags) {
   const ParallelRegion region(fn, threads);
-  REFRAIN_NEXT(GOMP_parallel_sections)(fn, data, region.num_threads(), count, flags);
+  BEHIND(GOMP_parallel_sections)(fn, data, region.num_threads(), count, flags);
 }
 
-#define LOOP(name)                                                                              \
-  ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step,  \
-                  long chunk, unsigned flags) {                                                 \
-    const ParallelRegion region(fn, threads);                                                   \
-    REFRAIN_NEXT(name)(fn, data, region.num_threads(), start, end, step, chunk, flags);         \
+#define LOOP(name)                                                                             \
+  ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
+                  long chunk, unsigned flags) {                                                \
+    const ParallelRegion region(fn, threads);                                                  \
+    BEHIND(name)(fn, data, region.num_threads(), start, end, step, chunk, flags);              \
   }
 LOOP(GOMP_parallel_loop_static)
 LOOP(GOMP_parallel_loop_dynamic)
@@ -54,11 +55,11 @@ LOOP(GOMP_parallel_loop_guided)
 LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
 LOOP(GOMP_parallel_loop_nonmonotonic_guided)
 
-#define RUNTIME_LOOP(name)                                                                      \
-  ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step,  \
-                  unsigned flags) {                                                             \
-    const ParallelRegion region(fn, threads);                                                   \
-    REFRAIN_NEXT(name)(fn, data, region.num_threads(), start, end, step, flags);                \
+#define RUNTIME_LOOP(name)                                                                     \
+  ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
+                  unsigned flags) {                                                            \
+    const ParallelRegion region(fn, threads);                                                  \
+    BEHIND(name)(fn, data, region.num_threads(), start, end, step, flags);                     \
   }
 RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
@@ -67,17 +68,18 @@ RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 // ---- The same of programs compiled before GCC 4.9 ----
 
 ENTRY void GOMP_parallel_start(Function* fn, void* data, unsigned threads) {
-  REFRAIN_NEXT(GOMP_parallel_start)(fn, data, begun(fn, threads));
+  BEHIND(GOMP_parallel_start)(fn, data, begun(fn, threads));
 }
 
-ENTRY void GOMP_parallel_sections_start(Function* fn, void* data, unsigned threads, unsigned count) {
-  REFRAIN_NEXT(GOMP_parallel_sections_start)(fn, data, begun(fn, threads), count);
+ENTRY void GOMP_parallel_sections_start(Function* fn, void* data, unsigned threads,
+                                        unsigned count) {
+  BEHIND(GOMP_parallel_sections_start)(fn, data, begun(fn, threads), count);
 }
 
-#define LOOP_START(name)                                                                        \
-  ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step,  \
-                  long chunk) {                                                                 \
-    REFRAIN_NEXT(name)(fn, data, begun(fn, threads), start, end, step, chunk);                  \
+#define LOOP_START(name)                                                                       \
+  ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
+                  long chunk) {                                                                \
+    BEHIND(name)(fn, data, begun(fn, threads), start, end, step, chunk);                       \
   }
 LOOP_START(GOMP_parallel_loop_static_start)
 LOOP_START(GOMP_parallel_loop_dynamic_start)
@@ -85,11 +87,11 @@ LOOP_START(GOMP_parallel_loop_guided_start)
 
 ENTRY void GOMP_parallel_loop_runtime_start(Function* fn, void* data, unsigned threads, long start,
                                             long end, long step) {
-  REFRAIN_NEXT(GOMP_parallel_loop_runtime_start)(fn, data, begun(fn, threads), start, end, step);
+  BEHIND(GOMP_parallel_loop_runtime_start)(fn, data, begun(fn, threads), start, end, step);
 }
 
 ENTRY void GOMP_parallel_end() {
-  REFRAIN_NEXT(GOMP_parallel_end)();
+  BEHIND(GOMP_parallel_end)();
   if (ThreadEvents* const events = ThreadEvents::here()) events->end();
 }
 
@@ -97,30 +99,29 @@ ENTRY void GOMP_parallel_end() {
 
 ENTRY void GOMP_critical_start() {
   happened("critical");
-  REFRAIN_NEXT(GOMP_critical_start)();
+  BEHIND(GOMP_critical_start)();
 }
 
 /// `name`: libgomp's variable for all critical sections of that name.
 ENTRY void GOMP_critical_name_start(void** name) {
   happened("critical", name);
-  REFRAIN_NEXT(GOMP_critical_name_start)(name);
+  BEHIND(GOMP_critical_name_start)(name);
 }
 
 ENTRY void GOMP_barrier() {
   happened("barrier");
-  REFRAIN_NEXT(GOMP_barrier)();
+  BEHIND(GOMP_barrier)();
 }
 
 ENTRY void GOMP_taskwait() {
   happened("taskwait");
-  REFRAIN_NEXT(GOMP_taskwait)();
+  BEHIND(GOMP_taskwait)();
 }
 
 /// What older compilers leave out at the end is not looked at by libgomp, which knows that from `flags`.
 ENTRY void GOMP_task(Function* fn, void* data, void (*copy)(void*, void*), long size, long align,
-                     bool may_wait, unsigned flags, void** depend, int priority,
-                     void* detach) {
+                     bool may_wait, unsigned flags, void** depend, int priority, void* detach) {
   happened("task", reinterpret_cast<const void*>(fn));
-  REFRAIN_NEXT(GOMP_task)
+  BEHIND(GOMP_task)
   (fn, data, copy, size, align, may_wait, flags, depend, priority, detach);
 }

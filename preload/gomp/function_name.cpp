@@ -61,13 +61,12 @@ std::string symbol_at(const MappedFile& file, std::uintptr_t offset) {
   for (const auto& section : sections) {
     if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
     const auto& names = sections[section.sh_link];
-    const auto symbols =
-        file.at<ElfW(Sym)>(section.sh_offset, section.sh_size / sizeof(ElfW(Sym)));
+    const auto symbols = file.at<ElfW(Sym)>(section.sh_offset, section.sh_size / sizeof(ElfW(Sym)));
     for (const auto& symbol : symbols) {
       if (symbol.st_shndx == SHN_UNDEF || offset < symbol.st_value) continue;
       if (offset - symbol.st_value >= symbol.st_size || symbol.st_name >= names.sh_size) continue;
-      const auto text = file.at<char>(names.sh_offset + symbol.st_name,
-                                      names.sh_size - symbol.st_name);
+      const auto text =
+          file.at<char>(names.sh_offset + symbol.st_name, names.sh_size - symbol.st_name);
       return {text.data(), strnlen(text.data(), text.size())};
     }
   }

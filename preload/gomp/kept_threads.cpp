@@ -12,12 +12,17 @@
 #include <mutex>
 #include <vector>
 
-#include "gomp/next_function.hpp"
+#include "support/next.hpp"
 
 namespace refrain::gomp {
 namespace {
 
 using Routine = void*(void*);
+
+// Not BEHIND(): the types in pthread.h have attributes that a template's argument cannot have.
+using Create = int (*)(pthread_t*, const pthread_attr_t*, Routine*, void*);
+constinit preload::Next<Create> next_create{"pthread_create"};
+constinit preload::Next<int (*)(pthread_t)> next_detach{"pthread_detach"};
 
 /// What a thread is made with and keeps.
 struct Attributes {
@@ -34,7 +39,8 @@ struct Attributes {
            pthread_attr_getaffinity_np(from, sizeof processors, &processors) == 0;
   }
   bool operator==(const Attributes& other) const {
-    return stack == other.stack && guard == other.guard && CPU_EQUAL(&processors, &other.processors);
+    return stack == other.stack && guard == other.guard &&
+           CPU_EQUAL(&processors, &other.processors);
   }
 };
 
@@ -55,8 +61,9 @@ constexpr std::size_t most_parked = 256;
 
 std::atomic<bool> keeping{false};
 std::mutex mutex;
-std::vector<Kept*>* parked;  // by number, descending; under the mutex. Never destroyed: threads outlive main().
-unsigned made = 0;           // under the mutex
+std::vector<Kept*>*
+    parked;  // by number, descending; under the mutex. Never destroyed: threads outlive main().
+unsigned made = 0;  // under the mutex
 
 /// What this thread is, while it runs libgomp's routine.
 thread_local Kept* current = nullptr;
@@ -66,7 +73,7 @@ struct End {
   explicit End(Kept& thread) : kept(&thread) {}
   ~End() {
     current = nullptr;
-    if (kept->detached) REFRAIN_NEXT(pthread_detach)(pthread_self());
+    if (kept->detached) next_detach(pthread_self());
   }
   std::unique_ptr<Kept> kept;
 };
@@ -97,9 +104,8 @@ void* live(void* argument) {
 /// The parked thread with these attributes that was made first; nullptr: there is none.
 Kept* take(const Attributes& attributes) {
   const std::scoped_lock lock(mutex);
-  const auto place =
-      std::find_if(parked->rbegin(), parked->rend(),
-                   [&](const Kept* kept) { return kept->attributes == attributes; });
+  const auto place = std::find_if(parked->rbegin(), parked->rend(),
+                                  [&](const Kept* kept) { return kept->attributes == attributes; });
   if (place == parked->rend()) return nullptr;
   Kept* kept = *place;
   parked->erase(std::next(place).base());
@@ -108,7 +114,7 @@ Kept* take(const Attributes& attributes) {
 
 int create(pthread_t* thread, const pthread_attr_t* attr, Routine* routine, void* argument) {
   Attributes attributes;
-  if (!attributes.read(attr)) return REFRAIN_NEXT(pthread_create)(thread, attr, routine, argument);
+  if (!attributes.read(attr)) return next_create(thread, attr, routine, argument);
   if (Kept* kept = take(attributes)) {
     kept->routine = routine;
     kept->argument = argument;
@@ -125,7 +131,7 @@ int create(pthread_t* thread, const pthread_attr_t* attr, Routine* routine, void
     const std::scoped_lock lock(mutex);
     kept->number = made++;
   }
-  const int error = REFRAIN_NEXT(pthread_create)(thread, attr, live, kept.get());
+  const int error = next_create(thread, attr, live, kept.get());
   if (error == 0) kept.release();
   return error;
 }
@@ -163,18 +169,21 @@ void keep_threads(bool keep) {
 
 }  // namespace refrain::gomp
 
-extern "C" __attribute__((visibility("default"))) int pthread_create(
-    pthread_t* thread, const pthread_attr_t* attr, void* (*routine)(void*), void* argument) {
+extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,
+                                                                     const pthread_attr_t* attr,
+                                                                     void* (*routine)(void*),
+                                                                     void* argument) {
   namespace gomp = refrain::gomp;
   if (!gomp::keeping.load(std::memory_order_acquire) || !gomp::is_of_libgomp(routine)) {
-    return REFRAIN_NEXT(pthread_create)(thread, attr, routine, argument);
+    return gomp::next_create(thread, attr, routine, argument);
   }
   return gomp::create(thread, attr, routine, argument);
 }
 
 extern "C" __attribute__((visibility("default"))) int pthread_detach(pthread_t thread) {
   refrain::gomp::Kept* const kept = refrain::gomp::current;
-  if (!kept || !pthread_equal(thread, pthread_self())) return REFRAIN_NEXT(pthread_detach)(thread);
+  if (!kept || !pthread_equal(thread, pthread_self()))
+    return refrain::gomp::next_detach(thread);
   kept->detached = true;
   return 0;
 }

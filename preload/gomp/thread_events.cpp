@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "gomp/behind.hpp"
 #include "gomp/function_name.hpp"
 #include "gomp/kept_threads.hpp"
-#include "gomp/next_function.hpp"
 #include "gomp/settings.hpp"
 
 namespace refrain::gomp {
@@ -41,12 +41,12 @@ Mine::~Mine() {
 /// How many threads a region gets at most; 0: as many as the program asks for, not fewer. An explicit num_threads(n) is
 /// such, unless the program lets OpenMP adjust the number, or the user says so.
 unsigned most_threads(unsigned num_threads, const Settings& settings) {
-  if (REFRAIN_NEXT(omp_get_level)() > 0) return 0;
-  const auto limit = static_cast<unsigned>(REFRAIN_NEXT(omp_get_thread_limit)());
+  if (BEHIND(omp_get_level)() > 0) return 0;
+  const auto limit = static_cast<unsigned>(BEHIND(omp_get_thread_limit)());
   if (num_threads == 0) {
-    return std::min(limit, static_cast<unsigned>(REFRAIN_NEXT(omp_get_max_threads)()));
+    return std::min(limit, static_cast<unsigned>(BEHIND(omp_get_max_threads)()));
   }
-  const bool adjustable = settings.limit_clauses || REFRAIN_NEXT(omp_get_dynamic)();
+  const bool adjustable = settings.limit_clauses || BEHIND(omp_get_dynamic)();
   return adjustable ? std::min(limit, num_threads) : 0;
 }
 
@@ -165,7 +165,8 @@ void ThreadEvents::finish() {
   save();
   char line[160];
   std::snprintf(line, sizeof line,
-                "OpenMP: %ju of %ju parallel regions with fewer threads; trying cost %.3g ms of %.4g ms in regions",
+                "OpenMP: %ju of %ju parallel regions with fewer threads; trying cost %.3g ms of "
+                "%.4g ms in regions",
                 static_cast<std::uintmax_t>(smaller_), static_cast<std::uintmax_t>(chosen_),
                 allowance_.spent() * 1e-6, in_regions_ns_ * 1e-6);
   refrain_oracle_say(line);

@@ -71,10 +71,11 @@ class ThreadEvents {
   refrain_oracle_stream* stream_;
   bool chooses_;  ///< sizes of teams
   std::unordered_map<Function*, Region> regions_;
-  std::unordered_map<const void*, std::uint32_t> others_;  ///< events, by what they are of, or by their kind's text
+  std::unordered_map<const void*, std::uint32_t>
+      others_;  ///< events, by what they are of, or by their kind's text
   std::vector<Open> open_;
   Allowance allowance_;
-  std::uint32_t events_ = 0;  ///< they are the numbers below
+  std::uint32_t events_ = 0;                  ///< they are the numbers below
   std::uint64_t random_ = 88172645463325252;  ///< which unexpected event comes when
 
   // What is said at the end.
