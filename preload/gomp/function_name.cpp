@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace refrain::gomp {
 namespace {
@@ -73,8 +75,11 @@ std::string symbol_at(const MappedFile& file, std::uintptr_t offset) {
   return {};
 }
 
-/// "_Z7computePd._omp_fn.0" is "compute(double*)._omp_fn.0".
+/// "_Z7computePd._omp_fn.0" is "compute(double*)._omp_fn.0", and a critical section's variable what the program calls it.
 std::string demangled(const std::string& symbol) {
+  constexpr std::string_view critical = ".gomp_critical_user_";
+  if (symbol.starts_with(critical)) return symbol.substr(critical.size());
+  if (!symbol.starts_with("_Z")) return symbol;
   const std::size_t end = std::min(symbol.find("._omp_fn"), symbol.size());
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(

@@ -182,8 +182,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
 
 extern "C" __attribute__((visibility("default"))) int pthread_detach(pthread_t thread) {
   refrain::gomp::Kept* const kept = refrain::gomp::current;
-  if (!kept || !pthread_equal(thread, pthread_self()))
-    return refrain::gomp::next_detach(thread);
+  if (!kept || !pthread_equal(thread, pthread_self())) return refrain::gomp::next_detach(thread);
   kept->detached = true;
   return 0;
 }

@@ -52,7 +52,7 @@ class Allowance {
   void spend(double ns) { left_ -= ns, spent_ += ns; }
   double spent() const { return spent_; }
 
-  static constexpr double share = 0.005;
+  static constexpr double share = 0.01;
   static constexpr double advance_ns = 200e3;
 
  private:

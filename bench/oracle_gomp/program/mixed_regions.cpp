@@ -17,8 +17,9 @@
 
 namespace {
 
-std::vector<double> cells;    // 16 MiB
-std::vector<double> results;  // one for each iteration of a loop, so that they do not depend on the threads
+std::vector<double> cells;  // 16 MiB
+std::vector<double>
+    results;  // one for each iteration of a loop, so that they do not depend on the threads
 double in_critical = 0;
 long passed = 0;
 

@@ -14,18 +14,20 @@ namespace {
 
 std::atomic<int> failures{0};
 
-#define CHECK(condition)                                             \
-  do {                                                               \
-    if (!(condition)) {                                              \
-      std::printf("line %d: not so: %s\n", __LINE__, #condition);    \
-      ++failures;                                                    \
-    }                                                                \
+#define CHECK(condition)                                          \
+  do {                                                            \
+    if (!(condition)) {                                           \
+      std::printf("line %d: not so: %s\n", __LINE__, #condition); \
+      ++failures;                                                 \
+    }                                                             \
   } while (false)
 
 /// Each iteration of a loop of 1000 has to come once.
 struct Once {
   std::vector<int> counts = std::vector<int>(1000, 0);
-  bool all() const { return std::ranges::all_of(counts, [](int n) { return n == 1; }); }
+  bool all() const {
+    return std::ranges::all_of(counts, [](int n) { return n == 1; });
+  }
 };
 
 void loops() {
