@@ -26,6 +26,13 @@ foreach(source IN LISTS sources)
   refrain_example_test(example_${name}.seeded ${name} --refrain:schedule=3)
 endforeach()
 
+# The oracle's is a program in C that uses the oracle alone.
+add_executable(example_oracle ${PROJECT_SOURCE_DIR}/examples/oracle.c)
+set_target_properties(example_oracle PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+target_link_libraries(example_oracle PRIVATE Refrain::oracle)
+add_dependencies(examples example_oracle)
+refrain_example_test(example_oracle oracle)
+
 if(REFRAIN_BUILD_TESTS AND NOT REFRAIN_TEST_PREFIX)
   add_test(NAME quotes COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_quotes
                                ${PROJECT_SOURCE_DIR})

@@ -48,7 +48,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// Of all processes, in a message of theirs and in the file.
+/// What the run is of.
 std::string command_line(const std::vector<std::string>& command) {
   std::string line;
   for (const std::string& word : command) line += (line.empty() ? "" : " ") + word;
@@ -78,9 +78,11 @@ void print_recorded(const std::string& path) {
 
 int record(const Request& request) {
   return with_files([&] {
+    const std::string libraries = preload_libraries();
     const TemporaryFile ledger;
     create(request);
-    const int status = run_preloaded(request.command, {request.output, {}, ledger.path()});
+    const int status =
+        run_preloaded(libraries, request.command, {request.output, {}, ledger.path()});
     print_recorded(request.output);
     return status;
   });
@@ -88,6 +90,7 @@ int record(const Request& request) {
 
 int run(const Request& request) {
   return with_files([&] {
+    const std::string libraries = preload_libraries();
     const TemporaryFile ledger;
     static_cast<void>(oracle::read_run(request.file));  // what is wrong with it is said before
     OracleFiles files{{}, request.file, ledger.path()};
@@ -95,7 +98,7 @@ int run(const Request& request) {
       create(request);
       files.record = request.output;
     }
-    const int status = run_preloaded(request.command, files);
+    const int status = run_preloaded(libraries, request.command, files);
     fmt::print(stderr, "{}", accuracy_report(oracle::read_ledger(ledger.path())));
     if (files.record) print_recorded(request.output);
     return status;

@@ -22,24 +22,6 @@ constexpr int kNoSuchCommand = 127;  // a shell's exit status then
 
 std::string message_of(int error) { return std::generic_category().message(error); }
 
-/// They lie beside the program's folder, where they were built and where they are installed.
-std::string preload_libraries() {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-  std::string found;
-  for (const char* const library : kLibraries)
-    for (const char* const place : {"lib", REFRAIN_LIBRARY_FOLDER}) {
-      const fs::path path = folder / place / library;
-      if (!fs::exists(path)) continue;
-      found += (found.empty() ? "" : ":") + path.string();
-      break;
-    }
-  if (found.empty())
-    throw Error(fmt::format("there are no preload libraries in {} ({}, {})",
-                            (folder / REFRAIN_LIBRARY_FOLDER).string(), kLibraries[0],
-                            kLibraries[1]));
-  return found;
-}
-
 void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
 void set_file(const char* name, const std::optional<std::string>& path) {
   if (path) set(name, fs::absolute(*path).string());
@@ -57,16 +39,35 @@ void set_file(const char* name, const std::optional<std::string>& path) {
 
 }  // namespace
 
-int run_preloaded(const std::vector<std::string>& command, const OracleFiles& files) {
-  std::string libraries = preload_libraries();
+std::string preload_libraries() {
+  // They lie beside the program's folder, where they were built and where they are installed.
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  std::string found;
+  for (const char* const library : kLibraries)
+    for (const char* const place : {"lib", REFRAIN_LIBRARY_FOLDER}) {
+      const fs::path path = folder / place / library;
+      if (!fs::exists(path)) continue;
+      found += (found.empty() ? "" : ":") + path.string();
+      break;
+    }
+  if (found.empty())
+    throw Error(fmt::format("there are no preload libraries in {} ({}, {})",
+                            (folder / REFRAIN_LIBRARY_FOLDER).string(), kLibraries[0],
+                            kLibraries[1]));
+  return found;
+}
+
+int run_preloaded(const std::string& libraries, const std::vector<std::string>& command,
+                  const OracleFiles& files) {
+  std::string preload = libraries;
   if (const char* const others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
-    libraries += std::string(":") + others;
+    preload += std::string(":") + others;
 
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == -1) throw Error(fmt::format("no process for {}: {}", command[0], message_of(errno)));
   if (child == 0) {
-    set("LD_PRELOAD", libraries);
+    set("LD_PRELOAD", preload);
     set_file("REFRAIN_ORACLE_RECORD", files.record);
     set_file("REFRAIN_ORACLE_REFERENCE", files.reference);
     set_file("REFRAIN_ORACLE_LEDGER", files.ledger);

@@ -12,8 +12,12 @@ struct OracleFiles {
   std::string ledger;
 };
 
-/// Waits until it ends, and returns what a shell would: its exit status, or 128 and the signal that killed it. Signals
-/// of the terminal are the command's. Error: there is no such command, or there are no preload libraries.
-int run_preloaded(const std::vector<std::string>& command, const OracleFiles& files);
+/// The paths of the preload libraries, with colons between them. Error: there are none.
+std::string preload_libraries();
+
+/// Waits until it ends, and returns what a shell would: its exit status, 128 and the signal that killed it, or 127, if
+/// there is no such command. Signals of the terminal are the command's.
+int run_preloaded(const std::string& libraries, const std::vector<std::string>& command,
+                  const OracleFiles& files);
 
 }  // namespace refrain::tools

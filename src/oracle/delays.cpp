@@ -28,9 +28,10 @@ void require_in(const Reference& reference, const Delays::Context& context) {
 Delays::Delays(const Reference& reference, std::span<const Recorded> recorded) {
   for (const Recorded& some : recorded) {
     require_in(reference, some.context);
-    const auto [position, around, outermost] = some.context;
-    recorded_.push_back({{position}, some.sum, some.count});
-    if (around != kUnknown) recorded_.push_back({{position, around}, some.sum, some.count});
+    const auto [position, around, outermost, again] = some.context;
+    recorded_.push_back({{position, kUnknown, kUnknown, again}, some.sum, some.count});
+    if (around != kUnknown)
+      recorded_.push_back({{position, around, kUnknown, again}, some.sum, some.count});
     if (outermost != kUnknown) recorded_.push_back(some);
   }
   std::ranges::sort(recorded_, std::less(), &Recorded::context);
@@ -59,22 +60,31 @@ void Delays::add_up(const Reference& reference) {
     for (std::size_t i = 0; i < grammar.rule(r).size(); ++i) {
       const auto position = static_cast<std::uint32_t>(grammar.begin(r) + i);
       const Symbol symbol = reference.use(position).symbol;
-      double& once = repetition_[position];
-      if (!symbol.is_rule()) {
-        once = mean({position});
-      } else {
-        const std::size_t begin = grammar.begin(symbol.number());
-        for (std::size_t j = 0; j < grammar.rule(symbol.number()).size(); ++j) {
-          const auto inner = static_cast<std::uint32_t>(begin + j);
-          const Use& use = reference.use(inner);
-          once += static_cast<double>(use.times) *
-                  (use.symbol.is_rule() ? repetition_[inner] : mean({inner, position}));
-        }
-      }
+      Repetition& repetition = repetition_[position];
+      if (symbol.is_rule()) repetition = whole_rule(reference, position);
+      else repetition = {mean({.position = position}), mean({.position = position, .again = true})};
       before_[position] = rule_[r];
-      rule_[r] += static_cast<double>(reference.use(position).times) * once;
+      rule_[r] += repetition.all(reference.use(position).times);
     }
   }
+}
+
+/// Of a rule at a position. What it uses is known.
+Delays::Repetition Delays::whole_rule(const Reference& reference, std::uint32_t position) const {
+  const Grammar& grammar = reference.grammar();
+  const std::uint32_t rule = reference.use(position).symbol.number();
+  const auto begin = static_cast<std::uint32_t>(grammar.begin(rule));
+  const auto once = [&](std::uint32_t inner, bool again) {
+    if (reference.use(inner).symbol.is_rule()) return repetition(inner, again);
+    return mean({.position = inner, .around = position, .again = again});
+  };
+  Repetition all{once(begin, false), once(begin, true)};
+  double rest = static_cast<double>(reference.use(begin).times - 1) * all.again;
+  for (std::uint32_t inner = begin + 1; inner < begin + grammar.rule(rule).size(); ++inner)
+    rest += Repetition{once(inner, false), once(inner, true)}.all(reference.use(inner).times);
+  all.first += rest;
+  all.again += rest;
+  return all;
 }
 
 const Delays::Recorded* Delays::find(const Context& context) const {
@@ -83,10 +93,14 @@ const Delays::Recorded* Delays::find(const Context& context) const {
 }
 
 double Delays::mean(const Context& context) const {
-  const auto [position, around, outermost] = context;
-  for (const Context& part : {context, Context{position, around}, Context{position}}) {
-    const Recorded* const found = find(part);
-    if (found != nullptr && found->count > 0) return found->sum / static_cast<double>(found->count);
+  for (const bool again : {context.again, !context.again}) {
+    for (const Context& part : {Context{context.position, context.around, context.outermost, again},
+                                Context{context.position, context.around, kUnknown, again},
+                                Context{context.position, kUnknown, kUnknown, again}}) {
+      const Recorded* const found = find(part);
+      if (found != nullptr && found->count > 0)
+        return found->sum / static_cast<double>(found->count);
+    }
   }
   return 0;
 }

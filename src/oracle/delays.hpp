@@ -3,6 +3,9 @@
 // section II-C): the mean of a position in general ("Ab": all b in A), where A is used in one place ("BAb": those in
 // the A of B), and where B is used in one place. What is known of the longest context is used.
 //
+// Where something is repeated, its first event comes after what stands before in the first repetition, and after its own
+// last event in the later ones. These are told apart ("again"), beyond the paper: a loop may be prepared for long.
+//
 // Sums over many events are kept ready for each use, so that whole rules are skipped. In them each event has its mean
 // in the use of its rule, a context of one: with two the sums would be one for each pair of a use and a use around it,
 // which may be as many as the square of the grammar's uses.
@@ -25,6 +28,8 @@ class Delays {
     std::uint32_t position;
     std::uint32_t around = kUnknown;     ///< the use of its rule
     std::uint32_t outermost = kUnknown;  ///< the use of the rule around that
+    bool again =
+        false;  ///< it begins a repetition that is not the first, of its use or of one around
     friend auto operator<=>(const Context&, const Context&) = default;
   };
   /// Some events that came in a context.
@@ -38,23 +43,36 @@ class Delays {
   /// longest context known. InvalidGrammar: a context is not in the grammar.
   Delays(const Reference& reference, std::span<const Recorded> recorded);
 
-  /// Of the longest part of the context of which anything is known; 0 if there is none.
+  /// Of the longest part of the context of which anything is known, `again` being more than the uses around; 0 if
+  /// there is none.
   [[nodiscard]] double mean(const Context& context) const;
   /// How many events are in the mean of exactly this context.
   [[nodiscard]] std::uint64_t count(const Context& context) const;
 
-  /// Expected from before the first event of one repetition of the position to its last event.
-  [[nodiscard]] double repetition(std::uint32_t position) const { return repetition_[position]; }
-  /// Expected for the events of its rule that come before a position, and for the whole rule.
+  /// Expected from before the first event of one repetition of the position to its last event. `again`: of that first
+  /// event.
+  [[nodiscard]] double repetition(std::uint32_t position, bool again = false) const {
+    return again ? repetition_[position].again : repetition_[position].first;
+  }
+  /// Expected for the events of its rule that come before a position, and for the whole rule, not again.
   [[nodiscard]] double before(std::uint32_t position) const { return before_[position]; }
   [[nodiscard]] double rule(std::uint32_t number) const { return rule_[number]; }
 
  private:
+  /// By whether its first event comes again.
+  struct Repetition {
+    double first, again;
+    [[nodiscard]] double all(std::uint64_t times) const {
+      return first + static_cast<double>(times - 1) * again;
+    }
+  };
+
   [[nodiscard]] const Recorded* find(const Context& context) const;
   void add_up(const Reference& reference);
+  [[nodiscard]] Repetition whole_rule(const Reference& reference, std::uint32_t position) const;
 
   std::vector<Recorded> recorded_;  ///< ascending by context
-  std::vector<double> repetition_;
+  std::vector<Repetition> repetition_;
   std::vector<double> before_;
   std::vector<double> rule_;
 };

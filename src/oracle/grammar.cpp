@@ -1,6 +1,7 @@
 #include "oracle/grammar.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "oracle/error.hpp"
 
@@ -49,19 +50,35 @@ std::vector<std::uint32_t> from_the_leaves(const Grammar& grammar) {
 
 }  // namespace
 
-Grammar::Grammar(const std::vector<std::vector<Use>>& rules) : begin_{0}, length_(rules.size()) {
-  if (rules.empty()) throw InvalidGrammar("there is no root");
-  if (rules.size() >= Symbol::kMost) throw InvalidGrammar("there are too many rules");
-  for (std::size_t r = 0; r < rules.size(); ++r) {
-    if (rules[r].empty() && r > 0) complain(r, "is empty");
-    for (const Use& use : rules[r]) {
+Grammar::Grammar(const std::vector<std::vector<Use>>& rules) : begin_{0} {
+  for (const std::vector<Use>& rule : rules) {
+    uses_.insert(uses_.end(), rule.begin(), rule.end());
+    begin_.push_back(uses_.size());
+  }
+  complete();
+}
+
+Grammar Grammar::flat(std::vector<Use> uses, std::vector<std::size_t> begin) {
+  Grammar grammar;
+  grammar.uses_ = std::move(uses);
+  grammar.begin_ = std::move(begin);
+  grammar.complete();
+  return grammar;
+}
+
+/// Checks the rules and finds how long they are.
+void Grammar::complete() {
+  length_.assign(rules(), 0);
+  if (rules() == 0) throw InvalidGrammar("there is no root");
+  if (rules() >= Symbol::kMost) throw InvalidGrammar("there are too many rules");
+  for (std::uint32_t r = 0; r < rules(); ++r) {
+    if (rule(r).empty() && r > 0) complain(r, "is empty");
+    for (const Use& use : rule(r)) {
       if (use.times == 0) complain(r, "has a symbol that does not come");
       if (!use.symbol.is_rule()) events_ = std::max(events_, use.symbol.number() + 1);
-      else if (use.symbol.number() >= rules.size() || use.symbol.number() == 0)
+      else if (use.symbol.number() >= rules() || use.symbol.number() == 0)
         complain(r, "uses rule " + std::to_string(use.symbol.number()) + ", which is not there");
     }
-    uses_.insert(uses_.end(), rules[r].begin(), rules[r].end());
-    begin_.push_back(uses_.size());
   }
   for (const std::uint32_t r : from_the_leaves(*this)) {
     for (const Use& use : rule(r)) {

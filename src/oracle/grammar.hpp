@@ -47,6 +47,8 @@ class Grammar {
   /// Rule 0 is the root. InvalidGrammar unless every rule that is used is there, no rule contains itself, rules but the
   /// root have at least one use, times are not 0, and no rule is longer than 2^63 events.
   explicit Grammar(const std::vector<std::vector<Use>>& rules);
+  /// The same, with the uses of all rules one after the other. `begin`: where each rule's begin, and the end.
+  static Grammar flat(std::vector<Use> uses, std::vector<std::size_t> begin);
 
   [[nodiscard]] std::size_t rules() const { return begin_.size() - 1; }
   [[nodiscard]] std::span<const Use> rule(std::uint32_t number) const {
@@ -72,6 +74,8 @@ class Grammar {
   friend bool operator==(const Grammar&, const Grammar&) = default;
 
  private:
+  void complete();
+
   std::vector<Use> uses_;
   std::vector<std::size_t> begin_;
   std::vector<std::uint64_t> length_;

@@ -137,7 +137,7 @@ bool Future::finish_repetitions(Branch& branch, const Goal& goal) {
   const std::uint64_t length = reference_.grammar().length(use.symbol);
   const std::uint64_t whole = offset == kNever ? more : std::min(offset / length, more);
   if (exact) {
-    if (whole < more) arrive(branch, context(branch, position), offset, goal);
+    if (whole < more) arrive(branch, context(branch, position, true), offset, goal);
     else repeat(branch, more);
     return whole == more;
   }
@@ -148,7 +148,7 @@ bool Future::finish_repetitions(Branch& branch, const Goal& goal) {
   if (whole < more) {
     Branch inside = branch;
     inside.probability = each * static_cast<double>(more - whole);
-    arrive(inside, context(branch, position), offset, goal);
+    arrive(inside, context(branch, position, true), offset, goal);
   }
   const std::uint64_t parts = std::min<std::uint64_t>(whole + 1, limits_.spread);
   std::uint64_t least = 0;
@@ -190,38 +190,49 @@ void Future::arrive(Branch branch, Delays::Context at, std::uint64_t offset, con
   for (;;) {
     const Symbol symbol = reference_.use(at.position).symbol;
     if (!symbol.is_rule()) {
-      if (delays_ != nullptr) branch.delay += static_cast<double>(offset + 1) * delays_->mean(at);
+      branch.delay += expected(at, offset + 1);
       count(goal.key(distance, symbol.number()), branch);
       return;
     }
     const std::uint32_t rule = symbol.number();
-    const std::uint64_t length = reference_.grammar().length(rule);
-    if (delays_ != nullptr)
-      branch.delay += static_cast<double>(offset / length) * delays_->repetition(at.position);
+    const std::uint64_t length = reference_.grammar().length(rule), whole = offset / length;
+    branch.delay += expected(at, whole);
     offset %= length;
     const std::uint32_t inner = reference_.holding(rule, offset);
     offset -= reference_.before(inner);
     const auto first = static_cast<std::uint32_t>(reference_.grammar().begin(rule));
-    pass(branch, {first, at.position, at.around}, rule, inner);
-    at = {inner, at.position, at.around};
+    const bool again = at.again || whole > 0;
+    pass(branch, {first, at.position, at.around, again}, rule, inner);
+    at = {inner, at.position, at.around, again && inner == first};
   }
 }
 
-/// So many repetitions go by.
+/// So many more repetitions go by.
 void Future::repeat(Branch& branch, std::uint64_t times) const {
   const std::uint32_t position = branch.at.position;
   branch.distance += times * reference_.grammar().length(reference_.use(position).symbol);
-  if (delays_ != nullptr)
-    branch.delay += static_cast<double>(times) * delays_->repetition(position);
+  branch.delay += expected(context(branch, position, true), times);
+}
+
+/// For so many repetitions of a position.
+double Future::expected(Delays::Context at, std::uint64_t times) const {
+  if (delays_ == nullptr || times == 0) return 0;
+  const auto once = [&] {
+    return reference_.use(at.position).symbol.is_rule() ? delays_->repetition(at.position, at.again)
+                                                        : delays_->mean(at);
+  };
+  const double first = once();
+  if (times == 1) return first;
+  at.again = true;
+  return first + static_cast<double>(times - 1) * once();
 }
 
 /// What a rule has from a position on, of which the context is known, to before another goes by.
 void Future::pass(Branch& branch, Delays::Context at, std::uint32_t rule, std::uint32_t to) const {
   if (delays_ == nullptr) return;
   for (; at.position < to && branch.looked_up < kLookedUp; ++at.position, ++branch.looked_up) {
-    const Use& use = reference_.use(at.position);
-    branch.delay += static_cast<double>(use.times) *
-                    (use.symbol.is_rule() ? delays_->repetition(at.position) : delays_->mean(at));
+    branch.delay += expected(at, reference_.use(at.position).times);
+    at.again = false;
   }
   if (at.position == to) return;
   const double all = to == end(reference_, rule) ? delays_->rule(rule) : delays_->before(to);
@@ -256,8 +267,8 @@ void Future::count(std::uint64_t key, const Branch& branch) {
 }
 
 /// What is around a position of the rule that the branch is in.
-Delays::Context Future::context(const Branch& branch, std::uint32_t position) const {
-  Delays::Context context{position};
+Delays::Context Future::context(const Branch& branch, std::uint32_t position, bool again) const {
+  Delays::Context context{.position = position, .again = again};
   if (branch.level > 0) context.around = branch.sequence->levels()[branch.level - 1].position;
   if (branch.level > 1) context.outermost = branch.sequence->levels()[branch.level - 2].position;
   return context;

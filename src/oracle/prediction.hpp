@@ -87,11 +87,13 @@ class Future {
   template <class Goal>
   void arrive(Branch branch, Delays::Context at, std::uint64_t offset, const Goal& goal);
   void repeat(Branch& branch, std::uint64_t times) const;
+  [[nodiscard]] double expected(Delays::Context at, std::uint64_t times) const;
   void pass(Branch& branch, Delays::Context at, std::uint32_t rule, std::uint32_t to) const;
   void branch_around(const Branch& branch, std::uint32_t rule);
   void push(const Branch& branch);
   void count(std::uint64_t key, const Branch& branch);
-  [[nodiscard]] Delays::Context context(const Branch& branch, std::uint32_t position) const;
+  [[nodiscard]] Delays::Context context(const Branch& branch, std::uint32_t position,
+                                        bool again = false) const;
   [[nodiscard]] const Outcome* most_probable() const;
   const Containing& containing(std::uint32_t event);
 

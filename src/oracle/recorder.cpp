@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "oracle/error.hpp"
 #include "oracle/run_format.hpp"
@@ -23,11 +24,15 @@ void Recorder::set_note(std::string_view name, std::string_view bytes) {
 }
 
 void Recorder::append() {
+  TimedGrammar timed;
+  if (auto* const with_times = std::get_if<TimedReduction>(&reduction_))
+    timed = with_times->grammar();
+  else timed.grammar = std::get<Reduction>(reduction_).grammar();
   writer_.append({.process = process_,
                   .thread = thread_,
                   .names = names_,
-                  .grammar = reduction_.grammar(),
-                  .delays = {},
+                  .grammar = std::move(timed.grammar),
+                  .delays = std::move(timed.delays),
                   .notes = notes_});
 }
 
@@ -36,7 +41,8 @@ void Recorder::take_snapshot() {
   try {
     append();
   } catch (const OracleError&) {}
-  snapshots_.taken(reduction_.events(), reduction_.symbols());
+  const auto symbols = [](auto& reduction) { return reduction.symbols(); };
+  snapshots_.taken(events_, std::visit(symbols, reduction_));
 }
 
 }  // namespace refrain::oracle

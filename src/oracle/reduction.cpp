@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace refrain::oracle {
@@ -113,9 +114,12 @@ Grammar Reduction::grammar() {
   std::vector<std::uint32_t> number(nodes_.end(), Sequences::kNone);
   std::vector<NodeIndex> guards{kRoot};
   number[kRoot] = 0;
-  std::vector<std::vector<Use>> rules;
+  std::vector<Use> uses;
+  std::vector<std::size_t> begin;
+  uses.reserve(nodes_.symbols());
+  begin.reserve(nodes_.rules() + 1);
   for (std::size_t r = 0; r < guards.size(); ++r) {
-    std::vector<Use>& uses = rules.emplace_back();
+    begin.push_back(uses.size());
     for (NodeIndex node = nodes_.next(guards[r]); node != guards[r]; node = nodes_.next(node)) {
       Symbol symbol = nodes_.symbol(node);
       if (symbol.is_rule()) {
@@ -129,7 +133,8 @@ Grammar Reduction::grammar() {
       uses.push_back({symbol, nodes_[node].times});
     }
   }
-  return Grammar(rules);
+  begin.push_back(uses.size());
+  return Grammar::flat(std::move(uses), std::move(begin));
 }
 
 void Reduction::check_invariants() const {

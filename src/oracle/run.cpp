@@ -7,13 +7,13 @@
 
 namespace refrain::oracle {
 
-Run::Run(const RunFiles& files, std::uint32_t process) : process_(process) {
-  if (files.reference) {
-    reference_ = read_run(*files.reference, files.program);
+Run::Run(const RunSettings& settings) : process_(settings.process), times_(settings.times) {
+  if (settings.reference) {
+    reference_ = read_run(*settings.reference, settings.program);
     std::erase_if(reference_.threads,
-                  [&](const ThreadRecord& record) { return record.process != process; });
+                  [&](const ThreadRecord& record) { return record.process != process_; });
   }
-  if (files.record) writer_.emplace(*files.record);
+  if (settings.record) writer_.emplace(*settings.record);
 }
 
 std::unique_ptr<Stream> Run::join(std::uint32_t thread) {
@@ -21,7 +21,8 @@ std::unique_ptr<Stream> Run::join(std::uint32_t thread) {
   if (!joined_.insert(thread).second)
     throw OracleError("thread " + std::to_string(thread) + " has joined already");
   try {
-    auto recorder = writer_ ? std::make_unique<Recorder>(*writer_, process_, thread) : nullptr;
+    auto recorder =
+        writer_ ? std::make_unique<Recorder>(*writer_, process_, thread, times_) : nullptr;
     return std::make_unique<Stream>(reference_of(thread), std::move(recorder));
   } catch (...) {
     joined_.erase(thread);

@@ -15,18 +15,19 @@
 
 namespace refrain::oracle {
 
-struct RunFiles {
+struct RunSettings {
   std::optional<std::string> record;     ///< was created
   std::optional<std::string> reference;  ///< of an earlier run
   std::optional<std::string> program;    ///< that the reference has to be of
+  std::uint32_t process = 0;
+  bool times = false;  ///< those between events are recorded, too
 };
 
 class Run {
  public:
   /// FileError: a file cannot be read or written, is damaged, or is of another program.
-  Run(const RunFiles& files, std::uint32_t process);
+  explicit Run(const RunSettings& settings);
 
-  [[nodiscard]] std::uint32_t process() const { return process_; }
   /// OracleError: that thread has joined already.
   std::unique_ptr<Stream> join(std::uint32_t thread);
   /// It may join again, and what it records then takes the place of what it has recorded.
@@ -36,6 +37,7 @@ class Run {
   std::optional<ThreadRecord> reference_of(std::uint32_t thread);
 
   const std::uint32_t process_;
+  const bool times_;
   std::optional<RunWriter> writer_;
   RunRecord reference_;  ///< of this process
   std::mutex mutex_;

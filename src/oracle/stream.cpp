@@ -1,6 +1,7 @@
 #include "oracle/stream.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace refrain::oracle {
@@ -11,6 +12,11 @@ std::optional<Delays> delays_of(const Reference& reference,
                                 const std::vector<Delays::Recorded>& recorded) {
   if (recorded.empty()) return std::nullopt;
   return std::optional<Delays>(std::in_place, reference, recorded);
+}
+
+std::uint64_t clock_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
 }
 
 }  // namespace
@@ -30,9 +36,12 @@ Stream::Stream(std::optional<ThreadRecord> reference, std::unique_ptr<Recorder> 
   followed_ = std::make_unique<Followed>(std::move(*reference));
 }
 
-Tracked Stream::submit(std::uint32_t event) {
+Tracked Stream::submit(std::uint32_t event, std::optional<std::uint64_t> now) {
   if (event >= names_.size()) return Tracked::unknown;
-  if (recorder_) recorder_->add(event, [&]() -> const std::string& { return names_[event]; });
+  if (recorder_) {
+    if (!now) now = recorder_->times() ? clock_now() : 0;
+    recorder_->add(event, *now, [&]() -> const std::string& { return names_[event]; });
+  }
   return followed_ ? followed_->tracker.track(event) : Tracked::unknown;
 }
 

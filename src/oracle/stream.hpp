@@ -30,8 +30,8 @@ class Stream {
     return event < names_.size() ? &names_[event] : nullptr;
   }
 
-  /// An event happens. Nothing, if there is no such event.
-  Tracked submit(std::uint32_t event);
+  /// An event happens, `now` in ns from any beginning, or, without, now. Nothing, if there is no such event.
+  Tracked submit(std::uint32_t event, std::optional<std::uint64_t> now = std::nullopt);
 
   [[nodiscard]] bool predicts() const { return followed_ != nullptr; }
   /// Requires predicts().

@@ -48,12 +48,12 @@ class Taking {
     }
     throw InvalidRecord("a number has more than 64 bits");
   }
-  std::uint32_t number_below(std::uint64_t end) {
+  std::uint64_t number_below(std::uint64_t end) {
     const std::uint64_t taken = number();
     if (taken >= end)
       throw InvalidRecord("a number is " + std::to_string(taken) + ", and has to be below " +
                           std::to_string(end));
-    return static_cast<std::uint32_t>(taken);
+    return taken;
   }
   /// How many things of at least `least` bytes each follow: not more than there is room for.
   std::size_t count(std::size_t least) {
@@ -110,9 +110,11 @@ std::vector<Delays::Recorded> take_delays(Taking& from) {
   std::vector<Delays::Recorded> delays(from.count(kSmallestDelay));
   std::uint64_t events = 0;
   for (Delays::Recorded& some : delays) {
+    const std::uint64_t word = from.number_below(2ull << 32);
+    some.context.position = static_cast<std::uint32_t>(word / 2);
+    some.context.again = word % 2 != 0;
     // One is added to what may be unknown, so that this is 0.
-    const auto take = [&] { return from.number_below(1ull << 32); };
-    some.context.position = take();
+    const auto take = [&] { return static_cast<std::uint32_t>(from.number_below(1ull << 32)); };
     some.context.around = take() - 1;
     some.context.outermost = take() - 1;
     some.count = from.number();
@@ -148,7 +150,7 @@ std::string encoded(const ThreadRecord& record) {
   }
   put(bytes, record.delays.size());
   for (const Delays::Recorded& some : record.delays) {
-    put(bytes, some.context.position);
+    put(bytes, 2ull * some.context.position + (some.context.again ? 1 : 0));
     put(bytes, some.context.around + 1);
     put(bytes, some.context.outermost + 1);
     put(bytes, some.count);

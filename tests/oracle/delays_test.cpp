@@ -69,6 +69,49 @@ TEST(OracleDelays, OfRepetitions) {
   EXPECT_EQ(tracker.next(2).delay, 10 + 330 + 7);
 }
 
+TEST(OracleDelays, TellTheFirstRepetitionFromLaterOnes) {
+  // R -> A^4 c, A -> a b^10
+  const Reference reference(Grammar({{{A, 4}, {c}}, {{a}, {b, 10}}}));
+  const Delays delays(reference, std::vector<Delays::Recorded>{
+                                     {{.position = 2, .around = 0}, 500, 1},
+                                     {{.position = 2, .around = 0, .again = true}, 21, 3},
+                                     {{.position = 3, .around = 0}, 80, 4},
+                                     {{.position = 3, .around = 0, .again = true}, 36, 36},
+                                     {{.position = 1}, 3, 1}});
+  EXPECT_EQ(delays.mean({.position = 2, .around = 0, .again = true}), 7);
+  EXPECT_EQ(delays.repetition(0), 500 + 20 + 9);
+  EXPECT_EQ(delays.repetition(0, true), 7 + 20 + 9);
+  EXPECT_EQ(delays.rule(0), 529 + 3 * 36 + 3);
+  Tracker tracker(reference, &delays);
+  tracker.start();
+  EXPECT_EQ(tracker.predict(1).delay, 500);
+  EXPECT_EQ(tracker.predict(12).delay, 529 + 7);
+  EXPECT_EQ(tracker.next(2).delay, 529 + 3 * 36 + 3);
+  tracker.track(0);
+  EXPECT_EQ(tracker.predict(1).delay, 20);
+  EXPECT_EQ(tracker.predict(2).delay, 21);
+  EXPECT_EQ(tracker.predict(11).delay, 29 + 7);
+  EXPECT_EQ(tracker.predict(12).delay, 29 + 7 + 20);
+  EXPECT_EQ(tracker.predict(33).delay, 29 + 2 * 36 + 7);
+}
+
+// What begins a rule that begins another begins its repetitions, too.
+TEST(OracleDelays, TellRepetitionsApartOfWhatIsAround) {
+  // R -> B^3 d, B -> A^2 c, A -> a b
+  const Reference reference(Grammar({{{B, 3}, {d}}, {{a}, {b}}, {{A, 2}, {c}}}));
+  const Delays delays(reference, std::vector<Delays::Recorded>{{{2, 4, 0}, 100, 1},
+                                                               {{2, 4, 0, true}, 50, 5},
+                                                               {{3, 4, 0}, 6, 6},
+                                                               {{5, 0}, 6, 3},
+                                                               {{1}, 1, 1}});
+  Tracker tracker(reference, &delays);
+  tracker.start();
+  EXPECT_EQ(tracker.predict(1).delay, 100);
+  EXPECT_EQ(tracker.predict(3).delay, 100 + 1 + 10);
+  EXPECT_EQ(tracker.predict(6).delay, 100 + 1 + 10 + 1 + 2 + 10);
+  EXPECT_EQ(tracker.next(3).delay, 100 + 5 * 10 + 6 + 6 + 1);
+}
+
 TEST(OracleDelays, UseTheShorterContextWhereTheLongerOneIsNotKnown) {
   const Reference reference(figure_6);
   const Delays delays(reference, std::vector<Delays::Recorded>{{{6, 7}, 12, 2}, {{6}, 9, 1}});

@@ -106,6 +106,7 @@ std::vector<Delays::Recorded> random_delays(Random& random, const Grammar& gramm
     Delays::Context context{position, around(random, reference, position)};
     if (context.around != Delays::kUnknown)
       context.outermost = around(random, reference, context.around);
+    context.again = random.percent(30);
     delays.push_back({context, static_cast<double>(number(random)) / 7, number(random) >> 16});
   }
   return delays;
@@ -572,7 +573,7 @@ TEST(OracleRunFile, OfRecordsThatAreNone) {
   bytes[8] = 0;
   expect(bytes, "rule 0 has a symbol that does not come");
   bytes = right;
-  bytes[12] = 2;
+  bytes[12] = 4;  // twice the position
   expect(bytes, "there are delays of a position that is not in the grammar");
   bytes = right;
   bytes[bytes.size() - 2] = '\x7f';

@@ -45,8 +45,9 @@ std::optional<std::string> given(const char* text) {
   return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
-refrain_oracle_tracked submit(refrain_oracle_stream* stream, std::uint32_t event) {
-  const auto track = [&] { return stream->stream->submit(event); };
+refrain_oracle_tracked submit(refrain_oracle_stream* stream, std::uint32_t event,
+                              std::optional<std::uint64_t> now) {
+  const auto track = [&] { return stream->stream->submit(event, now); };
   const Tracked tracked = stream->assessment ? stream->assessment->submit(event, track) : track();
   switch (tracked) {
     case Tracked::expected: return REFRAIN_ORACLE_EXPECTED;
@@ -69,9 +70,8 @@ int refrain_oracle_create(const char* path, const char* program) {
 
 refrain_oracle* refrain_oracle_open(const refrain_oracle_options* options) {
   return or_failed<refrain_oracle*>(nullptr, [&] {
-    return new refrain_oracle(
-        {given(options->record), given(options->reference), given(options->program)},
-        options->process);
+    return new refrain_oracle({given(options->record), given(options->reference),
+                               given(options->program), options->process, options->times != 0});
   });
 }
 
@@ -113,12 +113,13 @@ const char* refrain_oracle_name(const refrain_oracle_stream* stream, uint32_t ev
 }
 
 refrain_oracle_tracked refrain_oracle_submit(refrain_oracle_stream* stream, uint32_t event) {
-  return within(stream, REFRAIN_ORACLE_UNKNOWN, [&] { return submit(stream, event); });
+  return within(stream, REFRAIN_ORACLE_UNKNOWN,
+                [&] { return submit(stream, event, std::nullopt); });
 }
 
 refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, uint32_t event,
-                                                uint64_t) {
-  return refrain_oracle_submit(stream, event);
+                                                uint64_t nanoseconds) {
+  return within(stream, REFRAIN_ORACLE_UNKNOWN, [&] { return submit(stream, event, nanoseconds); });
 }
 
 int refrain_oracle_predicts(const refrain_oracle_stream* stream) {

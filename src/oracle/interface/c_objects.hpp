@@ -14,8 +14,7 @@
 #include "refrain/oracle.h"
 
 struct refrain_oracle {
-  refrain_oracle(const refrain::oracle::RunFiles& files, std::uint32_t process)
-      : run(files, process) {}
+  explicit refrain_oracle(const refrain::oracle::RunSettings& settings) : run(settings) {}
 
   void keep(refrain_oracle_stream& stream) {
     const std::scoped_lock lock(mutex_);

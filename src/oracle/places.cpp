@@ -1,0 +1,57 @@
+#include "oracle/places.hpp"
+
+#include <algorithm>
+
+namespace refrain::oracle {
+
+Places::Places(const Grammar& grammar) : grammar_(grammar) {
+  before_.reserve(grammar.uses().size());
+  for (std::uint32_t r = 0; r < grammar.rules(); ++r) {
+    std::uint64_t before = 0;
+    for (const Use& use : grammar.rule(r)) {
+      before_.push_back(before);
+      before += use.times * grammar.length(use.symbol);
+    }
+  }
+}
+
+std::span<const Places::Step> Places::path(std::uint64_t event) {
+  std::size_t guess = 0;
+  while (!path_.empty() && !path_.back().holds(event)) {
+    guess = path_.back().position + 1;
+    path_.pop_back();
+  }
+  Symbol symbol = Symbol::rule(0);
+  std::uint64_t begin = 0;
+  if (!path_.empty()) {
+    symbol = grammar_.uses()[path_.back().position].symbol;
+    begin = path_.back().begin;
+  }
+  while (symbol.is_rule()) {
+    const std::size_t position = holding(symbol.number(), event - begin, guess);
+    const Use& use = grammar_.uses()[position];
+    symbol = use.symbol;
+    begin += before_[position];
+    const std::uint64_t length = grammar_.length(symbol);
+    const bool repeated = use.times > 1 && event - begin >= length;
+    if (repeated) begin += (event - begin) / length * length;
+    path_.push_back(
+        {static_cast<std::uint32_t>(position), begin, length, before_[position] == 0, repeated});
+    guess = symbol.is_rule() ? grammar_.begin(symbol.number()) : 0;
+  }
+  return path_;
+}
+
+/// The use in a rule that has the event behind so many of the rule's.
+std::size_t Places::holding(std::uint32_t rule, std::uint64_t offset, std::size_t guess) const {
+  const std::size_t begin = grammar_.begin(rule), end = begin + grammar_.rule(rule).size();
+  if (begin <= guess && guess < end && before_[guess] <= offset &&
+      (guess + 1 == end || offset < before_[guess + 1]))
+    return guess;
+  const auto from = before_.begin();
+  const auto behind = std::upper_bound(from + static_cast<std::ptrdiff_t>(begin),
+                                       from + static_cast<std::ptrdiff_t>(end), offset);
+  return static_cast<std::size_t>(behind - from) - 1;
+}
+
+}  // namespace refrain::oracle

@@ -1,0 +1,62 @@
+#pragma once
+// Times of events, added up by context, in a form that outlives the grammar that the contexts are in: they can be put
+// into any later grammar of the same run.
+//
+// A *group* is of events that came in the same context. Which ones they are is not known, but for one of them, by its
+// number in the run; and how far around that one all of them have the same neighbours: as far as the outermost use of
+// their context goes. In a later grammar all of them are taken to be where that one is, in the longest context that is
+// within what they have in common. Groups that meet in a context there are one group.
+//
+// What is exact: the sum and the number of all times, always. And each group, as long as the events of a context stay
+// together. They may not where the end of a run is not settled yet: when x^m becomes x^i and x^(m-i), all m are counted
+// for the one or the other; when a rule is taken apart that was in several places, and its parts are parsed
+// differently in them. So what was put in a grammar in the middle of an iteration may be a little beside its place in
+// the last one. (Kept apart it could be exactly there: with all times, as the paper does.)
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracle/delays.hpp"
+#include "oracle/grammar.hpp"
+
+namespace refrain::oracle {
+
+struct TimeGroup {
+  /// Everything is known around an event that is alone.
+  static constexpr std::uint32_t kAll = UINT32_MAX;
+
+  std::uint64_t event;                    ///< one of them: how many came before it in the run
+  std::uint32_t in_common_before = kAll;  ///< so many events before it are alike for all
+  std::uint32_t in_common_behind = kAll;
+  double sum;
+  std::uint64_t count = 1;
+};
+
+/// One thread.
+class TimeGroups {
+ public:
+  /// The most uses around a position that can be told apart.
+  static constexpr unsigned kMostEnclosing = 2;
+
+  /// `enclosing`: how many are.
+  explicit TimeGroups(unsigned enclosing);
+
+  /// Puts the groups, and the last events of the run, into the contexts of its grammar. `last`: the times since the events
+  /// before them. With more than `most` contexts that are longer than a position, those of the fewest events become
+  /// shorter. Takes O(log n) for each group, on average, for n uses in a rule, and O(1) for each of the last events.
+  void replay(const Grammar& grammar, std::span<const double> last, std::size_t most);
+
+  /// All, in the grammar of the last replay.
+  [[nodiscard]] std::vector<Delays::Recorded> recorded(const Grammar& grammar) const;
+
+  [[nodiscard]] std::size_t size() const { return groups_.size(); }
+  [[nodiscard]] std::size_t bytes() const { return groups_.capacity() * sizeof(TimeGroup); }
+
+ private:
+  unsigned enclosing_;
+  std::vector<TimeGroup> groups_;
+};
+
+}  // namespace refrain::oracle

@@ -1,0 +1,31 @@
+#include "oracle/timed_reduction.hpp"
+
+#include <algorithm>
+
+namespace refrain::oracle {
+
+Grammar TimedReduction::replay() {
+  Grammar grammar = reduction_.grammar();
+  const std::size_t symbols = grammar.uses().size();
+  groups_.replay(grammar, waiting_, std::max(kContexts * symbols, fewest_));
+  most_waiting_ = std::max(kTimes * symbols, fewest_);
+  waiting_.clear();
+  if (waiting_.capacity() < most_waiting_) {
+    waiting_.shrink_to_fit();  // so that nothing is copied
+    waiting_.reserve(most_waiting_);
+  }
+  return grammar;
+}
+
+TimedGrammar TimedReduction::grammar() {
+  Grammar grammar = replay();
+  std::vector<Delays::Recorded> delays = groups_.recorded(grammar);
+  return {std::move(grammar), std::move(delays)};
+}
+
+std::size_t TimedReduction::bytes() const {
+  return sizeof *this - sizeof reduction_ + reduction_.bytes() + groups_.bytes() +
+         waiting_.capacity() * sizeof(double);
+}
+
+}  // namespace refrain::oracle

@@ -1,0 +1,68 @@
+#pragma once
+// Events and the times between them become a grammar and the delays in it (PYTHIA, sections II-A and II-C), in memory
+// that grows with the grammar. The paper keeps all times and replays the run through the grammar at its end. Here they
+// wait in a buffer as large as the grammar; when it is full, they are replayed through the grammar of that time, and
+// added up (time_groups.hpp, which also says what of this is exact). A run that is shorter than the buffer has
+// exactly the paper's delays.
+//
+// What it costs: O(1) amortised for each event beside the reduction's; but one event in thousands waits for the replay.
+// Memory: kTimes doubles and at most kContexts + 1 groups of 40 bytes for each symbol, beside the reduction's; several
+// times as much of it, for a moment, while they are replayed. One thread.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "oracle/delays.hpp"
+#include "oracle/grammar.hpp"
+#include "oracle/reduction.hpp"
+#include "oracle/time_groups.hpp"
+
+namespace refrain::oracle {
+
+/// What Delays are made of.
+struct TimedGrammar {
+  Grammar grammar;
+  std::vector<Delays::Recorded> delays;
+};
+
+class TimedReduction {
+ public:
+  /// `enclosing`: how many uses around a position are told apart, at most TimeGroups::kMostEnclosing. `fewest`: times
+  /// that wait, even if the grammar is small; at least 1.
+  explicit TimedReduction(unsigned enclosing = 2, std::size_t fewest = 4096)
+      : groups_(enclosing), fewest_(fewest), most_waiting_(fewest) {}
+
+  /// What happened next, and how long after the event before, in any one unit. Requires event < Symbol::kMost and a
+  /// time that is finite and not negative. After std::bad_alloc it can only be destroyed.
+  void add(std::uint32_t event, double elapsed) {
+    if (waiting_.size() == most_waiting_) replay();
+    waiting_.push_back(elapsed);
+    reduction_.add(event);
+  }
+
+  /// Of all events so far: the grammar is Reduction's, and each event counts once in its delays. O(symbols).
+  [[nodiscard]] TimedGrammar grammar();
+
+  [[nodiscard]] std::uint64_t events() const { return reduction_.events(); }
+  [[nodiscard]] std::size_t rules() const { return reduction_.rules(); }
+  [[nodiscard]] std::size_t symbols() { return reduction_.symbols(); }
+  /// All memory that it has.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  // For each symbol of the grammar.
+  static constexpr std::size_t kTimes = 8;
+  static constexpr std::size_t kContexts = 2;
+
+  Grammar replay();
+
+  Reduction reduction_;
+  TimeGroups groups_;
+  std::vector<double> waiting_;  ///< times of the last events
+  const std::size_t fewest_;
+  std::size_t most_waiting_;
+};
+
+}  // namespace refrain::oracle

@@ -1,0 +1,58 @@
+#include "oracle/support/replayed_times.hpp"
+
+namespace refrain::test {
+
+using oracle::Delays;
+using oracle::Grammar;
+using oracle::Use;
+
+namespace {
+
+struct Walk {
+  const Grammar& grammar;
+  unsigned enclosing;
+  std::vector<std::uint32_t> path = {};  // of uses, the innermost last
+  std::vector<Delays::Context> found = {};
+
+  /// `again`: of the first event.
+  void rule(std::uint32_t number, bool again) {
+    std::size_t position = grammar.begin(number);
+    for (const Use& use : grammar.rule(number)) {
+      path.push_back(static_cast<std::uint32_t>(position++));
+      for (std::uint64_t time = 0; time < use.times; ++time) {
+        again = again || time > 0;
+        if (use.symbol.is_rule()) rule(use.symbol.number(), again);
+        else event(again);
+        again = false;
+      }
+      path.pop_back();
+    }
+  }
+  void event(bool again) {
+    Delays::Context context{.position = path.back(), .again = again};
+    if (enclosing > 0 && path.size() > 1) context.around = path[path.size() - 2];
+    if (enclosing > 1 && path.size() > 2) context.outermost = path[path.size() - 3];
+    found.push_back(context);
+  }
+};
+
+}  // namespace
+
+std::vector<Delays::Context> contexts(const Grammar& grammar, unsigned enclosing) {
+  Walk walk{grammar, enclosing};
+  walk.rule(0, false);
+  return walk.found;
+}
+
+TimesByContext replayed(const Grammar& grammar, std::span<const double> times, unsigned enclosing) {
+  TimesByContext all;
+  std::size_t event = 0;
+  for (const Delays::Context& context : contexts(grammar, enclosing)) {
+    Times& same = all[context];
+    same.sum += times[event++];
+    ++same.count;
+  }
+  return all;
+}
+
+}  // namespace refrain::test

@@ -1,0 +1,284 @@
+// refrain/oracle.h and what is on top of it, as a runtime would use them.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "oracle/run_reader.hpp"
+#include "oracle_interface/place.hpp"
+#include "refrain/oracle.h"
+#include "refrain/oracle.hpp"
+
+namespace refrain {
+namespace {
+
+using test::Place;
+
+void submit(OracleStream& stream, const std::string& letters) {
+  for (const char letter : letters) stream.submit(stream.event(std::string(1, letter)));
+}
+
+/// A file of the run that is these letters.
+void record(const std::string& path, const std::string& letters) {
+  Oracle::create(path, "letters");
+  Oracle oracle({.record = path});
+  OracleStream stream = oracle.join(0);
+  submit(stream, letters);
+  stream.leave();
+}
+
+std::string grammar_of(const oracle::ThreadRecord& record) {
+  return record.grammar.text([&](std::uint32_t event) { return record.names[event]; });
+}
+
+TEST(OracleInterface, RecordsThePapersFirstFigure) {
+  const Place place;
+  record(place.path("run"), "abbcbcab");
+  const oracle::RunRecord run = oracle::read_run(place.path("run"));
+  EXPECT_EQ(run.program, "letters");
+  ASSERT_EQ(run.threads.size(), 1u);
+  EXPECT_EQ(grammar_of(run.threads[0]), "R -> A B^2 A\nA -> a b\nB -> b c\n");
+}
+
+TEST(OracleInterface, PredictsWhatTheReferenceDid) {
+  const Place place;
+  record(place.path("run"), "abcabdababc");
+  Oracle oracle({.reference = place.path("run")});
+  OracleStream stream = oracle.join(0);
+  ASSERT_TRUE(stream.predicts());
+  EXPECT_EQ(stream.name(stream.predict(1).event), "a");
+  for (const char letter : std::string("abcab"))
+    EXPECT_EQ(stream.submit(stream.event(std::string(1, letter))), REFRAIN_ORACLE_EXPECTED);
+  const refrain_oracle_prediction next = stream.predict(1);
+  EXPECT_EQ(stream.name(next.event), "d");
+  EXPECT_EQ(next.probability, 1);
+  EXPECT_EQ(next.end, 0);
+  EXPECT_EQ(stream.predict(7).event, REFRAIN_ORACLE_NONE);
+  EXPECT_EQ(stream.predict(7).end, 1);
+  EXPECT_EQ(stream.next(stream.event("c")).distance, 6u);
+  EXPECT_EQ(stream.next(stream.event("new")).distance, 0u);
+  EXPECT_EQ(stream.submit(stream.event("new")), REFRAIN_ORACLE_UNKNOWN);
+  EXPECT_EQ(stream.submit(stream.event("c")), REFRAIN_ORACLE_UNEXPECTED);
+}
+
+TEST(OracleInterface, NumbersTheReferencesEventsFirst) {
+  const Place place;
+  record(place.path("run"), "cab");
+  Oracle oracle({.reference = place.path("run")});
+  OracleStream stream = oracle.join(0);
+  EXPECT_EQ(stream.event("d"), 3u);
+  EXPECT_EQ(stream.event("c"), 0u);
+  EXPECT_EQ(stream.event("b"), 2u);
+  EXPECT_EQ(stream.name(3), "d");
+  EXPECT_EQ(stream.name(4), "");
+}
+
+// A run is followed and recorded at once; what it records is as if it had not been followed.
+TEST(OracleInterface, RecordsWhileItFollows) {
+  const Place place;
+  record(place.path("first"), "cba");
+  Oracle::create(place.path("second"), "letters");
+  const std::string second = place.path("second");
+  {
+    Oracle oracle({.record = second, .reference = place.path("first")});
+    OracleStream stream = oracle.join(0);
+    submit(stream, "abbcbcab");
+  }
+  const oracle::RunRecord run = oracle::read_run(second);
+  ASSERT_EQ(run.threads.size(), 1u);
+  EXPECT_EQ(run.threads[0].names, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(grammar_of(run.threads[0]), "R -> A B^2 A\nA -> a b\nB -> b c\n");
+}
+
+TEST(OracleInterface, ThreadsAndProcessesHaveTheirOwnStreams) {
+  const Place place;
+  const std::string path = place.path("run");
+  Oracle::create(path, "letters");
+  for (std::uint32_t process = 0; process < 2; ++process) {
+    Oracle oracle({.record = path, .process = process});
+    std::vector<std::thread> threads;
+    for (std::uint32_t thread = 0; thread < 3; ++thread)
+      threads.emplace_back([&oracle, process, thread] {
+        OracleStream stream = oracle.join(thread);
+        for (int i = 0; i < 10'000; ++i)
+          submit(stream, std::string(1 + process + thread, 'a') + 'b');
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  const oracle::RunRecord run = oracle::read_run(path);
+  ASSERT_EQ(run.threads.size(), 6u);
+  for (const oracle::ThreadRecord& record : run.threads)
+    EXPECT_EQ(record.grammar.length(0), 10'000u * (2 + record.process + record.thread));
+
+  Oracle oracle({.reference = path, .process = 1});
+  OracleStream stream = oracle.join(2);
+  submit(stream, "aaaa");
+  EXPECT_EQ(stream.name(stream.predict(1).event), "b");
+  EXPECT_FALSE(oracle.join(7).predicts());
+}
+
+TEST(OracleInterface, KeepsNotes) {
+  const Place place;
+  const std::string path = place.path("run");
+  Oracle::create(path, "letters");
+  {
+    Oracle oracle({.record = path});
+    OracleStream stream = oracle.join(0);
+    stream.set_note("sizes", "1 2 3");
+    stream.set_note("nothing", "");
+    stream.set_note("sizes", std::string_view("4\0005", 3));
+    EXPECT_FALSE(stream.note("sizes"));
+    EXPECT_THROW(stream.set_note("large", std::string(17 << 20, 'x')), OracleFailure);
+    stream.set_note("large", std::string(16 << 20, 'x').substr(100));
+    EXPECT_THROW(stream.set_note("more", std::string(100, 'x')), OracleFailure);
+    stream.set_note("large", "small");
+  }
+  Oracle oracle({.reference = path});
+  OracleStream stream = oracle.join(0);
+  EXPECT_EQ(stream.note("sizes"), std::string_view("4\0005", 3));
+  EXPECT_EQ(stream.note("nothing"), "");
+  EXPECT_EQ(stream.note("large"), "small");
+  EXPECT_FALSE(stream.note("other"));
+  stream.set_note("without", "a recording");
+}
+
+TEST(OracleInterface, PredictsTimes) {
+  const Place place;
+  const std::string path = place.path("run");
+  Oracle::create(path, "letters");
+  {
+    Oracle oracle({.record = path, .times = true});
+    OracleStream stream = oracle.join(0);
+    const std::uint32_t a = stream.event("a"), b = stream.event("b"), c = stream.event("c");
+    std::uint64_t now = 1'000'000;
+    for (int i = 0; i < 10'000; ++i) {
+      stream.submit(a, now += 10);
+      stream.submit(b, now += 200);
+      stream.submit(c, now += 3'000);
+    }
+  }
+  Oracle oracle({.reference = path});
+  OracleStream stream = oracle.join(0);
+  submit(stream, "ab");
+  EXPECT_EQ(stream.predict(1).delay, 3'000);
+  EXPECT_EQ(stream.predict(2).delay, 3'010);
+  EXPECT_EQ(stream.predict(31).delay, 10 * 3'210 + 3'000);
+  EXPECT_EQ(stream.next(stream.event("b")).delay, 3'210);
+}
+
+// With its own clock, and if the caller's goes back.
+TEST(OracleInterface, TimesAreNeverNegative) {
+  const Place place;
+  const std::string path = place.path("run");
+  Oracle::create(path, "letters");
+  {
+    Oracle oracle({.record = path, .times = true});
+    OracleStream first = oracle.join(0), second = oracle.join(1);
+    submit(first, "abcabc");
+    for (const std::uint64_t now : {50, 40, 60}) second.submit(second.event("a"), now);
+  }
+  const oracle::RunRecord run = oracle::read_run(path);
+  double sum = 0;
+  for (const oracle::Delays::Recorded& delay : run.threads[0].delays) {
+    EXPECT_GE(delay.sum, 0);
+    sum += delay.sum;
+  }
+  EXPECT_GT(sum, 0);
+  sum = 0;
+  for (const oracle::Delays::Recorded& delay : run.threads[1].delays) sum += delay.sum;
+  EXPECT_EQ(sum, 20);
+}
+
+// Of a process that is killed most is in the file: here while the stream is still joined.
+TEST(OracleInterface, WritesNowAndThen) {
+  const Place place;
+  Oracle::create(place.path("run"), "letters");
+  const std::string path = place.path("run");
+  Oracle oracle({.record = path});
+  OracleStream stream = oracle.join(0);
+  const std::uint32_t a = stream.event("a"), b = stream.event("b");
+  for (std::uint64_t events = 2; events <= 1'000'000; events += 2) {
+    stream.submit(a);
+    stream.submit(b);
+    if (events % 100'000 != 0) continue;
+    const oracle::RunRecord run = oracle::read_run(path);
+    ASSERT_EQ(run.threads.size(), 1u);
+    EXPECT_GE(run.threads[0].grammar.length(0), events * 4 / 5 - 2);
+  }
+}
+
+void expect_failure(const OracleOptions& options, const std::string& part) {
+  try {
+    const Oracle oracle(options);
+    ADD_FAILURE() << "there should be an error with " << part;
+  } catch (const OracleFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
+  }
+}
+
+TEST(OracleInterface, SaysWhatIsWrongWithFiles) {
+  const Place place;
+  const std::string run = place.path("run"), none = place.path("none"), empty = place.path("empty"),
+                    folder = place.path("");
+  record(run, "ab");
+  { const std::ofstream file(empty); }
+  expect_failure({.reference = none}, none + ": cannot be opened: No such file");
+  expect_failure({.record = none}, "No such file");
+  expect_failure({.reference = empty}, empty);
+  expect_failure({.reference = folder}, folder);
+  expect_failure({.reference = run, .program = "another"}, "is of \"letters\", not of \"another\"");
+  EXPECT_EQ(refrain_oracle_create((none + "/run").c_str(), ""), -1);
+  EXPECT_EQ(refrain_oracle_create(folder.c_str(), ""), -1);
+}
+
+TEST(OracleInterface, SaysWhatIsWrongWithStreams) {
+  const Place place;
+  record(place.path("run"), "ab");
+  const std::string path = place.path("run");
+  refrain_oracle_options options{};
+  options.reference = path.c_str();
+  refrain_oracle* const oracle = refrain_oracle_open(&options);
+  refrain_oracle_stream* const stream = refrain_oracle_join(oracle, 0);
+  ASSERT_NE(stream, nullptr);
+  EXPECT_EQ(refrain_oracle_join(oracle, 0), nullptr);
+  EXPECT_STREQ(refrain_oracle_error(), "thread 0 has joined already");
+  EXPECT_EQ(refrain_oracle_submit(stream, 17), REFRAIN_ORACLE_UNKNOWN);
+  EXPECT_EQ(refrain_oracle_submit(stream, REFRAIN_ORACLE_NONE), REFRAIN_ORACLE_UNKNOWN);
+  EXPECT_EQ(refrain_oracle_predict(stream, 0).event, REFRAIN_ORACLE_NONE);
+  EXPECT_EQ(refrain_oracle_next(stream, 17).distance, 0u);
+  EXPECT_EQ(refrain_oracle_name(stream, 2), nullptr);
+  EXPECT_EQ(refrain_oracle_leave(stream), 0);
+  refrain_oracle_stream* const again = refrain_oracle_join(oracle, 0);
+  EXPECT_NE(again, nullptr);
+  EXPECT_EQ(refrain_oracle_close(oracle), 0);  // leaves it
+  EXPECT_EQ(refrain_oracle_close(nullptr), 0);
+  EXPECT_EQ(refrain_oracle_leave(nullptr), 0);
+}
+
+// The run goes on, and in the end it is said.
+TEST(OracleInterface, ARunWhoseFileIsDamagedGoesOn) {
+  const Place place;
+  const std::string path = place.path("run");
+  Oracle::create(path, "letters");
+  Oracle oracle({.record = path});
+  OracleStream stream = oracle.join(0);
+  { const std::ofstream cut(path, std::ios::trunc); }
+  for (int i = 0; i < 10'000; ++i) submit(stream, "ab");
+  EXPECT_THROW(stream.leave(), OracleFailure);
+}
+
+TEST(OracleInterface, WithoutFilesNothingIsDone) {
+  Oracle oracle(OracleOptions{});
+  OracleStream stream = oracle.join(0);
+  EXPECT_EQ(stream.submit(stream.event("a")), REFRAIN_ORACLE_UNKNOWN);
+  EXPECT_FALSE(stream.predicts());
+  EXPECT_EQ(stream.predict(1).event, REFRAIN_ORACLE_NONE);
+  stream.leave();
+}
+
+}  // namespace
+}  // namespace refrain

@@ -1,0 +1,75 @@
+// What `refrain oracle` prints.
+
+#include "oracle_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "oracle/reduction.hpp"
+
+namespace refrain::tools {
+namespace {
+
+using oracle::ThreadRecord;
+
+ThreadRecord record_of(std::uint32_t process, std::uint32_t thread, const std::string& letters) {
+  ThreadRecord record{process, thread, {"Wait", "Isend 3", "caf\xc3\xa9"}, {}, {}, {}};
+  oracle::Reduction reduction;
+  for (const char letter : letters) reduction.add(static_cast<std::uint32_t>(letter - 'a'));
+  record.grammar = reduction.grammar();
+  return record;
+}
+
+TEST(OracleReport, GrammarsAreAsInFigure7) {
+  oracle::RunRecord run;
+  for (const std::uint32_t thread : {0, 1, 2, 5})
+    run.threads.push_back(record_of(0, thread, "bacbac"));
+  run.threads.push_back(record_of(1, 0, "aaa"));
+  run.threads.push_back(record_of(2, 1, "bacbac"));
+  EXPECT_EQ(run_summary(run), "33 events in 6 streams of 3 processes: 11 rules");
+  EXPECT_EQ(run_grammars(run),
+            "process 0, threads 0-2, 5; process 2, thread 1: 6 events\n"
+            "R -> A^2\n"
+            "A -> \"Isend 3\" Wait caf??\n"
+            "\n"
+            "process 1, thread 0: 3 events\n"
+            "R -> Wait^3\n"
+            "\n");
+}
+
+TEST(OracleReport, OfNothing) {
+  EXPECT_EQ(run_summary({}), "0 events in 0 streams of 0 processes: 0 rules");
+  EXPECT_EQ(run_grammars({}), "");
+  EXPECT_EQ(accuracy_report({}),
+            "0 events in 0 streams: -% expected, -% unexpected, -% never in the reference\n"
+            "right at distance       1      2      4      8     16     32     64    128\n"
+            "          percent       -      -      -      -      -      -      -      -\n"
+            "0.000 s in the oracle\n");
+}
+
+TEST(OracleReport, AddsStreamsUp) {
+  oracle::LedgerEntries ledger;
+  for (std::uint32_t process = 0; process < 2; ++process) {
+    oracle::Assessment::Counts counts;
+    counts.events = 1000;
+    counts.expected = 900;
+    counts.unexpected = 75;
+    counts.unknown = 25;
+    counts.seconds = 0.001;
+    counts.predicted.fill(100);
+    counts.right.fill(process == 0 ? 100 : 99);
+    ledger.streams.push_back({process, 0, counts});
+  }
+  ledger.said.push_back({1, "2 threads"});
+  EXPECT_EQ(
+      accuracy_report(ledger),
+      "2'000 events in 2 streams: 90.0% expected, 7.5% unexpected, 2.5% never in the reference\n"
+      "right at distance       1      2      4      8     16     32     64    128\n"
+      "          percent    99.5   99.5   99.5   99.5   99.5   99.5   99.5   99.5\n"
+      "0.002 s in the oracle, 1000 ns per event\n"
+      "process 1: 2 threads\n");
+}
+
+}  // namespace
+}  // namespace refrain::tools
