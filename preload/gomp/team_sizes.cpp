@@ -11,10 +11,10 @@ namespace {
 
 /// Another size has to be better by that much: two that are alike do not take turns.
 constexpr double better = 0.98;
+/// The calls before the first round of trials, where an earlier run has tried sizes.
+constexpr std::uint32_t known_pause = 64;
 /// A size that once took so many times as long as the best one need not be tried again in this round.
 constexpr double hopeless = 2;
-/// The calls between two rounds of trials double, up to this.
-constexpr std::uint32_t longest_pause = 1024;
 
 /// Takes a number and the character after it, if one is asked for, from the front of `text`.
 template <class Number>
@@ -62,14 +62,14 @@ void Durations::add(double ns) {
   next_ = (next_ + 1) % kept;
   count_ = std::min(count_ + 1, kept);
   const auto end = last_.begin() + count_;
-  const float sum = std::accumulate(last_.begin(), end, 0.0f);
+  const double sum = std::accumulate(last_.begin(), end, 0.0);
   const float longest = *std::max_element(last_.begin(), end);
-  typical_ = count_ == 1 ? sum : (sum - longest) / static_cast<float>(count_ - 1);
+  typical_ = count_ == 1 ? sum : (sum - longest) / (count_ - 1);
 }
 
 unsigned Occasion::choose(unsigned limit, const Thresholds& first, const Allowance& allowance) {
   if (limit != limit_) consider(limit, first);
-  if (calls_++ < round_) return best_;
+  if (until_round_ > 0) return --until_round_, best_;
   const Size* trial = to_try(allowance);
   return trial ? trial->threads : best_;
 }
@@ -79,10 +79,14 @@ void Occasion::ran(unsigned threads, double ns, Allowance& allowance) {
   if (threads != best_) {
     const double usual = size(best_).durations.typical();
     allowance.spend(std::max(0.0, ns - usual));
-    had.tried = ns > hopeless * usual ? wanted_ : had.tried + 1;
+    // What it took long ago, when perhaps others used the machine, counts no more.
+    if (had.tried == 0) had.durations = {};
+    had.tried = ns > hopeless * usual ? trustworthy : had.tried + 1;
   }
   had.durations.add(ns);
+  const unsigned before = best_;
   choose_best();
+  if (best_ != before) pause_ = shortest_pause, until_round_ = std::min(until_round_, pause_);
 }
 
 void Occasion::consider(unsigned limit, const Thresholds& first) {
@@ -98,13 +102,14 @@ const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
   bool all = true;
   for (const Size& candidate : sizes_) {
     if (candidate.threads > limit_) break;
-    if (candidate.threads == best_ || candidate.tried >= wanted_) continue;
+    if (candidate.threads == best_ || candidate.tried >= trustworthy) continue;
     all = false;
     if (allowance.covers(loss_expected(candidate))) return &candidate;
   }
   if (all) {
-    ++wanted_;
-    round_ = calls_ + std::min(calls_, longest_pause);
+    for (Size& size : sizes_) size.tried = 0;
+    pause_ = std::min(2 * pause_, longest_pause);
+    until_round_ = pause_;
   }
   return nullptr;
 }
@@ -172,8 +177,9 @@ std::optional<Occasion> Occasion::recall(std::string_view note) {
     }
     if (threads == 0 || !(ns >= 0) || count > trustworthy) return std::nullopt;
     Size& known = result.size(threads);
-    for (; count > 0; --count) known.durations.add(ns), ++known.tried;
+    for (; count > 0; --count) known.durations.add(ns);
   }
+  result.until_round_ = result.pause_ = known_pause;
   return result;
 }
 

@@ -75,7 +75,7 @@ class Durations {
   std::array<float, kept> last_{};
   unsigned count_ = 0;
   unsigned next_ = 0;
-  float typical_ = 0;
+  double typical_ = 0;
 };
 
 /// The calls of one region that are expected to take about as long.
@@ -99,16 +99,20 @@ class Occasion {
 
   /// Fewer durations than that say nothing.
   static constexpr unsigned trustworthy = 3;
+  /// Sizes are tried in rounds; the calls between two of them double. From the beginning when another size has become
+  /// the best one, and what was best is soon tried again.
+  static constexpr std::uint32_t shortest_pause = 4;
+  static constexpr std::uint32_t longest_pause = 1024;
 
  private:
   struct Size {
     unsigned threads;
-    unsigned tried;  ///< in how many trials
+    unsigned tried;  ///< in how many trials of this round
     Durations durations;
   };
 
   void consider(unsigned limit, const Thresholds& first);
-  /// The size to try at this call, if any; ends the round if all have been tried.
+  /// The size to try at this call, if any. Ends the round if all have been tried.
   const Size* to_try(const Allowance& allowance);
   double loss_expected(const Size& size) const;
   Size& size(unsigned threads);
@@ -117,10 +121,9 @@ class Occasion {
   double expected_ns_;
   std::vector<Size> sizes_;  ///< ascending; those up to limit_ are candidates
   unsigned limit_ = 0;
-  unsigned best_ = 0;  ///< the size that calls have which are no trials
-  std::uint32_t calls_ = 0;
-  std::uint32_t round_ = trustworthy;  ///< trials start after that many calls
-  unsigned wanted_ = trustworthy;      ///< and end when each candidate has been tried so often
+  unsigned best_ = 0;                        ///< the size that calls have which are no trials
+  std::uint32_t until_round_ = trustworthy;  ///< so many calls until sizes are tried
+  std::uint32_t pause_ = shortest_pause;     ///< the calls between rounds
 };
 
 /// One region's occasions.
