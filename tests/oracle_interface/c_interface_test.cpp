@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "oracle/run_reader.hpp"
-#include "oracle_interface/place.hpp"
 #include "refrain/oracle.h"
 #include "refrain/oracle.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace refrain {
 namespace {
 
-using test::Place;
+using test::TemporaryFolder;
 
 void submit(OracleStream& stream, const std::string& letters) {
   for (const char letter : letters) stream.submit(stream.event(std::string(1, letter)));
@@ -36,18 +36,18 @@ std::string grammar_of(const oracle::ThreadRecord& record) {
 }
 
 TEST(OracleInterface, RecordsThePapersFirstFigure) {
-  const Place place;
-  record(place.path("run"), "abbcbcab");
-  const oracle::RunRecord run = oracle::read_run(place.path("run"));
+  const TemporaryFolder folder;
+  record(folder.path("run"), "abbcbcab");
+  const oracle::RunRecord run = oracle::read_run(folder.path("run"));
   EXPECT_EQ(run.program, "letters");
   ASSERT_EQ(run.threads.size(), 1u);
   EXPECT_EQ(grammar_of(run.threads[0]), "R -> A B^2 A\nA -> a b\nB -> b c\n");
 }
 
 TEST(OracleInterface, PredictsWhatTheReferenceDid) {
-  const Place place;
-  record(place.path("run"), "abcabdababc");
-  Oracle oracle({.reference = place.path("run")});
+  const TemporaryFolder folder;
+  record(folder.path("run"), "abcabdababc");
+  Oracle oracle({.reference = folder.path("run")});
   OracleStream stream = oracle.join(0);
   ASSERT_TRUE(stream.predicts());
   EXPECT_EQ(stream.name(stream.predict(1).event), "a");
@@ -66,9 +66,9 @@ TEST(OracleInterface, PredictsWhatTheReferenceDid) {
 }
 
 TEST(OracleInterface, NumbersTheReferencesEventsFirst) {
-  const Place place;
-  record(place.path("run"), "cab");
-  Oracle oracle({.reference = place.path("run")});
+  const TemporaryFolder folder;
+  record(folder.path("run"), "cab");
+  Oracle oracle({.reference = folder.path("run")});
   OracleStream stream = oracle.join(0);
   EXPECT_EQ(stream.event("d"), 3u);
   EXPECT_EQ(stream.event("c"), 0u);
@@ -79,12 +79,12 @@ TEST(OracleInterface, NumbersTheReferencesEventsFirst) {
 
 // A run is followed and recorded at once; what it records is as if it had not been followed.
 TEST(OracleInterface, RecordsWhileItFollows) {
-  const Place place;
-  record(place.path("first"), "cba");
-  Oracle::create(place.path("second"), "letters");
-  const std::string second = place.path("second");
+  const TemporaryFolder folder;
+  record(folder.path("first"), "cba");
+  Oracle::create(folder.path("second"), "letters");
+  const std::string second = folder.path("second");
   {
-    Oracle oracle({.record = second, .reference = place.path("first")});
+    Oracle oracle({.record = second, .reference = folder.path("first")});
     OracleStream stream = oracle.join(0);
     submit(stream, "abbcbcab");
   }
@@ -95,8 +95,8 @@ TEST(OracleInterface, RecordsWhileItFollows) {
 }
 
 TEST(OracleInterface, ThreadsAndProcessesHaveTheirOwnStreams) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
   for (std::uint32_t process = 0; process < 2; ++process) {
     Oracle oracle({.record = path, .process = process});
@@ -122,8 +122,8 @@ TEST(OracleInterface, ThreadsAndProcessesHaveTheirOwnStreams) {
 }
 
 TEST(OracleInterface, KeepsNotes) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
   {
     Oracle oracle({.record = path});
@@ -147,8 +147,8 @@ TEST(OracleInterface, KeepsNotes) {
 }
 
 TEST(OracleInterface, PredictsTimes) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
   {
     Oracle oracle({.record = path, .times = true});
@@ -172,8 +172,8 @@ TEST(OracleInterface, PredictsTimes) {
 
 // With its own clock, and if the caller's goes back.
 TEST(OracleInterface, TimesAreNeverNegative) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
   {
     Oracle oracle({.record = path, .times = true});
@@ -195,9 +195,9 @@ TEST(OracleInterface, TimesAreNeverNegative) {
 
 // Of a process that is killed most is in the file: here while the stream is still joined.
 TEST(OracleInterface, WritesNowAndThen) {
-  const Place place;
-  Oracle::create(place.path("run"), "letters");
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  Oracle::create(folder.path("run"), "letters");
+  const std::string path = folder.path("run");
   Oracle oracle({.record = path});
   OracleStream stream = oracle.join(0);
   const std::uint32_t a = stream.event("a"), b = stream.event("b");
@@ -221,24 +221,24 @@ void expect_failure(const OracleOptions& options, const std::string& part) {
 }
 
 TEST(OracleInterface, SaysWhatIsWrongWithFiles) {
-  const Place place;
-  const std::string run = place.path("run"), none = place.path("none"), empty = place.path("empty"),
-                    folder = place.path("");
+  const TemporaryFolder folder;
+  const std::string run = folder.path("run"), none = folder.path("none"),
+                    empty = folder.path("empty"), nothing = folder.path("");
   record(run, "ab");
   { const std::ofstream file(empty); }
   expect_failure({.reference = none}, none + ": cannot be opened: No such file");
   expect_failure({.record = none}, "No such file");
   expect_failure({.reference = empty}, empty);
-  expect_failure({.reference = folder}, folder);
+  expect_failure({.reference = nothing}, nothing);
   expect_failure({.reference = run, .program = "another"}, "is of \"letters\", not of \"another\"");
   EXPECT_EQ(refrain_oracle_create((none + "/run").c_str(), ""), -1);
-  EXPECT_EQ(refrain_oracle_create(folder.c_str(), ""), -1);
+  EXPECT_EQ(refrain_oracle_create(nothing.c_str(), ""), -1);
 }
 
 TEST(OracleInterface, SaysWhatIsWrongWithStreams) {
-  const Place place;
-  record(place.path("run"), "ab");
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  record(folder.path("run"), "ab");
+  const std::string path = folder.path("run");
   refrain_oracle_options options{};
   options.reference = path.c_str();
   refrain_oracle* const oracle = refrain_oracle_open(&options);
@@ -261,8 +261,8 @@ TEST(OracleInterface, SaysWhatIsWrongWithStreams) {
 
 // The run goes on, and in the end it is said.
 TEST(OracleInterface, ARunWhoseFileIsDamagedGoesOn) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
   Oracle oracle({.record = path});
   OracleStream stream = oracle.join(0);
