@@ -14,6 +14,10 @@ void happened(const char* kind, const void* of = nullptr) {
   if (ThreadEvents* const events = ThreadEvents::here()) events->happened(kind, of);
 }
 
+void happened_once_or_more(const char* kind, const void* of = nullptr) {
+  if (ThreadEvents* const events = ThreadEvents::here()) events->happened_once_or_more(kind, of);
+}
+
 /// A region that ends with a call of its own: the program calls its function in between.
 unsigned begun(Function* function, unsigned num_threads) {
   ThreadEvents* const events = ThreadEvents::here();
@@ -98,13 +102,13 @@ ENTRY void GOMP_parallel_end() {
 // ---- Inside of regions. Before a critical section, not within it, where others wait ----
 
 ENTRY void GOMP_critical_start() {
-  happened("critical");
+  happened_once_or_more("critical");
   BEHIND(GOMP_critical_start)();
 }
 
 /// `name`: libgomp's variable for all critical sections of that name.
 ENTRY void GOMP_critical_name_start(void** name) {
-  happened("critical", name);
+  happened_once_or_more("critical", name);
   BEHIND(GOMP_critical_name_start)(name);
 }
 
@@ -121,7 +125,7 @@ ENTRY void GOMP_taskwait() {
 /// What older compilers leave out at the end is not looked at by libgomp, which knows that from `flags`.
 ENTRY void GOMP_task(Function* fn, void* data, void (*copy)(void*, void*), long size, long align,
                      bool may_wait, unsigned flags, void** depend, int priority, void* detach) {
-  happened("task", reinterpret_cast<const void*>(fn));
+  happened_once_or_more("task", reinterpret_cast<const void*>(fn));
   BEHIND(GOMP_task)
   (fn, data, copy, size, align, may_wait, flags, depend, priority, detach);
 }

@@ -64,6 +64,7 @@ void Durations::add(double ns) {
   const auto end = last_.begin() + count_;
   const double sum = std::accumulate(last_.begin(), end, 0.0);
   const float longest = *std::max_element(last_.begin(), end);
+  shortest_ = *std::min_element(last_.begin(), end);
   typical_ = count_ == 1 ? sum : (sum - longest) / (count_ - 1);
 }
 
@@ -114,17 +115,17 @@ const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
   return nullptr;
 }
 
-/// At worst, of a size that was not measured: fewer threads may take as many times longer as they are fewer. That more
-/// could take twice as long is a guess.
+/// A size that was not measured: the work is at most what the best size's threads can have done in their shortest time,
+/// and fewer threads take at most as many times longer as they are fewer. (So the loss may be less than nothing where
+/// teams of the best size mostly wait for a processor.) That more threads could take twice as long is a guess.
 double Occasion::loss_expected(const Size& candidate) const {
   const auto known = std::find_if(sizes_.begin(), sizes_.end(),
                                   [&](const Size& size) { return size.threads == best_; });
-  const double usual = known->durations.typical();
-  if (candidate.durations.count() > 0) {
-    return std::max(0.0, candidate.durations.typical() - usual);
-  }
-  const double times = candidate.threads < best_ ? double(best_) / candidate.threads : 2;
-  return usual * (times - 1);
+  const Durations& best = known->durations;
+  double expected = 2 * best.typical();
+  if (candidate.durations.count() > 0) expected = candidate.durations.typical();
+  else if (candidate.threads < best_) expected = best.shortest() * best_ / candidate.threads;
+  return std::max(0.0, expected - best.typical());
 }
 
 Occasion::Size& Occasion::size(unsigned threads) {

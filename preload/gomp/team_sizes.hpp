@@ -66,6 +66,7 @@ class Durations {
   void add(double ns);
   /// The mean of all but the longest; 0 if there are none.
   double typical() const { return typical_; }
+  double shortest() const { return shortest_; }
   /// At most how many are kept.
   unsigned count() const { return count_; }
 
@@ -76,6 +77,7 @@ class Durations {
   unsigned count_ = 0;
   unsigned next_ = 0;
   double typical_ = 0;
+  double shortest_ = 0;
 };
 
 /// The calls of one region that are expected to take about as long.
@@ -138,7 +140,7 @@ class Occasions {
   /// What an earlier run found out; lines that are not of that form say nothing.
   void recall(std::string_view note);
 
-  static constexpr double alike = 2;
+  static constexpr double alike = 3;
   static constexpr std::size_t most = 8;
 
  private:

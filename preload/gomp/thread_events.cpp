@@ -117,6 +117,7 @@ void ThreadEvents::happened(const char* kind, const void* of) {
   auto [place, is_new] = others_.try_emplace(of ? of : kind);
   if (is_new) place->second = event((of ? kind + (' ' + function_name(of)) : kind).c_str());
   submit(place->second, now_ns());
+  last_ = place->first;
 }
 
 void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {
@@ -129,6 +130,7 @@ void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {
     }
   }
   refrain_oracle_submit_at(stream_, event, now_ns);
+  last_ = nullptr;
 }
 
 ThreadEvents::Region& ThreadEvents::region(Function* function) {

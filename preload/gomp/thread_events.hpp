@@ -2,9 +2,12 @@
 // What one thread does in OpenMP, as events of its stream in the oracle, and the sizes of the teams that it starts.
 //
 //   parallel F, end F   a parallel region begins and ends, F being the function that the compiler made of it
-//   critical C          a critical section is entered; "critical": the one without a name
+//   critical C          a critical section is entered, once or more; "critical": the one without a name
+//   task F              a task is made, or several
 //   barrier, taskwait   what they say
-//   task F              a task is made
+//
+// Critical sections and tasks that come one after the other are one event: how many of them are this thread's depends
+// on the schedule and on the other threads, and nothing is as frequent.
 //
 // When a region begins outside of any other, the oracle is asked how long it is until its end event, here, in this
 // context; on that the choice of the team's size is based. Inside of one, and in a thread that the reference run does
@@ -41,6 +44,10 @@ class ThreadEvents {
 
   /// Another event: `kind`, a string that stays, with the name of what is at `of`, if that is given.
   void happened(const char* kind, const void* of = nullptr);
+  /// The same, unless it was this one that happened last.
+  void happened_once_or_more(const char* kind, const void* of = nullptr) {
+    if (last_ != (of ? of : kind)) happened(kind, of);
+  }
 
   /// The thread ends: what was learned becomes notes, and what was done is said.
   void finish();
@@ -73,6 +80,8 @@ class ThreadEvents {
   std::unordered_map<Function*, Region> regions_;
   std::unordered_map<const void*, std::uint32_t>
       others_;  ///< events, by what they are of, or by their kind's text
+  const void* last_ =
+      nullptr;  ///< of which event of others_ nothing else came since; nullptr: of none
   std::vector<Open> open_;
   Allowance allowance_;
   std::uint32_t events_ = 0;                  ///< they are the numbers below
