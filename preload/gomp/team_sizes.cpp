@@ -12,7 +12,7 @@ namespace {
 /// Another size has to be better by that much: two that are alike do not take turns.
 constexpr double better = 0.98;
 /// The calls before the first round of trials, where an earlier run has tried sizes.
-constexpr std::uint32_t known_pause = 64;
+constexpr std::uint32_t known_pause = 16;
 /// A size that once took so many times as long as the best one need not be tried again in this round.
 constexpr double hopeless = 2;
 
@@ -115,16 +115,17 @@ const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
   return nullptr;
 }
 
-/// A size that was not measured: the work is at most what the best size's threads can have done in their shortest time,
+/// A size of which too little is known: the work is at most what the best size's threads can have done in their shortest time,
 /// and fewer threads take at most as many times longer as they are fewer. (So the loss may be less than nothing where
 /// teams of the best size mostly wait for a processor.) That more threads could take twice as long is a guess.
 double Occasion::loss_expected(const Size& candidate) const {
   const auto known = std::find_if(sizes_.begin(), sizes_.end(),
                                   [&](const Size& size) { return size.threads == best_; });
   const Durations& best = known->durations;
-  double expected = 2 * best.typical();
-  if (candidate.durations.count() > 0) expected = candidate.durations.typical();
-  else if (candidate.threads < best_) expected = best.shortest() * best_ / candidate.threads;
+  const double at_worst =
+      candidate.threads < best_ ? best.shortest() * best_ / candidate.threads : 2 * best.typical();
+  const bool known_too = candidate.durations.count() >= trustworthy;
+  const double expected = known_too ? candidate.durations.typical() : at_worst;
   return std::max(0.0, expected - best.typical());
 }
 
