@@ -73,6 +73,8 @@ class ThreadEvents {
   std::uint32_t event(const char* name);
   void submit(std::uint32_t event, std::uint64_t now_ns);
   unsigned choose(Open& open, unsigned limit);
+  /// In how many ns this event is expected to end the region; 0: it is not.
+  double expected(std::uint32_t end);
   void save();
 
   refrain_oracle_stream* stream_;
