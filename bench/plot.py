@@ -251,6 +251,31 @@ def oracle_mpi(records, folder):
     return True
 
 
+def unexpected_events(records, folder):
+    """Seconds against the rate of events that did not happen (as in Figure 14 of PYTHIA)."""
+    chosen = [r for r in records if (r["benchmark"], r["variant"]) == ("oracle_gomp", "unexpected")]
+    curves = collections.defaultdict(list)
+    for r in chosen:
+        curves[r["system"]].append((r["size"], r))
+    if not curves:
+        return False
+    figure, panel = plt.subplots(figsize=(4.6, 3.4))
+    for marker, (system, points) in zip(MARKERS, sorted(curves.items())):
+        points.sort(key=lambda p: p[0])
+        values, bars = error_bars([r for _, r in points])
+        if len(points) == 1:  # it knows nothing of events
+            label = {"one": "1 thread", "default": "all threads"}.get(system, system)
+            panel.axhline(values[0], color="gray", linestyle="--" if system == "one" else ":",
+                          label=label)
+        else:
+            panel.errorbar([rate for rate, _ in points], values, yerr=bars, marker=marker, capsize=2,
+                           label=system)
+    panel.set(xlabel="% of unexpected events", ylabel="s", yscale="log")
+    panel.legend(fontsize=7)
+    save(figure, folder / "unexpected_events.svg")
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draw the figures from the benchmarks' records.")
     parser.add_argument("results", type=pathlib.Path)
@@ -263,7 +288,8 @@ def main():
                ("autotrace", lambda: autotrace(records, wanted.to)),
                ("mining", lambda: mining(records, wanted.to)),
                ("arrays", lambda: arrays(records, wanted.to)),
-               ("oracle_mpi", lambda: oracle_mpi(records, wanted.to))]
+               ("oracle_mpi", lambda: oracle_mpi(records, wanted.to)),
+               ("unexpected_events", lambda: unexpected_events(records, wanted.to))]
     for prefix, draw in (("metg_", efficiency), ("growth_", growth)):
         for name in sorted({r["benchmark"] for r in records if r["benchmark"].startswith(prefix)}):
             figures.append((name, lambda d=draw, n=name[len(prefix):]: d(records, wanted.to, n)))

@@ -1,0 +1,188 @@
+// The preload library for GNU OpenMP: programs with regions of a few microseconds beside others of milliseconds, with
+// as many threads as the machine has processors, which is the default, with one, with the paper's thresholds, and with
+// sizes that are learned, in the first run after the recorded one and in the second.
+//
+// The bar (issue 6): learning takes at most 1.02 times what the best fixed number of threads takes, and less than the
+// default. With --all also: how that is when unexpected events are put among the program's (Figure 14 of PYTHIA), and what it
+// costs when a team shrinks and grows again, with threads that stay alive and with libgomp's.
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "oracle_gomp/program_run.hpp"
+#include "support/options.hpp"
+#include "support/records.hpp"
+#include "support/rounds.hpp"
+
+namespace refrain::bench {
+namespace {
+
+const int processors = static_cast<int>(std::thread::hardware_concurrency());
+
+Record record(const std::string& system, const std::string& variant, std::int64_t size,
+              const std::string& metric, const std::string& unit, Spread value) {
+  return {"oracle_gomp", system, variant, system == "one" ? 1 : processors,
+          size,          metric, unit,    value};
+}
+
+/// A program, and what its run is called in the records.
+struct Program {
+  std::string name;
+  std::string recorded;  ///< the command for the recorded run, which may be shorter
+  std::string command;
+  std::string settings{};   ///< of the library
+  std::string variables{};  ///< of its environment in all runs
+};
+
+Spread paired(const std::vector<double>& a, const std::vector<double>& b) {
+  const PairedRatio ratio = paired_ratio(a, b);
+  return {ratio.median, ratio.low, ratio.high};
+}
+
+/// One program, all ways in turn.
+void compare(const Program& program, int rounds, Records& records) {
+  const RunFile recorded, learned;
+  const std::string& settings = program.settings;
+  const std::string& variables = program.variables;
+  seconds_of(program.recorded, {&recorded, nullptr, settings}, variables);
+  seconds_of(program.command, {&learned, &recorded, settings}, variables);
+  const auto fixed = [&](const std::string& number) {
+    return [&, number] { return seconds_of(program.command, variables + " " + number); };
+  };
+  const auto beside = [&](const RunFile& reference, const std::string& choice) {
+    const Oracle oracle{nullptr, &reference, settings + " " + choice};
+    return [&, oracle] { return seconds_of(program.command, oracle, variables); };
+  };
+  std::vector<Contestant> ways{
+      {"one", program.name, fixed("OMP_NUM_THREADS=1")},
+      {"default", program.name, fixed("")},
+      {"thresholds", program.name, beside(recorded, "REFRAIN_ORACLE_THREADS=thresholds")},
+      {"learning", program.name, beside(recorded, "")},
+      {"learned", program.name, beside(learned, "")}};
+  run_rounds(ways, rounds);
+  const Contestant* one = find_finished(ways, "one", program.name);
+  const Contestant* all = find_finished(ways, "default", program.name);
+  for (const Contestant& way : ways) {
+    if (!way.finished() || !one || !all) continue;
+    const bool one_is_best = spread(one->samples).median < spread(all->samples).median;
+    const Contestant& best = one_is_best ? *one : *all;
+    const Spread seconds = spread(way.samples);
+    const Spread of_best = paired(way.samples, best.samples);
+    const Spread of_default = paired(way.samples, all->samples);
+    records.add(record(way.system, program.name, 0, "seconds", "s", seconds));
+    records.add(record(way.system, program.name, 0, "of_best_fixed", "ratio", of_best));
+    records.add(record(way.system, program.name, 0, "of_default", "ratio", of_default));
+    std::printf("%-12s %-10s %7.3f s (%.3f to %.3f)  %.3f of the best fixed, %.3f of the default\n",
+                program.name.c_str(), way.system.c_str(), seconds.median, seconds.min, seconds.max,
+                of_best.median, of_default.median);
+    std::fflush(stdout);
+  }
+}
+
+/// Figure 14: rates of unexpected events.
+void unexpected(const Program& program, int rounds, Records& records) {
+  const RunFile recorded, learned;
+  seconds_of(program.recorded, {.record = &recorded}, "");
+  seconds_of(program.command, {.record = &learned, .reference = &recorded}, "");
+  const std::vector<int> rates{0, 1, 5, 10, 20, 30, 50};
+  std::vector<Contestant> ways{
+      {"default", "unexpected", [&] { return seconds_of(program.command, ""); }},
+      {"one", "unexpected", [&] { return seconds_of(program.command, "OMP_NUM_THREADS=1"); }}};
+  for (const auto& [system, reference, setting] :
+       {std::tuple("thresholds", &recorded, " REFRAIN_ORACLE_THREADS=thresholds"),
+        {"learning", &recorded, ""},
+        {"learned", &learned, ""}}) {
+    for (const int rate : rates) {
+      const std::string settings = "REFRAIN_ORACLE_UNEXPECTED=" + std::to_string(rate) + setting;
+      ways.push_back({system, std::to_string(rate), [&program, reference = reference, settings] {
+                        return seconds_of(program.command,
+                                          {.reference = reference, .settings = settings}, "");
+                      }});
+    }
+  }
+  run_rounds(ways, rounds);
+  for (const Contestant& way : ways) {
+    if (!way.finished()) continue;
+    const Spread seconds = spread(way.samples);
+    const int rate = way.variant == "unexpected" ? 0 : std::stoi(way.variant);
+    records.add(record(way.system, "unexpected", rate, "seconds", "s", seconds));
+    std::printf("%2d%% unexpected: %-10s %7.3f s (%.3f to %.3f)\n", rate, way.system.c_str(),
+                seconds.median, seconds.min, seconds.max);
+  }
+}
+
+/// What it costs to shrink and to grow, per turn.
+void shrink(const std::string& programs, int rounds, int turns, Records& records) {
+  const RunFile file;
+  for (const auto& [large, small] : {std::pair(4, 2), {8, 2}, {8, 7}}) {
+    const std::string command = programs + "/shrink_grow " + std::to_string(large) + " " +
+                                std::to_string(small) + " " + std::to_string(turns);
+    const std::string passive = "OMP_WAIT_POLICY=passive";
+    std::vector<Contestant> ways{
+        {"libgomp", "", [&] { return seconds_of(command, passive); }},
+        {"kept", "", [&] { return seconds_of(command, {.record = &file}, passive); }}};
+    run_rounds(ways, rounds);
+    const std::string variant = "shrink_" + std::to_string(large) + "_" + std::to_string(small);
+    for (Contestant& way : ways) {
+      if (!way.finished()) continue;
+      for (double& sample : way.samples) sample *= 1e6 / turns;
+      const Spread us = spread(way.samples);
+      records.add(record(way.system, variant, 0, "us_per_turn", "us", us));
+      std::printf("teams of %d and %d in turn, %-8s %7.1f us (%.1f to %.1f)\n", large, small,
+                  way.system.c_str(), us.median, us.min, us.max);
+    }
+  }
+}
+
+/// Debian's ImageMagick: many small pictures and a few large ones, in one process. Its regions have num_threads
+/// clauses, which are taken as limits.
+Program pictures(int small, int large) {
+  const std::string convert = "/usr/bin/convert-im6.q16 -seed 1 ";
+  const std::string few = "\\( -size 64x48 plasma:red-blue -duplicate " + std::to_string(small) +
+                          " -resize 150% -blur 0x1 -modulate 110,90 -sharpen 0x1 +append \\) ";
+  const std::string many = "\\( -size 1200x900 plasma:red-blue -duplicate " +
+                           std::to_string(large) + " -blur 0x2 -resize 50% -sharpen 0x1 \\) ";
+  const std::string command = convert + few + many + "null:";
+  return {"imagemagick", command, command, "REFRAIN_ORACLE_CLAUSES=limit"};
+}
+
+}  // namespace
+}  // namespace refrain::bench
+
+int main(int argc, char** argv) {
+  using namespace refrain::bench;
+  const Options options = parse_options(
+      argc, argv, "How much better are numbers of threads that the oracle helps to choose?", 9, 3);
+  const std::string mixed = options.peers + "/mixed_regions ";
+  const auto mix = [&](const std::string& name, int steps) {
+    const int now = options.quick ? std::max(2, steps / 4) : steps;
+    return Program{name, mixed + name + " " + std::to_string(std::max(2, now / 4)),
+                   mixed + name + " " + std::to_string(now)};
+  };
+  Records records;
+  // With OMP_WAIT_POLICY=passive threads sleep while they wait: teams cost more, and others' threads disturb them less.
+  for (const auto& [name, steps] : {std::pair("small", 60), {"even", 30}, {"large", 24}}) {
+    Program program = mix(name, steps);
+    if (options.wants(name)) compare(program, options.reps, records);
+    program.name += "_passive";
+    program.variables = "OMP_WAIT_POLICY=passive";
+    if (options.wants(program.name)) compare(program, options.reps, records);
+  }
+  if (options.wants("imagemagick")) {
+    const Program program = options.quick ? pictures(30, 0) : pictures(150, 1);
+    struct stat there {};
+    if (stat("/usr/bin/convert-im6.q16", &there) == 0) compare(program, options.reps, records);
+    else std::printf("left out: ImageMagick is not installed\n");
+  }
+  if (options.all && options.wants("unexpected"))
+    unexpected(mix("even", 12), options.reps, records);
+  if (options.all && options.wants("shrink"))
+    shrink(options.peers, options.reps, options.quick ? 200 : 2000, records);
+  records.write(options.out);
+  return 0;
+}

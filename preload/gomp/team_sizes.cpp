@@ -1,0 +1,223 @@
+#include "gomp/team_sizes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+namespace refrain::gomp {
+namespace {
+
+/// Another size has to be better by that much: two that are alike do not take turns.
+constexpr double better = 0.98;
+/// The calls before the first round of trials, where an earlier run has tried sizes.
+constexpr std::uint32_t known_pause = 16;
+/// A size that once took so many times as long as the best one need not be tried again in this round.
+constexpr double hopeless = 2;
+
+/// Takes a number and the character after it, if one is asked for, from the front of `text`.
+template <class Number>
+bool take(std::string_view& text, Number& number, char after = 0) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (after == 0) return true;
+  if (text.empty() || text.front() != after) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+Thresholds::Thresholds() : steps_{{1, 5e3}, {2, 20e3}, {4, 50e3}, {8, 100e3}, {16, 200e3}} {}
+
+std::optional<Thresholds> Thresholds::parse(std::string_view text) {
+  Thresholds result;
+  result.steps_.clear();
+  while (true) {
+    Step step{};
+    double microseconds = 0;
+    if (!take(text, step.threads, ':') || !take(text, microseconds)) return std::nullopt;
+    step.below_ns = microseconds * 1e3;
+    const Step last = result.steps_.empty() ? Step{0, 0} : result.steps_.back();
+    if (step.threads <= last.threads || !(step.below_ns > last.below_ns)) return std::nullopt;
+    result.steps_.push_back(step);
+    if (text.empty()) return result;
+    if (text.front() != ',') return std::nullopt;
+    text.remove_prefix(1);
+  }
+}
+
+unsigned Thresholds::choose(double expected_ns, unsigned limit) const {
+  if (expected_ns <= 0) return limit;
+  for (const Step& step : steps_) {
+    if (expected_ns < step.below_ns) return std::min(step.threads, limit);
+  }
+  return limit;
+}
+
+void Durations::add(double ns) {
+  last_[next_] = static_cast<float>(ns);
+  next_ = (next_ + 1) % kept;
+  count_ = std::min(count_ + 1, kept);
+  const auto end = last_.begin() + count_;
+  const double sum = std::accumulate(last_.begin(), end, 0.0);
+  const float longest = *std::max_element(last_.begin(), end);
+  shortest_ = *std::min_element(last_.begin(), end);
+  typical_ = count_ == 1 ? sum : (sum - longest) / (count_ - 1);
+}
+
+unsigned Occasion::choose(unsigned limit, const Thresholds& first, const Allowance& allowance) {
+  if (limit != limit_) consider(limit, first);
+  if (until_round_ > 0) return --until_round_, best_;
+  const Size* trial = to_try(allowance);
+  return trial ? trial->threads : best_;
+}
+
+void Occasion::ran(unsigned threads, double ns, Allowance& allowance) {
+  Size& had = size(threads);
+  if (threads != best_) {
+    const double usual = size(best_).durations.typical();
+    allowance.spend(std::max(0.0, ns - usual));
+    // What it took long ago, when perhaps others used the machine, counts no more.
+    if (had.tried == 0) had.durations = {};
+    had.tried = ns > hopeless * usual ? trustworthy : had.tried + 1;
+  }
+  had.durations.add(ns);
+  const unsigned before = best_;
+  choose_best();
+  if (best_ != before) pause_ = shortest_pause, until_round_ = std::min(until_round_, pause_);
+}
+
+void Occasion::consider(unsigned limit, const Thresholds& first) {
+  for (unsigned threads = 1; threads < limit; threads *= 2) size(threads);
+  size(limit);
+  limit_ = limit;
+  best_ = first.choose(expected_ns_, limit);
+  size(best_);
+  choose_best();
+}
+
+const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
+  bool all = true;
+  for (const Size& candidate : sizes_) {
+    if (candidate.threads > limit_) break;
+    if (candidate.threads == best_ || candidate.tried >= trustworthy) continue;
+    all = false;
+    if (allowance.covers(loss_expected(candidate))) return &candidate;
+  }
+  if (all) {
+    for (Size& size : sizes_) size.tried = 0;
+    pause_ = std::min(2 * pause_, longest_pause);
+    until_round_ = pause_;
+  }
+  return nullptr;
+}
+
+/// A size of which too little is known: the work is at most what the best size's threads can have done in their shortest time,
+/// and fewer threads take at most as many times longer as they are fewer. (So the loss may be less than nothing where
+/// teams of the best size mostly wait for a processor.) That more threads could take twice as long is a guess.
+double Occasion::loss_expected(const Size& candidate) const {
+  const auto known = std::find_if(sizes_.begin(), sizes_.end(),
+                                  [&](const Size& size) { return size.threads == best_; });
+  const Durations& best = known->durations;
+  const double at_worst =
+      candidate.threads < best_ ? best.shortest() * best_ / candidate.threads : 2 * best.typical();
+  const bool known_too = candidate.durations.count() >= trustworthy;
+  const double expected = known_too ? candidate.durations.typical() : at_worst;
+  return std::max(0.0, expected - best.typical());
+}
+
+Occasion::Size& Occasion::size(unsigned threads) {
+  auto place = sizes_.begin();
+  while (place != sizes_.end() && place->threads < threads) ++place;
+  if (place == sizes_.end() || place->threads != threads) {
+    place = sizes_.insert(place, Size{threads, 0, {}});
+  }
+  return *place;
+}
+
+void Occasion::choose_best() {
+  const Durations& current = size(best_).durations;
+  double least = current.count() >= trustworthy ? current.typical() * better : INFINITY;
+  for (const Size& candidate : sizes_) {
+    if (candidate.threads > limit_ || candidate.durations.count() < trustworthy) continue;
+    if (candidate.threads == best_ || candidate.durations.typical() >= least) continue;
+    least = candidate.durations.typical();
+    best_ = candidate.threads;
+  }
+}
+
+std::string Occasion::note() const {
+  if (limit_ == 0) return {};
+  std::string result;
+  char text[64];
+  for (const Size& size : sizes_) {
+    const unsigned count = std::min(size.durations.count(), trustworthy);
+    if (count == 0) continue;
+    const double typical = size.durations.typical();
+    std::snprintf(text, sizeof text, " %u:%.0f*%u", size.threads, typical, count);
+    result += text;
+    if (size.threads != best_) continue;
+    std::snprintf(text, sizeof text, "%.0f", expected_ns_ > 0 ? typical : 0);
+    result.insert(0, text);
+  }
+  return result.starts_with(' ') ? std::string{} : result;
+}
+
+std::optional<Occasion> Occasion::recall(std::string_view note) {
+  Occasion result;
+  if (!take(note, result.expected_ns_) || !(result.expected_ns_ >= 0)) return std::nullopt;
+  while (!note.empty()) {
+    note.remove_prefix(1);
+    unsigned threads = 0;
+    double ns = 0;
+    unsigned count = 0;
+    if (!take(note, threads, ':') || !take(note, ns, '*') || !take(note, count)) {
+      return std::nullopt;
+    }
+    if (threads == 0 || !(ns >= 0) || count > trustworthy) return std::nullopt;
+    Size& known = result.size(threads);
+    for (; count > 0; --count) known.durations.add(ns);
+  }
+  result.until_round_ = result.pause_ = known_pause;
+  return result;
+}
+
+Occasion& Occasions::at(double expected_ns) {
+  Occasion* nearest = nullptr;
+  double least = INFINITY;
+  for (Occasion& occasion : occasions_) {
+    const bool both = expected_ns > 0 && occasion.expected_ns() > 0;
+    const bool neither = expected_ns <= 0 && occasion.expected_ns() <= 0;
+    if (!both && !neither) continue;
+    const double away = neither ? 1
+                                : std::max(expected_ns / occasion.expected_ns(),
+                                           occasion.expected_ns() / expected_ns);
+    if (away < least) nearest = &occasion, least = away;
+  }
+  if (nearest && (least <= alike || occasions_.size() >= most)) return *nearest;
+  return occasions_.emplace_back(std::max(0.0, expected_ns));
+}
+
+std::string Occasions::note() const {
+  std::string result;
+  for (const Occasion& occasion : occasions_) {
+    const std::string line = occasion.note();
+    if (!line.empty()) result += line + '\n';
+  }
+  return result;
+}
+
+void Occasions::recall(std::string_view note) {
+  while (!note.empty() && occasions_.size() < most) {
+    const std::size_t end = std::min(note.find('\n'), note.size());
+    if (auto occasion = Occasion::recall(note.substr(0, end))) {
+      occasions_.push_back(*std::move(occasion));
+    }
+    note.remove_prefix(std::min(end + 1, note.size()));
+  }
+}
+
+}  // namespace refrain::gomp

@@ -1,0 +1,98 @@
+#pragma once
+// What one thread does in OpenMP, as events of its stream in the oracle, and the sizes of the teams that it starts.
+//
+//   parallel F, end F   a parallel region begins and ends, F being the function that the compiler made of it
+//   critical C          a critical section is entered, once or more; "critical": the one without a name
+//   task F              a task is made, or several
+//   barrier, taskwait   what they say
+//
+// Critical sections and tasks that come one after the other are one event: how many of them are this thread's depends
+// on the schedule and on the other threads, and nothing is as frequent.
+//
+// When a region begins outside of any other, the oracle is asked how long it is until its end event, here, in this
+// context; on that the choice of the team's size is based. Inside of one, and in a thread that the reference run does
+// not have, regions have the size that the program wants.
+//
+// One per thread, made at its first event. The thread's own: no other touches it.
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "gomp/team_sizes.hpp"
+#include "refrain/oracle.h"
+
+namespace refrain::gomp {
+
+/// What the compiler makes of a region.
+using Function = void(void*);
+
+class ThreadEvents {
+ public:
+  /// This thread's; nullptr where nothing is recorded or predicted, as in a process that `refrain oracle` did not start.
+  static ThreadEvents* here();
+
+  explicit ThreadEvents(refrain_oracle_stream* stream);
+  ThreadEvents(const ThreadEvents&) = delete;
+  ThreadEvents& operator=(const ThreadEvents&) = delete;
+
+  /// A region begins. `num_threads`: what the program asks for, 0 if nothing; what is to be asked for is returned.
+  unsigned begin(Function* region, unsigned num_threads);
+  /// The one that began last ends. Nothing, if none did: a child made by fork() inside of a region has none.
+  void end();
+
+  /// Another event: `kind`, a string that stays, with the name of what is at `of`, if that is given.
+  void happened(const char* kind, const void* of = nullptr);
+  /// The same, unless it was this one that happened last.
+  void happened_once_or_more(const char* kind, const void* of = nullptr) {
+    if (last_ != (of ? of : kind)) happened(kind, of);
+  }
+
+  /// The thread ends: what was learned becomes notes, and what was done is said.
+  void finish();
+
+  refrain_oracle_stream* stream() const { return stream_; }
+
+ private:
+  struct Region {
+    std::uint32_t begin;
+    std::uint32_t end;
+    std::string note;  ///< its name
+    Occasions occasions;
+  };
+  /// A region that began and did not end yet.
+  struct Open {
+    Region* region;
+    std::uint64_t began_ns;
+    Occasion* occasion;  ///< nullptr: its size is not learned
+    unsigned threads;
+  };
+
+  Region& region(Function* function);
+  std::uint32_t event(const char* name);
+  void submit(std::uint32_t event, std::uint64_t now_ns);
+  unsigned choose(Open& open, unsigned limit);
+  /// In how many ns this event is expected to end the region; 0: it is not.
+  double expected(std::uint32_t end);
+  void save();
+
+  refrain_oracle_stream* stream_;
+  bool chooses_;  ///< sizes of teams
+  std::unordered_map<Function*, Region> regions_;
+  std::unordered_map<const void*, std::uint32_t>
+      others_;  ///< events, by what they are of, or by their kind's text
+  const void* last_ =
+      nullptr;  ///< of which event of others_ nothing else came since; nullptr: of none
+  std::vector<Open> open_;
+  Allowance allowance_;
+  std::uint32_t events_ = 0;                  ///< they are the numbers below
+  std::uint64_t random_ = 88172645463325252;  ///< which unexpected event comes when
+
+  // What is said at the end.
+  std::uint64_t chosen_ = 0;
+  std::uint64_t smaller_ = 0;
+  double in_regions_ns_ = 0;
+};
+
+}  // namespace refrain::gomp

@@ -1,0 +1,267 @@
+// Programs with the library: that they still do what OpenMP says, what is recorded of them, and which sizes their teams
+// get. Times are made up (a reference's, by whoever makes it here); nothing depends on how long anything takes.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "refrain/oracle.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file of this test, gone in the end.
+class RunFile {
+ public:
+  explicit RunFile(const std::string& name)
+      : path_(testing::TempDir() + "oracle_gomp_" + std::to_string(getpid()) + "_" + name) {
+    if (refrain_oracle_create(path_.c_str(), "test") != 0) ADD_FAILURE() << refrain_oracle_error();
+  }
+  ~RunFile() { fs::remove(path_); }
+  RunFile(const RunFile&) = delete;
+  RunFile& operator=(const RunFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Ended {
+  int status;  ///< of exit(), or -1
+  std::string output;
+};
+
+/// Runs a command with the library; `variables` are of the environment, "A=1 B=2".
+Ended run_command(const std::string& command, const std::string& variables) {
+  std::fflush(nullptr);
+  const std::string line = "env OMP_WAIT_POLICY=passive LD_PRELOAD=" REFRAIN_PRELOAD_LIBRARY " " +
+                           variables + " " + command + " 2>&1";
+  FILE* pipe = popen(line.c_str(), "r");
+  std::string output;
+  for (int c; (c = std::fgetc(pipe)) != EOF;) output += static_cast<char>(c);
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+/// One of the programs here.
+Ended run(const std::string& program, const std::string& variables) {
+  return run_command(REFRAIN_PROGRAMS + program, variables);
+}
+
+std::string record(const RunFile& file) { return "REFRAIN_ORACLE_RECORD=" + file.path() + " "; }
+std::string beside(const RunFile& file) { return "REFRAIN_ORACLE_REFERENCE=" + file.path() + " "; }
+
+/// A stream of a file, to be read or to be written.
+class Stream {
+ public:
+  Stream(const RunFile& file, bool writes) {
+    refrain_oracle_options options{};
+    (writes ? options.record : options.reference) = file.path().c_str();
+    options.times = 1;
+    oracle_ = refrain_oracle_open(&options);
+    stream_ = oracle_ ? refrain_oracle_join(oracle_, 0) : nullptr;
+    if (!stream_) throw std::runtime_error(refrain_oracle_error());
+  }
+  ~Stream() {
+    if (refrain_oracle_close(oracle_) != 0) ADD_FAILURE() << refrain_oracle_error();
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// A region that takes so long.
+  void region(const std::string& name, std::uint64_t ns) {
+    submit("parallel " + name);
+    now_ += ns;
+    submit("end " + name);
+    now_ += 100;
+  }
+  void note(const std::string& name, const std::string& text) {
+    EXPECT_EQ(refrain_oracle_set_note(stream_, name.c_str(), text.data(), text.size()), 0);
+  }
+  std::string note(const std::string& name) {
+    std::size_t size = 0;
+    const void* bytes = refrain_oracle_note(stream_, name.c_str(), &size);
+    return {static_cast<const char*>(bytes), size};
+  }
+  /// All events, in order.
+  std::vector<std::string> events() {
+    std::vector<std::string> result;
+    while (true) {
+      const std::uint32_t next = refrain_oracle_predict(stream_, 1).event;
+      if (next == REFRAIN_ORACLE_NONE) return result;
+      result.push_back(refrain_oracle_name(stream_, next));
+      refrain_oracle_submit(stream_, next);
+    }
+  }
+
+ private:
+  void submit(const std::string& name) {
+    refrain_oracle_submit_at(stream_, refrain_oracle_event(stream_, name.c_str()), now_);
+  }
+
+  refrain_oracle* oracle_;
+  refrain_oracle_stream* stream_;
+  std::uint64_t now_ = 1000;
+};
+
+const std::string region_a = "a._omp_fn.0", region_b = "b._omp_fn.0", region_c = "c._omp_fn.0";
+
+// ---- What OpenMP says ----
+
+TEST(Preload, SemanticsWithoutOracle) {
+  const Ended ended = run("semantics", "OMP_NUM_THREADS=4");
+  EXPECT_EQ(ended.status, 0) << ended.output;
+}
+
+TEST(Preload, SemanticsWhateverTheSizes) {
+  const RunFile file("semantics");
+  const Ended recorded = run("semantics", "OMP_NUM_THREADS=4 " + record(file));
+  ASSERT_EQ(recorded.status, 0) << recorded.output;
+  for (const char* how :
+       {"OMP_NUM_THREADS=4", "OMP_NUM_THREADS=7 REFRAIN_ORACLE_UNEXPECTED=30",
+        "OMP_NUM_THREADS=4 REFRAIN_ORACLE_KEEP_THREADS=no", "OMP_NUM_THREADS=1",
+        "OMP_NUM_THREADS=4 REFRAIN_ORACLE_THREADS=thresholds",
+        "OMP_NUM_THREADS=4 REFRAIN_ORACLE_THREADS=thresholds REFRAIN_ORACLE_THRESHOLDS=1:1e9",
+        "OMP_NUM_THREADS=5 REFRAIN_ORACLE_THREADS=thresholds REFRAIN_ORACLE_THRESHOLDS=3:1e9",
+        "OMP_NUM_THREADS=4 OMP_SCHEDULE=guided REFRAIN_ORACLE_THREADS=program",
+        "OMP_NUM_THREADS=4 OMP_PROC_BIND=spread", "OMP_NUM_THREADS=4 OMP_SCHEDULE=dynamic,5"}) {
+    const Ended ended = run("semantics", beside(file) + how);
+    EXPECT_EQ(ended.status, 0) << how << '\n' << ended.output;
+  }
+}
+
+TEST(Preload, UnusualEnds) {
+  for (const auto& [how, status] : {std::pair("exit", 7), {"worker", 7}, {"fork", 0}}) {
+    const RunFile file("ends");
+    const std::string command = std::string("ends ") + how;
+    EXPECT_EQ(run(command, "OMP_NUM_THREADS=3 " + record(file)).status, status) << how;
+    EXPECT_EQ(run(command, "OMP_NUM_THREADS=3 " + beside(file)).status, status) << how;
+  }
+}
+
+// ---- What is recorded ----
+
+TEST(Preload, RecordsRegionsByName) {
+  const RunFile file("recorded");
+  const Ended ended = run("teams a a b c a", "OMP_NUM_THREADS=1 " + record(file));
+  EXPECT_EQ(ended.output, "a 1\na 1\nb 1\nc 4\na 1\n");
+  const std::vector<std::string> a{"parallel " + region_a, "end " + region_a};
+  const std::vector<std::string> b{"parallel " + region_b, "critical of_b", "end " + region_b};
+  const std::vector<std::string> c{"parallel " + region_c, "end " + region_c};
+  std::vector<std::string> expected;
+  for (const auto* region : {&a, &a, &b, &c, &a})
+    expected.insert(expected.end(), region->begin(), region->end());
+  EXPECT_EQ(Stream(file, false).events(), expected);
+}
+
+// ---- Sizes ----
+
+TEST(Preload, ThresholdsOfExpectedDurationsInContext) {
+  const RunFile file("thresholds");
+  {
+    Stream stream(file, true);
+    stream.region(region_a, 1000);
+    stream.region(region_b, 50000);
+    stream.region(region_a, 500000);
+    stream.region(region_c, 1000);
+  }
+  const std::string how =
+      "OMP_NUM_THREADS=4 REFRAIN_ORACLE_THREADS=thresholds "
+      "REFRAIN_ORACLE_THRESHOLDS=1:10,2:100 ";
+  EXPECT_EQ(run("teams a b a c", how + beside(file)).output, "a 1\nb 2\na 4\nc 4\n");
+  EXPECT_EQ(run("teams a b a c", how + "REFRAIN_ORACLE_THREADS=program " + beside(file)).output,
+            "a 4\nb 4\na 4\nc 4\n");
+  EXPECT_EQ(run("teams a b a c", how).output, "a 4\nb 4\na 4\nc 4\n") << "nothing is known";
+}
+
+TEST(Preload, WhatWasLearned) {
+  const RunFile file("learned");
+  {
+    Stream stream(file, true);
+    for (int i = 0; i < 2; ++i) {
+      stream.region(region_a, 1000);
+      stream.region(region_b, 1000000);
+      stream.region(region_a, 900000);
+      stream.region(region_c, 1000);
+    }
+    stream.note("threads of " + region_a,
+                "1000 1:1e9*3 2:1000*3 4:1e9*3\n900000 1:1e9*3 2:1e9*3 4:900000*3\n");
+  }
+  const Ended ended = run("teams a b a c a b a c", "OMP_NUM_THREADS=4 " + beside(file));
+  EXPECT_EQ(ended.output, "a 2\nb 4\na 4\nc 4\na 2\nb 4\na 4\nc 4\n");
+}
+
+TEST(Preload, LearnedIsNoted) {
+  const RunFile reference("noted_reference"), next("noted_next");
+  {
+    Stream stream(reference, true);
+    for (int i = 0; i < 40; ++i) stream.region(region_a, 1000);
+  }
+  std::string command = "teams";
+  for (int i = 0; i < 40; ++i) command += " a";
+  ASSERT_EQ(run(command, "OMP_NUM_THREADS=2 " + beside(reference) + record(next)).status, 0);
+  EXPECT_NE(Stream(next, false).note("threads of " + region_a), "");
+}
+
+TEST(Preload, ClausesAreKeptUnlessThatIsAskedFor) {
+  const RunFile file("clauses");
+  {
+    Stream stream(file, true);
+    stream.region(region_c, 1000);
+  }
+  const std::string how = "REFRAIN_ORACLE_THREADS=thresholds " + beside(file);
+  EXPECT_EQ(run("teams c", how).output, "c 4\n");
+  EXPECT_EQ(run("teams c", how + "REFRAIN_ORACLE_CLAUSES=limit").output, "c 1\n");
+  EXPECT_EQ(run("teams c", how + "OMP_DYNAMIC=true").output, "c 1\n");
+}
+
+TEST(Preload, SettingsThatAreNotUnderstoodAreNamed) {
+  const RunFile file("settings");
+  for (const char* setting :
+       {"REFRAIN_ORACLE_THREADS=many", "REFRAIN_ORACLE_THRESHOLDS=1-2", "REFRAIN_ORACLE_CLAUSES=1",
+        "REFRAIN_ORACLE_KEEP_THREADS=maybe", "REFRAIN_ORACLE_UNEXPECTED=101"}) {
+    const Ended ended = run("teams a", "OMP_NUM_THREADS=2 " + record(file) + setting);
+    EXPECT_NE(ended.output.find(setting), std::string::npos) << ended.output;
+    EXPECT_NE(ended.output.find("a 2\n"), std::string::npos) << ended.output;
+  }
+}
+
+// ---- Threads that stay ----
+
+/// How many threads of the kernel the program says it had.
+int threads_of(const Ended& ended) {
+  int threads = 0;
+  EXPECT_EQ(std::sscanf(ended.output.c_str(), "%d threads", &threads), 1) << ended.output;
+  return threads;
+}
+
+TEST(Preload, ThreadsOfAShrunkTeamStayAlive) {
+  const RunFile file("shrink");
+  // 100 times two threads are too many. A team may grow before they are back; then there are more of them.
+  EXPECT_LT(threads_of(run("shrink", record(file))), 100);
+  EXPECT_EQ(threads_of(run("shrink", record(file) + "REFRAIN_ORACLE_KEEP_THREADS=no")), 202);
+}
+
+// ---- Programs without OpenMP ----
+
+TEST(Preload, DoesNothingWithoutOpenMP) {
+  const RunFile file("nothing");
+  const auto size = fs::file_size(file.path());
+  const Ended ended = run_command("grep Threads /proc/self/status", record(file));
+  EXPECT_EQ(ended.output, "Threads:\t1\n");
+  EXPECT_EQ(run_command("true", record(file)).output, "");
+  EXPECT_EQ(run_command("cat /proc/self/maps", record(file)).output.find("libgomp"),
+            std::string::npos);
+  EXPECT_EQ(fs::file_size(file.path()), size);
+}
+
+}  // namespace

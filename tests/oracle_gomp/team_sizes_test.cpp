@@ -1,0 +1,233 @@
+// The sizes of teams, without teams: durations come from tables.
+
+#include "gomp/team_sizes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "support/random.hpp"
+#include "support/test_budget.hpp"
+
+namespace refrain::gomp {
+namespace {
+
+using test::Random;
+using test::TestBudget;
+
+TEST(Thresholds, ChooseAsThePaper) {
+  const Thresholds thresholds = Thresholds::parse("1:10,4:50,8:200.5").value();
+  const std::map<double, unsigned> chosen{{1, 1},     {9999, 1},   {10000, 4},   {49999, 4},
+                                          {50000, 8}, {200499, 8}, {200500, 24}, {1e9, 24}};
+  for (const auto& [ns, threads] : chosen) EXPECT_EQ(thresholds.choose(ns, 24), threads) << ns;
+  EXPECT_EQ(thresholds.choose(100e3, 6), 6u) << "never more than the limit";
+  EXPECT_EQ(thresholds.choose(0, 24), 24u) << "nothing is expected";
+}
+
+TEST(Thresholds, AreAscending) {
+  for (const char* text : {"", "1", "1:", ":10", "1:10,", "1:10;2:20", "2:10,1:20", "1:20,2:10",
+                           "1:10,2:10", "1:ten", "0:10", "1:nan", "-1:10", "1:10 "}) {
+    EXPECT_FALSE(Thresholds::parse(text)) << text;
+  }
+}
+
+TEST(Durations, OneOutlierIsNoneAndManyAre) {
+  Durations durations;
+  EXPECT_EQ(durations.typical(), 0);
+  for (int i = 0; i < 10; ++i) durations.add(100);
+  durations.add(1e9);
+  EXPECT_EQ(durations.typical(), 100);
+  for (int i = 0; i < 30; ++i) durations.add(i % 5 == 0 ? 1100 : 100);
+  EXPECT_NEAR(durations.typical(), 100 + 2000.0 / 14, 1);
+  for (int i = 0; i < 20; ++i) durations.add(7);
+  EXPECT_EQ(durations.typical(), 7) << "what is long past does not count";
+}
+
+/// What a region takes with so many threads, and how that varies.
+struct Region {
+  explicit Region(Random& random) {
+    serial = std::pow(10.0, random.between(30, 70) / 10.0);  // 1 us to 10 ms
+    overhead = random.between(1, 40) * 500;
+    efficiency = random.between(0, 100) / 100.0;
+  }
+  double with(unsigned threads) const {
+    const double speedup = 1 + (threads - 1) * efficiency;
+    return serial / speedup + (threads - 1) * overhead;
+  }
+  double drawn(unsigned threads, Random& random) const {
+    const double noise = random.between(95, 110) / 100.0;
+    return with(threads) * noise * (random.below(300) == 0 ? 10 : 1);
+  }
+  unsigned best(unsigned limit) const {
+    unsigned best = limit;
+    for (unsigned threads = 1; threads < limit; threads *= 2) {
+      if (with(threads) < with(best)) best = threads;
+    }
+    return best;
+  }
+
+  double serial, overhead, efficiency;
+};
+
+// The judge: all sizes' true durations.
+TEST(Occasion, FindsTheBestSizeAtLittleCost) {
+  for (TestBudget budget{300, 20}; budget.more(); budget.next()) {
+    SCOPED_TRACE(budget.seed());
+    Random random(budget.seed());
+    const Region region(random);
+    const auto limit = static_cast<unsigned>(random.between(2, 24));
+    const double best = region.with(region.best(limit));
+    Occasion occasion(region.with(limit));
+    Allowance allowance;
+    const Thresholds first;
+    double in_all = 0;
+    std::map<unsigned, int> late;  // sizes of the last calls; few of them are trials
+    constexpr int calls = 20000, last = 500;
+    for (int call = 0; call < calls; ++call) {
+      const unsigned threads = occasion.choose(limit, first, allowance);
+      ASSERT_TRUE(threads >= 1 && threads <= limit) << threads;
+      const double took = region.drawn(threads, random);
+      allowance.earn(took);
+      occasion.ran(threads, took, allowance);
+      in_all += took;
+      if (call >= calls - last) ++late[threads];
+    }
+    const auto usual = std::max_element(late.begin(), late.end(),
+                                        [](auto& a, auto& b) { return a.second < b.second; });
+    EXPECT_LT(region.with(usual->first), 1.1 * best)
+        << "of " << region.serial << " ns, limit " << limit;
+    // More than what was earned is spent by one trial at most, an outlier.
+    EXPECT_LT(allowance.spent(), Allowance::share * in_all + Allowance::advance_ns +
+                                     11 * std::max(region.with(1), region.with(limit)));
+  }
+}
+
+TEST(Occasion, LongRegionsAreTriedWhenThatIsAffordable) {
+  Occasion occasion(10e6);
+  Allowance allowance;
+  const Thresholds first;
+  for (int call = 0; call < 40; ++call) {
+    EXPECT_EQ(occasion.choose(2, first, allowance), 2u) << call;
+    occasion.ran(2, 10e6, allowance);
+  }
+  allowance.earn(10e6 / Allowance::share);
+  EXPECT_EQ(occasion.choose(2, first, allowance), 1u);
+  occasion.ran(1, 25e6, allowance);
+  EXPECT_EQ(occasion.choose(2, first, allowance), 2u) << "it was far worse than usual";
+}
+
+TEST(Occasion, BeginsAsThePaperWould) {
+  const Thresholds first = Thresholds::parse("1:10,2:50").value();
+  Allowance allowance;
+  EXPECT_EQ(Occasion(5e3).choose(8, first, allowance), 1u);
+  EXPECT_EQ(Occasion(20e3).choose(8, first, allowance), 2u);
+  EXPECT_EQ(Occasion(90e3).choose(8, first, allowance), 8u);
+  EXPECT_EQ(Occasion(0).choose(8, first, allowance), 8u);
+}
+
+TEST(Occasion, FollowsTheLimit) {
+  Occasion occasion(0);
+  Allowance allowance;
+  allowance.earn(1e15);
+  const Thresholds first;
+  for (int call = 0; call < 200; ++call) {
+    const unsigned limit = call % 7 == 0 ? 3 : 8;
+    const unsigned threads = occasion.choose(limit, first, allowance);
+    ASSERT_LE(threads, limit);
+    occasion.ran(threads, 1e6 / threads, allowance);
+  }
+  EXPECT_EQ(occasion.choose(8, first, allowance), 8u);
+  EXPECT_EQ(occasion.choose(3, first, allowance), 3u);
+}
+
+TEST(Occasion, FollowsTheMachine) {
+  Occasion occasion(1e6);
+  Allowance allowance;
+  const Thresholds first;
+  const auto call = [&](double with_two) {
+    const unsigned threads = occasion.choose(2, first, allowance);
+    const double took = threads == 2 ? with_two : 2e6;
+    allowance.earn(took);
+    occasion.ran(threads, took, allowance);
+    return threads;
+  };
+  unsigned last = 0;
+  for (int i = 0; i < 1000; ++i) last = call(1e6);
+  EXPECT_EQ(last, 2u);
+  // Somebody else takes the second processor: each fourth call waits for it.
+  for (int i = 0; i < 500; ++i) last = call(i % 4 == 0 ? 9e6 : 1e6);
+  EXPECT_EQ(last, 1u);
+  int with_two = 0;
+  for (int i = 0; i < 20000; ++i) with_two += call(1e6) == 2;
+  EXPECT_GT(with_two, 10000) << "and goes away again";
+}
+
+TEST(Notes, AreKnownInTheNextRun) {
+  for (TestBudget budget{200, 20}; budget.more(); budget.next()) {
+    SCOPED_TRACE(budget.seed());
+    Random random(budget.seed());
+    const Region region(random);
+    constexpr unsigned limit = 8;
+    Allowance allowance;
+    const Thresholds first;
+    Occasion before(region.with(limit));
+    for (int call = 0; call < 1000; ++call) {
+      const unsigned threads = before.choose(limit, first, allowance);
+      const double took = region.with(threads);
+      allowance.earn(took);
+      before.ran(threads, took, allowance);
+    }
+    Occasions occasions;
+    occasions.recall(before.note() + "\n");
+    // It took so long in the run that the note is of, so that is what is expected now.
+    Occasion& after = occasions.at(region.with(region.best(limit)) * 1.1);
+    for (int call = 0; call < 3; ++call) {
+      const unsigned threads = after.choose(limit, first, allowance);
+      EXPECT_LT(region.with(threads), 1.05 * region.with(region.best(limit)));
+      after.ran(threads, region.with(threads), allowance);
+    }
+  }
+}
+
+TEST(Notes, OfAnotherFormSayNothing) {
+  for (const char* note : {"", "x", "1000", "1000 2", "1000 2:", "1000 2:5", "1000 2:5*",
+                           "1000 2:5*9", "1000 0:5*1", "1000 -2:5*1", "-1 2:5*1", "nan 2:5*1",
+                           "1000 2:nan*1", "1000 2:5*1 ", "\n\n", "1000  2:5*1"}) {
+    Occasions occasions;
+    occasions.recall(note);
+    Allowance allowance;
+    EXPECT_EQ(occasions.at(1e9).choose(4, Thresholds(), allowance), 4u) << note;
+  }
+  Random random(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string note = "1000 1:5*3 2:10*3\n0 1:7*2";
+    for (int edits = random.between(1, 4); edits > 0; --edits) {
+      note[static_cast<std::size_t>(random.below(static_cast<int>(note.size())))] =
+          static_cast<char>(random.between(0, 127));
+    }
+    Occasions occasions;
+    occasions.recall(note);
+    Allowance allowance;
+    const unsigned threads = occasions.at(1000).choose(4, Thresholds(), allowance);
+    ASSERT_TRUE(threads >= 1 && threads <= 4) << note;
+  }
+}
+
+TEST(Occasions, AreApartByWhatIsExpected) {
+  Occasions occasions;
+  Occasion& tiny = occasions.at(1e3);
+  Occasion& large = occasions.at(1e6);
+  Occasion& unknown = occasions.at(0);
+  EXPECT_NE(&tiny, &large);
+  EXPECT_NE(&tiny, &unknown);
+  EXPECT_EQ(&occasions.at(1.5e3), &tiny);
+  EXPECT_EQ(&occasions.at(0.6e6), &large);
+  EXPECT_EQ(&occasions.at(0), &unknown);
+  for (double expected = 1; expected < 1e12; expected *= 3) occasions.at(expected);
+  EXPECT_EQ(&occasions.at(1e3), &tiny) << "they stay where they are";
+}
+
+}  // namespace
+}  // namespace refrain::gomp
