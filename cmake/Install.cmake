@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Refrain)
 
-install(TARGETS refrain EXPORT RefrainTargets COMPONENT refrain_development)
+install(TARGETS refrain refrain_oracle EXPORT RefrainTargets COMPONENT refrain_development)
 # Its headers apart from the public ones, which programs of the runtime see.
 install(TARGETS refrain_repeats EXPORT RefrainTargets COMPONENT refrain_development
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/refrain-repeats

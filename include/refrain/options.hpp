@@ -64,6 +64,8 @@ struct Options {
   std::size_t autotrace_sample = 64;
   /// Write what automatic tracing does to this file, as JSON lines (empty: do not).
   std::string autotrace_log;
+  /// Record the program's stream of calls to this file, for warm starts and for the tool `refrain` (empty: do not).
+  std::string record;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

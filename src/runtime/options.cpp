@@ -172,6 +172,9 @@ constexpr Flag flags[] = {
     {"autotrace-log", Value::required, "FILE", "a file to write",
      "write what automatic tracing does, as JSON lines",
      [](Options& o, std::string_view v) { return take_text(o.autotrace_log, v); }},
+    {"record", Value::required, "FILE", "a file to write",
+     "record which calls the program makes, for warm starts and the oracle",
+     [](Options& o, std::string_view v) { return take_text(o.record, v); }},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},
 };

@@ -83,6 +83,7 @@ void RuntimeImpl::run(const std::function<void(Context&)>& program) {
   if (reports_->written())
     throw UsageError("run: the reports of this Runtime are written; what they tell of runs before");
   executor_->run_root([&] {
+    if (call_log_ != nullptr) call_log_->program_begins();
     ContextImpl context(*this);
     const detail::CurrentWaiter current(context);
     program_ = &context;

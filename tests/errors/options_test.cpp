@@ -30,7 +30,8 @@ TEST(FlagErrors, UnknownFlag) {
             "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
             "schedule, check, stats, timeline, graph, graph-calculus, explain, tracing, "
             "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
-            "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, help");
+            "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, record, "
+            "help");
 }
 
 TEST(FlagErrors, BadValue) {
