@@ -66,6 +66,8 @@ struct Options {
   std::string autotrace_log;
   /// Record the program's stream of calls to this file, for warm starts and for the tool `refrain` (empty: do not).
   std::string record;
+  /// Look for what repeats in this file, which an earlier run has recorded, before anything has come (empty: do not).
+  std::string warm_start;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

@@ -175,6 +175,9 @@ constexpr Flag flags[] = {
     {"record", Value::required, "FILE", "a file to write",
      "record which calls the program makes, for warm starts and the oracle",
      [](Options& o, std::string_view v) { return take_text(o.record, v); }},
+    {"warm-start", Value::required, "FILE", "a file that an earlier run has recorded",
+     "begin with what repeats in the calls that an earlier run has recorded",
+     [](Options& o, std::string_view v) { return take_text(o.warm_start, v); }},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},
 };

@@ -13,6 +13,7 @@
 #include "runtime/miners.hpp"
 #include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
+#include "runtime/warm_start.hpp"
 
 namespace refrain::runtime {
 
@@ -43,6 +44,7 @@ std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
 
 RuntimeImpl::RuntimeImpl(Options options)
     : options_(std::move(options)),
+      warm_start_(read_warm_start(options_)),
       machine_(machine::load(options_.machine)),
       memories_(machine_),
       mapper_(mapping::make_mapper(options_.mapper)),

@@ -83,6 +83,10 @@ class RuntimeImpl {
   void set_explanation(Explanation* explanation) { explanation_ = explanation; }
   [[nodiscard]] Explanation* explanation() const { return explanation_; }
 
+  /// What a file of an earlier run says that programs repeat (runtime/warm_start.hpp).
+  [[nodiscard]] const std::vector<autotrace::MinedRepeat>& warm_start() const {
+    return warm_start_;
+  }
   /// Who looks for repeats.
   [[nodiscard]] autotrace::Miners& miners() { return *miners_; }
 
@@ -99,6 +103,8 @@ class RuntimeImpl {
 
  private:
   Options options_;
+  const std::vector<autotrace::MinedRepeat>
+      warm_start_;  ///< read before the file may be recorded anew
   Machine machine_;
   analysis::Memories memories_;
   std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();

@@ -31,7 +31,7 @@ TEST(FlagErrors, UnknownFlag) {
             "schedule, check, stats, timeline, graph, graph-calculus, explain, tracing, "
             "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
             "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, record, "
-            "help");
+            "warm-start, help");
 }
 
 TEST(FlagErrors, BadValue) {
