@@ -87,6 +87,11 @@ bool take_autotrace(Options& options, std::string_view text) {
   return text == "on" || text == "off" || text == "paper";
 }
 
+bool take_order(Options& options, std::string_view text) {
+  options.order = text == "path" ? Options::Order::path : Options::Order::fifo;
+  return text == "path" || text == "fifo";
+}
+
 // All flags. A new flag is one more entry.
 constexpr Flag flags[] = {
     {"workers", Value::required, "N", "a whole number from -1 to 4096",
@@ -178,6 +183,9 @@ constexpr Flag flags[] = {
     {"warm-start", Value::required, "FILE", "a file that an earlier run has recorded",
      "begin with what repeats in the calls that an earlier run has recorded",
      [](Options& o, std::string_view v) { return take_text(o.warm_start, v); }},
+    {"order", Value::required, "fifo|path", "fifo or path",
+     "what is ready runs first come, first served, or by the longest path behind it (fifo)",
+     take_order},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},
 };

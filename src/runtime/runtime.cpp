@@ -28,6 +28,8 @@ int worker_count(const Options& options, const Machine& machine) {
 std::unique_ptr<exec::Executor> make_executor(const Options& options, const Machine& machine) {
   exec::ExecutorOptions chosen;
   chosen.workers = worker_count(options, machine);
+  // With a seed all depends on that, and nothing on time.
+  chosen.path_order = options.order == Options::Order::path && !options.schedule;
   if (options.schedule) return exec::make_seeded_executor(machine, chosen, *options.schedule);
   return exec::make_threaded_executor(machine, chosen);
 }

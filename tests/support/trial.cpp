@@ -38,6 +38,7 @@ Options options_of(const Setting& setting, std::uint64_t seed) {
   options.window = setting.window;
   if (setting.seeded) options.schedule = mix(seed, 5);
   if (setting.few_recordings) options.trace_memory = 1 + mix(seed, 6) % 60'000;
+  if (setting.path_order) options.order = Options::Order::path;
   options.check = options.check || setting.check;
   // So small that short loops are found.
   options.autotrace_min_length = 1 + mix(seed, 7) % 4;
@@ -109,6 +110,12 @@ const std::vector<Setting>& settings() {
        .machine = two_gpus,
        .seeded = true,
        .style = everywhere,
+       .logged = false},
+      {.name = "path order",
+       .machine = two_gpus,
+       .workers = 3,
+       .style = everywhere,
+       .path_order = true,
        .logged = false},
       {.name = "warm start",
        .machine = two_gpus,
