@@ -4,11 +4,11 @@
 //
 // Which rules. To record a rule costs its calls, once; after that, an entry for each row of it. To record parts of it
 // instead costs less, but what is in no part is analysed each time, and each part has its entries. So from the bottom
-// up each rule is compared with the best of its parts, and from the root down those are taken that are the better: the
-// body of an inner loop where the outer one comes seldom, the outer one's where it comes often. A rule that follows
-// itself is a loop's body, and becomes what the finder makes of that (autotrace/mining.hpp): turned, and as many
-// iterations as the least length asks for. Of one with something in it that cannot be replayed the pieces in between are
-// proposed.
+// up each rule is compared with the best of its parts, and from the root down those are taken that are the better:
+// the body of an inner loop where the outer one comes seldom, the outer one's where it comes often. A rule that
+// follows itself is a loop's body, and becomes what the finder makes of that (autotrace/mining.hpp): turned, and as
+// many iterations as the least length asks for. Of one with something in it that cannot be replayed the pieces in
+// between are proposed.
 
 #include <cstddef>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 // --refrain:record: the calls of a runtime's programs, as the oracle's grammar in the file of a run
-// (oracle/run_format.hpp). Each program that the runtime runs is a thread of the file, the first one number 0. An event is
-// a call, named by its task and its token (runtime/call_names.hpp). Calls of tasks are not recorded: which of them come
-// first depends on time.
+// (oracle/run_format.hpp). Each program that the runtime runs is a thread of the file, the first one number 0. An
+// event is a call, named by its task and its token (runtime/call_names.hpp). Calls of tasks are not recorded: which
+// of them come first depends on time.
 //
 // What a killed run has recorded so far is in the file (oracle::Snapshots). Once something cannot be written nothing is
 // recorded any more, and the program goes on.
