@@ -83,6 +83,15 @@ class OracleStream {
   Handle handle_;
 };
 
+/// refrain_oracle_options.
+struct OracleOptions {
+  std::optional<std::string> record = std::nullopt;
+  std::optional<std::string> reference = std::nullopt;
+  std::optional<std::string> program = std::nullopt;
+  std::uint32_t process = 0;
+  bool times = false;
+};
+
 /// One process's part of a run. It has to outlive its streams.
 class Oracle {
  public:
@@ -91,7 +100,14 @@ class Oracle {
     if (refrain_oracle_create(path.c_str(), program.c_str()) != 0) throw OracleFailure();
   }
 
-  explicit Oracle(const refrain_oracle_options& options) : handle_(refrain_oracle_open(&options)) {
+  explicit Oracle(const OracleOptions& options) {
+    const auto or_null = [](const std::optional<std::string>& text) {
+      return text ? text->c_str() : nullptr;
+    };
+    const refrain_oracle_options in_c{or_null(options.record), or_null(options.reference),
+                                      or_null(options.program), options.process,
+                                      options.times ? 1 : 0};
+    handle_.reset(refrain_oracle_open(&in_c));
     if (handle_ == nullptr) throw OracleFailure();
   }
 

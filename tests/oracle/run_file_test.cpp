@@ -26,6 +26,7 @@
 #include "oracle/support/random_events.hpp"
 #include "oracle/support/slow_reduction.hpp"
 #include "support/random.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/test_budget.hpp"
 
 namespace refrain::oracle {
@@ -37,16 +38,8 @@ using test::TestBudget;
 /// A place for a file, which is gone afterwards.
 class Place {
  public:
-  Place() {
-    std::string pattern = testing::TempDir() + "/run_file.XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~Place() { std::filesystem::remove_all(folder_); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-
-  [[nodiscard]] std::string folder() const { return folder_; }
-  [[nodiscard]] std::string path() const { return folder_ + "/run"; }
+  [[nodiscard]] std::string folder() const { return folder_.path(""); }
+  [[nodiscard]] std::string path() const { return folder_.path("run"); }
   [[nodiscard]] std::string bytes() const {
     std::ifstream file(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -54,7 +47,7 @@ class Place {
   void put(std::string_view bytes) const { std::ofstream(path(), std::ios::binary) << bytes; }
 
  private:
-  std::string folder_;
+  test::TemporaryFolder folder_;
 };
 
 bool same(const Delays::Recorded& a, const Delays::Recorded& b) {

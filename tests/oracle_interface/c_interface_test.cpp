@@ -9,25 +9,14 @@
 #include <vector>
 
 #include "oracle/run_reader.hpp"
-#include "oracle_interface/place.hpp"
 #include "refrain/oracle.h"
 #include "refrain/oracle.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace refrain {
 namespace {
 
-using test::Place;
-
-refrain_oracle_options recording(const std::string& path) {
-  refrain_oracle_options options{};
-  options.record = path.c_str();
-  return options;
-}
-refrain_oracle_options following(const std::string& path) {
-  refrain_oracle_options options{};
-  options.reference = path.c_str();
-  return options;
-}
+using test::TemporaryFolder;
 
 void submit(OracleStream& stream, const std::string& letters) {
   for (const char letter : letters) stream.submit(stream.event(std::string(1, letter)));
@@ -36,7 +25,7 @@ void submit(OracleStream& stream, const std::string& letters) {
 /// A file of the run that is these letters.
 void record(const std::string& path, const std::string& letters) {
   Oracle::create(path, "letters");
-  Oracle oracle(recording(path));
+  Oracle oracle({.record = path});
   OracleStream stream = oracle.join(0);
   submit(stream, letters);
   stream.leave();
@@ -47,18 +36,18 @@ std::string grammar_of(const oracle::ThreadRecord& record) {
 }
 
 TEST(OracleInterface, RecordsThePapersFirstFigure) {
-  const Place place;
-  record(place.path("run"), "abbcbcab");
-  const oracle::RunRecord run = oracle::read_run(place.path("run"));
+  const TemporaryFolder folder;
+  record(folder.path("run"), "abbcbcab");
+  const oracle::RunRecord run = oracle::read_run(folder.path("run"));
   EXPECT_EQ(run.program, "letters");
   ASSERT_EQ(run.threads.size(), 1u);
   EXPECT_EQ(grammar_of(run.threads[0]), "R -> A B^2 A\nA -> a b\nB -> b c\n");
 }
 
 TEST(OracleInterface, PredictsWhatTheReferenceDid) {
-  const Place place;
-  record(place.path("run"), "abcabdababc");
-  Oracle oracle(following(place.path("run")));
+  const TemporaryFolder folder;
+  record(folder.path("run"), "abcabdababc");
+  Oracle oracle({.reference = folder.path("run")});
   OracleStream stream = oracle.join(0);
   ASSERT_TRUE(stream.predicts());
   EXPECT_EQ(stream.name(stream.predict(1).event), "a");
@@ -77,9 +66,9 @@ TEST(OracleInterface, PredictsWhatTheReferenceDid) {
 }
 
 TEST(OracleInterface, NumbersTheReferencesEventsFirst) {
-  const Place place;
-  record(place.path("run"), "cab");
-  Oracle oracle(following(place.path("run")));
+  const TemporaryFolder folder;
+  record(folder.path("run"), "cab");
+  Oracle oracle({.reference = folder.path("run")});
   OracleStream stream = oracle.join(0);
   EXPECT_EQ(stream.event("d"), 3u);
   EXPECT_EQ(stream.event("c"), 0u);
@@ -90,14 +79,12 @@ TEST(OracleInterface, NumbersTheReferencesEventsFirst) {
 
 // A run is followed and recorded at once; what it records is as if it had not been followed.
 TEST(OracleInterface, RecordsWhileItFollows) {
-  const Place place;
-  record(place.path("first"), "cba");
-  Oracle::create(place.path("second"), "letters");
-  refrain_oracle_options options = following(place.path("first"));
-  const std::string second = place.path("second");
-  options.record = second.c_str();
+  const TemporaryFolder folder;
+  record(folder.path("first"), "cba");
+  Oracle::create(folder.path("second"), "letters");
+  const std::string second = folder.path("second");
   {
-    Oracle oracle(options);
+    Oracle oracle({.record = second, .reference = folder.path("first")});
     OracleStream stream = oracle.join(0);
     submit(stream, "abbcbcab");
   }
@@ -108,13 +95,11 @@ TEST(OracleInterface, RecordsWhileItFollows) {
 }
 
 TEST(OracleInterface, ThreadsAndProcessesHaveTheirOwnStreams) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
   for (std::uint32_t process = 0; process < 2; ++process) {
-    refrain_oracle_options options = recording(path);
-    options.process = process;
-    Oracle oracle(options);
+    Oracle oracle({.record = path, .process = process});
     std::vector<std::thread> threads;
     for (std::uint32_t thread = 0; thread < 3; ++thread)
       threads.emplace_back([&oracle, process, thread] {
@@ -129,9 +114,7 @@ TEST(OracleInterface, ThreadsAndProcessesHaveTheirOwnStreams) {
   for (const oracle::ThreadRecord& record : run.threads)
     EXPECT_EQ(record.grammar.length(0), 10'000u * (2 + record.process + record.thread));
 
-  refrain_oracle_options options = following(path);
-  options.process = 1;
-  Oracle oracle(options);
+  Oracle oracle({.reference = path, .process = 1});
   OracleStream stream = oracle.join(2);
   submit(stream, "aaaa");
   EXPECT_EQ(stream.name(stream.predict(1).event), "b");
@@ -139,11 +122,11 @@ TEST(OracleInterface, ThreadsAndProcessesHaveTheirOwnStreams) {
 }
 
 TEST(OracleInterface, KeepsNotes) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
   {
-    Oracle oracle(recording(path));
+    Oracle oracle({.record = path});
     OracleStream stream = oracle.join(0);
     stream.set_note("sizes", "1 2 3");
     stream.set_note("nothing", "");
@@ -154,7 +137,7 @@ TEST(OracleInterface, KeepsNotes) {
     EXPECT_THROW(stream.set_note("more", std::string(100, 'x')), OracleFailure);
     stream.set_note("large", "small");
   }
-  Oracle oracle(following(path));
+  Oracle oracle({.reference = path});
   OracleStream stream = oracle.join(0);
   EXPECT_EQ(stream.note("sizes"), std::string_view("4\0005", 3));
   EXPECT_EQ(stream.note("nothing"), "");
@@ -164,13 +147,11 @@ TEST(OracleInterface, KeepsNotes) {
 }
 
 TEST(OracleInterface, PredictsTimes) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
-  refrain_oracle_options options = recording(path);
-  options.times = 1;
   {
-    Oracle oracle(options);
+    Oracle oracle({.record = path, .times = true});
     OracleStream stream = oracle.join(0);
     const std::uint32_t a = stream.event("a"), b = stream.event("b"), c = stream.event("c");
     std::uint64_t now = 1'000'000;
@@ -180,7 +161,7 @@ TEST(OracleInterface, PredictsTimes) {
       stream.submit(c, now += 3'000);
     }
   }
-  Oracle oracle(following(path));
+  Oracle oracle({.reference = path});
   OracleStream stream = oracle.join(0);
   submit(stream, "ab");
   EXPECT_EQ(stream.predict(1).delay, 3'000);
@@ -191,13 +172,11 @@ TEST(OracleInterface, PredictsTimes) {
 
 // With its own clock, and if the caller's goes back.
 TEST(OracleInterface, TimesAreNeverNegative) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
-  refrain_oracle_options options = recording(path);
-  options.times = 1;
   {
-    Oracle oracle(options);
+    Oracle oracle({.record = path, .times = true});
     OracleStream first = oracle.join(0), second = oracle.join(1);
     submit(first, "abcabc");
     for (const std::uint64_t now : {50, 40, 60}) second.submit(second.event("a"), now);
@@ -216,10 +195,10 @@ TEST(OracleInterface, TimesAreNeverNegative) {
 
 // Of a process that is killed most is in the file: here while the stream is still joined.
 TEST(OracleInterface, WritesNowAndThen) {
-  const Place place;
-  Oracle::create(place.path("run"), "letters");
-  const std::string path = place.path("run");
-  Oracle oracle(recording(path));
+  const TemporaryFolder folder;
+  Oracle::create(folder.path("run"), "letters");
+  const std::string path = folder.path("run");
+  Oracle oracle({.record = path});
   OracleStream stream = oracle.join(0);
   const std::uint32_t a = stream.event("a"), b = stream.event("b");
   for (std::uint64_t events = 2; events <= 1'000'000; events += 2) {
@@ -232,42 +211,41 @@ TEST(OracleInterface, WritesNowAndThen) {
   }
 }
 
-void expect_failure(const void* handle, const std::string& part) {
-  EXPECT_EQ(handle, nullptr);
-  EXPECT_NE(std::string(refrain_oracle_error()).find(part), std::string::npos)
-      << refrain_oracle_error();
+void expect_failure(const OracleOptions& options, const std::string& part) {
+  try {
+    const Oracle oracle(options);
+    ADD_FAILURE() << "there should be an error with " << part;
+  } catch (const OracleFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
+  }
 }
 
 TEST(OracleInterface, SaysWhatIsWrongWithFiles) {
-  const Place place;
-  const std::string run = place.path("run"), none = place.path("none"), empty = place.path("empty"),
-                    folder = place.path("");
+  const TemporaryFolder folder;
+  const std::string run = folder.path("run"), none = folder.path("none"),
+                    empty = folder.path("empty"), nothing = folder.path("");
   record(run, "ab");
   { const std::ofstream file(empty); }
-  refrain_oracle_options options = following(none);
-  expect_failure(refrain_oracle_open(&options), none + ": cannot be opened: No such file");
-  options = recording(none);
-  expect_failure(refrain_oracle_open(&options), "No such file");
-  options = following(empty);
-  expect_failure(refrain_oracle_open(&options), empty);
-  options = following(folder);
-  expect_failure(refrain_oracle_open(&options), folder);
-  options = following(run);
-  options.program = "another";
-  expect_failure(refrain_oracle_open(&options), "is of \"letters\", not of \"another\"");
+  expect_failure({.reference = none}, none + ": cannot be opened: No such file");
+  expect_failure({.record = none}, "No such file");
+  expect_failure({.reference = empty}, empty);
+  expect_failure({.reference = nothing}, nothing);
+  expect_failure({.reference = run, .program = "another"}, "is of \"letters\", not of \"another\"");
   EXPECT_EQ(refrain_oracle_create((none + "/run").c_str(), ""), -1);
-  EXPECT_EQ(refrain_oracle_create(folder.c_str(), ""), -1);
+  EXPECT_EQ(refrain_oracle_create(nothing.c_str(), ""), -1);
 }
 
 TEST(OracleInterface, SaysWhatIsWrongWithStreams) {
-  const Place place;
-  record(place.path("run"), "ab");
-  const std::string path = place.path("run");
-  const refrain_oracle_options options = following(path);
+  const TemporaryFolder folder;
+  record(folder.path("run"), "ab");
+  const std::string path = folder.path("run");
+  refrain_oracle_options options{};
+  options.reference = path.c_str();
   refrain_oracle* const oracle = refrain_oracle_open(&options);
   refrain_oracle_stream* const stream = refrain_oracle_join(oracle, 0);
   ASSERT_NE(stream, nullptr);
-  expect_failure(refrain_oracle_join(oracle, 0), "thread 0 has joined already");
+  EXPECT_EQ(refrain_oracle_join(oracle, 0), nullptr);
+  EXPECT_STREQ(refrain_oracle_error(), "thread 0 has joined already");
   EXPECT_EQ(refrain_oracle_submit(stream, 17), REFRAIN_ORACLE_UNKNOWN);
   EXPECT_EQ(refrain_oracle_submit(stream, REFRAIN_ORACLE_NONE), REFRAIN_ORACLE_UNKNOWN);
   EXPECT_EQ(refrain_oracle_predict(stream, 0).event, REFRAIN_ORACLE_NONE);
@@ -283,10 +261,10 @@ TEST(OracleInterface, SaysWhatIsWrongWithStreams) {
 
 // The run goes on, and in the end it is said.
 TEST(OracleInterface, ARunWhoseFileIsDamagedGoesOn) {
-  const Place place;
-  const std::string path = place.path("run");
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
   Oracle::create(path, "letters");
-  Oracle oracle(recording(path));
+  Oracle oracle({.record = path});
   OracleStream stream = oracle.join(0);
   { const std::ofstream cut(path, std::ios::trunc); }
   for (int i = 0; i < 10'000; ++i) submit(stream, "ab");
@@ -294,8 +272,7 @@ TEST(OracleInterface, ARunWhoseFileIsDamagedGoesOn) {
 }
 
 TEST(OracleInterface, WithoutFilesNothingIsDone) {
-  const refrain_oracle_options options{};
-  Oracle oracle(options);
+  Oracle oracle(OracleOptions{});
   OracleStream stream = oracle.join(0);
   EXPECT_EQ(stream.submit(stream.event("a")), REFRAIN_ORACLE_UNKNOWN);
   EXPECT_FALSE(stream.predicts());

@@ -17,13 +17,13 @@
 #include "oracle/ledger.hpp"
 #include "oracle/run_reader.hpp"
 #include "oracle/run_writer.hpp"
-#include "oracle_interface/place.hpp"
 #include "refrain/oracle.h"
+#include "support/temporary_folder.hpp"
 
 namespace refrain {
 namespace {
 
-using test::Place;
+using test::TemporaryFolder;
 using Variables = std::map<std::string, std::string>;
 
 /// Returns the exit status of a process with these variables that calls it and exits.
@@ -51,8 +51,8 @@ void do_events(int times) {
 }
 
 struct Files {
-  Place place;
-  std::string run = place.path("run"), ledger = place.path("ledger");
+  TemporaryFolder folder;
+  std::string run = folder.path("run"), ledger = folder.path("ledger");
 
   Files() {
     oracle::create_run(run, "a test");
@@ -153,7 +153,7 @@ TEST(OracleEnvironment, AFileThatCannotBeUsedIsNoReasonToStop) {
   { std::ofstream(files.run) << "no run"; }
   EXPECT_EQ(in_a_process(variables, [] { EXPECT_EQ(refrain_oracle_here(), nullptr); }), 0);
   // It is recorded all the same.
-  const std::string other = files.place.path("other");
+  const std::string other = files.folder.path("other");
   oracle::create_run(other, "a test");
   variables["REFRAIN_ORACLE_RECORD"] = other;
   EXPECT_EQ(in_a_process(variables, [] { do_events(1); }), 0);

@@ -32,12 +32,15 @@ struct Environment {
   std::uint32_t process = 0;
   refrain_oracle* oracle = nullptr;  ///< none: nothing is recorded or predicted
   std::atomic<std::uint32_t> threads{0};
+  /// Its parent's, after a fork(): threads that were in the midst of using it are not here to be waited for.
+  Environment* inherited = nullptr;
 };
 
 // The mutex is held while the environment is made, and during fork(), so that the child finds it free. Who reads the
 // pointer without it acquires what was made before it was released.
 std::mutex making;
 std::atomic<Environment*> current{nullptr};
+Environment* inherited = nullptr;
 
 const char* variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -91,7 +94,8 @@ void before_fork() { making.lock(); }
 void after_fork() { making.unlock(); }
 /// The streams that the child has are its parent's.
 void after_fork_in_child() {
-  current.store(nullptr, std::memory_order_relaxed);
+  if (Environment* const made = current.exchange(nullptr, std::memory_order_relaxed))
+    inherited = made;
   making.unlock();
 }
 
@@ -104,6 +108,7 @@ Environment& environment() {
     static const int handlers = ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
     static_cast<void>(handlers);
     made = new Environment;
+    made->inherited = inherited;
     make(*made);
     current.store(made, std::memory_order_release);
   }

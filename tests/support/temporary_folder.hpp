@@ -1,5 +1,5 @@
 #pragma once
-// A folder for files, which is gone afterwards.
+// A folder that ends with its scope, and all that is in it.
 
 #include <gtest/gtest.h>
 
@@ -9,14 +9,14 @@
 
 namespace refrain::test {
 
-class Place {
+class TemporaryFolder {
  public:
-  Place() : folder_(testing::TempDir() + "/oracle.XXXXXX") {
+  TemporaryFolder() : folder_(testing::TempDir() + "/refrain.XXXXXX") {
     if (::mkdtemp(folder_.data()) == nullptr) std::abort();
   }
-  ~Place() { std::filesystem::remove_all(folder_); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(folder_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   [[nodiscard]] std::string path(const std::string& name) const { return folder_ + '/' + name; }
 
