@@ -1,5 +1,6 @@
 // libgomp's functions that the compiler calls for parallel regions, critical sections, barriers and tasks (its ABI,
-// version 1.0 to 5.0): each says what happens, and calls the one behind it. Of the regions it may ask for fewer threads.
+// version 1.0 to 5.0): each says what happens, and calls the one behind it. For regions it may ask for fewer threads
+// than the program does.
 
 #include "gomp/behind.hpp"
 #include "gomp/parallel_region.hpp"

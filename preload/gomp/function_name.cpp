@@ -75,7 +75,7 @@ std::string symbol_at(const MappedFile& file, std::uintptr_t offset) {
   return {};
 }
 
-/// "_Z7computePd._omp_fn.0" is "compute(double*)._omp_fn.0", and a critical section's variable what the program calls it.
+/// "_Z7computePd._omp_fn.0" is "compute(double*)._omp_fn.0"; a critical section's variable is called as the section.
 std::string demangled(const std::string& symbol) {
   constexpr std::string_view critical = ".gomp_critical_user_";
   if (symbol.starts_with(critical)) return symbol.substr(critical.size());

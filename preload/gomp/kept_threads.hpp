@@ -1,8 +1,8 @@
 #pragma once
 // Threads of a shrunk team stay alive (PYTHIA, section III-D). When a team is smaller than the one before, libgomp lets
 // the threads that are too many return from their start routine, and makes new ones when a team grows again. Here the
-// kernel's thread does not end when the routine returns: it parks, and when libgomp creates a thread it gets one that is
-// parked, if there is one that was made with the same attributes. So pthread_create() is a wake-up.
+// kernel's thread does not end when the routine returns: it parks, and when libgomp creates a thread it gets a parked
+// one, if there is one that was made with the same attributes. So pthread_create() is a wake-up.
 //
 // That is safe because libgomp's start routine sets all that it needs of its thread-local data anew, and because its
 // threads detach themselves as they end: they have no owner then who could join them. A thread that does not (as in

@@ -115,9 +115,9 @@ const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
   return nullptr;
 }
 
-/// A size of which too little is known: the work is at most what the best size's threads can have done in their shortest time,
-/// and fewer threads take at most as many times longer as they are fewer. (So the loss may be less than nothing where
-/// teams of the best size mostly wait for a processor.) That more threads could take twice as long is a guess.
+/// Of a size of which too little is known: the work is at most what the best size's threads can have done in their
+/// shortest time, and fewer threads take at most as many times longer as they are fewer. (So the loss may be less than
+/// nothing where teams of the best size mostly wait for a processor.) That more threads take twice as long is a guess.
 double Occasion::loss_expected(const Size& candidate) const {
   const auto known = std::find_if(sizes_.begin(), sizes_.end(),
                                   [&](const Size& size) { return size.threads == best_; });

@@ -94,8 +94,8 @@ class Occasion {
   /// It had so many, and took so long.
   void ran(unsigned threads, double ns, Allowance& allowance);
 
-  /// "EXPECTED THREADS:TYPICAL*COUNT ...", times in ns: what choose() needs to know in the next run. There the calls are
-  /// expected to take what they took here. Empty if there is nothing to tell.
+  /// "EXPECTED THREADS:TYPICAL*COUNT ...", times in ns: what choose() needs to know in the next run. There the calls
+  /// are expected to take what they took here. Empty if there is nothing to tell.
   std::string note() const;
   static std::optional<Occasion> recall(std::string_view note);
 

@@ -30,7 +30,7 @@ using Function = void(void*);
 
 class ThreadEvents {
  public:
-  /// This thread's; nullptr where nothing is recorded or predicted, as in a process that `refrain oracle` did not start.
+  /// This thread's; nullptr where nothing is recorded or predicted: in a process that `refrain oracle` did not start.
   static ThreadEvents* here();
 
   explicit ThreadEvents(refrain_oracle_stream* stream);

@@ -1,6 +1,6 @@
 // An OpenMP program with a dozen kinds of parallel regions from 1 us to 10 ms (with one thread): computation, memory,
 // dynamic loops, critical sections, and functions that are called with little and with much to do. Of what mix, and how
-// often, the command line says; what one thread's regions of a step take is about the same in each mix.
+// often, the command line says.
 //
 //   mixed_regions MIX STEPS     MIX: small, even or large
 //
@@ -79,7 +79,7 @@ struct Mix {
   const char* name;
   int tiny, little, middle, large;  ///< how often in a step
 };
-constexpr Mix mixes[] = {{"small", 400, 60, 4, 0}, {"even", 100, 30, 8, 1}, {"large", 8, 4, 4, 2}};
+constexpr Mix mixes[] = {{"small", 400, 60, 4, 1}, {"even", 100, 30, 8, 1}, {"large", 8, 4, 4, 2}};
 
 void step(const Mix& mix) {
   for (int i = 0; i < mix.tiny; ++i) {  // 1 to 5 us
