@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "command.hpp"
@@ -95,6 +96,9 @@ int run(const Request& request) {
     static_cast<void>(oracle::read_run(request.file));  // what is wrong with it is said before
     OracleFiles files{{}, request.file, ledger.path()};
     if (!request.output.empty()) {
+      std::error_code none_there;
+      if (fs::equivalent(request.file, request.output, none_there))
+        throw Error(request.output + ": is the file of the earlier run, which is needed");
       create(request);
       files.record = request.output;
     }

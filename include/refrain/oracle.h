@@ -63,7 +63,8 @@ REFRAIN_ORACLE_API int refrain_oracle_close(refrain_oracle* oracle);
  * nothing is predicted for it. */
 REFRAIN_ORACLE_API refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle, uint32_t thread);
 
-/* Writes what is recorded, and frees the stream, also after -1: it cannot be written. */
+/* Writes what is recorded, and frees the stream, also after -1: it cannot be written. One that is from
+ * refrain_oracle_here() is only written. */
 REFRAIN_ORACLE_API int refrain_oracle_leave(refrain_oracle_stream* stream);
 
 /* The number of the event with that name, which is new if there is none: 0, 1 ..., first those of the reference.
@@ -82,7 +83,8 @@ typedef enum refrain_oracle_tracked {
 /* An event happens, now. Of numbers that are no events nothing is recorded. */
 REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit(refrain_oracle_stream* stream, uint32_t event);
 
-/* The same at a time that the caller has taken, in ns from any beginning: then so are all of the stream. */
+/* The same at a time that the caller has taken, in ns from any beginning, which is the same for all of the stream.
+ * refrain_oracle_submit() reads CLOCK_MONOTONIC. */
 REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, uint32_t event,
                                                                    uint64_t nanoseconds);
 
@@ -125,9 +127,10 @@ REFRAIN_ORACLE_API const void* refrain_oracle_note(const refrain_oracle_stream* 
 /* ---- In a process that was started by `refrain oracle record` or `refrain oracle run` ---- */
 
 /* This thread's stream of the run that the environment tells of (docs/oracle.md), NULL if it tells of none or it cannot
- * be opened, which is said once, on stderr. It is joined at the first call and left at the end of the thread or of the
- * process, so ask for it each time, as for a thread-local variable. All libraries in the process share it. After a
- * fork() the child's streams are those of another process. */
+ * be opened, which is said once, on stderr. All libraries in the process share it. Streams are numbered in the order in
+ * which threads first call this; a thread goes on with the stream of one that has ended, if there is one. They are
+ * written in the end of the process. After a fork() the child's streams are those of another process. Ask for it each
+ * time, as for a thread-local variable. */
 REFRAIN_ORACLE_API refrain_oracle_stream* refrain_oracle_here(void);
 
 /* Predicts the events at the distances 1, 2, 4 ... 128 and, as they come, counts how many were right: that is what

@@ -65,7 +65,9 @@ std::string symbol_at(const MappedFile& file, std::uintptr_t offset) {
     const auto& names = sections[section.sh_link];
     const auto symbols = file.at<ElfW(Sym)>(section.sh_offset, section.sh_size / sizeof(ElfW(Sym)));
     for (const auto& symbol : symbols) {
-      if (symbol.st_shndx == SHN_UNDEF || offset < symbol.st_value) continue;
+      // Of thread-local variables it is no address that is there.
+      if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) == STT_TLS) continue;
+      if (offset < symbol.st_value) continue;
       if (offset - symbol.st_value >= symbol.st_size || symbol.st_name >= names.sh_size) continue;
       const auto text =
           file.at<char>(names.sh_offset + symbol.st_name, names.sh_size - symbol.st_name);

@@ -132,7 +132,7 @@ void ThreadEvents::happened(const char* kind, const void* of) {
 
 void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {
   const double unexpected = Settings::get().unexpected;
-  if (unexpected > 0) {
+  if (unexpected > 0 && events_ > 0) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
     if (static_cast<double>(random_ >> 11) * 0x1p-53 < unexpected) {
       const auto which = static_cast<std::uint32_t>(random_ % 1009 % events_);

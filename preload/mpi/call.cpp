@@ -2,8 +2,8 @@
 
 #include <atomic>
 
+#include "mpi/event_table.hpp"
 #include "refrain/oracle.h"
-#include "support/event_table.hpp"
 
 namespace refrain::preload {
 

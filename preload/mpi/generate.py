@@ -83,6 +83,11 @@ def event(number, function, language, value):
     return "{" + ", ".join(fields) + "}"
 
 
+def is_true(number):
+    """Fortran's .TRUE. is 1 or -1; how many are done may be MPI_UNDEFINED, which is neither, or more than 0."""
+    return f"({number} != 0 && {number} != MPI_UNDEFINED)"
+
+
 def body(function, number, language, symbol, arguments, value):
     """The wrapper's, which passes the arguments on to what comes after it in the order of libraries."""
     flags = dict(function.marks)
@@ -94,9 +99,9 @@ def body(function, number, language, symbol, arguments, value):
         lines.append("refrain::preload::forget_communicators();")
     if "if" in flags and language == "c":
         lines += [f"const int error = {call};",
-                  f"if (error == MPI_SUCCESS && *{flags['if']} > 0) {happens}", "return error;"]
+                  f"if (error == MPI_SUCCESS && {is_true('*' + flags['if'])}) {happens}", "return error;"]
     elif "if" in flags:
-        lines += [f"{call};", f"if ({value(flags['if'], 'number')} > 0) {happens}"]
+        lines += [f"{call};", f"if ({is_true(value(flags['if'], 'number'))}) {happens}"]
     else:
         lines += [happens, ("return " if language == "c" else "") + call + ";"]
     return "{\n  " + "\n  ".join(lines) + "\n}\n"

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <locale>
 #include <mutex>
 #include <sstream>
 #include <string_view>
@@ -24,10 +25,12 @@ LedgerEntries entries_in(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
+    words.imbue(std::locale::classic());
     std::string kind;
     words >> kind;
     if (kind == kProcess) {
-      ++entries.processes;
+      std::uint32_t number = 0;
+      if (words >> number) entries.processes.push_back(number);
     } else if (kind == kStream) {
       LedgerEntries::Stream stream{};
       auto& counts = stream.counts;
@@ -50,15 +53,20 @@ LedgerEntries entries_in(const std::string& text) {
 
 Ledger::Ledger(const std::string& path) : file_(path, O_RDWR | O_APPEND) {}
 
-std::uint32_t Ledger::count_process() {
+std::uint32_t Ledger::count_process(std::optional<std::uint32_t> rank) {
   const std::scoped_lock lock(file_);
-  const std::uint32_t processes = entries_in(contents(file_)).processes;
-  file_.write(std::string(kProcess) + '\n');
-  return processes;
+  const std::vector<std::uint32_t> taken = entries_in(contents(file_)).processes;
+  const auto is_taken = [&](std::uint32_t number) { return std::ranges::count(taken, number) > 0; };
+  std::uint32_t number = rank.value_or(0);
+  if (rank && is_taken(number)) number = kOthers;
+  while (is_taken(number)) ++number;
+  file_.write(std::string(kProcess) + ' ' + std::to_string(number) + '\n');
+  return number;
 }
 
 void Ledger::report(std::uint32_t process, std::uint32_t thread, const Assessment::Counts& counts) {
   std::ostringstream line;
+  line.imbue(std::locale::classic());
   line << kStream << ' ' << process << ' ' << thread << ' ' << counts.events << ' '
        << counts.expected << ' ' << counts.unexpected << ' ' << counts.unknown << ' '
        << counts.seconds;

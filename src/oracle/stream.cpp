@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
+
+#include "oracle/error.hpp"
 
 namespace refrain::oracle {
 
@@ -38,11 +41,24 @@ Stream::Stream(std::optional<ThreadRecord> reference, std::unique_ptr<Recorder> 
 
 Tracked Stream::submit(std::uint32_t event, std::optional<std::uint64_t> now) {
   if (event >= names_.size()) return Tracked::unknown;
-  if (recorder_) {
-    if (!now) now = recorder_->times() ? clock_now() : 0;
-    recorder_->add(event, *now, [&]() -> const std::string& { return names_[event]; });
-  }
+  if (recorder_) record(event, now);
   return followed_ ? followed_->tracker.track(event) : Tracked::unknown;
+}
+
+/// Without memory the recorder is left with half a change, so what it has appended before is all there will be.
+void Stream::record(std::uint32_t event, std::optional<std::uint64_t> now) {
+  if (!now) now = recorder_->times() ? clock_now() : 0;
+  try {
+    recorder_->add(event, *now, [&]() -> const std::string& { return names_[event]; });
+  } catch (const std::bad_alloc&) {
+    recorder_.reset();
+    ended_early_ = true;
+  }
+}
+
+void Stream::append() {
+  if (ended_early_) throw OracleError("there was no memory to record all");
+  if (recorder_) recorder_->append();
 }
 
 const Note* Stream::note(std::string_view name) const {

@@ -47,10 +47,8 @@ class Stream {
   /// The reference's. None: there is none of that name.
   [[nodiscard]] const Note* note(std::string_view name) const;
 
-  /// Appends what is recorded to the run's file. OracleError: it cannot be.
-  void append() {
-    if (recorder_) recorder_->append();
-  }
+  /// Appends what is recorded to the run's file. OracleError: it cannot be, or recording had to end before.
+  void append();
 
  private:
   struct Followed {
@@ -62,9 +60,12 @@ class Stream {
     Tracker tracker;
   };
 
+  void record(std::uint32_t event, std::optional<std::uint64_t> now);
+
   Names names_;
   std::unique_ptr<Followed> followed_;
   std::unique_ptr<Recorder> recorder_;
+  bool ended_early_ = false;  // there was no memory to record further
 };
 
 }  // namespace refrain::oracle

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <locale>
 #include <map>
 #include <string>
 #include <thread>
@@ -82,6 +83,11 @@ TEST(OracleEnvironment, RecordsAndThenPredicts) {
   const Files files;
   ASSERT_EQ(in_a_process(files.recording(), [] { do_events(1000); }), 0);
   EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 3000}}));
+  const oracle::LedgerEntries first = oracle::read_ledger(files.ledger);
+  ASSERT_EQ(first.streams.size(), 1u);
+  EXPECT_EQ(first.streams[0].counts.unknown, 3000u);
+
+  { const std::ofstream emptied(files.ledger); }
   Variables variables = files.following();
   variables["OMPI_COMM_WORLD_RANK"] = "0";
   ASSERT_EQ(in_a_process(variables,
@@ -90,18 +96,17 @@ TEST(OracleEnvironment, RecordsAndThenPredicts) {
                            refrain_oracle_say("done\nhere");
                          }),
             0);
-  const oracle::LedgerEntries ledger = oracle::read_ledger(files.ledger);
-  ASSERT_EQ(ledger.streams.size(), 2u);
-  EXPECT_EQ(ledger.streams[0].counts.unknown, 3000u);
-  const auto& counts = ledger.streams[1].counts;
+  const oracle::LedgerEntries second = oracle::read_ledger(files.ledger);
+  ASSERT_EQ(second.streams.size(), 1u);
+  const auto& counts = second.streams[0].counts;
   EXPECT_EQ(counts.events, 3000u);
   EXPECT_EQ(counts.expected, 3000u);
   for (std::size_t d = 0; d < counts.right.size(); ++d) {
     EXPECT_EQ(counts.predicted[d], 3000u - (1u << d));
     EXPECT_EQ(counts.right[d], counts.predicted[d]);
   }
-  ASSERT_EQ(ledger.said.size(), 1u);
-  EXPECT_EQ(ledger.said[0].text, "done here");
+  ASSERT_EQ(second.said.size(), 1u);
+  EXPECT_EQ(second.said[0].text, "done here");
 }
 
 // Also of threads that are still there when the process exits.
@@ -121,7 +126,8 @@ TEST(OracleEnvironment, EachThreadHasAStream) {
                            while (!done) std::this_thread::yield();
                          }),
             0);
-  EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 30}, {{0, 1}, 60}, {{0, 2}, 90}}));
+  // The last one goes on with the stream of the one before, which has ended.
+  EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 30}, {{0, 1}, 150}}));
 }
 
 TEST(OracleEnvironment, ProcessesAreCountedOrHaveRanks) {
@@ -145,6 +151,54 @@ TEST(OracleEnvironment, AChildIsAnotherProcess) {
                          }),
             0);
   EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 30}, {{1, 0}, 6}}));
+}
+
+// A child and a second program have the rank of the first: they do not write over its record.
+TEST(OracleEnvironment, ARankIsOneProcess) {
+  const Files files;
+  Variables variables = files.recording();
+  variables["OMPI_COMM_WORLD_RANK"] = "1";
+  ASSERT_EQ(in_a_process(variables,
+                         [] {
+                           do_events(5);
+                           EXPECT_EQ(in_a_process({}, [] { do_events(2); }), 0);
+                         }),
+            0);
+  ASSERT_EQ(in_a_process(variables, [] { do_events(3); }), 0);
+  const std::uint32_t others = oracle::Ledger::kOthers;
+  EXPECT_EQ(files.lengths(), (Lengths{{{1, 0}, 15}, {{others, 0}, 6}, {{others + 1, 0}, 9}}));
+}
+
+// No library ends a stream that others use.
+TEST(OracleEnvironment, LeavingWritesAndGoesOn) {
+  const Files files;
+  ASSERT_EQ(in_a_process(files.recording(),
+                         [&] {
+                           do_events(5);
+                           EXPECT_EQ(refrain_oracle_leave(refrain_oracle_here()), 0);
+                           EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 15}}));
+                           do_events(5);
+                         }),
+            0);
+  EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 30}}));
+}
+
+TEST(OracleEnvironment, TheProgramsLocaleDoesNotMatter) {
+  const Files files;
+  ASSERT_EQ(in_a_process(files.recording(),
+                         [] {
+                           struct Grouping : std::numpunct<char> {
+                             [[nodiscard]] char do_decimal_point() const override { return ','; }
+                             [[nodiscard]] char do_thousands_sep() const override { return '.'; }
+                             [[nodiscard]] std::string do_grouping() const override { return "\3"; }
+                           };
+                           std::locale::global(std::locale(std::locale(), new Grouping));
+                           do_events(5000);
+                         }),
+            0);
+  const oracle::LedgerEntries ledger = oracle::read_ledger(files.ledger);
+  ASSERT_EQ(ledger.streams.size(), 1u);
+  EXPECT_EQ(ledger.streams[0].counts.events, 15'000u);
 }
 
 TEST(OracleEnvironment, AFileThatCannotBeUsedIsNoReasonToStop) {

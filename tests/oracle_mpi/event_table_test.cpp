@@ -1,6 +1,6 @@
 // The table of events that were named before, beside a map.
 
-#include "support/event_table.hpp"
+#include "mpi/event_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,24 +1,21 @@
 // refrain/oracle.h: the C++ beneath it, with errors as values.
 
+#include <cstring>
+#include <exception>
 #include <string>
-#include <utility>
 
-#include "oracle/error.hpp"
 #include "oracle/interface/c_objects.hpp"
 
 using refrain::oracle::Note;
-using refrain::oracle::OracleError;
 using refrain::oracle::Tracked;
 
 namespace {
 
-thread_local std::string last_error;
+// Without a destructor, so that it holds to the very end of the thread.
+constexpr std::size_t kLongestError = 1024;
+constinit thread_local char last_error[kLongestError] = {};
 
-void remember(const char* what) {
-  try {
-    last_error = what;
-  } catch (...) { last_error.clear(); }
-}
+void remember(const char* what) { std::strncpy(last_error, what, kLongestError - 1); }
 
 /// What the function returns, or `failed`, if it throws.
 template <class Result, class Function>
@@ -59,7 +56,7 @@ refrain_oracle_tracked submit(refrain_oracle_stream* stream, std::uint32_t event
 
 }  // namespace
 
-const char* refrain_oracle_error() { return last_error.c_str(); }
+const char* refrain_oracle_error() { return last_error; }
 
 int refrain_oracle_create(const char* path, const char* program) {
   return or_failed(-1, [&] {
@@ -93,7 +90,13 @@ refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle, uint32_t thre
 }
 
 int refrain_oracle_leave(refrain_oracle_stream* stream) {
-  if (stream == nullptr || !stream->oracle.forget(*stream)) return 0;
+  if (stream == nullptr) return 0;
+  if (stream->shared)
+    return within(stream, -1, [&] {
+      stream->stream->append();
+      return 0;
+    });
+  if (!stream->oracle.forget(*stream)) return 0;
   const int result = or_failed(-1, [&] {
     stream->stream->append();
     return 0;

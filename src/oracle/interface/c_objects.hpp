@@ -57,6 +57,7 @@ struct refrain_oracle_stream {
   const std::uint32_t thread;
   std::unique_ptr<refrain::oracle::Stream> stream;
   std::optional<refrain::oracle::Assessment> assessment;
+  bool shared = false;  ///< of the environment: no library of the process may end it for the others
   /// Acquired and released by whoever uses it, so what one thread did to the stream is seen by the next.
   std::atomic<State> state{State::free};
 };
