@@ -230,6 +230,27 @@ def arrays(records, folder):
     return True
 
 
+def oracle_mpi(records, folder):
+    """Predictions that are right, against their distance, one panel per working set."""
+    curves = series(records, "oracle_mpi_accuracy", "right")
+    sets = [name for name in ("small", "medium", "large") if any(key[1] == name for key in curves)]
+    if not sets:
+        return False
+    figure, panels = plt.subplots(1, len(sets), figsize=(3.2 * len(sets), 3.2), sharey=True, squeeze=False)
+    for panel, name in zip(panels[0], sets):
+        for marker, key in zip(MARKERS, [key for key in curves if key[1] == name]):
+            points = curves[key]
+            panel.plot([size for size, _ in points], [r["value"] for _, r in points], marker=marker,
+                       markersize=4, linewidth=1, label=key[0])
+        panel.set(xscale="log", xlabel="distance in events", title=name, ylim=(0, 102))
+        panel.set_xticks([1, 2, 4, 8, 16, 32, 64, 128], ["1", "2", "4", "8", "16", "32", "64", "128"])
+        panel.minorticks_off()
+    panels[0][0].set_ylabel("right, %")
+    panels[0][-1].legend(fontsize=7, loc="lower left")
+    save(figure, folder / "oracle_mpi.svg")
+    return True
+
+
 def unexpected_events(records, folder):
     """Seconds against the rate of events that did not happen (as in Figure 14 of PYTHIA)."""
     chosen = [r for r in records if (r["benchmark"], r["variant"]) == ("oracle_gomp", "unexpected")]
@@ -267,6 +288,7 @@ def main():
                ("autotrace", lambda: autotrace(records, wanted.to)),
                ("mining", lambda: mining(records, wanted.to)),
                ("arrays", lambda: arrays(records, wanted.to)),
+               ("oracle_mpi", lambda: oracle_mpi(records, wanted.to)),
                ("unexpected_events", lambda: unexpected_events(records, wanted.to))]
     for prefix, draw in (("metg_", efficiency), ("growth_", growth)):
         for name in sorted({r["benchmark"] for r in records if r["benchmark"].startswith(prefix)}):

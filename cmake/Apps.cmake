@@ -23,6 +23,19 @@ function(refrain_application app)
   add_dependencies(apps ${app})
   refrain_command_lines(app_${app} ${app} ${PROJECT_SOURCE_DIR}/apps/${app}/tests.txt)
   refrain_twin_test(${app})
+  refrain_warm_start_test(${app})
+endfunction()
+
+# A program that starts with the file of an earlier run replays nearly all.
+function(refrain_warm_start_test app)
+  if(NOT REFRAIN_BUILD_TESTS)
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(name ${REFRAIN_TEST_PREFIX}app_${app}.warm_start)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/apps/common/check_warm_start.py
+    $<TARGET_FILE:${app}>)
+  set_tests_properties(${name} PROPERTIES LABELS apps TIMEOUT 300)
 endfunction()
 
 # apps/<name>/<name>.py, if there is one, is the program's twin in NumPy: for a few steps both print the same results.

@@ -4,13 +4,14 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Refrain)
 
-install(TARGETS refrain EXPORT RefrainTargets COMPONENT refrain_development)
+install(TARGETS refrain refrain_oracle_core EXPORT RefrainTargets COMPONENT refrain_development)
 # Its headers apart from the public ones, which programs of the runtime see.
 install(TARGETS refrain_repeats EXPORT RefrainTargets COMPONENT refrain_development
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/refrain-repeats
         COMPONENT refrain_development)
 # Asked for as a component: the oracle alone is a C library.
 install(TARGETS refrain_oracle EXPORT RefrainOracleTargets COMPONENT refrain_development)
+install(TARGETS refrain_oracle LIBRARY NAMELINK_SKIP COMPONENT refrain_tools)
 install(EXPORT RefrainOracleTargets NAMESPACE Refrain:: DESTINATION ${package_dir}
         COMPONENT refrain_development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/refrain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -60,14 +60,15 @@ WireConstants wire_constants(const Setup& setup, Coord wire) {
 }
 
 Ends wire_ends(const Setup& setup, Coord wire) {
-  const Coord piece = wire / setup.wires;
-  const Coord in = piece * setup.nodes + below(setup, Stream::wire_in, wire, setup.nodes);
+  const Coord piece = setup.piece_of_wire(wire);
+  const Coord nodes = setup.size(piece) * setup.nodes;
+  const Coord in = setup.first_node(piece) + below(setup, Stream::wire_in, wire, nodes);
   const bool leaves =
       setup.pieces > 1 && below(setup, Stream::wire_leaves, wire, 100) >= setup.percent_in_piece;
-  if (!leaves) return {in, piece * setup.nodes + below(setup, Stream::wire_out, wire, setup.nodes)};
+  if (!leaves) return {in, setup.first_node(piece) + below(setup, Stream::wire_out, wire, nodes)};
   const Coord other =
       (piece + 1 + below(setup, Stream::wire_piece, wire, setup.pieces - 1)) % setup.pieces;
-  return {in, other * setup.nodes + below(setup, Stream::wire_out, wire, setup.rim())};
+  return {in, setup.first_node(other) + below(setup, Stream::wire_out, wire, setup.rim(other))};
 }
 
 double imbalance(const Charge& nodes, const Charge& wires) {

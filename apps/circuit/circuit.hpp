@@ -1,5 +1,5 @@
 #pragma once
-// The circuit: a random graph of nodes joined by wires, cut into pieces of equal size. It is made by
+// The circuit: a random graph of nodes joined by wires, cut into pieces, of equal size or not. It is made by
 // counting, not by drawing: what node or wire i is depends on the seed and i alone, so that tasks may
 // make it in any order, and the sequential program makes the same.
 //
@@ -16,10 +16,18 @@ namespace circuit {
 
 using refrain::Coord;
 
+/// How large pieces are, relative to each other, the smallest first. There are as many pieces of each of these sizes.
+struct Sizes {
+  static constexpr int most = 8;
+  std::array<Coord, most> each{1};
+  int count = 1;
+};
+
 struct Setup {
-  Coord pieces = 16;
-  Coord nodes = 2500;         ///< per piece
-  Coord wires = 10000;        ///< per piece
+  Coord pieces = 16;    ///< a multiple of sizes.count
+  Coord nodes = 2500;   ///< per piece of size 1
+  Coord wires = 10000;  ///< per piece of size 1
+  Sizes sizes = {};
   int percent_in_piece = 95;  ///< of the wires
   int steps = 80;             ///< timed
   int warm_up = 0;            ///< steps before them
@@ -27,12 +35,39 @@ struct Setup {
   bool trace = false;         ///< each step is a trace: analysed once, then replayed
   std::uint64_t seed = 12345;
 
-  [[nodiscard]] Coord all_nodes() const { return pieces * nodes; }
-  [[nodiscard]] Coord all_wires() const { return pieces * wires; }
+  [[nodiscard]] Coord size(Coord piece) const {
+    return sizes.each[static_cast<std::size_t>(piece / of_one_size())];
+  }
+  /// The sizes of all pieces before this one; of all, for one behind the last.
+  [[nodiscard]] Coord before(Coord piece) const {
+    Coord sum = piece % of_one_size() * (piece < pieces ? size(piece) : 0);
+    for (int i = 0; i < piece / of_one_size(); ++i)
+      sum += of_one_size() * sizes.each[static_cast<std::size_t>(i)];
+    return sum;
+  }
+  [[nodiscard]] Coord first_node(Coord piece) const { return before(piece) * nodes; }
+  [[nodiscard]] Coord first_wire(Coord piece) const { return before(piece) * wires; }
+  [[nodiscard]] Coord all_nodes() const { return first_node(pieces); }
+  [[nodiscard]] Coord all_wires() const { return first_wire(pieces); }
+  [[nodiscard]] Coord piece_of_node(Coord node) const { return piece_at(node / nodes); }
+  [[nodiscard]] Coord piece_of_wire(Coord wire) const { return piece_at(wire / wires); }
   /// How many nodes of a piece wires of other pieces may end in.
-  [[nodiscard]] Coord rim() const {
-    const Coord some = nodes * (100 - percent_in_piece) / 100;
+  [[nodiscard]] Coord rim(Coord piece) const {
+    const Coord some = size(piece) * nodes * (100 - percent_in_piece) / 100;
     return some > 0 ? some : 1;
+  }
+
+ private:
+  [[nodiscard]] Coord of_one_size() const { return pieces / sizes.count; }
+  /// The one that has this part, where a piece has as many parts as its size is.
+  [[nodiscard]] Coord piece_at(Coord part) const {
+    std::size_t i = 0;
+    Coord piece = 0;
+    for (; part >= of_one_size() * sizes.each[i]; ++i) {
+      part -= of_one_size() * sizes.each[i];
+      piece += of_one_size();
+    }
+    return piece + part / sizes.each[i];
   }
 };
 

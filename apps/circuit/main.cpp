@@ -1,7 +1,10 @@
 // The circuit simulation: command line and report. See README.md.
 
+#include <algorithm>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "../common/program.hpp"
 #include "parallel.hpp"
@@ -15,11 +18,34 @@ struct CommandLine {
   apps::Comparison comparison;
 };
 
+Sizes sizes_in(const std::string& text) {
+  std::vector<Coord> found;
+  for (const std::string& word : CLI::detail::split(text, ':')) {
+    Coord size = 0;
+    if (!CLI::detail::lexical_cast(word, size) || size < 1 || size > 1000)
+      throw CLI::ValidationError(
+          "--sizes", "has to be numbers from 1 to 1000 with ':' between them, is " + text);
+    found.push_back(size);
+  }
+  if (found.size() > Sizes::most)
+    throw CLI::ValidationError(
+        "--sizes", "has to be at most " + std::to_string(Sizes::most) + " numbers, is " + text);
+  std::ranges::sort(found);
+  Sizes sizes;
+  sizes.count = static_cast<int>(found.size());
+  std::ranges::copy(found, sizes.each.begin());
+  return sizes;
+}
+
 void add_flags(CLI::App& app, CommandLine& line) {
   Setup& s = line.setup;
   apps::add_count(app, "--pieces", s.pieces, "number of pieces");
-  apps::add_count(app, "--nodes", s.nodes, "nodes per piece");
-  apps::add_count(app, "--wires", s.wires, "wires per piece");
+  apps::add_count(app, "--nodes", s.nodes, "nodes per piece of size 1");
+  apps::add_count(app, "--wires", s.wires, "wires per piece of size 1");
+  app.add_option_function<std::string>(
+         "--sizes", [&s](const std::string& text) { s.sizes = sizes_in(text); },
+         "relative sizes of the pieces, such as 4:1:1:1:1: as many of each, the smallest first")
+      ->default_str("1");
   app.add_option("--percent-in-piece", s.percent_in_piece, "of the wires, both ends in one piece")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
@@ -56,6 +82,10 @@ bool check_balance(const Outcome& outcome) {
 
 bool run(const CommandLine& line, apps::Runner& runner) {
   const Setup& setup = line.setup;
+  if (setup.pieces % setup.sizes.count != 0)
+    throw std::invalid_argument("--pieces has to be a multiple of the " +
+                                std::to_string(setup.sizes.count) + " --sizes, is " +
+                                std::to_string(setup.pieces));
   std::printf("circuit: %lld pieces of %lld nodes and %lld wires, %d%% inside, %d steps of %d\n",
               static_cast<long long>(setup.pieces), static_cast<long long>(setup.nodes),
               static_cast<long long>(setup.wires), setup.percent_in_piece, setup.steps,

@@ -18,7 +18,7 @@ void make_nodes(Context& ctx, const Setup& setup, const Region<1>& nodes) {
                     voltage[n] = first_voltage(s, n);
                     charge[n] = 0.0;
                     constants[n] = node_constants(s, n);
-                    piece[n] = n / s.nodes;
+                    piece[n] = s.piece_of_node(n);
                   }
                 });
   const auto block = ctx.blocks(nodes, setup.pieces);

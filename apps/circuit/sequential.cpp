@@ -68,13 +68,13 @@ class PiecewiseFold {
       : setup_(setup), graph_(graph), shared_(graph.nodes.size()), sum_(graph.nodes.size(), -0.0) {
     for (Coord w = 0; w < setup.all_wires(); ++w) {
       const Coord out = graph.ends[at(w)].out;
-      if (out / setup.nodes != w / setup.wires) shared_[at(out)] = 1;
+      if (setup.piece_of_node(out) != setup.piece_of_wire(w)) shared_[at(out)] = 1;
     }
   }
 
   void distribute(State& state) {
     for (Coord piece = 0; piece < setup_.pieces; ++piece) {
-      for (Coord w = piece * setup_.wires; w < (piece + 1) * setup_.wires; ++w) {
+      for (Coord w = setup_.first_wire(piece); w < setup_.first_wire(piece + 1); ++w) {
         const Ends& ends = graph_.ends[at(w)];
         contribute(state, ends.in, charge_to_in(state.current[at(w)]));
         contribute(state, ends.out, charge_to_out(state.current[at(w)]));

@@ -42,6 +42,7 @@ std::vector<Variant> variants() {
   add("+counts", [&](Settings& s) { s.counts = all.counts; });
   add("+skipped", [&](Settings& s) { s.skipped = all.skipped; });
   add("+aside", [&](Settings& s) { s.patience = all.patience; });
+  add("+own counts", [&](Settings& s) { s.own_counts = all.own_counts; });
   return made;
 }
 

@@ -3,6 +3,7 @@
 
 #include "oracle/accuracy.hpp"
 #include "oracle/recording.hpp"
+#include "oracle/timed_recording.hpp"
 #include "support/options.hpp"
 #include "support/records.hpp"
 
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
       argc, argv, "What do recording and predicting cost, and how good are the predictions?", 3, 2);
   Records records;
   if (options.wants("recording")) measure_recording(options, records);
+  if (options.wants("timed")) measure_timed_recording(options, records);
   if (options.wants("memory")) measure_memory(options, records);
   if (options.wants("prediction")) measure_prediction_time(options, records);
   if (options.wants("accuracy")) measure_accuracy(options, records);

@@ -9,6 +9,7 @@
 
 #include "oracle/program_events.hpp"
 #include "oracle/reduction.hpp"
+#include "oracle/timed_reduction.hpp"
 #include "support/clock.hpp"
 
 namespace refrain::bench {
@@ -131,7 +132,7 @@ void measure_recording(const Options& options, Records& records) {
 
 void measure_memory(const Options& options, Records& records) {
   const std::uint64_t scale = options.quick ? 1000 : 1;
-  const auto report = [&](const char* program, Reduction& reduction) {
+  const auto report = [&](const char* program, auto& reduction) {
     std::printf(
         "\nMemory after %.2e events, %s: %zu bytes, %zu rules, %zu symbols  goal %.0f  %s\n",
         double(reduction.events()), program, reduction.bytes(), reduction.rules(),
@@ -145,6 +146,13 @@ void measure_memory(const Options& options, Records& records) {
     while (reduction.events() < 1'000'000'000 / scale)
       for (const std::uint32_t event : iteration) reduction.add(event);
     report("a regular program", reduction);
+  }
+  {
+    oracle::TimedReduction reduction;
+    const Events iteration = regular_iteration();
+    while (reduction.events() < 100'000'000 / scale)
+      for (const std::uint32_t event : iteration) reduction.add(event, event + 1);
+    report("a regular program with time stamps", reduction);
   }
   {
     Reduction reduction;

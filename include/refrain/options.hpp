@@ -64,6 +64,14 @@ struct Options {
   std::size_t autotrace_sample = 64;
   /// Write what automatic tracing does to this file, as JSON lines (empty: do not).
   std::string autotrace_log;
+  /// Record the program's stream of calls to this file, for warm starts and for the tool `refrain` (empty: do not).
+  std::string record;
+  /// Look for what repeats in this file, which an earlier run has recorded, before anything has come (empty: do not).
+  std::string warm_start;
+  /// Which of the tasks that are ready runs first: what became ready first, more or less; or, where it is known how long
+  /// tasks take, the one with the longest path of others behind it. The result is the same.
+  enum class Order : std::uint8_t { fifo, path };
+  Order order = Order::fifo;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

@@ -55,6 +55,12 @@ std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t le
   return best;
 }
 
+/// How many of these calls were.
+std::uint32_t analysed(const Sample& sample, std::size_t begin, std::size_t length) {
+  const auto kinds = std::span(sample.kinds).subspan(begin, length);
+  return static_cast<std::uint32_t>(std::ranges::count(kinds, Sample::analysed));
+}
+
 class Miner {
  public:
   Miner(const Sample& sample, const MiningLimits& limits) : sample_(sample), limits_(limits) {}
@@ -71,10 +77,8 @@ class Miner {
     return std::span(sample_.tokens).subspan(begin, length);
   }
 
-  /// How many of these calls were.
   [[nodiscard]] std::uint32_t analysed(std::size_t begin, std::size_t length) const {
-    const auto kinds = std::span(sample_.kinds).subspan(begin, length);
-    return static_cast<std::uint32_t>(std::ranges::count(kinds, Sample::analysed));
+    return autotrace::analysed(sample_, begin, length);
   }
 
   [[nodiscard]] std::uint64_t context_before(std::size_t begin) const {
@@ -107,13 +111,11 @@ class Miner {
   void take_stretch(std::size_t begin, std::size_t length, std::uint32_t count) {
     for (std::size_t from = 0; from < length; from += std::min(length, limits_.most)) {
       const auto piece = tokens(begin + from, std::min(limits_.most, length - from));
-      if (piece.size() >= limits_.least)
-        add({{piece.begin(), piece.end()},
-             0,
-             count,
-             analysed(begin + from, piece.size()),
-             hash_of(piece),
-             context_before(begin + from)});
+      if (piece.size() < limits_.least) continue;
+      MinedRepeat mined = repeat_of_stretch(piece, count);
+      mined.analysed = analysed(begin + from, piece.size());
+      mined.context = context_before(begin + from);
+      add(std::move(mined));
     }
   }
 
@@ -126,22 +128,9 @@ class Miner {
   void take_period(std::size_t begin, std::uint32_t period, std::uint32_t count) {
     const auto kinds = std::span(sample_.kinds).subspan(begin, period);
     if (std::ranges::find(kinds, Sample::analysed) == kinds.end()) return;
-    const std::uint64_t identity = hash_of_period(tokens(begin, period));
     if (period > limits_.most)
       return take_stretch(begin, period, count);  // in pieces it follows nothing
-    const std::size_t turned = beginning_of(sample_, begin, period);
-    const std::size_t times =
-        std::min((limits_.least + period - 1) / period, limits_.most / period);
-    const auto all_analysed = static_cast<std::uint32_t>(times) * analysed(begin, period);
-    MinedRepeat mined{{}, period, count, all_analysed, identity};
-    mined.tokens.reserve(times * period);
-    for (std::size_t i = 0; i < times * period; ++i)
-      mined.tokens.push_back(sample_.tokens[begin + (turned + i) % period]);
-    std::vector<Token> before;
-    for (std::size_t i = kContext; i > 0; --i)
-      before.push_back(sample_.tokens[begin + (turned + kContext * period - i) % period]);
-    mined.context = context_of(before);
-    add(std::move(mined));
+    add(repeat_of_loop(sample_, begin, period, count, limits_));
   }
 
   void add(MinedRepeat repeat) {
@@ -155,6 +144,36 @@ class Miner {
 };
 
 }  // namespace
+
+MinedRepeat repeat_of_stretch(std::span<const Token> tokens, std::uint32_t count) {
+  return {{tokens.begin(), tokens.end()},
+          0,
+          count,
+          static_cast<std::uint32_t>(tokens.size()),
+          hash_of(tokens),
+          0};
+}
+
+MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_t period,
+                           std::uint32_t count, const MiningLimits& limits) {
+  const auto body = std::span(sample.tokens).subspan(begin, period);
+  const std::size_t turned = beginning_of(sample, begin, period);
+  const std::size_t times = std::min((limits.least + period - 1) / period, limits.most / period);
+  MinedRepeat mined{{},
+                    period,
+                    count,
+                    static_cast<std::uint32_t>(times) * analysed(sample, begin, period),
+                    hash_of_period(body),
+                    0};
+  mined.tokens.reserve(times * period);
+  for (std::size_t i = 0; i < times * period; ++i)
+    mined.tokens.push_back(body[(turned + i) % period]);
+  std::vector<Token> before;
+  for (std::size_t i = kContext; i > 0; --i)
+    before.push_back(body[(turned + kContext * period - i) % period]);
+  mined.context = context_of(before);
+  return mined;
+}
 
 std::uint32_t period_of(std::span<const Token> tokens) {
   std::vector<std::uint32_t> borders(tokens.size() +

@@ -9,6 +9,7 @@
 // as they are.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "autotrace/history.hpp"
@@ -33,6 +34,14 @@ struct MinedRepeat {
 
 /// Longest first, each once. O(n log n).
 std::vector<MinedRepeat> mine(const Sample& sample, const MiningLimits& limits);
+
+/// Some tokens in a row that come again, and follow nothing known.
+MinedRepeat repeat_of_stretch(std::span<const Token> tokens, std::uint32_t count);
+
+/// Of a loop whose body is so many tokens of the sample from there on, at most `limits.most`: turned, and as many
+/// iterations as the least length asks for.
+MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_t period,
+                           std::uint32_t count, const MiningLimits& limits);
 
 /// The shortest p such that all tokens are equal to those p before them; the length, if there is none.
 std::uint32_t period_of(std::span<const Token> tokens);

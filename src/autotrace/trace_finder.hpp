@@ -37,6 +37,8 @@ class TraceFinder {
  public:
   TraceFinder(const FinderOptions& options, Miners& miners);
 
+  /// What an earlier run says that repeats; before all calls.
+  void propose(const std::vector<MinedRepeat>& repeats) { add(repeats); }
   /// A call that is analysed.
   void add(Token token) {
     ++counters_.analysed;

@@ -37,7 +37,8 @@ struct ExecutorOptions {
   /// Seeded: bodies that have begun and not ended, the program among them, each on a stack of its own. A process
   /// may have 65530 mappings (Linux' vm.max_map_count), of which a stack takes two.
   std::size_t stacks = 16384;
-  bool bind = true;  ///< bind worker threads to cores (hwloc)
+  bool bind = true;         ///< bind worker threads to cores (hwloc)
+  bool path_order = false;  ///< replays order what becomes ready (exec/path_order.hpp)
 };
 
 /// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.

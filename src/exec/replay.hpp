@@ -105,6 +105,7 @@ class Watermark {
 enum ReplayEvent : std::uint32_t {
   kFailures = 1,  ///< some of its operations carry failures
   kExits = 2,     ///< nodes of the ordinary graph come after some of its operations
+  kTimed = 4,     ///< it is noted how long its operations take (exec/path_order.hpp)
 };
 
 struct alignas(64) Replay {

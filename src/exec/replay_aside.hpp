@@ -25,12 +25,14 @@
 
 namespace refrain::exec {
 
+class PathOrder;
 class Template;
 
 class ReplayAside {
  public:
-  ReplayAside(Replay& replay, const Template& recorded, Scope& scope)
+  ReplayAside(Replay& replay, const Template& recorded, Scope& scope, PathOrder* path_order)
       : heavy(recorded.heavy().size(), nullptr),
+        order(path_order),
         replay_(replay),
         template_(recorded),
         scope_(scope) {}
@@ -41,6 +43,8 @@ class ReplayAside {
   bool ends_chain = false;
   /// Owner: its operations are run in order, without counts (exec/replays.hpp).
   bool in_order = false;
+  /// Gets the durations of a replay with kTimed.
+  PathOrder* const order;
   /// Owner: of so many operations its scope has been told (Scope::count_replayed).
   std::uint32_t counted = 0;
 

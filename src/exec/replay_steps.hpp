@@ -164,11 +164,27 @@ inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
   if (execution.failure == nullptr) node.plain(node.operand);
 }
 
-/// Runs a light operation that carries failures, or whose neighbours do.
-[[gnu::noinline]] inline const Failure* run_among_failures(Replay& replay, std::uint32_t index,
-                                                           const TemplateNode& node,
-                                                           Execution& execution) {
+/// Notes how long an operation takes, until the end of the scope, in a replay that is timed.
+class Timed {
+ public:
+  Timed(const Replay& replay, std::uint32_t index);
+  ~Timed();
+  Timed(const Timed&) = delete;
+
+ private:
+  PathOrder* order_;  ///< null: it is not timed
+  std::uint32_t index_;
+  std::uint64_t begin_ns_ = 0;
+};
+
+constexpr std::uint32_t kUnusual = kFailures | kTimed;
+
+/// Runs a light operation that carries failures, or whose neighbours do, or that is timed.
+[[gnu::noinline]] inline const Failure* run_unusual(Replay& replay, std::uint32_t index,
+                                                    const TemplateNode& node,
+                                                    Execution& execution) {
   execution.failure = replay.aside->failure_of(index);
+  const Timed timed(replay, index);
   try {
     call(node, replay, index, execution);
   } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
@@ -181,8 +197,8 @@ inline const Failure* run_live(Replay& replay, LiveNode& live, std::uint32_t ind
                                const TemplateNode& node, Execution& execution) {
   live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
   // relaxed: set before the count was lowered.
-  if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]]
-    return run_among_failures(replay, index, node, execution);
+  if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
+    return run_unusual(replay, index, node, execution);
   try {
     call(node, replay, index, execution);
   } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
@@ -193,8 +209,8 @@ inline const Failure* run_live(Replay& replay, LiveNode& live, std::uint32_t ind
 inline const Failure* run_plain(Replay& replay, LiveNode& live, std::uint32_t index,
                                 const TemplateNode& node, Execution& execution) {
   live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
-  if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]]
-    return run_among_failures(replay, index, node, execution);
+  if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
+    return run_unusual(replay, index, node, execution);
   try {
     node.plain(node.operand);
   } catch (...) { return &fail(replay, index, std::current_exception()); }
@@ -340,7 +356,7 @@ inline std::uint32_t run_alike(Replay& replay, std::uint32_t from, std::uint32_t
 inline void run_next(Replay& replay, std::uint32_t index, const TemplateNode& node,
                      Execution& execution) {
   if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]] {
-    run_among_failures(replay, index, node, execution);
+    run_unusual(replay, index, node, execution);
   } else {
     try {
       call(node, replay, index, execution);

@@ -8,6 +8,7 @@
 #include "exec/executor.hpp"
 #include "exec/replay_steps.hpp"
 #include "exec/scope.hpp"
+#include "profile/clock.hpp"
 
 namespace refrain::exec {
 
@@ -20,6 +21,7 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
     : executor_(executor),
       scope_(scope),
       template_(recorded),
+      order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded) : nullptr),
       most_slots_(std::max(kLeastSlots, slots == 0 ? scope.window() / recorded.size() : slots)),
       most_operations_(
           std::max<std::size_t>(scope.window(), std::size_t{kLeastSlots} * recorded.size())),
@@ -66,7 +68,7 @@ Replay& Replays::take_free() {
   if (free_.empty()) {
     slots_.push_back(make_slot());
     Replay& slot = *slots_.back();
-    asides_.push_back(std::make_unique<ReplayAside>(slot, template_, scope_));
+    asides_.push_back(std::make_unique<ReplayAside>(slot, template_, scope_, order_.get()));
     slot.aside = asides_.back().get();
     return slot;
   }
@@ -167,11 +169,21 @@ Replay& Replays::begin(bool carried) {
   }
   in_flight_.push_back(&replay);
   present_ = &replay;
+  if (order_ != nullptr) take_order(replay);
   if (!std::exchange(attached_, true)) scope_.attach(*this);
   unrelieved_ += issued_ - counted_;
   issued_ = counted_ = next_early_ = next_source_ = next_heavy_ = done_ = 0;
   see_what_is_simple();
   return replay;
+}
+
+/// Nothing of the replay is issued yet, so nobody looks at what it is run from.
+void Replays::take_order(Replay& replay) {
+  if (!replay.aside->in_order && order_->times(replay.number, oldest().number))
+    // relaxed: before it is issued.
+    replay.events.fetch_or(kTimed, std::memory_order_relaxed);
+  replay.nodes = order_->nodes();
+  replay.successors = order_->successors();
 }
 
 void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> outside) {
@@ -429,6 +441,17 @@ const Failure& fail(const Replay& replay, std::uint32_t index, const std::except
   return *failure;
 }
 
+Timed::Timed(const Replay& replay, std::uint32_t index)
+    // relaxed: set before the operation was issued.
+    : order_(replay.events.load(std::memory_order_relaxed) & kTimed ? replay.aside->order
+                                                                    : nullptr),
+      index_(index) {
+  if (order_ != nullptr) begin_ns_ = profile::now_ns();
+}
+Timed::~Timed() {
+  if (order_ != nullptr) order_->took(index_, profile::now_ns() - begin_ns_);
+}
+
 // --- what their nodes run ------------------------------------------------------------------------------
 
 void run_heavy(Node& node, Execution& execution) {
@@ -437,6 +460,7 @@ void run_heavy(Node& node, Execution& execution) {
   const TemplateNode& recorded = replay.nodes[live.index];
   live.pending.store(static_cast<std::int32_t>(recorded.predecessors), std::memory_order_relaxed);
   try {
+    const Timed timed(replay, live.index);
     call(recorded, replay, live.index, execution);
   } catch (...) { execution.failure = &fail(replay, live.index, std::current_exception()); }
   if (execution.failure != nullptr) pass_failure(*execution.failure, node);

@@ -34,6 +34,7 @@
 
 #include "base/assert.hpp"
 #include "exec/node.hpp"
+#include "exec/path_order.hpp"
 #include "exec/replay.hpp"
 #include "exec/replay_aside.hpp"
 #include "exec/template.hpp"
@@ -112,7 +113,9 @@ class Replays {
 
   [[nodiscard]] const Template& recorded() const { return template_; }
   [[nodiscard]] std::uint32_t issued() const { return issued_; }  ///< of the present replay
-  [[nodiscard]] std::size_t bytes() const { return slots_.size() * slot_bytes(); }
+  [[nodiscard]] std::size_t bytes() const {
+    return slots_.size() * slot_bytes() + (order_ != nullptr ? order_->bytes() : 0);
+  }
 
  private:
   struct FreeSlot {
@@ -146,6 +149,7 @@ class Replays {
   bool can_run_in_order(bool carried);
   void leave_order(Replay& replay);
   [[nodiscard]] bool all_complete();
+  void take_order(Replay& replay);
   static bool is_complete(const Replay& replay);
   static bool is_done(Replay& replay, std::uint32_t index);
   [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->aside->in_order; }
@@ -153,6 +157,7 @@ class Replays {
   Executor& executor_;
   Scope& scope_;
   const Template& template_;
+  const std::unique_ptr<PathOrder> order_;  ///< null: that of the template
   std::uint32_t most_slots_;
   std::size_t most_operations_;  ///< in flight in the scope, with a replay that begins
   std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone

@@ -48,6 +48,10 @@ Delays::Delays(const Reference& reference, std::span<const Recorded> recorded) {
   add_up(reference);
 }
 
+Delays::Delays(const Reference& reference, const Delays& delays) : recorded_(delays.recorded_) {
+  add_up(reference);
+}
+
 void Delays::add_up(const Reference& reference) {
   const Grammar& grammar = reference.grammar();
   repetition_.resize(grammar.uses().size());

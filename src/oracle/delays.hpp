@@ -3,8 +3,8 @@
 // section II-C): the mean of a position in general ("Ab": all b in A), where A is used in one place ("BAb": those in
 // the A of B), and where B is used in one place. What is known of the longest context is used.
 //
-// Where something is repeated, its first event comes after what stands before in the first repetition, and after its own
-// last event in the later ones. These are told apart ("again"), beyond the paper: a loop may be prepared for long.
+// Where something is repeated, its first event comes after what stands before it in the first repetition, and after its
+// own last event in the later ones. These are told apart ("again"), which the paper does not do.
 //
 // Sums over many events are kept ready for each use, so that whole rules are skipped. In them each event has its mean
 // in the use of its rule, a context of one: with two the sums would be one for each pair of a use and a use around it,
@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "oracle/reference.hpp"
@@ -28,9 +29,14 @@ class Delays {
     std::uint32_t position;
     std::uint32_t around = kUnknown;     ///< the use of its rule
     std::uint32_t outermost = kUnknown;  ///< the use of the rule around that
-    bool again =
-        false;  ///< it begins a repetition that is not the first, of its use or of one around
-    friend auto operator<=>(const Context&, const Context&) = default;
+    /// It begins a repetition that is not the first, of its use or of one around.
+    bool again = false;
+
+    friend bool operator==(const Context&, const Context&) = default;
+    friend auto operator<=>(const Context& a, const Context& b) {
+      return std::tie(a.position, a.around, a.outermost, a.again) <=>
+             std::tie(b.position, b.around, b.outermost, b.again);
+    }
   };
   /// Some events that came in a context.
   struct Recorded {
@@ -42,6 +48,8 @@ class Delays {
   /// What was recorded in a context counts for the shorter ones, too, so that each event is to be given once, in the
   /// longest context known. InvalidGrammar: a context is not in the grammar.
   Delays(const Reference& reference, std::span<const Recorded> recorded);
+  /// The same delays for the same reference with other counts of repetitions.
+  Delays(const Reference& reference, const Delays& delays);
 
   /// Of the longest part of the context of which anything is known, `again` being more than the uses around; 0 if
   /// there is none.

@@ -90,13 +90,13 @@ void Grammar::complete() {
   }
 }
 
-void Grammar::unfold(const std::function<void(std::uint32_t)>& visit) const {
+void Grammar::unfold(const std::function<void(std::uint32_t)>& visit, std::uint32_t root) const {
   struct Place {
     std::uint32_t rule;
     std::size_t use;
     std::uint64_t time;  // of the use: how many have been
   };
-  std::vector<Place> path{{0, 0, 0}};
+  std::vector<Place> path{{root, 0, 0}};
   while (!path.empty()) {
     Place& at = path.back();
     const std::span<const Use> uses = rule(at.rule);

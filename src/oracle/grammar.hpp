@@ -66,8 +66,8 @@ class Grammar {
     return symbol.is_rule() ? length_[symbol.number()] : 1;
   }
 
-  /// Calls visit(event) for the whole sequence.
-  void unfold(const std::function<void(std::uint32_t event)>& visit) const;
+  /// Calls visit(event) for the whole sequence that a rule stands for.
+  void unfold(const std::function<void(std::uint32_t event)>& visit, std::uint32_t rule = 0) const;
   /// The paper's notation, a line for each rule: "R -> A B^2 A", "A -> a b". `name`: of events.
   [[nodiscard]] std::string text(const std::function<std::string(std::uint32_t event)>& name) const;
 

@@ -55,6 +55,13 @@ struct NextOf {
 
 }  // namespace
 
+void Future::turn_to(const Reference& reference, const Delays* delays) {
+  reference_ = &reference;
+  delays_ = delays;
+  containing_.clear();
+  kept_ = 0;
+}
+
 Prediction Future::predict(std::span<const Progress> sequences, std::uint64_t distance) {
   assert(distance > 0 && "what comes later is asked for");
   explore(sequences, AtDistance{distance});
@@ -69,8 +76,8 @@ Prediction Future::predict(std::span<const Progress> sequences, std::uint64_t di
 
 Occurrence Future::next(std::span<const Progress> sequences, std::uint32_t event) {
   if (sequences.empty()) return {};
-  if (!reference_.has(event)) return {0, 0, 1, 0};
-  explore(sequences, NextOf{reference_, containing(event)});
+  if (!reference_->has(event)) return {0, 0, 1, 0};
+  explore(sequences, NextOf{*reference_, containing(event)});
   Occurrence occurrence{0, 0, end_, 0};
   if (const Outcome* const best = most_probable())
     occurrence = {best->key, best->probability, end_, best->delay / best->probability};
@@ -86,9 +93,9 @@ void Future::explore(std::span<const Progress> sequences, const Goal& goal) {
     begin(sequences[0], goal);
   } else {
     double all = 0;
-    for (const Progress& sequence : sequences) all += sequence.weight(reference_);
+    for (const Progress& sequence : sequences) all += sequence.weight(*reference_);
     for (const Progress& sequence : sequences)
-      push({sequence.weight(reference_) / all, 0, 0, &sequence, sequence.levels().size() - 1,
+      push({sequence.weight(*reference_) / all, 0, 0, &sequence, sequence.levels().size() - 1,
             sequence.levels().back()});
   }
   for (std::size_t left = limits_.branches; left > 0 && !branches_.empty(); --left) {
@@ -115,7 +122,7 @@ void Future::begin(const Progress& sequence, const Goal& goal) {
 template <class Goal>
 void Future::follow(Branch branch, const Goal& goal) {
   while (finish_repetitions(branch, goal)) {
-    const std::uint32_t rule = reference_.rule_of(branch.at.position);
+    const std::uint32_t rule = reference_->rule_of(branch.at.position);
     if (finish_rule(branch, rule, branch.at.position + 1, goal)) return;
     if (branch.level == 0) {
       if (rule == 0) end_ += branch.probability;
@@ -129,14 +136,14 @@ void Future::follow(Branch branch, const Goal& goal) {
 /// Goes behind the last repetition. False: nothing is left to be followed here.
 template <class Goal>
 bool Future::finish_repetitions(Branch& branch, const Goal& goal) {
-  const auto [position, exact, time] = branch.at;
-  const Use& use = reference_.use(position);
-  const std::uint64_t more = use.times - 1 - time;
+  const std::uint32_t position = branch.at.position;
+  const Use& use = reference_->use(position);
+  const auto [exactly, more] = repetitions_left(*reference_, branch.at);
   if (more == 0) return true;
   const std::uint64_t offset = goal.repeated(position, branch.distance);
-  const std::uint64_t length = reference_.grammar().length(use.symbol);
+  const std::uint64_t length = reference_->grammar().length(use.symbol);
   const std::uint64_t whole = offset == kNever ? more : std::min(offset / length, more);
-  if (exact) {
+  if (exactly) {
     if (whole < more) arrive(branch, context(branch, position, true), offset, goal);
     else repeat(branch, more);
     return whole == more;
@@ -166,17 +173,17 @@ bool Future::finish_repetitions(Branch& branch, const Goal& goal) {
 /// Goes behind what a rule has from a position on. True: the goal is there.
 template <class Goal>
 bool Future::finish_rule(Branch& branch, std::uint32_t rule, std::uint32_t from, const Goal& goal) {
-  const std::uint64_t begin = before(reference_, rule, from);
-  const std::uint64_t rest = reference_.grammar().length(rule) - begin;
+  const std::uint64_t begin = before(*reference_, rule, from);
+  const std::uint64_t rest = reference_->grammar().length(rule) - begin;
   if (rest == 0) return false;
   const std::uint64_t offset = goal.rest(rule, from, branch.distance);
   if (offset >= rest) {
     branch.distance += rest;
-    pass(branch, context(branch, from), rule, end(reference_, rule));
+    pass(branch, context(branch, from), rule, end(*reference_, rule));
     return false;
   }
-  const std::uint32_t position = reference_.holding(rule, begin + offset);
-  const std::uint64_t skipped = reference_.before(position) - begin;
+  const std::uint32_t position = reference_->holding(rule, begin + offset);
+  const std::uint64_t skipped = reference_->before(position) - begin;
   branch.distance += skipped;
   pass(branch, context(branch, from), rule, position);
   arrive(branch, context(branch, position), offset - skipped, goal);
@@ -188,19 +195,19 @@ template <class Goal>
 void Future::arrive(Branch branch, Delays::Context at, std::uint64_t offset, const Goal& goal) {
   const std::uint64_t distance = branch.distance + offset + 1;
   for (;;) {
-    const Symbol symbol = reference_.use(at.position).symbol;
+    const Symbol symbol = reference_->use(at.position).symbol;
     if (!symbol.is_rule()) {
       branch.delay += expected(at, offset + 1);
       count(goal.key(distance, symbol.number()), branch);
       return;
     }
     const std::uint32_t rule = symbol.number();
-    const std::uint64_t length = reference_.grammar().length(rule), whole = offset / length;
+    const std::uint64_t length = reference_->grammar().length(rule), whole = offset / length;
     branch.delay += expected(at, whole);
     offset %= length;
-    const std::uint32_t inner = reference_.holding(rule, offset);
-    offset -= reference_.before(inner);
-    const auto first = static_cast<std::uint32_t>(reference_.grammar().begin(rule));
+    const std::uint32_t inner = reference_->holding(rule, offset);
+    offset -= reference_->before(inner);
+    const auto first = static_cast<std::uint32_t>(reference_->grammar().begin(rule));
     const bool again = at.again || whole > 0;
     pass(branch, {first, at.position, at.around, again}, rule, inner);
     at = {inner, at.position, at.around, again && inner == first};
@@ -210,7 +217,7 @@ void Future::arrive(Branch branch, Delays::Context at, std::uint64_t offset, con
 /// So many more repetitions go by.
 void Future::repeat(Branch& branch, std::uint64_t times) const {
   const std::uint32_t position = branch.at.position;
-  branch.distance += times * reference_.grammar().length(reference_.use(position).symbol);
+  branch.distance += times * reference_->grammar().length(reference_->use(position).symbol);
   branch.delay += expected(context(branch, position, true), times);
 }
 
@@ -218,8 +225,9 @@ void Future::repeat(Branch& branch, std::uint64_t times) const {
 double Future::expected(Delays::Context at, std::uint64_t times) const {
   if (delays_ == nullptr || times == 0) return 0;
   const auto once = [&] {
-    return reference_.use(at.position).symbol.is_rule() ? delays_->repetition(at.position, at.again)
-                                                        : delays_->mean(at);
+    return reference_->use(at.position).symbol.is_rule()
+               ? delays_->repetition(at.position, at.again)
+               : delays_->mean(at);
   };
   const double first = once();
   if (times == 1) return first;
@@ -231,20 +239,20 @@ double Future::expected(Delays::Context at, std::uint64_t times) const {
 void Future::pass(Branch& branch, Delays::Context at, std::uint32_t rule, std::uint32_t to) const {
   if (delays_ == nullptr) return;
   for (; at.position < to && branch.looked_up < kLookedUp; ++at.position, ++branch.looked_up) {
-    branch.delay += expected(at, reference_.use(at.position).times);
+    branch.delay += expected(at, reference_->use(at.position).times);
     at.again = false;
   }
   if (at.position == to) return;
-  const double all = to == end(reference_, rule) ? delays_->rule(rule) : delays_->before(to);
+  const double all = to == end(*reference_, rule) ? delays_->rule(rule) : delays_->before(to);
   branch.delay += all - delays_->before(at.position);
 }
 
 /// An outermost rule has ended.
 void Future::branch_around(const Branch& branch, std::uint32_t rule) {
-  const auto positions = reference_.positions(Symbol::rule(rule));
+  const auto positions = reference_->positions(Symbol::rule(rule));
   for (const std::uint32_t position :
        positions.first(std::min(positions.size(), limits_.branches))) {
-    const double share = reference_.comes(position) / reference_.occurrences(rule);
+    const double share = reference_->comes(position) / reference_->occurrences(rule);
     push({branch.probability * share,
           branch.distance,
           branch.delay,
@@ -286,8 +294,8 @@ const Future::Outcome* Future::most_probable() const {
 
 const Containing& Future::containing(std::uint32_t event) {
   if (const auto known = containing_.find(event); known != containing_.end()) return known->second;
-  Containing made(reference_, event);
-  if (kept_ + made.size() > 2 * reference_.grammar().uses().size()) {
+  Containing made(*reference_, event);
+  if (kept_ + made.size() > 2 * reference_->grammar().uses().size()) {
     containing_.clear();
     kept_ = 0;
   }

@@ -51,7 +51,9 @@ class Future {
  public:
   /// Without delays they are 0. Both have to outlive it.
   Future(const Reference& reference, const Delays* delays, Limits limits)
-      : reference_(reference), delays_(delays), limits_(limits) {}
+      : reference_(&reference), delays_(delays), limits_(limits) {}
+  /// From now on of these, with the same positions.
+  void turn_to(const Reference& reference, const Delays* delays);
 
   /// Of sequences as probable as their weights say. The distance is at least 1.
   [[nodiscard]] Prediction predict(std::span<const Progress> sequences, std::uint64_t distance);
@@ -101,7 +103,7 @@ class Future {
   /// context, later ones from the sums of rules.
   static constexpr std::uint32_t kLookedUp = 8;
 
-  const Reference& reference_;
+  const Reference* reference_;
   const Delays* delays_;
   Limits limits_;
   std::vector<Branch> branches_;  ///< a heap, the most probable on top

@@ -1,5 +1,7 @@
 #include "oracle/progress.hpp"
 
+#include <algorithm>
+
 namespace refrain::oracle {
 
 namespace {
@@ -32,6 +34,11 @@ void Progress::go(const Reference& reference, std::size_t level, const Level& at
     levels_.push_back({position, true, 0});
     symbol = reference.use(position).symbol;
   }
+}
+
+void Progress::fit(const Reference& reference) {
+  for (Level& level : levels_)
+    if (!level.exact) level.time = std::min(level.time, reference.use(level.position).times - 1);
 }
 
 }  // namespace refrain::oracle

@@ -21,10 +21,23 @@ namespace refrain::oracle {
 /// A use on the path.
 struct Level {
   std::uint32_t position;
-  bool exact;          ///< `time` is known, else it is a lower bound
-  std::uint64_t time;  ///< how many repetitions of the use were before this one
+  bool exact;  ///< `time` is known, else it is a lower bound
+  std::uint64_t
+      time;  ///< how many repetitions of the use were before this one; this run may have more than it
   friend bool operator==(const Level&, const Level&) = default;
 };
+
+/// How many repetitions of a use may come after one.
+struct RepetitionsLeft {
+  bool exactly;  ///< these, else any number up to these
+  std::uint64_t most;
+};
+inline RepetitionsLeft repetitions_left(const Reference& reference, const Level& at) {
+  const std::uint64_t times = reference.use(at.position).times;
+  if (at.time < times) return {at.exact, times - 1 - at.time};
+  // A loop has gone round more often than in the reference run: it may do so as often again.
+  return {times == 1, times == 1 ? 0 : at.time};
+}
 
 class Progress {
  public:
@@ -48,6 +61,8 @@ class Progress {
   void continuations(const Reference& reference, Visit&& visit) const;
   /// Goes there.
   void go(const Reference& reference, std::size_t level, const Level& at);
+  /// The same places in the same run with other counts of repetitions, of which there are fewer here, if anything.
+  void fit(const Reference& reference);
 
   friend bool operator==(const Progress&, const Progress&) = default;
 
@@ -67,9 +82,10 @@ void Progress::continuations(const Reference& reference, Visit&& visit) const {
   }
   for (std::size_t level = levels_.size(); level-- > 0;) {
     const Level& at = levels_[level];
-    if (at.time + 1 < reference.use(at.position).times) {
+    const auto [exactly, most] = repetitions_left(reference, at);
+    if (most > 0) {
       visit(level, Level{at.position, at.exact, at.time + 1});
-      if (at.exact) return;
+      if (exactly) return;
     }
     if (!reference.is_last(at.position)) {
       visit(level, Level{at.position + 1, true, 0});

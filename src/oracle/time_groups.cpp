@@ -65,7 +65,8 @@ class Table {
   }
 
   void add(const TimeGroup& group, const Surroundings& at) {
-    TimeGroup& all = found(at.context).group;
+    find(at.context);
+    TimeGroup& all = entries_[last_].group;
     const bool alone = all.count + group.count == 1;
     if (group.count >= all.count) {
       all.event = group.event;
@@ -86,18 +87,17 @@ class Table {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  Entry& found(const Context& context) {
+  /// Makes it last_; a new one is of no events.
+  void find(const Context& context) {
     // What came after the last one when it was new does so often.
-    if (++last_ < entries_.size() && entries_[last_].context == context) return entries_[last_];
+    if (++last_ < entries_.size() && entries_[last_].context == context) return;
     last_ = heads_[slot(context)];
     while (last_ != kNone && entries_[last_].context != context) last_ = entries_[last_].chain;
-    if (last_ == kNone) {
-      if (entries_.size() == heads_.size()) grow();
-      last_ = static_cast<std::uint32_t>(entries_.size());
-      entries_.push_back({context, 0, {.event = 0, .sum = 0, .count = 0}});
-      link(last_);
-    }
-    return entries_[last_];
+    if (last_ != kNone) return;
+    if (entries_.size() == heads_.size()) grow();
+    last_ = static_cast<std::uint32_t>(entries_.size());
+    entries_.push_back({context, 0, {.event = 0, .sum = 0, .count = 0}});
+    link(last_);
   }
   void grow() {
     heads_.assign(heads_.size() * 2, kNone);
@@ -145,11 +145,7 @@ Table shortened(std::span<const Table::Entry> entries, const std::vector<bool>& 
       continue;
     }
     const unsigned enclosing = context.outermost == Delays::kUnknown ? 0 : 1;
-    const Surroundings at = surroundings(places, group, enclosing);
-    TimeGroup less = group;
-    less.in_common_before = at.before;
-    less.in_common_behind = at.behind;
-    table.add(less, at);
+    table.add(group, surroundings(places, group, enclosing));
   }
   return table;
 }
@@ -162,7 +158,7 @@ TimeGroups::TimeGroups(unsigned enclosing) : enclosing_(enclosing) {
 
 void TimeGroups::replay(const Grammar& grammar, std::span<const double> last, std::size_t most) {
   Places places(grammar);
-  Table table(groups_.size() + most / 4);
+  Table table(groups_.size() + last.size() / 2);
   const auto add = [&](const TimeGroup& group) {
     table.add(group, surroundings(places, group, enclosing_));
   };

@@ -7,11 +7,9 @@
 // their context goes. In a later grammar all of them are taken to be where that one is, in the longest context that is
 // within what they have in common. Groups that meet in a context there are one group.
 //
-// What is exact: the sum and the number of all times, always. And each group, as long as the events of a context stay
-// together. They may not where the end of a run is not settled yet: when x^m becomes x^i and x^(m-i), all m are counted
-// for the one or the other; when a rule is taken apart that was in several places, and its parts are parsed
-// differently in them. So what was put in a grammar in the middle of an iteration may be a little beside its place in
-// the last one. (Kept apart it could be exactly there: with all times, as the paper does.)
+// What is exact: the sum and the number of all times, always; and each group, as long as the events of its context
+// stay together. They do not always, at the end of a run that is not settled yet: when x^m becomes x^i and x^(m-i), all
+// m are counted for one of the two; and neighbours that are alike may be parsed differently in two places.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,15 +41,15 @@ class TimeGroups {
   /// `enclosing`: how many are.
   explicit TimeGroups(unsigned enclosing);
 
-  /// Puts the groups, and the last events of the run, into the contexts of its grammar. `last`: the times since the events
-  /// before them. With more than `most` contexts that are longer than a position, those of the fewest events become
-  /// shorter. Takes O(log n) for each group, on average, for n uses in a rule, and O(1) for each of the last events.
+  /// Puts the groups, and the last events of the run, into the contexts of its grammar. `last`: the times since the
+  /// events before them. With more than `most` contexts that are longer than a position, those of the fewest events
+  /// become shorter. Takes O(d log n) for each group, for paths of d uses and n uses in a rule, and O(1) amortised for
+  /// each of the last events.
   void replay(const Grammar& grammar, std::span<const double> last, std::size_t most);
 
   /// All, in the grammar of the last replay.
   [[nodiscard]] std::vector<Delays::Recorded> recorded(const Grammar& grammar) const;
 
-  [[nodiscard]] std::size_t size() const { return groups_.size(); }
   [[nodiscard]] std::size_t bytes() const { return groups_.capacity() * sizeof(TimeGroup); }
 
  private:

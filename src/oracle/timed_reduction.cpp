@@ -1,6 +1,7 @@
 #include "oracle/timed_reduction.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace refrain::oracle {
 

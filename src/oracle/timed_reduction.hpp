@@ -1,15 +1,14 @@
 #pragma once
 // Events and the times between them become a grammar and the delays in it (PYTHIA, sections II-A and II-C), in memory
-// that grows with the grammar. The paper keeps all times and replays the run through the grammar at its end. Here they
-// wait in a buffer as large as the grammar; when it is full, they are replayed through the grammar of that time, and
-// added up (time_groups.hpp, which also says what of this is exact). A run that is shorter than the buffer has
-// exactly the paper's delays.
+// that grows with the grammar. The paper keeps all times and replays the run through the grammar at its end. Here those
+// of the last events wait, as many as kTimes for each symbol of the grammar; then they are replayed through the
+// grammar of that time and added up (time_groups.hpp, which says what of this is exact). A run of fewer events than
+// ever wait has exactly the paper's delays.
 //
-// What it costs: O(1) amortised for each event beside the reduction's; but one event in thousands waits for the replay.
-// Memory: kTimes doubles and at most kContexts + 1 groups of 40 bytes for each symbol, beside the reduction's; several
-// times as much of it, for a moment, while they are replayed. One thread.
+// What it costs: for each event a part of a replay, amortised O(d log n) for paths of d uses and n uses in a rule; but
+// one event in thousands waits for all of it. Memory, beside the reduction's: for each symbol kTimes doubles, and at
+// most kContexts + 2 groups of 32 bytes; while they are replayed several times as much. One thread.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -7,7 +7,11 @@
 namespace refrain::oracle {
 
 Tracker::Tracker(const Reference& reference, const Delays* delays, Settings settings)
-    : reference_(reference), settings_(settings), future_(reference, delays, settings.limits) {
+    : given_(reference),
+      given_delays_(delays),
+      settings_(settings),
+      reference_(&reference),
+      future_(reference, delays, settings.limits) {
   assert(settings.sequences > 0 && settings.history > 0 && "nothing could be followed");
 }
 
@@ -16,6 +20,11 @@ void Tracker::start() {
   aside_ = {};
   history_.clear();
   last_ = Tracked::expected;
+  own_counts_ = {};
+  if (own_ == nullptr) return;
+  future_.turn_to(given_, given_delays_);
+  reference_ = &given_;
+  own_ = nullptr;
 }
 
 Tracked Tracker::track(std::uint32_t event) {
@@ -23,14 +32,27 @@ Tracked Tracker::track(std::uint32_t event) {
     last_ = Tracked::expected;
     remember(event);
     if (!aside_.sequences.empty()) look_aside(event);
-  } else if (!reference_.has(event)) {
+  } else if (!reference_->has(event)) {
     last_ = Tracked::unknown;
   } else {
     last_ = Tracked::unexpected;
     remember(event);
     recover(event);
   }
+  if (own_counts_.due()) use_own_counts();
   return last_;
+}
+
+void Tracker::use_own_counts() {
+  std::optional<Grammar> grammar = own_counts_.adapt(reference_->grammar());
+  if (!grammar) return;
+  auto own = std::make_unique<Own>(Own{Reference(std::move(*grammar)), std::nullopt});
+  if (given_delays_ != nullptr) own->delays.emplace(own->reference, *given_delays_);
+  future_.turn_to(own->reference, own->delays ? &*own->delays : nullptr);
+  reference_ = &own->reference;
+  own_ = std::move(own);
+  for (Followed* const followed : {&followed_, &aside_})
+    for (Progress& sequence : followed->sequences) sequence.fit(*reference_);
 }
 
 void Tracker::remember(std::uint32_t event) {
@@ -67,7 +89,7 @@ void Tracker::recover(std::uint32_t event) {
 bool Tracker::go_on(Followed& followed, std::uint32_t event) {
   continuations_.clear();
   for (std::size_t s = 0; s < followed.sequences.size(); ++s)
-    followed.sequences[s].continuations(reference_, [&](std::size_t level, const Level& at) {
+    followed.sequences[s].continuations(*reference_, [&](std::size_t level, const Level& at) {
       if (first_event(at) == event) continuations_.push_back({s, level, at, 0});
     });
   if (continuations_.empty()) return false;
@@ -79,7 +101,7 @@ bool Tracker::go_on(Followed& followed, std::uint32_t event) {
 void Tracker::go_on_anyhow(Followed& followed) {
   continuations_.clear();
   for (std::size_t s = 0; s < followed.sequences.size(); ++s)
-    followed.sequences[s].continuations(reference_, [&](std::size_t level, const Level& at) {
+    followed.sequences[s].continuations(*reference_, [&](std::size_t level, const Level& at) {
       continuations_.push_back({s, level, at, 0});
     });
   go(followed);
@@ -90,7 +112,11 @@ void Tracker::go(Followed& followed) {
   ++followed.events;
   if (continuations_.size() > settings_.sequences) leave_out(followed);
   if (continuations_.size() == 1 && followed.sequences.size() == 1) {
-    followed.sequences[0].go(reference_, continuations_[0].level, continuations_[0].at);
+    Progress& sequence = followed.sequences[0];
+    const auto& [index, level, at, weight] = continuations_[0];
+    if (own_counts_.watches() && &followed == &followed_ && !sequence.levels().empty())
+      own_counts_.go_on(*reference_, sequence.levels(), level, at);
+    sequence.go(*reference_, level, at);
     return;
   }
   gone_.clear();
@@ -101,7 +127,7 @@ void Tracker::go(Followed& followed) {
     const bool is_last =
         c + 1 == continuations_.size() || continuations_[c + 1].sequence != sequence;
     gone_.push_back(is_last ? std::move(from) : from);
-    gone_.back().go(reference_, level, at);
+    gone_.back().go(*reference_, level, at);
   }
   std::swap(followed.sequences, gone_);
 }
@@ -110,7 +136,7 @@ void Tracker::go(Followed& followed) {
 void Tracker::leave_out(Followed& followed) {
   followed.left_out = true;
   for (Continuation& c : continuations_)
-    c.weight = followed.sequences[c.sequence].weight(reference_, c.level, c.at);
+    c.weight = followed.sequences[c.sequence].weight(*reference_, c.level, c.at);
   const auto end = continuations_.begin() + static_cast<std::ptrdiff_t>(settings_.sequences);
   std::ranges::stable_sort(continuations_, std::greater(), &Continuation::weight);
   continuations_.erase(end, continuations_.end());
@@ -127,13 +153,17 @@ Tracker::Followed Tracker::with_other_counts(std::uint32_t event) {
       const Level at = levels[level];
       const auto try_at = [&](const Level& next) {
         if (first_event(next) != event) return false;
+        if (settings_.own_counts && followed_.sequences.size() == 1) {
+          own_counts_.watch(given_);
+          own_counts_.go_on(*reference_, levels, level, next);
+        }
         found.sequences.push_back(sequence);
-        found.sequences.back().go(reference_, level, next);
+        found.sequences.back().go(*reference_, level, next);
         return true;
       };
       // Once more; how often in all is not known any more.
-      if (try_at({at.position, false, 0})) break;
-      if (!reference_.is_last(at.position)) {
+      if (try_at({at.position, at.exact, at.exact ? at.time + 1 : 0})) break;
+      if (!reference_->is_last(at.position)) {
         try_at({at.position + 1, true, 0});
         break;
       }
@@ -157,7 +187,7 @@ Tracker::Followed Tracker::after_skipping(std::uint32_t event) {
 /// The places of the event; of one with many positions those where most of the last events come last.
 Tracker::Followed Tracker::anew(std::uint32_t event) {
   Followed longest = where_last_came(1);
-  const bool crowded = reference_.positions(Symbol::event(event)).size() > settings_.crowd;
+  const bool crowded = reference_->positions(Symbol::event(event)).size() > settings_.crowd;
   for (std::size_t events = 2; crowded && events <= history_.size(); ++events) {
     Followed found = where_last_came(events);
     if (found.sequences.empty()) break;
@@ -170,7 +200,7 @@ Tracker::Followed Tracker::anew(std::uint32_t event) {
 Tracker::Followed Tracker::where_last_came(std::size_t events) {
   Followed found;
   const std::size_t begin = history_.size() - events;
-  auto positions = reference_.positions(Symbol::event(history_[begin]));
+  auto positions = reference_->positions(Symbol::event(history_[begin]));
   if (events == 1 && positions.size() > settings_.sequences) {
     positions = positions.first(settings_.sequences);
     found.left_out = true;

@@ -9,7 +9,8 @@
 //   aside    what was followed before an unexpected event is set aside for Settings::patience events: it is followed
 //            again if this event continues it, or as soon as one does while what is followed began anew;
 //   counts   a use on the path is repeated more often, or less, than in the reference run, as happens in a run of
-//            another size; what is around it stays known;
+//            another size; what is around it stays known, and what this run does twice it is expected to do again
+//            (own_counts.hpp);
 //   skipped  the event comes within the next Settings::skipped events;
 //   anew     all places of the event, which is what the paper does; of one that has more positions than Settings::crowd
 //            the places where as many of the last events as possible come last, up to Settings::history. (To do so
@@ -23,9 +24,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "oracle/own_counts.hpp"
 #include "oracle/prediction.hpp"
 #include "oracle/progress.hpp"
 
@@ -35,13 +39,16 @@ struct Settings {
   std::size_t sequences = 16;  ///< at least 1
   std::uint32_t patience = 4;
   bool counts = true;
+  bool own_counts = true;  ///< requires counts
   std::uint32_t skipped = 4;
   std::size_t crowd = 16;
   std::uint32_t history = 4;  ///< at least 1
   Limits limits = {};
 
   /// Starts anew at each unexpected event, from it alone, as the paper does.
-  static Settings paper() { return {.patience = 0, .counts = false, .skipped = 0, .history = 1}; }
+  static Settings paper() {
+    return {.patience = 0, .counts = false, .own_counts = false, .skipped = 0, .history = 1};
+  }
 };
 
 /// What an event was.
@@ -62,7 +69,9 @@ class Tracker {
 
   /// Was the last event one of the reference run's?
   [[nodiscard]] bool known() const { return last_ != Tracked::unknown; }
-  /// What is followed; none before the first event. The order has no meaning.
+  /// What is followed: the given reference, with this run's own counts of repetitions where they are known.
+  [[nodiscard]] const Reference& reference() const { return *reference_; }
+  /// Where in it; none before the first event. The order has no meaning.
   [[nodiscard]] std::span<const Progress> sequences() const { return followed_.sequences; }
   /// Have sequences been left out since following began, or began anew?
   [[nodiscard]] bool left_out() const { return followed_.left_out; }
@@ -98,16 +107,28 @@ class Tracker {
   void go(Followed& followed);
   void leave_out(Followed& followed);
 
+  void use_own_counts();
+
   [[nodiscard]] Followed with_other_counts(std::uint32_t event);
   [[nodiscard]] Followed after_skipping(std::uint32_t event);
   [[nodiscard]] Followed anew(std::uint32_t event);
   [[nodiscard]] Followed where_last_came(std::size_t events);
   [[nodiscard]] std::uint32_t first_event(const Level& at) const {
-    return reference_.first(reference_.use(at.position).symbol);
+    return reference_->first(reference_->use(at.position).symbol);
   }
 
-  const Reference& reference_;
+  /// The reference run as this one would do it.
+  struct Own {
+    Reference reference;
+    std::optional<Delays> delays;
+  };
+
+  const Reference& given_;
+  const Delays* given_delays_;
   Settings settings_;
+  OwnCounts own_counts_;
+  std::unique_ptr<const Own> own_;  ///< none: it does what that did
+  const Reference* reference_;      ///< one of the two
   Future future_;
   Tracked last_ = Tracked::expected;
   Followed followed_;

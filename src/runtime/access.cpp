@@ -87,7 +87,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   signature.add(region);
   signature.add(field);
   signature.add(static_cast<std::uint64_t>(privilege));
-  note_call(signature.token());
+  note_untraceable_call(signature);
   lend(state, privilege);
   auto access = std::make_unique<OpenAccess>();
   access->plan = access_plan(region, field, privilege, points, where);
@@ -158,7 +158,7 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   Signature signature(Signature::Call::attach);
   signature.add(region);
   signature.add(field);
-  note_call(signature.token());
+  note_untraceable_call(signature);
   analysis::Footprint& footprint = state.footprint(points);
 
   auto instance = std::make_unique<analysis::Instance>();
@@ -191,7 +191,7 @@ void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where w
     Signature signature(Signature::Call::detach);
     signature.add(region);
     signature.add(field);
-    note_call(signature.token());
+    note_untraceable_call(signature);
     if (const auto failure = end_attachment(state, *instance, where)) failure->rethrow();
     return;
   }

@@ -45,6 +45,12 @@ constexpr const char* kCaptured =
     "parameter, Context&, and does not capture the one of its launcher";
 }  // namespace
 
+void ContextImpl::tell(CallLog::Call call) {
+  if (!is_program()) return;
+  call.marked = tracing_ != nullptr && tracing_->is_marked();
+  runtime_.call_log()->called(call);
+}
+
 // A body that has captured the context of whoever launched it races with that one.
 void ContextImpl::fail_caller(const char* call, Where where) {
   throw UsageError(std::string(call) + " at " + to_string(where) + ": " + kCaptured);

@@ -172,19 +172,13 @@ class ContextImpl final : public detail::Waiter {
   /// Traces are looked for from the first launch on, in a task after a few, unless that is switched off.
   bool start_tracing();
   void note_launch(LaunchPlan& plan) {
-    note_replayed(plan.token, static_cast<std::uint32_t>(plan.points.size()));
+    note_launch(plan.token, plan.info.name, static_cast<std::uint32_t>(plan.points.size()));
     plan.last_used = calls_;
   }
-  void note_replayed(std::uint64_t token, std::uint32_t points) {
-    check_not_planning();
-    ++calls_;
+  void note_launch(std::uint64_t token, std::string_view task, std::uint32_t points) {
+    note_call(token, task);
     ++launches_;
     tasks_ += points;
-    if (runtime_.token_log() != nullptr) [[unlikely]]
-      log_token(token);
-  }
-  void log_token(std::uint64_t token) {
-    if (parent_ == nullptr) runtime_.token_log()->push_back(token);
   }
   exec::NodeRef producer_of(const detail::FutureState& state, std::size_t rank);
   static std::vector<std::uint64_t> call_key(Signature::Call call,
@@ -281,17 +275,23 @@ class ContextImpl final : public detail::Waiter {
   void end_regions();
   /// A name and source line that last as long as the context.
   const exec::NodeInfo& info_for(const char* name, Where where);
-  /// Every call that the analysis sees begins with this.
-  void note_call(std::uint64_t token) {
+  /// Every call that the analysis sees begins with this. `name`: as CallLog::Call.
+  void note_call(std::uint64_t token, std::string_view name, bool traceable = true) {
     check_not_planning();
     ++calls_;
-    if (parent_ == nullptr && runtime_.token_log() != nullptr) [[unlikely]]
-      runtime_.token_log()->push_back(token);
+    if (runtime_.call_log() != nullptr) [[unlikely]]
+      tell({token, name, traceable});
   }
-  /// The same for one that is about to be analysed.
-  void note_analysed_call(std::uint64_t token) {
-    note_call(token);
+  [[gnu::noinline]] void tell(CallLog::Call call);
+  /// The same for one that is about to be analysed, ...
+  void note_analysed_call(const Signature& signature) {
+    const std::uint64_t token = signature.token();
+    note_call(token, signature.call_name());
     if (tracing_ != nullptr) tracing_->analysing(token);
+  }
+  /// ... and for one that cannot be traced.
+  void note_untraceable_call(const Signature& signature) {
+    note_call(signature.token(), signature.call_name(), false);
   }
   /// The state of every field that this context has: of its own trees, and of its grants.
   template <class F>

@@ -55,8 +55,8 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
   if (!traced || !tracing_->replay_end({key, "destroy", where}, tree)) {
     Signature signature(Signature::Call::destroy);
     signature.add(region);
-    if (traced) note_analysed_call(signature.token());
-    else note_call(signature.token());
+    if (is_attached(tree)) note_untraceable_call(signature);
+    else note_analysed_call(signature);
     failure = end_attachments(tree, where);
     analysis::TreeState::of(tree).for_each(
         [&](analysis::FieldState& field) { analysis_.end_field(field); });
@@ -81,7 +81,7 @@ void ContextImpl::destroy(const AnyPartition& partition, Where where) {
     key.insert(key.end(), {tree.uid(), partition.index});
   }
   if (tracing_ == nullptr || !tracing_->replay_call({key, "destroy", where})) {
-    note_analysed_call(signature.token());
+    note_analysed_call(signature);
     if (tracing_ != nullptr) tracing_->called({key, "destroy", where}, signature.token(), {}, {});
   }
   forget(tree, tree.destroy_partition(partition.index));
@@ -157,7 +157,7 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   Signature signature(Signature::Call::fill);
   signature.add(region);
   signature.add(field);
-  note_analysed_call(signature.token());
+  note_analysed_call(signature);
   lend(state, Privilege::write);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   analysis_.fill(state, state.footprint(points), value);
@@ -223,7 +223,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   signature.add(source_field);
   signature.add(target);
   signature.add(target_field);
-  note_analysed_call(signature.token());
+  note_analysed_call(signature);
   if (nothing) {
     if (tracing_ != nullptr)
       tracing_->called({key, "copy", where}, signature.token(), {&from, &to}, {&source, &target});

@@ -7,8 +7,6 @@
 
 namespace refrain::runtime {
 
-namespace {
-
 autotrace::FinderOptions finder_options(const Options& options) {
   autotrace::FinderOptions chosen;
   chosen.limits.least = options.autotrace_min_length;
@@ -19,10 +17,9 @@ autotrace::FinderOptions finder_options(const Options& options) {
   return chosen;
 }
 
-}  // namespace
-
 FoundTraces::FoundTraces(RuntimeImpl& runtime, std::uint64_t context)
     : finder_(finder_options(runtime.options()), runtime.miners()) {
+  if (context == 0) finder_.propose(runtime.warm_start());
   if (ReportFile* file = runtime.autotrace_file())
     log_ = std::make_unique<AutotraceLog>(*file, context);
 }

@@ -18,6 +18,9 @@ namespace refrain::runtime {
 
 class RuntimeImpl;
 
+/// How a finder looks for traces.
+[[nodiscard]] autotrace::FinderOptions finder_options(const Options& options);
+
 class FoundTraces {
  public:
   /// Where traces begin, all with the same first call.

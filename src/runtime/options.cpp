@@ -87,6 +87,11 @@ bool take_autotrace(Options& options, std::string_view text) {
   return text == "on" || text == "off" || text == "paper";
 }
 
+bool take_order(Options& options, std::string_view text) {
+  options.order = text == "path" ? Options::Order::path : Options::Order::fifo;
+  return text == "path" || text == "fifo";
+}
+
 // All flags. A new flag is one more entry.
 constexpr Flag flags[] = {
     {"workers", Value::required, "N", "a whole number from -1 to 4096",
@@ -172,6 +177,15 @@ constexpr Flag flags[] = {
     {"autotrace-log", Value::required, "FILE", "a file to write",
      "write what automatic tracing does, as JSON lines",
      [](Options& o, std::string_view v) { return take_text(o.autotrace_log, v); }},
+    {"record", Value::required, "FILE", "a file to write",
+     "record which calls the program makes, for warm starts and the oracle",
+     [](Options& o, std::string_view v) { return take_text(o.record, v); }},
+    {"warm-start", Value::required, "FILE", "a file that an earlier run has recorded",
+     "begin with what repeats in the calls that an earlier run has recorded",
+     [](Options& o, std::string_view v) { return take_text(o.warm_start, v); }},
+    {"order", Value::required, "fifo|path", "fifo or path",
+     "what is ready runs first come, first served, or by the longest path behind it (fifo)",
+     take_order},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},
 };

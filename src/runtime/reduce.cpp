@@ -75,7 +75,7 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
   Signature signature(Signature::Call::reduce);
   signature.add(op.name);
   signature.add(op.type->name);
-  note_analysed_call(signature.token());
+  note_analysed_call(signature);
   exec::Node& node = scope_.allocate(sizeof(FutureReduction));
   ::new (node.payload()) FutureReduction{values, result, &op};
   node.kind = exec::NodeKind::other;

@@ -10,6 +10,7 @@
 #include "profile/clock.hpp"
 #include "profile/timeline.hpp"
 #include "refrain/error.hpp"
+#include "runtime/call_record.hpp"
 #include "runtime/explanation.hpp"
 #include "runtime/future_state.hpp"
 #include "runtime/graph_file.hpp"
@@ -62,6 +63,10 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     autotrace_ = std::make_unique<ReportFile>(options.autotrace_log, "log of automatic tracing");
     runtime.set_autotrace_file(autotrace_.get());
   }
+  if (!options.record.empty()) {
+    calls_ = std::make_unique<CallRecord>(options.record);
+    runtime.set_call_log(calls_.get());
+  }
   if (!options.explain.empty()) {
     check_prefix("explain", options.explain);
     check_writable("explain", options.explain + ".txt");
@@ -89,6 +94,7 @@ void Reports::write() {
   if (graph_) attempt([this] { graph_->close(); });
   if (recordings_) attempt([this] { recordings_->close(); });
   if (autotrace_) attempt([this] { autotrace_->close(); });
+  if (calls_) attempt([this] { calls_->close(); });
   if (explanation_) {
     attempt([this] {
       write_explanation(explanation_->told(std::string(runtime_.mapper().name())),

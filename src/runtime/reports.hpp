@@ -1,6 +1,6 @@
 #pragma once
 // What a run leaves behind for people: statistics, timeline, graph, recordings, explanation, what automatic
-// tracing did (--refrain:stats, :timeline, :graph, :graph-calculus, :explain, :autotrace-log).
+// tracing did, what it called (--refrain:stats, :timeline, :graph, :graph-calculus, :explain, :autotrace-log, :record).
 // Files are opened when the runtime starts, so that a path that cannot be written is an error at once;
 // they are complete when the runtime ends.
 
@@ -13,6 +13,7 @@ class Timeline;
 
 namespace refrain::runtime {
 
+class CallRecord;
 class Explanation;
 class GraphFile;
 class ReportFile;
@@ -40,6 +41,7 @@ class Reports {
   std::unique_ptr<TimelineListener> listener_;
   std::unique_ptr<GraphFile> graph_;
   std::unique_ptr<ReportFile> recordings_, autotrace_;
+  std::unique_ptr<CallRecord> calls_;
   std::unique_ptr<Explanation> explanation_;
   bool written_ = false;
 };

@@ -13,6 +13,7 @@
 #include "runtime/miners.hpp"
 #include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
+#include "runtime/warm_start.hpp"
 
 namespace refrain::runtime {
 
@@ -27,6 +28,8 @@ int worker_count(const Options& options, const Machine& machine) {
 std::unique_ptr<exec::Executor> make_executor(const Options& options, const Machine& machine) {
   exec::ExecutorOptions chosen;
   chosen.workers = worker_count(options, machine);
+  // With a seed all depends on that, and nothing on time.
+  chosen.path_order = options.order == Options::Order::path && !options.schedule;
   if (options.schedule) return exec::make_seeded_executor(machine, chosen, *options.schedule);
   return exec::make_threaded_executor(machine, chosen);
 }
@@ -43,6 +46,7 @@ std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
 
 RuntimeImpl::RuntimeImpl(Options options)
     : options_(std::move(options)),
+      warm_start_(read_warm_start(options_)),
       machine_(machine::load(options_.machine)),
       memories_(machine_),
       mapper_(mapping::make_mapper(options_.mapper)),
@@ -83,6 +87,7 @@ void RuntimeImpl::run(const std::function<void(Context&)>& program) {
   if (reports_->written())
     throw UsageError("run: the reports of this Runtime are written; what they tell of runs before");
   executor_->run_root([&] {
+    if (call_log_ != nullptr) call_log_->program_begins();
     ContextImpl context(*this);
     const detail::CurrentWaiter current(context);
     program_ = &context;

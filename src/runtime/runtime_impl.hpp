@@ -18,6 +18,7 @@
 #include "refrain/mapper.hpp"
 #include "refrain/runtime.hpp"
 #include "runtime/attachments.hpp"
+#include "runtime/call_log.hpp"
 #include "runtime/trace_counters.hpp"
 
 namespace refrain::runtime {
@@ -74,14 +75,18 @@ class RuntimeImpl {
   /// Told when contexts analyse, record and replay; null: nobody. Before run().
   void set_timeline(TimelineListener* timeline) { timeline_ = timeline; }
   [[nodiscard]] TimelineListener* timeline() const { return timeline_; }
-  /// Gets the token of every call of the program's context, in order; null: nobody. Before run().
-  void set_token_log(std::vector<std::uint64_t>* log) { token_log_ = log; }
-  [[nodiscard]] std::vector<std::uint64_t>* token_log() const { return token_log_; }
+  /// Told of every call of the program's context; null: nobody. Before run().
+  void set_call_log(CallLog* log) { call_log_ = log; }
+  [[nodiscard]] CallLog* call_log() const { return call_log_; }
 
   /// Told what is replayed, and why not the rest; null: nobody. Before run().
   void set_explanation(Explanation* explanation) { explanation_ = explanation; }
   [[nodiscard]] Explanation* explanation() const { return explanation_; }
 
+  /// What a file of an earlier run says that programs repeat (runtime/warm_start.hpp).
+  [[nodiscard]] const std::vector<autotrace::MinedRepeat>& warm_start() const {
+    return warm_start_;
+  }
   /// Who looks for repeats.
   [[nodiscard]] autotrace::Miners& miners() { return *miners_; }
 
@@ -98,6 +103,8 @@ class RuntimeImpl {
 
  private:
   Options options_;
+  const std::vector<autotrace::MinedRepeat>
+      warm_start_;  ///< read before the file may be recorded anew
   Machine machine_;
   analysis::Memories memories_;
   std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
@@ -110,7 +117,7 @@ class RuntimeImpl {
   ReportFile* autotrace_file_ = nullptr;
   TimelineListener* timeline_ = nullptr;
   const bool times_launches_ = options_.stats || !options_.timeline.empty();
-  std::vector<std::uint64_t>* token_log_ = nullptr;
+  CallLog* call_log_ = nullptr;
   Explanation* explanation_ = nullptr;
   std::atomic<std::uint64_t> context_ids_{0};
   std::unique_ptr<Reports> reports_;

@@ -23,6 +23,12 @@ void Signature::add(const AnyField& field) {
   add(field.type->name);
 }
 
+const char* Signature::call_name() const {
+  constexpr const char* names[] = {"launch", "fill",   "copy",    "access",
+                                   "attach", "detach", "destroy", "reduce"};
+  return names[static_cast<std::size_t>(call_)];
+}
+
 std::uint64_t Signature::token() const {
   return hash_bytes(words_.data(), words_.size() * sizeof(std::uint64_t));
 }

@@ -15,7 +15,7 @@ class Signature {
  public:
   enum class Call : std::uint8_t { launch, fill, copy, access, attach, detach, destroy, reduce };
 
-  explicit Signature(Call call) { add(static_cast<std::uint64_t>(call)); }
+  explicit Signature(Call call) : call_(call) { add(static_cast<std::uint64_t>(call)); }
   void add(std::uint64_t word) { words_.push_back(word); }
   void add(std::string_view name);
   /// Depth of the context that made the tree, slot of the tree, number of the node.
@@ -24,9 +24,12 @@ class Signature {
   void add(const AnyField& field);
 
   [[nodiscard]] std::uint64_t token() const;
+  /// What people call the call: "fill".
+  [[nodiscard]] const char* call_name() const;
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
 
  private:
+  Call call_;
   std::vector<std::uint64_t> words_;
 };
 

@@ -121,6 +121,8 @@ class Tracing {
   [[nodiscard]] AutotraceCounters autotrace_counters() const {
     return found_ != nullptr ? found_->finder().counters() : AutotraceCounters{};
   }
+  /// Whether the program has marked what it does now.
+  [[nodiscard]] bool is_marked() const { return open_ != 0; }
   /// Of all that is recorded.
   [[nodiscard]] std::size_t bytes() const { return replayed_.bytes; }
 
@@ -176,7 +178,6 @@ class Tracing {
     Segment* tail = nullptr;     ///< what has begun in it, which it is to end with, ...
     std::size_t tail_calls = 0;  ///< ... and how many of whose calls have come
   };
-  [[nodiscard]] bool is_marked() const { return open_ != 0; }
   bool select_found(const TracedCall& call);
   [[nodiscard]] Segment* begins(const Fork& fork, const TracedCall& call);
   [[nodiscard]] bool may_enter(const Segment& segment);

@@ -93,8 +93,7 @@ void Tracing::await(Index operation, const exec::NodeRef& producer) {
 
 bool Tracing::matches(const LaunchRequest& request, ReplayedTrace::Quick& next) {
   if (next.operations == 0 || (request.value_ops != nullptr) != next.has_values ||
-      !request.futures.empty() ||
-      !context_.has_key(request, chain_->trace->calls()[step_]->key))
+      !request.futures.empty() || !context_.has_key(request, chain_->trace->calls()[step_]->key))
     return false;
   next.last.remember(request, context_.forest_, context_.runtime_.mapper().epoch(), next.arguments);
   return true;
@@ -107,7 +106,7 @@ bool Tracing::replay_next(const LaunchRequest& request) {
       !next.last.is(request, context_.forest_, context_.runtime_.mapper().epoch())) [[unlikely]] {
     if (!matches(request, next)) return false;
   }
-  context_.note_replayed(next.token, next.points);
+  context_.note_launch(next.token, {}, next.points);
   if (next.has_values) {
     LaunchRecord& record = *chain_->trace->record(*replay_, step_);
     context_.fill_record(record, request);
@@ -188,14 +187,14 @@ void Tracing::take_futures(std::span<detail::FutureState* const> futures, Index 
 bool Tracing::replay_fill(const TracedCall& call, const ReplayValues::Fill& value) {
   if (!step_to(call)) return leave();
   chain_->trace->values(*replay_).step_fills[step_] = value;
-  context_.note_call(chain_->trace->calls()[step_]->token);
+  context_.note_call(chain_->trace->calls()[step_]->token, {});
   issue_step();
   return true;
 }
 
 bool Tracing::replay_call(const TracedCall& call) {
   if (!step_to(call)) return leave();
-  context_.note_call(chain_->trace->calls()[step_]->token);
+  context_.note_call(chain_->trace->calls()[step_]->token, {});
   prepare_fills();
   issue_step();
   return true;
@@ -204,7 +203,7 @@ bool Tracing::replay_call(const TracedCall& call) {
 bool Tracing::replay_reduction(const TracedCall& call, FutureReduction reduction) {
   if (!step_to(call)) return leave();
   ReplayedTrace& trace = *chain_->trace;
-  context_.note_call(trace.calls()[step_]->token);
+  context_.note_call(trace.calls()[step_]->token, {});
   const Index operation = trace.first_of(step_);
   reduction.result.state()->set_producer(0,
                                          context_.scope_.complete_ref(replay_->base + operation));
@@ -217,7 +216,7 @@ bool Tracing::replay_reduction(const TracedCall& call, FutureReduction reduction
 bool Tracing::replay_end(const TracedCall& call, data::RegionTree& tree) {
   if (!step_to(call)) return leave();
   const ReplayedTrace& trace = *chain_->trace;
-  context_.note_call(trace.calls()[step_]->token);
+  context_.note_call(trace.calls()[step_]->token, {});
   const ReplayedTrace::OwnInstances ended = trace.ended_by(step_);
   const trace::Replayed names = names_of(replay_->base);
   // The state knows those from before the chain.

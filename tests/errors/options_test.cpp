@@ -30,7 +30,8 @@ TEST(FlagErrors, UnknownFlag) {
             "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
             "schedule, check, stats, timeline, graph, graph-calculus, explain, tracing, "
             "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
-            "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, help");
+            "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, record, "
+            "warm-start, order, help");
 }
 
 TEST(FlagErrors, BadValue) {
@@ -58,6 +59,16 @@ TEST(FlagErrors, BadValue) {
   EXPECT_EQ(
       message_of({"--refrain:explain="}),
       "argv: --refrain:explain: expected a prefix of files to write, not ending in '/', found ''");
+}
+
+TEST(FlagErrors, BadValueOfTheOracle) {
+  EXPECT_EQ(message_of({"--refrain:order=lifo"}),
+            "argv: --refrain:order: expected fifo or path, found 'lifo'");
+  EXPECT_EQ(message_of({"--refrain:record="}),
+            "argv: --refrain:record: expected a file to write, found ''");
+  EXPECT_EQ(message_of({"--refrain:warm-start"}),
+            "argv: --refrain:warm-start needs a value: expected a file that an earlier run has "
+            "recorded, found nothing");
 }
 
 TEST(FlagErrors, BadValueOfAutomaticTracing) {

@@ -24,11 +24,12 @@ ProcessorPlan plan(bool dedicated) {
   return plan;
 }
 
-ExecutorOptions options_for(int workers) {
+ExecutorOptions options_for(int workers, bool path_order = false) {
   ExecutorOptions options;
   options.workers = workers;
   options.accumulators = 2;
   options.bind = false;
+  options.path_order = path_order;
   return options;
 }
 
@@ -45,7 +46,7 @@ TEST(Replays, RandomProgramsUnderManySeeds) {
   for (test::TestBudget budget{2000, 30}; budget.more(); budget.next()) {
     const std::uint64_t seed = budget.seed();
     SCOPED_TRACE("seed " + std::to_string(seed));
-    SeededExecutor executor(plan(true), options_for(1), seed);
+    SeededExecutor executor(plan(true), options_for(1, seed % 8 < 4), seed);
     executor.run_root(
         [&] { test::run_random_replays(executor, seed / 4, replay_options(seed / 4)); });
     if (testing::Test::HasFailure()) return;
@@ -74,7 +75,8 @@ TEST(Replays, RandomProgramsOnThreads) {
     test::ReplayOptions options = replay_options(seed);
     options.dedicated = seed % 5 == 0;
     options.steps = 150;
-    ThreadedExecutor executor(plan(options.dedicated), options_for(static_cast<int>(seed % 4)));
+    ThreadedExecutor executor(plan(options.dedicated),
+                              options_for(static_cast<int>(seed % 4), seed % 3 == 0));
     executor.run_root([&] { test::run_random_replays(executor, seed, options); });
     if (testing::Test::HasFailure()) return;
   }

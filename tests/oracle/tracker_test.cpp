@@ -367,7 +367,7 @@ TEST(OracleTracker, IsSoundWhateverComes) {
       ASSERT_LE(tracker.sequences().size(), settings.sequences);
       if (tracked != Tracked::unknown)
         for (const Progress& sequence : tracker.sequences()) {
-          ASSERT_GT(sequence.weight(reference), 0);
+          ASSERT_GT(sequence.weight(tracker.reference()), 0);
           ASSERT_EQ(reference.use(sequence.levels().back().position).symbol, Symbol::event(event));
         }
       const Prediction prediction =

@@ -19,7 +19,7 @@ TEST_P(RandomPrograms, AreExactAndSequential) {
   const Setting& setting = settings()[GetParam()];
   // The same programs in the first two settings, others in each of the rest; making a runtime for every
   // program takes longer than the program.
-  const std::uint64_t programs = setting.seeded ? 300 : 2000;
+  const std::uint64_t programs = setting.seeded || setting.warm_start ? 300 : 2000;
   const std::uint64_t first = GetParam() < 2 ? 0 : 2000 * GetParam();
   Trials trials;
   for (TestBudget budget(programs, 20); budget.more(); budget.next()) {

@@ -23,14 +23,25 @@ namespace {
 
 using Tokens = std::vector<std::uint64_t>;
 
+class TokenLog final : public runtime::CallLog {
+ public:
+  explicit TokenLog(Tokens& tokens) : tokens_(tokens) {}
+  void program_begins() override {}
+  void called(const Call& call) override { tokens_.push_back(call.token); }
+
+ private:
+  Tokens& tokens_;
+};
+
 Tokens tokens_of(Runtime& runtime, const Plan& plan) {
   const Program program = resolve(plan);
   const MappingRule rule(runtime.machine(), MappingRule::Style::spread, plan.seed);
   runtime.set_mapper(rule.mapper(false));
   Tokens tokens;
-  runtime.impl().set_token_log(&tokens);
+  TokenLog log(tokens);
+  runtime.impl().set_call_log(&log);
   const RunOutcome outcome = execute(runtime, program);
-  runtime.impl().set_token_log(nullptr);
+  runtime.impl().set_call_log(nullptr);
   EXPECT_TRUE(outcome.complaints.empty())
       << "seed " << plan.seed << ": " << outcome.complaints.front();
   return tokens;
@@ -161,11 +172,12 @@ TEST(Tokens, HoldTheAnswersOfAMapperThatIsAskedEachTime) {
   runtime.set_mapper(std::make_unique<Turns>());
   const Task nothing{"nothing", [] {}};
   Tokens tokens;
-  runtime.impl().set_token_log(&tokens);
+  TokenLog log(tokens);
+  runtime.impl().set_call_log(&log);
   runtime.run([&](Context& ctx) {
     for (int i = 0; i < 9; ++i) ctx.launch(nothing);
   });
-  runtime.impl().set_token_log(nullptr);
+  runtime.impl().set_call_log(nullptr);
   ASSERT_EQ(tokens.size(), 9U);
   for (std::size_t i = 0; i < 9; ++i)
     for (std::size_t j = 0; j < 9; ++j) EXPECT_EQ(tokens[i] == tokens[j], i % 3 == j % 3);

@@ -1,8 +1,12 @@
 #include "support/trial.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "runtime/runtime_impl.hpp"
+#include "support/generate.hpp"
 #include "support/judge.hpp"
 #include "support/naive_analysis.hpp"
 #include "support/random.hpp"
@@ -26,6 +30,33 @@ void drop_marks(std::vector<Statement>& statements) {
   });
   for (Statement& s : statements) drop_marks(s.launch.children);
 }
+
+Options options_of(const Setting& setting, std::uint64_t seed) {
+  Options options;
+  options.machine = setting.machine;
+  options.workers = setting.workers;
+  options.window = setting.window;
+  if (setting.seeded) options.schedule = mix(seed, 5);
+  if (setting.few_recordings) options.trace_memory = 1 + mix(seed, 6) % 60'000;
+  if (setting.path_order) options.order = Options::Order::path;
+  options.check = options.check || setting.check;
+  // So small that short loops are found.
+  options.autotrace_min_length = 1 + mix(seed, 7) % 4;
+  options.autotrace_sample = 2 + mix(seed, 8) % 5;
+  options.autotrace_history = 20 + mix(seed, 10) % 80;
+  options.autotrace_max_length = mix(seed, 11) % 4 == 0 ? 3 : 0;
+  return options;
+}
+
+/// What a run has called, until the end of the scope. No two processes have the same.
+struct CallFile {
+  explicit CallFile(const char* name)
+      : path(fmt::format("{}/refrain_calls_{}_{}", std::filesystem::temp_directory_path().string(),
+                         getpid(), name)) {}
+  ~CallFile() { std::filesystem::remove(path); }
+  CallFile(const CallFile&) = delete;
+  const std::string path;
+};
 
 /// What a program has left behind that it should not.
 std::string left_over(Runtime& runtime) {
@@ -80,36 +111,59 @@ const std::vector<Setting>& settings() {
        .seeded = true,
        .style = everywhere,
        .logged = false},
+      {.name = "path order",
+       .machine = two_gpus,
+       .workers = 3,
+       .style = everywhere,
+       .path_order = true,
+       .logged = false},
+      {.name = "warm start",
+       .machine = two_gpus,
+       .workers = 2,
+       .style = everywhere,
+       .warm_start = true},
+      {.name = "seeded, warm start",
+       .machine = two_gpus,
+       .seeded = true,
+       .style = everywhere,
+       .warm_start = true},
   };
   return all;
 }
 
-Runtime& Trials::runtime(const Setting& setting, std::uint64_t seed) {
+Runtime& Trials::runtime(const Setting& setting, const Options& options) {
   std::unique_ptr<Runtime>& kept = runtimes_[setting.name];
-  if (kept == nullptr) {
-    Options options;
-    options.machine = setting.machine;
-    options.workers = setting.workers;
-    options.window = setting.window;
-    if (setting.seeded) options.schedule = mix(seed, 5);
-    if (setting.few_recordings) options.trace_memory = 1 + mix(seed, 6) % 60'000;
-    options.check = options.check || setting.check;
-    // So small that short loops are found.
-    options.autotrace_min_length = 1 + mix(seed, 7) % 4;
-    options.autotrace_sample = 2 + mix(seed, 8) % 5;
-    options.autotrace_history = 20 + mix(seed, 10) % 80;
-    options.autotrace_max_length = mix(seed, 11) % 4 == 0 ? 3 : 0;
-    kept = std::make_unique<Runtime>(options);
-  }
+  if (kept == nullptr) kept = std::make_unique<Runtime>(options);
   return *kept;
 }
 
-std::string Trials::run(const Plan& marked, const Setting& setting) {
+std::string Trials::run(const Plan& plan, const Setting& setting) {
+  if (setting.warm_start) return run_warm(plan, setting);
+  return run_as(plan, setting, options_of(setting, plan.seed));
+}
+
+std::string Trials::run_warm(const Plan& plan, const Setting& setting) {
+  const CallFile others("others"), own("own");
+  Options options = options_of(setting, plan.seed);
+  options.record = others.path;
+  const std::string wrong_other = run_as(generate(plan.seed + 1), setting, options);
+  if (!wrong_other.empty()) return "the program of the next seed:\n" + wrong_other;
+  options.warm_start = others.path;
+  options.record = own.path;
+  std::string wrong = run_as(plan, setting, options);
+  if (!wrong.empty()) return "after another program:\n" + wrong;
+  options.warm_start = own.path;
+  options.record.clear();
+  wrong = run_as(plan, setting, options);
+  return wrong.empty() ? wrong : "after itself:\n" + wrong;
+}
+
+std::string Trials::run_as(const Plan& marked, const Setting& setting, const Options& options) {
   std::vector<Observation> expected;
   Plan plan = marked;
   if (plan.seed % 3 == 0) drop_marks(plan.statements);  // what they mark is to be found
   const Program program = resolve(plan, &expected);
-  Runtime& runtime = this->runtime(setting, plan.seed);
+  Runtime& runtime = this->runtime(setting, options);
   const MappingRule rule(runtime.machine(), setting.style, mix(plan.seed, 9));
   if (setting.style != MappingRule::Style::standard)
     runtime.set_mapper(rule.mapper(setting.every_launch));
@@ -122,7 +176,7 @@ std::string Trials::run(const Plan& marked, const Setting& setting) {
     wrong = judge_all(program, rule, graph, setting.limited_memory);
   // One that went wrong is not used again, nor ended: that would fail too, and hide what it did first.
   if (!wrong.empty()) (void)runtimes_.at(setting.name).release();
-  if (!wrong.empty() || setting.seeded) runtimes_.erase(setting.name);
+  if (!wrong.empty() || setting.seeded || setting.warm_start) runtimes_.erase(setting.name);
   return wrong;
 }
 

@@ -24,6 +24,9 @@ struct Setting {
   bool limited_memory = false;  ///< instances are evicted
   bool check = false;           ///< checked accessors
   bool few_recordings = false;  ///< recordings are dropped
+  /// Each program twice: with the calls of another one as a warm start, then with its own.
+  bool warm_start = false;
+  bool path_order = false;
   bool logged = true;  ///< the graph is compared; without a log the runtime takes shorter ways
 };
 
@@ -39,7 +42,9 @@ class Trials {
   std::string run_and_shrink(const Plan& plan, const Setting& setting);
 
  private:
-  Runtime& runtime(const Setting& setting, std::uint64_t seed);
+  std::string run_as(const Plan& plan, const Setting& setting, const Options& options);
+  std::string run_warm(const Plan& plan, const Setting& setting);
+  Runtime& runtime(const Setting& setting, const Options& options);
   std::map<std::string, std::unique_ptr<Runtime>> runtimes_;
 };
 

@@ -12,7 +12,7 @@
 
 #include "refrain/refrain.hpp"
 #include "support/expect_error.hpp"
-#include "temporary_file.hpp"
+#include "support/temporary_file.hpp"
 #include "traced_run_file.hpp"
 
 namespace refrain::tools {

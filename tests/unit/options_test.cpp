@@ -101,6 +101,18 @@ TEST(Options, OfAutomaticTracing) {
   EXPECT_EQ(paper.autotrace_sample, 500U);
 }
 
+TEST(Options, OfTheOracle) {
+  const Options o = parse(
+      {"--refrain:record=calls", "--refrain:warm-start", "calls.before", "--refrain:order=path"});
+  EXPECT_EQ(o.record, "calls");
+  EXPECT_EQ(o.warm_start, "calls.before");
+  EXPECT_EQ(o.order, Options::Order::path);
+  EXPECT_EQ(parse({"--refrain:order=path", "--refrain:order=fifo"}).order, Options::Order::fifo);
+  const Options defaults = parse(Arguments{});
+  EXPECT_EQ(defaults.record + defaults.warm_start, "");
+  EXPECT_EQ(defaults.order, Options::Order::fifo);
+}
+
 TEST(Options, EnvironmentWithQuotesAndTheCommandLineWins) {
   const EnvironmentArgs environment(
       R"( --refrain:workers 4  --refrain:machine='my machine.json' --refrain:graph "a \"b\".dot" --refrain:timeline=a\ b)");

@@ -1,0 +1,25 @@
+// What the runtime itself makes of the oracle.
+//   warm_start_stencil, _circuit, _s3d_like, _jacobi   seconds of a whole run with small, medium and large tasks (size)
+//     that starts as ever (cold), with the file of an earlier run (warm), with that of another size (other_size) and of
+//     another application (other_program), and that records (recording); to_cold, goals at most 1.01 but for the
+//     last; replayed, the share of all calls, goal at least 0.95 where it is warm and the calls are 20 times an
+//     iteration's or more
+//   order_stencil, ...   iterations per second in the steady state, first come first served (fifo) and by the longest
+//     path (path); to_fifo, of the time, goal at most 1.02; and order_uneven, the circuit with pieces of sizes 4:1:1:1:1
+//     per thread, the smallest launched first, goal at most 0.85
+//
+// All variants of an application, each run in a process of its own, are measured in one run, repetition by repetition in
+// turn.
+
+#include "oracle_runtime/measure.hpp"
+
+int main(int argc, char** argv) {
+  using namespace refrain::bench;
+  const Options options =
+      parse_options(argc, argv, "Warm starts and the order of tasks, on the applications.", 10, 2);
+  Records records;
+  measure_warm_start(options, records);
+  measure_order(options, records);
+  records.write(options.out);
+  return 0;
+}

@@ -1,0 +1,55 @@
+#pragma once
+// --refrain:record: the calls of a runtime's programs, as the oracle's grammar in the file of a run
+// (oracle/run_format.hpp). Each program that the runtime runs is a thread of the file, the first one number 0. An
+// event is a call, named by its task and its token (runtime/call_names.hpp). Calls of tasks are not recorded: which
+// of them come first depends on time.
+//
+// What a killed run has recorded so far is in the file (oracle::Snapshots). Once something cannot be written nothing is
+// recorded any more, and the program goes on.
+//
+// Owner: the program's thread. Memory: the grammar's, and some 50 bytes for each different call. Costs a look-up in a
+// table and a step of the reduction for each call.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "oracle/reduction.hpp"
+#include "oracle/run_writer.hpp"
+#include "runtime/call_log.hpp"
+
+namespace refrain::runtime {
+
+class CallRecord final : public CallLog {
+ public:
+  /// Throws Error if the file cannot be made.
+  explicit CallRecord(std::string path);
+
+  void program_begins() override;
+  void called(const Call& call) override;
+  /// Writes the rest. Throws Error if not all could be written; the file then has what could.
+  void close();
+
+ private:
+  /// Of one program.
+  struct Stream {
+    oracle::Reduction reduction;
+    std::vector<std::string> names;  ///< of events
+    /// Events by a call's token, of those that are marked and others. What cannot be traced has its own.
+    std::unordered_map<std::uint64_t, std::uint32_t> unmarked, marked, untraceable;
+    oracle::Snapshots snapshots;
+  };
+
+  std::uint32_t event_of(const Call& call);
+  void append();
+
+  const std::string path_;
+  std::optional<oracle::RunWriter> writer_;
+  std::optional<Stream> stream_;  ///< none: nothing is recorded
+  std::uint32_t programs_ = 0;
+  std::string fault_;  ///< why something could not be written; empty: all could
+};
+
+}  // namespace refrain::runtime

@@ -1,0 +1,152 @@
+// Files of --refrain:record that cannot be written, and of --refrain:warm-start that cannot be used.
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+
+#include "oracle/run_writer.hpp"
+#include "support/arguments.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_file.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr Field<double> value{"value"};
+const Task add{"add", [](ReadWrite<double> x) {
+                 for (auto p : x.domain()) x[p] += 1;
+               }};
+
+/// What it computes, which no file changes.
+double sum_of_a_loop(Runtime& runtime) {
+  double seen = 0;
+  runtime.run([&](Context& context) {
+    const auto cells = context.region(Rect1{0, 3}, value);
+    for (int i = 0; i < 300; ++i) context.launch(add, cells[value]);
+    seen = context.access<Read>(cells[value])[1];
+  });
+  return seen;
+}
+
+/// What is told of a file by a run that starts with it, and computes what it always does.
+std::string told_of(const std::string& path) {
+  Options options = small_machine();
+  options.warm_start = path;
+  testing::internal::CaptureStderr();
+  Runtime runtime(options);
+  EXPECT_EQ(sum_of_a_loop(runtime), 300);
+  return testing::internal::GetCapturedStderr();
+}
+
+std::string recorded() {
+  const TemporaryFile file("recorded");
+  {
+    Options options = small_machine();
+    options.record = file.path();
+    Runtime runtime(options);
+    EXPECT_EQ(sum_of_a_loop(runtime), 300);
+  }
+  std::ifstream in(file.path(), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string told_of_bytes(const std::string& bytes) {
+  const TemporaryFile file("bytes", bytes);
+  return told_of(file.path());
+}
+
+TEST(WarmStartErrors, NoFile) {
+  expect_words(told_of("/nowhere/calls"),
+               {"refrain: --refrain:warm-start: /nowhere/calls: cannot be opened", "No such file",
+                "; starting without it\n"});
+  expect_words(told_of("/tmp"), {"/tmp: ", "; starting without it"});
+  expect_words(told_of("/dev/null"), {"/dev/null: is no regular file; starting without it"});
+}
+
+TEST(WarmStartErrors, NoFileOfARun) {
+  expect_words(told_of_bytes(""), {"; starting without it"});
+  expect_words(told_of_bytes("a text, and a long one at that"), {"; starting without it"});
+}
+
+TEST(WarmStartErrors, AFutureVersion) {
+  std::string bytes = recorded();
+  bytes[8] = static_cast<char>(bytes[8] + 1);
+  expect_words(told_of_bytes(bytes), {"; starting without it"});
+}
+
+TEST(WarmStartErrors, AFileWithoutCalls) {
+  const TemporaryFile file("no_calls");
+  oracle::create_run(file.path(), "another program");
+  expect_words(told_of(file.path()),
+               {"no call of a program on Refrain is recorded in it; starting"});
+  oracle::RunWriter(file.path())
+      .append({.process = 0,
+               .thread = 0,
+               .names = {"MPI_Send 3"},
+               .grammar = oracle::Grammar({{{oracle::Symbol::event(0), 50}}}),
+               .delays = {}});
+  expect_words(told_of(file.path()),
+               {"no call of a program on Refrain is recorded in it; starting"});
+}
+
+// Cut off within the last block it is the file of a killed run: nothing was appended before.
+TEST(WarmStartErrors, EveryBeginningAndEveryFlippedBit) {
+  const std::string bytes = recorded();
+  EXPECT_EQ(told_of_bytes(bytes), "");
+  for (std::size_t length = 0; length < bytes.size(); length += 7)
+    expect_words(told_of_bytes(bytes.substr(0, length)), {"; starting without it"});
+  for (std::size_t at = 0; at < bytes.size(); at += 5) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1 << at % 8);
+    expect_words(told_of_bytes(damaged), {"; starting without it"});
+  }
+}
+
+TEST(RecordErrors, AFileThatCannotBeMade) {
+  for (const char* path : {"/nowhere/calls", "/dev/full", "/tmp"}) {
+    Options options = small_machine();
+    options.record = path;
+    try {
+      const Runtime runtime(options);
+      ADD_FAILURE() << "no error for " << path;
+    } catch (const Error& error) {
+      expect_words(error.what(), {"--refrain:record: " + std::string(path)});
+    }
+  }
+}
+
+// The program's result is there, and the status says that not all is.
+TEST(RecordErrors, AFullDisk) {
+  const TemporaryFile file("full");
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit little{64, 64};
+    setrlimit(RLIMIT_FSIZE, &little);
+    const std::string flag = "--refrain:record=" + file.path();
+    Arguments args{flag.c_str(), "--refrain:workers=0"};
+    double seen = 0;
+    testing::internal::CaptureStderr();
+    const int status = run(args.count, args.values(), [&](Context& context) {
+      const auto cells = context.region(Rect1{0, 3}, value);
+      for (int i = 0; i < 30'000; ++i) context.launch(add, cells[value]);
+      seen = context.access<Read>(cells[value])[1];
+    });
+    const rlimit enough{RLIM_INFINITY, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &enough);
+    _exit(status == 1 && seen == 30'000 ? 0 : 2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace refrain::test

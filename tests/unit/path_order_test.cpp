@@ -1,0 +1,133 @@
+// The order of successors, against all paths.
+
+#include "exec/path_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "support/random.hpp"
+#include "support/test_budget.hpp"
+
+namespace refrain::exec {
+namespace {
+
+using Edges = std::vector<Template::Edge>;
+
+std::vector<Template::Operation> operations(std::uint32_t count) {
+  Template::Operation operation;
+  operation.plain = [](const void*) {};
+  return std::vector(count, operation);
+}
+
+std::vector<std::uint32_t> successors_of(const PathOrder& order, std::uint32_t index) {
+  const TemplateNode& node = order.nodes()[index];
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < node.carried() + node.inner; ++i)
+    found.push_back(order.successors()[node.first + i].index());
+  return found;
+}
+
+/// Four replays are timed, in which operations take so long; then comes another one.
+void learn(PathOrder& order, const std::vector<std::uint64_t>& durations) {
+  for (std::uint32_t replay = 1; replay <= 4; ++replay) {
+    ASSERT_TRUE(order.times(replay, replay));
+    for (std::uint32_t i = 0; i < durations.size(); ++i)
+      order.took(i, durations[i] + (replay == 3 ? 0 : 1000));  // held up
+  }
+  EXPECT_FALSE(order.times(5, 4));  // the last of them may still run
+  EXPECT_FALSE(order.times(6, 5));
+}
+
+TEST(PathOrder, TheLongestPathFirst) {
+  const Edges inner{{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}};
+  const Template recorded(operations(5), inner, {}, false);
+  PathOrder order(recorded);
+  EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{1, 2, 3}));
+  learn(order, {1, 10, 40, 30, 7});
+  EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{2, 3, 1}));
+  EXPECT_EQ(order.nodes()[0].head.index(), 2u);
+  EXPECT_EQ(recorded.successors()[recorded.node(0).first].index(), 1u);  // as it was
+}
+
+TEST(PathOrder, PathsGoOnInTheNextReplay) {
+  // Of two operations as long, one holds up more in the next replay.
+  const Edges inner{{0, 1}, {0, 2}}, carried{{1, 1}, {2, 0}};
+  const Template recorded(operations(3), inner, carried, false);
+  PathOrder order(recorded);
+  learn(order, {50, 10, 10});
+  EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{2, 1}));
+}
+
+TEST(PathOrder, AsRecordedWherePathsAreAboutAsLong) {
+  const Template recorded(operations(5), Edges{{0, 1}, {0, 2}, {0, 3}, {0, 4}}, {}, false);
+  PathOrder order(recorded);
+  learn(order, {100, 20, 30, 90, 10});
+  EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{3, 1, 2, 4}));
+}
+
+TEST(PathOrder, NothingIsTimedTwice) {
+  const Template recorded(operations(2), Edges{{0, 1}}, {}, false);
+  PathOrder order(recorded);
+  learn(order, {1, 1});
+  EXPECT_FALSE(order.times(7, 7));
+}
+
+TEST(PathOrder, IsThatOfAllPaths) {
+  for (test::TestBudget budget{500}; budget.more(); budget.next()) {
+    SCOPED_TRACE("seed " + std::to_string(budget.seed()));
+    test::Random random(budget.seed());
+    const int count = random.between(1, 12);
+    Edges inner, carried;
+    for (int from = 0; from < count; ++from)
+      for (int to = 0; to < count; ++to) {
+        const Template::Edge edge{static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)};
+        if (from < to && random.percent(30)) inner.push_back(edge);
+        if (random.percent(10)) carried.push_back(edge);
+      }
+    const Template recorded(operations(static_cast<std::uint32_t>(count)), inner, carried, false);
+    std::vector<std::uint64_t> durations;
+    for (int i = 0; i < count; ++i)
+      durations.push_back(static_cast<std::uint64_t>(random.between(1, 5)));
+    const std::uint64_t about = *std::ranges::max_element(durations) / 2 + 1;
+
+    const std::function<std::uint64_t(std::uint32_t, int)> longest = [&](std::uint32_t at,
+                                                                         int replays) {
+      std::uint64_t behind = 0;
+      for (const auto& edge : inner)
+        if (edge.from == at) behind = std::max(behind, longest(edge.to, replays));
+      for (const auto& edge : carried)
+        if (replays > 0 && edge.from == at)
+          behind = std::max(behind, longest(edge.to, replays - 1));
+      return durations[at] + behind;
+    };
+    PathOrder order(recorded);
+    learn(order, durations);
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) {
+      EXPECT_EQ(order.remaining(false)[i], longest(i, 0));
+      EXPECT_EQ(order.remaining(true)[i], longest(i, 1));
+      const std::vector<std::uint32_t> found = successors_of(order, i);
+      const std::uint32_t cut = order.nodes()[i].carried();
+      for (std::uint32_t s = 1; s < found.size(); ++s) {
+        if (s != cut) {
+          const int replays = s < cut ? 0 : 1;
+          EXPECT_GE(longest(found[s - 1], replays) / about, longest(found[s], replays) / about);
+        }
+      }
+      std::vector<std::uint32_t> recorded_successors;
+      for (std::uint32_t s = 0; s < found.size(); ++s)
+        recorded_successors.push_back(recorded.successors()[recorded.node(i).first + s].index());
+      EXPECT_TRUE(
+          std::is_permutation(found.begin(), found.begin() + cut, recorded_successors.begin()));
+      EXPECT_TRUE(
+          std::is_permutation(found.begin() + cut, found.end(), recorded_successors.begin() + cut));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace refrain::exec
