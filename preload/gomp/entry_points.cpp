@@ -15,10 +15,6 @@ void happened(const char* kind, const void* of = nullptr) {
   if (ThreadEvents* const events = ThreadEvents::here()) events->happened(kind, of);
 }
 
-void happened_once_or_more(const char* kind, const void* of = nullptr) {
-  if (ThreadEvents* const events = ThreadEvents::here()) events->happened_once_or_more(kind, of);
-}
-
 /// A region that ends with a call of its own: the program calls its function in between.
 unsigned begun(Function* function, unsigned num_threads) {
   ThreadEvents* const events = ThreadEvents::here();
@@ -103,13 +99,13 @@ ENTRY void GOMP_parallel_end() {
 // ---- Inside of regions. Before a critical section, not within it, where others wait ----
 
 ENTRY void GOMP_critical_start() {
-  happened_once_or_more("critical");
+  ThreadEvents::happened_once_or_more("critical");
   BEHIND(GOMP_critical_start)();
 }
 
 /// `name`: libgomp's variable for all critical sections of that name.
 ENTRY void GOMP_critical_name_start(void** name) {
-  happened_once_or_more("critical", name);
+  ThreadEvents::happened_once_or_more("critical", name);
   BEHIND(GOMP_critical_name_start)(name);
 }
 
@@ -126,7 +122,7 @@ ENTRY void GOMP_taskwait() {
 /// What older compilers leave out at the end is not looked at by libgomp, which knows that from `flags`.
 ENTRY void GOMP_task(Function* fn, void* data, void (*copy)(void*, void*), long size, long align,
                      bool may_wait, unsigned flags, void** depend, int priority, void* detach) {
-  happened_once_or_more("task", reinterpret_cast<const void*>(fn));
+  ThreadEvents::happened_once_or_more("task", reinterpret_cast<const void*>(fn));
   BEHIND(GOMP_task)
   (fn, data, copy, size, align, may_wait, flags, depend, priority, detach);
 }

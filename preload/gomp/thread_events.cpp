@@ -127,7 +127,6 @@ void ThreadEvents::happened(const char* kind, const void* of) {
   auto [place, is_new] = others_.try_emplace(of ? of : kind);
   if (is_new) place->second = event((of ? kind + (' ' + function_name(of)) : kind).c_str());
   submit(place->second, now_ns());
-  last_ = place->first;
 }
 
 void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {

@@ -44,9 +44,12 @@ class ThreadEvents {
 
   /// Another event: `kind`, a string that stays, with the name of what is at `of`, if that is given.
   void happened(const char* kind, const void* of = nullptr);
-  /// The same, unless it was this one that happened last.
-  void happened_once_or_more(const char* kind, const void* of = nullptr) {
-    if (last_ != (of ? of : kind)) happened(kind, of);
+  /// The same for this thread, unless it was this one that happened last: that takes a nanosecond.
+  static void happened_once_or_more(const char* kind, const void* of = nullptr) {
+    const void* const which = of ? of : kind;
+    if (last_ == which) return;
+    if (ThreadEvents* const events = here()) events->happened(kind, of);
+    last_ = which;
   }
 
   /// The thread ends: what was learned becomes notes, and what was done is said.
@@ -82,8 +85,9 @@ class ThreadEvents {
   std::unordered_map<Function*, Region> regions_;
   std::unordered_map<const void*, std::uint32_t>
       others_;  ///< events, by what they are of, or by their kind's text
-  const void* last_ =
-      nullptr;  ///< of which event of others_ nothing else came since; nullptr: of none
+  /// What happened last in this thread, if it is of those that come in a row: what the event is of, or its kind's text.
+  static inline constinit thread_local const void* last_ = nullptr;
+
   std::vector<Open> open_;
   Allowance allowance_;
   std::uint32_t events_ = 0;                  ///< they are the numbers below
