@@ -68,8 +68,9 @@ struct Options {
   std::string record;
   /// Look for what repeats in this file, which an earlier run has recorded, before anything has come (empty: do not).
   std::string warm_start;
-  /// Which of the tasks that are ready runs first: what became ready first, more or less; or, where it is known how long
-  /// tasks take, the one with the longest path of others behind it. The result is the same.
+  /// Which of the tasks that are ready runs first: what became ready first, more or less; or, of those that one task
+  /// makes ready in a replay, the one with the longest path of others behind it, as long as the first replays took.
+  /// The result is the same.
   enum class Order : std::uint8_t { fifo, path };
   Order order = Order::fifo;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints

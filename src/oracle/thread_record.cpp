@@ -72,12 +72,7 @@ std::string take_string(Taking& from) { return std::string(from.bytes(from.count
 
 std::vector<std::string> take_names(Taking& from) {
   std::vector<std::string> names(from.count(1));
-  std::unordered_set<std::string_view> different;
-  for (std::string& name : names) {
-    name = take_string(from);
-    if (!different.insert(name).second)
-      throw InvalidRecord("two events have the name \"" + name + "\"");
-  }
+  for (std::string& name : names) name = take_string(from);
   return names;
 }
 
@@ -130,6 +125,10 @@ void require_names(const ThreadRecord& record) {
   if (record.names.size() < record.grammar.events())
     throw InvalidRecord("there are " + std::to_string(record.names.size()) + " names for " +
                         std::to_string(record.grammar.events()) + " events");
+  std::unordered_set<std::string_view> different;
+  for (const std::string& name : record.names)
+    if (!different.insert(name).second)
+      throw InvalidRecord("two events have the name \"" + name + "\"");
 }
 
 }  // namespace

@@ -22,13 +22,14 @@ struct Note {
 struct ThreadRecord {
   std::uint32_t process = 0;  ///< e.g. the rank in MPI
   std::uint32_t thread = 0;
-  std::vector<std::string> names;  ///< of events, by their numbers; any bytes
+  std::vector<std::string> names;  ///< of events, by their numbers; any bytes, but no two alike
   Grammar grammar;
   std::vector<Delays::Recorded> delays;  ///< none, if no times were taken
   std::vector<Note> notes;
 };
 
-/// All but the numbers of process and thread. Requires delays that Delays takes. InvalidRecord: an event has no name.
+/// All but the numbers of process and thread. Requires delays that Delays takes. InvalidRecord: an event has no name,
+/// or two have the same.
 [[nodiscard]] std::string encoded(const ThreadRecord& record);
 
 /// OracleError unless encoded() gives such bytes. Takes memory in proportion to the bytes, whatever they say.

@@ -24,53 +24,49 @@ CallRecord::CallRecord(std::string path) : path_(std::move(path)) {
 }
 
 void CallRecord::program_begins() {
-  append();
-  stream_.reset();
-  if (fault_.empty()) stream_.emplace();
+  end_stream();
+  if (fault_.empty()) stream_.emplace(*writer_, programs_);
   ++programs_;
 }
 
-std::uint32_t CallRecord::event_of(const Call& call) {
-  auto& events = !call.traceable ? stream_->untraceable
-                 : call.marked   ? stream_->marked
-                                 : stream_->unmarked;
-  const auto next = static_cast<std::uint32_t>(stream_->names.size());
-  const auto [event, is_new] = events.try_emplace(call.token, next);
-  if (is_new) stream_->names.push_back(call_name(call));
-  return event->second;
+std::uint32_t CallRecord::Stream::event_of(const Call& call) {
+  if (!call.traceable) return names.number(call_name(call));
+  auto& events = call.marked ? marked : unmarked;
+  const auto found = events.find(call.token);
+  if (found != events.end()) return found->second;
+  return events.emplace(call.token, names.number(call_name(call))).first->second;
 }
 
 void CallRecord::called(const Call& call) {
   if (!stream_) return;
   try {
-    stream_->reduction.add(event_of(call));
-    if (!stream_->snapshots.due(stream_->reduction.events())) return;
-    append();
-    if (stream_)
-      stream_->snapshots.taken(stream_->reduction.events(), stream_->reduction.symbols());
+    const std::uint32_t event = stream_->event_of(call);
+    stream_->recorder.add(event, 0, [&]() -> const std::string& { return stream_->names[event]; });
   } catch (const std::bad_alloc&) {
-    fault_ = path_ + ": there is not enough memory for more calls";
-    stream_.reset();
+    give_up(path_ + ": there is not enough memory for more calls");
   }
 }
 
-void CallRecord::append() {
+/// What is in the file by then stays.
+void CallRecord::give_up(std::string why) {
+  fault_ = std::move(why);
+  stream_.reset();
+}
+
+void CallRecord::end_stream() {
   if (!stream_) return;
   try {
-    writer_->append({.process = 0,
-                     .thread = programs_ - 1,
-                     .names = stream_->names,
-                     .grammar = stream_->reduction.grammar(),
-                     .delays = {}});
-  } catch (const oracle::OracleError& error) {
-    fault_ = error.what();
+    stream_->recorder.append();
     stream_.reset();
+  } catch (const oracle::OracleError& error) {
+    give_up(error.what());
+  } catch (const std::bad_alloc&) {
+    give_up(path_ + ": there is not enough memory to write all calls");
   }
 }
 
 void CallRecord::close() {
-  append();
-  stream_.reset();
+  end_stream();
   if (!fault_.empty()) throw cannot_be_recorded(fault_);
 }
 

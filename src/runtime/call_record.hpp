@@ -4,19 +4,19 @@
 // event is a call, named by its task and its token (runtime/call_names.hpp). Calls of tasks are not recorded: which
 // of them come first depends on time.
 //
-// What a killed run has recorded so far is in the file (oracle::Snapshots). Once something cannot be written nothing is
-// recorded any more, and the program goes on.
+// What a killed run has recorded so far is in the file (oracle/recorder.hpp). Once a program's stream cannot be written,
+// or is too large for the memory, nothing is recorded any more, and the program goes on.
 //
-// Owner: the program's thread. Memory: the grammar's, and some 50 bytes for each different call. Costs a look-up in a
+// Owner: the program's thread. Memory: the grammar's, and some 200 bytes for each different call. Costs a look-up in a
 // table and a step of the reduction for each call.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
-#include "oracle/reduction.hpp"
+#include "oracle/names.hpp"
+#include "oracle/recorder.hpp"
 #include "oracle/run_writer.hpp"
 #include "runtime/call_log.hpp"
 
@@ -35,21 +35,25 @@ class CallRecord final : public CallLog {
  private:
   /// Of one program.
   struct Stream {
-    oracle::Reduction reduction;
-    std::vector<std::string> names;  ///< of events
-    /// Events by a call's token, of those that are marked and others. What cannot be traced has its own.
-    std::unordered_map<std::uint64_t, std::uint32_t> unmarked, marked, untraceable;
-    oracle::Snapshots snapshots;
+    Stream(oracle::RunWriter& writer, std::uint32_t program)
+        : recorder(writer, 0, program, false) {}
+
+    std::uint32_t event_of(const Call& call);
+
+    oracle::Names names;  ///< of events: two calls of one name are one
+    /// Events by a call's token, of those that are marked and others.
+    std::unordered_map<std::uint64_t, std::uint32_t> unmarked, marked;
+    oracle::Recorder recorder;
   };
 
-  std::uint32_t event_of(const Call& call);
-  void append();
+  void end_stream();
+  void give_up(std::string why);
 
   const std::string path_;
   std::optional<oracle::RunWriter> writer_;
   std::optional<Stream> stream_;  ///< none: nothing is recorded
   std::uint32_t programs_ = 0;
-  std::string fault_;  ///< why something could not be written; empty: all could
+  std::string fault_;  ///< why nothing is recorded any more; empty: all could be
 };
 
 }  // namespace refrain::runtime

@@ -82,6 +82,31 @@ TEST_P(WarmStart, RecordsAllCallsInOrder) {
                    "other, marked", "access", "destroy"}));
 }
 
+// These are not told apart: what cannot be traced is no candidate.
+TEST_P(WarmStart, RecordsCallsThatCannotBeTracedByTheirNames) {
+  {
+    Runtime runtime(recording());
+    runtime.run([&](Context& ctx) {
+      const Field<std::uint64_t> more{"more"};
+      std::vector<std::uint64_t> memory(4);
+      const auto cells = ctx.region(Rect1{0, 3}, bits, more);
+      const auto others = ctx.region(Rect1{0, 3}, bits);
+      ctx.attach(cells, more, memory.data());
+      ctx.fill(cells, bits, std::uint64_t{1});
+      (void)ctx.access<Read>(cells[bits]);
+      (void)ctx.access<Read>(cells[more]);
+      (void)ctx.access<ReadWrite>(cells[bits]);
+      ctx.detach(cells, more);
+      ctx.attach(others, bits, memory.data());
+      ctx.detach(others, bits);
+      ctx.destroy(cells);
+      ctx.destroy(others);
+    });
+  }
+  EXPECT_EQ(calls_in(file_.path()), (Names{"attach", "fill", "access", "access", "access", "detach",
+                                           "attach", "detach", "destroy", "destroy"}));
+}
+
 TEST_P(WarmStart, RecordsProgramsAsThreads) {
   {
     Runtime runtime(recording());

@@ -573,6 +573,7 @@ TEST(OracleRunFile, OfRecordsThatAreNone) {
   bytes[bytes.size() - 3] = '\xf8';
   expect(bytes, "a sum of times is none");
   EXPECT_THROW((void)encoded({0, 0, {"a"}, record.grammar, {}, {}}), InvalidRecord);
+  EXPECT_THROW((void)encoded({0, 0, {"a", "a"}, record.grammar, {}, {}}), InvalidRecord);
 }
 
 // Files: their damage has to be found.

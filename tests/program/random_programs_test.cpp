@@ -22,7 +22,8 @@ TEST_P(RandomPrograms, AreExactAndSequential) {
   const std::uint64_t programs = setting.seeded || setting.warm_start ? 300 : 2000;
   const std::uint64_t first = GetParam() < 2 ? 0 : 2000 * GetParam();
   Trials trials;
-  for (TestBudget budget(programs, 20); budget.more(); budget.next()) {
+  std::uint64_t tried = 0;
+  for (TestBudget budget(programs, 20); budget.more(); budget.next(), ++tried) {
     const std::uint64_t seed = first + budget.seed();
     set_crash_note("seed " + std::to_string(seed) + ", setting '" + setting.name + "'", 300);
     const std::string wrong = trials.run_and_shrink(generate(seed), setting);
@@ -32,6 +33,11 @@ TEST_P(RandomPrograms, AreExactAndSequential) {
     }
   }
   clear_crash_note();
+  // Few of them repeat, so that of fewer programs none may.
+  if (setting.warm_start && tried == programs) {
+    EXPECT_GT(trials.warm_starts().candidates, 0u);
+    EXPECT_GT(trials.warm_starts().replays, 0u);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(InEverySetting, RandomPrograms,

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "oracle/error.hpp"
+#include "oracle/run_reader.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "support/generate.hpp"
 #include "support/judge.hpp"
@@ -22,6 +24,7 @@ constexpr const char* one_memory = "emulated:cpus=8";
 constexpr const char* two_gpus = "emulated:cpus=8,gpus=2";
 // Room for a few instances only.
 constexpr const char* tiny = "emulated:cpus=8,gpus=2,framebuffer=512B";
+constexpr std::size_t kNoProgramIsThatLong = 1'000'000;
 constexpr auto everywhere = MappingRule::Style::spread;
 
 void drop_marks(std::vector<Statement>& statements) {
@@ -57,6 +60,14 @@ struct CallFile {
   CallFile(const CallFile&) = delete;
   const std::string path;
 };
+
+/// Empty, or why a file that was recorded cannot be read.
+std::string unreadable(const CallFile& file) {
+  try {
+    (void)oracle::read_run(file.path);
+    return {};
+  } catch (const oracle::OracleError& error) { return error.what(); }
+}
 
 /// What a program has left behind that it should not.
 std::string left_over(Runtime& runtime) {
@@ -148,14 +159,23 @@ std::string Trials::run_warm(const Plan& plan, const Setting& setting) {
   options.record = others.path;
   const std::string wrong_other = run_as(generate(plan.seed + 1), setting, options);
   if (!wrong_other.empty()) return "the program of the next seed:\n" + wrong_other;
+  if (std::string why = unreadable(others); !why.empty()) return why;
   options.warm_start = others.path;
   options.record = own.path;
   std::string wrong = run_as(plan, setting, options);
   if (!wrong.empty()) return "after another program:\n" + wrong;
+  if (std::string why = unreadable(own); !why.empty()) return why;
   options.warm_start = own.path;
   options.record.clear();
+  const bool searches = mix(plan.seed, 12) % 2 == 0;
+  if (!searches) options.autotrace_sample = options.autotrace_history = kNoProgramIsThatLong;
   wrong = run_as(plan, setting, options);
-  return wrong.empty() ? wrong : "after itself:\n" + wrong;
+  if (!wrong.empty()) return "after itself:\n" + wrong;
+  if (!searches) {
+    warm_starts_.candidates += found_.candidates;
+    warm_starts_.replays += found_.replays;
+  }
+  return {};
 }
 
 std::string Trials::run_as(const Plan& marked, const Setting& setting, const Options& options) {
@@ -171,6 +191,7 @@ std::string Trials::run_as(const Plan& marked, const Setting& setting, const Opt
   if (setting.logged) runtime.impl().set_graph_log(&graph);
   const RunOutcome outcome = execute(runtime, program);
   runtime.impl().set_graph_log(nullptr);
+  found_ = runtime.counters().autotrace;
   std::string wrong = compare(program, expected, outcome) + left_over(runtime);
   if (wrong.empty() && setting.logged)
     wrong = judge_all(program, rule, graph, setting.limited_memory);

@@ -2,6 +2,7 @@
 // A trial: one random program, executed in one setting, judged in every way that the setting allows:
 // results against the sequential interpreter, the graph against the naive analysis.
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,11 +42,19 @@ class Trials {
   /// What `run` finds, with the seed, the setting and the shrunk program.
   std::string run_and_shrink(const Plan& plan, const Setting& setting);
 
+  /// Of programs that started with their own calls, and searched for nothing else.
+  struct WarmStarts {
+    std::uint64_t candidates = 0, replays = 0;
+  };
+  [[nodiscard]] const WarmStarts& warm_starts() const { return warm_starts_; }
+
  private:
   std::string run_as(const Plan& plan, const Setting& setting, const Options& options);
   std::string run_warm(const Plan& plan, const Setting& setting);
   Runtime& runtime(const Setting& setting, const Options& options);
   std::map<std::string, std::unique_ptr<Runtime>> runtimes_;
+  AutotraceCounters found_;  ///< by the last runtime so far
+  WarmStarts warm_starts_;
 };
 
 }  // namespace refrain::test
