@@ -10,6 +10,11 @@
 #include <thread>
 #include <vector>
 
+extern "C" {
+void GOMP_parallel_start(void (*function)(void*), void* data, unsigned threads);
+void GOMP_parallel_end();
+}
+
 namespace {
 
 std::atomic<int> failures{0};
@@ -216,7 +221,22 @@ void exceptions() {
   CHECK(caught == threads);
 }
 
+/// As compilers before GCC 4.9 wrote a region: it begins, is done here too, and ends.
+void begins_and_ends() {
+  std::atomic<int> threads{0};
+  const auto region = [](void* count) { ++*static_cast<std::atomic<int>*>(count); };
+  for (int i = 0; i < 50; ++i) {
+    threads = 0;
+    GOMP_parallel_start(region, &threads, 0);
+    region(&threads);
+    const int team = omp_get_num_threads();
+    GOMP_parallel_end();
+    CHECK(threads == team);
+  }
+}
+
 void everything() {
+  begins_and_ends();
   loops();
   reductions();
   sections();
