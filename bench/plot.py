@@ -230,24 +230,24 @@ def arrays(records, folder):
     return True
 
 
-def oracle_mpi(records, folder):
+def oracle_accuracy(records, folder, benchmark, name):
     """Predictions that are right, against their distance, one panel per working set."""
-    curves = series(records, "oracle_mpi_accuracy", "right")
-    sets = [name for name in ("small", "medium", "large") if any(key[1] == name for key in curves)]
+    curves = series(records, benchmark, "right")
+    sets = [s for s in ("small", "medium", "large") if any(key[1] == s for key in curves)]
     if not sets:
         return False
     figure, panels = plt.subplots(1, len(sets), figsize=(3.2 * len(sets), 3.2), sharey=True, squeeze=False)
-    for panel, name in zip(panels[0], sets):
-        for marker, key in zip(MARKERS, [key for key in curves if key[1] == name]):
+    for panel, working_set in zip(panels[0], sets):
+        for marker, key in zip(MARKERS, [key for key in curves if key[1] == working_set]):
             points = curves[key]
             panel.plot([size for size, _ in points], [r["value"] for _, r in points], marker=marker,
                        markersize=4, linewidth=1, label=key[0])
-        panel.set(xscale="log", xlabel="distance in events", title=name, ylim=(0, 102))
+        panel.set(xscale="log", xlabel="distance in events", title=working_set, ylim=(0, 102))
         panel.set_xticks([1, 2, 4, 8, 16, 32, 64, 128], ["1", "2", "4", "8", "16", "32", "64", "128"])
         panel.minorticks_off()
     panels[0][0].set_ylabel("right, %")
     panels[0][-1].legend(fontsize=7, loc="lower left")
-    save(figure, folder / "oracle_mpi.svg")
+    save(figure, folder / f"{name}.svg")
     return True
 
 
@@ -288,7 +288,9 @@ def main():
                ("autotrace", lambda: autotrace(records, wanted.to)),
                ("mining", lambda: mining(records, wanted.to)),
                ("arrays", lambda: arrays(records, wanted.to)),
-               ("oracle_mpi", lambda: oracle_mpi(records, wanted.to)),
+               ("oracle_mpi", lambda: oracle_accuracy(records, wanted.to, "oracle_mpi_accuracy", "oracle_mpi")),
+               ("oracle_launches",
+                lambda: oracle_accuracy(records, wanted.to, "oracle_launch_accuracy", "oracle_launches")),
                ("unexpected_events", lambda: unexpected_events(records, wanted.to))]
     for prefix, draw in (("metg_", efficiency), ("growth_", growth)):
         for name in sorted({r["benchmark"] for r in records if r["benchmark"].startswith(prefix)}):

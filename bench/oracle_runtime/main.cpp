@@ -7,6 +7,10 @@
 //   order_stencil, ...   iterations per second in the steady state, first come first served (fifo) and by the longest
 //     path (path); to_fifo, of the time, goal at most 1.02; and order_uneven, the circuit with pieces of sizes 4:1:1:1:1
 //     per thread, the smallest launched first, goal at most 0.85
+//   oracle_launch_accuracy (--only accuracy), the applications beside the benchmark, as the target `apps` builds them:
+//     percent of the calls, by their names, at the distances 1 to 128 (size) that are predicted right, when a run with
+//     each working set (variant) is followed by the recording of the small one; oracle_launch_overhead, of the large
+//     one: what recording costs, as calls x the ns that one takes longer / the seconds of the run
 //
 // All variants of an application, each run in a process of its own, are measured in one run, repetition by repetition in
 // turn.
@@ -20,6 +24,7 @@ int main(int argc, char** argv) {
   Records records;
   measure_warm_start(options, records);
   measure_order(options, records);
+  measure_accuracy(options, records);
   records.write(options.out);
   return 0;
 }

@@ -8,5 +8,6 @@ namespace refrain::bench {
 
 void measure_warm_start(const Options& options, Records& records);
 void measure_order(const Options& options, Records& records);
+void measure_accuracy(const Options& options, Records& records);
 
 }  // namespace refrain::bench

@@ -1,11 +1,9 @@
-#include <unistd.h>
-
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "autotrace/applications.hpp"
+#include "oracle_runtime/call_file.hpp"
 #include "oracle_runtime/measure.hpp"
 #include "support/clock.hpp"
 #include "support/forked.hpp"
@@ -17,21 +15,6 @@ namespace {
 
 constexpr double most_added = 1.01, least_replayed = 0.95;
 constexpr int threads = 2;
-
-/// What a run has recorded, until the end of the scope.
-class CallFile {
- public:
-  explicit CallFile(const std::string& name)
-      : path_((std::filesystem::temp_directory_path() /
-               ("refrain_calls_" + std::to_string(getpid()) + "_" + name))
-                  .string()) {}
-  ~CallFile() { std::filesystem::remove(path_); }
-  CallFile(const CallFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct Run {
   double seconds = 0;
