@@ -91,7 +91,8 @@ TEST(WarmStartErrors, AFileWithoutCalls) {
                .thread = 0,
                .names = {"MPI_Send 3"},
                .grammar = oracle::Grammar({{{oracle::Symbol::event(0), 50}}}),
-               .delays = {}});
+               .delays = {},
+               .notes = {}});
   expect_words(told_of(file.path()),
                {"no call of a program on Refrain is recorded in it; starting"});
 }
