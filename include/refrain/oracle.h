@@ -7,7 +7,8 @@
  * this file as its *reference* follows it, event by event, and can be asked what comes next.
  *
  * All functions may be called by any thread; a stream is used by one thread at a time. Strings are copied. What fails
- * returns NULL or -1, and refrain_oracle_error() says why; nothing aborts or throws. By example: docs/oracle.md. */
+ * returns NULL or -1, and refrain_oracle_error() says why; nothing aborts or throws, and a stream that is NULL is one
+ * of nothing. A child made by fork() does not use what its parent has opened. By example: docs/oracle.md. */
 
 #ifndef REFRAIN_ORACLE_H
 #define REFRAIN_ORACLE_H

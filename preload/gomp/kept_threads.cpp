@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -44,13 +45,16 @@ struct Attributes {
   }
 };
 
+struct Owner;
+
 /// A thread that is kept. The one who takes it out of the parked ones, under the mutex, writes its routine and argument
 /// and then, releasing, `given`; the thread acquires that. All else is the thread's own.
 struct Kept {
   pthread_t self{};
-  unsigned number = 0;  ///< in the order in which they were made
+  Owner* owner = nullptr;  ///< who had it made, while that thread lives; under the mutex
+  unsigned number = 0;     ///< in the order in which they were made
   Attributes attributes;
-  Routine* routine = nullptr;
+  Routine* routine = nullptr;  ///< null: the thread is to end
   void* argument = nullptr;
   std::atomic<bool> given{false};
   bool detached = false;  ///< as far as libgomp knows, since the routine began
@@ -68,19 +72,66 @@ unsigned made = 0;  // under the mutex
 /// What this thread is, while it runs libgomp's routine.
 thread_local Kept* current = nullptr;
 
+/// A thread for which libgomp makes others. They are parked for it alone, so that nobody else finds its values in what
+/// is thread-local, and not beyond its end.
+struct Owner {
+  ~Owner();
+  std::vector<Kept*> threads;  ///< under the mutex
+};
+/// Destroyed by its key: also when main() leaves by pthread_exit(), and not when the process exits, which does not wait
+/// for its threads.
+thread_local Owner* owner = nullptr;
+const pthread_key_t owner_key = [] {
+  pthread_key_t key{};
+  const auto destroy = [](void* of_thread) {
+    owner = nullptr;
+    delete static_cast<Owner*>(of_thread);
+  };
+  if (pthread_key_create(&key, destroy) != 0) std::abort();
+  return key;
+}();
+
+Owner& this_owner() {
+  if (owner == nullptr) {
+    owner = new Owner;
+    pthread_setspecific(owner_key, owner);
+  }
+  return *owner;
+}
+
+Owner::~Owner() {
+  std::vector<pthread_t> ended;
+  {
+    const std::scoped_lock lock(mutex);
+    for (Kept* const kept : threads) {
+      kept->owner = nullptr;
+      if (std::erase(*parked, kept) == 0) continue;
+      ended.push_back(kept->self);
+      kept->routine = nullptr;
+      kept->detached = false;  // it is joined
+      kept->given.store(true, std::memory_order_release);
+      kept->given.notify_one();
+    }
+  }
+  for (const pthread_t thread : ended) pthread_join(thread, nullptr);
+}
+
 /// Ends the thread's being kept, also when pthread_exit() unwinds it.
 struct End {
   explicit End(Kept& thread) : kept(&thread) {}
   ~End() {
     current = nullptr;
     if (kept->detached) next_detach(pthread_self());
+    const std::scoped_lock lock(mutex);
+    if (kept->owner != nullptr) std::erase(kept->owner->threads, kept.get());
   }
   std::unique_ptr<Kept> kept;
 };
 
+/// False: it is to end.
 bool park(Kept& kept) {
   const std::scoped_lock lock(mutex);
-  if (parked->size() >= most_parked) return false;
+  if (kept.owner == nullptr || parked->size() >= most_parked) return false;
   kept.given.store(false, std::memory_order_relaxed);
   const auto after = [](const Kept* a, const Kept* b) { return a->number > b->number; };
   parked->insert(std::upper_bound(parked->begin(), parked->end(), &kept, after), &kept);
@@ -97,15 +148,17 @@ void* live(void* argument) {
     current = nullptr;
     if (!kept.detached || !park(kept)) return result;
     kept.given.wait(false, std::memory_order_acquire);
+    if (kept.routine == nullptr) return nullptr;
     kept.detached = false;
   }
 }
 
-/// The parked thread with these attributes that was made first; nullptr: there is none.
+/// This thread's parked one with these attributes that was made first; nullptr: there is none.
 Kept* take(const Attributes& attributes) {
   const std::scoped_lock lock(mutex);
-  const auto place = std::find_if(parked->rbegin(), parked->rend(),
-                                  [&](const Kept* kept) { return kept->attributes == attributes; });
+  const auto place = std::find_if(parked->rbegin(), parked->rend(), [&](const Kept* kept) {
+    return kept->owner == owner && kept->attributes == attributes;
+  });
   if (place == parked->rend()) return nullptr;
   Kept* kept = *place;
   parked->erase(std::next(place).base());
@@ -130,9 +183,16 @@ int create(pthread_t* thread, const pthread_attr_t* attr, Routine* routine, void
   {
     const std::scoped_lock lock(mutex);
     kept->number = made++;
+    kept->owner = &this_owner();
+    owner->threads.push_back(kept.get());
   }
   const int error = next_create(thread, attr, live, kept.get());
-  if (error == 0) kept.release();
+  if (error == 0) {
+    kept.release();
+  } else {
+    const std::scoped_lock lock(mutex);
+    std::erase(owner->threads, kept.get());
+  }
   return error;
 }
 
@@ -151,20 +211,29 @@ bool is_of_libgomp(Routine* routine) {
 void before_fork() { mutex.lock(); }
 void after_fork() { mutex.unlock(); }
 void after_fork_in_child() {
-  parked->clear();
+  if (parked != nullptr) parked->clear();
+  if (owner != nullptr) {
+    for (Kept* const kept : owner->threads) kept->owner = nullptr;
+    owner->threads.clear();
+  }
   mutex.unlock();
 }
+
+// Before there can be a fork() that would find the mutex taken by a thread which the child does not have.
+const int handlers = pthread_atfork(before_fork, after_fork, after_fork_in_child);
 
 }  // namespace
 
 void keep_threads(bool keep) {
-  static const int once = [] {
-    parked = new std::vector<Kept*>;
-    parked->reserve(most_parked);
-    return pthread_atfork(before_fork, after_fork, after_fork_in_child);
-  }();
+  {
+    const std::scoped_lock lock(mutex);
+    if (parked == nullptr) {
+      parked = new std::vector<Kept*>;
+      parked->reserve(most_parked);
+    }
+  }
   // Releases what was made here to who sees it in pthread_create().
-  keeping.store(keep && once == 0, std::memory_order_release);
+  keeping.store(keep && handlers == 0, std::memory_order_release);
 }
 
 }  // namespace refrain::gomp

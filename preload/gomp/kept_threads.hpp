@@ -7,6 +7,7 @@
 // That is safe because libgomp's start routine sets all that it needs of its thread-local data anew, and because its
 // threads detach themselves as they end: they have no owner then who could join them. A thread that does not (as in
 // omp_pause_resource(), which joins) or that calls pthread_exit() ends as it would without us.
+// A thread is parked for the thread that had it made, and ends with that one at the latest.
 // The parked thread that was made first is taken first, so that a thread of a team that shrinks and grows is the same
 // one again, with what is threadprivate in it.
 //

@@ -1,11 +1,14 @@
 #include "oracle/descriptor.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -16,12 +19,67 @@ namespace refrain::oracle {
 
 namespace {
 
+/// The program's thread is not cancelled here: it would not be without us.
+class NotCancelled {
+ public:
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+/// Nor is the program ended by the signal that a file has reached the size it may have.
+class NoSignalOfSize {
+ public:
+  NoSignalOfSize() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~NoSignalOfSize() {
+    const int error = errno;
+    const timespec at_once = {};
+    if (!was_pending_) sigtimedwait(&signal_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+  NoSignalOfSize(const NoSignalOfSize&) = delete;
+  NoSignalOfSize& operator=(const NoSignalOfSize&) = delete;
+
+ private:
+  sigset_t signal_, before_;
+  bool was_pending_;
+};
+
 /// Once more, if a signal came first.
 template <class Call>
 auto call(const Call& system_call) {
+  const NotCancelled guard;
   auto result = system_call();
   while (result == -1 && errno == EINTR) result = system_call();
   return result;
+}
+
+/// A program takes the lowest descriptors for what it reads and writes, or finds them closed: they are left to it.
+int moved_up(int descriptor) {
+  constexpr int out_of_the_way = 100, first_of_files = 3;
+  for (const int least : {out_of_the_way, first_of_files}) {
+    const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+    if (moved == -1) continue;
+    ::close(descriptor);
+    return moved;
+  }
+  if (descriptor >= first_of_files) return descriptor;
+  const int error = errno;
+  ::close(descriptor);
+  errno = error;
+  return -1;
 }
 
 }  // namespace
@@ -31,6 +89,7 @@ Descriptor::Descriptor(std::string path, int flags)
     : path_(std::move(path)),
       descriptor_(
           call([&] { return ::open(path_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666); })) {
+  if (descriptor_ != -1) descriptor_ = moved_up(descriptor_);
   if (descriptor_ == -1) fail("cannot be opened");
   struct stat status = {};
   if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
@@ -75,6 +134,7 @@ std::size_t Descriptor::read(char* to, std::size_t size, std::uint64_t offset) c
 }
 
 void Descriptor::write(std::string_view bytes) const {
+  const NoSignalOfSize guard;
   while (!bytes.empty()) {
     const ssize_t written = call([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
     if (written == -1) fail("cannot be written");

@@ -3,7 +3,7 @@
 //
 // The process it is in may be anybody's, and may close descriptors that are not its own, whose numbers then come to be
 // those of its files. So what a file is has been kept, and is compared before it is locked, as it is before each write,
-// and before it is closed.
+// and before it is closed. The lowest descriptors are left to the program.
 
 #include <cstddef>
 #include <cstdint>

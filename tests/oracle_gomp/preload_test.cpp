@@ -140,7 +140,8 @@ TEST(Preload, SemanticsWhateverTheSizes) {
 }
 
 TEST(Preload, UnusualEnds) {
-  for (const auto& [how, status] : {std::pair("exit", 7), {"worker", 7}, {"fork", 0}}) {
+  for (const auto& [how, status] :
+       {std::pair("exit", 7), {"worker", 7}, {"main", 0}, {"owners", 0}, {"fork", 0}}) {
     const RunFile file("ends");
     const std::string command = std::string("ends ") + how;
     EXPECT_EQ(run(command, "OMP_NUM_THREADS=3 " + record(file)).status, status) << how;

@@ -259,6 +259,26 @@ TEST(OracleInterface, SaysWhatIsWrongWithStreams) {
   EXPECT_EQ(refrain_oracle_leave(nullptr), 0);
 }
 
+TEST(OracleInterface, WhatIsNotGivenIsAnError) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(refrain_oracle_create(nullptr, "letters"), -1);
+  EXPECT_EQ(refrain_oracle_create(folder.path("run").c_str(), nullptr), -1);
+  EXPECT_STREQ(refrain_oracle_error(), "the program is not given");
+  EXPECT_EQ(refrain_oracle_open(nullptr), nullptr);
+  EXPECT_EQ(refrain_oracle_join(nullptr, 0), nullptr);
+  EXPECT_EQ(refrain_oracle_event(nullptr, "a"), REFRAIN_ORACLE_NONE);
+  EXPECT_EQ(refrain_oracle_name(nullptr, 0), nullptr);
+  EXPECT_EQ(refrain_oracle_submit(nullptr, 0), REFRAIN_ORACLE_UNKNOWN);
+  EXPECT_EQ(refrain_oracle_submit_at(nullptr, 0, 0), REFRAIN_ORACLE_UNKNOWN);
+  EXPECT_EQ(refrain_oracle_predicts(nullptr), 0);
+  EXPECT_EQ(refrain_oracle_predict(nullptr, 1).event, REFRAIN_ORACLE_NONE);
+  EXPECT_EQ(refrain_oracle_next(nullptr, 0).distance, 0u);
+  EXPECT_EQ(refrain_oracle_set_note(nullptr, "n", "x", 1), -1);
+  EXPECT_EQ(refrain_oracle_note(nullptr, "n", nullptr), nullptr);
+  refrain_oracle_assess(nullptr);
+  refrain_oracle_say(nullptr);
+}
+
 // The run goes on, and in the end it is said.
 TEST(OracleInterface, ARunWhoseFileIsDamagedGoesOn) {
   const TemporaryFolder folder;

@@ -1,6 +1,7 @@
 // refrain_oracle_here(): each test runs a part of itself in processes of their own, since the environment counts once.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -199,6 +200,40 @@ TEST(OracleEnvironment, TheProgramsLocaleDoesNotMatter) {
   const oracle::LedgerEntries ledger = oracle::read_ledger(files.ledger);
   ASSERT_EQ(ledger.streams.size(), 1u);
   EXPECT_EQ(ledger.streams[0].counts.events, 15'000u);
+}
+
+// What the program has closed is not where the oracle writes.
+TEST(OracleEnvironment, TheLowestDescriptorsAreThePrograms) {
+  const Files files;
+  ASSERT_EQ(in_a_process(files.recording(),
+                         [] {
+                           for (const int descriptor : {0, 1, 2}) ::close(descriptor);
+                           do_events(5);
+                           for (const int descriptor : {0, 1, 2})
+                             EXPECT_EQ(::write(descriptor, "damage", 6), -1);
+                         }),
+            0);
+  EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 15}}));
+}
+
+// The program writes nothing, so it is not ended by what it may write.
+TEST(OracleEnvironment, AFileThatMayNotGrowIsNoReasonToStop) {
+  const Files files;
+  EXPECT_EQ(in_a_process(files.recording(),
+                         [] {
+                           const rlimit small{100, 100};
+                           ::setrlimit(RLIMIT_FSIZE, &small);
+                           do_events(10'000);
+                         }),
+            0);
+}
+
+TEST(OracleEnvironment, ALedgerThatCannotBeUsedIsNoReasonNotToRecord) {
+  const Files files;
+  Variables variables = files.recording();
+  variables["REFRAIN_ORACLE_LEDGER"] = files.folder.path("none");
+  EXPECT_EQ(in_a_process(variables, [] { do_events(5); }), 0);
+  EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 15}}));
 }
 
 TEST(OracleEnvironment, AFileThatCannotBeUsedIsNoReasonToStop) {

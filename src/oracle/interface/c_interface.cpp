@@ -4,9 +4,11 @@
 #include <exception>
 #include <string>
 
+#include "oracle/error.hpp"
 #include "oracle/interface/c_objects.hpp"
 
 using refrain::oracle::Note;
+using refrain::oracle::OracleError;
 using refrain::oracle::Tracked;
 
 namespace {
@@ -29,6 +31,10 @@ Result or_failed(Result failed, const Function& function) {
 /// The same with a stream that this thread may use; without one `failed`.
 template <class Result, class Function>
 Result within(refrain_oracle_stream* stream, Result failed, const Function& function) {
+  if (stream == nullptr) {
+    remember("there is no stream");
+    return failed;
+  }
   if (!stream->enter()) {
     remember("the stream is used by another thread, or the process is at its end");
     return failed;
@@ -36,6 +42,12 @@ Result within(refrain_oracle_stream* stream, Result failed, const Function& func
   const Result result = or_failed(failed, function);
   stream->exit();
   return result;
+}
+
+/// For what has to be given. OracleError: it is not.
+const char* required(const char* text, const char* what) {
+  if (text == nullptr) throw OracleError(std::string(what) + " is not given");
+  return text;
 }
 
 std::optional<std::string> given(const char* text) {
@@ -60,13 +72,14 @@ const char* refrain_oracle_error() { return last_error; }
 
 int refrain_oracle_create(const char* path, const char* program) {
   return or_failed(-1, [&] {
-    refrain::oracle::create_run(path, program);
+    refrain::oracle::create_run(required(path, "the path"), required(program, "the program"));
     return 0;
   });
 }
 
 refrain_oracle* refrain_oracle_open(const refrain_oracle_options* options) {
   return or_failed<refrain_oracle*>(nullptr, [&] {
+    if (options == nullptr) throw OracleError("there are no options");
     return new refrain_oracle({given(options->record), given(options->reference),
                                given(options->program), options->process, options->times != 0});
   });
@@ -83,6 +96,7 @@ int refrain_oracle_close(refrain_oracle* oracle) {
 
 refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle, uint32_t thread) {
   return or_failed<refrain_oracle_stream*>(nullptr, [&] {
+    if (oracle == nullptr) throw OracleError("there is no run");
     auto stream = std::make_unique<refrain_oracle_stream>(*oracle, thread);
     oracle->keep(*stream);
     return stream.release();
@@ -107,11 +121,12 @@ int refrain_oracle_leave(refrain_oracle_stream* stream) {
 }
 
 uint32_t refrain_oracle_event(refrain_oracle_stream* stream, const char* name) {
-  return within(stream, REFRAIN_ORACLE_NONE, [&] { return stream->stream->event(name); });
+  return within(stream, REFRAIN_ORACLE_NONE,
+                [&] { return stream->stream->event(required(name, "the name")); });
 }
 
 const char* refrain_oracle_name(const refrain_oracle_stream* stream, uint32_t event) {
-  const std::string* const name = stream->stream->name(event);
+  const std::string* const name = stream == nullptr ? nullptr : stream->stream->name(event);
   return name == nullptr ? nullptr : name->c_str();
 }
 
@@ -126,7 +141,7 @@ refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, u
 }
 
 int refrain_oracle_predicts(const refrain_oracle_stream* stream) {
-  return stream->stream->predicts() ? 1 : 0;
+  return stream != nullptr && stream->stream->predicts() ? 1 : 0;
 }
 
 refrain_oracle_prediction refrain_oracle_predict(refrain_oracle_stream* stream, uint64_t distance) {
@@ -151,14 +166,16 @@ refrain_oracle_occurrence refrain_oracle_next(refrain_oracle_stream* stream, uin
 int refrain_oracle_set_note(refrain_oracle_stream* stream, const char* name, const void* bytes,
                             size_t size) {
   return within(stream, -1, [&] {
-    stream->stream->set_note(name, {static_cast<const char*>(bytes), size});
+    stream->stream->set_note(required(name, "the name"),
+                             {static_cast<const char*>(bytes), bytes == nullptr ? 0 : size});
     return 0;
   });
 }
 
 const void* refrain_oracle_note(const refrain_oracle_stream* stream, const char* name,
                                 size_t* size) {
-  const Note* const note = stream->stream->note(name);
+  const Note* const note =
+      stream == nullptr || name == nullptr ? nullptr : stream->stream->note(name);
   if (size != nullptr) *size = note == nullptr ? 0 : note->bytes.size();
   return note == nullptr ? nullptr : note->bytes.data();
 }

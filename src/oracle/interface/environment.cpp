@@ -22,6 +22,14 @@ std::mutex making;
 std::atomic<Environment*> of_process{nullptr};
 const Environment* of_parent = nullptr;  // under the mutex
 
+/// What goes wrong is said.
+template <class Function>
+void or_complain(const Function& function) {
+  try {
+    function();
+  } catch (const std::exception& error) { complain(error.what()); }
+}
+
 const char* variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr || *value == '\0' ? nullptr : value;
@@ -49,6 +57,10 @@ void after_fork_in_child() {
   making.unlock();
 }
 
+// Before there can be a fork() that would find the mutex taken by a thread which the child does not have.
+[[maybe_unused]] const int handlers =
+    ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
+
 /// Once the thread that uses it has come out, nobody gets in. That does not take long, unless the thread is suspended
 /// for good.
 bool close(refrain_oracle_stream& stream) {
@@ -74,17 +86,13 @@ Environment& Environment::current() {
   if (Environment* const known = made(); known != nullptr) return *known;
   const std::scoped_lock lock(making);
   if (Environment* const known = made(); known != nullptr) return *known;
-  static const int handlers = ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
-  static_cast<void>(handlers);
   auto* const environment = new Environment;
   of_process.store(environment, std::memory_order_release);
   return *environment;
 }
 
 Environment::Environment() : inherited_(of_parent) {
-  try {
-    open();
-  } catch (const std::exception& error) { complain(error.what()); }
+  or_complain([&] { open(); });
 }
 
 void Environment::open() {
@@ -92,12 +100,12 @@ void Environment::open() {
   const char* const reference = variable("REFRAIN_ORACLE_REFERENCE");
   if (record == nullptr && reference == nullptr) return;
   const std::optional<std::uint32_t> known = rank();
-  if (const char* const ledger = variable("REFRAIN_ORACLE_LEDGER"); ledger != nullptr) {
-    ledger_.emplace(ledger);
-    process_ = ledger_->count_process(known);
-  } else {
-    process_ = known.value_or(0);
-  }
+  process_ = known.value_or(0);
+  if (const char* const ledger = variable("REFRAIN_ORACLE_LEDGER"); ledger != nullptr)
+    or_complain([&] {
+      ledger_.emplace(ledger);
+      process_ = ledger_->count_process(known);
+    });
   const refrain_oracle_options options{record, reference, nullptr, process_, 1};
   oracle_ = refrain_oracle_open(&options);
   if (oracle_ != nullptr) return;
@@ -141,11 +149,9 @@ void Environment::end() {
   while (refrain_oracle_stream* const stream = oracle_->any()) {
     // It is not freed: its thread may look at it once more.
     if (!oracle_->forget(*stream) || !close(*stream)) continue;
-    try {
-      if (ledger_ && stream->assessment)
-        ledger_->report(process_, stream->thread, stream->assessment->counts());
-      stream->stream->append();
-    } catch (const std::exception& error) { complain(error.what()); }
+    or_complain([&] { stream->stream->append(); });
+    if (ledger_ && stream->assessment)
+      or_complain([&] { ledger_->report(process_, stream->thread, stream->assessment->counts()); });
   }
 }
 

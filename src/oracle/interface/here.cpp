@@ -52,14 +52,14 @@ refrain_oracle_stream* refrain_oracle_here() {
 }
 
 void refrain_oracle_assess(refrain_oracle_stream* stream) {
-  if (!stream->assessment || !stream->enter()) return;
+  if (stream == nullptr || !stream->assessment || !stream->enter()) return;
   stream->assessment->predict(*stream->stream);
   stream->exit();
 }
 
 void refrain_oracle_say(const char* line) {
   Environment* const made = Environment::made();
-  if (made == nullptr) return;
+  if (made == nullptr || line == nullptr) return;
   try {
     made->say(line);
   } catch (const std::exception& error) { complain(error.what()); }

@@ -1,6 +1,9 @@
 // A process that ends in an unusual way: the command line says which.
 //   exit    by exit(7) within a region, called by the thread that started it, while the others enter critical sections
 //   worker  the same, called by another thread of the team
+//   main    main() leaves by pthread_exit() after a team has shrunk: the process ends with its last thread
+//   owners  threads that have had teams end, and others have teams, in which all that is thread-local is new; of each
+//           such object there has been an end when its owner's has come
 //   fork    has a child that does regions of its own, in which all of its parent's threads are missing
 
 #include <omp.h>
@@ -8,9 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace {
 
@@ -55,9 +60,46 @@ int fork_and_work() {
   return status == 0 && work() == 4950 ? 0 : 1;
 }
 
+void shrink() {
+  int threads = 0;
+#pragma omp parallel num_threads(4) reduction(+ : threads)
+  ++threads;
+#pragma omp parallel num_threads(2) reduction(+ : threads)
+  ++threads;
+  if (threads != 6) std::_Exit(1);
+}
+
+std::atomic<int> alive{0};
+struct Own {
+  Own() { ++alive; }
+  ~Own() { --alive; }
+  int uses = 0;
+};
+thread_local Own own;
+
+int shrink_in_threads() {
+  int wrong = 0;
+  for (int i = 0; i < 3; ++i)
+    std::thread([&wrong] {
+      int uses = 0;
+#pragma omp parallel num_threads(4) reduction(+ : uses)
+      uses += ++own.uses;
+      shrink();
+      if (uses != 4) ++wrong;
+    }).join();
+  // libgomp waits for none of the threads of a team that has ended.
+  for (int i = 0; i < 1000 && alive > 0; ++i) usleep(10'000);
+  return wrong == 0 && alive == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int, char** argv) {
+  if (std::strcmp(argv[1], "main") == 0) {
+    shrink();
+    pthread_exit(nullptr);
+  }
+  if (std::strcmp(argv[1], "owners") == 0) return shrink_in_threads();
   if (std::strcmp(argv[1], "fork") == 0) return fork_and_work();
   end_within(std::strcmp(argv[1], "worker") == 0 ? 1 : 0);
   return 1;
