@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -12,7 +13,8 @@ class App;
 namespace refrain::tools {
 
 void add_machine_command(CLI::App& tool);
-void add_oracle_command(CLI::App& tool);
+/// `command`: the words behind `--`, as they are.
+void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command);
 void add_report_command(CLI::App& tool);
 
 /// What is wrong with the value of a flag that is to be a whole number from `least`; empty: nothing.

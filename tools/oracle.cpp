@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "command.hpp"
 #include "oracle/error.hpp"
 #include "oracle/ledger.hpp"
+#include "oracle/run_format.hpp"
 #include "oracle/run_reader.hpp"
 #include "oracle/run_writer.hpp"
 #include "oracle_report.hpp"
@@ -34,7 +36,10 @@ struct Request {
 /// An empty file that is gone in the end.
 class TemporaryFile {
  public:
-  TemporaryFile() : path_(fs::temp_directory_path() / "refrain-oracle-XXXXXX") {
+  TemporaryFile() {
+    std::error_code no_such_folder;
+    const fs::path folder = fs::temp_directory_path(no_such_folder);
+    path_ = (no_such_folder ? "/tmp" : folder) / "refrain-oracle-XXXXXX";
     const int descriptor = ::mkstemp(path_.data());
     if (descriptor == -1) throw Error("no temporary file can be made as " + path_);
     ::close(descriptor);
@@ -49,11 +54,11 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// What the run is of.
+/// What the run is of, as far as there is room for it.
 std::string command_line(const std::vector<std::string>& command) {
   std::string line;
   for (const std::string& word : command) line += (line.empty() ? "" : " ") + word;
-  return line;
+  return line.substr(0, oracle::kLargestProgram);
 }
 
 /// What is wrong with a file is an error of the command.
@@ -68,13 +73,22 @@ void create(const Request& request) {
   oracle::create_run(request.output, command_line(request.command));
 }
 
-/// On stderr: stdout is the command's.
-void print_recorded(const std::string& path) {
+/// On stderr, if it can be written: stdout is the command's.
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+/// The command has ended, and its exit status stands, whatever there is to say of its run.
+template <class Function>
+void afterwards(const Function& function) {
+  try {
+    function();
+  } catch (const std::exception& error) { say(fmt::format("refrain: {}\n", error.what())); }
+}
+
+void say_what_is_recorded(const std::string& path) {
   const oracle::RunRecord run = oracle::read_run(path);
-  fmt::print(stderr, "refrain oracle: {} in {}, {} bytes\n", run_summary(run), path,
-             fs::file_size(path));
-  if (run.threads.empty())
-    fmt::print(stderr, "refrain oracle: does the command use MPI, or GNU OpenMP?\n");
+  say(fmt::format("refrain oracle: {} in {}, {} bytes\n", run_summary(run), path,
+                  fs::file_size(path)));
+  if (run.threads.empty()) say("refrain oracle: does the command use MPI, or GNU OpenMP?\n");
 }
 
 int record(const Request& request) {
@@ -84,7 +98,7 @@ int record(const Request& request) {
     create(request);
     const int status =
         run_preloaded(libraries, request.command, {request.output, {}, ledger.path()});
-    print_recorded(request.output);
+    afterwards([&] { say_what_is_recorded(request.output); });
     return status;
   });
 }
@@ -103,8 +117,8 @@ int run(const Request& request) {
       files.record = request.output;
     }
     const int status = run_preloaded(libraries, request.command, files);
-    fmt::print(stderr, "{}", accuracy_report(oracle::read_ledger(ledger.path())));
-    if (files.record) print_recorded(request.output);
+    afterwards([&] { say(accuracy_report(oracle::read_ledger(ledger.path()))); });
+    if (files.record) afterwards([&] { say_what_is_recorded(request.output); });
     return status;
   });
 }
@@ -127,20 +141,24 @@ void check(const Request& request) {
 
 }  // namespace
 
-void add_oracle_command(CLI::App& tool) {
+void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command) {
   CLI::App* oracle = tool.add_subcommand(
       "oracle", "Record what programs of MPI and OpenMP do, and predict it (docs/oracle.md)");
   oracle->require_subcommand(1);
   auto request = std::make_shared<Request>();
-  const auto add_command = [&](CLI::App* to) {
-    to->add_option("command", request->command, "The command and its arguments, behind --")
-        ->required();
+  request->command = command;
+  const auto with_command = [request](auto action) {
+    return [request, action] {
+      if (request->command.empty()) throw Error("oracle: a command is needed, behind --");
+      std::exit(action(*request));
+    };
   };
+  constexpr const char* usage = "-- COMMAND [ARGUMENT]...";
 
   CLI::App* recorded = oracle->add_subcommand("record", "Run a command and record what it does");
   recorded->add_option("-o,--output", request->output, "The file to make")->required();
-  add_command(recorded);
-  recorded->callback([request] { std::exit(record(*request)); });
+  recorded->footer(usage);
+  recorded->callback(with_command(record));
 
   CLI::App* ran = oracle->add_subcommand(
       "run",
@@ -148,8 +166,8 @@ void add_oracle_command(CLI::App& tool) {
       "how much was right");
   ran->add_option("file", request->file, "The file of the earlier run")->required();
   ran->add_option("-o,--output", request->output, "Record this run, too, in this file");
-  add_command(ran);
-  ran->callback([request] { std::exit(run(*request)); });
+  ran->footer(usage);
+  ran->callback(with_command(run));
 
   CLI::App* shown = oracle->add_subcommand("show", "Print the grammars in a file");
   shown->add_option("file", request->file, "The file of a run")->required();

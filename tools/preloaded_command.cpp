@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 constexpr const char* kLibraries[] = {"librefrain_oracle_mpi.so", "librefrain_oracle_gomp.so"};
 constexpr int kNoSuchCommand = 127;  // a shell's exit status then
 
+volatile pid_t running = 0;  // the command, for signals that are meant for it
+
 std::string message_of(int error) { return std::generic_category().message(error); }
 
 void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
@@ -54,6 +56,10 @@ std::string preload_libraries() {
     throw Error(fmt::format("there are no preload libraries in {} ({}, {})",
                             (folder / REFRAIN_LIBRARY_FOLDER).string(), kLibraries[0],
                             kLibraries[1]));
+  // The loader takes both for the end of a name.
+  if (folder.string().find_first_of(": ") != std::string::npos)
+    throw Error("a library cannot be preloaded from " + folder.string() +
+                ": the folder's name has a space or a colon");
   return found;
 }
 
@@ -64,6 +70,7 @@ int run_preloaded(const std::string& libraries, const std::vector<std::string>& 
     preload += std::string(":") + others;
 
   std::fflush(nullptr);
+  std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, so would be the command's exit status
   const pid_t child = ::fork();
   if (child == -1) throw Error(fmt::format("no process for {}: {}", command[0], message_of(errno)));
   if (child == 0) {
@@ -74,10 +81,13 @@ int run_preloaded(const std::string& libraries, const std::vector<std::string>& 
     become(command);
   }
   for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
+  running = child;
+  for (const int signal : {SIGTERM, SIGHUP})
+    std::signal(signal, [](int forwarded) { ::kill(running, forwarded); });
   int status = 0;
   while (::waitpid(child, &status, 0) == -1)
     if (errno != EINTR) throw Error(fmt::format("{}: {}", command[0], message_of(errno)));
-  for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -16,7 +16,7 @@ struct OracleFiles {
 std::string preload_libraries();
 
 /// Waits until it ends, and returns what a shell would: its exit status, 128 and the signal that killed it, or 127, if
-/// there is no such command. Signals of the terminal are the command's.
+/// there is no such command. Signals of the terminal, and those that ask this process to end, are the command's.
 int run_preloaded(const std::string& libraries, const std::vector<std::string>& command,
                   const OracleFiles& files);
 

@@ -1,8 +1,11 @@
 // The command-line tool `refrain`: what can be done with machines and runs from outside a program.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "command.hpp"
 #include "refrain/error.hpp"
@@ -25,10 +28,14 @@ int main(int argc, char** argv) {
     return "refrain: " + CLI::FailureMessage::simple(app, error);
   });
   refrain::tools::add_machine_command(tool);
-  refrain::tools::add_oracle_command(tool);
+  // What is behind "--" is another program's, and not parsed.
+  char** const end = argv + argc;
+  char** const mark = std::find(argv, end, std::string_view("--"));
+  const std::vector<std::string> command(mark == end ? end : mark + 1, end);
+  refrain::tools::add_oracle_command(tool, command);
   refrain::tools::add_report_command(tool);
   try {
-    tool.parse(argc, argv);
+    tool.parse(static_cast<int>(mark - argv), argv);
   } catch (const CLI::ParseError& error) {
     return tool.exit(error);
   } catch (const refrain::Error& error) {
