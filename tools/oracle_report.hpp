@@ -11,8 +11,8 @@ namespace refrain::tools {
 /// A line: how many processes, threads, events and rules.
 std::string run_summary(const oracle::RunRecord& run);
 
-/// The grammar of each thread as the paper's Figure 7 has it, once for those that are alike. Names that have spaces, and
-/// empty ones, are in quotes; what is not ASCII is '?'.
+/// The grammar of each thread as the paper's Figure 7 has it, once for those that are alike. Names that have spaces,
+/// and empty ones, are in quotes; what is not ASCII is '?'.
 std::string run_grammars(const oracle::RunRecord& run);
 
 /// How many events were expected, how many predictions were right by their distance, and the time spent, of all streams

@@ -117,8 +117,8 @@ REFRAIN_ORACLE_API refrain_oracle_occurrence refrain_oracle_next(refrain_oracle_
 /* ---- Notes ---- */
 
 /* What a runtime has found out and wants to know again in a later run, in the file beside what is recorded. A note has
- * a name, and holds any bytes. Writing one again replaces it; without a recording it does nothing. -1: no memory, or more
- * than 16 MiB in all notes of the stream. */
+ * a name, and holds any bytes. Writing one again replaces it; without a recording it does nothing. -1: no memory, or
+ * more than 16 MiB in all notes of the stream. */
 REFRAIN_ORACLE_API int refrain_oracle_set_note(refrain_oracle_stream* stream, const char* name, const void* bytes,
                                                size_t size);
 

@@ -23,8 +23,8 @@ class OracleFailure : public std::runtime_error {
 /// One thread's events; used by one thread at a time.
 class OracleStream {
  public:
-  /// This thread's stream of the run that the environment tells of; none, if it tells of none. Not to be kept beyond the
-  /// thread's end.
+  /// This thread's stream of the run that the environment tells of; none, if it tells of none. Not to be kept beyond
+  /// the thread's end.
   static std::optional<OracleStream> here() {
     refrain_oracle_stream* const stream = refrain_oracle_here();
     if (stream == nullptr) return std::nullopt;
