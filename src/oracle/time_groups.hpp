@@ -9,8 +9,8 @@
 //
 // What is exact: the sum (as long as a double holds it) and the number of all times, always; and each group, as long as
 // the events of its context stay together. They do not always, at the end of a run that is not settled yet: when x^m
-// becomes x^i and x^(m-i), all m are counted for one of the two; and neighbours that are alike may be parsed differently
-// in two places.
+// becomes x^i and x^(m-i), all m are counted for one of the two; and neighbours that are alike may be parsed
+// differently in two places.
 
 #include <cstddef>
 #include <cstdint>
