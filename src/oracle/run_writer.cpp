@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "oracle/error.hpp"
@@ -26,6 +27,13 @@ std::string packed(const std::string& bytes) {
   return contents;
 }
 
+/// A link stays, and what it leads to is replaced.
+std::string behind_links(const std::string& path) {
+  std::error_code none_there;
+  const std::filesystem::path file = std::filesystem::canonical(path, none_there);
+  return none_there ? path : file.string();
+}
+
 /// Where the blocks begin.
 std::uint64_t begin_of_blocks(const Descriptor& file) {
   std::string bytes(kLargestHeader, '\0');
@@ -35,7 +43,8 @@ std::uint64_t begin_of_blocks(const Descriptor& file) {
 
 }  // namespace
 
-void create_run(const std::string& path, std::string_view program) {
+void create_run(const std::string& given, std::string_view program) {
+  const std::string path = behind_links(given);
   const std::string header = run_header(path, program);
   struct stat status = {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))

@@ -576,6 +576,17 @@ TEST(OracleRunFile, OfRecordsThatAreNone) {
   EXPECT_THROW((void)encoded({0, 0, {"a", "a"}, record.grammar, {}, {}}), InvalidRecord);
 }
 
+TEST(OracleRunFile, ALinkStaysOne) {
+  const Place place;
+  const std::string target = place.folder() + "/target";
+  create_run(target, "before");
+  std::filesystem::create_symlink(target, place.path());
+  create_run(place.path(), "after");
+  EXPECT_TRUE(std::filesystem::is_symlink(place.path()));
+  EXPECT_EQ(read_run(target).program, "after");
+  EXPECT_EQ(read_run(place.path()).program, "after");
+}
+
 // Files: their damage has to be found.
 TEST(OracleRunFile, Fuzzed) {
   const SmallFile small;
