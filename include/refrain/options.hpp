@@ -68,11 +68,14 @@ struct Options {
   std::string record;
   /// Look for what repeats in this file, which an earlier run has recorded, before anything has come (empty: do not).
   std::string warm_start;
-  /// Which of the tasks that are ready runs first: what became ready first, more or less; or, of those that one task
-  /// makes ready in a replay, the one with the longest path of others behind it, as long as the first replays took.
-  /// The result is the same.
-  enum class Order : std::uint8_t { fifo, path };
-  Order order = Order::fifo;
+  /// Which of the tasks that are ready runs first. The result is the same.
+  enum class Order : std::uint8_t {
+    local,  ///< a thread goes on with what its last task has made ready; others take what has been ready for longest
+    fifo,   ///< a thread, too, runs first what it has made ready first
+    path,  ///< as local, but of what one task makes ready in a replay first the one with the longest path of others
+           ///< behind it, as long as the first replays took
+  };
+  Order order = Order::local;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

@@ -69,7 +69,8 @@ REFRAIN_ORACLE_API refrain_oracle_stream* refrain_oracle_join(refrain_oracle* or
 REFRAIN_ORACLE_API int refrain_oracle_leave(refrain_oracle_stream* stream);
 
 /* The number of the event with that name, which is new if there is none: 0, 1 ..., first those of the reference.
- * Finding it takes a look-up in a hash table; so keep it. REFRAIN_ORACLE_NONE, if there is no memory. */
+ * Finding it takes a look-up in a hash table; so keep it. REFRAIN_ORACLE_NONE, if there is no memory, or the
+ * name has more than 64 KiB. */
 REFRAIN_ORACLE_API uint32_t refrain_oracle_event(refrain_oracle_stream* stream, const char* name);
 
 /* The name of an event. Holds until the stream is left. NULL: there is no such event. */

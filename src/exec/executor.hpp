@@ -37,8 +37,9 @@ struct ExecutorOptions {
   /// Seeded: bodies that have begun and not ended, the program among them, each on a stack of its own. A process
   /// may have 65530 mappings (Linux' vm.max_map_count), of which a stack takes two.
   std::size_t stacks = 16384;
-  bool bind = true;         ///< bind worker threads to cores (hwloc)
-  bool path_order = false;  ///< replays order what becomes ready (exec/path_order.hpp)
+  bool bind = true;           ///< bind worker threads to cores (hwloc)
+  bool oldest_first = false;  ///< a thread runs first what it has made ready first
+  bool path_order = false;    ///< replays order what becomes ready (exec/path_order.hpp)
 };
 
 /// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.

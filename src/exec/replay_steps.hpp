@@ -3,6 +3,7 @@
 // the threaded and the seeded executor share (as exec/completion.hpp for nodes; exec/replay.hpp has the
 // protocol). Each calls it with a sink of its own, which has, beside what exec/completion.hpp asks for:
 //   sink.ready(live)   the light operation may run now, somewhere
+//   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
 //   sink.ended()       a replay is complete; its owner may be waiting for that
 //   sink.woken()       an operation with kWakes is done
 //   sink.executor      the executor
@@ -267,7 +268,7 @@ inline LiveNode* lower_carried(Replay& after, const Successor* at, const Success
   for (; at != end; ++at) {
     if (!lower(after, *at, issued, sink)) continue;
     LiveNode& ready = after.live()[at->index()];
-    if (next == nullptr) {
+    if (next == nullptr && sink.keeps()) {
       next = &ready;
     } else {
       sink.ready(ready);
@@ -302,8 +303,8 @@ template <class Sink>
     return next;
   }
   std::uint32_t issued = 0;
-  const std::uint32_t index =
-      lower_inner(replay, *inner, inner + 1, node.inner - 1, issued, next == nullptr, sink);
+  const std::uint32_t index = lower_inner(replay, *inner, inner + 1, node.inner - 1, issued,
+                                          next == nullptr && sink.keeps(), sink);
   return index == kNoNode ? next : replay.live() + index;
 }
 
@@ -317,7 +318,7 @@ inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const Templa
   if (replay.events.load(std::memory_order_acquire) & kExits) [[unlikely]]
     take_exit(replay, live, sink);
   return lower_inner(replay, node.head, replay.successors + node.first + 1, node.inner - 1, issued,
-                     true, sink);
+                     sink.keeps(), sink);
 }
 
 /// Completes an operation on a thread that goes on with something else.

@@ -99,6 +99,7 @@ class SeededExecutor final : public Executor {
     SeededExecutor& executor;
     void ready(Node& node) { executor.add_actor(&node); }
     void ready(LiveNode& live) { executor.add_actor(&live); }
+    [[nodiscard]] static constexpr bool keeps() { return false; }
     void ended() { executor.progress_ = true; }
     void woken() { executor.progress_ = true; }
     void granted(Node&) { executor.progress_ = true; }

@@ -104,7 +104,7 @@ void ThreadedExecutor::complete_manual(Node& node) {
 void ThreadedExecutor::Sink::granted(Node&) { executor.notify_waiters(); }
 
 inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
-  if (keep && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
+  if (keep && keeps_ && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
     slot.next = &node;
   } else {
     put_in_queue(slot, node);

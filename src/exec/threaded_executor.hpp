@@ -5,7 +5,8 @@
 // Where ready nodes are.
 // - Root scope, priority 0: in the deque of the thread that found them ready; workers steal. A thread
 //   that completes a node keeps the first successor that becomes ready as its own next node, at most
-//   kStreak times in a row, so that nodes already in the deques are not starved.
+//   kStreak times in a row, so that nodes already in the deques are not starved. If the oldest come
+//   first (`oldest_first`), it keeps none and takes from its own deque as thieves do.
 // - Root scope, other priorities: in one ordered queue, looked at before (positive) or after
 //   (negative) the deques.
 // - Nested scopes: in the scope's own queue. A thread that waits in a nested scope runs nodes of that
@@ -172,6 +173,7 @@ class ThreadedExecutor final : public Executor {
   void flush(Slot& slot);
   void put_next_back(Slot& slot);
 
+  Ready take_own(Slot& slot);
   Ready next_or_find(Slot& slot, const Scope* within);
   void work(Slot& slot);
   [[nodiscard]] std::uint64_t executed() const;
@@ -205,6 +207,7 @@ class ThreadedExecutor final : public Executor {
   [[nodiscard]] Slot& slot_of(const Scope& scope) { return *static_cast<Slot*>(scope.owner()); }
 
   ExecutorOptions options_;
+  const bool keeps_ = !options_.oldest_first;  ///< a thread goes on with what it has made ready
   ProcessorPlan plan_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<int> queue_of_;  ///< number of the dedicated queue, by processor id

@@ -8,10 +8,17 @@ Ready ThreadedExecutor::find(Slot& slot, const Scope* within) {
   if (slot.dedicated >= 0) return find_for_dedicated(slot, within);
   if (within) return find_nested(within);
   if (Node* node = prioritised_.pop_urgent()) return node;
-  if (const Ready ready = Ready::of(slot.deque.take())) return ready;
+  if (const Ready ready = take_own(slot)) return ready;
   if (Node* node = find_nested(nullptr)) return node;
   if (const Ready ready = steal(slot)) return ready;
   return prioritised_.pop();
+}
+
+Ready ThreadedExecutor::take_own(Slot& slot) {
+  if (!options_.oldest_first) return Ready::of(slot.deque.take());
+  while (!slot.deque.looks_empty())
+    if (const Ready oldest = Ready::of(slot.deque.steal())) return oldest;
+  return nullptr;
 }
 
 Node* ThreadedExecutor::find_nested(const Scope* within) {

@@ -11,6 +11,7 @@ struct ThreadedExecutor::ReplaySink {
   ThreadedExecutor& executor;
   Slot& slot;
 
+  [[nodiscard]] bool keeps() const { return executor.keeps_; }
   void ready(LiveNode& live) { executor.push(slot, &live); }
   void ready(Node& node) { executor.put_in_queue(slot, node); }
   void granted(Node&) { executor.notify_waiters(); }

@@ -88,8 +88,9 @@ bool take_autotrace(Options& options, std::string_view text) {
 }
 
 bool take_order(Options& options, std::string_view text) {
-  options.order = text == "path" ? Options::Order::path : Options::Order::fifo;
-  return text == "path" || text == "fifo";
+  using Order = Options::Order;
+  options.order = text == "path" ? Order::path : text == "fifo" ? Order::fifo : Order::local;
+  return text == "path" || text == "fifo" || text == "local";
 }
 
 // All flags. A new flag is one more entry.
@@ -183,8 +184,10 @@ constexpr Flag flags[] = {
     {"warm-start", Value::required, "FILE", "a file that an earlier run has recorded",
      "begin with what repeats in the calls that an earlier run has recorded",
      [](Options& o, std::string_view v) { return take_text(o.warm_start, v); }},
-    {"order", Value::required, "fifo|path", "fifo or path",
-     "what is ready runs first come, first served, or by the longest path behind it (fifo)",
+    {"order", Value::required, "local|fifo|path", "local, fifo or path",
+     "of what is ready a thread runs first what it has just made ready, what has been ready for "
+     "longest, or what has the "
+     "longest path behind it (local)",
      take_order},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},

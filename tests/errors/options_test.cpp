@@ -63,7 +63,7 @@ TEST(FlagErrors, BadValue) {
 
 TEST(FlagErrors, BadValueOfTheOracle) {
   EXPECT_EQ(message_of({"--refrain:order=lifo"}),
-            "argv: --refrain:order: expected fifo or path, found 'lifo'");
+            "argv: --refrain:order: expected local, fifo or path, found 'lifo'");
   EXPECT_EQ(message_of({"--refrain:record="}),
             "argv: --refrain:record: expected a file to write, found ''");
   EXPECT_EQ(message_of({"--refrain:warm-start"}),

@@ -24,13 +24,11 @@ ProcessorPlan plan(bool dedicated) {
   return plan;
 }
 
-/// `path_order`: then what happens depends on how long operations take, also with a seed.
-ExecutorOptions options_for(int workers, bool path_order = false) {
+ExecutorOptions options_for(int workers) {
   ExecutorOptions options;
   options.workers = workers;
   options.accumulators = 2;
   options.bind = false;
-  options.path_order = path_order;
   return options;
 }
 
@@ -76,8 +74,10 @@ TEST(Replays, RandomProgramsOnThreads) {
     test::ReplayOptions options = replay_options(seed);
     options.dedicated = seed % 5 == 0;
     options.steps = 150;
-    ThreadedExecutor executor(plan(options.dedicated),
-                              options_for(static_cast<int>(seed % 4), seed % 8 < 4));
+    ExecutorOptions chosen = options_for(static_cast<int>(seed % 4));
+    chosen.oldest_first = seed % 3 == 0;
+    chosen.path_order = seed % 8 < 4;  // then what happens depends on how long operations take
+    ThreadedExecutor executor(plan(options.dedicated), chosen);
     executor.run_root([&] { test::run_random_replays(executor, seed, options); });
     if (testing::Test::HasFailure()) return;
   }

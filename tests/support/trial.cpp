@@ -41,7 +41,7 @@ Options options_of(const Setting& setting, std::uint64_t seed) {
   options.window = setting.window;
   if (setting.seeded) options.schedule = mix(seed, 5);
   if (setting.few_recordings) options.trace_memory = 1 + mix(seed, 6) % 60'000;
-  if (setting.path_order) options.order = Options::Order::path;
+  options.order = setting.order;
   options.check = options.check || setting.check;
   // So small that short loops are found.
   options.autotrace_min_length = 1 + mix(seed, 7) % 4;
@@ -126,7 +126,13 @@ const std::vector<Setting>& settings() {
        .machine = two_gpus,
        .workers = 3,
        .style = everywhere,
-       .path_order = true,
+       .order = Options::Order::path,
+       .logged = false},
+      {.name = "fifo order",
+       .machine = two_gpus,
+       .workers = 3,
+       .style = everywhere,
+       .order = Options::Order::fifo,
        .logged = false},
       {.name = "warm start",
        .machine = two_gpus,

@@ -27,7 +27,7 @@ struct Setting {
   bool few_recordings = false;  ///< recordings are dropped
   /// Each program twice: with the calls of another one as a warm start, then with its own.
   bool warm_start = false;
-  bool path_order = false;
+  Options::Order order = Options::Order::local;
   bool logged = true;  ///< the graph is compared; without a log the runtime takes shorter ways
 };
 

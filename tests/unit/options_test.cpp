@@ -108,9 +108,10 @@ TEST(Options, OfTheOracle) {
   EXPECT_EQ(o.warm_start, "calls.before");
   EXPECT_EQ(o.order, Options::Order::path);
   EXPECT_EQ(parse({"--refrain:order=path", "--refrain:order=fifo"}).order, Options::Order::fifo);
+  EXPECT_EQ(parse({"--refrain:order=path", "--refrain:order=local"}).order, Options::Order::local);
   const Options defaults = parse(Arguments{});
   EXPECT_EQ(defaults.record + defaults.warm_start, "");
-  EXPECT_EQ(defaults.order, Options::Order::fifo);
+  EXPECT_EQ(defaults.order, Options::Order::local);
 }
 
 TEST(Options, EnvironmentWithQuotesAndTheCommandLineWins) {
