@@ -31,6 +31,16 @@ function(refrain_warnings target)
   endif()
 endfunction()
 
+# With REFRAIN_JOIN_SOURCES, the files of a library that has its warnings are compiled several at a time.
+function(refrain_join_sources target)
+  if(NOT REFRAIN_JOIN_SOURCES)
+    return()
+  endif()
+  # What is private to one file looks shared; the builds that do not join have these warnings.
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-shadow)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # refrain_executable(<target> <source>...): an executable that uses the public API only.
 function(refrain_executable target)
   add_executable(${target} ${ARGN})
