@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -24,11 +26,13 @@ std::string counted(std::uint64_t number, const std::string& one) {
   return counted(number, one, one + 's');
 }
 
-std::string shown(std::string name) {
-  for (char& c : name)
-    if (c < ' ' || c > '~') c = '?';
-  const bool plain = !name.empty() && name.find_first_of(" \"") == std::string::npos;
-  return plain ? name : '"' + name + '"';
+/// With anything odd in it, as a string of JSON: no two look alike, and a terminal takes none for a command.
+std::string shown(const std::string& name) {
+  const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return c > ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  return plain ? name
+               : nlohmann::json(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 /// Which of a run's streams: "process 0, threads 0 and 3-5".

@@ -31,7 +31,7 @@ TEST(OracleReport, GrammarsAreAsInFigure7) {
   EXPECT_EQ(run_grammars(run),
             "process 0, threads 0-2, 5; process 2, thread 1: 6 events\n"
             "R -> A^2\n"
-            "A -> \"Isend 3\" Wait caf??\n"
+            "A -> \"Isend 3\" Wait \"caf\\u00e9\"\n"
             "\n"
             "process 1, thread 0: 3 events\n"
             "R -> Wait^3\n"
