@@ -69,8 +69,10 @@ std::string reduction_name(MPI_Op operation) {
   return "user";
 }
 
-/// The ranks in MPI_COMM_WORLD of those that a rank in the communicator means; MPI_UNDEFINED for those not there.
+/// The ranks in MPI_COMM_WORLD of those that a rank in the communicator means; MPI_UNDEFINED for those not there. None of
+/// the null communicator: what a program does with it is an error of the call that follows, not of ours.
 std::vector<int> members(MPI_Comm communicator) {
+  if (communicator == MPI_COMM_NULL) return {};
   MPI_Group group, world;
   int between_two = 0, size = 0;
   MPI(MPI_Comm_test_inter)(communicator, &between_two);
