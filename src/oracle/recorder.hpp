@@ -63,8 +63,7 @@ void Recorder::add(std::uint32_t event, std::uint64_t now, const Name& name) {
     number = static_cast<std::uint32_t>(names_.size() - 1);
   }
   if (TimedReduction* const timed = std::get_if<TimedReduction>(&reduction_)) {
-    // The first comes after none; and a caller's clock may go back.
-    const std::uint64_t before = events_ == 0 ? now : std::min(last_, now);
+    const std::uint64_t before = std::min(last_, now);  // a caller's clock may go back
     timed->add(number, static_cast<double>(now - before));
     last_ = now;
   } else {

@@ -28,6 +28,8 @@ inline constexpr std::uint64_t kLargestRecord = 1ull << 26;
 inline constexpr std::uint64_t kLargestRun = 1ull << 28;
 /// Of a record: all its notes and their names.
 inline constexpr std::uint64_t kLargestNotes = 1ull << 24;
+/// Of an event.
+inline constexpr std::uint64_t kLongestName = 1ull << 16;
 
 /// FileError: the program's name is too long.
 [[nodiscard]] std::string run_header(const std::string& file, std::string_view program);

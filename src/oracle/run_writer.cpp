@@ -82,6 +82,12 @@ void RunWriter::append(const ThreadRecord& record) {
   if (end_ + block.size() > kLargestFile)
     throw FileError(file_.path(),
                     "would have more than " + std::to_string(kLargestFile) + " bytes");
+  const Thread thread{record.process, record.thread};
+  const auto before = unpacked_.find(thread);
+  const std::uint64_t all = all_ + bytes.size() - (before == unpacked_.end() ? 0 : before->second);
+  if (all > kLargestRun)
+    throw FileError(file_.path(), "the records would have " + std::to_string(all) +
+                                      " bytes, more than " + std::to_string(kLargestRun));
   try {
     file_.write(block);
   } catch (const FileError&) {
@@ -89,6 +95,7 @@ void RunWriter::append(const ThreadRecord& record) {
     throw;
   }
   end_ += block.size();
+  count(thread, header.unpacked);
 }
 
 /// Then end_ is where the file ends. A torn end is of a process that was killed, since nobody else has the lock.
@@ -101,9 +108,16 @@ void RunWriter::pass_what_others_appended() {
     const BlockHeader header = block_header_in(file_.path(), {bytes, sizeof bytes}, end_);
     if (header.packed > size - end_ - sizeof bytes) break;
     end_ += sizeof bytes + header.packed;
+    count({header.process, header.thread}, header.unpacked);
   }
   if (end_ < size && !file_.truncate(end_))
     throw FileError(file_.path(), end_, "a torn end cannot be cut off");
+}
+
+void RunWriter::count(Thread thread, std::uint32_t unpacked) {
+  std::uint32_t& last = unpacked_[thread];
+  all_ += unpacked;
+  all_ -= std::exchange(last, unpacked);
 }
 
 void Snapshots::taken(std::uint64_t events, std::uint64_t symbols) {

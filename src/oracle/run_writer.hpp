@@ -4,9 +4,11 @@
 // full; not if the machine stops.
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "oracle/descriptor.hpp"
 #include "oracle/thread_record.hpp"
@@ -24,15 +26,22 @@ class RunWriter {
   explicit RunWriter(const std::string& path);
 
   /// Takes the place of what was appended before for the same process and thread. FileError, if it cannot be written or
-  /// is too large; the file is then as before, but for a torn end if even that cannot be cut off.
+  /// the run would be too large; the file is then as before, but for a torn end if even that cannot be cut off.
   void append(const ThreadRecord& record);
 
  private:
+  using Thread = std::pair<std::uint32_t, std::uint32_t>;  // its process's number and its own
+
   void pass_what_others_appended();
+  /// The last block of that thread has now so many bytes, unpacked.
+  void count(Thread thread, std::uint32_t unpacked);
 
   const Descriptor file_;
-  std::mutex mutex_;   // threads; processes have the file's lock
-  std::uint64_t end_;  // of the blocks that are complete, as far as is known
+  std::mutex mutex_;  // threads; processes have the file's lock
+  // As far as is known:
+  std::uint64_t end_;                         // of the blocks that are complete
+  std::map<Thread, std::uint32_t> unpacked_;  // of those that count
+  std::uint64_t all_ = 0;                     // the sum of that
 };
 
 /// When to append what a thread has recorded so far: when it has grown by a quarter at least, so that of a killed run

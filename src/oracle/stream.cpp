@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "oracle/error.hpp"
+#include "oracle/run_format.hpp"
 
 namespace refrain::oracle {
 
@@ -37,6 +38,13 @@ Stream::Stream(std::optional<ThreadRecord> reference, std::unique_ptr<Recorder> 
   if (!reference) return;
   for (const std::string& name : reference->names) names_.number(name);
   followed_ = std::make_unique<Followed>(std::move(*reference));
+}
+
+std::uint32_t Stream::event(std::string_view name) {
+  if (name.size() > kLongestName)
+    throw OracleError("the name of an event has " + std::to_string(name.size()) +
+                      " bytes, more than " + std::to_string(kLongestName));
+  return names_.number(name);
 }
 
 Tracked Stream::submit(std::uint32_t event, std::optional<std::uint64_t> now) {

@@ -23,8 +23,9 @@ class Stream {
   /// `reference`, `recorder`: none, if it is not followed, or not recorded.
   Stream(std::optional<ThreadRecord> reference, std::unique_ptr<Recorder> recorder);
 
-  /// The number of the event with that name, which is new if there is none.
-  std::uint32_t event(std::string_view name) { return names_.number(name); }
+  /// The number of the event with that name, which is new if there is none. OracleError: it has more than kLongestName
+  /// bytes.
+  std::uint32_t event(std::string_view name);
   /// None: there is no such event.
   [[nodiscard]] const std::string* name(std::uint32_t event) const {
     return event < names_.size() ? &names_[event] : nullptr;

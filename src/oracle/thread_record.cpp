@@ -68,35 +68,51 @@ class Taking {
   std::string_view rest_;
 };
 
-std::string take_string(Taking& from) { return std::string(from.bytes(from.count(1))); }
+std::string_view take_string(Taking& from) { return from.bytes(from.count(1)); }
+
+/// `events`: or `notes`.
+InvalidRecord two_have(const std::string& events, std::string_view name) {
+  return InvalidRecord("two " + events + " have the name \"" + std::string(name) + "\"");
+}
+
+// Nothing is made before it is taken, and the same name twice ends it: bytes that are all alike are packed to next to
+// nothing.
 
 std::vector<std::string> take_names(Taking& from) {
-  std::vector<std::string> names(from.count(1));
-  for (std::string& name : names) name = take_string(from);
+  std::vector<std::string> names;
+  std::unordered_set<std::string_view> different;
+  for (std::size_t left = from.count(1); left > 0; --left) {
+    const std::string_view name = take_string(from);
+    if (!different.insert(name).second) throw two_have("events", name);
+    names.emplace_back(name);
+  }
   return names;
 }
 
 std::vector<Note> take_notes(Taking& from) {
-  std::vector<Note> notes(from.count(2));
-  for (Note& note : notes) {
-    note.name = take_string(from);
-    note.bytes = take_string(from);
+  std::vector<Note> notes;
+  std::unordered_set<std::string_view> different;
+  for (std::size_t left = from.count(2); left > 0; --left) {
+    const std::string_view name = take_string(from);
+    if (!different.insert(name).second) throw two_have("notes", name);
+    notes.push_back({std::string(name), std::string(take_string(from))});
   }
   return notes;
 }
 
 Grammar take_grammar(Taking& from) {
-  std::vector<std::vector<Use>> rules(from.count(1));
-  for (std::vector<Use>& rule : rules) {
-    rule.resize(from.count(2));
-    for (Use& use : rule) {
+  std::vector<Use> uses;
+  std::vector<std::size_t> begin{0};
+  for (std::size_t rules = from.count(1); rules > 0; --rules) {
+    for (std::size_t left = from.count(2); left > 0; --left) {
       const std::uint64_t word = from.number_below(2ull * Symbol::kMost);
       const auto number = static_cast<std::uint32_t>(word / 2);
-      use.symbol = word % 2 == 0 ? Symbol::event(number) : Symbol::rule(number);
-      use.times = from.number();
+      const Symbol symbol = word % 2 == 0 ? Symbol::event(number) : Symbol::rule(number);
+      uses.push_back({symbol, from.number()});
     }
+    begin.push_back(uses.size());
   }
-  return Grammar(rules);
+  return Grammar::flat(std::move(uses), std::move(begin));
 }
 
 constexpr std::size_t kSmallestDelay = 4 + 8;
@@ -121,20 +137,23 @@ std::vector<Delays::Recorded> take_delays(Taking& from) {
   return delays;
 }
 
-void require_names(const ThreadRecord& record) {
+void require_enough_names(const ThreadRecord& record) {
   if (record.names.size() < record.grammar.events())
     throw InvalidRecord("there are " + std::to_string(record.names.size()) + " names for " +
                         std::to_string(record.grammar.events()) + " events");
+}
+
+void require_different_names(const ThreadRecord& record) {
   std::unordered_set<std::string_view> different;
   for (const std::string& name : record.names)
-    if (!different.insert(name).second)
-      throw InvalidRecord("two events have the name \"" + name + "\"");
+    if (!different.insert(name).second) throw two_have("events", name);
 }
 
 }  // namespace
 
 std::string encoded(const ThreadRecord& record) {
-  require_names(record);
+  require_enough_names(record);
+  require_different_names(record);
   std::string bytes;
   put(bytes, record.names.size());
   for (const std::string& name : record.names) put(bytes, name);
@@ -172,7 +191,7 @@ ThreadRecord decoded(std::string_view bytes) {
   record.notes = take_notes(from);
   if (from.left() > 0)
     throw InvalidRecord(std::to_string(from.left()) + " bytes follow the record");
-  require_names(record);
+  require_enough_names(record);
   if (!record.delays.empty()) {
     const Reference reference(record.grammar);
     const Delays required(reference, record.delays);

@@ -164,6 +164,10 @@ void TimeGroups::replay(const Grammar& grammar, std::span<const double> last, st
   };
   for (const TimeGroup& group : groups_) add(group);
   std::uint64_t event = grammar.length(0) - last.size();
+  if (event == 0 && !last.empty()) {  // there is nothing that the first event came after
+    last = last.subspan(1);
+    ++event;
+  }
   for (const double time : last) add({.event = event++, .sum = time});
   for (auto chosen = to_be_shortened(table.entries(), most); !chosen.empty();
        chosen = to_be_shortened(table.entries(), most))

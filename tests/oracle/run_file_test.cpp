@@ -120,8 +120,11 @@ ThreadRecord random_record(Random& random, std::uint32_t process, std::uint32_t 
   while (names.size() < record.names.size()) names.number(random_name(random));
   for (std::uint32_t event = 0; event < names.size(); ++event) record.names[event] = names[event];
   if (random.percent(60)) record.delays = random_delays(random, record.grammar);
-  if (random.percent(40)) record.notes.resize(static_cast<std::size_t>(random.below(4)));
-  for (Note& note : record.notes) note = {random_name(random), random_name(random)};
+  Names notes;
+  for (int i = random.percent(40) ? random.below(4) : 0; i > 0; --i)
+    notes.number(random_name(random));
+  for (std::uint32_t i = 0; i < notes.size(); ++i)
+    record.notes.push_back({notes[i], random_name(random)});
   return record;
 }
 
@@ -540,6 +543,25 @@ TEST(OracleRunFile, ThatSaysMoreThanItHas) {
   });
 }
 
+// What cannot be read again is not written.
+TEST(OracleRunFile, OfAsManyRecordsAsThereMayBe) {
+  const Place place;
+  create_run(place.path(), "a program");
+  RunWriter writer(place.path()), another(place.path());
+  const auto record = [](std::uint32_t thread, std::size_t size) {
+    return ThreadRecord{0, thread, {}, {}, {}, {{"large", std::string(size, 'x')}}};
+  };
+  constexpr std::size_t most = kLargestRecord - 100;
+  for (std::uint32_t thread = 0; thread < 4; ++thread)
+    (thread % 2 == 0 ? writer : another).append(record(thread, most));
+  expect_error("the records would have 268435",
+               [&] { writer.append(record(4, kLargestRun - 4 * most)); });
+  writer.append(record(3, most));  // in the place of the last one
+  another.append(record(3, most / 2));
+  writer.append(record(4, most / 2));
+  EXPECT_EQ(read_run(place.path()).threads.size(), 5u);
+}
+
 TEST(OracleRunFile, OfRecordsThatAreNone) {
   const ThreadRecord record{
       0, 0, {"a", "b"}, Grammar({{{Symbol::event(0)}, {Symbol::event(1)}}}), {{{0}, 1, 1}}, {}};
@@ -572,6 +594,9 @@ TEST(OracleRunFile, OfRecordsThatAreNone) {
   bytes[bytes.size() - 2] = '\x7f';
   bytes[bytes.size() - 3] = '\xf8';
   expect(bytes, "a sum of times is none");
+  bytes = encoded({0, 0, {}, {}, {}, {{"n", "1"}, {"m", "2"}}});
+  bytes[bytes.size() - 3] = 'n';
+  expect(bytes, "two notes have the name \"n\"");
   EXPECT_THROW((void)encoded({0, 0, {"a"}, record.grammar, {}, {}}), InvalidRecord);
   EXPECT_THROW((void)encoded({0, 0, {"a", "a"}, record.grammar, {}, {}}), InvalidRecord);
 }

@@ -102,8 +102,10 @@ TEST(TimedReduction, KeepsEachTimeInAContextOfTheGrammar) {
     for (std::size_t i = 0; i < events.size(); ++i) {
       reduction.add(events[i], times[i]);
       untimed.add(events[i]);
-      expected.sum += times[i];
-      ++expected.count;
+      if (i > 0) {
+        expected.sum += times[i];
+        ++expected.count;
+      }
       if (i + 1 < events.size() && !random.percent(asked)) continue;
       const TimedGrammar timed = reduction.grammar();
       ASSERT_EQ(timed.grammar, untimed.grammar()) << "seed " << budget.seed();
@@ -121,8 +123,7 @@ TEST(TimedReduction, KeepsEachTimeInAContextOfTheGrammar) {
 TEST(TimedReduction, OfOneEventOverAndOver) {
   TimedReduction reduction(2, 8);
   for (int i = 0; i < 1000; ++i) reduction.add(7, i == 0 ? 5 : 3);
-  const TimesByContext expected{{{.position = 0}, {5, 1}},
-                                {{.position = 0, .again = true}, {3 * 999, 999}}};
+  const TimesByContext expected{{{.position = 0, .again = true}, {3 * 999, 999}}};
   EXPECT_TRUE(by_context(reduction.grammar()) == expected);
 }
 

@@ -251,6 +251,9 @@ TEST(OracleInterface, SaysWhatIsWrongWithStreams) {
   EXPECT_EQ(refrain_oracle_predict(stream, 0).event, REFRAIN_ORACLE_NONE);
   EXPECT_EQ(refrain_oracle_next(stream, 17).distance, 0u);
   EXPECT_EQ(refrain_oracle_name(stream, 2), nullptr);
+  EXPECT_EQ(refrain_oracle_event(stream, std::string(65536, 'x').c_str()), 2u);
+  EXPECT_EQ(refrain_oracle_event(stream, std::string(65537, 'x').c_str()), REFRAIN_ORACLE_NONE);
+  EXPECT_STREQ(refrain_oracle_error(), "the name of an event has 65537 bytes, more than 65536");
   EXPECT_EQ(refrain_oracle_leave(stream), 0);
   refrain_oracle_stream* const again = refrain_oracle_join(oracle, 0);
   EXPECT_NE(again, nullptr);

@@ -45,14 +45,14 @@ std::vector<Delays::Context> contexts(const Grammar& grammar, unsigned enclosing
 }
 
 TimesByContext replayed(const Grammar& grammar, std::span<const double> times, unsigned enclosing) {
-  TimesByContext all;
-  std::size_t event = 0;
-  for (const Delays::Context& context : contexts(grammar, enclosing)) {
-    Times& same = all[context];
-    same.sum += times[event++];
+  const std::vector<Delays::Context> all = contexts(grammar, enclosing);
+  TimesByContext found;
+  for (std::size_t event = 1; event < all.size(); ++event) {  // the first comes after none
+    Times& same = found[all[event]];
+    same.sum += times[event];
     ++same.count;
   }
-  return all;
+  return found;
 }
 
 }  // namespace refrain::test
