@@ -72,7 +72,7 @@ struct Options {
   enum class Order : std::uint8_t {
     local,  ///< a thread goes on with what its last task has made ready; others take what has been ready for longest
     fifo,   ///< a thread, too, runs first what it has made ready first
-    path,  ///< as local, but of what one task makes ready in a replay first the one with the longest path of others
+    path,  ///< as fifo, but of what one task makes ready in a replay first the one with the longest path of others
            ///< behind it, as long as the first replays took
   };
   Order order = Order::local;

@@ -129,6 +129,11 @@ void ThreadEvents::happened(const char* kind, const void* of) {
   submit(place->second, now_ns());
 }
 
+void ThreadEvents::happened_first(const char* kind, const void* of) {
+  if (ThreadEvents* const events = here()) events->happened(kind, of);
+  last_ = of ? of : kind;
+}
+
 void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {
   const double unexpected = Settings::get().unexpected;
   if (unexpected > 0 && events_ > 0) {

@@ -44,12 +44,11 @@ class ThreadEvents {
 
   /// Another event: `kind`, a string that stays, with the name of what is at `of`, if that is given.
   void happened(const char* kind, const void* of = nullptr);
-  /// The same for this thread, unless it was this one that happened last: that takes a nanosecond.
+  /// The same for this thread, unless it was this one that happened last: that takes a nanosecond, since nothing has to
+  /// be saved for the other way.
   static void happened_once_or_more(const char* kind, const void* of = nullptr) {
-    const void* const which = of ? of : kind;
-    if (last_ == which) return;
-    if (ThreadEvents* const events = here()) events->happened(kind, of);
-    last_ = which;
+    if (last_ != (of ? of : kind)) [[unlikely]]
+      happened_first(kind, of);
   }
 
   /// The thread ends: what was learned becomes notes, and what was done is said.
@@ -58,6 +57,8 @@ class ThreadEvents {
   refrain_oracle_stream* stream() const { return stream_; }
 
  private:
+  [[gnu::noinline]] static void happened_first(const char* kind, const void* of);
+
   struct Region {
     std::uint32_t begin;
     std::uint32_t end;

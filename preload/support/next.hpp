@@ -19,15 +19,19 @@ class Next {
   /// Any thread. Several may look for it at once: they find the same, and nothing else is published with it.
   template <class... Arguments>
   auto operator()(Arguments... arguments) {
-    Pointer function = function_.load(std::memory_order_relaxed);
-    if (function == nullptr) {
-      function = reinterpret_cast<Pointer>(next_symbol(name_));
-      function_.store(function, std::memory_order_relaxed);
-    }
+    const Pointer function = function_.load(std::memory_order_relaxed);
+    if (function == nullptr) [[unlikely]]
+      return look_for_it()(arguments...);
     return function(arguments...);
   }
 
  private:
+  [[gnu::noinline]] Pointer look_for_it() {
+    const auto function = reinterpret_cast<Pointer>(next_symbol(name_));
+    function_.store(function, std::memory_order_relaxed);
+    return function;
+  }
+
   const char* name_;
   std::atomic<Pointer> function_ = nullptr;
 };

@@ -2,11 +2,9 @@
 // The longest remaining path first, of what one operation of a template makes ready. The first replays are timed; then
 // each operation's successors are put in the order of the time that the longest path from them on takes, in the
 // replay and the one after it. Where these differ by less than about half the longest operation, they stay as they
-// were recorded: neighbours in a loop share data. Whoever completes an operation goes on with the first successor
-// that became ready and leaves the others, in this order, in its deque, where other threads take the first: so the two
-// longest paths are begun first, by two threads. Of what it has left the thread itself takes the last, the shortest
-// path; to leave them the other way round makes no difference that can be measured (docs/performance.md), and other
-// threads would begin the long ones last. What has no predecessor within the replay comes in the order of launches.
+// were recorded: neighbours in a loop share data. Whoever completes an operation leaves those that became ready in its
+// deque, in this order, from which it takes the oldest, as other threads do (ExecutorOptions::oldest_first). What has no
+// predecessor within the replay comes in the order of launches.
 // Apart from the timed replays this costs nothing. (An ordered queue of all that is ready would order more, and costs
 // every task a lock.)
 //

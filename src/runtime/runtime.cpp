@@ -29,7 +29,7 @@ std::unique_ptr<exec::Executor> make_executor(const Options& options, const Mach
   exec::ExecutorOptions chosen;
   chosen.workers = worker_count(options, machine);
   // With a seed all depends on that, and nothing on time.
-  chosen.oldest_first = options.order == Options::Order::fifo;
+  chosen.oldest_first = options.order != Options::Order::local;
   chosen.path_order = options.order == Options::Order::path && !options.schedule;
   if (options.schedule) return exec::make_seeded_executor(machine, chosen, *options.schedule);
   return exec::make_threaded_executor(machine, chosen);
