@@ -21,7 +21,7 @@
 int main(int argc, char** argv) {
   using namespace refrain::bench;
   const Options options =
-      parse_options(argc, argv, "Warm starts and the order of tasks, on the applications.", 10, 2);
+      parse_options(argc, argv, "Warm starts and the order of tasks, on the applications.", 5, 2);
   Records records;
   measure_warm_start(options, records);
   measure_order(options, records);
