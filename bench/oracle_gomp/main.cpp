@@ -46,7 +46,7 @@ Spread paired(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// One program, all ways in turn.
 void compare(const Program& program, int rounds, Records& records) {
-  const RunFile recorded, learned;
+  const TemporaryFile recorded, learned;
   const std::string& settings = program.settings;
   const std::string& variables = program.variables;
   seconds_of(program.recorded, {&recorded, nullptr, settings}, variables);
@@ -54,7 +54,7 @@ void compare(const Program& program, int rounds, Records& records) {
   const auto fixed = [&](const std::string& number) {
     return [&, number] { return seconds_of(program.command, variables + " " + number); };
   };
-  const auto beside = [&](const RunFile& reference, const std::string& choice) {
+  const auto beside = [&](const TemporaryFile& reference, const std::string& choice) {
     const Oracle oracle{nullptr, &reference, settings + " " + choice};
     return [&, oracle] { return seconds_of(program.command, oracle, variables); };
   };
@@ -86,7 +86,7 @@ void compare(const Program& program, int rounds, Records& records) {
 
 /// Figure 14: rates of unexpected events.
 void unexpected(const Program& program, int rounds, Records& records) {
-  const RunFile recorded, learned;
+  const TemporaryFile recorded, learned;
   const std::string& variables = program.variables;
   seconds_of(program.recorded, {&recorded, nullptr}, variables);
   seconds_of(program.command, {&learned, &recorded}, variables);
@@ -119,7 +119,7 @@ void unexpected(const Program& program, int rounds, Records& records) {
 
 /// What it costs to shrink and to grow, per turn.
 void shrink(const std::string& programs, int rounds, int turns, Records& records) {
-  const RunFile file;
+  const TemporaryFile file;
   for (const auto& [large, small] : {std::pair(4, 2), {8, 2}, {8, 7}}) {
     const std::string command = programs + "/shrink_grow " + std::to_string(large) + " " +
                                 std::to_string(small) + " " + std::to_string(turns);

@@ -1,24 +1,14 @@
 #include "oracle_gomp/program_run.hpp"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
 #include "refrain/oracle.h"
 #include "support/clock.hpp"
 #include "support/peer_process.hpp"
 
 namespace refrain::bench {
-
-RunFile::RunFile() : path_(std::filesystem::temp_directory_path() / "bench_oracle_gomp_XXXXXX") {
-  const int file = mkstemp(path_.data());
-  if (file >= 0) close(file);
-}
-
-RunFile::~RunFile() { std::filesystem::remove(path_); }
 
 double seconds_of(const std::string& command, const std::string& variables) {
   const std::string line =

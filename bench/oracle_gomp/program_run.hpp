@@ -3,26 +3,14 @@
 
 #include <string>
 
+#include "support/temporary_file.hpp"
+
 namespace refrain::bench {
-
-/// A file for a run, gone in the end.
-class RunFile {
- public:
-  RunFile();
-  ~RunFile();
-  RunFile(const RunFile&) = delete;
-  RunFile& operator=(const RunFile&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Of the library's environment: what is recorded, what it predicts by, and its settings, "A=1 B=2".
 struct Oracle {
-  const RunFile* record = nullptr;
-  const RunFile* reference = nullptr;
+  const TemporaryFile* record = nullptr;
+  const TemporaryFile* reference = nullptr;
   std::string settings{};
 };
 

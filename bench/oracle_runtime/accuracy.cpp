@@ -11,12 +11,12 @@
 #include "oracle/reduction.hpp"
 #include "oracle/run_reader.hpp"
 #include "oracle/stream.hpp"
-#include "oracle_runtime/call_file.hpp"
 #include "oracle_runtime/measure.hpp"
 #include "refrain/refrain.hpp"
 #include "support/clock.hpp"
 #include "support/forked.hpp"
 #include "support/rounds.hpp"
+#include "support/temporary_file.hpp"
 
 namespace refrain::bench {
 
@@ -91,7 +91,7 @@ oracle::ThreadRecord by_name(const oracle::ThreadRecord& run) {
 }
 
 oracle::ThreadRecord recorded(const Program& program, int set, const Options& options) {
-  const CallFile file("accuracy");
+  const TemporaryFile file;
   run(program, set, options, "--refrain:record " + file.path());
   return by_name(oracle::read_run(file.path()).threads.at(0));
 }
@@ -134,7 +134,7 @@ Spread ns_per_call(const Options& options) {
            })
         .at(0);
   };
-  const CallFile file("calls");
+  const TemporaryFile file;
   std::vector<double> ns;
   for (int i = 0; i < options.reps; ++i) {
     const double alone = seconds({});

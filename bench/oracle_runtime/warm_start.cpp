@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "autotrace/applications.hpp"
-#include "oracle_runtime/call_file.hpp"
 #include "oracle_runtime/measure.hpp"
 #include "support/clock.hpp"
 #include "support/forked.hpp"
 #include "support/rounds.hpp"
+#include "support/temporary_file.hpp"
 
 namespace refrain::bench {
 
@@ -51,7 +51,7 @@ class WarmStarts {
   /// `others`: of another size, and another program.
   void measure(const Application& application, const Application& other_size,
                const Application& other_program) {
-    const CallFile own("own"), size("size"), program("program"), written("written");
+    const TemporaryFile own, size, program, written;
     run(application, {}, own.path());
     run(other_size, {}, size.path());
     run(other_program, {}, program.path());

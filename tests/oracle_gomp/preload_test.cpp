@@ -13,26 +13,23 @@
 #include <vector>
 
 #include "refrain/oracle.h"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A file of this test, gone in the end.
+/// An empty file of a run, gone in the end.
 class RunFile {
  public:
-  explicit RunFile(const std::string& name)
-      : path_(testing::TempDir() + "oracle_gomp_" + std::to_string(getpid()) + "_" + name) {
-    if (refrain_oracle_create(path_.c_str(), "test") != 0) ADD_FAILURE() << refrain_oracle_error();
+  RunFile() {
+    if (refrain_oracle_create(path().c_str(), "test") != 0) ADD_FAILURE() << refrain_oracle_error();
   }
-  ~RunFile() { fs::remove(path_); }
-  RunFile(const RunFile&) = delete;
-  RunFile& operator=(const RunFile&) = delete;
 
-  const std::string& path() const { return path_; }
+  [[nodiscard]] std::string path() const { return folder_.path("run"); }
 
  private:
-  std::string path_;
+  refrain::test::TemporaryFolder folder_;
 };
 
 struct Ended {
@@ -65,7 +62,8 @@ class Stream {
  public:
   Stream(const RunFile& file, bool writes) {
     refrain_oracle_options options{};
-    (writes ? options.record : options.reference) = file.path().c_str();
+    const std::string path = file.path();
+    (writes ? options.record : options.reference) = path.c_str();
     options.times = 1;
     oracle_ = refrain_oracle_open(&options);
     stream_ = oracle_ ? refrain_oracle_join(oracle_, 0) : nullptr;
@@ -123,7 +121,7 @@ TEST(Preload, SemanticsWithoutOracle) {
 }
 
 TEST(Preload, SemanticsWhateverTheSizes) {
-  const RunFile file("semantics");
+  const RunFile file;
   const Ended recorded = run("semantics", "OMP_NUM_THREADS=4 " + record(file));
   ASSERT_EQ(recorded.status, 0) << recorded.output;
   for (const char* how :
@@ -142,7 +140,7 @@ TEST(Preload, SemanticsWhateverTheSizes) {
 TEST(Preload, UnusualEnds) {
   for (const auto& [how, status] :
        {std::pair("exit", 7), {"worker", 7}, {"main", 0}, {"owners", 0}, {"fork", 0}}) {
-    const RunFile file("ends");
+    const RunFile file;
     const std::string command = std::string("ends ") + how;
     EXPECT_EQ(run(command, "OMP_NUM_THREADS=3 " + record(file)).status, status) << how;
     EXPECT_EQ(run(command, "OMP_NUM_THREADS=3 " + beside(file)).status, status) << how;
@@ -152,7 +150,7 @@ TEST(Preload, UnusualEnds) {
 // ---- What is recorded ----
 
 TEST(Preload, RecordsRegionsByName) {
-  const RunFile file("recorded");
+  const RunFile file;
   const Ended ended = run("teams a a b c a", "OMP_NUM_THREADS=1 " + record(file));
   EXPECT_EQ(ended.output, "a 1\na 1\nb 1\nc 4\na 1\n");
   const std::vector<std::string> a{"parallel " + region_a, "end " + region_a};
@@ -167,7 +165,7 @@ TEST(Preload, RecordsRegionsByName) {
 // ---- Sizes ----
 
 TEST(Preload, ThresholdsOfExpectedDurationsInContext) {
-  const RunFile file("thresholds");
+  const RunFile file;
   {
     Stream stream(file, true);
     stream.region(region_a, 1000);
@@ -185,7 +183,7 @@ TEST(Preload, ThresholdsOfExpectedDurationsInContext) {
 }
 
 TEST(Preload, WhatWasLearned) {
-  const RunFile file("learned");
+  const RunFile file;
   {
     Stream stream(file, true);
     for (int i = 0; i < 2; ++i) {
@@ -202,7 +200,7 @@ TEST(Preload, WhatWasLearned) {
 }
 
 TEST(Preload, LearnedIsNoted) {
-  const RunFile reference("noted_reference"), next("noted_next");
+  const RunFile reference, next;
   {
     Stream stream(reference, true);
     for (int i = 0; i < 40; ++i) stream.region(region_a, 1000);
@@ -214,7 +212,7 @@ TEST(Preload, LearnedIsNoted) {
 }
 
 TEST(Preload, ClausesAreKeptUnlessThatIsAskedFor) {
-  const RunFile file("clauses");
+  const RunFile file;
   {
     Stream stream(file, true);
     stream.region(region_c, 1000);
@@ -226,7 +224,7 @@ TEST(Preload, ClausesAreKeptUnlessThatIsAskedFor) {
 }
 
 TEST(Preload, SettingsThatAreNotUnderstoodAreNamed) {
-  const RunFile file("settings");
+  const RunFile file;
   for (const char* setting :
        {"REFRAIN_ORACLE_THREADS=many", "REFRAIN_ORACLE_THRESHOLDS=1-2", "REFRAIN_ORACLE_CLAUSES=1",
         "REFRAIN_ORACLE_KEEP_THREADS=maybe", "REFRAIN_ORACLE_UNEXPECTED=101"}) {
@@ -246,7 +244,7 @@ int threads_of(const Ended& ended) {
 }
 
 TEST(Preload, ThreadsOfAShrunkTeamStayAlive) {
-  const RunFile file("shrink");
+  const RunFile file;
   // 100 times two threads are too many. A team may grow before they are back; then there are more of them.
   EXPECT_LT(threads_of(run("shrink", record(file))), 100);
   EXPECT_EQ(threads_of(run("shrink", record(file) + "REFRAIN_ORACLE_KEEP_THREADS=no")), 202);
@@ -255,7 +253,7 @@ TEST(Preload, ThreadsOfAShrunkTeamStayAlive) {
 // ---- Programs without OpenMP ----
 
 TEST(Preload, DoesNothingWithoutOpenMP) {
-  const RunFile file("nothing");
+  const RunFile file;
   const auto size = fs::file_size(file.path());
   const Ended ended = run_command("grep Threads /proc/self/status", record(file));
   EXPECT_EQ(ended.output, "Threads:\t1\n");

@@ -1,9 +1,6 @@
 #include "support/trial.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 #include "oracle/error.hpp"
 #include "oracle/run_reader.hpp"
@@ -14,6 +11,7 @@
 #include "support/random.hpp"
 #include "support/runner.hpp"
 #include "support/shrink.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/text.hpp"
 
 namespace refrain::test {
@@ -51,20 +49,10 @@ Options options_of(const Setting& setting, std::uint64_t seed) {
   return options;
 }
 
-/// What a run has called, until the end of the scope. No two processes have the same.
-struct CallFile {
-  explicit CallFile(const char* name)
-      : path(fmt::format("{}/refrain_calls_{}_{}", std::filesystem::temp_directory_path().string(),
-                         getpid(), name)) {}
-  ~CallFile() { std::filesystem::remove(path); }
-  CallFile(const CallFile&) = delete;
-  const std::string path;
-};
-
 /// Empty, or why a file that was recorded cannot be read.
-std::string unreadable(const CallFile& file) {
+std::string unreadable(const std::string& file) {
   try {
-    (void)oracle::read_run(file.path);
+    (void)oracle::read_run(file);
     return {};
   } catch (const oracle::OracleError& error) { return error.what(); }
 }
@@ -160,18 +148,19 @@ std::string Trials::run(const Plan& plan, const Setting& setting) {
 }
 
 std::string Trials::run_warm(const Plan& plan, const Setting& setting) {
-  const CallFile others("others"), own("own");
+  const TemporaryFolder folder;
+  const std::string others = folder.path("others"), own = folder.path("own");
   Options options = options_of(setting, plan.seed);
-  options.record = others.path;
+  options.record = others;
   const std::string wrong_other = run_as(generate(plan.seed + 1), setting, options);
   if (!wrong_other.empty()) return "the program of the next seed:\n" + wrong_other;
   if (std::string why = unreadable(others); !why.empty()) return why;
-  options.warm_start = others.path;
-  options.record = own.path;
+  options.warm_start = others;
+  options.record = own;
   std::string wrong = run_as(plan, setting, options);
   if (!wrong.empty()) return "after another program:\n" + wrong;
   if (std::string why = unreadable(own); !why.empty()) return why;
-  options.warm_start = own.path;
+  options.warm_start = own;
   options.record.clear();
   const bool searches = mix(plan.seed, 12) % 2 == 0;
   if (!searches) options.autotrace_sample = options.autotrace_history = kNoProgramIsThatLong;
