@@ -19,6 +19,12 @@ refrain_warnings(refrain_commands)
 
 refrain_executable(refrain_tool ${main})
 set_target_properties(refrain_tool PROPERTIES OUTPUT_NAME refrain)
+# `refrain oracle` looks for the preload libraries where it runs.
+foreach(library refrain_oracle refrain_oracle_gomp refrain_oracle_mpi)
+  if(TARGET ${library})
+    add_dependencies(refrain_tool ${library})
+  endif()
+endforeach()
 target_link_libraries(refrain_tool PRIVATE refrain_commands)
 if(REFRAIN_INSTALL)
   install(TARGETS refrain_tool COMPONENT refrain_tools)

@@ -9,6 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -66,7 +67,9 @@ template <class Function>
 auto with_files(const Function& function) {
   try {
     return function();
-  } catch (const oracle::OracleError& error) { throw Error(error.what()); }
+  } catch (const oracle::OracleError& error) {
+    throw Error(error.what());
+  } catch (const std::bad_alloc&) { throw Error("there is not enough memory for the file"); }
 }
 
 void create(const Request& request) {
@@ -88,13 +91,17 @@ void say_what_is_recorded(const std::string& path) {
   const oracle::RunRecord run = oracle::read_run(path);
   say(fmt::format("refrain oracle: {} in {}, {} bytes\n", run_summary(run), path,
                   fs::file_size(path)));
-  if (run.threads.empty()) say("refrain oracle: does the command use MPI, or GNU OpenMP?\n");
+  if (run.threads.empty())
+    say("refrain oracle: either the command uses neither MPI nor GNU OpenMP, or not as shared "
+        "libraries, or it was "
+        "ended by a signal or by _exit() soon after it began\n");
 }
 
 int record(const Request& request) {
   return with_files([&] {
     const std::string libraries = preload_libraries();
     const TemporaryFile ledger;
+    if (const int status = status_if_not_found(request.command[0])) return status;
     create(request);
     const int status =
         run_preloaded(libraries, request.command, {request.output, {}, ledger.path()});
@@ -107,7 +114,8 @@ int run(const Request& request) {
   return with_files([&] {
     const std::string libraries = preload_libraries();
     const TemporaryFile ledger;
-    static_cast<void>(oracle::read_run(request.file));  // what is wrong with it is said before
+    if (const int status = status_if_not_found(request.command[0])) return status;
+    const std::string before = oracle::read_run(request.file).program;
     OracleFiles files{{}, request.file, ledger.path()};
     if (!request.output.empty()) {
       std::error_code none_there;
@@ -117,7 +125,10 @@ int run(const Request& request) {
       files.record = request.output;
     }
     const int status = run_preloaded(libraries, request.command, files);
-    afterwards([&] { say(accuracy_report(oracle::read_ledger(ledger.path()))); });
+    afterwards([&] {
+      say(fmt::format("beside: {}\n", escaped(before)));
+      say(accuracy_report(oracle::read_ledger(ledger.path())));
+    });
     if (files.record) afterwards([&] { say_what_is_recorded(request.output); });
     return status;
   });
@@ -126,7 +137,7 @@ int run(const Request& request) {
 void show(const Request& request) {
   with_files([&] {
     const oracle::RunRecord run = oracle::read_run(request.file);
-    fmt::print("{}\n{}\n\n{}", run.program, run_summary(run), run_grammars(run));
+    fmt::print("{}\n{}\n\n{}", escaped(run.program), run_summary(run), run_grammars(run));
   });
 }
 

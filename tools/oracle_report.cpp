@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -12,6 +10,17 @@
 #include "base/size.hpp"
 
 namespace refrain::tools {
+
+std::string escaped(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') line += '\\';
+    if (c >= ' ' && c <= '~') line += c;
+    else line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return line;
+}
+
 namespace {
 
 using oracle::Assessment;
@@ -26,13 +35,17 @@ std::string counted(std::uint64_t number, const std::string& one) {
   return counted(number, one, one + 's');
 }
 
-/// With anything odd in it, as a string of JSON: no two look alike, and a terminal takes none for a command.
+/// As grammars write rules.
+bool looks_like_a_rule(const std::string& name) {
+  const bool digits = name.find_first_not_of("0123456789", 1) == std::string::npos;
+  return name[0] >= 'A' && name[0] <= 'Z' && digits;
+}
+
+/// With anything odd in it, in quotation marks: no two look alike, and none like what is not a name.
 std::string shown(const std::string& name) {
-  const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
-    return c > ' ' && c <= '~' && c != '"' && c != '\\';
-  });
-  return plain ? name
-               : nlohmann::json(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  const bool plain = !name.empty() && escaped(name) == name &&
+                     name.find_first_of(" ^\"") == std::string::npos && !looks_like_a_rule(name);
+  return plain ? name : '"' + escaped(name) + '"';
 }
 
 /// Which of a run's streams: "process 0, threads 0 and 3-5".
@@ -115,6 +128,9 @@ std::string run_grammars(const RunRecord& run) {
 }
 
 std::string accuracy_report(const LedgerEntries& ledger) {
+  if (ledger.streams.empty())
+    return "no process has told how much was right: none has come to its end, or none uses MPI or "
+           "GNU OpenMP\n";
   const Assessment::Counts sum = sum_of(ledger);
   std::string text =
       fmt::format("{} in {}: {}% expected, {}% unexpected, {}% never in the reference\n",

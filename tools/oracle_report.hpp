@@ -8,11 +8,15 @@
 
 namespace refrain::tools {
 
+/// Without what a terminal takes for a command: quotation marks and backslashes have a backslash before them, bytes
+/// that are not ASCII's are "\xNN".
+std::string escaped(const std::string& text);
+
 /// A line: how many processes, threads, events and rules.
 std::string run_summary(const oracle::RunRecord& run);
 
-/// The grammar of each thread as the paper's Figure 7 has it, once for those that are alike. Names that have spaces,
-/// and empty ones, are in quotes; what is not ASCII is '?'.
+/// The grammar of each thread as the paper's Figure 7 has it, once for those that are alike. Names with anything odd
+/// in them are in quotation marks and escaped, so that no two look alike, and none like a rule or a repetition.
 std::string run_grammars(const oracle::RunRecord& run);
 
 /// How many events were expected, how many predictions were right by their distance, and the time spent, of all streams

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 
 #include "refrain/error.hpp"
@@ -30,13 +31,22 @@ void set_file(const char* name, const std::optional<std::string>& path) {
   else ::unsetenv(name);
 }
 
+int say_why_not(const std::string& command, int error) {
+  fmt::print(stderr, "refrain: {}: {}\n", command, message_of(error));
+  return error == ENOENT ? kNoSuchCommand : kNoSuchCommand - 1;
+}
+
 [[noreturn]] void become(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
-  fmt::print(stderr, "refrain: {}: {}\n", command[0], message_of(errno));
-  ::_exit(errno == ENOENT ? kNoSuchCommand : kNoSuchCommand - 1);
+  ::_exit(say_why_not(command[0], errno));
+}
+
+bool is_there(const std::string& path) {
+  std::error_code unknown;
+  return ::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, unknown);
 }
 
 }  // namespace
@@ -61,6 +71,16 @@ std::string preload_libraries() {
     throw Error("a library cannot be preloaded from " + folder.string() +
                 ": the folder's name has a space or a colon");
   return found;
+}
+
+int status_if_not_found(const std::string& command) {
+  if (command.find('/') != std::string::npos)
+    return ::access(command.c_str(), X_OK) == 0 ? 0 : say_why_not(command, errno);
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (is_there((folder.empty() ? "." : folder) + '/' + command)) return 0;
+  return say_why_not(command, ENOENT);
 }
 
 int run_preloaded(const std::string& libraries, const std::vector<std::string>& command,

@@ -39,8 +39,9 @@ REFRAIN_ORACLE_API const char* refrain_oracle_error(void);
 
 /* ---- Runs ---- */
 
-/* A file for a run of which nothing has been recorded yet, in the place of one that is there. One process of a run
- * makes it, before any of them opens it. `program`: what the run is of; a reference of another program is refused. */
+/* A file for a run of which nothing has been recorded yet, in the place of another run's that is there; any other file
+ * is an error. One process of a run makes it, before any of them opens it. `program`: what the run is of; a reference
+ * of another program is refused. */
 REFRAIN_ORACLE_API int refrain_oracle_create(const char* path, const char* program);
 
 typedef struct refrain_oracle_options {

@@ -1,6 +1,7 @@
 #include "gomp/thread_events.hpp"
 
 #include <omp.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <bit>
@@ -37,6 +38,10 @@ Mine::~Mine() {
   over = true;
   if (events) events->finish();
 }
+
+// What a thread did last was before the fork(), and is not in the child's stream.
+[[maybe_unused]] const int handler =
+    pthread_atfork(nullptr, nullptr, [] { ThreadEvents::forget_last(); });
 
 /// How many threads a region gets at most; 0: as many as the program asks for, not fewer. An explicit num_threads(n) is
 /// such, unless the program lets OpenMP adjust the number, or the user says so.

@@ -51,6 +51,9 @@ class ThreadEvents {
       happened_first(kind, of);
   }
 
+  /// What comes next happens, whatever came last.
+  static void forget_last() { last_ = nullptr; }
+
   /// The thread ends: what was learned becomes notes, and what was done is said.
   void finish();
 

@@ -30,6 +30,9 @@ class Call {
   const bool by_program_;
 };
 
+/// Writes what this thread has done so far.
+void write_events();
+
 /// A communicator is about to be freed: another one may get its handle. Who uses that later in another thread has
 /// synchronised with its making, and so sees that it has to forget; a relaxed counter is enough.
 void forget_communicators();

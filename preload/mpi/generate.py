@@ -62,7 +62,7 @@ def listed(path, known):
         parameters = [parameter(" ".join(part.split())) for part in known[words[0]].split(",")
                       if part.strip() != "void"]
         missing = {name for _, name in marks} - {p.name for p in parameters}
-        if missing or not flags <= {"ask", "forget"}:
+        if missing or not flags <= {"ask", "forget", "last"}:
             sys.exit(f"{path}: MPI_{words[0]} has {flags}, and no {missing}")
         functions.append(Function(words[0], parameters, marks, flags))
     return functions
@@ -103,7 +103,8 @@ def body(function, number, language, symbol, arguments, value):
     elif "if" in flags:
         lines += [f"{call};", f"if ({is_true(value(flags['if'], 'number'))}) {happens}"]
     else:
-        lines += [happens, ("return " if language == "c" else "") + call + ";"]
+        lines += [happens] + (["refrain::preload::write_events();"] if "last" in function.flags else [])
+        lines += [("return " if language == "c" else "") + call + ";"]
     return "{\n  " + "\n  ".join(lines) + "\n}\n"
 
 

@@ -45,11 +45,31 @@ Delays::Delays(const Reference& reference, std::span<const Recorded> recorded) {
     }
   }
   recorded_.resize(kept);
+  find_means_of_events(reference);
   add_up(reference);
 }
 
-Delays::Delays(const Reference& reference, const Delays& delays) : recorded_(delays.recorded_) {
+Delays::Delays(const Reference& reference, const Delays& delays)
+    : recorded_(delays.recorded_), of_event_(delays.of_event_) {
   add_up(reference);
+}
+
+void Delays::find_means_of_events(const Reference& reference) {
+  std::vector<Recorded> of_event(reference.grammar().events());
+  const auto all_of = [&](std::uint32_t position) -> Recorded& {
+    return of_event[reference.use(position).symbol.number()];
+  };
+  for (const Recorded& some : recorded_) {
+    if (some.context.around != kUnknown) continue;  // it counts for the position, too
+    all_of(some.context.position).sum += some.sum;
+    all_of(some.context.position).count += some.count;
+  }
+  of_event_.resize(reference.grammar().uses().size());
+  for (std::uint32_t position = 0; position < of_event_.size(); ++position) {
+    if (reference.use(position).symbol.is_rule()) continue;
+    const Recorded& all = all_of(position);
+    if (all.count > 0) of_event_[position] = all.sum / static_cast<double>(all.count);
+  }
 }
 
 void Delays::add_up(const Reference& reference) {
@@ -106,7 +126,7 @@ double Delays::mean(const Context& context) const {
         return found->sum / static_cast<double>(found->count);
     }
   }
-  return 0;
+  return of_event_[context.position];
 }
 
 std::uint64_t Delays::count(const Context& context) const {

@@ -51,8 +51,8 @@ class Delays {
   /// The same delays for the same reference with other counts of repetitions.
   Delays(const Reference& reference, const Delays& delays);
 
-  /// Of the longest part of the context of which anything is known, `again` being more than the uses around; 0 if
-  /// there is none.
+  /// Of the longest part of the context of which anything is known, `again` being more than the uses around; of the
+  /// event, wherever it is, if the position has no times; 0 if there are none at all.
   [[nodiscard]] double mean(const Context& context) const;
   /// How many events are in the mean of exactly this context.
   [[nodiscard]] std::uint64_t count(const Context& context) const;
@@ -76,10 +76,12 @@ class Delays {
   };
 
   [[nodiscard]] const Recorded* find(const Context& context) const;
+  void find_means_of_events(const Reference& reference);
   void add_up(const Reference& reference);
   [[nodiscard]] Repetition whole_rule(const Reference& reference, std::uint32_t position) const;
 
   std::vector<Recorded> recorded_;  ///< ascending by context
+  std::vector<double> of_event_;    ///< its mean, for each position of one
   std::vector<Repetition> repetition_;
   std::vector<double> before_;
   std::vector<double> rule_;

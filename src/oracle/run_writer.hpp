@@ -15,7 +15,8 @@
 
 namespace refrain::oracle {
 
-/// A run of nothing so far. The new file takes the place of one that is there, or, after a FileError, does not.
+/// A run of nothing so far. The new file takes the place of another run's or of an empty one that is there, or, after a
+/// FileError, does not. What else is there is not replaced, but a FileError.
 /// `program`: what the run is of; any bytes.
 void create_run(const std::string& path, std::string_view program);
 
@@ -50,7 +51,7 @@ class RunWriter {
 class Snapshots {
  public:
   /// `first`: events before the first.
-  explicit Snapshots(std::uint64_t first = 4096) : next_(first) {}
+  explicit Snapshots(std::uint64_t first = 64) : next_(first) {}
 
   [[nodiscard]] bool due(std::uint64_t events) const { return events >= next_; }
   /// One was appended, of so many events and a grammar of so many symbols.

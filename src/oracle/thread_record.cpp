@@ -9,6 +9,7 @@
 #include "oracle/bytes.hpp"
 #include "oracle/error.hpp"
 #include "oracle/reference.hpp"
+#include "oracle/run_format.hpp"
 
 namespace refrain::oracle {
 
@@ -72,7 +73,8 @@ std::string_view take_string(Taking& from) { return from.bytes(from.count(1)); }
 
 /// `events`: or `notes`.
 InvalidRecord two_have(const std::string& events, std::string_view name) {
-  return InvalidRecord("two " + events + " have the name \"" + std::string(name) + "\"");
+  return InvalidRecord("two " + events + " have the name \"" + std::string(name.substr(0, 100)) +
+                       "\"");
 }
 
 // Nothing is made before it is taken, and the same name twice ends it: bytes that are all alike are packed to next to
@@ -100,6 +102,11 @@ std::vector<Note> take_notes(Taking& from) {
   return notes;
 }
 
+void require_so_few(std::uint64_t symbols) {
+  if (symbols > kMostSymbols)
+    throw InvalidRecord("the grammar has more than " + std::to_string(kMostSymbols) + " symbols");
+}
+
 Grammar take_grammar(Taking& from) {
   std::vector<Use> uses;
   std::vector<std::size_t> begin{0};
@@ -110,6 +117,7 @@ Grammar take_grammar(Taking& from) {
       const Symbol symbol = word % 2 == 0 ? Symbol::event(number) : Symbol::rule(number);
       uses.push_back({symbol, from.number()});
     }
+    require_so_few(uses.size() + rules);
     begin.push_back(uses.size());
   }
   return Grammar::flat(std::move(uses), std::move(begin));
@@ -120,6 +128,7 @@ constexpr std::size_t kSmallestDelay = 4 + 8;
 std::vector<Delays::Recorded> take_delays(Taking& from) {
   std::vector<Delays::Recorded> delays(from.count(kSmallestDelay));
   std::uint64_t events = 0;
+  double all = 0;
   for (Delays::Recorded& some : delays) {
     const std::uint64_t word = from.number_below(2ull << 32);
     some.context.position = static_cast<std::uint32_t>(word / 2);
@@ -130,7 +139,8 @@ std::vector<Delays::Recorded> take_delays(Taking& from) {
     some.context.outermost = take() - 1;
     some.count = from.number();
     some.sum = std::bit_cast<double>(load<std::uint64_t>(from.bytes(8)));
-    if (!std::isfinite(some.sum) || some.sum < 0) throw InvalidRecord("a sum of times is none");
+    all += some.sum;
+    if (!std::isfinite(all) || some.sum < 0) throw InvalidRecord("a sum of times is none");
     if (__builtin_add_overflow(events, some.count, &events))
       throw InvalidRecord("more events have times than there can be");
   }
@@ -158,6 +168,7 @@ std::string encoded(const ThreadRecord& record) {
   put(bytes, record.names.size());
   for (const std::string& name : record.names) put(bytes, name);
   const Grammar& grammar = record.grammar;
+  require_so_few(grammar.uses().size() + grammar.rules());
   put(bytes, grammar.rules());
   for (std::uint32_t r = 0; r < grammar.rules(); ++r) {
     put(bytes, grammar.rule(r).size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,6 +49,11 @@ std::vector<autotrace::MinedRepeat> read_warm_start(const Options& options) {
     return proposals_in(oracle::read_run(options.warm_start), options);
   } catch (const oracle::OracleError& error) {
     std::fprintf(stderr, "refrain: --refrain:warm-start: %s; starting without it\n", error.what());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr,
+                 "refrain: --refrain:warm-start: %s: there is not enough memory to read it; "
+                 "starting without it\n",
+                 options.warm_start.c_str());
   }
   return {};
 }

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <string>
 
+#include "oracle/error.hpp"
+#include "oracle/run_reader.hpp"
 #include "oracle/run_writer.hpp"
 #include "support/arguments.hpp"
 #include "support/expect_error.hpp"
@@ -97,12 +99,21 @@ TEST(WarmStartErrors, AFileWithoutCalls) {
                {"no call of a program on Refrain is recorded in it; starting"});
 }
 
-// Cut off within the last block it is the file of a killed run: nothing was appended before.
+bool has_calls(const std::string& bytes) {
+  try {
+    return !oracle::run_in(bytes, "bytes").threads.empty();
+  } catch (const oracle::OracleError&) { return false; }
+}
+
+// Cut off behind the first block it is the file of a killed run.
 TEST(WarmStartErrors, EveryBeginningAndEveryFlippedBit) {
   const std::string bytes = recorded();
   EXPECT_EQ(told_of_bytes(bytes), "");
-  for (std::size_t length = 0; length < bytes.size(); length += 7)
-    expect_words(told_of_bytes(bytes.substr(0, length)), {"; starting without it"});
+  for (std::size_t length = 0; length < bytes.size(); length += 7) {
+    const std::string begin = bytes.substr(0, length);
+    if (has_calls(begin)) EXPECT_EQ(told_of_bytes(begin), "");
+    else expect_words(told_of_bytes(begin), {"; starting without it"});
+  }
   for (std::size_t at = 0; at < bytes.size(); at += 5) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 1 << at % 8);

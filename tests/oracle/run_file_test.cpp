@@ -597,8 +597,25 @@ TEST(OracleRunFile, OfRecordsThatAreNone) {
   bytes = encoded({0, 0, {}, {}, {}, {{"n", "1"}, {"m", "2"}}});
   bytes[bytes.size() - 3] = 'n';
   expect(bytes, "two notes have the name \"n\"");
+  bytes = encoded(
+      {0, 0, {"a"}, Grammar({{{Symbol::event(0), 2}}}), {{{0}, 1e308, 1}, {{0}, 1e308, 1}}, {}});
+  bytes[bytes.size() - 3] = '\xef';  // the exponent of the second sum: the largest
+  expect(bytes, "a sum of times is none");
   EXPECT_THROW((void)encoded({0, 0, {"a"}, record.grammar, {}, {}}), InvalidRecord);
   EXPECT_THROW((void)encoded({0, 0, {"a", "a"}, record.grammar, {}, {}}), InvalidRecord);
+}
+
+TEST(OracleRunFile, TakesThePlaceOfNothingElse) {
+  const Place place;
+  place.put("int main() {}");
+  expect_error("is there, and not a file of the oracle",
+               [&] { create_run(place.path(), "a program"); });
+  EXPECT_EQ(place.bytes(), "int main() {}");
+  for (const std::string_view begin : {std::string_view(), kMagic.substr(0, 5)}) {
+    place.put(begin);
+    create_run(place.path(), "a program");
+    EXPECT_EQ(read_run(place.path()).program, "a program");
+  }
 }
 
 TEST(OracleRunFile, ALinkStaysOne) {

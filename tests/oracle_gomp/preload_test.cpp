@@ -164,6 +164,25 @@ TEST(Preload, RecordsRegionsByName) {
 
 // ---- Sizes ----
 
+TEST(Preload, AChildsFirstCriticalSectionIsRecorded) {
+  const RunFile file;
+  const refrain::test::TemporaryFolder folder;
+  std::ofstream ledger(folder.path("ledger"));  // it counts processes
+  EXPECT_EQ(run("forks", record(file) + "REFRAIN_ORACLE_LEDGER=" + folder.path("ledger")).status,
+            0);
+  for (const std::uint32_t process : {0u, 1u}) {
+    refrain_oracle_options options{};
+    const std::string path = file.path();
+    options.reference = path.c_str();
+    options.process = process;
+    refrain_oracle* const oracle = refrain_oracle_open(&options);
+    refrain_oracle_stream* const stream = refrain_oracle_join(oracle, 0);
+    EXPECT_EQ(refrain_oracle_predicts(stream), 1) << process;
+    EXPECT_STREQ(refrain_oracle_name(stream, 0), "critical shared") << process;
+    refrain_oracle_close(oracle);
+  }
+}
+
 TEST(Preload, ThresholdsOfExpectedDurationsInContext) {
   const RunFile file;
   {
