@@ -4,10 +4,10 @@
 //     another application (other_program), and that records (recording); to_cold, goals at most 1.01 but for the
 //     last; replayed, the share of all calls, goal at least 0.95 where it is warm and the calls are 20 times an
 //     iteration's or more
-//   order_stencil, ...   iterations per second in the steady state, as ever (local), first come first served (fifo) and
-//     by the longest path (path); to_local and to_fifo, of the time, goal at most 1.02; and order_uneven and
-//     order_uneven_five, the circuit with pieces of sizes 4:1:1:1:1 for each thread and for both, the smallest launched
-//     first, goal at most 0.85 of fifo
+//   order_stencil, ...   iterations per second in the steady state, as ever (local), each thread what it made ready
+//     first (fifo) and by the longest path (path); to_local and to_fifo, of the time, goal at most 1.02; and
+//     order_uneven and order_uneven_five, the circuit with pieces of sizes 4:1:1:1:1 for each thread and for both, the
+//     smallest launched first, goal at most 0.85 of fifo
 //   oracle_launch_accuracy (--only accuracy), the applications beside the benchmark, as the target `apps` builds them:
 //     percent of the calls, by their names, at the distances 1 to 128 (size) that are predicted right, when a run with
 //     each working set (variant) is followed by the recording of the small one; oracle_launch_overhead, of the large
