@@ -93,8 +93,7 @@ void say_what_is_recorded(const std::string& path) {
                   fs::file_size(path)));
   if (run.threads.empty())
     say("refrain oracle: either the command uses neither MPI nor GNU OpenMP, or not as shared "
-        "libraries, or it was "
-        "ended by a signal or by _exit() soon after it began\n");
+        "libraries, or it was ended by a signal or by _exit() soon after it began\n");
 }
 
 int record(const Request& request) {

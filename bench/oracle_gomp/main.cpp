@@ -3,8 +3,8 @@
 // sizes that are learned, in the first run after the recorded one and in the second.
 //
 // The bar: learning takes at most 1.02 times what the best fixed number of threads takes, and less than the default.
-// With --all also: more mixes of regions; how that is when unexpected events are put among the program's (Figure 14 of PYTHIA), and what it
-// costs when a team shrinks and grows again, with threads that stay alive and with libgomp's.
+// With --all also: more mixes of regions; how that is when unexpected events are put among the program's (Figure 14 of
+// PYTHIA), and what it costs when a team shrinks and grows again, with threads that stay alive and with libgomp's.
 
 #include <sys/stat.h>
 

@@ -69,8 +69,8 @@ std::string reduction_name(MPI_Op operation) {
   return "user";
 }
 
-/// The ranks in MPI_COMM_WORLD of those that a rank in the communicator means; MPI_UNDEFINED for those not there. None of
-/// the null communicator: what a program does with it is an error of the call that follows, not of ours.
+/// The ranks in MPI_COMM_WORLD of those that a rank in the communicator means; MPI_UNDEFINED for those not there. None
+/// of the null communicator: what a program does with it is an error of the call that follows, not of ours.
 std::vector<int> members(MPI_Comm communicator) {
   if (communicator == MPI_COMM_NULL) return {};
   MPI_Group group, world;

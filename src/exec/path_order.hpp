@@ -1,10 +1,10 @@
 #pragma once
 // The longest remaining path first, of what one operation of a template makes ready. The first replays are timed; then
-// each operation's successors are put in the order of the time that the longest path from them on takes, in the
-// replay and the one after it. Where these differ by less than about half the longest operation, they stay as they
-// were recorded: neighbours in a loop share data. Whoever completes an operation leaves those that became ready in its
-// deque, in this order, from which it takes the oldest, as other threads do (ExecutorOptions::oldest_first). What has no
-// predecessor within the replay comes in the order of launches.
+// each operation's successors are put in the order of the time that the longest path from them on takes, in the replay
+// and the one after it. Where these differ by less than about half the longest operation, they stay as they were
+// recorded: neighbours in a loop share data. Whoever completes an operation leaves those that became ready in its
+// deque, in this order, from which it takes the oldest, as other threads do (ExecutorOptions::oldest_first). What has
+// no predecessor within the replay comes in the order of launches.
 // Apart from the timed replays this costs nothing. (An ordered queue of all that is ready would order more, and costs
 // every task a lock.)
 //

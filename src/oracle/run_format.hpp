@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kLargestRecord = 1ull << 26;
 inline constexpr std::uint64_t kLargestRun = 1ull << 28;
 /// Of a record: all its notes and their names.
 inline constexpr std::uint64_t kLargestNotes = 1ull << 24;
-/// Of a record's grammar: its symbols. They need fifty times the memory that they have bytes in a file.
+/// Of a record's grammar: its uses and rules, which need many times the memory that they have bytes in a file.
 inline constexpr std::uint64_t kMostSymbols = 1ull << 22;
 /// Of an event.
 inline constexpr std::uint64_t kLongestName = 1ull << 16;

@@ -111,13 +111,14 @@ Grammar take_grammar(Taking& from) {
   std::vector<Use> uses;
   std::vector<std::size_t> begin{0};
   for (std::size_t rules = from.count(1); rules > 0; --rules) {
-    for (std::size_t left = from.count(2); left > 0; --left) {
+    std::size_t left = from.count(2);
+    require_so_few(uses.size() + left + rules);
+    for (; left > 0; --left) {
       const std::uint64_t word = from.number_below(2ull * Symbol::kMost);
       const auto number = static_cast<std::uint32_t>(word / 2);
       const Symbol symbol = word % 2 == 0 ? Symbol::event(number) : Symbol::rule(number);
       uses.push_back({symbol, from.number()});
     }
-    require_so_few(uses.size() + rules);
     begin.push_back(uses.size());
   }
   return Grammar::flat(std::move(uses), std::move(begin));

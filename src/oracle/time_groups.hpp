@@ -43,9 +43,9 @@ class TimeGroups {
   explicit TimeGroups(unsigned enclosing);
 
   /// Puts the groups, and the last events of the run, into the contexts of its grammar. `last`: the times since the
-  /// events before them; that of the first event is none. With more than `most` contexts that are longer than a position, those of the fewest events
-  /// become shorter. Takes O(d log n) for each group, for paths of d uses and n uses in a rule, and O(1) amortised for
-  /// each of the last events.
+  /// events before them; that of the first event is none. With more than `most` contexts that are longer than a
+  /// position, those of the fewest events become shorter. Takes O(d log n) for each group, for paths of d uses and n
+  /// uses in a rule, and O(1) amortised for each of the last events.
   void replay(const Grammar& grammar, std::span<const double> last, std::size_t most);
 
   /// All, in the grammar of the last replay.

@@ -34,14 +34,16 @@ class TimedReduction {
       : groups_(enclosing), fewest_(fewest), most_waiting_(fewest) {}
 
   /// What happened next, and how long after the event before, in any one unit; of the first event nobody asks how long.
-  /// Requires event < Symbol::kMost and a time that is finite and not negative. After std::bad_alloc it can only be destroyed.
+  /// Requires event < Symbol::kMost and a time that is finite and not negative. After std::bad_alloc it can only be
+  /// destroyed.
   void add(std::uint32_t event, double elapsed) {
     if (waiting_.size() == most_waiting_) replay();
     waiting_.push_back(elapsed);
     reduction_.add(event);
   }
 
-  /// Of all events so far: the grammar is Reduction's, and each event but the first counts once in its delays. O(symbols).
+  /// Of all events so far: the grammar is Reduction's, and each event but the first counts once in its delays.
+  /// O(symbols).
   [[nodiscard]] TimedGrammar grammar();
 
   [[nodiscard]] std::uint64_t events() const { return reduction_.events(); }
