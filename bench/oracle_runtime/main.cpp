@@ -1,9 +1,9 @@
 // What the runtime itself makes of the oracle.
-//   warm_start_stencil, _circuit, _s3d_like, _jacobi   seconds of a whole run with small, medium and large tasks (size)
-//     that starts as ever (cold), with the file of an earlier run (warm), with that of another size (other_size) and of
-//     another application (other_program), and that records (recording); to_cold, goals at most 1.01 but for the
-//     last; replayed, the share of all calls, goal at least 0.95 where it is warm and the calls are 20 times an
-//     iteration's or more
+//   warm_start_stencil, _circuit, _s3d_like, _jacobi   seconds of a whole run with small tasks, with --all medium and
+//     large ones, too (size), that starts as ever (cold), with the file of an earlier run (warm), with that of another
+//     size (other_size) and of another application (other_program), and that records (recording); to_cold, goals at
+//     most 1.01 but for the last; replayed, the share of all calls, goal at least 0.95 where it is warm and the calls
+//     are 20 times an iteration's or more
 //   order_stencil, ...   iterations per second in the steady state, as ever (local), each thread what it made ready
 //     first (fifo) and by the longest path (path); to_local and to_fifo, of the time, goal at most 1.02; and
 //     order_uneven and order_uneven_five, the circuit with pieces of sizes 4:1:1:1:1 for each thread and for both, the
