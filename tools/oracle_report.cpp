@@ -44,7 +44,7 @@ bool looks_like_a_rule(const std::string& name) {
 /// With anything odd in it, in quotation marks: no two look alike, and none like what is not a name.
 std::string shown(const std::string& name) {
   const bool plain = !name.empty() && escaped(name) == name &&
-                     name.find_first_of(" ^\"") == std::string::npos && !looks_like_a_rule(name);
+                     name.find_first_of(" ^") == std::string::npos && !looks_like_a_rule(name);
   return plain ? name : '"' + escaped(name) + '"';
 }
 
