@@ -8,7 +8,9 @@
  *
  * All functions may be called by any thread; a stream is used by one thread at a time. Strings are copied. What fails
  * returns NULL or -1, and refrain_oracle_error() says why; nothing aborts or throws, and a stream that is NULL is one
- * of nothing. A child made by fork() does not use what its parent has opened. By example: docs/oracle.md. */
+ * of nothing. To use what has been left, closed or freed is an error, too, as it is for a child made by fork() to use
+ * what its parent has opened: about a hundred bytes of each handle stay to the end of the process and know that.
+ * By example: docs/oracle.md. */
 
 #ifndef REFRAIN_ORACLE_H
 #define REFRAIN_ORACLE_H
@@ -40,8 +42,8 @@ REFRAIN_ORACLE_API const char* refrain_oracle_error(void);
 /* ---- Runs ---- */
 
 /* A file for a run of which nothing has been recorded yet, in the place of another run's that is there; any other file
- * is an error. One process of a run makes it, before any of them opens it. `program`: what the run is of; a reference
- * of another program is refused. */
+ * is an error, and one that this process is recording in. One process of a run makes it, before any of them opens it.
+ * `program`: what the run is of; a reference of another program is refused. */
 REFRAIN_ORACLE_API int refrain_oracle_create(const char* path, const char* program);
 
 typedef struct refrain_oracle_options {
@@ -52,35 +54,38 @@ typedef struct refrain_oracle_options {
   int times;             /* not 0: the times between events are recorded, too */
 } refrain_oracle_options;
 
+/* A file has one record of each process: to open it for one that it has already, or that is open in this process, is an
+ * error. So it is if the record is the reference. */
 REFRAIN_ORACLE_API refrain_oracle* refrain_oracle_open(const refrain_oracle_options* options);
 
-/* Leaves all streams that are left, and frees everything. No other thread may use any of it any more. Also after -1,
- * which means that not everything could be recorded. NULL: nothing. */
+/* Leaves all streams that are joined, and ends the run, also after -1: not everything could be recorded. -1 as well, if
+ * it has ended before, or if another thread is using a stream: then nothing ends. NULL: nothing. */
 REFRAIN_ORACLE_API int refrain_oracle_close(refrain_oracle* oracle);
 
 /* ---- Streams ---- */
 
-/* The stream of that thread, 0, 1 ...: it must not be joined already. What is recorded so far is written now and then,
- * so that of a process that is killed most is in the file. A thread that is not in the reference can be recorded, but
- * nothing is predicted for it. */
+/* The stream of that thread, 0, 1 ...: it must not be joined already, nor, if it is recorded, have been. What is
+ * recorded so far is written now and then, so that of a process that is killed most is in the file. A thread that is
+ * not in the reference can be recorded, but nothing is predicted for it. */
 REFRAIN_ORACLE_API refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle, uint32_t thread);
 
-/* Writes what is recorded, and frees the stream, also after -1: it cannot be written. One that is from
- * refrain_oracle_here() is only written. */
+/* Writes what is recorded, and ends the stream, also after -1: it cannot be written. -1 as well, if it has ended
+ * before, or another thread is using it. One that is from refrain_oracle_here() is only written. */
 REFRAIN_ORACLE_API int refrain_oracle_leave(refrain_oracle_stream* stream);
 
 /* The number of the event with that name, which is new if there is none: 0, 1 ..., first those of the reference.
  * Finding it takes a look-up in a hash table; so keep it. REFRAIN_ORACLE_NONE, if there is no memory, or the
- * name has more than 64 KiB. */
+ * name is empty or has more than 64 KiB. */
 REFRAIN_ORACLE_API uint32_t refrain_oracle_event(refrain_oracle_stream* stream, const char* name);
 
 /* The name of an event. Holds until the stream is left. NULL: there is no such event. */
 REFRAIN_ORACLE_API const char* refrain_oracle_name(const refrain_oracle_stream* stream, uint32_t event);
 
 typedef enum refrain_oracle_tracked {
-  REFRAIN_ORACLE_EXPECTED,   /* it continues what was followed */
-  REFRAIN_ORACLE_UNEXPECTED, /* it does not, but it is known: it is found again, as well as may be */
-  REFRAIN_ORACLE_UNKNOWN     /* it never came in the reference, or there is none */
+  REFRAIN_ORACLE_FAILED = -1, /* nothing was done: the stream has ended, or another thread is using it */
+  REFRAIN_ORACLE_EXPECTED,    /* it continues what was followed */
+  REFRAIN_ORACLE_UNEXPECTED,  /* it does not, but it is known: it is found again, as well as may be */
+  REFRAIN_ORACLE_UNKNOWN      /* it never came in the reference, or there is none */
 } refrain_oracle_tracked;
 
 /* An event happens, now. Of numbers that are no events nothing is recorded. */
@@ -98,7 +103,7 @@ REFRAIN_ORACLE_API int refrain_oracle_predicts(const refrain_oracle_stream* stre
 
 typedef struct refrain_oracle_prediction {
   uint32_t event;     /* the most probable one; REFRAIN_ORACLE_NONE: nothing is known */
-  double probability; /* its */
+  double probability; /* its; -1: the stream has ended, or another thread is using it */
   double end;         /* the probability that the run is over before */
   double delay;       /* expected from the last event to this one, in ns; 0 if the reference has no times */
 } refrain_oracle_prediction;
@@ -108,7 +113,7 @@ REFRAIN_ORACLE_API refrain_oracle_prediction refrain_oracle_predict(refrain_orac
 
 typedef struct refrain_oracle_occurrence {
   uint64_t distance;  /* the most probable one, at least 1; 0: it is not known to come */
-  double probability; /* its */
+  double probability; /* its; -1: the stream has ended, or another thread is using it */
   double end;         /* the probability that it does not come any more */
   double delay;       /* expected from the last event to it, in ns */
 } refrain_oracle_occurrence;
@@ -119,8 +124,8 @@ REFRAIN_ORACLE_API refrain_oracle_occurrence refrain_oracle_next(refrain_oracle_
 /* ---- Notes ---- */
 
 /* What a runtime has found out and wants to know again in a later run, in the file beside what is recorded. A note has
- * a name, and holds any bytes. Writing one again replaces it; without a recording it does nothing. -1: no memory, or
- * more than 16 MiB in all notes of the stream. */
+ * a name, and holds any bytes. Writing one again replaces it; without a recording it does nothing. -1: no memory, no
+ * name, an empty one, no bytes though `size` is not 0, or more than 16 MiB in all notes of the stream. */
 REFRAIN_ORACLE_API int refrain_oracle_set_note(refrain_oracle_stream* stream, const char* name, const void* bytes,
                                                size_t size);
 

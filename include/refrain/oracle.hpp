@@ -44,18 +44,18 @@ class OracleStream {
   }
 
   refrain_oracle_tracked submit(std::uint32_t event) {
-    return refrain_oracle_submit(handle_.get(), event);
+    return checked(refrain_oracle_submit(handle_.get(), event));
   }
   refrain_oracle_tracked submit(std::uint32_t event, std::uint64_t nanoseconds) {
-    return refrain_oracle_submit_at(handle_.get(), event, nanoseconds);
+    return checked(refrain_oracle_submit_at(handle_.get(), event, nanoseconds));
   }
 
   [[nodiscard]] bool predicts() const { return refrain_oracle_predicts(handle_.get()) != 0; }
   [[nodiscard]] refrain_oracle_prediction predict(std::uint64_t distance) {
-    return refrain_oracle_predict(handle_.get(), distance);
+    return checked(refrain_oracle_predict(handle_.get(), distance));
   }
   [[nodiscard]] refrain_oracle_occurrence next(std::uint32_t event) {
-    return refrain_oracle_next(handle_.get(), event);
+    return checked(refrain_oracle_next(handle_.get(), event));
   }
 
   void set_note(const std::string& name, std::string_view bytes) {
@@ -71,7 +71,9 @@ class OracleStream {
 
   /// Writes what is recorded; the stream cannot be used any more. The destructor does it, too, but says of no failure.
   void leave() {
-    if (refrain_oracle_leave(handle_.release()) != 0) throw OracleFailure();
+    refrain_oracle_stream* const stream = handle_.release();
+    handle_ = Handle(stream, [](refrain_oracle_stream*) {});
+    if (refrain_oracle_leave(stream) != 0) throw OracleFailure();
   }
 
  private:
@@ -79,6 +81,16 @@ class OracleStream {
   using Handle = std::unique_ptr<refrain_oracle_stream, void (*)(refrain_oracle_stream*)>;
 
   explicit OracleStream(Handle handle) : handle_(std::move(handle)) {}
+
+  static refrain_oracle_tracked checked(refrain_oracle_tracked tracked) {
+    if (tracked == REFRAIN_ORACLE_FAILED) throw OracleFailure();
+    return tracked;
+  }
+  template <class Prediction>
+  static Prediction checked(const Prediction& prediction) {
+    if (prediction.probability < 0) throw OracleFailure();
+    return prediction;
+  }
 
   Handle handle_;
 };
@@ -92,7 +104,7 @@ struct OracleOptions {
   bool times = false;
 };
 
-/// One process's part of a run. It has to outlive its streams.
+/// One process's part of a run. Its streams end with it.
 class Oracle {
  public:
   /// A new file, to record a run of this program in.
@@ -116,6 +128,12 @@ class Oracle {
     if (stream == nullptr) throw OracleFailure();
     return OracleStream(OracleStream::Handle(
         stream, [](refrain_oracle_stream* left) { refrain_oracle_leave(left); }));
+  }
+
+  /// Ends the run and the streams that are left. The destructor does it, too, but says of no failure.
+  void close() {
+    if (refrain_oracle_close(handle_.get()) != 0) throw OracleFailure();
+    static_cast<void>(handle_.release());
   }
 
  private:

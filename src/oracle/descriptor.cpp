@@ -93,8 +93,7 @@ Descriptor::Descriptor(std::string path, int flags)
   if (descriptor_ == -1) fail("cannot be opened");
   struct stat status = {};
   if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
-    device_ = status.st_dev;
-    inode_ = status.st_ino;
+    identity_ = {status.st_dev, status.st_ino};
     return;
   }
   ::close(descriptor_);
@@ -107,7 +106,13 @@ Descriptor::~Descriptor() {
 
 bool Descriptor::is_still_open() const {
   struct stat status = {};
-  return ::fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+  return ::fstat(descriptor_, &status) == 0 &&
+         FileIdentity{status.st_dev, status.st_ino} == identity_;
+}
+
+bool Descriptor::has_a_name() const {
+  struct stat status = {};
+  return ::fstat(descriptor_, &status) == 0 && status.st_nlink > 0;
 }
 
 std::uint64_t Descriptor::size() const {

@@ -12,6 +12,12 @@
 
 namespace refrain::oracle {
 
+/// Which file it is, by whatever path or link.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
 class Descriptor {
  public:
   /// `flags`: of open(2). FileError also, if it is no regular file: nothing else is waited for or written to.
@@ -21,6 +27,9 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] FileIdentity identity() const { return identity_; }
+  /// Whether it is still to be found in a folder: it has not been removed, nor another put in its place.
+  [[nodiscard]] bool has_a_name() const;
   /// In bytes, now; FileError, if that is more than kLargestFile.
   [[nodiscard]] std::uint64_t size() const;
   /// Returns how many bytes there were, at most `size`.
@@ -43,7 +52,7 @@ class Descriptor {
 
   std::string path_;
   int descriptor_;
-  std::uint64_t device_ = 0, inode_ = 0;
+  FileIdentity identity_;
 };
 
 }  // namespace refrain::oracle

@@ -3,10 +3,10 @@
 // number of threads join; a mutex has all that is shared. It has to outlive the streams.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "oracle/run_reader.hpp"
@@ -25,13 +25,20 @@ struct RunSettings {
 
 class Run {
  public:
-  /// FileError: a file cannot be read or written, is damaged, or is of another program.
+  /// FileError: a file cannot be read or written, is damaged, or is of another program; the record is the reference, or
+  /// has something of this process already.
   explicit Run(const RunSettings& settings);
 
-  /// OracleError: that thread has joined already.
+  /// OracleError: that thread has joined already, and, where it is recorded, also if it has left.
   std::unique_ptr<Stream> join(std::uint32_t thread);
-  /// It may join again, and what it records then takes the place of what it has recorded.
+  /// It may join again, unless it was recorded: there is one record of each thread.
   void leave(std::uint32_t thread);
+
+  [[nodiscard]] std::uint32_t process() const { return process_; }
+  /// The file that it is recorded in.
+  [[nodiscard]] std::optional<FileIdentity> recorded() const {
+    return writer_ ? std::optional(writer_->file()) : std::nullopt;
+  }
 
  private:
   std::optional<ThreadRecord> reference_of(std::uint32_t thread);
@@ -41,7 +48,7 @@ class Run {
   std::optional<RunWriter> writer_;
   RunRecord reference_;  ///< of this process
   std::mutex mutex_;
-  std::set<std::uint32_t> joined_;
+  std::map<std::uint32_t, bool> has_left_;  ///< of the threads that have joined
 };
 
 }  // namespace refrain::oracle

@@ -73,6 +73,13 @@ void create_run(const std::string& given, std::string_view program) {
 RunWriter::RunWriter(const std::string& path)
     : file_(path, O_RDWR | O_APPEND), end_(begin_of_blocks(file_)) {}
 
+void RunWriter::claim(std::uint32_t process) {
+  const std::scoped_lock threads(mutex_);
+  const std::scoped_lock processes(file_);
+  claimed_ = process;
+  pass_what_others_appended();
+}
+
 void RunWriter::append(const ThreadRecord& record) {
   const std::string bytes = encoded(record);
   if (bytes.size() > kLargestRecord)
@@ -108,6 +115,10 @@ void RunWriter::append(const ThreadRecord& record) {
 
 /// Then end_ is where the file ends. A torn end is of a process that was killed, since nobody else has the lock.
 void RunWriter::pass_what_others_appended() {
+  if (!file_.has_a_name())
+    throw FileError(
+        file_.path(),
+        "has been removed or replaced since it was opened, and what is recorded is lost");
   const std::uint64_t size = file_.size();
   if (size < end_) throw FileError(file_.path(), size, "the file has become shorter");
   while (size - end_ >= BlockHeader::kSize) {
@@ -115,6 +126,11 @@ void RunWriter::pass_what_others_appended() {
     if (file_.read(bytes, sizeof bytes, end_) < sizeof bytes) break;
     const BlockHeader header = block_header_in(file_.path(), {bytes, sizeof bytes}, end_);
     if (header.packed > size - end_ - sizeof bytes) break;
+    if (header.process == claimed_)
+      throw FileError(file_.path(),
+                      "has a run of process " + std::to_string(header.process) +
+                          " already, which recording would replace: create a new file, or give "
+                          "each process a number of its own");
     end_ += sizeof bytes + header.packed;
     count({header.process, header.thread}, header.unpacked);
   }

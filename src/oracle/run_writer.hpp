@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,9 +27,14 @@ class RunWriter {
   /// Of a file that was created. FileError, if it cannot be opened or is none.
   explicit RunWriter(const std::string& path);
 
+  /// From now on nobody else records that process. FileError: somebody has; the same of append(), if somebody does.
+  void claim(std::uint32_t process);
+
   /// Takes the place of what was appended before for the same process and thread. FileError, if it cannot be written or
   /// the run would be too large; the file is then as before, but for a torn end if even that cannot be cut off.
   void append(const ThreadRecord& record);
+
+  [[nodiscard]] FileIdentity file() const { return file_.identity(); }
 
  private:
   using Thread = std::pair<std::uint32_t, std::uint32_t>;  // its process's number and its own
@@ -39,6 +45,7 @@ class RunWriter {
 
   const Descriptor file_;
   std::mutex mutex_;  // threads; processes have the file's lock
+  std::optional<std::uint32_t> claimed_;
   // As far as is known:
   std::uint64_t end_;                         // of the blocks that are complete
   std::map<Thread, std::uint32_t> unpacked_;  // of those that count

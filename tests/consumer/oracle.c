@@ -5,7 +5,7 @@
 
 int main(void) {
   if (refrain_oracle_create("consumer.run", "consumer") != 0) return 1;
-  const refrain_oracle_options options = {.record = "consumer.run", .reference = "consumer.run"};
+  const refrain_oracle_options options = {.record = "consumer.run"};
   refrain_oracle* const oracle = refrain_oracle_open(&options);
   refrain_oracle_stream* const stream = refrain_oracle_join(oracle, 0);
   const uint32_t event = refrain_oracle_event(stream, "an event");

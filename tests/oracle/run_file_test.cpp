@@ -431,7 +431,7 @@ TEST(OracleRunFile, CreatedAnew) {
   const SmallFile small;
   RunWriter old(small.place.path());
   create_run(small.place.path(), "another");
-  old.append(numbered(0, 0, 1));  // to the file that is gone
+  expect_error("has been removed or replaced", [&] { old.append(numbered(0, 0, 1)); });
   const RunRecord run = read_run(small.place.path());
   EXPECT_EQ(run.program, "another");
   EXPECT_TRUE(run.threads.empty());

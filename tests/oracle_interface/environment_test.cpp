@@ -170,6 +170,21 @@ TEST(OracleEnvironment, ARankIsOneProcess) {
   EXPECT_EQ(files.lengths(), (Lengths{{{1, 0}, 15}, {{others, 0}, 6}, {{others + 1, 0}, 9}}));
 }
 
+// Without a ledger all are number 0: the first one's record stays, and others say that they are not recorded.
+TEST(OracleEnvironment, WithoutALedgerTheFirstProcessIsRecorded) {
+  const Files files;
+  Variables variables = files.recording();
+  variables.erase("REFRAIN_ORACLE_LEDGER");
+  ASSERT_EQ(in_a_process(variables, [] { do_events(50); }), 0);
+  ASSERT_EQ(in_a_process(variables, [] { EXPECT_EQ(refrain_oracle_here(), nullptr); }), 0);
+  EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 150}}));
+  // What cannot be recorded is followed all the same.
+  variables["REFRAIN_ORACLE_REFERENCE"] = files.run;
+  ASSERT_EQ(
+      in_a_process(variables, [] { EXPECT_EQ(refrain_oracle_predicts(refrain_oracle_here()), 1); }),
+      0);
+}
+
 // No library ends a stream that others use.
 TEST(OracleEnvironment, LeavingWritesAndGoesOn) {
   const Files files;

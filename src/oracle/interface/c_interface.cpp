@@ -1,63 +1,71 @@
 // refrain/oracle.h: the C++ beneath it, with errors as values.
 
-#include <cstring>
-#include <exception>
 #include <string>
 
 #include "oracle/error.hpp"
+#include "oracle/interface/c_errors.hpp"
 #include "oracle/interface/c_objects.hpp"
 
 using refrain::oracle::Note;
+using refrain::oracle::or_failed;
 using refrain::oracle::OracleError;
+using refrain::oracle::remember;
+using refrain::oracle::required;
 using refrain::oracle::Tracked;
 
 namespace {
 
-// Without a destructor, so that it holds to the very end of the thread.
-constexpr std::size_t kLongestError = 1024;
-constinit thread_local char last_error[kLongestError] = {};
-
-void remember(const char* what) { std::strncpy(last_error, what, kLongestError - 1); }
-
-/// What the function returns, or `failed`, if it throws.
-template <class Result, class Function>
-Result or_failed(Result failed, const Function& function) {
-  try {
-    return function();
-  } catch (const std::exception& error) { remember(error.what()); }
-  return failed;
+/// Whether this thread uses it from now on; if not, it is said why.
+bool entered(refrain_oracle_stream& stream) {
+  if (stream.enter()) return true;
+  return or_failed(false, [&]() -> bool { throw OracleError(stream.why_not()); });
 }
 
-/// The same with a stream that this thread may use; without one `failed`.
+/// What the function returns with a stream that this thread may use; `nothing` without one, `failed`, if it throws.
 template <class Result, class Function>
-Result within(refrain_oracle_stream* stream, Result failed, const Function& function) {
+Result within(refrain_oracle_stream* stream, Result nothing, Result failed,
+              const Function& function) {
   if (stream == nullptr) {
     remember("there is no stream");
-    return failed;
+    return nothing;
   }
-  if (!stream->enter()) {
-    remember("the stream is used by another thread, or the process is at its end");
-    return failed;
-  }
+  if (!entered(*stream)) return failed;
   const Result result = or_failed(failed, function);
   stream->exit();
   return result;
 }
 
-/// For what has to be given. OracleError: it is not.
-const char* required(const char* text, const char* what) {
-  if (text == nullptr) throw OracleError(std::string(what) + " is not given");
-  return text;
+template <class Result, class Function>
+Result within(refrain_oracle_stream* stream, Result failed, const Function& function) {
+  return within(stream, failed, failed, function);
+}
+
+/// Whoever only asks a stream uses it as well.
+refrain_oracle_stream* used(const refrain_oracle_stream* stream) {
+  return const_cast<refrain_oracle_stream*>(stream);
+}
+
+/// For what is found again by its name. OracleError: it has none.
+const char* name_required(const char* name, const char* of) {
+  const std::string what = std::string("the name of ") + of;
+  if (*required(name, what.c_str()) == '\0') throw OracleError(what + " is empty");
+  return name;
 }
 
 std::optional<std::string> given(const char* text) {
   return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
-refrain_oracle_tracked submit(refrain_oracle_stream* stream, std::uint32_t event,
+/// Apart, so that submit() has little to save.
+[[gnu::noinline]] Tracked submit_assessed(refrain_oracle_stream& stream, std::uint32_t event,
+                                          std::optional<std::uint64_t> now) {
+  return stream.assessment->submit(event, [&] { return stream.stream->submit(event, now); });
+}
+
+refrain_oracle_tracked submit(refrain_oracle_stream& stream, std::uint32_t event,
                               std::optional<std::uint64_t> now) {
-  const auto track = [&] { return stream->stream->submit(event, now); };
-  const Tracked tracked = stream->assessment ? stream->assessment->submit(event, track) : track();
+  const Tracked tracked =
+      stream.assessment ? submit_assessed(stream, event, now) : stream.stream->submit(event, now);
   switch (tracked) {
     case Tracked::expected: return REFRAIN_ORACLE_EXPECTED;
     case Tracked::unexpected: return REFRAIN_ORACLE_UNEXPECTED;
@@ -68,11 +76,12 @@ refrain_oracle_tracked submit(refrain_oracle_stream* stream, std::uint32_t event
 
 }  // namespace
 
-const char* refrain_oracle_error() { return last_error; }
+const char* refrain_oracle_error() { return refrain::oracle::last_error; }
 
 int refrain_oracle_create(const char* path, const char* program) {
   return or_failed(-1, [&] {
-    refrain::oracle::create_run(required(path, "the path"), required(program, "the program"));
+    refrain_oracle::require_unused(required(path, "the path"));
+    refrain::oracle::create_run(path, required(program, "the program"));
     return 0;
   });
 }
@@ -80,73 +89,71 @@ int refrain_oracle_create(const char* path, const char* program) {
 refrain_oracle* refrain_oracle_open(const refrain_oracle_options* options) {
   return or_failed<refrain_oracle*>(nullptr, [&] {
     if (options == nullptr) throw OracleError("there are no options");
-    return new refrain_oracle({given(options->record), given(options->reference),
-                               given(options->program), options->process, options->times != 0});
+    return &refrain_oracle::open({given(options->record), given(options->reference),
+                                  given(options->program), options->process, options->times != 0});
   });
 }
 
 int refrain_oracle_close(refrain_oracle* oracle) {
   if (oracle == nullptr) return 0;
-  int result = 0;
-  while (refrain_oracle_stream* const stream = oracle->any())
-    if (refrain_oracle_leave(stream) != 0) result = -1;
-  delete oracle;
-  return result;
+  return or_failed(-1, [&] {
+    oracle->close();
+    return 0;
+  });
 }
 
 refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle, uint32_t thread) {
   return or_failed<refrain_oracle_stream*>(nullptr, [&] {
     if (oracle == nullptr) throw OracleError("there is no run");
-    auto stream = std::make_unique<refrain_oracle_stream>(*oracle, thread);
-    oracle->keep(*stream);
-    return stream.release();
+    return &oracle->join(thread);
   });
 }
 
 int refrain_oracle_leave(refrain_oracle_stream* stream) {
   if (stream == nullptr) return 0;
-  if (stream->shared)
-    return within(stream, -1, [&] {
-      stream->stream->append();
-      return 0;
-    });
-  if (!stream->oracle.forget(*stream)) return 0;
-  const int result = or_failed(-1, [&] {
+  const auto append = [&] {
     stream->stream->append();
     return 0;
-  });
-  stream->oracle.run.leave(stream->thread);
-  delete stream;
+  };
+  if (stream->shared) return within(stream, -1, append);
+  if (!entered(*stream)) return -1;
+  const int result = or_failed(-1, append);
+  stream->oracle.forget(*stream);
+  stream->end(refrain_oracle_stream::State::left);
   return result;
 }
 
 uint32_t refrain_oracle_event(refrain_oracle_stream* stream, const char* name) {
   return within(stream, REFRAIN_ORACLE_NONE,
-                [&] { return stream->stream->event(required(name, "the name")); });
+                [&] { return stream->stream->event(name_required(name, "an event")); });
 }
 
 const char* refrain_oracle_name(const refrain_oracle_stream* stream, uint32_t event) {
-  const std::string* const name = stream == nullptr ? nullptr : stream->stream->name(event);
-  return name == nullptr ? nullptr : name->c_str();
+  return within<const char*>(used(stream), nullptr, [&] {
+    const std::string* const name = stream->stream->name(event);
+    return name == nullptr ? nullptr : name->c_str();
+  });
 }
 
 refrain_oracle_tracked refrain_oracle_submit(refrain_oracle_stream* stream, uint32_t event) {
-  return within(stream, REFRAIN_ORACLE_UNKNOWN,
-                [&] { return submit(stream, event, std::nullopt); });
+  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED,
+                [&] { return submit(*stream, event, std::nullopt); });
 }
 
 refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, uint32_t event,
                                                 uint64_t nanoseconds) {
-  return within(stream, REFRAIN_ORACLE_UNKNOWN, [&] { return submit(stream, event, nanoseconds); });
+  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED,
+                [&] { return submit(*stream, event, nanoseconds); });
 }
 
 int refrain_oracle_predicts(const refrain_oracle_stream* stream) {
-  return stream != nullptr && stream->stream->predicts() ? 1 : 0;
+  return within(used(stream), 0, [&] { return stream->stream->predicts() ? 1 : 0; });
 }
 
 refrain_oracle_prediction refrain_oracle_predict(refrain_oracle_stream* stream, uint64_t distance) {
   const refrain_oracle_prediction nothing{REFRAIN_ORACLE_NONE, 0, 0, 0};
-  return within(stream, nothing, [&]() -> refrain_oracle_prediction {
+  const refrain_oracle_prediction failed{REFRAIN_ORACLE_NONE, -1, 0, 0};
+  return within(stream, nothing, failed, [&]() -> refrain_oracle_prediction {
     if (!stream->stream->predicts() || distance == 0) return nothing;
     const auto prediction = stream->stream->predict(distance);
     return {prediction.event.value_or(REFRAIN_ORACLE_NONE), prediction.probability, prediction.end,
@@ -155,8 +162,8 @@ refrain_oracle_prediction refrain_oracle_predict(refrain_oracle_stream* stream, 
 }
 
 refrain_oracle_occurrence refrain_oracle_next(refrain_oracle_stream* stream, uint32_t event) {
-  const refrain_oracle_occurrence nothing{0, 0, 0, 0};
-  return within(stream, nothing, [&]() -> refrain_oracle_occurrence {
+  const refrain_oracle_occurrence nothing{0, 0, 0, 0}, failed{0, -1, 0, 0};
+  return within(stream, nothing, failed, [&]() -> refrain_oracle_occurrence {
     if (!stream->stream->predicts()) return nothing;
     const auto occurrence = stream->stream->next(event);
     return {occurrence.distance, occurrence.probability, occurrence.end, occurrence.delay};
@@ -166,16 +173,22 @@ refrain_oracle_occurrence refrain_oracle_next(refrain_oracle_stream* stream, uin
 int refrain_oracle_set_note(refrain_oracle_stream* stream, const char* name, const void* bytes,
                             size_t size) {
   return within(stream, -1, [&] {
-    stream->stream->set_note(required(name, "the name"),
-                             {static_cast<const char*>(bytes), bytes == nullptr ? 0 : size});
+    if (bytes == nullptr && size > 0)
+      throw OracleError("the note's bytes are not given, but there should be " +
+                        std::to_string(size));
+    stream->stream->set_note(name_required(name, "a note"),
+                             {static_cast<const char*>(bytes), size});
     return 0;
   });
 }
 
 const void* refrain_oracle_note(const refrain_oracle_stream* stream, const char* name,
                                 size_t* size) {
-  const Note* const note =
-      stream == nullptr || name == nullptr ? nullptr : stream->stream->note(name);
-  if (size != nullptr) *size = note == nullptr ? 0 : note->bytes.size();
-  return note == nullptr ? nullptr : note->bytes.data();
+  if (size != nullptr) *size = 0;
+  return within<const void*>(used(stream), nullptr, [&]() -> const void* {
+    const Note* const note = stream->stream->note(required(name, "the name of a note"));
+    if (note == nullptr) return nullptr;
+    if (size != nullptr) *size = note->bytes.size();
+    return note->bytes.data();
+  });
 }

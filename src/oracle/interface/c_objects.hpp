@@ -1,12 +1,17 @@
 #pragma once
-// What the handles of the C interface point to.
+// What the handles of the C interface point to. A handle is never freed: what it held is, but that it has ended stays,
+// so that using it once more is an error with a sentence and not an accident. 64 bytes of each stream that was joined,
+// and about as many of each run that was opened, are kept to the end of the process.
+//
+// One mutex has which runs are open and which streams are joined. It is taken to open, join, leave and close, and held
+// during fork(), after which the child's copies of both are marked as its parent's.
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
+#include <string>
 
 #include "oracle/assessment.hpp"
 #include "oracle/run.hpp"
@@ -14,36 +19,43 @@
 #include "refrain/oracle.h"
 
 struct refrain_oracle {
-  explicit refrain_oracle(const refrain::oracle::RunSettings& settings) : run(settings) {}
+  /// OracleError: this process records in the same file already, as the same process of the run.
+  static refrain_oracle& open(const refrain::oracle::RunSettings& settings);
+  /// OracleError: a run that is open records in that file.
+  static void require_unused(const std::string& path);
 
-  void keep(refrain_oracle_stream& stream) {
-    const std::scoped_lock lock(mutex_);
-    streams_.insert(&stream);
-  }
-  /// Whether it was there: of those who want to end a stream, one does.
-  bool forget(refrain_oracle_stream& stream) {
-    const std::scoped_lock lock(mutex_);
-    return streams_.erase(&stream) != 0;
-  }
+  // OracleError: it has been closed, or is the parent process's.
+
+  refrain_oracle_stream& join(std::uint32_t thread);
+  /// All streams are left. OracleError also: one is used by another thread, and nothing is closed; or one could not be
+  /// written, and all is closed.
+  void close();
+
+  /// Whether it was there: of those who want to end a stream, one does. Its thread may then join again.
+  bool forget(refrain_oracle_stream& stream);
   /// None: all have been left.
-  refrain_oracle_stream* any() {
-    const std::scoped_lock lock(mutex_);
-    return streams_.empty() ? nullptr : *streams_.begin();
-  }
+  refrain_oracle_stream* any();
 
-  refrain::oracle::Run run;
+  static void before_fork();
+  static void after_fork();
+  static void after_fork_in_child();
 
  private:
-  std::mutex mutex_;
-  std::set<refrain_oracle_stream*> streams_;  // that were joined and not left
+  void require_open() const;
+
+  // Under the mutex:
+  std::shared_ptr<refrain::oracle::Run> run_;  // none: it has been closed
+  bool inherited_ = false;                     // from the parent process
+  std::set<refrain_oracle_stream*> streams_;   // that were joined and not left
 };
 
-struct refrain_oracle_stream {
-  refrain_oracle_stream(refrain_oracle& of, std::uint32_t number)
-      : oracle(of), thread(number), stream(of.run.join(number)) {}
+/// A cache line of its own: each is used by another thread.
+struct alignas(64) refrain_oracle_stream {
+  refrain_oracle_stream(refrain_oracle& of, std::uint32_t number,
+                        std::unique_ptr<refrain::oracle::Stream> joined)
+      : oracle(of), thread(number), stream(std::move(joined)) {}
 
-  /// Whether this thread may use it. It may not after close(), which another thread calls at the end of the process;
-  /// nor at the same time as another thread, which is a mistake.
+  /// Whether this thread may use it: it has not ended, and no other thread is using it, which would be a mistake.
   [[nodiscard]] bool enter() {
     State free = State::free;
     return state.compare_exchange_strong(free, State::used, std::memory_order_acquire,
@@ -51,12 +63,24 @@ struct refrain_oracle_stream {
   }
   void exit() { state.store(State::free, std::memory_order_release); }
 
-  enum class State : std::uint8_t { free, used, closed };
+  enum class State : std::uint8_t {
+    free,
+    used,
+    left,
+    closed,    ///< with its oracle
+    over,      ///< another thread ends the process
+    inherited  ///< it is the parent process's
+  };
+
+  /// Requires that it was entered. It holds nothing any more, and nobody enters it.
+  void end(State how);
+  /// Why nobody enters it.
+  [[nodiscard]] std::string why_not() const;
 
   refrain_oracle& oracle;
   const std::uint32_t thread;
   std::unique_ptr<refrain::oracle::Stream> stream;
-  std::optional<refrain::oracle::Assessment> assessment;
+  std::unique_ptr<refrain::oracle::Assessment> assessment;
   bool shared = false;  ///< of the environment: no library of the process may end it for the others
   /// Acquired and released by whoever uses it, so what one thread did to the stream is seen by the next.
   std::atomic<State> state{State::free};

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <string>
 #include <thread>
 
 namespace refrain::oracle {
@@ -49,15 +50,23 @@ std::optional<std::uint32_t> rank() {
   return std::nullopt;
 }
 
-void before_fork() { making.lock(); }
-void after_fork() { making.unlock(); }
+// In this order: whoever makes the environment opens and joins.
+void before_fork() {
+  making.lock();
+  refrain_oracle::before_fork();
+}
+void after_fork() {
+  refrain_oracle::after_fork();
+  making.unlock();
+}
 void after_fork_in_child() {
   if (const Environment* const parents = of_process.exchange(nullptr, std::memory_order_relaxed))
     of_parent = parents;
+  refrain_oracle::after_fork_in_child();
   making.unlock();
 }
 
-// Before there can be a fork() that would find the mutex taken by a thread which the child does not have.
+// Before there can be a fork() that would find a mutex taken by a thread which the child does not have.
 [[maybe_unused]] const int handlers =
     ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
 
@@ -67,7 +76,7 @@ bool close(refrain_oracle_stream& stream) {
   using State = refrain_oracle_stream::State;
   for (int attempts = 0; attempts < 1000; ++attempts) {
     State free = State::free;
-    if (stream.state.compare_exchange_strong(free, State::closed, std::memory_order_acquire))
+    if (stream.state.compare_exchange_strong(free, State::over, std::memory_order_acquire))
       return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -109,11 +118,15 @@ void Environment::open() {
   const refrain_oracle_options options{record, reference, nullptr, process_, 1};
   oracle_ = refrain_oracle_open(&options);
   if (oracle_ != nullptr) return;
-  complain(refrain_oracle_error());
+  const std::string wrong = refrain_oracle_error();
+  complain(wrong.c_str());
   if (record == nullptr || reference == nullptr) return;
-  const refrain_oracle_options without{record, nullptr, nullptr, process_, 1};
-  oracle_ = refrain_oracle_open(&without);
-  if (oracle_ == nullptr) complain(refrain_oracle_error());
+  const refrain_oracle_options recorded{record, nullptr, nullptr, process_, 1};
+  oracle_ = refrain_oracle_open(&recorded);
+  if (oracle_ != nullptr) return;
+  if (wrong != refrain_oracle_error()) complain(refrain_oracle_error());
+  const refrain_oracle_options followed{nullptr, reference, nullptr, process_, 1};
+  oracle_ = refrain_oracle_open(&followed);
 }
 
 refrain_oracle_stream* Environment::join() {
@@ -131,7 +144,7 @@ refrain_oracle_stream* Environment::join() {
   }
   ++threads_;
   stream->shared = true;
-  if (ledger_) stream->assessment.emplace();
+  if (ledger_) stream->assessment = std::make_unique<Assessment>();
   return stream;
 }
 
