@@ -132,6 +132,78 @@ REFRAIN_ORACLE_API int refrain_oracle_set_note(refrain_oracle_stream* stream, co
 /* The reference's note of that name, and its size. Holds until the stream is left. NULL: there is none. */
 REFRAIN_ORACLE_API const void* refrain_oracle_note(const refrain_oracle_stream* stream, const char* name, size_t* size);
 
+/* ---- What is in a file ---- */
+
+/* A run, read from its file. This structure and those below, which hold until it is freed, are made by the library:
+ * later versions put further members behind these. Names end with a 0, and may have others in them. */
+typedef struct refrain_oracle_run {
+  const char* program; /* what it is of */
+  size_t program_size;
+  size_t threads;      /* how many streams there are, of all processes; 0 after it was freed */
+  uint64_t unfinished; /* so many bytes at the end of the file are of a record that was not finished */
+} refrain_oracle_run;
+
+/* As much as there is, while it is being recorded. NULL: the file cannot be read, is damaged, or is none. */
+REFRAIN_ORACLE_API const refrain_oracle_run* refrain_oracle_read(const char* path);
+
+/* -1: it has been freed before. NULL: nothing. */
+REFRAIN_ORACLE_API int refrain_oracle_free(const refrain_oracle_run* run);
+
+typedef struct refrain_oracle_listed_thread {
+  uint32_t process;
+  uint32_t thread;
+  uint64_t length; /* how many events happened */
+  uint32_t events; /* how many different ones */
+  uint32_t rules;  /* of its grammar */
+  uint32_t notes;
+  int times; /* not 0: times were recorded */
+} refrain_oracle_listed_thread;
+
+/* The streams, ascending by process and thread. To list them: `index` from 0, until there is none, which is NULL. */
+REFRAIN_ORACLE_API const refrain_oracle_listed_thread* refrain_oracle_list_thread(const refrain_oracle_run* run,
+                                                                                  size_t index);
+
+typedef struct refrain_oracle_listed_event {
+  const char* name;
+  size_t name_size;
+  uint64_t count; /* how often it happened */
+} refrain_oracle_listed_event;
+
+/* The events of the stream with that index, by their numbers, from 0. NULL: there is none. */
+REFRAIN_ORACLE_API const refrain_oracle_listed_event* refrain_oracle_list_event(const refrain_oracle_run* run,
+                                                                                size_t thread, uint32_t event);
+
+/* A part of a rule; later versions leave this structure as it is. */
+typedef struct refrain_oracle_symbol {
+  uint32_t is_rule; /* not 0: a rule, else an event */
+  uint32_t number;
+  uint64_t times; /* so often in a row, at least once */
+  double delay;   /* mean time of one, in ns: from the event before it to its last; 0 without times */
+} refrain_oracle_symbol;
+
+typedef struct refrain_oracle_listed_rule {
+  const refrain_oracle_symbol* symbols;
+  size_t size;     /* how many */
+  uint64_t length; /* how many events the rule stands for */
+  uint64_t count;  /* how often it comes in the run, repetitions counted */
+} refrain_oracle_listed_rule;
+
+/* The rules of its grammar: rule 0 is the whole stream, each of the others a part that comes more than once. NULL:
+ * there is none. */
+REFRAIN_ORACLE_API const refrain_oracle_listed_rule* refrain_oracle_list_rule(const refrain_oracle_run* run,
+                                                                              size_t thread, uint32_t rule);
+
+typedef struct refrain_oracle_listed_note {
+  const char* name;
+  size_t name_size;
+  const void* bytes;
+  size_t size;
+} refrain_oracle_listed_note;
+
+/* Its notes, `index` from 0. NULL: there is none. */
+REFRAIN_ORACLE_API const refrain_oracle_listed_note* refrain_oracle_list_note(const refrain_oracle_run* run,
+                                                                              size_t thread, uint32_t index);
+
 /* ---- In a process that was started by `refrain oracle record` or `refrain oracle run` ---- */
 
 /* This thread's stream of the run that the environment tells of (docs/oracle.md), NULL if it tells of none or it cannot

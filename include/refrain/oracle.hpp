@@ -2,6 +2,7 @@
 // The oracle in C++: refrain/oracle.h with handles that end by themselves, and exceptions. Needs nothing of the rest of
 // Refrain but the library Refrain::oracle. What a function does is said there.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "refrain/oracle.h"
 
@@ -141,6 +143,57 @@ class Oracle {
     void operator()(refrain_oracle* oracle) const { refrain_oracle_close(oracle); }
   };
   std::unique_ptr<refrain_oracle, Close> handle_;
+};
+
+/// What is in a file, as it was when it was read. Names and bytes hold as long as this.
+class OracleRun {
+ public:
+  explicit OracleRun(const std::string& path) : handle_(refrain_oracle_read(path.c_str())) {
+    if (handle_ == nullptr) throw OracleFailure();
+  }
+
+  [[nodiscard]] std::string_view program() const {
+    return {handle_->program, handle_->program_size};
+  }
+  /// So many bytes at the end of the file are of a record that was not finished.
+  [[nodiscard]] std::uint64_t unfinished() const { return handle_->unfinished; }
+
+  /// The streams, ascending by process and thread.
+  [[nodiscard]] std::vector<refrain_oracle_listed_thread> threads() const {
+    std::vector<refrain_oracle_listed_thread> all;
+    while (const auto* const next = refrain_oracle_list_thread(handle_.get(), all.size()))
+      all.push_back(*next);
+    return all;
+  }
+
+  // Of the stream with that index among threads(); nothing, if there is none.
+
+  [[nodiscard]] std::vector<refrain_oracle_listed_event> events(std::size_t thread) const {
+    return list(refrain_oracle_list_event, thread);
+  }
+  [[nodiscard]] std::vector<refrain_oracle_listed_rule> rules(std::size_t thread) const {
+    return list(refrain_oracle_list_rule, thread);
+  }
+  [[nodiscard]] std::vector<refrain_oracle_listed_note> notes(std::size_t thread) const {
+    return list(refrain_oracle_list_note, thread);
+  }
+
+ private:
+  template <class Entry>
+  [[nodiscard]] std::vector<Entry> list(const Entry* (*entry)(const refrain_oracle_run*,
+                                                              std::size_t, std::uint32_t),
+                                        std::size_t thread) const {
+    std::vector<Entry> all;
+    while (const Entry* const next =
+               entry(handle_.get(), thread, static_cast<std::uint32_t>(all.size())))
+      all.push_back(*next);
+    return all;
+  }
+
+  struct Free {
+    void operator()(const refrain_oracle_run* run) const { refrain_oracle_free(run); }
+  };
+  std::unique_ptr<const refrain_oracle_run, Free> handle_;
 };
 
 }  // namespace refrain

@@ -62,6 +62,10 @@ class Delays {
   [[nodiscard]] double repetition(std::uint32_t position, bool again = false) const {
     return again ? repetition_[position].again : repetition_[position].first;
   }
+  /// The same of one of so many repetitions, the first and the later ones together.
+  [[nodiscard]] double mean_repetition(std::uint32_t position, std::uint64_t times) const {
+    return repetition_[position].all(times) / static_cast<double>(times);
+  }
   /// Expected for the events of its rule that come before a position, and for the whole rule, not again.
   [[nodiscard]] double before(std::uint32_t position) const { return before_[position]; }
   [[nodiscard]] double rule(std::uint32_t number) const { return rule_[number]; }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -280,6 +282,122 @@ TEST(OracleInterface, WhatIsNotGivenIsAnError) {
   EXPECT_EQ(refrain_oracle_note(nullptr, "n", nullptr), nullptr);
   refrain_oracle_assess(nullptr);
   refrain_oracle_say(nullptr);
+}
+
+std::vector<std::string> names_of(const OracleRun& run, std::size_t thread) {
+  std::vector<std::string> names;
+  for (const refrain_oracle_listed_event& event : run.events(thread))
+    names.emplace_back(event.name, event.name_size);
+  return names;
+}
+
+// abbcbcab: R -> A B^2 A, A -> a b, B -> b c.
+TEST(OracleInterface, ListsWhatIsInAFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
+  Oracle::create(path, "letters");
+  for (const std::uint32_t process : {7, 1}) {
+    Oracle oracle({.record = path, .process = process});
+    OracleStream second = oracle.join(2), first = oracle.join(0);
+    submit(first, "abbcbcab");
+    submit(second, "x");
+    second.set_note("a note", std::string_view("\0\1", 2));
+  }
+  const OracleRun run(path);
+  EXPECT_EQ(run.program(), "letters");
+  EXPECT_EQ(run.unfinished(), 0u);
+  const std::vector<refrain_oracle_listed_thread> threads = run.threads();
+  ASSERT_EQ(threads.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(threads[i].process, i < 2 ? 1u : 7u);
+    EXPECT_EQ(threads[i].thread, i % 2 == 0 ? 0u : 2u);
+    EXPECT_EQ(threads[i].times, 0);
+  }
+  EXPECT_EQ(threads[2].length, 8u);
+  EXPECT_EQ(threads[2].events, 3u);
+  EXPECT_EQ(threads[2].rules, 3u);
+  EXPECT_EQ(threads[2].notes, 0u);
+
+  EXPECT_EQ(names_of(run, 2), (std::vector<std::string>{"a", "b", "c"}));
+  const std::vector<refrain_oracle_listed_event> events = run.events(2);
+  EXPECT_EQ(events[0].count, 2u);
+  EXPECT_EQ(events[1].count, 4u);
+  EXPECT_EQ(events[2].count, 2u);
+
+  const std::vector<refrain_oracle_listed_rule> rules = run.rules(2);
+  ASSERT_EQ(rules.size(), 3u);
+  EXPECT_EQ(rules[0].length, 8u);
+  EXPECT_EQ(rules[0].count, 1u);
+  ASSERT_EQ(rules[0].size, 3u);
+  EXPECT_NE(rules[0].symbols[1].is_rule, 0u);
+  EXPECT_EQ(rules[0].symbols[1].number, 2u);
+  EXPECT_EQ(rules[0].symbols[1].times, 2u);
+  EXPECT_EQ(rules[2].count, 2u);
+  EXPECT_EQ(rules[2].length, 2u);
+  ASSERT_EQ(rules[2].size, 2u);
+  EXPECT_EQ(rules[2].symbols[0].is_rule, 0u);
+  EXPECT_EQ(rules[2].symbols[0].number, 1u);
+  EXPECT_EQ(rules[2].symbols[0].times, 1u);
+  EXPECT_EQ(rules[2].symbols[0].delay, 0);
+
+  const std::vector<refrain_oracle_listed_note> notes = run.notes(3);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(std::string_view(notes[0].name, notes[0].name_size), "a note");
+  EXPECT_EQ(std::string_view(static_cast<const char*>(notes[0].bytes), notes[0].size),
+            std::string_view("\0\1", 2));
+  EXPECT_TRUE(run.rules(4).empty());  // there is no such thread
+}
+
+// What is listed, unfolded, is the stream, and every count is that of the unfolded one.
+TEST(OracleInterface, ListsCountsOfLoopsInLoops) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
+  std::string letters, again;
+  for (int i = 0; i < 50; ++i)
+    letters += std::string(i % 3, 'a') + "bcbcb" + (i % 7 == 0 ? "d" : "e");
+  record(path, letters);
+  const OracleRun run(path);
+  const std::vector<refrain_oracle_listed_rule> rules = run.rules(0);
+  const std::vector<std::string> names = names_of(run, 0);
+  std::vector<std::uint64_t> counts(rules.size());
+  const std::function<void(std::uint32_t)> unfold = [&](std::uint32_t rule) {
+    ++counts[rule];
+    for (std::size_t i = 0; i < rules[rule].size; ++i) {
+      const refrain_oracle_symbol& symbol = rules[rule].symbols[i];
+      for (std::uint64_t time = 0; time < symbol.times; ++time)
+        if (symbol.is_rule != 0) unfold(symbol.number);
+        else again += names[symbol.number];
+    }
+  };
+  unfold(0);
+  EXPECT_EQ(again, letters);
+  for (std::size_t rule = 0; rule < rules.size(); ++rule)
+    EXPECT_EQ(rules[rule].count, counts[rule]) << rule;
+  for (const refrain_oracle_listed_event& event : run.events(0))
+    EXPECT_EQ(event.count, std::ranges::count(letters, event.name[0])) << event.name;
+}
+
+TEST(OracleInterface, ListsTimes) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
+  Oracle::create(path, "letters");
+  {
+    Oracle oracle({.record = path, .times = true});
+    OracleStream stream = oracle.join(0);
+    std::uint64_t now = 0;
+    for (int i = 0; i < 100; ++i) {
+      stream.submit(stream.event("a"), now += 10);
+      stream.submit(stream.event("b"), now += 200);
+    }
+  }
+  const OracleRun run(path);
+  EXPECT_NE(run.threads().at(0).times, 0);
+  const std::vector<refrain_oracle_listed_rule> rules = run.rules(0);
+  ASSERT_EQ(rules.size(), 2u);  // R -> A^100, A -> a b
+  EXPECT_EQ(rules[0].symbols[0].times, 100u);
+  EXPECT_NEAR(rules[0].symbols[0].delay, 210, 1e-9);
+  EXPECT_NEAR(rules[1].symbols[0].delay, 10, 1e-9);
+  EXPECT_NEAR(rules[1].symbols[1].delay, 200, 1e-9);
 }
 
 // The run goes on, and in the end it is said.

@@ -272,6 +272,23 @@ TEST_F(OracleMisuse, WhatTheParentProcessHasOpened) {
   EXPECT_EQ(recorded(), 700u);
 }
 
+TEST_F(OracleMisuse, AFreedRunListsNothing) {
+  const refrain_oracle_run* const run = refrain_oracle_read(path.c_str());
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(refrain_oracle_list_thread(run, 0), nullptr);
+  EXPECT_EQ(refrain_oracle_free(run), 0);
+  EXPECT_EQ(run->threads, 0u);
+  EXPECT_EQ(refrain_oracle_list_thread(run, 0), nullptr);
+  expect_said("the run has been freed already");
+  EXPECT_EQ(refrain_oracle_free(run), -1);
+  EXPECT_EQ(refrain_oracle_free(nullptr), 0);
+  EXPECT_EQ(refrain_oracle_list_rule(nullptr, 0, 0), nullptr);
+  expect_said("there is no run");
+  EXPECT_EQ(refrain_oracle_read(nullptr), nullptr);
+  EXPECT_EQ(refrain_oracle_read(folder.path("none").c_str()), nullptr);
+  expect_said("none: cannot be opened");
+}
+
 TEST_F(OracleMisuse, InCppItIsThrown) {
   auto oracle = std::make_unique<Oracle>(OracleOptions{.record = path});
   OracleStream stream = oracle->join(0), left = oracle->join(1);
