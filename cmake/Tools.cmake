@@ -11,14 +11,15 @@ list(REMOVE_ITEM sources ${main})
 
 add_library(refrain_commands STATIC ${sources})
 target_include_directories(refrain_commands PUBLIC ${PROJECT_SOURCE_DIR}/tools)
-target_link_libraries(refrain_commands PUBLIC refrain_internal refrain_oracle_core CLI11::CLI11
-  PRIVATE PkgConfig::cairo)
+target_link_libraries(refrain_commands PUBLIC refrain_internal refrain_oracle_core Refrain::oracle
+  CLI11::CLI11 PRIVATE PkgConfig::cairo)
 include(GNUInstallDirs)
 target_compile_definitions(refrain_commands PRIVATE REFRAIN_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}")
 refrain_warnings(refrain_commands)
 
 refrain_executable(refrain_tool ${main})
-set_target_properties(refrain_tool PROPERTIES OUTPUT_NAME refrain)
+set_target_properties(refrain_tool PROPERTIES OUTPUT_NAME refrain
+  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 # `refrain oracle` looks for the preload libraries where it runs.
 foreach(library refrain_oracle refrain_oracle_gomp refrain_oracle_mpi)
   if(TARGET ${library})

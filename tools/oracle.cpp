@@ -20,9 +20,11 @@
 #include "oracle/run_format.hpp"
 #include "oracle/run_reader.hpp"
 #include "oracle/run_writer.hpp"
+#include "oracle_json.hpp"
 #include "oracle_report.hpp"
 #include "preloaded_command.hpp"
 #include "refrain/error.hpp"
+#include "refrain/oracle.hpp"
 
 namespace refrain::tools {
 namespace {
@@ -31,6 +33,7 @@ namespace fs = std::filesystem;
 
 struct Request {
   std::string file, output;
+  bool json = false, times = false, notes = false;  // what is shown
   std::vector<std::string> command;
 };
 
@@ -69,6 +72,8 @@ auto with_files(const Function& function) {
     return function();
   } catch (const oracle::OracleError& error) {
     throw Error(error.what());
+  } catch (const OracleFailure& failure) {
+    throw Error(failure.what());
   } catch (const std::bad_alloc&) { throw Error("there is not enough memory for the file"); }
 }
 
@@ -135,8 +140,13 @@ int run(const Request& request) {
 
 void show(const Request& request) {
   with_files([&] {
+    if (request.json) {
+      fmt::print("{}", run_json(OracleRun(request.file)));
+      return;
+    }
     const oracle::RunRecord run = oracle::read_run(request.file);
-    fmt::print("{}\n{}\n\n{}", escaped(run.program), run_summary(run), run_grammars(run));
+    fmt::print("{}\n{}\n\n{}{}", escaped(run.program), run_summary(run),
+               run_grammars(run, request.times), request.notes ? run_notes(run) : "");
   });
 }
 
@@ -181,6 +191,11 @@ void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command)
 
   CLI::App* shown = oracle->add_subcommand("show", "Print the grammars in a file");
   shown->add_option("file", request->file, "The file of a run")->required();
+  shown->add_flag("--times", request->times,
+                  "behind each symbol its mean time, if times were recorded");
+  shown->add_flag("--notes", request->notes, "and the notes of each thread");
+  shown->add_flag("--json", request->json, "all there is, times and notes as well, as JSON")
+      ->excludes("--times", "--notes");
   shown->callback([request] { show(*request); });
 
   CLI::App* checked = oracle->add_subcommand("check", "Say whether a file is sound");

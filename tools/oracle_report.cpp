@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/size.hpp"
+#include "oracle/delays.hpp"
+#include "oracle/reference.hpp"
 
 namespace refrain::tools {
 
@@ -61,8 +63,25 @@ std::string shown(std::uint32_t process, const std::vector<std::uint32_t>& threa
   return fmt::format("process {}, thread{} {}", process, threads.size() == 1 ? "" : "s", numbers);
 }
 
-std::string text_of(const ThreadRecord& record) {
-  return record.grammar.text([&](std::uint32_t event) { return shown(record.names[event]); });
+/// Of nanoseconds, to three digits.
+std::string shown_time(double ns) {
+  for (const char* const unit : {"ns", "us", "ms"}) {
+    if (ns < 999.5) return fmt::format("{:.3g} {}", ns, unit);
+    ns /= 1000;
+  }
+  return fmt::format("{:.4g} s", ns);
+}
+
+std::string text_of(const ThreadRecord& record, bool times) {
+  const auto name = [&](std::uint32_t event) { return shown(record.names[event]); };
+  if (!times || record.delays.empty()) return record.grammar.text(name);
+  const oracle::Reference reference(record.grammar);
+  const oracle::Delays delays(reference, record.delays);
+  return record.grammar.text(name, [&](std::size_t use) {
+    const auto position = static_cast<std::uint32_t>(use);
+    return fmt::format(" ({})",
+                       shown_time(delays.mean_repetition(position, reference.use(position).times)));
+  });
 }
 
 std::string percent(std::uint64_t part, std::uint64_t all) {
@@ -103,7 +122,7 @@ std::string run_summary(const RunRecord& run) {
                      counted(processes.size(), "process", "processes"), counted(rules, "rule"));
 }
 
-std::string run_grammars(const RunRecord& run) {
+std::string run_grammars(const RunRecord& run, bool times) {
   struct Alike {
     std::string text;
     std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> streams;  // by process
@@ -111,7 +130,7 @@ std::string run_grammars(const RunRecord& run) {
   };
   std::vector<Alike> all;
   for (const ThreadRecord& record : run.threads) {
-    const std::string text = text_of(record);
+    const std::string text = text_of(record, times);
     auto alike = std::ranges::find(all, text, &Alike::text);
     if (alike == all.end()) alike = all.insert(all.end(), {text, {}, record.grammar.length(0)});
     if (alike->streams.empty() || alike->streams.back().first != record.process)
@@ -123,6 +142,20 @@ std::string run_grammars(const RunRecord& run) {
     for (const auto& [process, threads] : alike.streams) text += shown(process, threads) + "; ";
     text.resize(text.size() - 2);
     text += fmt::format(": {}\n{}\n", counted(alike.events, "event"), alike.text);
+  }
+  return text;
+}
+
+std::string run_notes(const RunRecord& run) {
+  std::string text;
+  for (const ThreadRecord& record : run.threads) {
+    if (record.notes.empty()) continue;
+    text += fmt::format("{}: {}\n", shown(record.process, {record.thread}),
+                        counted(record.notes.size(), "note"));
+    for (const oracle::Note& note : record.notes)
+      text += fmt::format("{}: {}: \"{}\"\n", shown(note.name), counted(note.bytes.size(), "byte"),
+                          escaped(note.bytes));
+    text += '\n';
   }
   return text;
 }

@@ -116,7 +116,8 @@ void Grammar::unfold(const std::function<void(std::uint32_t)>& visit, std::uint3
   }
 }
 
-std::string Grammar::text(const std::function<std::string(std::uint32_t)>& name) const {
+std::string Grammar::text(const std::function<std::string(std::uint32_t)>& name,
+                          const std::function<std::string(std::size_t)>& behind) const {
   // R, A, B ... Z, A1, B1 ...: Q comes before S, since R is the root.
   const auto rule_name = [](std::uint32_t number) {
     if (number == 0) return std::string("R");
@@ -125,12 +126,15 @@ std::string Grammar::text(const std::function<std::string(std::uint32_t)>& name)
     return letters[letter] + (round == 0 ? std::string() : std::to_string(round));
   };
   std::string lines;
+  std::size_t position = 0;
   for (std::uint32_t r = 0; r < rules(); ++r) {
     lines += rule_name(r) + " ->";
     for (const Use& use : rule(r)) {
       lines += ' ';
       lines += use.symbol.is_rule() ? rule_name(use.symbol.number()) : name(use.symbol.number());
       if (use.times > 1) lines += '^' + std::to_string(use.times);
+      if (behind) lines += behind(position);
+      ++position;
     }
     lines += '\n';
   }

@@ -68,8 +68,11 @@ class Grammar {
 
   /// Calls visit(event) for the whole sequence that a rule stands for.
   void unfold(const std::function<void(std::uint32_t event)>& visit, std::uint32_t rule = 0) const;
-  /// The paper's notation, a line for each rule: "R -> A B^2 A", "A -> a b". `name`: of events.
-  [[nodiscard]] std::string text(const std::function<std::string(std::uint32_t event)>& name) const;
+  /// The paper's notation, a line for each rule: "R -> A B^2 A", "A -> a b". `name`: of events; `behind`: what to say
+  /// behind a use, by its number among uses().
+  [[nodiscard]] std::string text(
+      const std::function<std::string(std::uint32_t event)>& name,
+      const std::function<std::string(std::size_t use)>& behind = {}) const;
 
   friend bool operator==(const Grammar&, const Grammar&) = default;
 

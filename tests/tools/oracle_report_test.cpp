@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <string>
 
 #include "oracle/reduction.hpp"
+#include "oracle_json.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace refrain::tools {
 namespace {
@@ -46,6 +50,57 @@ TEST(OracleReport, NamesThatLookLikeSomethingElse) {
             "process 0, thread 0: 3 events\n"
             "R -> \"A1\" \"a^2\" \"a\\\"\\x0a\"\n"
             "\n");
+}
+
+TEST(OracleReport, TimesAreBehindSymbolsAndNotesBelow) {
+  oracle::RunRecord run;
+  run.threads.push_back(record_of(0, 0, "abab"));  // R -> A^2, A -> a b
+  run.threads[0].delays = {{{2}, 14.0, 1}, {{1, 0, oracle::Delays::kUnknown, true}, 1.4e6, 1}};
+  run.threads[0].notes = {{"a note", "1\n"}, {"none", ""}};
+  run.threads.push_back(record_of(0, 1, "a"));
+  EXPECT_EQ(run_grammars(run, true),
+            "process 0, thread 0: 4 events\n"
+            "R -> A^2 (1.4 ms)\n"
+            "A -> Wait (1.4 ms) \"Isend 3\" (14 ns)\n"
+            "\n"
+            "process 0, thread 1: 1 event\n"
+            "R -> Wait\n"
+            "\n");
+  EXPECT_EQ(run_notes(run),
+            "process 0, thread 0: 2 notes\n"
+            "\"a note\": 2 bytes: \"1\\x0a\"\n"
+            "none: 0 bytes: \"\"\n"
+            "\n");
+}
+
+// Read by a program of another language; whatever is in names and notes.
+TEST(OracleReport, JsonIsForOtherPrograms) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("run"), json = folder.path("run.json");
+  Oracle::create(path, "caf\xe9 \"1\"\n");
+  {
+    Oracle oracle({.record = path, .process = 3, .times = true});
+    OracleStream stream = oracle.join(0);
+    std::uint64_t now = 0;
+    for (int i = 0; i < 3; ++i)
+      for (const char* const name : {"caf\xc3\xa9", "\xff\"\\", "\xff'\\"})
+        stream.submit(stream.event(name), now += 1000);
+    stream.set_note("text", "a\tb");
+    stream.set_note("bytes", std::string_view("\0\x80", 2));
+    OracleStream without = oracle.join(1);
+  }
+  std::ofstream(json) << run_json(OracleRun(path));
+  FILE* const python =
+      ::popen((TEST_PYTHON " " TEST_FOLDER "/unfold_oracle_json.py " + json).c_str(), "r");
+  std::string output;
+  for (int c = 0; (c = std::fgetc(python)) != EOF;) output += static_cast<char>(c);
+  EXPECT_EQ(::pclose(python), 0);
+  const std::string round = R"( b'caf\xc3\xa9' b'\xff"\\' b"\xff'\\")";
+  EXPECT_EQ(output, "b'caf\\xe9 \"1\"\\n' 0\n3 0" + round + round + round +
+                        "\n3000 1000 1000 1000 ns\n"
+                        "note b'text' b'a\\tb'\n"
+                        "note b'bytes' b'\\x00\\x80'\n"
+                        "3 1\n");
 }
 
 TEST(OracleReport, OfNothing) {
