@@ -243,10 +243,10 @@ TEST(Preload, ClausesAreKeptUnlessThatIsAskedFor) {
 }
 
 TEST(Preload, SettingsThatAreNotUnderstoodAreNamed) {
-  const RunFile file;
   for (const char* setting :
        {"REFRAIN_ORACLE_THREADS=many", "REFRAIN_ORACLE_THRESHOLDS=1-2", "REFRAIN_ORACLE_CLAUSES=1",
         "REFRAIN_ORACLE_KEEP_THREADS=maybe", "REFRAIN_ORACLE_UNEXPECTED=101"}) {
+    const RunFile file;
     const Ended ended = run("teams a", "OMP_NUM_THREADS=2 " + record(file) + setting);
     EXPECT_NE(ended.output.find(setting), std::string::npos) << ended.output;
     EXPECT_NE(ended.output.find("a 2\n"), std::string::npos) << ended.output;
@@ -263,10 +263,10 @@ int threads_of(const Ended& ended) {
 }
 
 TEST(Preload, ThreadsOfAShrunkTeamStayAlive) {
-  const RunFile file;
+  const RunFile file, another;
   // 100 times two threads are too many. A team may grow before they are back; then there are more of them.
   EXPECT_LT(threads_of(run("shrink", record(file))), 100);
-  EXPECT_EQ(threads_of(run("shrink", record(file) + "REFRAIN_ORACLE_KEEP_THREADS=no")), 202);
+  EXPECT_EQ(threads_of(run("shrink", record(another) + "REFRAIN_ORACLE_KEEP_THREADS=no")), 202);
 }
 
 // ---- Programs without OpenMP ----
