@@ -92,7 +92,6 @@ class Miner {
       return take_period(
           last, period,
           static_cast<std::uint32_t>(repeat.begins.size()) * (repeat.length / period));
-    if (repeat.begins.size() < 2) return;
     if (follows_itself(repeat))
       return take_period(last, repeat.length, static_cast<std::uint32_t>(repeat.begins.size()));
     const std::size_t end = last + repeat.length;

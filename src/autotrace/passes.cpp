@@ -56,7 +56,7 @@ std::vector<Repeat> joined(std::vector<Repeat> repeats, std::span<const Token> t
 
 std::vector<Repeat> find_repeats_in_passes(std::span<const Token> text,
                                            std::uint32_t least_length) {
-  Alphabet alphabet(text.size());
+  Alphabet alphabet;
   std::vector<Token> letters;  // so that there are tokens for gaps
   std::vector<Left> left;
   for (const Token token : text) {
@@ -72,7 +72,6 @@ std::vector<Repeat> find_repeats_in_passes(std::span<const Token> text,
     std::vector<bool> taken(left.size());
     const std::size_t before = all.size();
     for (Repeat& repeat : find_repeats(tokens, least_length)) {
-      if (repeat.begins.size() < 2) continue;
       for (std::uint32_t& begin : repeat.begins) {
         std::fill_n(taken.begin() + begin, repeat.length, true);
         begin = left[begin].place;

@@ -1,7 +1,7 @@
 #pragma once
 // Algorithm 2 again and again. Between two suffixes it considers all that they have in common and nothing shorter, so
 // once the longest repeats are chosen, most of what is left between them belongs to candidates that reach into
-// them, and is not covered: of a loop with something between some of its iterations about a third is.
+// them, and is not covered: of a loop with something between some of its iterations about a fifth.
 // Here the same algorithm then has what is left as its text, and so on. This goes beyond the paper, which looks at
 // slices of several lengths instead. The trace finder does without: what is left it finds when it mines the next sample,
 // without what is replayed by then.

@@ -35,73 +35,97 @@ class Runs {
   std::vector<Run> open_;  ///< with ever more in common
 };
 
-/// The longest first, else as they were.
-std::vector<Candidate> by_length(const std::vector<Candidate>& candidates, std::uint32_t longest) {
-  std::vector<std::uint32_t> next(longest + 2);
-  for (const Candidate& candidate : candidates) ++next[longest - candidate.length + 1];
-  for (std::uint32_t i = 0; i <= longest; ++i) next[i + 1] += next[i];
-  std::vector<Candidate> sorted(candidates.size());
-  for (const Candidate& candidate : candidates)
-    sorted[next[longest - candidate.length]++] = candidate;
-  return sorted;
-}
-
-/// Each run of equal tokens from the beginning of the text.
-void sort_within_names(std::vector<Candidate>& candidates) {
-  for (auto first = candidates.begin(); first != candidates.end();) {
-    const auto last = std::find_if(first, candidates.end(), [first](const Candidate& c) {
-      return c.length != first->length || c.name != first->name;
-    });
-    std::ranges::sort(first, last, {}, &Candidate::begin);
-    first = last;
-  }
-}
-
-}  // namespace
-
-std::vector<Candidate> candidates(std::span<const Token> text, std::uint32_t least_length) {
-  Alphabet alphabet(text.size());
+SuffixArray suffix_array_of(std::span<const Token> text) {
+  Alphabet alphabet;
   std::vector<std::uint32_t> letters;
   letters.reserve(text.size());
   for (const Token token : text) letters.push_back(alphabet.letter(token));
-  const SuffixArray suffixes = suffix_array(letters, alphabet.size());
-
-  std::vector<Candidate> found;
-  found.reserve(2 * text.size());
-  const std::uint32_t least = std::max(1U, least_length);
-  Runs runs;
-  for (std::uint32_t pair = 0; pair < suffixes.common.size(); ++pair) {
-    const std::uint32_t common = suffixes.common[pair];
-    runs.next(pair, common);
-    const auto [first, second] = std::minmax(suffixes.begins[pair], suffixes.begins[pair + 1]);
-    const std::uint32_t distance = second - first;
-    // Where the two overlap, all of it is the first `distance` letters again and again.
-    const bool overlap = distance < common;
-    const std::uint32_t half = (common + distance) / 2;
-    const std::uint32_t length = overlap ? half - half % distance : common;
-    if (length < least) continue;
-    const std::uint32_t name = runs.name(length);
-    found.push_back({length, name, first});
-    found.push_back({length, name, overlap ? first + length : second});
-  }
-  // Names of one length grow along the array, so they are in order already.
-  std::vector<Candidate> sorted = by_length(found, static_cast<std::uint32_t>(text.size()));
-  sort_within_names(sorted);
-  return sorted;
+  return suffix_array(letters, alphabet.size());
 }
 
+/// Of all neighbours in the suffix array. Those of one length stay in the array's order, in which names grow.
+class Candidates {
+ public:
+  Candidates(const SuffixArray& suffixes, std::uint32_t least_length) {
+    const auto pairs = static_cast<std::uint32_t>(suffixes.common.size());
+    // A counting sort; no candidate is as long as the text.
+    ends_.resize(pairs);
+    for (std::uint32_t pair = 0; pair < pairs; ++pair)
+      if (const std::uint32_t length = length_of(suffixes, pair); length >= least_length)
+        ++ends_[pairs - length];
+    std::uint32_t number = 0;
+    for (std::uint32_t& end : ends_) number += std::exchange(end, number);
+    places_.resize(number);
+    Runs runs;
+    for (std::uint32_t pair = 0; pair < pairs; ++pair) {
+      runs.next(pair, suffixes.common[pair]);
+      const std::uint32_t length = length_of(suffixes, pair);
+      if (length < least_length) continue;
+      const auto [first, second] = std::minmax(suffixes.begins[pair], suffixes.begins[pair + 1]);
+      places_[ends_[pairs - length]++] = {runs.name(length), first,
+                                          std::max(second, first + length)};
+    }
+  }
+
+  /// `visit(length, begins)`, the longest first. `begins`, which the visitor may change, is in no order, and may have
+  /// a place several times.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    std::vector<std::uint32_t> begins;
+    auto at = places_.begin();
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      for (const auto end = places_.begin() + ends_[i]; at != end;) {
+        const std::uint32_t name = at->name;
+        begins.clear();
+        for (; at != end && at->name == name; ++at)
+          begins.insert(begins.end(), {at->first, at->second});
+        visit(static_cast<std::uint32_t>(ends_.size() - i), begins);
+      }
+    }
+  }
+
+ private:
+  struct Places {
+    std::uint32_t name;  ///< equal tokens have equal names, among candidates of one length
+    std::uint32_t first, second;
+  };
+
+  static std::uint32_t length_of(const SuffixArray& suffixes, std::uint32_t pair) {
+    const std::uint32_t common = suffixes.common[pair];
+    const auto [first, second] = std::minmax(suffixes.begins[pair], suffixes.begins[pair + 1]);
+    const std::uint32_t distance = second - first;
+    if (distance >= common) return common;
+    // The two overlap: both together are the first `distance` tokens again and again.
+    const std::uint32_t half = (common + distance) / 2;
+    return half - half % distance;
+  }
+
+  std::vector<std::uint32_t> ends_;  ///< in `places_`, by length, the longest first
+  std::vector<Places> places_;
+};
+
+}  // namespace
+
 std::vector<Repeat> find_repeats(std::span<const Token> text, std::uint32_t least_length) {
+  const Candidates candidates(suffix_array_of(text), std::max(1U, least_length));
   std::vector<Repeat> chosen;
   std::vector<bool> covered(text.size());
-  std::pair<std::uint32_t, std::uint32_t> last{0, 0};
-  for (const auto& [length, name, begin] : candidates(text, least_length)) {
+  candidates.for_each([&](std::uint32_t length, std::vector<std::uint32_t>& begins) {
     // What was chosen before is no shorter, so it cannot lie inside.
-    if (covered[begin] || covered[begin + length - 1]) continue;
-    std::fill_n(covered.begin() + begin, length, true);
-    if (chosen.empty() || last != std::pair(length, name)) chosen.push_back({length, {}});
-    last = {length, name};
-    chosen.back().begins.push_back(begin);
-  }
+    std::erase_if(
+        begins, [&](std::uint32_t begin) { return covered[begin] || covered[begin + length - 1]; });
+    if (begins.size() < 2) return;
+    std::ranges::sort(begins);
+    std::uint32_t end = 0;
+    std::erase_if(begins, [&](std::uint32_t begin) {
+      if (begin < end) return true;
+      end = begin + length;
+      return false;
+    });
+    if (begins.size() < 2) return;
+    for (const std::uint32_t begin : begins) std::fill_n(covered.begin() + begin, length, true);
+    chosen.push_back({length, begins});
+  });
   return chosen;
 }
 

@@ -10,13 +10,13 @@ namespace refrain::autotrace {
 
 struct SuffixArray {
   std::vector<std::uint32_t> begins;  ///< where the suffixes begin, in alphabetical order
-  /// Between each suffix and the next in that order: how many letters they begin with in common (Kasai's
+  /// Between each suffix and the next in that order: how many letters they begin with in common (the
   /// longest common prefixes). One shorter than `begins`.
   std::vector<std::uint32_t> common;
 };
 
-/// `text`: letters below `alphabet`. Linear in both (induced sorting: G. Nong, S. Zhang, W. H. Chan, "Two
-/// efficient algorithms for linear time suffix array construction", IEEE Trans. Computers 60, 2011).
+/// `text`: fewer than 2^31 letters below `alphabet`. Linear in both (induced sorting: G. Nong, S. Zhang, W. H. Chan,
+/// "Two efficient algorithms for linear time suffix array construction", IEEE Trans. Computers 60, 2011).
 SuffixArray suffix_array(std::span<const std::uint32_t> text, std::uint32_t alphabet);
 
 }  // namespace refrain::autotrace

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "autotrace/passes.hpp"
@@ -90,12 +93,13 @@ TEST(OptimalCoverage, TextsUpToRenaming) {
   EXPECT_EQ(number, (2187 + 1) / 2);
 }
 
-/// Disjoint, equal to each other, no shorter than asked for.
-void expect_repeats_of(Text text, const std::vector<Repeat>& repeats, std::uint32_t least) {
+/// Disjoint, equal to each other, no shorter than asked for, at least so many of each.
+void expect_repeats_of(Text text, const std::vector<Repeat>& repeats, std::uint32_t least,
+                       std::size_t at_least = 2) {
   std::vector<int> covered(text.size());
   for (const Repeat& repeat : repeats) {
     ASSERT_GE(repeat.length, least);
-    ASSERT_FALSE(repeat.begins.empty());
+    ASSERT_GE(repeat.begins.size(), at_least);
     EXPECT_TRUE(std::ranges::is_sorted(repeat.begins));
     for (const std::uint32_t begin : repeat.begins) {
       ASSERT_LE(begin + repeat.length, text.size());
@@ -110,12 +114,14 @@ void expect_repeats_of(Text text, const std::vector<Repeat>& repeats, std::uint3
 void expect_no_more_than_optimal(Text text, std::uint32_t least) {
   SCOPED_TRACE(in_letters(text) + ", at least " + std::to_string(least));
   const std::size_t optimal = optimal_coverage(text, least);
-  for (const auto& repeats :
-       {find_repeats(text, least), find_repeats_in_passes(text, least),
-        bench::tandem_repeats(text, least), bench::lzw_phrases(text, least)}) {
+  for (const auto& repeats : {find_repeats(text, least), find_repeats_in_passes(text, least),
+                              bench::tandem_repeats(text, least)}) {
     expect_repeats_of(text, repeats, least);
     EXPECT_LE(coverage(repeats), optimal);
   }
+  const auto phrases = bench::lzw_phrases(text, least);
+  expect_repeats_of(text, phrases, least, 1);
+  EXPECT_LE(coverage(phrases), optimal);
 }
 
 TEST(Coverage, IsAtMostTheOptimum) {
@@ -153,10 +159,10 @@ Shares shares_of(Find find, std::uint32_t least) {
 TEST(Coverage, OfAllTextsOfTenTokens) {
   const Shares two = shares_of(find_repeats, 2), three = shares_of(find_repeats, 3);
   EXPECT_EQ(two.texts, 9551);
-  EXPECT_GE(two.optimal, 7963);
-  EXPECT_GE(two.sum, 0.95 * two.texts);
+  EXPECT_GE(two.optimal, 8131);
+  EXPECT_GE(two.sum, 0.959 * two.texts);
   EXPECT_EQ(three.texts, 3683);
-  EXPECT_GE(three.optimal, 3608);
+  EXPECT_GE(three.optimal, 3609);
   EXPECT_GE(three.sum, 0.98 * three.texts);
   const Shares passes = shares_of(find_repeats_in_passes, 2);
   EXPECT_GE(passes.optimal, two.optimal);
@@ -177,13 +183,19 @@ TEST(Passes, CoverAtLeastAsMuch) {
     for (const Repeat& repeat : repeats) {
       const auto begin = text.begin() + repeat.begins.front();
       EXPECT_TRUE(parts.emplace(begin, begin + repeat.length).second) << "twice the same";
-      EXPECT_GE(repeat.begins.size(), 2u);
     }
     if (HasFailure()) FAIL() << "seed " << budget.seed();
   }
 }
 
 // The streams have something irregular between iterations, which is what greed stumbles over.
+TEST(Coverage, OfStreamsOfPrograms) {
+  for (const std::string& name : test::program_streams) {
+    const test::Stream stream = test::make_stream(name, 5000, 1);
+    EXPECT_GE(coverage(find_repeats(stream, 10)), 3200u) << name;
+  }
+}
+
 TEST(Passes, CoverStreamsOfPrograms) {
   for (const std::string& name : test::program_streams) {
     const test::Stream stream = test::make_stream(name, 5000, 1);
@@ -191,6 +203,51 @@ TEST(Passes, CoverStreamsOfPrograms) {
     EXPECT_GE(covered, name == "long_loop" ? 3900u : 4700u) << name;
     EXPECT_GE(covered, 5 * coverage(bench::lzw_phrases(stream, 10))) << name;
   }
+}
+
+// Between two calls that are others instead, any part of the loop may be left: none of the longest repeats comes often,
+// and all of them have rests of others between them.
+TEST(Coverage, OfANoisyLoop) {
+  for (const std::size_t size : {10'000, 100'000, 1'000'000})
+    for (const std::uint64_t seed : {1, 2}) {
+      const auto repeats = find_repeats(test::make_stream("noisy_loop", size, seed), 10);
+      EXPECT_GE(coverage(repeats), size * 80 / 100) << size << " tokens, seed " << seed;
+    }
+}
+
+/// Of `"key":[3,1,2]` or `"key":3` in a line.
+std::vector<Token> numbers_of(const std::string& line, const std::string& key) {
+  std::istringstream in(line.substr(line.find('"' + key + "\":") + key.size() + 3));
+  if (in.peek() == '[') in.get();
+  std::vector<Token> numbers;
+  for (Token number = 0; in >> number; in.get()) numbers.push_back(number);
+  return numbers;
+}
+
+// 800 texts, random ones and of structure, of 10 to 300 tokens, and what the implementation by the algorithm's authors
+// covers of each, in lines as {"kind":"nested","least":2,"text":[3,1,2],"coverage":0}
+TEST(Coverage, IsAtLeastThatOfTheAuthors) {
+  const char* folder = std::getenv("REFRAIN_REFERENCES");
+  const std::string path =
+      std::string(folder != nullptr ? folder : TEST_REFERENCES) + "/outside/repeats.json";
+  std::ifstream file(path);
+  if (!file) GTEST_SKIP() << "there is no " << path << " (REFRAIN_REFERENCES is the folder)";
+  struct Sum {
+    std::size_t texts = 0, ours = 0, theirs = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t kind_end = line.find(",\"least\"");
+    if (kind_end == std::string::npos) continue;
+    Sum& sum = sums[line.substr(0, kind_end)];
+    const auto least = static_cast<std::uint32_t>(numbers_of(line, "least").at(0));
+    ++sum.texts;
+    sum.ours += coverage(find_repeats(numbers_of(line, "text"), least));
+    sum.theirs += numbers_of(line, "coverage").at(0);
+  }
+  EXPECT_EQ(sums.size(), 5u);
+  for (const auto& [kind, sum] : sums)
+    EXPECT_GE(sum.ours, sum.theirs) << kind << ", " << sum.texts << " texts";
 }
 
 TEST(TandemRepeats, AreInARow) {

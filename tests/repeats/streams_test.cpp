@@ -13,7 +13,8 @@ namespace {
 
 std::vector<std::string> all_streams() {
   std::vector<std::string> names = program_streams;
-  names.insert(names.end(), other_streams.begin(), other_streams.end());
+  for (const auto* more : {&other_streams, &noisy_streams})
+    names.insert(names.end(), more->begin(), more->end());
   return names;
 }
 
@@ -43,6 +44,15 @@ TEST(Streams, AreWhatTheirNamesSay) {
   EXPECT_EQ(std::set(distinct.begin(), distinct.end()).size(), 2000u);
   const Stream loop = make_stream("loop", 500, 1);
   EXPECT_TRUE(std::equal(loop.begin() + 90, loop.end(), loop.begin() + 30));
+  const Stream noisy = make_stream("noisy_loop", 10'000, 1);
+  int others = 0;
+  for (std::size_t i = 0; i < noisy.size(); ++i) {
+    if (noisy[i] == i % 37) continue;
+    ++others;
+    EXPECT_TRUE(noisy[i] >= 37 && noisy[i] < 42);
+  }
+  EXPECT_GE(others, 150);
+  EXPECT_LE(others, 250);
 }
 
 TEST(Streams, OfNoSuchName) { EXPECT_THROW(make_stream("", 1, 1), std::invalid_argument); }

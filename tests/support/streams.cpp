@@ -14,6 +14,7 @@ const std::vector<std::string> program_streams{"loop",     "insertions", "observ
 const std::vector<std::string> other_streams{"one_token",  "random_2",       "random_3",
                                              "random_100", "distinct",       "fibonacci",
                                              "thue_morse", "period_doubling"};
+const std::vector<std::string> noisy_streams{"noisy_loop"};
 
 namespace {
 
@@ -132,6 +133,12 @@ void run_random(Program& program, int letters) {
     program.launch(static_cast<std::uint64_t>(program.random().below(letters)));
 }
 
+void run_noisy_loop(Program& program) {
+  for (int call = 0; program.more(); call = (call + 1) % 37)
+    program.launch(static_cast<std::uint64_t>(
+        program.random().percent(2) ? 37 + program.random().below(5) : call));
+}
+
 /// The word that grows from a (0), each letter replaced by what it becomes again and again.
 void run_morphism(Program& program, const Block& of_a, const Block& of_b) {
   Block word{0};
@@ -165,6 +172,7 @@ void run(const std::string& name, Program& program) {
       {"random_2", [](Program& p) { run_random(p, 2); }},
       {"random_3", [](Program& p) { run_random(p, 3); }},
       {"random_100", [](Program& p) { run_random(p, 100); }},
+      {"noisy_loop", run_noisy_loop},
       {"distinct",
        [](Program& p) {
          while (p.more()) p.launch(p.other_call());

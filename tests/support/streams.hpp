@@ -19,6 +19,9 @@
 //   fibonacci     a -> ab, b -> a: repeats of all lengths, none of them four times in a row
 //   thue_morse    a -> ab, b -> ba: no repeat that overlaps itself
 //   period_doubling  a -> ab, b -> aa
+//
+// Noisy, also of small numbers, in which hardly an iteration is like another:
+//   noisy_loop    a body of 37; one call in 50 is one of five others instead
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +34,7 @@ using Stream = std::vector<std::uint64_t>;
 
 extern const std::vector<std::string> program_streams;
 extern const std::vector<std::string> other_streams;
+extern const std::vector<std::string> noisy_streams;
 
 /// Throws std::invalid_argument for a name that is not in the lists.
 Stream make_stream(const std::string& name, std::size_t size, std::uint64_t seed);

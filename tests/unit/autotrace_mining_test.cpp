@@ -109,6 +109,11 @@ TEST(Mining, ARepeatWithSomethingBetween) {
   EXPECT_EQ(found[0].count, 3u);
 }
 
+TEST(Mining, WhatIsLeftOverOnceIsInTheWayOfNothing) {
+  // Of depqr one is part of an abcde, so that it is no repeat.
+  EXPECT_EQ(mined("abcdepqr1abcde2depqr3", {.least = 3}), (Texts{"abcde", "pqr"}));
+}
+
 TEST(Mining, OnlyWhatRepeatsIsFound) {
   EXPECT_EQ(mined(""), Texts{});
   EXPECT_EQ(mined("a"), Texts{});
