@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/size.hpp"
 #include "command.hpp"
+#include "machine/main_memory.hpp"
 
 namespace refrain::tools {
 namespace {
@@ -21,6 +23,9 @@ void print_machine(const Request& request) {
   const Machine machine = machine::load(request.description);
   const std::string text = request.json ? machine::to_json(machine) : machine::to_table(machine);
   std::fputs(text.c_str(), stdout);
+  if (request.json || !request.description.empty()) return;
+  const machine::MainMemory memory = machine::find_main_memory();
+  std::printf("\nmain memory: %s, %s\n", short_size(memory.bytes).c_str(), memory.why.c_str());
 }
 
 }  // namespace

@@ -196,6 +196,10 @@ class ReadWrite : public detail::DenseAccessor<T, N, T> {
 /// The task contributes with operator Op: `charge.reduce(p, x)`, or for Sum `charge[p] += x`.
 template <class Op, class T, int N = 1>
 class Reduce {
+  static_assert(detail::Operator<Op, T>,
+                "a reduction operator has a static member name, and static member functions "
+                "template <class T> T identity() and fold(T, T), as refrain::Sum has");
+
  public:
   using value_type = T;
   static constexpr int dim = N;

@@ -30,7 +30,8 @@ class InputError : public Error {
   using Error::Error;
 };
 
-/// No allowed memory can hold what a launch needs.
+/// No allowed memory can hold what a launch needs. Or the process has none left in the middle of a call: then
+/// the context ends what it has launched and refuses all further calls with the same error.
 class OutOfMemory : public Error {
  public:
   using Error::Error;

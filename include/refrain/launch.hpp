@@ -215,6 +215,12 @@ const auto& plain_task(const T& hinted) { return hinted.task; }
 /// The type of the task, without hints.
 template <class T>
 using PlainTask = std::remove_cvref_t<decltype(plain_task(std::declval<const T&>()))>;
+/// What can be launched: a task, with or without hints.
+template <class T>
+inline constexpr bool is_task = requires {
+  typename PlainTask<T>::parameters;
+  typename PlainTask<T>::values;
+};
 template <class T>
 LaunchHints hints_of(const T& task) {
   if constexpr (requires { task.hints; }) return task.hints;

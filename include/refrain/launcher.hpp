@@ -93,6 +93,14 @@ class Launcher {
  private:
   template <class K, class... Args>
   auto typed(const K& task, Where where, Args&&... args) {
+    static_assert(is_task<K>,
+                  "what is launched is no task: make a Task of the lambda, where it stays, such as "
+                  "const Task scale{\"scale\", [](ReadWrite<double> x) { ... }};");
+    if constexpr (is_task<K>) return typed_task(task, where, std::forward<Args>(args)...);
+  }
+
+  template <class K, class... Args>
+  auto typed_task(const K& task, Where where, Args&&... args) {
     using Count = CountExplicit<typename PlainTask<K>::parameters>;
     static_assert(sizeof...(Args) == Count::arguments || sizeof...(Args) == Count::arguments + 1,
                   "wrong number of arguments: a launch takes one per parameter of the task's body "

@@ -9,6 +9,7 @@
 // which lets the runtime skip what a task never touched. Hence the identity of floating-point + is
 // -0.0: x + -0.0 is x for every x, whereas -0.0 + 0.0 would be 0.0.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -123,11 +124,28 @@ void fold_values(void* values, std::ptrdiff_t value_stride, const void* contribu
   }
 }
 
+/// Whether Op is one on T.
+template <class Op, class T>
+concept Operator = requires(T a) {
+  { Op::name } -> std::convertible_to<std::string_view>;
+  { Op::template identity<T>() } -> std::convertible_to<T>;
+  { Op::fold(a, a) } -> std::convertible_to<T>;
+};
+
+template <class Op, class T>
+constexpr ReductionOp make_reduction_op() {
+  static_assert(Operator<Op, T>,
+                "a reduction operator has a static member name, and static member functions "
+                "template <class T> T identity() and fold(T, T), as refrain::Sum has");
+  if constexpr (Operator<Op, T>)
+    return {Op::name, &value_type<T>(), &initialise_values<Op, T>, &fold_values<Op, T>};
+  else return {};
+}
+
 }  // namespace detail
 
 /// The run-time description of operator Op (Sum, Product, Min, Max, or a struct of the same shape) on T.
 template <class Op, class T>
-inline constexpr ReductionOp reduction_op{
-    Op::name, &value_type<T>(), &detail::initialise_values<Op, T>, &detail::fold_values<Op, T>};
+inline constexpr ReductionOp reduction_op = detail::make_reduction_op<Op, T>();
 
 }  // namespace refrain

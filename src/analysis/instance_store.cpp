@@ -19,18 +19,26 @@ InstanceStore::~InstanceStore() {
   for (const Retired& retired : retired_) settle(retired);
 }
 
+void InstanceStore::abandon() noexcept {
+  for (MemoryId memory = 0; memory < live_.size(); ++memory)
+    memories_.pool(memory).release_all(this);
+  retired_.clear();
+  by_use_.clear();
+  live_.clear();
+}
+
 std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& space,
                                                   std::size_t value_size, MemoryId memory,
                                                   const Layout& layout, const Wait& wait) {
   collect_now_and_then();
   const data::InstanceLayout shape(*space, value_size, layout);
   std::vector<std::uint64_t> awaited;
+  auto instance = std::make_unique<Instance>();
   void* bytes = memories_.pool(memory).allocate(shape.bytes, shape.alignment, this, awaited);
   if (bytes == nullptr) {
     collect();  // not for this context, which knows of these bytes; for those that share the memory
     return nullptr;
   }
-  auto instance = std::make_unique<Instance>();
   instance->space = space;
   instance->memory = memory;
   instance->layout = layout;

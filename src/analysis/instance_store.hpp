@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "analysis/instance.hpp"
+#include "base/sure_memory.hpp"
 #include "data/memory_pool.hpp"
 
 namespace refrain::analysis {
@@ -47,6 +48,9 @@ class InstanceStore {
                                      MemoryId memory, const Layout& layout, const Wait& wait);
   /// Ends an instance (any kind of storage) that `users` may still be using.
   void retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users);
+
+  /// All that was allocated goes back, whatever is known of it: nobody uses it, and nothing more is asked of this.
+  void abandon() noexcept;
 
   [[nodiscard]] std::size_t alive() const { return alive_; }
   /// Instance::serial of the next one.
@@ -86,7 +90,7 @@ class InstanceStore {
   Retired& find_retired(std::uint64_t number);
 
   Memories& memories_;
-  std::vector<Retired> retired_;  ///< waiting for their users, oldest first
+  std::vector<Retired, SureAllocator<Retired>> retired_;  ///< waiting for their users, oldest first
   std::uint64_t next_retired_ = 0;
   std::uint64_t retired_bytes_ = 0;
   /// Size of retired_, and bytes, at which collect looks at all of it.

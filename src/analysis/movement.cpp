@@ -30,7 +30,9 @@ void run_fold(exec::Node& node, exec::Execution& execution) {
   auto& fold = node.payload_as<FoldPayload>();
   try {
     if (fold.accumulator != nullptr && execution.failure == nullptr) fold.run(*fold.accumulator);
-  } catch (...) { exec::fail(node, std::current_exception(), fold.who()); }
+  } catch (...) {
+    exec::fail(node, std::current_exception(), [&fold] { return fold.who(); });
+  }
   delete fold.accumulator;
   fold.~FoldPayload();
 }

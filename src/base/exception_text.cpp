@@ -1,5 +1,10 @@
 #include "base/exception_text.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <typeinfo>
+
 #include "refrain/error.hpp"
 
 namespace refrain {
@@ -10,7 +15,17 @@ std::string text_of(const std::exception_ptr& error) {
   } catch (const std::exception& e) {
     const char* text = e.what();
     return text != nullptr ? text : "an exception without a text";
-  } catch (...) { return "an exception that is not a std::exception"; }
+  } catch (...) { return "an exception of type " + type_of_current_exception(); }
+}
+
+std::string type_of_current_exception() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (type == nullptr) return "that is not known";
+  int status = 0;
+  char* const readable = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+  std::string name = readable != nullptr ? readable : type->name();
+  std::free(readable);
+  return name;
 }
 
 void fail_around(const std::string& who) {

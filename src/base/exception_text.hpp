@@ -6,8 +6,10 @@
 
 namespace refrain {
 
-/// what() of the exception, or that it has none.
+/// what() of the exception; of one that is no std::exception, its type.
 std::string text_of(const std::exception_ptr& error);
+/// In a handler: the type's name as programs write it.
+std::string type_of_current_exception();
 
 /// In a handler: throws a UsageError "WHO: TEXT OF THE EXCEPTION", in which the exception is nested
 /// (std::rethrow_if_nested).

@@ -37,11 +37,14 @@ std::optional<std::uint64_t> Arena::find(std::uint64_t from, std::uint64_t bytes
 }
 
 void Arena::cut_out(std::uint64_t begin, std::uint64_t end, std::vector<std::uint64_t>& awaited) {
+  // First what may throw.
+  for (auto hole = std::prev(holes_.upper_bound(begin)); hole != holes_.end() && hole->first < end;
+       ++hole)
+    if (hole->second.of.owner != nullptr) awaited.push_back(hole->second.of.number);
   for (auto hole = std::prev(holes_.upper_bound(begin));
        hole != holes_.end() && hole->first < end;) {
     const auto [at, what] = *hole;
     const std::uint64_t stop = at + what.size;
-    if (what.of.owner != nullptr) awaited.push_back(what.of.number);
     if (at < begin) (hole++)->second.size = begin - at;
     else hole = holes_.erase(hole);
     if (stop > end) hole = holes_.emplace_hint(hole, end, Hole{stop - end, what.of});
@@ -79,6 +82,16 @@ void Arena::settle(const Retirement& what) {
     hole->second.of = {};
     hole = join(hole);
   }
+}
+
+std::size_t Arena::settle_all(const void* owner) {
+  std::size_t settled = 0;
+  for (auto at = retired_.lower_bound({owner, 0}); at != retired_.end() && at->first.owner == owner;
+       at = retired_.lower_bound({owner, 0})) {
+    settle(Retirement(at->first));
+    ++settled;
+  }
+  return settled;
 }
 
 // Puts a hole of everybody's together with its neighbours.

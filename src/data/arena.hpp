@@ -12,11 +12,14 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "base/sure_memory.hpp"
 
 namespace refrain::data {
 
@@ -41,6 +44,8 @@ class Arena {
   void retire(std::uint64_t at, const Retirement& by);
   /// What is left of a retired block is a hole to everybody.
   void settle(const Retirement& what);
+  /// All that `owner` has retired; returns how many blocks.
+  std::size_t settle_all(const void* owner);
   /// A block that nobody uses.
   void release(std::uint64_t at);
 
@@ -49,7 +54,8 @@ class Arena {
     std::uint64_t size = 0;
     Retirement of;  ///< without an owner: everybody's
   };
-  using Holes = std::map<std::uint64_t, Hole>;
+  using Holes = std::map<std::uint64_t, Hole, std::less<>,
+                         SureAllocator<std::pair<const std::uint64_t, Hole>>>;
 
   [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t from, std::uint64_t bytes,
                                                   const void* owner) const;
@@ -60,9 +66,12 @@ class Arena {
   const std::uint64_t size_;
   Holes holes_;             ///< by start; everybody's never touch each other
   std::uint64_t next_ = 0;  ///< where the search goes on
-  std::unordered_map<std::uint64_t, std::uint64_t>
+  std::unordered_map<std::uint64_t, std::uint64_t, std::hash<std::uint64_t>, std::equal_to<>,
+                     SureAllocator<std::pair<const std::uint64_t, std::uint64_t>>>
       blocks_;  ///< taken and not retired: start to size
-  std::map<Retirement, std::pair<std::uint64_t, std::uint64_t>> retired_;  ///< start and end
+  using Extent = std::pair<std::uint64_t, std::uint64_t>;
+  std::map<Retirement, Extent, std::less<>, SureAllocator<std::pair<const Retirement, Extent>>>
+      retired_;  ///< start and end
 };
 
 }  // namespace refrain::data

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/sure_memory.hpp"
 
 namespace refrain::data {
 
@@ -17,14 +18,14 @@ class TreeGraveyard {
     trees_.pop_back();
     return tree;
   }
-  void put(std::unique_ptr<RegionTree> tree) {
+  void put(std::unique_ptr<RegionTree> tree) noexcept {
     const std::lock_guard lock(mutex_);
     trees_.push_back(std::move(tree));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<RegionTree>> trees_;
+  std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>> trees_;
 };
 
 std::shared_ptr<TreeGraveyard> make_graveyard() { return std::make_shared<TreeGraveyard>(); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <new>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/sure_memory.hpp"
 #include "data/index_space.hpp"
 #include "data/layout.hpp"
 
@@ -50,6 +52,8 @@ class MemoryPool::Source {
   virtual void give(void* block, std::size_t bytes) = 0;
   virtual void retire(void* block, std::size_t bytes, const Retirement& by) = 0;
   virtual void settle(const Retirement& what) = 0;
+  /// All that the owner has retired; returns how many blocks that were.
+  virtual std::size_t settle_all(const void* owner) = 0;
   virtual void trim() {}
   [[nodiscard]] virtual std::uint64_t cached() const { return 0; }
 };
@@ -116,6 +120,16 @@ class MemoryPool::MainMemory final : public Source {
     give(block, bytes);
   }
 
+  std::size_t settle_all(const void* owner) override {
+    std::size_t settled = 0;
+    for (auto at = retired_.lower_bound({owner, 0});
+         at != retired_.end() && at->first.owner == owner; at = retired_.lower_bound({owner, 0})) {
+      settle(Retirement(at->first));
+      ++settled;
+    }
+    return settled;
+  }
+
   void trim() override {
     for (const auto& [size, block] : free_) munmap(block, size);
     free_.clear();
@@ -141,10 +155,13 @@ class MemoryPool::MainMemory final : public Source {
 
   const std::uint64_t cache_limit_;
   std::uint64_t cached_ = 0;
-  std::uint64_t used_ = 0, most_ = 0;       // bytes asked for and not given back: now, and at most
-  std::multimap<std::size_t, void*> free_;  // by size
+  std::uint64_t used_ = 0, most_ = 0;  // bytes asked for and not given back: now, and at most
+  std::multimap<std::size_t, void*, std::less<>, SureAllocator<std::pair<const std::size_t, void*>>>
+      free_;  // by size
   std::uint64_t retired_bytes_ = 0;
-  std::map<Retirement, std::pair<void*, std::size_t>> retired_;
+  using Block = std::pair<void*, std::size_t>;
+  std::map<Retirement, Block, std::less<>, SureAllocator<std::pair<const Retirement, Block>>>
+      retired_;
 };
 
 class MemoryPool::Framebuffer final : public Source {
@@ -168,6 +185,7 @@ class MemoryPool::Framebuffer final : public Source {
     arena_.retire(offset(block), by);
   }
   void settle(const Retirement& what) override { arena_.settle(what); }
+  std::size_t settle_all(const void* owner) override { return arena_.settle_all(owner); }
 
  private:
   [[nodiscard]] std::uint64_t offset(void* block) const {
@@ -182,8 +200,14 @@ class MemoryPool::Framebuffer final : public Source {
 struct MemoryPool::State {
   mutable std::mutex mutex;
   std::unique_ptr<Source> source;
-  std::unordered_map<void*, std::size_t> blocks;  // handed out: the sizes asked for
-  std::size_t retired = 0;                        // blocks not settled
+  struct Block {
+    std::size_t bytes;  // asked for
+    const void* owner;
+  };
+  std::unordered_map<void*, Block, std::hash<void*>, std::equal_to<>,
+                     SureAllocator<std::pair<void* const, Block>>>
+      blocks;               // handed out
+  std::size_t retired = 0;  // blocks not settled
   std::uint64_t used = 0;
   std::uint64_t peak = 0;
 
@@ -192,7 +216,7 @@ struct MemoryPool::State {
     const auto found = blocks.find(block);
     REFRAIN_ASSERT(found != blocks.end(),
                    "a block is given back to the pool that it came from, once");
-    const std::size_t bytes = found->second;
+    const std::size_t bytes = found->second.bytes;
     used -= bytes;
     blocks.erase(found);
     return bytes;
@@ -218,7 +242,7 @@ void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment, const void*
   if (bytes > capacity_ || state.used > capacity_ - bytes) return nullptr;
   void* block = state.source->take({bytes, alignment, capacity_ - state.used, owner, awaited});
   if (block == nullptr) return nullptr;
-  state.blocks.emplace(block, bytes);
+  state.blocks.emplace(block, State::Block{bytes, owner});
   state.used += bytes;
   state.peak = std::max(state.peak, state.used);
   return block;
@@ -245,6 +269,19 @@ void MemoryPool::settle(const Retirement& what) {
   const std::lock_guard lock(state_->mutex);
   state_->source->settle(what);
   --state_->retired;
+}
+
+void MemoryPool::release_all(const void* owner) noexcept {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  std::erase_if(state.blocks, [&](const auto& entry) {
+    const auto& [block, what] = entry;
+    if (what.owner != owner) return false;
+    state.used -= what.bytes;
+    state.source->give(block, what.bytes);
+    return true;
+  });
+  state.retired -= state.source->settle_all(owner);
 }
 
 bool MemoryPool::fits_ever(const IndexSpaceRef& space, std::size_t value_size,

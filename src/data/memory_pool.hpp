@@ -53,6 +53,8 @@ class MemoryPool {
   void retire(void* block, const Retirement& by);
   /// What was retired is in use no more.
   void settle(const Retirement& what);
+  /// Takes back all that `owner` has been given, retired or not: nobody uses it. Goes through all blocks.
+  void release_all(const void* owner) noexcept;
 
   /// Would there be room if the memory were empty?
   [[nodiscard]] bool fits_ever(std::size_t bytes) const { return bytes <= capacity_; }

@@ -1,5 +1,8 @@
 // Handles of region trees: which are alive, and what they are called in messages.
 
+#include <string>
+#include <vector>
+
 #include "data/region_tree.hpp"
 #include "refrain/error.hpp"
 
@@ -16,11 +19,26 @@ AnyPartition RegionTree::partition_handle(std::uint32_t partition) const {
 }
 
 std::string RegionTree::name_of(std::uint32_t node) const {
-  const RegionNode& region = nodes_[node];
-  if (region.partition == RegionNode::none) return "region " + std::to_string(slot());
-  const PartitionNode& p = partitions_[region.partition];
-  return name_of(p.parent) + "[" + p.kind + " " +
-         to_string(p.colours->nth(region.rank), p.colours->dim()) + "]";
+  // From the innermost outwards. Of what is cut again and again the middle is not told.
+  constexpr std::size_t most_outer = 4, most_inner = 4;
+  std::vector<std::uint32_t> pieces;
+  while (nodes_[node].partition != RegionNode::none) {
+    pieces.push_back(node);
+    node = partitions_[nodes_[node].partition].parent;
+  }
+  std::string name = "region " + std::to_string(slot());
+  for (std::size_t i = pieces.size(); i-- > 0;) {
+    if (pieces.size() > most_outer + most_inner + 1 && i + most_outer < pieces.size() &&
+        i >= most_inner) {
+      name += "[" + std::to_string(pieces.size() - most_outer - most_inner) + " more]";
+      i = most_inner;
+      continue;
+    }
+    const RegionNode& region = nodes_[pieces[i]];
+    const PartitionNode& p = partitions_[region.partition];
+    name += "[" + p.kind + " " + to_string(p.colours->nth(region.rank), p.colours->dim()) + "]";
+  }
+  return name;
 }
 
 std::string RegionTree::name_of_partition(std::uint32_t partition) const {

@@ -33,11 +33,7 @@ void ChoreQueue::hurry() {
 }
 
 void ChoreQueue::drop() {
-  std::deque<std::shared_ptr<Chore>> dropped;  // they end without the lock
-  const std::lock_guard lock(mutex_);
-  dropped.swap(chores_);
-  size_.store(0, std::memory_order_relaxed);
-  late_.store(false, std::memory_order_relaxed);
+  while (take() != nullptr) {}  // each ends without the lock
 }
 
 }  // namespace refrain::exec

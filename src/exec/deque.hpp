@@ -15,15 +15,17 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <list>
 #include <vector>
+
+#include "base/sure_memory.hpp"
 
 namespace refrain::exec {
 
 class Deque {
  public:
   explicit Deque(std::int64_t capacity = 1024) {
-    arrays_.push_back(make_array(capacity));
+    arrays_.emplace_back(capacity);
     publish();
   }
   Deque(const Deque&) = delete;
@@ -68,7 +70,7 @@ class Deque {
     const std::int64_t bottom = bottom_.load(std::memory_order_seq_cst);
     if (top >= bottom) return 0;
     // acquire: partner of the release in publish, the array's contents are visible.
-    const Array* array = array_.load(std::memory_order_acquire);
+    Array* array = array_.load(std::memory_order_acquire);
     const std::uintptr_t word = array->slot(top).load(std::memory_order_relaxed);
     if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst,
                                       std::memory_order_relaxed)) {
@@ -82,34 +84,32 @@ class Deque {
   }
 
  private:
+  /// Of sure memory: what is ready must not be lost.
   struct Array {
-    std::int64_t size;  ///< a power of two
-    std::unique_ptr<std::atomic<std::uintptr_t>[]> slots;
-    [[nodiscard]] std::atomic<std::uintptr_t>& slot(std::int64_t i) const {
-      return slots[i & (size - 1)];
+    explicit Array(std::int64_t capacity)
+        : size(capacity), slots(static_cast<std::size_t>(capacity)) {}
+    const std::int64_t size;  ///< a power of two
+    std::vector<std::atomic<std::uintptr_t>, SureAllocator<std::atomic<std::uintptr_t>>> slots;
+    [[nodiscard]] std::atomic<std::uintptr_t>& slot(std::int64_t i) {
+      return slots[static_cast<std::size_t>(i & (size - 1))];
     }
   };
 
-  static std::unique_ptr<Array> make_array(std::int64_t size) {
-    return std::make_unique<Array>(
-        Array{size, std::make_unique<std::atomic<std::uintptr_t>[]>(size)});
-  }
   void publish() {
     // release: partner of the acquire in steal.
-    array_.store(arrays_.back().get(), std::memory_order_release);
+    array_.store(&arrays_.back(), std::memory_order_release);
   }
   void grow(std::int64_t top, std::int64_t bottom) {
-    auto larger = make_array(2 * arrays_.back()->size);
+    Array& full = arrays_.back();
+    Array& larger = arrays_.emplace_back(2 * full.size);
     for (std::int64_t i = top; i < bottom; ++i) {
-      larger->slot(i).store(arrays_.back()->slot(i).load(std::memory_order_relaxed),
-                            std::memory_order_relaxed);
+      larger.slot(i).store(full.slot(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
-    arrays_.push_back(std::move(larger));
     publish();
   }
 
   alignas(64) std::atomic<std::int64_t> bottom_{0};  // written by the owner
-  std::vector<std::unique_ptr<Array>> arrays_;       // owner only
+  std::list<Array, SureAllocator<Array>> arrays_;    // owner only
   alignas(64) std::atomic<std::int64_t> top_{0};     // written by thieves and the owner
   alignas(64) std::atomic<Array*> array_{nullptr};   // read by thieves
 };

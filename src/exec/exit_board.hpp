@@ -13,11 +13,13 @@
 // exits of replays that are not complete.
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/sure_memory.hpp"
 #include "exec/replay_aside.hpp"
 
 namespace refrain::exec {
@@ -78,7 +80,10 @@ class ExitBoard {
   }
 
   std::mutex mutex_;
-  std::unordered_map<Replay*, std::vector<std::uint32_t>> open_;  ///< operations with exits
+  using Operations = std::vector<std::uint32_t, SureAllocator<std::uint32_t>>;
+  std::unordered_map<Replay*, Operations, std::hash<Replay*>, std::equal_to<>,
+                     SureAllocator<std::pair<Replay* const, Operations>>>
+      open_;  ///< operations with exits
 };
 
 }  // namespace refrain::exec

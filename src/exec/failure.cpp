@@ -46,13 +46,12 @@ std::mutex& passing_mutex() {
 }  // namespace
 
 const Failure* Failure::thrown_by(const Origin& origin, const std::exception_ptr& error,
-                                  const std::string& who) {
-  return new Failure(origin.scope, origin.seq, failed(who, error));
-}
-
-const Failure* Failure::thrown_by(const Node& node, const std::exception_ptr& error,
-                                  const std::string& who) {
-  return thrown_by({scope_of(node), node.seq}, error, who);
+                                  const Who& who) noexcept {
+  std::exception_ptr told = error;
+  try {
+    told = failed(who(), error);
+  } catch (...) {}  // no memory for the words
+  return new Failure(origin.scope, origin.seq, std::move(told));
 }
 
 void Failure::release() const {
@@ -60,12 +59,12 @@ void Failure::release() const {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
-const Failure& fail(Node& node, const std::exception_ptr& error) {
-  return fail(node, error, operation_name(node.info, node.kind));
+const Failure& fail(Node& node, const std::exception_ptr& error) noexcept {
+  return fail(node, error, [&node] { return operation_name(node.info, node.kind); });
 }
 
-const Failure& fail(Node& node, const std::exception_ptr& error, const std::string& who) {
-  const Failure* own = Failure::thrown_by(node, error, who);
+const Failure& fail(Node& node, const std::exception_ptr& error, const Failure::Who& who) noexcept {
+  const Failure* own = Failure::thrown_by({scope_of(node), node.seq}, error, who);
   // Outlives nobody else's: predecessors are complete, and the node is this thread's alone.
   const Failure* inherited = node.failure.exchange(own, std::memory_order_relaxed);
   if (inherited) inherited->release();

@@ -10,13 +10,15 @@
 // reach a node is decided by the graph alone, so the one that stays is the same in every run.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "base/sure_memory.hpp"
 #include "exec/node.hpp"
 
 namespace refrain::exec {
@@ -28,18 +30,18 @@ class Failure {
     std::uint64_t scope;  ///< Scope::identity
     std::uint64_t seq;
   };
-  /// The failure of an operation whose run threw `error`; `who` is what the text calls it. The caller gets the
-  /// first reference.
+  /// What messages call an operation. Not asked where memory is short.
+  using Who = std::function<std::string()>;
+  /// The failure of an operation whose run threw `error`. The caller gets the first reference.
   static const Failure* thrown_by(const Origin& origin, const std::exception_ptr& error,
-                                  const std::string& who);
-  static const Failure* thrown_by(const Node& node, const std::exception_ptr& error,
-                                  const std::string& who);
+                                  const Who& who) noexcept;
 
   /// The scope of the node that threw (Scope::identity).
   [[nodiscard]] std::uint64_t scope() const { return scope_; }
   /// Sequence number of the node that threw, within its scope.
   [[nodiscard]] std::uint64_t seq() const { return seq_; }
-  /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT".
+  /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT". Where there was no memory to say so, what
+  /// was thrown.
   [[nodiscard]] const std::exception_ptr& error() const { return error_; }
   /// Throws it to the program or body that waits: it has been told then.
   [[noreturn]] void rethrow() const {
@@ -48,12 +50,16 @@ class Failure {
   }
   [[nodiscard]] bool told() const { return told_.load(std::memory_order_relaxed); }
 
+  static void* operator new(std::size_t size) { return allocate_surely(size, kAlign); }
+  static void operator delete(void* memory, std::size_t size) { free_surely(memory, size, kAlign); }
+
   void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() const;
 
  private:
   Failure(std::uint64_t scope, std::uint64_t seq, std::exception_ptr error)
       : scope_(scope), seq_(seq), error_(std::move(error)) {}
+  static constexpr std::size_t kAlign = alignof(std::max_align_t);
   std::uint64_t scope_;
   std::uint64_t seq_;
   std::exception_ptr error_;
@@ -93,8 +99,8 @@ class FailureRef {
 
 /// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
 /// back; for longer, a FailureRef. `who` is what the text calls it: if not given, operation_name.
-const Failure& fail(Node& node, const std::exception_ptr& error);
-const Failure& fail(Node& node, const std::exception_ptr& error, const std::string& who);
+const Failure& fail(Node& node, const std::exception_ptr& error) noexcept;
+const Failure& fail(Node& node, const std::exception_ptr& error, const Failure::Who& who) noexcept;
 
 /// Whether `a` is the one to tell of two failures that reach an operation of this scope.
 bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope);
@@ -129,8 +135,10 @@ class FailureLog {
   [[nodiscard]] std::size_t size() const { return by_seq_.size() + untaken_.size(); }
 
  private:
-  std::map<std::uint64_t, FailureRef> by_seq_;   ///< of every failed operation
-  std::map<std::uint64_t, FailureRef> untaken_;  ///< of those that threw themselves
+  using BySeq = std::map<std::uint64_t, FailureRef, std::less<>,
+                         SureAllocator<std::pair<const std::uint64_t, FailureRef>>>;
+  BySeq by_seq_;   ///< of every failed operation
+  BySeq untaken_;  ///< of those that threw themselves
   FailureRef taken_;
 };
 

@@ -8,6 +8,7 @@ namespace refrain::exec {
 namespace {
 
 constexpr std::align_val_t kAlign{64};
+constexpr std::size_t kBlockAlign = 64;
 constexpr int kBlocksPerSlab = 32;
 
 Node* place_node(void* memory, int size_class) {
@@ -21,7 +22,8 @@ Node* place_node(void* memory, int size_class) {
 
 NodePool::~NodePool() {
   for (const Slab& slab : slabs_) ::operator delete(slab.begin, kAlign);
-  for (void* slab : block_slabs_) ::operator delete(slab, kAlign);
+  for (void* slab : block_slabs_)
+    free_surely(slab, kBlocksPerSlab * sizeof(SuccessorBlock), kBlockAlign);
 }
 
 Node* NodePool::carve(int size_class) {
@@ -38,6 +40,7 @@ void NodePool::add_slab(int size_class) {
   std::size_t& bytes = slab_bytes_[size_class];
   bytes = std::clamp(2 * bytes, kMinSlab, kMaxSlab);
   const std::size_t count = std::max<std::size_t>(1, bytes / stride);
+  slabs_.reserve(slabs_.size() + 1);  // nothing throws once the slab is there
   auto* begin = static_cast<std::byte*>(::operator new(count* stride, kAlign));
   slabs_.push_back({begin, begin, begin + count * stride, stride});
   current_[size_class] = static_cast<int>(slabs_.size());
@@ -54,10 +57,10 @@ void NodePool::put_blocks(Node& node) {
   node.overflow = nullptr;
 }
 
-SuccessorBlock* NodePool::take_block() {
+SuccessorBlock* NodePool::take_block() noexcept {
   if (!free_blocks_) {
     auto* slab = static_cast<SuccessorBlock*>(
-        ::operator new(kBlocksPerSlab * sizeof(SuccessorBlock), kAlign));
+        allocate_surely(kBlocksPerSlab * sizeof(SuccessorBlock), kBlockAlign));
     block_slabs_.push_back(slab);
     bytes_ += kBlocksPerSlab * sizeof(SuccessorBlock);
     for (int i = 0; i < kBlocksPerSlab; ++i) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/sure_memory.hpp"
 #include "exec/node.hpp"
 
 namespace refrain::exec {
@@ -53,7 +54,8 @@ class NodePool {
     free_[node.size_class] = &node;
   }
 
-  SuccessorBlock* take_block();
+  /// Always there: an edge is never lost.
+  SuccessorBlock* take_block() noexcept;
 
   /// Calls visit(node) for every node ever handed out.
   template <class Visit>
@@ -83,7 +85,7 @@ class NodePool {
   std::size_t slab_bytes_[kClasses] = {};  ///< of the newest slab, per class
   SuccessorBlock* free_blocks_ = nullptr;
   std::vector<Slab> slabs_;
-  std::vector<void*> block_slabs_;
+  std::vector<void*, SureAllocator<void*>> block_slabs_;
   std::size_t bytes_ = 0;
 };
 

@@ -28,6 +28,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/sure_memory.hpp"
+
 namespace refrain::exec {
 
 enum class Wake : std::uint8_t { none, notified, deadlock };
@@ -64,7 +66,8 @@ class Notifier {
   void wake(Sleeper& sleeper, Wake reason);
 
   std::mutex mutex_;
-  std::vector<std::vector<Sleeper*>> waiting_;  ///< per kind: prepared and not yet notified
+  std::vector<std::vector<Sleeper*, SureAllocator<Sleeper*>>>
+      waiting_;  ///< per kind: prepared and not yet notified
   int threads_;
   int asleep_ = 0;
   std::function<Sleeper*()> all_asleep_;

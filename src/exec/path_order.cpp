@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <span>
+#include <utility>
 
 namespace refrain::exec {
 
@@ -42,7 +44,8 @@ std::vector<std::uint64_t> PathOrder::remaining(bool to_the_next_end) const {
   return paths;
 }
 
-void PathOrder::order() {
+/// Where there is no memory for it, the template's stays.
+void PathOrder::order() noexcept try {
   const std::vector<std::uint64_t> here = remaining(true), next = remaining(false);
   std::uint64_t longest = 0;
   for (std::uint32_t i = 0; i < template_.size(); ++i)
@@ -51,17 +54,20 @@ void PathOrder::order() {
   const auto by = [about](const std::vector<std::uint64_t>& paths) {
     return [&paths, about](Successor successor) { return paths[successor.index()] / about; };
   };
-  nodes_.assign(template_.nodes(), template_.nodes() + template_.size());
-  for (TemplateNode& node : nodes_) {
-    const std::uint32_t first = static_cast<std::uint32_t>(successors_.size());
+  std::vector<TemplateNode> nodes(template_.nodes(), template_.nodes() + template_.size());
+  std::vector<Successor> successors;
+  for (TemplateNode& node : nodes) {
+    const std::uint32_t first = static_cast<std::uint32_t>(successors.size());
     const Successor* const recorded = template_.successors() + node.first;
-    successors_.insert(successors_.end(), recorded, recorded + node.carried() + node.inner);
-    const std::span<Successor> all = std::span(successors_).subspan(first);
+    successors.insert(successors.end(), recorded, recorded + node.carried() + node.inner);
+    const std::span<Successor> all = std::span(successors).subspan(first);
     std::ranges::stable_sort(all.first(node.carried()), std::greater<>(), by(next));
     std::ranges::stable_sort(all.subspan(node.carried()), std::greater<>(), by(here));
     node.first = first;
-    if ((node.flags & kEnds) == 0) node.head = successors_[first];
+    if ((node.flags & kEnds) == 0) node.head = successors[first];
   }
-}
+  nodes_ = std::move(nodes);
+  successors_ = std::move(successors);
+} catch (const std::bad_alloc&) {}
 
 }  // namespace refrain::exec

@@ -50,7 +50,7 @@ class PathOrder {
  private:
   static constexpr std::uint32_t kTimedReplays = 4;
 
-  void order();
+  void order() noexcept;
 
   const Template& template_;
   /// The shortest of each operation, since a thread may be held up for long; 0: it was not timed.

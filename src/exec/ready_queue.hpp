@@ -14,6 +14,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/sure_memory.hpp"
 #include "exec/node.hpp"
 
 namespace refrain::exec {
@@ -105,7 +106,7 @@ class ReadyQueue {
   std::mutex mutex_;
   Node* first_ = nullptr;  ///< of priority 0, linked through Node::next
   Node* last_ = nullptr;
-  std::vector<Entry> heap_;  ///< of other priorities
+  std::vector<Entry, SureAllocator<Entry>> heap_;  ///< of other priorities
   std::uint64_t arrivals_ = 0;
   std::atomic<std::size_t> size_{0};
   std::atomic<std::size_t> urgent_{0};

@@ -24,6 +24,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/sure_memory.hpp"
 #include "exec/node.hpp"
 
 namespace refrain::exec {
@@ -66,9 +67,10 @@ class ReducerGate {
   Node* start_ready();
 
   mutable std::mutex mutex_;
-  std::vector<Entry> entries_;  ///< as enrolled; folded ones are dropped now and then
-  std::size_t folded_ = 0;      ///< of them
-  std::size_t oldest_ = 0;      ///< the first that is not folded
+  std::vector<Entry, SureAllocator<Entry>>
+      entries_;             ///< as enrolled; folded ones are dropped now and then
+  std::size_t folded_ = 0;  ///< of them
+  std::size_t oldest_ = 0;  ///< the first that is not folded
   int capacity_;
   int held_ = 0;
   int ready_ = 0;

@@ -33,8 +33,11 @@ const Failure* ReplayAside::failure_of(std::uint32_t index) const {
   return found == failures_.end() ? nullptr : found->second.get();
 }
 
-void ReplayAside::open_exit(std::uint32_t index, Node& stand_in) {
+void ReplayAside::prepare_exits() {
   if (!exits_) exits_ = std::make_unique<Exit[]>(template_.size());
+}
+
+void ReplayAside::open_exit(std::uint32_t index, Node& stand_in) noexcept {
   set_event(kExits);
   exits_[index].named = &stand_in;
   opened_.push_back(index);

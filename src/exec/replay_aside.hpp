@@ -15,11 +15,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
+#include "base/sure_memory.hpp"
 #include "exec/failure.hpp"
 #include "exec/replay.hpp"
 
@@ -70,7 +73,9 @@ class ReplayAside {
   [[nodiscard]] Node* stand_in(std::uint32_t index) const {
     return exits_ ? exits_[index].named : nullptr;
   }
-  void open_exit(std::uint32_t index, Node& stand_in);
+  /// Before the first: may throw.
+  void prepare_exits();
+  void open_exit(std::uint32_t index, Node& stand_in) noexcept;
   /// Takes the stand-in to complete it, with the operation's failure. Null: there is none, or it is taken.
   Node* claim(std::uint32_t index);
 
@@ -92,9 +97,11 @@ class ReplayAside {
   const Template& template_;
   Scope& scope_;
   mutable std::mutex mutex_;
-  std::map<std::uint32_t, FailureRef> failures_;  // under mutex_
-  std::unique_ptr<Exit[]> exits_;                 // made with the first one
-  std::vector<std::uint32_t> opened_;
+  using Failures = std::map<std::uint32_t, FailureRef, std::less<>,
+                            SureAllocator<std::pair<const std::uint32_t, FailureRef>>>;
+  Failures failures_;              // under mutex_
+  std::unique_ptr<Exit[]> exits_;  // made with the first one
+  std::vector<std::uint32_t, SureAllocator<std::uint32_t>> opened_;
 };
 
 }  // namespace refrain::exec

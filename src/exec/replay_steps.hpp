@@ -153,10 +153,11 @@ void release(Replay& replay, const Issued& issued, Sink& sink) {
 
 /// Makes the failure of an operation whose run threw `error`; the replay holds it. A run that does not let
 /// its exception out sets Execution::failure to this.
-const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error);
+const Failure& fail(const Replay& replay, std::uint32_t index,
+                    const std::exception_ptr& error) noexcept;
 /// The same; `who` is what the text calls it.
 const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
-                    const std::string& who);
+                    const Failure::Who& who) noexcept;
 
 /// Calls an operation's run. May throw.
 inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,

@@ -64,14 +64,19 @@ bool Replays::has_free(std::size_t count) const {
   return free_.size() + (most_slots_ - slots_.size()) >= count;
 }
 
+void Replays::add_slot() {
+  slots_.reserve(slots_.size() + 1);
+  asides_.reserve(slots_.size() + 1);
+  free_.reserve(slots_.size() + 1);
+  SlotMemory slot = make_slot();
+  asides_.push_back(std::make_unique<ReplayAside>(*slot, template_, scope_, order_.get()));
+  slot->aside = asides_.back().get();
+  free_.push_back(slot.get());
+  slots_.push_back(std::move(slot));
+}
+
+/// There is one (prepare_slots).
 Replay& Replays::take_free() {
-  if (free_.empty()) {
-    slots_.push_back(make_slot());
-    Replay& slot = *slots_.back();
-    asides_.push_back(std::make_unique<ReplayAside>(slot, template_, scope_, order_.get()));
-    slot.aside = asides_.back().get();
-    return slot;
-  }
   Replay& slot = *free_.back();
   free_.pop_back();
   return slot;
@@ -154,6 +159,7 @@ Replay& Replays::begin(bool carried) {
         {}, nullptr);
   }
   scope_.make_room_to_replay(most_operations_, template_.size() + (carried ? to_be_done() : 0));
+  prepare_slots(wanted);  // nothing throws from here on
   if (carried) count(*present_);
   Replay& replay = reserved ? *present_->after : take_free();
   replay.after = template_.has_carried() ? &take_free() : nullptr;
@@ -170,11 +176,20 @@ Replay& Replays::begin(bool carried) {
   in_flight_.push_back(&replay);
   present_ = &replay;
   if (order_ != nullptr) take_order(replay);
-  if (!std::exchange(attached_, true)) scope_.attach(*this);
   unrelieved_ += issued_ - counted_;
   issued_ = counted_ = next_early_ = next_source_ = next_heavy_ = done_ = 0;
   see_what_is_simple();
   return replay;
+}
+
+/// What a replay that begins needs: so many slots, a place among those in flight, and in the scope.
+void Replays::prepare_slots(std::size_t count) {
+  while (free_.size() < count) add_slot();
+  if (in_flight_.size() == in_flight_.capacity())
+    in_flight_.reserve(std::max<std::size_t>(kLeastSlots, 2 * in_flight_.size()));
+  if (attached_) return;
+  scope_.attach(*this);
+  attached_ = true;
 }
 
 /// Nothing of the replay is issued yet, so nobody looks at what it is run from.
@@ -200,9 +215,9 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
   }
   if (in_order()) leave_order(replay);
   LiveNode& live = replay.live()[index];
+  Node& node = scope_.allocate(sizeof(LiveNode*));
   // relaxed: the watermark, moved later, makes it visible to who finds the operation issued.
   live.pending.fetch_add(1, std::memory_order_relaxed);
-  Node& node = scope_.allocate(sizeof(LiveNode*));
   node.kind = template_.operation(index).kind;  // its name, for messages
   node.info = template_.operation(index).info;
   scope_.mark_beside(node, kAwaited);
@@ -331,10 +346,13 @@ std::span<const std::uint32_t> Replays::take_sources(std::uint32_t to) {
 /// The nodes of heavy operations before `to`. Whoever finds one ready here makes its node ready.
 void Replays::make_heavy(Replay& replay, std::uint32_t to) {
   const std::span<const std::uint32_t> heavy = template_.heavy();
+  // All nodes first, since that may throw: the scope then gives up those that are there.
+  for (std::uint32_t i = next_heavy_; i < heavy.size() && heavy[i] < to; ++i)
+    replay.aside->heavy[i] = &scope_.allocate_reserved(sizeof(LiveNode*), replay.base + heavy[i]);
   for (; next_heavy_ < heavy.size() && heavy[next_heavy_] < to; ++next_heavy_) {
     const std::uint32_t index = heavy[next_heavy_];
     const Template::Operation& operation = template_.operation(index);
-    Node& node = scope_.allocate_reserved(sizeof(LiveNode*), replay.base + index);
+    Node& node = *replay.aside->heavy[next_heavy_];
     node.run = run_heavy;
     node.info = operation.info;
     node.kind = operation.kind;
@@ -345,7 +363,6 @@ void Replays::make_heavy(Replay& replay, std::uint32_t to) {
     node.payload_as<LiveNode*>() = &replay.live()[index];
     node.pending.store(1, std::memory_order_relaxed);
     if (node.flags & kReducer) scope_.gate().enroll(node);
-    replay.aside->heavy[next_heavy_] = &node;
   }
 }
 
@@ -359,6 +376,10 @@ void Replays::leave(Replay& replay) {
   if (replay.aside->in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
   const std::uint32_t parked = take_parked(replay, replay.watermark.advance(issued_, true), size);
   executor_.release_replay(replay, {issued_, size, parked, take_sources(size), anew_});
+}
+
+void Replays::abandon() noexcept {
+  if (present_ != nullptr) leave(*present_);
 }
 
 NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
@@ -375,6 +396,7 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
   }
   if (template_.node(index).flags & kHeavy) return {replay.aside->heavy[operation.heavy], seq};
   if (Node* named = replay.aside->stand_in(index)) return {named, seq};
+  replay.aside->prepare_exits();
   Node& node = scope_.allocate_reserved(0, seq);
   node.kind = operation.kind;
   node.info = operation.info;
@@ -427,13 +449,15 @@ void Replays::drain(const NodeInfo* waiter) {
 
 // --- failures --------------------------------------------------------------------------------------------
 
-const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error) {
+const Failure& fail(const Replay& replay, std::uint32_t index,
+                    const std::exception_ptr& error) noexcept {
   const Template::Operation& operation = replay.aside->recorded().operation(index);
-  return fail(replay, index, error, operation_name(operation.info, operation.kind));
+  return fail(replay, index, error,
+              [&operation] { return operation_name(operation.info, operation.kind); });
 }
 
 const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
-                    const std::string& who) {
+                    const Failure::Who& who) noexcept {
   ReplayAside& aside = *replay.aside;
   const Failure* failure =
       Failure::thrown_by({aside.scope().identity(), replay.base + index}, error, who);

@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/sure_memory.hpp"
 #include "exec/node.hpp"
 #include "exec/path_order.hpp"
 #include "exec/replay.hpp"
@@ -80,6 +81,8 @@ class Replays {
 
   /// The chain ends after what has been issued.
   void leave(Replay& replay);
+  /// The same if a chain is open, wherever an exception has left it.
+  void abandon() noexcept;
 
   /// Lets go of the oldest replays, as far as they are complete.
   void collect();
@@ -127,6 +130,8 @@ class Replays {
   SlotMemory make_slot();
   void set_counts(Replay& slot, bool anew);
   [[nodiscard]] bool has_free(std::size_t count) const;
+  void add_slot();
+  void prepare_slots(std::size_t count);
   Replay& take_free();
   [[nodiscard]] std::uint32_t to_be_done() const;
   void count(Replay& replay);
@@ -181,7 +186,7 @@ class Replays {
   std::uint32_t simple_until_ = 0;
   /// Operations of the present replay that were parked when something before them was issued, a bit each, all
   /// clear between replays; and their number.
-  std::vector<std::uint64_t> early_;
+  std::vector<std::uint64_t, SureAllocator<std::uint64_t>> early_;
   std::uint32_t early_count_ = 0;
   std::uint32_t next_early_ = 0;   ///< those before it have been taken
   std::uint32_t next_source_ = 0;  ///< in Template::sources

@@ -99,6 +99,24 @@ bool Scope::replays_idle() {
   return idle;
 }
 
+void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
+  Node* first = nullptr;
+  for_each_live([&first](Node& node) {
+    if (node.pending.load(std::memory_order_relaxed) == Node::kUnpublished)
+      node.next = std::exchange(first, &node);
+  });
+  while (first != nullptr) {
+    Node& node = *std::exchange(first, first->next);
+    fail(node, error);
+    // With a failure a run only lets go of what the node holds.
+    if (node.run == nullptr) node.run = [](Node&, Execution&) {};
+    node.flags &= static_cast<std::uint8_t>(kReducer | kBeside);
+    node.priority = 0;
+    node.processor = 0;
+    executor_.publish(node, {});
+  }
+}
+
 const Failure* Scope::take_failure() {
   replays_idle();
   collect();

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <vector>
 
@@ -131,6 +132,10 @@ class Scope {
 
   /// Waits until nothing is in flight but what the owner itself holds open.
   void drain(const NodeInfo* waiter);
+
+  /// An exception has come between the making of nodes and their publication. They complete without having run,
+  /// and fail with it. What was decided in between is lost: nothing more may be launched.
+  void give_up_unpublished(const std::exception_ptr& error) noexcept;
 
   /// The failure with the lowest sequence number among those not taken yet (tasks that threw
   /// themselves, not those that inherited it); null if none. Valid until the next call or the end of

@@ -1,10 +1,14 @@
 #include "exec/threaded_executor.hpp"
 
 #include <algorithm>
+#include <new>
+#include <string>
+#include <system_error>
 
 #include "base/assert.hpp"
 #include "exec/completion.hpp"
 #include "exec/replay_steps.hpp"
+#include "exec/thread_limits.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
@@ -38,17 +42,36 @@ ThreadedExecutor::ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& op
     slots_.push_back(std::move(slot));
   }
   const bool bind = options_.bind && !oversubscribed_ && cpu_threads <= int(plan_.cpus.size());
-  for (int i = 1; i < all; ++i) {
-    threads_.emplace_back([this, i, bind] {
-      if (bind && slots_[i]->dedicated < 0) bind_this_thread(plan_.cpus[i].cpus);
-      work(*slots_[i]);
-    });
+  threads_.reserve(static_cast<std::size_t>(all));
+  try {
+    for (int i = 1; i < all; ++i) {
+      threads_.emplace_back([this, i, bind] {
+        if (bind && slots_[i]->dedicated < 0) bind_this_thread(plan_.cpus[i].cpus);
+        work(*slots_[i]);
+      });
+    }
+  } catch (const std::system_error& error) {
+    std::string why;
+    try {
+      why = what_limits_threads();  // while those that could be started are there
+    } catch (const std::bad_alloc&) {}
+    stop_threads();
+    throw Error("only " + std::to_string(threads_.size()) + " of " + std::to_string(all - 1) +
+                " threads could be started (" + error.code().message() + "): " + why +
+                "; ask for fewer with --refrain:workers");
+  } catch (...) {
+    stop_threads();
+    throw;
   }
 }
 
 ThreadedExecutor::~ThreadedExecutor() {
   REFRAIN_ASSERT(scopes_.load() == 0, "scopes end before their executor");  // 1
   chores_.drop();
+  stop_threads();
+}
+
+void ThreadedExecutor::stop_threads() {
   stop_.store(true, std::memory_order_seq_cst);  // 2
   for (int kind = 0; kind < kFirstDedicated + int(dedicated_.size()); ++kind) {
     notifier_.notify_all(kind);  // 3
@@ -66,12 +89,13 @@ void ThreadedExecutor::run_root(const std::function<void()>& program) {
 }
 
 Executor::Opened ThreadedExecutor::open(Scope& scope) {
-  scopes_.fetch_add(1, std::memory_order_relaxed);
-  if (!scope.parent()) return {slots_[0].get(), nullptr};
+  const auto one_more = [this] { scopes_.fetch_add(1, std::memory_order_relaxed); };
+  if (!scope.parent()) return one_more(), Opened{slots_[0].get(), nullptr};
   Slot* const slot = this_slot;
   REFRAIN_ASSERT(slot && slot->running, "a nested scope is made by a running task");
   const std::lock_guard lock(nested_mutex_);
   nested_.push_back(&scope);
+  one_more();
   return {slot, slot->running};
 }
 

@@ -160,6 +160,7 @@ class ThreadedExecutor final : public Executor {
   static thread_local Slot* this_slot;
 
   // threaded_executor.cpp
+  void stop_threads();
   void run(Slot& slot, Ready ready, bool keep);
   void enqueue(Slot& slot, Node& node, bool keep);
   void put_in_queue(Slot& slot, Node& node);

@@ -2,6 +2,7 @@
 // and finds out when nobody will ever wake it. A worker does chores in this time.
 
 #include <chrono>
+#include <new>
 
 #include "base/assert.hpp"
 #include "exec/spin.hpp"
@@ -123,7 +124,9 @@ Sleeper* ThreadedExecutor::find_deadlocked() {
     }
   }
   REFRAIN_ASSERT(deepest, "all threads sleep only while somebody waits");
-  deadlock_text_ = describe_deadlock(*deepest->waits);
+  try {
+    deadlock_text_ = describe_deadlock(*deepest->waits);
+  } catch (const std::bad_alloc&) { deadlock_text_.clear(); }  // it is one all the same
   return &deepest->sleeper;
 }
 

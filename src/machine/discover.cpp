@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <thread>
 
 #include "machine/machine.hpp"
+#include "machine/main_memory.hpp"
+#include "refrain/error.hpp"
 
 namespace refrain::machine {
 namespace {
@@ -45,23 +45,6 @@ std::vector<int> read_allowed_cpus() {
 const std::vector<int>& allowed_cpus() {
   static const std::vector<int> cpus = read_allowed_cpus();
   return cpus;
-}
-
-std::uint64_t physical_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return std::uint64_t{1} << 30;
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
-}
-
-// A container's limit on memory, which no topology shows; the largest number when there is none.
-std::uint64_t memory_limit() {
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream in(path);
-    std::uint64_t bytes = 0;
-    if (in >> bytes && bytes > 0) return bytes;  // "max" is no number
-  }
-  return ~std::uint64_t{0};
 }
 
 // One hardware thread of each core that has an allowed one, with the core's NUMA domain, in the order of
@@ -105,15 +88,18 @@ Description from_topology(hwloc_topology_t topology, const std::vector<int>& all
   for (const Core& core : cores)
     if (std::find(domains.begin(), domains.end(), core.domain) == domains.end())
       domains.push_back(core.domain);
-  // A limit is the process's, so several domains share it.
-  const std::uint64_t most =
-      std::min(physical_memory(), memory_limit()) / std::max<std::size_t>(domains.size(), 1);
+  // A domain's part is what it has of all domains' memory: hardware that shows its domains' memory wrong, as virtual
+  // machines do, still shows it in proportion.
+  std::uint64_t in_domains = 0;
+  hwloc_obj_t any = nullptr;
+  while ((any = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, any)) != nullptr)
+    in_domains += any->attr->numanode.local_memory;
+  const std::uint64_t usable = find_main_memory().bytes;
   for (std::size_t d = 0; d < domains.size(); ++d) {
     const std::uint64_t found =
         domains[d] != nullptr ? domains[d]->attr->numanode.local_memory : std::uint64_t{0};
     machine.add(MemoryKind::system, fmt::format("system{}", d),
-                found == 0 ? most : std::min(found, memory_limit() / domains.size()),
-                static_cast<int>(d));
+                share_of_domain(usable, found, in_domains, domains.size()), static_cast<int>(d));
   }
   for (const Core& core : cores) {
     const auto d = static_cast<MemoryId>(std::find(domains.begin(), domains.end(), core.domain) -
@@ -128,7 +114,7 @@ Description from_topology(hwloc_topology_t topology, const std::vector<int>& all
 
 Description without_topology(const std::vector<int>& allowed) {
   Description machine;
-  machine.add(MemoryKind::system, "system0", std::min(physical_memory(), memory_limit()), 0);
+  machine.add(MemoryKind::system, "system0", find_main_memory().bytes, 0);
   const std::size_t count =
       allowed.empty() ? std::max(1U, std::thread::hardware_concurrency()) : allowed.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -148,6 +134,26 @@ Description discover_description() {
   machine.name = "this machine";
   machine.add_nominal_links();
   return machine;
+}
+
+void check_runs_here(const Machine& machine, std::string_view description) {
+  if (description.empty()) return;
+  const auto fail = [&](const Processor& processor, const std::string& what) {
+    throw InputError(fmt::format("machine description '{}': processor '{}' {}", description,
+                                 processor.name, what));
+  };
+  const std::vector<int>& allowed = allowed_cpus();
+  for (const Processor& processor : machine.processors()) {
+    if (processor.kind == ProcessorKind::gpu && !processor.emulated)
+      fail(processor,
+           "is a GPU that is not there: there is no back end for real ones; \"emulated\": true "
+           "makes it a thread with a memory of its own");
+    for (const int cpu : processor.cpus)
+      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), cpu) == allowed.end())
+        fail(processor, fmt::format("is bound to hardware thread {}, and this process may use {}; "
+                                    "without \"cpus\" it is not bound",
+                                    cpu, fmt::join(allowed, ", ")));
+  }
 }
 
 Machine discover() {

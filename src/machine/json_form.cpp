@@ -18,6 +18,8 @@ namespace {
 constexpr int most_memories =
     1024;  // the table of ways grows with the square, its making with the cube
 
+constexpr double most_latency = 3600;
+
 std::uint64_t capacity_of(const JsonNode& node) {
   if (node.kind() == JsonNode::Kind::number)
     return static_cast<std::uint64_t>(node.as_integer(1, INT64_MAX));
@@ -39,8 +41,9 @@ double latency_of(const JsonNode& node) {
   std::optional<double> value;
   if (node.kind() == JsonNode::Kind::number) value = node.as_number();
   if (node.kind() == JsonNode::Kind::string) value = parse_duration(node.as_string());
-  if (!value || !(*value >= 0) || !std::isfinite(*value))
-    node.expected("a latency such as \"1.5us\" or a number of seconds");
+  if (!value || !(*value >= 0) || *value > most_latency)
+    node.expected(
+        "a latency of at most an hour such as \"1.5us\", or a number of seconds from 0 to 3600");
   return *value;
 }
 

@@ -55,6 +55,10 @@ Description discover_description();
 /// InputError that says where (file, line and column), what was expected and what was found.
 Machine load(std::string_view description);
 
+/// Throws InputError unless programs can run on it here: a hardware thread that a processor is bound to is one that
+/// this process may use, and a gpu is emulated. `description`: as for load().
+void check_runs_here(const Machine& machine, std::string_view description);
+
 /// The short form, "emulated:gpus=2,framebuffer=64MiB".
 Machine parse_short_form(std::string_view text);
 /// The JSON form. `file` is the name that errors give.

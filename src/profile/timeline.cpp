@@ -1,13 +1,12 @@
 #include "profile/timeline.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <ostream>
 #include <unordered_map>
 
 #include "base/json_text.hpp"
+#include "base/new_file.hpp"
 #include "profile/clock.hpp"
 #include "profile/lanes.hpp"
 #include "refrain/error.hpp"
@@ -270,11 +269,14 @@ void Timeline::write(std::ostream& out) const {
 }
 
 void Timeline::write(const std::string& path) const {
-  std::ofstream out(path, std::ios::binary);
-  if (out) write(out);
-  out.close();
-  if (!out)
-    throw Error("the timeline cannot be written to '" + path + "': " + std::strerror(errno));
+  NewFile file(path);
+  int error = file.error();
+  if (error == 0) {
+    write(file.out());
+    error = file.keep();
+  }
+  if (error != 0)
+    throw Error("the timeline cannot be written to '" + path + "': " + std::strerror(error));
 }
 
 }  // namespace refrain::profile

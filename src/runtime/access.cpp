@@ -43,11 +43,11 @@ exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint
   node.run = run_nothing;
   node.info = origin.info;
   node.flags = exec::kManual;
-  scope_.hold_open(+1);
   const exec::NodeRef self{&node, node.seq};
   analysis_.log_operation(node, origin, &field, instance.memory, instance.memory, footprint.points);
   analysis::Edges edges = analysis_.edges_to(node);
   analysis_.use(edges, footprint, instance, privilege);
+  scope_.hold_open(+1);
   analysis_.publish(edges);
   try {
     runtime_.executor().wait(
@@ -97,6 +97,8 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   analysis::Instance& instance =
       analysis_.instance_for(state, points, program_memories(), Layout{}, origin);
   exec::FailureRef failure;
+  if (accesses_.size() == accesses_.capacity())  // what is held is remembered
+    accesses_.reserve(std::max<std::size_t>(8, 2 * accesses_.size()));
   access->node =
       hold(state, footprint, instance, privilege, exec::NodeKind::access, origin, failure);
   if (failure) failure->rethrow();

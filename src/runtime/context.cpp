@@ -17,40 +17,64 @@ AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, std::source_lo
   }
 }
 
+namespace runtime {
+
+/// With an object of the program's, or on the way of an exception. From another thread it is left to the end of the
+/// context.
+template <class Call>
+static void end_quietly(ContextImpl& context, Call&& call) noexcept {
+  if (!context.is_usable()) return;
+  try {
+    context.make_call(call, [] { return std::string("the end of an object"); });
+  } catch (...) {}  // an error is told by the next call
+}
+
+}  // namespace runtime
+
+namespace {
+
+/// A call of the program's on its context, made at `where`.
+template <class Call>
+decltype(auto) make_call(runtime::ContextImpl& impl, const char* name,
+                         const std::source_location& where, Call&& call) {
+  impl.check_caller(name, where);
+  return impl.make_call(call, [&] { return std::string(name) + " at " + to_string(where); });
+}
+
+}  // namespace
+
 AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyField> fields,
                                Where where) {
-  impl_.check_caller("region", where);
-  return impl_.make_region(points.shared().space, fields, where);
+  return make_call(impl_, "region", where,
+                   [&] { return impl_.make_region(points.shared().space, fields, where); });
 }
 
 void Context::destroy(const AnyRegion& region, Where where) {
-  impl_.check_caller("destroy", where);
-  impl_.destroy(region, where);
+  make_call(impl_, "destroy", where, [&] { impl_.destroy(region, where); });
 }
 void Context::destroy(const AnyPartition& partition, Where where) {
-  impl_.check_caller("destroy", where);
-  impl_.destroy(partition, where);
+  make_call(impl_, "destroy", where, [&] { impl_.destroy(partition, where); });
 }
 
 AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
   impl_.check_caller("launch", request.where);
-  return impl_.launch(request);
+  return impl_.make_call([&] { return impl_.launch(request); },
+                         [&] { return runtime::launch_name(request); });
 }
 
 void Context::fence(Where where) {
-  impl_.check_caller("fence", where);
-  impl_.fence(where);
+  make_call(impl_, "fence", where, [&] { impl_.fence(where); });
 }
 
 void Context::begin_trace(const Trace& trace, Where where) {
-  impl_.check_caller("begin_trace", where);
-  impl_.begin_trace(trace, where);
+  make_call(impl_, "begin_trace", where, [&] { impl_.begin_trace(trace, where); });
 }
 void Context::end_trace(const Trace& trace, Where where) {
-  impl_.check_caller("end_trace", where);
-  impl_.end_trace(trace, where);
+  make_call(impl_, "end_trace", where, [&] { impl_.end_trace(trace, where); });
 }
-void Context::leave_trace(const Trace& trace) { impl_.leave_trace(trace); }
+void Context::leave_trace(const Trace& trace) {
+  runtime::end_quietly(impl_, [&] { impl_.leave_trace(trace); });
+}
 void Context::require_replay(const Trace& trace, Where where) {
   impl_.check_caller("require_replay", where);
   impl_.require_replay(trace, where);
@@ -67,65 +91,64 @@ using runtime::check_field;
 
 void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const void* value,
                          Where where) {
-  check_field(field, "fill at " + to_string(where));
-  if (value == nullptr) throw UsageError("fill at " + to_string(where) + ": the value is null");
-  auto fill = std::make_shared<analysis::FillValue>();
-  const auto* bytes = static_cast<const std::byte*>(value);
-  fill->bytes.assign(bytes, bytes + field.type->size);
-  impl_.check_caller("fill", where);
-  impl_.fill(region, field, std::move(fill), where);
+  make_call(impl_, "fill", where, [&] {
+    check_field(field, "fill at " + to_string(where));
+    if (value == nullptr) throw UsageError("fill at " + to_string(where) + ": the value is null");
+    auto fill = std::make_shared<analysis::FillValue>();
+    const auto* bytes = static_cast<const std::byte*>(value);
+    fill->bytes.assign(bytes, bytes + field.type->size);
+    impl_.fill(region, field, std::move(fill), where);
+  });
 }
 
 void Context::fill_future(const AnyRegion& region, const AnyField& field, const AnyFuture& value,
                           Where where) {
-  if (!value.valid()) throw UsageError("fill at " + to_string(where) + ": the future is empty");
-  auto fill = std::make_shared<analysis::FillValue>();
-  fill->future = value;
-  impl_.check_caller("fill", where);
-  impl_.fill(region, field, std::move(fill), where);
+  make_call(impl_, "fill", where, [&] {
+    if (!value.valid()) throw UsageError("fill at " + to_string(where) + ": the future is empty");
+    auto fill = std::make_shared<analysis::FillValue>();
+    fill->future = value;
+    impl_.fill(region, field, std::move(fill), where);
+  });
 }
 
 void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
                           const AnyRegion& target, const AnyField& target_field, Where where) {
-  impl_.check_caller("copy", where);
-  impl_.copy(source, source_field, target, target_field, where);
+  make_call(impl_, "copy", where,
+            [&] { impl_.copy(source, source_field, target, target_field, where); });
 }
 
 std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& field,
                                     Privilege privilege, PhysicalArgument& physical, Where where) {
-  impl_.check_caller("access", where);
-  return impl_.begin_access(region, field, privilege, physical, where);
+  return make_call(impl_, "access", where,
+                   [&] { return impl_.begin_access(region, field, privilege, physical, where); });
 }
 
-void Context::end_access(std::uint64_t ticket) { impl_.end_access(ticket); }
+void Context::end_access(std::uint64_t ticket) { runtime::end_access(impl_, ticket); }
 
 void Context::attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
                             const AttachLayout& layout, Where where) {
-  impl_.check_caller("attach", where);
-  impl_.attach(region, field, memory, layout, where);
+  make_call(impl_, "attach", where, [&] { impl_.attach(region, field, memory, layout, where); });
 }
 
 void Context::detach_memory(const AnyRegion& region, const AnyField& field, Where where) {
-  impl_.check_caller("detach", where);
-  impl_.detach(region, field, where);
+  make_call(impl_, "detach", where, [&] { impl_.detach(region, field, where); });
 }
 
 AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where) {
-  impl_.check_caller("reduce", where);
-  return impl_.reduce(values, op, where);
+  return make_call(impl_, "reduce", where, [&] { return impl_.reduce(values, op, where); });
 }
 
 namespace runtime {
 
 LivingContext living(ContextImpl& context) { return context.alive(); }
 
-void end_access(ContextImpl& context, std::uint64_t ticket) noexcept { context.end_access(ticket); }
+void end_access(ContextImpl& context, std::uint64_t ticket) noexcept {
+  end_quietly(context, [&] { context.end_access(ticket); });
+}
 
 // The program may have destroyed the region itself.
 void end_owned(ContextImpl& context, const AnyRegion& region, Where where) noexcept {
-  try {
-    static_cast<void>(context.destroy_quietly(region, where));
-  } catch (const Error&) {}
+  end_quietly(context, [&] { static_cast<void>(context.destroy_quietly(region, where)); });
 }
 
 }  // namespace runtime

@@ -2,6 +2,9 @@
 
 #include "runtime/context_impl.hpp"
 
+#include <new>
+
+#include "base/exception_text.hpp"
 #include "refrain/error.hpp"
 #include "runtime/explanation.hpp"
 
@@ -19,8 +22,10 @@ ContextImpl::ContextImpl(RuntimeImpl& runtime)
 
 ContextImpl::~ContextImpl() {
   if (alive_) *alive_ = nullptr;
-  if (Explanation* explanation = runtime_.explanation()) explanation->waits().closed(identity_);
-  runtime_.add(*this);
+  try {
+    if (Explanation* explanation = runtime_.explanation()) explanation->waits().closed(identity_);
+    runtime_.add(*this);
+  } catch (const std::bad_alloc&) {}  // then it is not in the statistics
 }
 
 std::shared_ptr<ContextImpl*> ContextImpl::alive() {
@@ -56,6 +61,14 @@ void ContextImpl::fail_caller(const char* call, Where where) {
   throw UsageError(std::string(call) + " at " + to_string(where) + ": " + kCaptured);
 }
 
+void ContextImpl::check_caller_in_full(const char* call, Where where) const {
+  if (thread_ != this_thread()) fail_caller(call, where);
+  if (broken_) std::rethrow_exception(broken_);
+  if (!runtime_.options().check) return;
+  const Waiter* caller = Waiter::current();
+  if (caller == nullptr || caller->context_in_use() != this) fail_caller(call, where);
+}
+
 // The same, found out while the launching thread runs the body.
 void ContextImpl::fail_captured() { throw UsageError(kCaptured); }
 
@@ -87,6 +100,7 @@ void ContextImpl::end_attachments() {
 }
 
 void ContextImpl::finish() {
+  if (broken_) std::rethrow_exception(broken_);
   const std::string left_open = tracing_ != nullptr ? tracing_->left_open() : std::string();
   if (tracing_ != nullptr) tracing_->close();
   while (!accesses_.empty()) end_access(accesses_.back()->ticket);
@@ -100,15 +114,35 @@ void ContextImpl::finish() {
   if (!left_open.empty()) throw UsageError(left_open);
 }
 
+// Memory may have run out anywhere before: every step holds without any.
 void ContextImpl::abandon() noexcept {
-  try {
-    if (tracing_ != nullptr) tracing_->close();
-    while (!accesses_.empty()) end_access(accesses_.back()->ticket);
-    scope_.drain(nullptr);
-    end_regions();
-  } catch (const Error&) {
-    // Already on the way out with an error; what is left unfinished belongs to it.
+  const auto attempt = [](const auto& step) {
+    try {
+      step();
+    } catch (...) {}  // already on the way out with an error; what is left unfinished belongs to it
+  };
+  if (tracing_ != nullptr) {
+    if (!broken_) attempt([this] { tracing_->close(); });
+    tracing_->abandon();
   }
+  scope_.give_up_unpublished(broken_ ? broken_ : std::make_exception_ptr(std::bad_alloc()));
+  while (!accesses_.empty()) end_access(accesses_.back()->ticket);
+  attempt([this] { scope_.drain(nullptr); });
+  attached_.clear();
+  analysis_.store().abandon();
+}
+
+void ContextImpl::break_down(const std::function<std::string()>& who) {
+  broken_ = std::current_exception();
+  caller_ = nullptr;
+  if (tracing_ != nullptr) tracing_->abandon();
+  scope_.give_up_unpublished(broken_);
+  try {
+    broken_ = std::make_exception_ptr(OutOfMemory(
+        who() + ": memory ran out (" + text_of(broken_) +
+        "); what this context has launched comes to its end, and nothing more is launched"));
+  } catch (...) {}  // not even for the message
+  std::rethrow_exception(broken_);
 }
 
 }  // namespace refrain::runtime

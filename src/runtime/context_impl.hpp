@@ -12,6 +12,10 @@
 // data_calls.cpp (regions, fills, copies), access.cpp, nested.cpp, reduce.cpp (futures of groups), and
 // waiting.cpp (fences, futures, failures).
 
+#include <cxxabi.h>
+
+#include <exception>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <memory>
@@ -27,6 +31,7 @@
 #include "exec/executor.hpp"
 #include "exec/scope.hpp"
 #include "refrain/context.hpp"
+#include "refrain/error.hpp"
 #include "runtime/argument_info.hpp"
 #include "runtime/attachments.hpp"
 #include "runtime/future_pool.hpp"
@@ -121,16 +126,28 @@ class ContextImpl final : public detail::Waiter {
   /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
   /// failure that nobody has seen; without one, UsageError when a trace is left open.
   void finish();
-  /// The same after an error: throws nothing.
+  /// The same after an error, of any kind: throws nothing, brings nothing up to date, and ends what was in flight.
   void abandon() noexcept;
 
-  /// Checked mode: throws when the call comes from another task's body, or another thread.
+  /// Throws when the call comes from another thread, or the context has broken down; in checked mode also when it
+  /// comes from another task's body. Costs a comparison.
   void check_caller(const char* call, Where where) const {
-    if (!runtime_.options().check) [[likely]]
-      return;
-    const Waiter* caller = Waiter::current();
-    if (caller == nullptr || caller->context_in_use() != this) [[unlikely]]
-      fail_caller(call, where);
+    if (caller_ != this_thread()) [[unlikely]]
+      check_caller_in_full(call, where);
+  }
+  /// By this thread, and now: the context has not broken down.
+  [[nodiscard]] bool is_usable() const { return thread_ == this_thread() && !broken_; }
+
+  /// Makes a call of the program's. What it throws that is no Error has left the analysis in the middle: memory ran
+  /// out. Then the context has broken down: it launches nothing more, and what waits for it fails. `who()`: what
+  /// the message calls the call.
+  template <class Call, class Who>
+  decltype(auto) make_call(Call&& call, Who&& who) {
+    try {
+      return call();
+    } catch (const Error&) { throw; } catch (const abi::__forced_unwind&) {
+      throw;
+    } catch (...) { break_down(who); }
   }
 
   /// Checked mode: is the parent's accessor on this requirement usable now?
@@ -188,7 +205,7 @@ class ContextImpl final : public detail::Waiter {
   void make_room();
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
   void explain(LaunchPlan& plan);
-  void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
+  void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t& next,
                    bool inline_if_ready);
   bool data_in_place(std::span<const PlannedArgument> arguments);
   void place_data(LaunchPlan& plan, const LaunchRecord& record, std::uint32_t rank);
@@ -310,6 +327,8 @@ class ContextImpl final : public detail::Waiter {
   [[noreturn]] static void fail_planning();
   [[noreturn]] static void fail_captured();
   [[noreturn]] static void fail_caller(const char* call, Where where);
+  [[gnu::noinline]] void check_caller_in_full(const char* call, Where where) const;
+  [[noreturn]] void break_down(const std::function<std::string()>& who);
   /// While they are asked.
   class Planning {
    public:
@@ -333,7 +352,14 @@ class ContextImpl final : public detail::Waiter {
     detail::ArgumentInfo argument;
   };
 
+  /// Names the calling thread while it lives.
+  static const void* this_thread() { return __builtin_thread_pointer(); }
+
   RuntimeImpl& runtime_;
+  const void* const thread_ = this_thread();  ///< which calls
+  /// The same, or null where every call is looked at: in checked mode, and when the context has broken down.
+  const void* caller_ = runtime_.options().check ? nullptr : thread_;
+  std::exception_ptr broken_;  ///< by what
   ContextImpl* parent_ = nullptr;
   std::uint64_t id_ = 0;   ///< in logs
   std::string task_name_;  ///< nested: whose

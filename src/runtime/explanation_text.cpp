@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/new_file.hpp"
 #include "refrain/error.hpp"
 #include "runtime/explanation.hpp"
 
@@ -110,15 +108,6 @@ Json describe(const std::string& name, const ExplainedTask& task, const Machine&
           {"arguments", placements}};
 }
 
-void write(const std::string& text, const std::string& path) {
-  errno = 0;
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out)
-    throw Error("the explanation cannot be written to '" + path + "': " + std::strerror(errno));
-}
-
 }  // namespace
 
 std::string to_text(const Explained& told, const Machine& machine) {
@@ -144,8 +133,8 @@ std::string to_json(const Explained& told, const Machine& machine) {
 }
 
 void write_explanation(const Explained& told, const Machine& machine, const std::string& prefix) {
-  write(to_text(told, machine), prefix + ".txt");
-  write(to_json(told, machine), prefix + ".json");
+  write_file(prefix + ".txt", "explanation", to_text(told, machine));
+  write_file(prefix + ".json", "explanation", to_json(told, machine));
 }
 
 }  // namespace refrain::runtime

@@ -81,10 +81,10 @@ void FutureState::end() noexcept {
   blocks.give_back(this, size_class, alignment);
 }
 
-void FutureState::fail(std::size_t rank, const exec::Failure& failure) {
+void FutureState::fail(std::size_t rank, const exec::Failure& failure) noexcept {
   {
     const std::lock_guard lock(failures_mutex());
-    if (!failures_) failures_ = std::make_unique<Failures>();
+    if (!failures_) failures_.reset(new Failures);
     failures_->emplace_back(rank, exec::FailureRef(&failure));
   }
   settle(rank, failed);
@@ -93,13 +93,13 @@ void FutureState::fail(std::size_t rank, const exec::Failure& failure) {
 exec::FailureRef FutureState::failure(std::size_t rank) const {
   if ((standings()[rank].load(std::memory_order_acquire) & failed) == 0) return {};
   const std::lock_guard lock(failures_mutex());
-  return std::ranges::find(*failures_, rank, &Failures::value_type::first)->second;
+  return std::ranges::find(*failures_, rank, &FailedPoint::first)->second;
 }
 
 exec::FailureRef FutureState::failure() const {
   const std::lock_guard lock(failures_mutex());
   if (!failures_) return {};
-  return std::ranges::min_element(*failures_, {}, &Failures::value_type::first)->second;
+  return std::ranges::min_element(*failures_, {}, &FailedPoint::first)->second;
 }
 
 // --- waiting ---------------------------------------------------------------------------------------
@@ -112,7 +112,11 @@ void wait(FutureState& state, std::size_t rank_or_all) {
   };
   Waiter* waiter = Waiter::current();
   if (!ready()) {
-    if (waiter == nullptr || !waiter->may_wait_for(state))
+    if (waiter == nullptr)
+      throw UsageError(
+          "a thread on which neither the program nor a task runs waits for a future: the thread "
+          "that launched it waits, and others may be given the value then");
+    if (!waiter->may_wait_for(state))
       throw UsageError(
           "a task waits for a future that it neither launched nor was given as an argument: pass "
           "it to the launch in place of a value");

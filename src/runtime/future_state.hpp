@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sure_memory.hpp"
 #include "exec/failure.hpp"
 #include "exec/node.hpp"
 #include "refrain/dynamic.hpp"
@@ -59,7 +60,7 @@ class FutureState {
   /// There is a value, which will be destroyed. The point is not ready yet.
   void constructed(std::size_t rank) { add(rank, has_value); }
   void finish(std::size_t rank) { settle(rank, 0); }
-  void fail(std::size_t rank, const exec::Failure& failure);
+  void fail(std::size_t rank, const exec::Failure& failure) noexcept;
 
   // --- readers ---
   [[nodiscard]] bool ready() const {
@@ -89,7 +90,13 @@ class FutureState {
   /// How a point stands: bits.
   using Standing = std::uint8_t;
   static constexpr Standing has_value = 1, settled = 2, failed = 4;
-  using Failures = std::vector<std::pair<std::size_t, exec::FailureRef>>;
+  using FailedPoint = std::pair<std::size_t, exec::FailureRef>;
+  struct Failures : std::vector<FailedPoint, SureAllocator<FailedPoint>> {
+    static void* operator new(std::size_t size) { return allocate_surely(size, alignof(Failures)); }
+    static void operator delete(void* memory, std::size_t size) {
+      free_surely(memory, size, alignof(Failures));
+    }
+  };
   struct Shape;
 
   FutureState(FutureBlocks& blocks, const ResultType& type, std::uint64_t context,

@@ -66,7 +66,9 @@ GraphFile::GraphFile(const std::string& path, const Machine& machine)
 }
 
 GraphFile::~GraphFile() {
-  if (file_.is_open()) file_.append("}\n");
+  try {
+    close();
+  } catch (const Error&) {}
 }
 
 std::string GraphFile::label(const analysis::LoggedOperation& operation) const {
@@ -101,9 +103,6 @@ void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
   file_.append(line);
 }
 
-void GraphFile::close() {
-  file_.append("}\n");
-  file_.close();
-}
+void GraphFile::close() { file_.close("}\n"); }
 
 }  // namespace refrain::runtime

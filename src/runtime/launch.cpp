@@ -186,7 +186,7 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
   const bool inline_if_ready = request.hints.inline_if_ready;
   std::uint32_t rank = 0;
   try {
-    for (; rank < points; ++rank) issue_point(plan, record, rank, inline_if_ready);
+    while (rank < points) issue_point(plan, record, rank, inline_if_ready);
   } catch (...) {
     // What is left of the launch will not run: no memory for it, or nothing to read.
     for (std::uint32_t left = rank; left < points; ++left) record.point_done();
@@ -252,8 +252,10 @@ void ContextImpl::place_data(LaunchPlan& plan, const LaunchRecord& record, std::
       analysis::Analysis::check_values(*argument.field, *argument.footprint, origin(argument));
 }
 
-void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
+// Moves `next` on when the point has a node, which will come back whatever happens from then on.
+void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t& next,
                               bool inline_if_ready) {
+  const std::uint32_t rank = next;
   if (scope_.full()) [[unlikely]]
     make_room();
   const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
@@ -270,6 +272,7 @@ void ContextImpl::issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint3
   node.record = &record;
   node.processor = point.queue;
   node.priority = point.priority;
+  ++next;
   if (analysis_.has_log()) [[unlikely]]
     analysis_.log_operation(node, {record.call, rank, -1, &plan.info});
   if (record.result.valid()) [[unlikely]]
@@ -298,6 +301,19 @@ void ContextImpl::issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload&
   exec::ReducerGate::set_folds(reducer, plan.reductions);
   const std::span<PlannedArgument> arguments = plan.arguments_of(payload.rank);
   analysis::FoldPayload** fold = payload.folds(plan);
+  /// The folds that the gate waits for, and that come back, are those that there are.
+  struct Issued {
+    exec::Node& reducer;
+    LaunchRecord& record;
+    std::uint32_t missing;
+    ~Issued() {
+      if (missing == 0) return;
+      record.unreclaimed -= missing;
+      const std::uint32_t issued = reducer.reduction - missing;
+      if (issued == 0) reducer.flags &= static_cast<std::uint8_t>(~exec::kReducer);
+      else exec::ReducerGate::set_folds(reducer, issued);
+    }
+  } issued{reducer, *payload.record, static_cast<std::uint32_t>(plan.reductions)};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const PlannedArgument& argument = arguments[i];
     if (argument.privilege != Privilege::reduce) continue;
@@ -306,6 +322,7 @@ void ContextImpl::issue_folds(LaunchPlan& plan, std::uint64_t call, TaskPayload&
     *fold++ = &analysis_.issue_fold({&reducer, reducer.seq}, *argument.field, *argument.footprint,
                                     *argument.instance,
                                     requirement.relaxed ? requirement.op : nullptr, origin);
+    --issued.missing;
   }
   analysis_.publish(edges);
 }

@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/nearest.hpp"
 #include "base/size.hpp"
 #include "refrain/error.hpp"
+#include "runtime/check_options.hpp"
 
 namespace refrain {
 
@@ -32,6 +36,62 @@ enum class Value {
   none,
 };
 
+/// The numbers that a member may have, by a flag or by the program.
+struct Range {
+  std::string_view flag, member;
+  std::uint64_t most;
+  std::int64_t least;
+  int Options::*number = nullptr;
+  std::size_t Options::*count = nullptr;
+
+  [[nodiscard]] std::string expected() const {
+    return fmt::format("a whole number from {} to {}", least, most);
+  }
+  /// What the member holds, as a text; empty: it is in the range.
+  [[nodiscard]] std::string found_beyond(const Options& options) const {
+    const auto beyond = [this](auto value) {
+      return std::cmp_less(value, least) || std::cmp_greater(value, most) ? std::to_string(value)
+                                                                          : std::string();
+    };
+    return number != nullptr ? beyond(options.*number) : beyond(options.*count);
+  }
+};
+
+constexpr std::uint64_t million = 1'000'000;
+constexpr Range ranges[] = {
+    {"workers", "workers", 4096, -1, &Options::workers},
+    {"window", "window", 1000 * million, 1, nullptr, &Options::window},
+    {"trace-length", "trace_length", 100 * million, 1, nullptr, &Options::trace_length},
+    {"autotrace-min-length", "autotrace_min_length", million, 1, nullptr,
+     &Options::autotrace_min_length},
+    {"autotrace-max-length", "autotrace_max_length", 100 * million, 0, nullptr,
+     &Options::autotrace_max_length},
+    {"autotrace-history", "autotrace_history", 100 * million, 2, nullptr,
+     &Options::autotrace_history},
+    {"autotrace-sample", "autotrace_sample", 100 * million, 1, nullptr, &Options::autotrace_sample},
+};
+
+const Range* range_of(std::string_view flag) {
+  const Range* const found = std::ranges::find(ranges, flag, &Range::flag);
+  return found != std::end(ranges) ? found : nullptr;
+}
+
+template <class Number>
+bool take_whole(Number& into, std::string_view text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return false;
+  into = number;
+  return true;
+}
+
+bool take_in_range(const Range& range, Options& options, std::string_view text) {
+  const bool is_whole = range.number != nullptr ? take_whole(options.*range.number, text)
+                                                : take_whole(options.*range.count, text);
+  return is_whole && range.found_beyond(options).empty();
+}
+
 // Takes a flag's value (empty when none was given) into the options; false when it is no such value.
 using Take = bool (*)(Options&, std::string_view);
 
@@ -39,20 +99,15 @@ struct Flag {
   std::string_view name;
   Value value;
   std::string_view shown_value;  // how the help shows the value
-  std::string_view expected;     // how an error calls a right value
+  std::string_view expected;     // how an error calls a right value; of a number its range does
   std::string_view help;
-  Take take;
-};
+  Take take;  // null: by its range
 
-template <class Number>
-bool take_number(Number& into, std::string_view text, Number least, Number most) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || number < least || number > most) return false;
-  into = number;
-  return true;
-}
+  [[nodiscard]] std::string right_value() const {
+    const Range* const range = range_of(name);
+    return range != nullptr ? range->expected() : std::string(expected);
+  }
+};
 
 bool take_text(std::string& into, std::string_view text) {
   into = text;
@@ -95,14 +150,9 @@ bool take_order(Options& options, std::string_view text) {
 
 // All flags. A new flag is one more entry.
 constexpr Flag flags[] = {
-    {"workers", Value::required, "N", "a whole number from -1 to 4096",
-     "worker threads beside the launching one (-1: one fewer than the machine has cpus)",
-     [](Options& o, std::string_view v) { return take_number(o.workers, v, -1, 4096); }},
-    {"window", Value::required, "N", "a whole number from 1 to 1000000000",
-     "most operations in flight per context (8192)",
-     [](Options& o, std::string_view v) {
-       return take_number<std::size_t>(o.window, v, 1, 1000000000);
-     }},
+    {"workers", Value::required, "N", "",
+     "worker threads beside the launching one (-1: one fewer than the machine has cpus)", nullptr},
+    {"window", Value::required, "N", "", "most operations in flight per context (8192)", nullptr},
     {"machine", Value::required, "TEXT|FILE", "a JSON file or a text such as emulated:gpus=2",
      "run on the machine described (this machine as found)",
      [](Options& o, std::string_view v) { return take_text(o.machine, v); }},
@@ -111,10 +161,7 @@ constexpr Flag flags[] = {
      [](Options& o, std::string_view v) { return take_text(o.mapper, v); }},
     {"schedule", Value::required, "SEED", "a whole number from 0 to 2^64-1",
      "run everything on one thread, in the order this seed decides",
-     [](Options& o, std::string_view v) {
-       return take_number(o.schedule.emplace(), v, std::uint64_t{0},
-                          std::numeric_limits<std::uint64_t>::max());
-     }},
+     [](Options& o, std::string_view v) { return take_whole(o.schedule.emplace(), v); }},
     {"check", Value::optional, "[=on|off]", "on or off",
      "check every access against bounds and privileges (on in debug builds)",
      [](Options& o, std::string_view v) { return take_switch(o.check, v); }},
@@ -145,36 +192,21 @@ constexpr Flag flags[] = {
     {"trace-optimize", Value::optional, "[=on|off]", "on or off",
      "leave out edges that others imply (on)",
      [](Options& o, std::string_view v) { return take_switch(o.trace_optimize, v); }},
-    {"trace-length", Value::required, "N", "a whole number from 1 to 100000000",
-     "most operations of one recording (1000000)",
-     [](Options& o, std::string_view v) {
-       return take_number<std::size_t>(o.trace_length, v, 1, 100000000);
-     }},
+    {"trace-length", Value::required, "N", "", "most operations of one recording (1000000)",
+     nullptr},
     {"trace-memory", Value::required, "SIZE", "a size such as 64MiB",
      "most memory for the recordings of a context (1GiB)",
      [](Options& o, std::string_view v) { return take_size(o.trace_memory, v); }},
     {"autotrace", Value::required, "on|off|paper", "on, off or paper",
      "find traces where the program has marked none; paper: as published (on)", take_autotrace},
-    {"autotrace-min-length", Value::required, "N", "a whole number from 1 to 1000000",
-     "fewest calls of a trace that is found (16)",
-     [](Options& o, std::string_view v) {
-       return take_number<std::size_t>(o.autotrace_min_length, v, 1, 1000000);
-     }},
-    {"autotrace-max-length", Value::required, "N", "a whole number from 0 to 100000000",
-     "most calls of a trace that is found; 0: no limit (0)",
-     [](Options& o, std::string_view v) {
-       return take_number<std::size_t>(o.autotrace_max_length, v, 0, 100000000);
-     }},
-    {"autotrace-history", Value::required, "N", "a whole number from 2 to 100000000",
-     "calls among which repeats are looked for (16384)",
-     [](Options& o, std::string_view v) {
-       return take_number<std::size_t>(o.autotrace_history, v, 2, 100000000);
-     }},
-    {"autotrace-sample", Value::required, "N", "a whole number from 1 to 100000000",
-     "repeats are looked for among a multiple of so many calls (64)",
-     [](Options& o, std::string_view v) {
-       return take_number<std::size_t>(o.autotrace_sample, v, 1, 100000000);
-     }},
+    {"autotrace-min-length", Value::required, "N", "", "fewest calls of a trace that is found (16)",
+     nullptr},
+    {"autotrace-max-length", Value::required, "N", "",
+     "most calls of a trace that is found; 0: no limit (0)", nullptr},
+    {"autotrace-history", Value::required, "N", "",
+     "calls among which repeats are looked for (16384)", nullptr},
+    {"autotrace-sample", Value::required, "N", "",
+     "repeats are looked for among a multiple of so many calls (64)", nullptr},
     {"autotrace-log", Value::required, "FILE", "a file to write",
      "write what automatic tracing does, as JSON lines",
      [](Options& o, std::string_view v) { return take_text(o.autotrace_log, v); }},
@@ -224,7 +256,7 @@ class FlagReader {
     if (flag.value == Value::required) {
       if (next == nullptr || next->starts_with("--"))
         throw InputError(fmt::format("{}: {}{} needs a value: expected {}, found {}", source_,
-                                     prefix, flag.name, flag.expected,
+                                     prefix, flag.name, flag.right_value(),
                                      next == nullptr ? "nothing" : "'" + *next + "'"));
       take(flag, *next);
       return 2;
@@ -237,11 +269,13 @@ class FlagReader {
 
  private:
   void take(const Flag& flag, std::string_view value) {
-    if (!flag.take(options_, value)) wrong(flag, value);
+    const Range* const range = range_of(flag.name);
+    if (!(range != nullptr ? take_in_range(*range, options_, value) : flag.take(options_, value)))
+      wrong(flag, value);
   }
   [[noreturn]] void wrong(const Flag& flag, std::string_view value) const {
     throw InputError(fmt::format("{}: {}{}: expected {}, found '{}'", source_, prefix, flag.name,
-                                 flag.expected, value));
+                                 flag.right_value(), value));
   }
 
   Options& options_;
@@ -292,6 +326,29 @@ void read_environment(Options& options) {
 }
 
 }  // namespace
+
+namespace runtime {
+
+void check_options(const Options& options) {
+  const auto fail = [](std::string_view member, std::string_view flag, const std::string& expected,
+                       const std::string& found) {
+    throw InputError(fmt::format("Options::{} ({}{}): expected {}, found {}", member, prefix, flag,
+                                 expected, found));
+  };
+  for (const Range& range : ranges)
+    if (const std::string found = range.found_beyond(options); !found.empty())
+      fail(range.member, range.flag, range.expected(), found);
+  if (options.order > Options::Order::path)
+    fail("order", "order", "local, fifo or path", std::to_string(static_cast<int>(options.order)));
+  if (options.explain.ends_with('/'))
+    fail("explain", "explain", "a prefix of files to write, not ending in '/'",
+         "'" + options.explain + "'");
+  if (options.trace_memory > std::numeric_limits<std::size_t>::max() / 2)
+    fail("trace_memory", "trace-memory", "a size below 2^63 bytes",
+         std::to_string(options.trace_memory));
+}
+
+}  // namespace runtime
 
 Options parse_options(int& argc, char** argv) {
   Options options;

@@ -32,6 +32,8 @@ auto telling(const char* call, std::source_location where, const AnyRegion& regi
     return f();
   } catch (const UsageError& error) {
     throw UsageError(at(call, where) + ", of " + region.name() + ": " + error.what());
+  } catch (const OutOfMemory& error) {
+    throw OutOfMemory(at(call, where) + ", of " + region.name() + ": " + error.what());
   } catch (const std::bad_alloc&) {
     fail_too_many(call, where, region);
   } catch (const std::length_error&) { fail_too_many(call, where, region); }

@@ -164,7 +164,12 @@ AnyPartition ContextImpl::make_partition(Place parent, data::IndexSpaceRef colou
     throw UsageError(std::to_string(pieces.size()) +
                      " pieces: a region tree has fewer than 2^32 subregions");
   data::check_pieces(pieces, colours, parent.tree->node(parent.node).space);
-  return parent.tree->make_partition(parent.node, std::move(colours), std::move(pieces), kind);
+  return make_call(
+      [&] {
+        return parent.tree->make_partition(parent.node, std::move(colours), std::move(pieces),
+                                           kind);
+      },
+      [&] { return std::string("its ") + kind; });
 }
 
 }  // namespace refrain::runtime

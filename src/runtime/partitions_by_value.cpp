@@ -22,7 +22,9 @@ class PointerField {
                int dim, std::source_location where)
       : context_(context),
         dim_(dim),
-        ticket_(context.begin_access(region, field, Privilege::read, physical_, where)) {}
+        ticket_(context.make_call(
+            [&] { return context.begin_access(region, field, Privilege::read, physical_, where); },
+            [&] { return at("access", where); })) {}
   ~PointerField() { context_.end_access(ticket_); }
   PointerField(const PointerField&) = delete;
 

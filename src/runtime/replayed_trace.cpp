@@ -92,7 +92,8 @@ struct ReplayedTrace::Runs {
     try {
       fold.run(*accumulator);
     } catch (...) {  // the operator is the program's
-      execution.failure = &exec::fail(replay, index, std::current_exception(), fold.who());
+      execution.failure =
+          &exec::fail(replay, index, std::current_exception(), [&fold] { return fold.who(); });
     }
   }
 };
@@ -124,8 +125,7 @@ void ReplayedTrace::prepare_quick() {
   const auto is_quick = [this](Index step) {
     const RecordedCall& call = *calls_[step];
     return call.plan != nullptr && call.makers.empty() && !call.wants_result &&
-           fills_of(step).operations.empty() && !call.plan->points.empty() &&
-           made_by(step).empty();
+           fills_of(step).operations.empty() && !call.plan->points.empty() && made_by(step).empty();
   };
   std::size_t arguments = 0;
   for (Index step = 0; step < steps(); ++step)
@@ -147,8 +147,8 @@ void ReplayedTrace::prepare_quick() {
 
 void ReplayedTrace::pin() {
   if (pinned_) return;
-  pinned_ = true;
   all_.pinned.push_back(this);
+  pinned_ = true;
   for (const auto& call : calls_)
     if (call->plan != nullptr && call->plan->in_flight++ == 0)
       for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->pin();

@@ -1,10 +1,12 @@
 #include "runtime/reports.hpp"
 
-#include <cerrno>
-#include <fstream>
+#include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "base/new_file.hpp"
 #include "data/accumulator.hpp"
 #include "data/index_space.hpp"
 #include "profile/clock.hpp"
@@ -25,24 +27,49 @@ namespace {
 
 void check_writable(const char* flag, const std::string& path) {
   if (path.empty()) return;
-  errno = 0;
-  if (!std::ofstream(path, std::ios::app))
+  const NewFile tried(path);
+  if (tried.error() != 0)
     throw Error(std::string("--refrain:") + flag + ": cannot write the file '" + path +
-                "': " + std::generic_category().message(errno));
+                "': " + std::generic_category().message(tried.error()));
 }
 
-/// What `path`.txt and the like are to be called: as .txt in a folder they would be missed.
-void check_prefix(const char* flag, const std::string& path) {
-  if (path.ends_with('/'))
-    throw InputError(std::string("--refrain:") + flag +
-                     ": expected a prefix of files to write, not ending in '/', found '" + path +
-                     "'");
+/// Throws InputError when two flags name one file, however they spell it. What is no regular file may have several.
+void check_different(const Options& options) {
+  std::vector<std::pair<std::string, std::string>> files;  // flag, path
+  const auto add = [&files](const char* flag, const std::string& path) {
+    if (!path.empty()) files.emplace_back(flag, path);
+  };
+  add("stats", options.stats_file);
+  add("timeline", options.timeline);
+  add("graph", options.graph);
+  add("graph-calculus", options.graph_calculus);
+  add("autotrace-log", options.autotrace_log);
+  add("record", options.record);
+  if (!options.explain.empty()) {
+    add("explain", options.explain + ".txt");
+    add("explain", options.explain + ".json");
+  }
+  namespace fs = std::filesystem;
+  std::error_code none;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& [flag, path] = files[i];
+      const auto& [other, same] = files[j];
+      const bool is_special = fs::exists(path, none) && !fs::is_regular_file(path, none);
+      if (is_special || !(fs::equivalent(path, same, none) ||
+                          fs::weakly_canonical(path, none) == fs::weakly_canonical(same, none)))
+        continue;
+      throw InputError("--refrain:" + flag + " and --refrain:" + other + " write to one file, '" +
+                       path + (path == same ? "'" : "' and '" + same + "'") +
+                       "; give each a file of its own");
+    }
 }
 
 }  // namespace
 
 Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::now_ns()) {
   const Options& options = runtime.options();
+  check_different(options);
   check_writable("timeline", options.timeline);
   check_writable("stats", options.stats_file);
   if (!options.timeline.empty()) {
@@ -68,7 +95,6 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     runtime.set_call_log(calls_.get());
   }
   if (!options.explain.empty()) {
-    check_prefix("explain", options.explain);
     check_writable("explain", options.explain + ".txt");
     check_writable("explain", options.explain + ".json");
     explanation_ = std::make_unique<Explanation>(graph_.get(), listener_.get());
@@ -76,12 +102,29 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     runtime.set_graph_log(&explanation_->waits());
     runtime.executor().set_listener(&explanation_->waits());
   }
+  if (timeline_ || graph_ || recordings_ || autotrace_ || explanation_ || options.stats)
+    before_termination_.emplace([this] { write_early(); });
 }
 
 Reports::~Reports() = default;
 
 void Reports::write() {
+  const std::lock_guard lock(writing_);
   if (std::exchange(written_, true)) return;
+  write_all(runtime_.totals(), runtime_.counters(), true);
+}
+
+void Reports::write_early() noexcept {
+  const std::lock_guard lock(writing_);
+  if (std::exchange(written_, true)) return;
+  try {
+    const RuntimeImpl::Sums now = runtime_.sums_from_outside();
+    write_all(now.totals, now.counters, false);
+  } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
+}
+
+// The record is its thread's alone: what it has written so far is in its file.
+void Reports::write_all(const Totals& totals, const Counters& counters, bool at_the_end) {
   std::string faults;
   const auto attempt = [&faults](const auto& write_one) {
     try {
@@ -94,24 +137,23 @@ void Reports::write() {
   if (graph_) attempt([this] { graph_->close(); });
   if (recordings_) attempt([this] { recordings_->close(); });
   if (autotrace_) attempt([this] { autotrace_->close(); });
-  if (calls_) attempt([this] { calls_->close(); });
+  if (calls_ && at_the_end) attempt([this] { calls_->close(); });
   if (explanation_) {
     attempt([this] {
       write_explanation(explanation_->told(std::string(runtime_.mapper().name())),
                         runtime_.machine(), runtime_.options().explain);
     });
   }
-  if (runtime_.options().stats) attempt([this] { write_statistics(); });
+  if (runtime_.options().stats) attempt([&] { write_statistics(totals, counters); });
   if (!faults.empty()) throw Error(faults);
 }
 
-void Reports::write_statistics() const {
+void Reports::write_statistics(const Totals& totals, const Counters& counters) const {
   const Machine& machine = runtime_.machine();
-  const Totals& totals = runtime_.totals();
   const exec::ExecutorCounters executed = runtime_.executor().counters();
   Statistics s;
   s.wall_ns = profile::now_ns() - start_ns_;
-  s.counters = runtime_.counters();
+  s.counters = counters;
   s.accumulators_alive = detail::Accumulator::live_count();
   s.index_spaces_alive = data::IndexSpace::live_count();
   s.analysis_ns = totals.analysis_ns;

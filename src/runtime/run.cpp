@@ -1,8 +1,11 @@
 // refrain::run: a whole program under the runtime's flags.
 
+#include <cxxabi.h>
+
 #include <cstdio>
 #include <exception>
 
+#include "base/exception_text.hpp"
 #include "refrain/error.hpp"
 #include "refrain/runtime.hpp"
 
@@ -22,9 +25,12 @@ int run(int& argc, char** argv, const std::function<void(Context&)>& program) {
   } catch (const std::exception& error) {
     std::fflush(stdout);
     std::fprintf(stderr, "refrain: %s\n", error.what());
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the program ends its thread: pthread_exit
   } catch (...) {
-    std::fprintf(stderr,
-                 "refrain: the program ended with an exception that is no std::exception\n");
+    std::fflush(stdout);
+    std::fprintf(stderr, "refrain: the program ended with an exception of type %s\n",
+                 type_of_current_exception().c_str());
   }
   return 1;
 }

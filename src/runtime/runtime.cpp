@@ -9,6 +9,7 @@
 #include "machine/machine.hpp"
 #include "mapping/make_mapper.hpp"
 #include "refrain/error.hpp"
+#include "runtime/check_options.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/miners.hpp"
 #include "runtime/reports.hpp"
@@ -35,6 +36,17 @@ std::unique_ptr<exec::Executor> make_executor(const Options& options, const Mach
   return exec::make_threaded_executor(machine, chosen);
 }
 
+Options checked(Options options) {
+  check_options(options);
+  return options;
+}
+
+Machine load_machine(const std::string& description) {
+  Machine machine = machine::load(description);
+  machine::check_runs_here(machine, description);
+  return machine;
+}
+
 /// It is one when a window of it has been seen, for `refrain report` too (tools/traced_run.cpp).
 std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
   const std::uint64_t calls = found.analysed + found.replayed;
@@ -46,9 +58,9 @@ std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
 }  // namespace
 
 RuntimeImpl::RuntimeImpl(Options options)
-    : options_(std::move(options)),
+    : options_(checked(std::move(options))),
       warm_start_(read_warm_start(options_)),
-      machine_(machine::load(options_.machine)),
+      machine_(load_machine(options_.machine)),
       memories_(machine_),
       mapper_(mapping::make_mapper(options_.mapper)),
       executor_(make_executor(options_, machine_)),
@@ -59,7 +71,7 @@ RuntimeImpl::RuntimeImpl(Options options)
 RuntimeImpl::~RuntimeImpl() {
   try {
     write_reports();
-  } catch (const Error& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
+  } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
 }
 
 void RuntimeImpl::write_reports() {
@@ -87,6 +99,16 @@ void RuntimeImpl::run(const std::function<void(Context&)>& program) {
   } running{running_};
   if (reports_->written())
     throw UsageError("run: the reports of this Runtime are written; what they tell of runs before");
+  /// Whose program it is: who asks the thread holds the mutex meanwhile.
+  struct Thread {
+    RuntimeImpl& runtime;
+    explicit Thread(RuntimeImpl& of) : runtime(of) { set(pthread_self()); }
+    ~Thread() { set({}); }
+    void set(std::optional<pthread_t> thread) {
+      const std::lock_guard lock(runtime.thread_mutex_);
+      runtime.thread_ = thread;
+    }
+  } thread{*this};
   executor_->run_root([&] {
     if (call_log_ != nullptr) call_log_->program_begins();
     ContextImpl context(*this);
@@ -109,10 +131,9 @@ void RuntimeImpl::add(const ContextImpl& context) {
   totals_.add(context);
 }
 
-Counters RuntimeImpl::counters() const {
-  const std::lock_guard lock(counters_mutex_);
-  Totals now = totals_;
-  if (program_ != nullptr) now.add(*program_);
+namespace {
+
+Counters counters_of(const Totals& now) {
   Counters counters;
   counters.launches = now.launches;
   counters.tasks = now.tasks;
@@ -131,6 +152,16 @@ Counters RuntimeImpl::counters() const {
   counters.catch_ups = now.traces.catch_ups;
   counters.unexamined_edges = now.traces.unexamined_edges;
   counters.autotrace = now.autotrace;
+  return counters;
+}
+
+}  // namespace
+
+Counters RuntimeImpl::counters() const {
+  const std::lock_guard lock(counters_mutex_);
+  Totals now = totals_;
+  if (program_ != nullptr) now.add(*program_);
+  Counters counters = counters_of(now);
   if (program_ != nullptr) {
     counters.regions_alive = program_->regions_alive();
     counters.instances_alive = program_->instances_alive();
@@ -138,6 +169,37 @@ Counters RuntimeImpl::counters() const {
   }
   counters.futures_alive = detail::FutureState::live_count();
   return counters;
+}
+
+void RuntimeImpl::add_program(void* runtime) {
+  auto& self = *static_cast<RuntimeImpl*>(runtime);
+  if (self.program_ == nullptr) return;
+  self.outside_.totals.add(*self.program_);
+  Counters& counters = self.outside_.counters;
+  counters.regions_alive = self.program_->regions_alive();
+  counters.instances_alive = self.program_->instances_alive();
+  counters.nodes_alive = self.program_->scope().in_flight();
+}
+
+RuntimeImpl::Sums RuntimeImpl::sums_from_outside() {
+  const std::size_t links = machine_.memories().size() * machine_.memories().size();
+  {
+    const std::lock_guard lock(counters_mutex_);
+    outside_.totals = totals_;
+  }
+  outside_.totals.analysis.link_copies.resize(links);
+  outside_.totals.analysis.link_bytes.resize(links);
+  {
+    const std::lock_guard lock(thread_mutex_);
+    if (thread_) BeforeTermination::interrupt(*thread_, add_program, this);
+  }
+  const Counters alive = outside_.counters;
+  outside_.counters = counters_of(outside_.totals);
+  outside_.counters.regions_alive = alive.regions_alive;
+  outside_.counters.instances_alive = alive.instances_alive;
+  outside_.counters.nodes_alive = alive.nodes_alive;
+  outside_.counters.futures_alive = detail::FutureState::live_count();
+  return outside_;
 }
 
 void Totals::add(const ContextImpl& context) {

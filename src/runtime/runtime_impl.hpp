@@ -2,12 +2,15 @@
 // What is behind a Runtime: the machine, the memories, the executor and the mapper that its contexts
 // share, and what it counts.
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "analysis/analysis.hpp"
@@ -59,9 +62,7 @@ class RuntimeImpl {
   /// Whether somebody wants to know how long launches take.
   [[nodiscard]] bool times_launches() const { return times_launches_; }
   /// Of each context's scope.
-  [[nodiscard]] std::uint32_t window() const {
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(options_.window, 1, 1u << 30));
-  }
+  [[nodiscard]] std::uint32_t window() const { return static_cast<std::uint32_t>(options_.window); }
 
   /// Told of every operation and edge; null: nobody. Before run().
   void set_graph_log(analysis::GraphLog* log) { graph_log_ = log; }
@@ -100,8 +101,17 @@ class RuntimeImpl {
   /// Sums over the contexts that have ended and the program's (on the thread that runs it).
   [[nodiscard]] Counters counters() const;
   [[nodiscard]] const Totals& totals() const { return totals_; }
+  /// The same from a thread of BeforeTermination: the program's as its thread has them, if that comes by in time.
+  struct Sums {
+    Totals totals;
+    Counters counters;
+  };
+  [[nodiscard]] Sums sums_from_outside();
 
  private:
+  /// On the program's thread, between two of its instructions: adds its sums to what has room for them.
+  static void add_program(void* runtime);
+
   Options options_;
   const std::vector<autotrace::MinedRepeat>
       warm_start_;  ///< read before the file may be recorded anew
@@ -121,7 +131,11 @@ class RuntimeImpl {
   Explanation* explanation_ = nullptr;
   std::atomic<std::uint64_t> context_ids_{0};
   std::unique_ptr<Reports> reports_;
-  ContextImpl* program_ = nullptr;  ///< while run() runs
+  /// While run() runs; its own thread's, and whose that is (under thread_mutex_).
+  ContextImpl* program_ = nullptr;
+  std::mutex thread_mutex_;
+  std::optional<pthread_t> thread_;
+  Sums outside_;  ///< for sums_from_outside
   std::atomic<bool> running_ = false;
   mutable std::mutex counters_mutex_;
   Totals totals_;  ///< under counters_mutex_

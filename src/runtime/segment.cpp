@@ -10,11 +10,14 @@ bool Unit::has(const Segment& segment) const {
 }
 
 Segment& Fork::add(std::unique_ptr<Segment> segment) {
-  Segment& added = *segments_.emplace_back(std::move(segment));
+  Segment& added = *segment;
+  decltype(segments_) place(1);  // both places, or none
+  by_first_call_.emplace(hash(added.trace->calls().front()->key), &added);
+  place.front() = std::move(segment);
+  segments_.splice(segments_.end(), place);
   ++added_;
   added.home = this;
   added.at_home = std::prev(segments_.end());
-  by_first_call_.emplace(hash(added.trace->calls().front()->key), &added);
   return added;
 }
 

@@ -4,14 +4,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/new_file.hpp"
 #include "base/size.hpp"
 #include "refrain/error.hpp"
 
@@ -205,11 +203,7 @@ void report(const Statistics& statistics, const std::string& file) {
     std::fputs(to_text(statistics).c_str(), stderr);
     return;
   }
-  std::ofstream out(file, std::ios::binary);
-  out << to_json(statistics);
-  out.close();
-  if (!out)
-    throw Error("the statistics cannot be written to '" + file + "': " + std::strerror(errno));
+  write_file(file, "statistics", to_json(statistics));
 }
 
 }  // namespace refrain::runtime

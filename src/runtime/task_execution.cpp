@@ -1,5 +1,9 @@
 #include "runtime/task_execution.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "data/accumulator.hpp"
@@ -109,6 +113,17 @@ class RunningTask final : public detail::ContextSource,
   std::unique_ptr<ContextImpl> nested_;  ///< its size is not for every task's stack
 };
 
+// The thread is being ended, and others' work with it; such an exception cannot be held up.
+[[noreturn, gnu::cold]] void end_with_thread(const exec::NodeInfo& info) {
+  std::fflush(stdout);
+  std::fprintf(
+      stderr,
+      "refrain: %s ends the thread that runs it, by pthread_exit or because the thread was "
+      "cancelled; a body returns, or throws an exception\n",
+      exec::operation_name(&info, exec::NodeKind::task).c_str());
+  std::_Exit(EXIT_FAILURE);
+}
+
 inline void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution) {
   const LaunchPlan& plan = *record.plan;
   RunningTask running(record, payload, execution);
@@ -126,7 +141,7 @@ inline void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution
     if (result != nullptr) result->constructed(payload.rank);
     running.finish();
     if (result != nullptr) result->finish(payload.rank);
-  } catch (...) {
+  } catch (const abi::__forced_unwind&) { end_with_thread(plan.info); } catch (...) {
     running.abandon();
     throw;
   }

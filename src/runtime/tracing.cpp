@@ -28,8 +28,13 @@ Tracing::Tracing(ContextImpl& context)
                                        : "the context of " + context.task_name_),
       found_(FoundTraces::make(context.runtime(), context.id_)) {}
 Tracing::~Tracing() {
+  rounds_.clear();
   // What begins in a segment was recorded after it. Left to each other, they would end one within the other.
-  while (!all_.empty()) drop(*all_.back());
+  while (!all_.empty()) {
+    Segment& last = *all_.back();
+    all_.pop_back();
+    last.home->remove(last);
+  }
 }
 
 // --- marks -------------------------------------------------------------------------------------------
@@ -124,6 +129,19 @@ void Tracing::close() {
   if (found_ != nullptr && !is_marked()) leave_unmarked();
   close_trace();
   catch_up();
+}
+
+void Tracing::abandon() noexcept {
+  if (recorder_ != nullptr) context_.analysis_.set_state_log(nullptr);
+  recorder_.reset();
+  for (ReplayedTrace* trace : replayed_.pinned) trace->replays().abandon();
+  chain_ = nullptr;
+  round_ = nullptr;
+  replay_ = nullptr;
+  fork_ = root_ = nullptr;
+  open_ = 0;
+  mark_.end();
+  unfollow();
 }
 
 // --- what a timeline shows ---------------------------------------------------------------------------

@@ -74,6 +74,8 @@ class Tracing {
   void require_replay(const Trace& trace, std::source_location where);
   /// The context ends, or its body has thrown: no trace is open any more, and the state is up to date.
   void close();
+  /// The context is abandoned: no replay goes on, nothing is recorded, and the state is left as it is.
+  void abandon() noexcept;
 
   // --- calls ---------------------------------------------------------------------------------------
 

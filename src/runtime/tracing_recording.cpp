@@ -101,11 +101,11 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording,
   counters_.unexamined_edges += segment->trace->unexamined_edges();
   if (Explanation* explanation = context_.runtime_.explanation())
     explanation->recorded(open_id(), ended_by);
-  segment->among_all = all_.insert(all_.end(), segment.get());
   fork_->lost = {};
   fork_->note_recorded(beside_others_);
   occurrence_.note_recorded(segment->trace->recording().operations.size());
   parted_ = &fork_->add(std::move(segment));
+  parted_->among_all = all_.insert(all_.end(), parted_);
   parted_at_ = parted_->trace->steps();
   parted_by_ = nullptr;
   fork_ = &parted_->forks[parted_at_];

@@ -5,6 +5,8 @@
 #include <array>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <thread>
 
 #include "support/expect_error.hpp"
 
@@ -222,6 +224,72 @@ TEST(AbuseErrors, WaitInTheContextOfAnotherRuntime) {
     }),
                  UsageError);
   });
+}
+
+/// What a call says that another thread makes, while the program's own waits for that thread.
+template <class Call>
+std::string error_on_another_thread(Call call) {
+  std::string text = "no error";
+  std::thread([&] {
+    try {
+      call();
+    } catch (const UsageError& error) { text = error.what(); }
+  }).join();
+  return text;
+}
+
+// Without --refrain:check as well, while nothing runs, in a trace, and in a body.
+TEST(AbuseErrors, AContextOnAnotherThread) {
+  Options options = small_machine();
+  options.check = false;
+  Runtime runtime(options);
+  runtime.run([](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    const auto is_refused = [&](const char* call, auto make_call) {
+      expect_words(error_on_another_thread(make_call),
+                   {call, "at abuse_test.cpp:", "belongs to another task or thread"});
+    };
+    const auto launch = [&] { context.launch(add, cells[mass]); };
+    const Trace loop("loop");
+    for (int i = 0; i < 4; ++i) {
+      context.trace(loop, [&] {
+        launch();
+        is_refused("launch", launch);
+        launch();
+      });
+    }
+    is_refused("launch", launch);
+    is_refused("fence", [&] { context.fence(); });
+    is_refused("region", [&] { context.region(Rect1{0, 7}, mass); });
+    is_refused("blocks", [&] { context.blocks(cells, 2); });
+    is_refused("fill", [&] { context.fill(cells, mass, 1.0); });
+    is_refused("access", [&] { context.access<Read>(cells[mass]); });
+    EXPECT_EQ(context.access<Read>(cells[mass])[3], 8);
+  });
+  expect_usable(runtime);
+}
+
+TEST(AbuseErrors, AFutureOnAnotherThread) {
+  static const Task one{"one", [](Read<double> x) { return x[0]; }};
+  Runtime runtime(small_machine("emulated:cpus=1", 0));
+  runtime.run([](Context& context) {
+    auto cells = context.region(Rect1{0, 7}, mass);
+    context.fill(cells, mass, 1.0);
+    const Future<double> result = context.launch(one, cells[mass]);
+    expect_words(error_on_another_thread([&] { static_cast<void>(result.get()); }),
+                 {"a thread on which neither the program nor a task runs waits for a future"});
+    EXPECT_EQ(result.get(), 1);
+  });
+}
+
+TEST(AbuseErrors, RegionsCutAgainAndAgain) {
+  expect_error<UsageError>(
+      small_machine(), {"region 0[blocks 0][blocks 0][blocks 0][blocks 0][19992 more][blocks 0]"},
+      [](Context& context) {
+        Region<1> piece = context.region(Rect1{0, 7}, mass);
+        for (int i = 0; i < 20'000; ++i) piece = context.blocks(piece, 1)(0);
+        context.detach(piece, mass);
+      });
 }
 
 TEST(AbuseErrors, FenceBesideAnAccessThatNothingWaitsFor) {

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "refrain/error.hpp"
+#include "refrain/runtime.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_file.hpp"
 
 namespace refrain::machine {
 namespace {
@@ -179,7 +182,11 @@ TEST(MachineFileErrors, Links) {
             "m.json:9:43: expected a bandwidth above 0 such as \"16GB/s\" or a number of bytes per "
             "second, found '12GB'");
   EXPECT_EQ(wrong("\"5us\"", "-1"),
-            "m.json:9:64: expected a latency such as \"1.5us\" or a number of seconds, found -1");
+            "m.json:9:64: expected a latency of at most an hour such as \"1.5us\", or a number of "
+            "seconds from 0 to 3600, found -1");
+  EXPECT_EQ(wrong("\"5us\"", "1e30"),
+            "m.json:9:64: expected a latency of at most an hour such as \"1.5us\", or a number of "
+            "seconds from 0 to 3600, found 1e+30");
   EXPECT_EQ(wrong("\"between\": [\"sys\", \"fb\"]", "\"from\": \"sys\""),
             "m.json:9:3: this object needs 'to'");
   EXPECT_EQ(wrong("\"between\": [\"sys\", \"fb\"], ", ""),
@@ -189,6 +196,33 @@ TEST(MachineFileErrors, Links) {
             "m.json:9:3: a link has either 'between' (both ways) or 'from' and 'to', found both");
   EXPECT_EQ(wrong("\"between\": [\"sys\", \"fb\"]", "\"from\": \"sys\", \"to\": \"fb\""),
             "m.json:3:12: no links lead from memory 'fb' to memory 'sys'");
+}
+
+// A description may be of another machine, and then nothing runs on it here.
+TEST(MachineErrors, WhatIsNotHere) {
+  const auto error_on = [](const std::string& processors) {
+    const bool has_gpu = processors.find("gpu") != std::string::npos;
+    const std::string board = R"({"name": "fb", "kind": "framebuffer", "capacity": "1MiB"})";
+    const test::TemporaryFile file(
+        "machine.json", R"({"memories": [{"name": "sys", "kind": "system", "capacity": "1GiB"})" +
+                            (has_gpu ? ", " + board : "") +
+                            R"(], "links": [{"between": ["sys", ")" + (has_gpu ? "fb" : "sys") +
+                            R"("], "bandwidth": "12GB/s", "latency": "5us"}], "processors": [)" +
+                            processors + "]}");
+    EXPECT_EQ(message_of([&] { load(file.path()); }), "no error");
+    Options options;
+    options.machine = file.path();
+    return message_of([&] { const Runtime runtime(options); });
+  };
+  const std::string cpu = R"({"name": "c", "kind": "cpu", "memories": ["sys"])";
+  test::expect_words(error_on(cpu + R"(, "cpus": [999]})"),
+                     {"machine description '", "machine.json'", "processor 'c'",
+                      "hardware thread 999", "this process may use 0"});
+  test::expect_words(error_on(cpu + R"(}, {"name": "g", "kind": "gpu", "memories": ["fb"]})"),
+                     {"processor 'g' is a GPU that is not there", "\"emulated\": true"});
+  EXPECT_EQ(error_on(cpu + R"(}, {"name": "g", "kind": "gpu", "memories": ["fb"],
+                                  "emulated": true})"),
+            "no error");
 }
 
 TEST(MachineErrors, MachinesMadeByHand) {

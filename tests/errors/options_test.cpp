@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "refrain/error.hpp"
+#include "refrain/runtime.hpp"
 #include "support/arguments.hpp"
 
 namespace refrain {
@@ -92,6 +93,41 @@ TEST(FlagErrors, BadValueOfAutomaticTracing) {
                       ", found '" + value + "'");
   EXPECT_EQ(message_of({"--refrain:autotrace-log", ""}),
             "argv: --refrain:autotrace-log: expected a file to write, found ''");
+}
+
+// What a program sets itself, by member and flag.
+TEST(OptionErrors, SetByTheProgram) {
+  const auto error_of = [](auto set) {
+    Options options;
+    set(options);
+    try {
+      const Runtime runtime(options);
+    } catch (const InputError& error) { return std::string(error.what()); }
+    return std::string("no error");
+  };
+  EXPECT_EQ(error_of([](Options& o) { o.workers = -7; }),
+            "Options::workers (--refrain:workers): expected a whole number from -1 to 4096, found "
+            "-7");
+  EXPECT_EQ(error_of([](Options& o) { o.workers = 1'000'000; }),
+            "Options::workers (--refrain:workers): expected a whole number from -1 to 4096, found "
+            "1000000");
+  EXPECT_EQ(error_of([](Options& o) { o.window = 0; }),
+            "Options::window (--refrain:window): expected a whole number from 1 to 1000000000, "
+            "found 0");
+  EXPECT_EQ(error_of([](Options& o) { o.window = ~std::size_t{0}; }),
+            "Options::window (--refrain:window): expected a whole number from 1 to 1000000000, "
+            "found 18446744073709551615");
+  EXPECT_EQ(error_of([](Options& o) { o.trace_length = 0; }),
+            "Options::trace_length (--refrain:trace-length): expected a whole number from 1 to "
+            "100000000, found 0");
+  EXPECT_EQ(error_of([](Options& o) { o.autotrace_history = 1; }),
+            "Options::autotrace_history (--refrain:autotrace-history): expected a whole number "
+            "from 2 to 100000000, found 1");
+  EXPECT_EQ(error_of([](Options& o) { o.order = static_cast<Options::Order>(9); }),
+            "Options::order (--refrain:order): expected local, fifo or path, found 9");
+  EXPECT_EQ(error_of([](Options& o) { o.explain = "why/"; }),
+            "Options::explain (--refrain:explain): expected a prefix of files to write, not ending "
+            "in '/', found 'why/'");
 }
 
 TEST(FlagErrors, MissingValue) {

@@ -1,11 +1,20 @@
 // Reports that cannot be written.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "support/arguments.hpp"
 #include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace refrain::test {
 namespace {
@@ -112,6 +121,136 @@ TEST(ReportErrors, BeforeTheEndAndRunsAfterIt) {
     ADD_FAILURE() << "no error";
   } catch (const UsageError& error) { expect_words(error.what(), {"run: ", "are written"}); }
 }
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(ReportErrors, TwoToOneFile) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("sub"));
+  std::filesystem::create_symlink(folder.path("sub"), folder.path("link"));
+  const auto error_of = [](const std::string& timeline, const std::string& graph) {
+    Options options = small_machine();
+    options.timeline = timeline;
+    options.graph = graph;
+    try {
+      const Runtime runtime(options);
+    } catch (const InputError& error) { return std::string(error.what()); }
+    return std::string("no error");
+  };
+  const std::string file = folder.path("sub/one");
+  for (const char* same : {"sub/one", "sub/../sub/./one", "link/one"})
+    expect_words(error_of(file, folder.path(same)),
+                 {"--refrain:graph and --refrain:timeline write to one file", "'" + file + "'"});
+  EXPECT_EQ(error_of(file, folder.path("sub/two")), "no error");
+  EXPECT_EQ(error_of("/dev/null", "/dev/null"), "no error");
+}
+
+// What was there before stays until there is something in its place.
+TEST(ReportErrors, OlderFilesWhileARunGoesOn) {
+  const TemporaryFolder folder;
+  Options options = small_machine();
+  options.timeline = folder.path("timeline");
+  options.stats = true;
+  options.stats_file = folder.path("stats");
+  options.graph = folder.path("graph");
+  options.graph_calculus = folder.path("recordings");
+  options.autotrace_log = folder.path("log");
+  options.explain = folder.path("why");
+  const std::vector<std::string> files{options.timeline,      options.stats_file,
+                                       options.graph,         options.graph_calculus,
+                                       options.autotrace_log, folder.path("why.txt")};
+  for (const std::string& file : files) std::ofstream(file) << "older";
+  {
+    Runtime runtime(options);
+    runtime.run([&](Context& context) {
+      context.launch(nothing);
+      for (const std::string& file : files) EXPECT_EQ(text_of_file(file), "older") << file;
+    });
+  }
+  for (const std::string& file : files) EXPECT_NE(text_of_file(file), "older") << file;
+  for (const auto& left : std::filesystem::directory_iterator(folder.path("")))
+    EXPECT_EQ(left.path().string().find(".new-"), std::string::npos) << left.path();
+}
+
+#if !defined( \
+    __SANITIZE_THREAD__)  // it does not stand threads in a process that was forked from one with threads
+/// A child process that runs `program` and is then sent the signal, while it waits in the program for ever.
+int status_after(int signal, const Options& options, void (*before)() = nullptr) {
+  int ready[2];
+  if (pipe(ready) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (before != nullptr) before();
+    Runtime runtime(options);
+    runtime.run([&](Context& context) {
+      for (int i = 0; i < 100; ++i) context.launch(nothing);
+      context.fence();
+      const char byte = 1;
+      if (write(ready[1], &byte, 1) != 1) std::_Exit(3);
+      for (;;) pause();
+    });
+  }
+  char byte = 0;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  kill(child, signal);
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  close(ready[0]);
+  close(ready[1]);
+  return status;
+}
+
+TEST(ReportErrors, OfARunThatIsEnded) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    const TemporaryFolder folder;
+    Options options = small_machine();
+    options.timeline = folder.path("timeline");
+    options.stats = true;
+    options.stats_file = folder.path("stats");
+    options.graph = folder.path("graph");
+    options.explain = folder.path("why");
+    const int status = status_after(signal, options);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), signal);
+    expect_words(text_of_file(options.timeline), {"\"nothing\"", "dropped events"});
+    expect_words(text_of_file(options.stats_file), {"\"tasks\": 100"});
+    const std::string graph = text_of_file(options.graph);
+    expect_words(graph, {"digraph refrain", "nothing #0"});
+    EXPECT_TRUE(graph.ends_with("}\n"));
+    expect_words(text_of_file(folder.path("why.txt")), {"nothing"});
+  }
+}
+
+// A handler of the program's own decides, and a signal that is ignored still is.
+TEST(ReportErrors, OfARunWithAHandlerOfItsOwn) {
+  const TemporaryFolder folder;
+  Options options = small_machine();
+  options.timeline = folder.path("timeline");
+  const int status = status_after(SIGTERM, options, [] {
+    std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGTERM, [](int) {
+      raise(SIGINT);
+      _exit(42);
+    });
+  });
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  EXPECT_EQ(text_of_file(options.timeline), "");
+}
+
+// Where nothing is to be written, no handler is there.
+TEST(ReportErrors, NoneAreWritten) {
+  const int status = status_after(SIGTERM, small_machine());
+  EXPECT_TRUE(WIFSIGNALED(status));
+  const Runtime runtime(small_machine());
+  struct sigaction found {};
+  sigaction(SIGTERM, nullptr, &found);
+  EXPECT_EQ(found.sa_handler, SIG_DFL);
+}
+#endif
 
 }  // namespace
 }  // namespace refrain::test

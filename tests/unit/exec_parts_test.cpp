@@ -16,10 +16,34 @@
 #include "exec/notifier.hpp"
 #include "exec/ready_queue.hpp"
 #include "exec/reducer_gate.hpp"
+#include "exec/thread_limits.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::exec {
 namespace {
+
+TEST(ThreadLimits, TellsTheOneThatIsReached) {
+  ThreadLimits limits;
+  limits.group = "/batch/job7";
+  limits.group_most = 120;
+  limits.group_now = 118;
+  limits.user_most = limits.user_now = 400;
+  limits.system_most = 64000;
+  limits.stack = 8 << 20;
+  EXPECT_EQ(what_limits_threads(limits), "the user may have 400 (ulimit -u), and has 400");
+  limits.user_now = 17;
+  EXPECT_EQ(what_limits_threads(limits),
+            "of what is known no limit is reached, pids.max 120, ulimit -u 400, "
+            "kernel.threads-max 64000; memory for stacks of 8MiB may be short");
+  limits.memory_most = std::uint64_t{1} << 30;
+  limits.memory_now = (std::uint64_t{1} << 30) - 4096;
+  EXPECT_EQ(what_limits_threads(limits),
+            "a thread's stack takes 8MiB of addresses, of which 1GiB are allowed (ulimit -v) and "
+            "1024MiB used");
+  limits.group_now = 120;
+  EXPECT_EQ(what_limits_threads(limits),
+            "the control group /batch/job7 allows 120 (pids.max), and has 120");
+}
 
 TEST(NodePool, ReusesTheNewestNodeOfTheClass) {
   NodePool pool;
@@ -187,8 +211,8 @@ TEST(FailureText, NamesTheTaskAndTheLaunch) {
   node.info = &info;
   node.seq = 4;
   const auto failure = FailureRef::adopt(
-      Failure::thrown_by(node, std::make_exception_ptr(std::out_of_range("too hot")),
-                         operation_name(&info, node.kind)));
+      Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::out_of_range("too hot")),
+                         [&] { return operation_name(&info, node.kind); }));
   EXPECT_EQ(failure->seq(), 4U);
   try {
     failure->rethrow();
@@ -202,11 +226,10 @@ TEST(FailureText, NamesTheTaskAndTheLaunch) {
 
 // Of tasks that wait for each other the last one throws; however many there are, what is kept is bounded.
 TEST(FailureText, LongChainsAreToldByTheirEnds) {
-  const Node node;
   auto error = std::make_exception_ptr(std::out_of_range("too deep"));
   const auto wrap = [&](int level) {
-    const std::string who = "task " + std::to_string(level);
-    error = FailureRef::adopt(Failure::thrown_by(node, error, who))->error();
+    const auto who = [level] { return "task " + std::to_string(level); };
+    error = FailureRef::adopt(Failure::thrown_by({0, 0}, error, who))->error();
   };
   for (int level = 1; level <= 40'000; ++level) wrap(level);
   try {
@@ -232,8 +255,8 @@ TEST(FailureLog, TheEarliestStaysAndThePrunedAreForgotten) {
   std::vector<Node> nodes(4);
   for (std::uint64_t i = 0; i < 4; ++i) nodes[i].seq = i + 1;
   const auto make = [](Node& node) {
-    return FailureRef::adopt(
-        Failure::thrown_by(node, std::make_exception_ptr(std::runtime_error("x")), "x"));
+    return FailureRef::adopt(Failure::thrown_by(
+        {0, node.seq}, std::make_exception_ptr(std::runtime_error("x")), [] { return "x"; }));
   };
   const FailureRef early = make(nodes[0]);
   const FailureRef late = make(nodes[1]);

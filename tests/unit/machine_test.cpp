@@ -7,9 +7,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
+#include "machine/main_memory.hpp"
 #include "refrain/error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace refrain::machine {
 namespace {
@@ -199,6 +203,67 @@ TEST(Machine, CopiesTakeTheBestWay) {
   EXPECT_DOUBLE_EQ(m.copy_seconds(a, c, 1000), 3.0 + 10.0 + 5.0) << "by way of b";
   EXPECT_TRUE(std::isinf(m.copy_seconds(c, a, 1)));
   EXPECT_EQ(m.copy_seconds(a, a, 1000), 0.0);
+}
+
+/// Files as the kernel has them, under a folder of their own.
+class MemoryFiles {
+ public:
+  MemoryFiles() { set("proc/meminfo", "MemTotal:       24700000 kB\nMemFree: 7000000 kB\n"); }
+  void set(const std::string& file, const std::string& text) {
+    const std::filesystem::path path(folder_.path(file));
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text << "\n";
+  }
+  [[nodiscard]] MainMemory found() const { return find_main_memory(folder_.path("")); }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+TEST(MainMemory, IsWhatTheMachineHas) {
+  const MemoryFiles files;
+  EXPECT_EQ(files.found().bytes, std::uint64_t{24700000} << 10);
+  EXPECT_EQ(files.found().why, "all that the machine has");
+}
+
+// The least of the process's group and those around it; memory.high counts, too.
+TEST(MainMemory, IsWhatTheControlGroupsAllow) {
+  MemoryFiles files;
+  files.set("proc/self/cgroup", "0::/batch/job7/step");
+  files.set("sys/fs/cgroup/batch/job7/step/memory.max", "max");
+  files.set("sys/fs/cgroup/batch/job7/memory.max", std::to_string(300 * mib));
+  files.set("sys/fs/cgroup/batch/memory.max", std::to_string(900 * mib));
+  EXPECT_EQ(files.found().bytes, 300 * mib);
+  EXPECT_EQ(files.found().why,
+            "what memory.max of the control group '/batch/job7' allows (the machine has 23.56GiB)");
+  files.set("sys/fs/cgroup/batch/memory.high", std::to_string(200 * mib));
+  EXPECT_EQ(files.found().bytes, 200 * mib);
+  files.set("sys/fs/cgroup/batch/memory.high", std::to_string(mib << 30));  // more than there is
+  EXPECT_EQ(files.found().bytes, 300 * mib);
+}
+
+TEST(MainMemory, IsWhatVersion1Allows) {
+  MemoryFiles files;
+  files.set("proc/self/cgroup", "5:cpu,cpuacct:/\n4:memory:/batch/job7\n0::/");
+  files.set("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");  // none
+  EXPECT_EQ(files.found().bytes, std::uint64_t{24700000} << 10);
+  files.set("sys/fs/cgroup/memory/batch/job7/memory.limit_in_bytes", std::to_string(64 * mib));
+  EXPECT_EQ(files.found().bytes, 64 * mib);
+}
+
+// A container sees its group as the root, whatever it is called outside.
+TEST(MainMemory, IsWhatAContainerAllows) {
+  MemoryFiles files;
+  files.set("proc/self/cgroup", "0::/../../docker/123");
+  files.set("sys/fs/cgroup/memory.max", std::to_string(512 * mib));
+  EXPECT_EQ(files.found().bytes, 512 * mib);
+}
+
+// One domain has all, also where the hardware shows less; several share it in proportion.
+TEST(MainMemory, IsSharedByDomains) {
+  EXPECT_EQ(share_of_domain(2400 * mib, 720 * mib, 720 * mib, 1), 2400 * mib);
+  EXPECT_EQ(share_of_domain(2400 * mib, 100 * mib, 300 * mib, 2), 800 * mib);
+  EXPECT_EQ(share_of_domain(2400 * mib, 0, 0, 2), 1200 * mib);
 }
 
 TEST(Machine, TableShowsEveryName) {

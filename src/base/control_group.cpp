@@ -1,0 +1,74 @@
+#include "base/control_group.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+namespace refrain {
+
+namespace {
+
+/// A limit as large as that is none: version 1 writes the largest number of pages.
+constexpr std::uint64_t kNone = std::uint64_t{1} << 62;
+
+/// The number in a file; 0: there is none ("max").
+std::uint64_t number_in(const std::string& path) {
+  std::ifstream in(path);
+  std::uint64_t number = 0;
+  return in >> number ? number : 0;
+}
+
+/// A hierarchy that the process is in: where it is mounted, and the process's folder in it.
+struct Place {
+  std::string mount, folder;
+};
+
+std::vector<Place> places_of(const std::string& controller, const std::string& root) {
+  const std::string groups = root + "/sys/fs/cgroup";
+  std::vector<Place> places;
+  std::ifstream in(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {  // "ID:CONTROLLERS:FOLDER"
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string folder = line.substr(second + 1);
+    if (controllers.empty()) {
+      places.push_back({groups, folder});
+      places.push_back({groups + "/unified", folder});  // beside version 1
+    } else if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) {
+      places.push_back({groups + "/" + controller, folder});
+      if (controllers != controller) places.push_back({groups + "/" + controllers, folder});
+    }
+  }
+  // A container may see its own group as the root, whatever it is called outside.
+  places.push_back({groups, "/"});
+  places.push_back({groups + "/" + controller, "/"});
+  return places;
+}
+
+}  // namespace
+
+GroupLimit least_group_limit(const std::string& controller,
+                             std::initializer_list<const char*> limits,
+                             std::initializer_list<const char*> current, const std::string& root) {
+  GroupLimit least;
+  const auto look = [&](const Place& place, const std::string& folder) {
+    const std::string at = place.mount + (folder == "/" ? "" : folder) + "/";
+    for (const char* file : limits) {
+      const std::uint64_t limit = number_in(at + file);
+      if (limit == 0 || limit >= kNone || (least.limit != 0 && limit >= least.limit)) continue;
+      least = {folder, file, limit, 0};
+      for (const char* used : current)
+        if (least.current == 0) least.current = number_in(at + used);
+    }
+  };
+  for (const Place& place : places_of(controller, root)) {
+    std::filesystem::path folder = std::filesystem::path(place.folder).lexically_normal();
+    for (; folder.has_relative_path(); folder = folder.parent_path()) look(place, folder.string());
+    look(place, "/");
+  }
+  return least;
+}
+
+}  // namespace refrain

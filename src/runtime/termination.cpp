@@ -1,0 +1,197 @@
+#include "runtime/termination.hpp"
+
+#include <semaphore.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace refrain::runtime {
+
+namespace {
+
+constexpr std::array<int, 2> kSignals{SIGTERM, SIGINT};
+
+/// What the handler looks at. Set before it is installed.
+struct Shared {
+  pid_t process = 0;
+  int wake[2] = {-1, -1};      ///< a pipe
+  std::atomic<int> signal{0};  ///< the first that came
+  // An interruption, asked for by the watcher. release: `f` and `argument` are there; partner: the handler.
+  enum Interruption : int { none, asked, expired };
+  std::atomic<int> interruption{none};
+  pthread_t thread{};
+  void (*f)(void*) = nullptr;
+  void* argument = nullptr;
+  sem_t answered{};
+};
+Shared shared;
+
+/// By the signal, as if it had no handler: in a handler, when that returns.
+void end_by(int signal) {
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(signal, &usual, nullptr);
+  raise(signal);
+}
+
+void handle(int signal) {
+  const int before = errno;
+  int none = 0;
+  if (getpid() != shared.process) {
+    end_by(signal);
+  } else if (shared.signal.compare_exchange_strong(none, signal)) {
+    const char byte = 1;
+    if (write(shared.wake[1], &byte, 1) != 1) end_by(signal);
+  } else if (shared.interruption.load(std::memory_order_acquire) != Shared::none &&
+             pthread_equal(pthread_self(), shared.thread) != 0) {
+    if (shared.interruption.exchange(Shared::none) == Shared::asked) {
+      shared.f(shared.argument);
+      sem_post(&shared.answered);
+    }
+  } else {
+    end_by(signal);
+  }
+  errno = before;
+}
+
+bool is_handled_here(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+         now.sa_handler == handle;
+}
+
+/// The thread that waits, and for whom. A signal of its own keeps it from being called while it is being stopped.
+class Watcher {
+ public:
+  std::mutex mutex;
+  std::list<std::function<void()>> acts;  ///< under the mutex
+
+  void start() {
+    if (pipe(shared.wake) != 0) return;  // then nothing is written
+    shared.process = getpid();
+    shared.signal.store(0);
+    sem_init(&shared.answered, 0, 0);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::thread([this] { wait(); });
+    } catch (...) {
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      close_pipe();
+      throw;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    for (const int signal : kSignals) {
+      struct sigaction found {};
+      if (sigaction(signal, nullptr, &found) != 0 || found.sa_handler != SIG_DFL) continue;
+      struct sigaction ours {};
+      ours.sa_handler = handle;
+      ours.sa_flags = SA_RESTART;
+      sigfillset(&ours.sa_mask);
+      sigaction(signal, &ours, nullptr);
+    }
+  }
+
+  void stop() {
+    if (!thread_.joinable()) return;
+    for (const int signal : kSignals)
+      if (is_handled_here(signal)) std::signal(signal, SIG_DFL);
+    const char byte = 0;
+    while (write(shared.wake[1], &byte, 1) != 1 && errno == EINTR) {}
+    thread_.join();
+    close_pipe();
+    sem_destroy(&shared.answered);
+  }
+
+ private:
+  void wait() {
+    char byte = 0;
+    while (read(shared.wake[0], &byte, 1) != 1)
+      if (errno != EINTR) return;
+    if (byte == 0) return;
+    const std::lock_guard lock(mutex);
+    for (const auto& act : acts) act();
+    const int signal = shared.signal.load();
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    end_by(signal);
+  }
+  void close_pipe() {
+    for (int& end : shared.wake) close(std::exchange(end, -1));
+  }
+
+  std::thread thread_;
+};
+
+Watcher& watcher() {
+  static auto* const one = new Watcher;  // runtimes may end later than what is static
+  return *one;
+}
+
+std::mutex& starting() {
+  static std::mutex one;
+  return one;
+}
+
+}  // namespace
+
+BeforeTermination::BeforeTermination(std::function<void()> act) {
+  const std::lock_guard first(starting());
+  Watcher& one = watcher();
+  bool is_first = false;
+  {
+    const std::lock_guard lock(one.mutex);
+    is_first = one.acts.empty();
+    place_ = one.acts.insert(one.acts.end(), std::move(act));
+  }
+  if (!is_first) return;
+  try {
+    one.start();
+  } catch (...) {
+    const std::lock_guard lock(one.mutex);
+    one.acts.erase(place_);
+    throw;
+  }
+}
+
+BeforeTermination::~BeforeTermination() {
+  const std::lock_guard first(starting());
+  Watcher& one = watcher();
+  {
+    const std::lock_guard lock(one.mutex);
+    one.acts.erase(place_);
+    if (!one.acts.empty()) return;
+  }
+  one.stop();
+}
+
+bool BeforeTermination::interrupt(pthread_t thread, void (*f)(void*), void* argument) {
+  shared.thread = thread;
+  shared.f = f;
+  shared.argument = argument;
+  shared.interruption.store(Shared::asked, std::memory_order_release);
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += 1;
+  if (pthread_kill(thread, shared.signal.load()) == 0) {
+    int waited = 0;
+    while ((waited = sem_timedwait(&shared.answered, &until)) != 0 && errno == EINTR) {}
+    if (waited == 0) return true;
+  }
+  // Who comes too late does nothing, unless it has begun.
+  int expected = Shared::asked;
+  if (shared.interruption.compare_exchange_strong(expected, Shared::expired)) return false;
+  while (sem_wait(&shared.answered) != 0 && errno == EINTR) {}
+  return true;
+}
+
+}  // namespace refrain::runtime
