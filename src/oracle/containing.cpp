@@ -39,4 +39,31 @@ std::optional<Containing::Found> Containing::first(std::uint32_t begin, std::uin
   return *found;
 }
 
+std::optional<std::uint64_t> Containing::first_from(const Reference& reference,
+                                                    std::uint64_t event) const {
+  const Grammar& grammar = reference.grammar();
+  if (event >= grammar.length(0)) return std::nullopt;
+  // Down to the event; on the way the first occurrence behind each use on its path, the innermost last.
+  std::optional<std::uint64_t> behind;
+  std::uint32_t rule = 0;
+  std::uint64_t begin = 0;  // of the rule, in the run
+  for (;;) {
+    const std::uint32_t position = reference.holding(rule, event - begin);
+    const auto end = static_cast<std::uint32_t>(grammar.begin(rule) + grammar.rule(rule).size());
+    const Use& use = reference.use(position);
+    const std::uint64_t length = grammar.length(use.symbol);
+    const std::uint64_t use_begin = begin + reference.before(position);
+    const std::uint64_t repetition = (event - use_begin) / length;
+    const auto here = first(position, position + 1);
+    if (here && repetition + 1 < use.times)
+      behind = use_begin + (repetition + 1) * length + here->offset;
+    else if (const auto later = first(position + 1, end))
+      behind = begin + reference.before(later->position) + later->offset;
+    if (!here) return behind;
+    if (!use.symbol.is_rule()) return event;
+    rule = use.symbol.number();
+    begin = use_begin + repetition * length;
+  }
+}
+
 }  // namespace refrain::oracle

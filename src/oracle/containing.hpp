@@ -22,6 +22,10 @@ class Containing {
   };
   /// The first such position from `begin` to before `end`. O(log n).
   [[nodiscard]] std::optional<Found> first(std::uint32_t begin, std::uint32_t end) const;
+  /// The first occurrence in the run that is at least the one of that number (from 0). None: there is none. O(d log n)
+  /// for a path of d uses.
+  [[nodiscard]] std::optional<std::uint64_t> first_from(const Reference& reference,
+                                                        std::uint64_t event) const;
   /// How much is kept.
   [[nodiscard]] std::size_t size() const { return found_.size(); }
 

@@ -147,6 +147,18 @@ void Descriptor::write(std::string_view bytes) const {
   }
 }
 
+void Descriptor::write(std::string_view bytes, std::uint64_t offset) const {
+  const NoSignalOfSize guard;
+  while (!bytes.empty()) {
+    const ssize_t written = call([&] {
+      return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    });
+    if (written == -1) fail("cannot be written");
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
 bool Descriptor::truncate(std::uint64_t size) const {
   return call([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) == 0;
 }

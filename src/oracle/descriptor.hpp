@@ -36,6 +36,8 @@ class Descriptor {
   std::size_t read(char* to, std::size_t size, std::uint64_t offset) const;
   /// By one write(2), unless the system takes less.
   void write(std::string_view bytes) const;
+  /// The same from an offset on; what is there is replaced.
+  void write(std::string_view bytes, std::uint64_t offset) const;
   /// False, if it cannot be.
   [[nodiscard]] bool truncate(std::uint64_t size) const;
 

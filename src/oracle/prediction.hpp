@@ -5,10 +5,16 @@
 //
 // Where the path says less than the future depends on, the prediction branches: a repetition that is not exact may be
 // the last one or not, and of an outermost rule that ends all its uses are possible, each as probable as it is often
-// in the run. Branches are followed from the most probable on, and not more than Limits::branches; those that are
-// left out belong to no event, so that a probability is too low rather than too high. A number of repetitions that
-// may have any of more than Limits::spread values takes that many of them, evenly spread, each in the place of its
-// neighbours.
+// in the run. All branches that have at least the Limits::branches-th part of the probability are followed. The others
+// stand for each other: of them a sample is followed, evenly spread over their probability, each with that part of it.
+// So what a prediction costs is bounded, however far away it is, and what many improbable branches have in common is
+// seen. (To follow the most probable branches first, and so many of them, ends before any is far enough: it is the
+// short ones that are probable.) The same question has the same answer. A number of repetitions that may have any of
+// more than Limits::spread values takes that many of them, evenly spread, each in the place of its neighbours.
+//
+// Where the reference run is in its last loop, or before it, a run may also go on there when the reference's is over
+// (last_loop.hpp): that has the probability kGoesOn, whatever the distance, so what the reference did is more probable
+// as long as it did something.
 
 #include <cstdint>
 #include <optional>
@@ -18,6 +24,7 @@
 
 #include "oracle/containing.hpp"
 #include "oracle/delays.hpp"
+#include "oracle/last_loop.hpp"
 #include "oracle/progress.hpp"
 
 namespace refrain::oracle {
@@ -41,8 +48,9 @@ struct Occurrence {
 };
 
 struct Limits {
-  std::size_t branches = 48;
-  std::size_t spread = 16;  ///< at least 1
+  std::size_t branches = 10;  ///< at least 1
+  std::size_t spread = 16;    ///< at least 1
+  bool goes_on = true;        ///< the last loop may
 };
 
 /// Asks about the future of one Tracker; one thread. Keeps what it has found out about events that were asked for, at
@@ -51,13 +59,18 @@ class Future {
  public:
   /// Without delays they are 0. Both have to outlive it.
   Future(const Reference& reference, const Delays* delays, Limits limits)
-      : reference_(&reference), delays_(delays), limits_(limits) {}
+      : limits_(limits), least_(1 / static_cast<double>(limits.branches)) {
+    turn_to(reference, delays);
+  }
   /// From now on of these, with the same positions.
   void turn_to(const Reference& reference, const Delays* delays);
 
   /// Of sequences as probable as their weights say. The distance is at least 1.
   [[nodiscard]] Prediction predict(std::span<const Progress> sequences, std::uint64_t distance);
   [[nodiscard]] Occurrence next(std::span<const Progress> sequences, std::uint32_t event);
+
+  /// The probability that a run that comes to where the reference's last loop ended goes on with it.
+  static constexpr double kGoesOn = 1.0 / 3;
 
  private:
   /// A future whose beginning is known: one repetition of a use has just ended.
@@ -81,34 +94,49 @@ class Future {
   template <class Goal>
   void begin(const Progress& sequence, const Goal& goal);
   template <class Goal>
-  void follow(Branch branch, const Goal& goal);
+  void follow(Branch& branch, const Goal& goal);
   template <class Goal>
   bool finish_repetitions(Branch& branch, const Goal& goal);
   template <class Goal>
+  bool finish_some_repetitions(Branch& branch, std::uint64_t more, std::uint64_t whole,
+                               std::uint64_t offset, const Goal& goal);
+  template <class Goal>
   bool finish_rule(Branch& branch, std::uint32_t rule, std::uint32_t from, const Goal& goal);
+  template <class Goal>
+  void go_on(Branch& branch, std::uint64_t next, const Goal& goal);
+  template <class Goal>
+  void finish_run(Branch& branch, std::uint64_t next, const Goal& goal);
   template <class Goal>
   void arrive(Branch branch, Delays::Context at, std::uint64_t offset, const Goal& goal);
   void repeat(Branch& branch, std::uint64_t times) const;
-  [[nodiscard]] double expected(Delays::Context at, std::uint64_t times) const;
+  [[nodiscard]] double expected(const Branch& branch, Delays::Context at,
+                                std::uint64_t times) const;
   void pass(Branch& branch, Delays::Context at, std::uint32_t rule, std::uint32_t to) const;
-  void branch_around(const Branch& branch, std::uint32_t rule);
-  void push(const Branch& branch);
+  template <class Goal>
+  void branch_around(Branch& branch, std::uint32_t rule, const Goal& goal);
+  void push(const Branch& branch, double& passed_over);
   void count(std::uint64_t key, const Branch& branch);
+  [[nodiscard]] double chance();
   [[nodiscard]] Delays::Context context(const Branch& branch, std::uint32_t position,
                                         bool again = false) const;
-  [[nodiscard]] const Outcome* most_probable() const;
+  [[nodiscard]] double delay_before(std::uint64_t event) const;
+  [[nodiscard]] Occurrence most_probable() const;
   const Containing& containing(std::uint32_t event);
 
   /// What comes soonest is what a caller waits for: the first few positions that go by take their delays in the whole
-  /// context, later ones from the sums of rules.
+  /// context, later ones from the sums of rules, as all do where many branches are followed.
   static constexpr std::uint32_t kLookedUp = 8;
 
   const Reference* reference_;
   const Delays* delays_;
-  Limits limits_;
-  std::vector<Branch> branches_;  ///< a heap, the most probable on top
+  const Limits limits_;
+  const double least_;  ///< the probability of a branch that is followed
+  std::optional<LastLoop> last_loop_;
+  std::vector<double> weights_;
+  std::vector<Branch> branches_;
   std::vector<Outcome> outcomes_;
   double end_ = 0;
+  double chance_ = 0;
   std::unordered_map<std::uint32_t, Containing> containing_;
   std::size_t kept_ = 0;  ///< their sizes
 };

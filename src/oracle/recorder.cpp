@@ -23,7 +23,7 @@ void Recorder::set_note(std::string_view name, std::string_view bytes) {
   else same->bytes = bytes;
 }
 
-void Recorder::append() {
+void Recorder::append(RunWriter::Kind kind) {
   TimedGrammar timed;
   if (auto* const with_times = std::get_if<TimedReduction>(&reduction_))
     timed = with_times->grammar();
@@ -33,13 +33,14 @@ void Recorder::append() {
                   .names = names_,
                   .grammar = std::move(timed.grammar),
                   .delays = std::move(timed.delays),
-                  .notes = notes_});
+                  .notes = notes_},
+                 kind);
 }
 
 /// If it cannot be appended now, it may be later, or in the end.
 void Recorder::take_snapshot() {
   try {
-    append();
+    append(RunWriter::Kind::snapshot);
   } catch (const OracleError&) {}
   const auto symbols = [](auto& reduction) { return reduction.symbols(); };
   snapshots_.taken(events_, std::visit(symbols, reduction_));

@@ -36,11 +36,12 @@ class Recorder {
   void set_note(std::string_view name, std::string_view bytes);
 
   /// Appends all there is. FileError, InvalidRecord: it cannot be.
-  void append();
+  void append() { append(RunWriter::Kind::last); }
 
  private:
   static constexpr std::uint32_t kNew = UINT32_MAX;
 
+  void append(RunWriter::Kind kind);
   void take_snapshot();
 
   RunWriter& writer_;

@@ -34,6 +34,7 @@ Reference::Reference(Grammar grammar) : grammar_(std::move(grammar)) {
   before_.push_back(0);
   order_rules();
   sort_positions();
+  choose_places();
 }
 
 void Reference::order_rules() {
@@ -72,11 +73,48 @@ void Reference::sort_positions() {
   std::ranges::sort(positions_, std::less(), [&](std::uint32_t position) {
     return std::tuple(key(use(position).symbol), -comes(position), position);
   });
+  added_up_.reserve(positions_.size());
+  rules_begin_.reserve(grammar_.rules() + 1);
   for (std::uint32_t i = 0; i < positions_.size(); ++i) {
     const Symbol symbol = use(positions_[i]).symbol;
-    if (listed_.empty() || listed_.back().symbol != symbol) listed_.push_back({symbol, i});
+    const bool is_first = i == 0 || use(positions_[i - 1]).symbol != symbol;
+    added_up_.push_back(comes(positions_[i]) + (is_first ? 0 : added_up_.back()));
+    if (symbol.is_rule()) rules_begin_.resize(symbol.number() + 1, i);
+    else if (is_first) listed_.push_back({symbol.number(), i});
   }
-  listed_.push_back({Symbol(), static_cast<std::uint32_t>(positions_.size())});
+  rules_begin_.resize(grammar_.rules() + 1, static_cast<std::uint32_t>(positions_.size()));
+  listed_.push_back({UINT32_MAX, rules_begin_.front()});
+}
+
+void Reference::choose_places() {
+  std::vector<std::uint32_t> order(grammar_.rules());
+  for (std::uint32_t rule = 0; rule < order.size(); ++rule) order[rank_[rule]] = rule;
+  places_.resize(order.size());
+  for (const std::uint32_t rule : order)
+    if (rule != 0 && occurrences_[rule] > 0) places_[rule] = places_of(rule);
+}
+
+/// Those of the rules that use it are known.
+Reference::Places Reference::places_of(std::uint32_t rule) const {
+  const std::span<const std::uint32_t> uses = positions(Symbol::rule(rule));
+  const std::span<const double> sums = added_up(uses);
+  Places places{};
+  std::size_t use = 0;
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    const double at = (static_cast<double>(i) + 0.5) / kPlaces * sums.back();
+    while (use + 1 < uses.size() && sums[use] <= at) ++use;
+    const std::uint32_t position = uses[use];
+    // Of the places of the use, each with all its repetitions.
+    const double before = use == 0 ? 0 : sums[use - 1];
+    const double share = std::min((at - before) / (sums[use] - before), 1.0) * kPlaces;
+    const auto around = std::min(static_cast<std::size_t>(share), kPlaces - 1);
+    const Use& repeated = this->use(position);
+    const auto repetition = static_cast<std::uint64_t>((share - static_cast<double>(around)) *
+                                                       static_cast<double>(repeated.times));
+    places[i] = places_[rule_of_[position]][around] + before_[position] +
+                std::min(repetition, repeated.times - 1) * grammar_.length(rule);
+  }
+  return places;
 }
 
 std::uint32_t Reference::holding(std::uint32_t rule, std::uint64_t event) const {
@@ -85,13 +123,28 @@ std::uint32_t Reference::holding(std::uint32_t rule, std::uint64_t event) const 
   return static_cast<std::uint32_t>(std::upper_bound(begin, end, event) - before_.begin() - 1);
 }
 
+std::uint32_t Reference::event(std::uint64_t number) const {
+  Symbol symbol = Symbol::rule(0);
+  while (symbol.is_rule()) {
+    const std::uint32_t position = holding(symbol.number(), number);
+    symbol = use(position).symbol;
+    number -= before(position);
+    if (use(position).times > 1) number %= grammar_.length(symbol);
+  }
+  return symbol.number();
+}
+
 std::span<const std::uint32_t> Reference::positions(Symbol symbol) const {
+  const auto between = [&](std::uint32_t begin, std::uint32_t end) {
+    return std::span(positions_).subspan(begin, end - begin);
+  };
+  if (symbol.is_rule())
+    return between(rules_begin_[symbol.number()], rules_begin_[symbol.number() + 1]);
   const auto end = listed_.end() - 1;
-  const auto found = std::lower_bound(
-      listed_.begin(), end, symbol,
-      [](const Listed& listed, Symbol wanted) { return key(listed.symbol) < key(wanted); });
-  if (found == end || found->symbol != symbol) return {};
-  return std::span(positions_).subspan(found->begin, (found + 1)->begin - found->begin);
+  const auto found =
+      std::ranges::lower_bound(listed_.begin(), end, symbol.number(), std::less(), &Listed::event);
+  if (found == end || found->event != symbol.number()) return {};
+  return between(found->begin, (found + 1)->begin);
 }
 
 }  // namespace refrain::oracle

@@ -1,11 +1,14 @@
 #pragma once
 // The file of a run: a header, then blocks, and nothing else. A block is the whole record of one thread as it was at
-// some time; of a thread the last block counts. The file only grows, so whoever is killed leaves what is there, and
+// some time; of a thread the last block counts. Blocks are appended, so whoever is killed leaves what is there, and
 // behind it at most the beginning of a block, the *torn end*.
 //
 //   header   magic (8 bytes), version (4), size of the program's name (4), checksum of all this and the name (8); name
 //   block    size of the contents as they are here (4) and unpacked (4), process (4), thread (4), checksum of the
 //            contents (8), checksum of all this (8); the contents: encoded(ThreadRecord), packed by zstd
+//
+// A block whose contents have no bytes unpacked is a *gap*: its contents are anything. The first block of a file is one,
+// and its `thread` a number that changes whenever blocks have been moved: what others know of the file is then void.
 //
 // Numbers begin with their lowest byte. Checksums are 64-bit XXH3; that of a block's header is seeded with its place in
 // the file, so that no block counts in another place. Sizes have a checksum of their own, so a block that reaches
@@ -18,7 +21,7 @@
 namespace refrain::oracle {
 
 inline constexpr std::string_view kMagic{"\x89RfrOrc\n", 8};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 // Nobody writes more, and a reader believes no more.
 inline constexpr std::uint64_t kLargestFile = 1ull << 30;
@@ -51,6 +54,12 @@ struct BlockHeader {
   std::uint32_t process;
   std::uint32_t thread;
   std::uint64_t checksum;
+
+  /// The contents are anything.
+  [[nodiscard]] bool is_gap() const { return unpacked == 0; }
+  static BlockHeader gap(std::uint32_t size, std::uint32_t number = 0) {
+    return {size, 0, 0, number, 0};
+  }
 };
 [[nodiscard]] std::string block_header(const BlockHeader& header, std::uint64_t offset);
 /// Requires BlockHeader::kSize bytes. `offset`: where they are. FileError, if they are damaged or say too much.

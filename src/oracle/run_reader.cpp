@@ -63,12 +63,19 @@ RunRecord run_in(std::string_view bytes, const std::string& name) {
   run.program = program_in(name, bytes);
   std::map<std::pair<std::uint32_t, std::uint32_t>, Block> last;
   std::uint64_t offset = header_size(run.program);
+  if (bytes.size() - offset < BlockHeader::kSize)
+    throw FileError(name, "ends after " + std::to_string(bytes.size()) +
+                              " bytes, before its first block does");
   while (bytes.size() - offset >= BlockHeader::kSize) {
     const BlockHeader header =
         block_header_in(name, bytes.substr(offset, BlockHeader::kSize), offset);
     const std::uint64_t begin = offset + BlockHeader::kSize;
     if (header.packed > bytes.size() - begin) break;
     const std::string_view contents = bytes.substr(begin, header.packed);
+    if (header.is_gap()) {
+      offset = begin + header.packed;
+      continue;
+    }
     if (checksum(contents) != header.checksum)
       throw FileError(name, offset, "the contents of a block are damaged");
     last.insert_or_assign({header.process, header.thread}, Block{offset, header, contents});

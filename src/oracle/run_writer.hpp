@@ -7,11 +7,13 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "oracle/descriptor.hpp"
+#include "oracle/run_format.hpp"
 #include "oracle/thread_record.hpp"
 
 namespace refrain::oracle {
@@ -22,6 +24,13 @@ namespace refrain::oracle {
 void create_run(const std::string& path, std::string_view program);
 
 /// Any number of threads and processes append at a time; after fork() the child makes its own.
+///
+/// What has been superseded is taken out of the file now and then: in place, since others have it open. The blocks that
+/// count are first copied to the end, if they are not all behind what does not; then the gap at the beginning of the
+/// file is made to cover all that is before them; then they are copied into the gap, and another gap behind them; then
+/// the first gap is closed, and the file cut off. At each moment all that counts is in the file once, at least, and the
+/// later copies count, which are the same. A gap is closed or opened by writing 32 bytes within a page, in which no
+/// process is killed halfway.
 class RunWriter {
  public:
   /// Of a file that was created. FileError, if it cannot be opened or is none.
@@ -30,26 +39,42 @@ class RunWriter {
   /// From now on nobody else records that process. FileError: somebody has; the same of append(), if somebody does.
   void claim(std::uint32_t process);
 
+  enum class Kind : std::uint8_t {
+    snapshot,  ///< more is to come: half of the file may be of what was superseded
+    last       ///< an eighth may
+  };
   /// Takes the place of what was appended before for the same process and thread. FileError, if it cannot be written or
   /// the run would be too large; the file is then as before, but for a torn end if even that cannot be cut off.
-  void append(const ThreadRecord& record);
+  void append(const ThreadRecord& record, Kind kind = Kind::last);
 
   [[nodiscard]] FileIdentity file() const { return file_.identity(); }
 
  private:
   using Thread = std::pair<std::uint32_t, std::uint32_t>;  // its process's number and its own
+  /// The last one of a thread.
+  struct Block {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;  ///< with its header
+    std::uint32_t unpacked = 0;
+  };
 
-  void pass_what_others_appended();
-  /// The last block of that thread has now so many bytes, unpacked.
-  void count(Thread thread, std::uint32_t unpacked);
+  void pass_what_others_did();
+  void pass(const BlockHeader& header);
+  void compact();
+  void open_gap(std::uint64_t end);
+  [[nodiscard]] std::string blocks_at(std::uint64_t offset) const;
+  [[nodiscard]] std::uint64_t first_block() const { return begin_ + BlockHeader::kSize; }
 
   const Descriptor file_;
-  std::mutex mutex_;  // threads; processes have the file's lock
+  const std::uint64_t begin_;  // of the first gap
+  std::mutex mutex_;           // threads; processes have the file's lock
   std::optional<std::uint32_t> claimed_;
+  std::set<std::uint64_t> own_;  // checksums of what was appended here, as often as a stream has grown by a quarter
   // As far as is known:
-  std::uint64_t end_;                         // of the blocks that are complete
-  std::map<Thread, std::uint32_t> unpacked_;  // of those that count
-  std::uint64_t all_ = 0;                     // the sum of that
+  std::uint64_t end_ = 0;    // of the blocks that are complete; 0: nothing is known
+  std::uint32_t moved_ = 0;  // the first gap's number
+  std::map<Thread, Block> last_;
+  std::uint64_t size_ = 0, unpacked_ = 0;  // of those, in all
 };
 
 /// When to append what a thread has recorded so far: when it has grown by a quarter at least, so that of a killed run

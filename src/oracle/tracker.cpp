@@ -18,7 +18,10 @@ Tracker::Tracker(const Reference& reference, const Delays* delays, Settings sett
 void Tracker::start() {
   followed_ = {{Progress()}};
   aside_ = {};
+  tried_ = {};
+  recoveries_ = {};
   history_.clear();
+  events_ = unexpected_at_ = 0;
   last_ = Tracked::expected;
   own_counts_ = {};
   if (own_ == nullptr) return;
@@ -28,6 +31,8 @@ void Tracker::start() {
 }
 
 Tracked Tracker::track(std::uint32_t event) {
+  ++events_;
+  if (!tried_.sequences.empty() && reference_->has(event)) go_on_trying(event);
   if (go_on(followed_, event)) {
     last_ = Tracked::expected;
     remember(event);
@@ -48,6 +53,8 @@ void Tracker::use_own_counts() {
   if (!grammar) return;
   auto own = std::make_unique<Own>(Own{Reference(std::move(*grammar)), std::nullopt});
   if (given_delays_ != nullptr) own->delays.emplace(own->reference, *given_delays_);
+  recoveries_ = {};  // much that was unexpected is so no more
+  tried_ = {};
   future_.turn_to(own->reference, own->delays ? &*own->delays : nullptr);
   reference_ = &own->reference;
   own_ = std::move(own);
@@ -70,19 +77,43 @@ void Tracker::look_aside(std::uint32_t event) {
 
 /// The event does not continue what is followed.
 void Tracker::recover(std::uint32_t event) {
+  const Recovery way = recoveries_.way();
+  recoveries_.lasted(way, events_ - unexpected_at_);
+  unexpected_at_ = events_;
+  if (recoveries_.is_to_be_tried(events_, reference_->grammar().uses().size()) &&
+      tried_.sequences.empty()) {
+    tried_way_ = recoveries_.other();
+    tried_ = tried_way_ == Recovery::anew ? anew(event) : repaired(event);
+  }
+  if (way == Recovery::anew) {
+    followed_ = anew(event);
+    aside_ = {};
+    return;
+  }
   if (go_on(aside_, event)) {
     followed_ = std::exchange(aside_, {});
     return;
   }
-  Followed found = with_other_counts(event);
-  if (found.sequences.empty()) found = after_skipping(event);
-  if (found.sequences.empty()) found = anew(event);
+  Followed found = repaired(event);
   if (++aside_for_ >= settings_.patience) aside_ = {};
   if (settings_.patience > 0 && followed_.events > aside_.events) {
     aside_ = std::move(followed_);
     aside_for_ = 0;
   }
   followed_ = std::move(found);
+}
+
+Tracker::Followed Tracker::repaired(std::uint32_t event) {
+  Followed found = with_other_counts(event);
+  if (found.sequences.empty()) found = after_skipping(event);
+  return found.sequences.empty() ? anew(event) : found;
+}
+
+/// How long would it have lasted to recover in the other way?
+void Tracker::go_on_trying(std::uint32_t event) {
+  if (go_on(tried_, event) && tried_.events < Recoveries::kLongestTrial) return;
+  recoveries_.lasted(tried_way_, tried_.events);
+  tried_ = {};
 }
 
 /// By the event; false, and nothing is changed, if it does not continue any sequence.

@@ -16,7 +16,8 @@
 //            the places where as many of the last events as possible come last, up to Settings::history. (To do so
 //            for any event was worse where parts are left out at random: a few places that are like the last events
 //            say less of what is further ahead than all of them.)
-// Of two sets of sequences that might be set aside it is the one that had been followed for longer.
+// Of two sets of sequences that might be set aside it is the one that had been followed for longer. In a run in which it
+// lasts longer, the last of these is done at once (recoveries.hpp).
 // An event that never came in the reference run changes nothing.
 //
 // One owner, one thread; Reference and Delays are shared and have to outlive it. track() is O(1) amortised, while one
@@ -32,6 +33,7 @@
 #include "oracle/own_counts.hpp"
 #include "oracle/prediction.hpp"
 #include "oracle/progress.hpp"
+#include "oracle/recoveries.hpp"
 
 namespace refrain::oracle {
 
@@ -47,7 +49,12 @@ struct Settings {
 
   /// Starts anew at each unexpected event, from it alone, as the paper does.
   static Settings paper() {
-    return {.patience = 0, .counts = false, .own_counts = false, .skipped = 0, .history = 1};
+    return {.patience = 0,
+            .counts = false,
+            .own_counts = false,
+            .skipped = 0,
+            .history = 1,
+            .limits = {.goes_on = false}};
   }
 };
 
@@ -102,6 +109,7 @@ class Tracker {
   void remember(std::uint32_t event);
   void look_aside(std::uint32_t event);
   void recover(std::uint32_t event);
+  void go_on_trying(std::uint32_t event);
   bool go_on(Followed& followed, std::uint32_t event);
   void go_on_anyhow(Followed& followed);
   void go(Followed& followed);
@@ -109,6 +117,7 @@ class Tracker {
 
   void use_own_counts();
 
+  [[nodiscard]] Followed repaired(std::uint32_t event);
   [[nodiscard]] Followed with_other_counts(std::uint32_t event);
   [[nodiscard]] Followed after_skipping(std::uint32_t event);
   [[nodiscard]] Followed anew(std::uint32_t event);
@@ -130,6 +139,10 @@ class Tracker {
   std::unique_ptr<const Own> own_;  ///< none: it does what that did
   const Reference* reference_;      ///< one of the two
   Future future_;
+  Recoveries recoveries_;
+  Followed tried_;  ///< the way that is not done, if it is tried
+  Recovery tried_way_ = Recovery::anew;
+  std::uint64_t events_ = 0, unexpected_at_ = 0;
   Tracked last_ = Tracked::expected;
   Followed followed_;
   Followed aside_;

@@ -154,7 +154,9 @@ TEST(OracleOwnCounts, RunsOfAnyOtherSizeAreForeseenOnceTheyAreKnown) {
     Nests nests(random);
     const Reference reference(nests.grammar());
     const Events run = unfolded(nests.of_another_size());
-    Tracker tracker(reference);
+    Settings settings;
+    settings.limits.goes_on = false;  // its end is that of the reference
+    Tracker tracker(reference, nullptr, settings);
     tracker.start();
     for (std::size_t at = 0; at < run.size(); ++at) {
       tracker.track(run[at]);

@@ -1,10 +1,12 @@
 #pragma once
 // The judge of Tracker with Settings::paper() and any history and crowd: string matching in the unfolded run. Known is every
-// place where the events followed come last; each is as probable as any other.
+// place where the events followed come last; each is as probable as any other. Where there is a last loop, a run that
+// was not behind it may go on there, for ever.
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -16,8 +18,12 @@ namespace refrain::test {
 class NaiveTracker {
  public:
   /// `crowded`: events that are looked for with those before them.
-  NaiveTracker(std::vector<std::uint32_t> run, std::set<std::uint32_t> crowded, std::size_t history)
-      : run_(std::move(run)), crowded_(std::move(crowded)), history_(history) {}
+  NaiveTracker(std::vector<std::uint32_t> run, std::set<std::uint32_t> crowded, std::size_t history,
+               std::optional<oracle::LastLoop> last_loop)
+      : run_(std::move(run)),
+        crowded_(std::move(crowded)),
+        history_(history),
+        last_loop_(last_loop) {}
 
   void start() {
     places_ = {0};
@@ -55,27 +61,47 @@ class NaiveTracker {
     }
   };
   [[nodiscard]] Outcomes predict(std::uint64_t distance) const {
-    return outcomes([&](std::size_t place) -> std::uint64_t {
-      return place + distance <= run_.size() ? run_[place + distance - 1] : kNone;
-    });
+    return outcomes(
+        [&](std::size_t place, const auto&, std::size_t end) -> std::uint64_t {
+          return place + distance <= end ? place + distance - 1 : kNone;
+        },
+        [](std::size_t, std::uint32_t event) { return event; });
   }
-  [[nodiscard]] Outcomes next(std::uint32_t event) const {
-    return outcomes([&](std::size_t place) -> std::uint64_t {
-      const auto from = run_.begin() + std::ptrdiff_t(place);
-      const auto found = std::find(from, run_.end(), event);
-      return found == run_.end() ? kNone : std::uint64_t(found - from) + 1;
-    });
+  [[nodiscard]] Outcomes next(std::uint32_t wanted) const {
+    return outcomes(
+        [&](std::size_t place, const auto& event, std::size_t end) -> std::uint64_t {
+          for (; place < end; ++place)
+            if (event(place) == wanted) return place;
+          return kNone;
+        },
+        [](std::size_t distance, std::uint32_t) { return distance; });
   }
 
  private:
   static constexpr std::uint64_t kNone = UINT64_MAX;
 
-  template <class KeyOf>
-  [[nodiscard]] Outcomes outcomes(KeyOf key_of) const {
+  /// `number`: of the wanted event of a run from a place on. `key`: of its distance and itself.
+  template <class Number, class Key>
+  [[nodiscard]] Outcomes outcomes(Number number, Key key) const {
     Outcomes outcomes;
+    const auto recorded = [&](std::size_t i) { return run_[i]; };
+    const auto going_on = [&](std::size_t i) {
+      while (i >= last_loop_->end) i -= last_loop_->period;
+      return run_[i];
+    };
+    const double each = 1.0 / double(places_.size());
     for (const std::size_t place : places_) {
-      const std::uint64_t key = key_of(place);
-      (key == kNone ? outcomes.end : outcomes.of[key]) += 1.0 / double(places_.size());
+      double left = each;
+      if (last_loop_ && place <= last_loop_->end) {
+        const std::uint64_t found = number(place, going_on, 2 * run_.size() + 2);
+        if (found != kNone && found >= last_loop_->end) {
+          outcomes.of[key(found + 1 - place, going_on(found))] += each * oracle::Future::kGoesOn;
+          left -= each * oracle::Future::kGoesOn;
+        }
+      }
+      const std::uint64_t found = number(place, recorded, run_.size());
+      if (found == kNone) outcomes.end += left;
+      else outcomes.of[key(found + 1 - place, run_[found])] += left;
     }
     return outcomes;
   }
@@ -83,6 +109,7 @@ class NaiveTracker {
   std::vector<std::uint32_t> run_;
   std::set<std::uint32_t> crowded_;
   std::size_t history_;
+  std::optional<oracle::LastLoop> last_loop_;
   std::vector<std::uint32_t> last_;
   std::vector<std::size_t> places_;
 };
