@@ -68,41 +68,63 @@ void Durations::add(double ns) {
   typical_ = count_ == 1 ? sum : (sum - longest) / (count_ - 1);
 }
 
-unsigned Occasion::choose(unsigned limit, const Thresholds& first, const Allowance& allowance) {
-  if (limit != limit_) consider(limit, first);
+unsigned Occasion::choose(const Choices& choices, const Thresholds& first,
+                          const Allowance& allowance) {
+  if (choices != choices_) consider(choices, first);
   if (until_round_ > 0) return --until_round_, best_;
   const Size* trial = to_try(allowance);
   return trial ? trial->threads : best_;
 }
 
-void Occasion::ran(unsigned threads, double ns, Allowance& allowance) {
+unsigned Occasion::choose(const Choices& choices, const Thresholds& first,
+                          const Allowance& allowance, unsigned tried) {
+  if (choices != choices_) consider(choices, first);
+  if (tried == best_ || !choices_.have(tried)) return best_;
+  const Size& candidate = size(tried);
+  if (candidate.tried >= trustworthy && candidate.durations.count() >= trustworthy) return best_;
+  return allowance.covers(loss_expected(candidate)) ? tried : best_;
+}
+
+void Occasion::ran(unsigned threads, double ns, Allowance& allowance, bool counts) {
   Size& had = size(threads);
+  calls_ = std::min(calls_ + 1, 1U << 20);
   if (threads != best_) {
     const double usual = size(best_).durations.typical();
     allowance.spend(std::max(0.0, ns - usual));
+    if (!counts) return;
     // What it took long ago, when perhaps others used the machine, counts no more.
     if (had.tried == 0) had.durations = {};
     had.tried = ns > hopeless * usual ? trustworthy : had.tried + 1;
   }
+  if (!counts) return;
   had.durations.add(ns);
   const unsigned before = best_;
   choose_best();
   if (best_ != before) pause_ = shortest_pause, until_round_ = std::min(until_round_, pause_);
 }
 
-void Occasion::consider(unsigned limit, const Thresholds& first) {
-  for (unsigned threads = 1; threads < limit; threads *= 2) size(threads);
-  size(limit);
-  limit_ = limit;
+void Occasion::consider(const Choices& choices, const Thresholds& first) {
+  choices_ = choices;
+  const unsigned limit = choices.limit;
+  for (unsigned threads = 1; threads < limit; threads *= 2)
+    if (choices.have(threads)) size(threads);
   best_ = first.choose(expected_ns_, limit);
+  if (!choices.have(best_)) best_ = limit;
   size(best_);
+  Durations& whole = size(limit).durations;
+  if (whole.count() == 0 && expected_ns_ > 0) {
+    // The reference run had whole teams.
+    for (unsigned i = 0; i < trustworthy; ++i) whole.add(expected_ns_);
+    if (best_ != limit) return;
+    until_round_ = 0;
+  }
   choose_best();
 }
 
 const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
   bool all = true;
   for (const Size& candidate : sizes_) {
-    if (candidate.threads > limit_) break;
+    if (!choices_.have(candidate.threads)) continue;
     if (candidate.threads == best_ || candidate.tried >= trustworthy) continue;
     all = false;
     if (allowance.covers(loss_expected(candidate))) return &candidate;
@@ -142,7 +164,7 @@ void Occasion::choose_best() {
   const Durations& current = size(best_).durations;
   double least = current.count() >= trustworthy ? current.typical() * better : INFINITY;
   for (const Size& candidate : sizes_) {
-    if (candidate.threads > limit_ || candidate.durations.count() < trustworthy) continue;
+    if (!choices_.have(candidate.threads) || candidate.durations.count() < trustworthy) continue;
     if (candidate.threads == best_ || candidate.durations.typical() >= least) continue;
     least = candidate.durations.typical();
     best_ = candidate.threads;
@@ -150,7 +172,7 @@ void Occasion::choose_best() {
 }
 
 std::string Occasion::note() const {
-  if (limit_ == 0) return {};
+  if (choices_.limit == 0) return {};
   std::string result;
   char text[64];
   for (const Size& size : sizes_) {
@@ -201,6 +223,18 @@ Occasion& Occasions::at(double expected_ns) {
   return occasions_.emplace_back(std::max(0.0, expected_ns));
 }
 
+unsigned Occasions::common(const Choices& choices) const {
+  unsigned result = 0;
+  for (const Occasion& occasion : occasions_) {
+    // One that an earlier run knew may not come in this one.
+    if (occasion.choices().limit == 0) continue;
+    if (occasion.choices() != choices || occasion.is_new()) return 0;
+    if (result != 0 && result != occasion.best()) return 0;
+    result = occasion.best();
+  }
+  return result;
+}
+
 std::string Occasions::note() const {
   std::string result;
   for (const Occasion& occasion : occasions_) {
@@ -218,6 +252,20 @@ void Occasions::recall(std::string_view note) {
     }
     note.remove_prefix(std::min(end + 1, note.size()));
   }
+}
+
+void Measuring::began(std::uint64_t now_ns) {
+  if (regions_ == 0) began_ns_ = now_ns;
+  const std::uint64_t passed = now_ns - began_ns_;
+  if (regions_ < stretch_regions && (passed < stretch_ns || regions_ == 0)) {
+    ++regions_;
+    return;
+  }
+  factor_ = new_ ? 0 : std::min(2 * factor_ + 1, most_left_out);
+  const std::uint64_t each_ns = std::max<std::uint64_t>(passed / regions_, 1);
+  left_out_ = std::min(factor_ * regions_, left_out_ns / each_ns);
+  regions_ = 0;
+  new_ = false;
 }
 
 }  // namespace refrain::gomp
