@@ -13,6 +13,7 @@
 
 #include "gomp/behind.hpp"
 #include "gomp/visible_threads.hpp"
+#include "gomp/watchdog.hpp"
 
 extern "C" {
 void GOMP_barrier();
@@ -68,7 +69,7 @@ extern "C" {
 [[gnu::visibility("hidden")]] void refrain_gomp_coroutine(void* member);
 }
 
-bool FoldedTeam::is_possible() { return true; }
+bool FoldedTeam::is_possible() { return WatchedThread::is_possible(); }
 
 namespace {
 
@@ -108,19 +109,19 @@ struct FirstFrame {
 
 /// A thread's coroutines, kept from one folded team to the next. Each stack is as large as that of a thread, with a page
 /// below that may not be touched.
-class FoldedTeam::Stacks {
+class FoldedTeam::OfThread {
  public:
-  Stacks() {
+  OfThread() {
     pthread_attr_t attributes;
     if (pthread_getattr_default_np(&attributes) != 0) std::abort();
     pthread_attr_getstacksize(&attributes, &size_);
     pthread_attr_destroy(&attributes);
   }
-  ~Stacks() {
+  ~OfThread() {
     for (std::byte* const stack : stacks_) munmap(stack, size_ + guard_);
   }
-  Stacks(const Stacks&) = delete;
-  Stacks& operator=(const Stacks&) = delete;
+  OfThread(const OfThread&) = delete;
+  OfThread& operator=(const OfThread&) = delete;
 
   /// The upper end of one: member 1 has the first. nullptr: there is no memory.
   std::byte* top(unsigned number) {
@@ -135,6 +136,7 @@ class FoldedTeam::Stacks {
   }
 
   std::vector<Member> members;
+  WatchedThread watched;
 
  private:
   std::size_t size_ = 0;
@@ -143,19 +145,19 @@ class FoldedTeam::Stacks {
 };
 
 /// Found by a key, as destructors of thread-local variables come too early for those of the program.
-FoldedTeam::Stacks& FoldedTeam::stacks() {
-  static constinit thread_local Stacks* of_thread = nullptr;
+FoldedTeam::OfThread& FoldedTeam::of_thread() {
+  static constinit thread_local OfThread* own = nullptr;
   static const pthread_key_t key = [] {
     pthread_key_t made{};
-    if (pthread_key_create(&made, [](void* old) { delete static_cast<Stacks*>(old); }) != 0)
+    if (pthread_key_create(&made, [](void* old) { delete static_cast<OfThread*>(old); }) != 0)
       std::abort();
     return made;
   }();
-  if (of_thread == nullptr) {
-    of_thread = new Stacks;
-    pthread_setspecific(key, of_thread);
+  if (own == nullptr) {
+    own = new OfThread;
+    pthread_setspecific(key, own);
   }
-  return *of_thread;
+  return *own;
 }
 
 FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
@@ -163,7 +165,8 @@ FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
       data_(data),
       threads_(threads),
       mode_(mode()),
-      members_(stacks().members) {
+      own_(of_thread()),
+      members_(own_.members) {
   if (members_.size() < threads) members_.resize(threads);
   for (unsigned number = 1; number < threads; ++number)
     members_[number] = {this, nullptr, nullptr, 0, mode_, State::fresh};
@@ -171,11 +174,16 @@ FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
 
 bool FoldedTeam::run(Function* function, void* data, unsigned threads) {
   FoldedTeam team(function, data, threads);
+  team.own_.watched.enter();
   here_ = &team;
   function(data);
   if (!team.started_) team.finish_members();
-  here_ = nullptr;
-  if (team.started_) BEHIND(GOMP_parallel_end)();
+  if (team.started_) {
+    BEHIND(GOMP_parallel_end)();
+  } else {
+    here_ = nullptr;
+    team.own_.watched.leave();
+  }
   return !team.started_;
 }
 
@@ -220,7 +228,7 @@ bool FoldedTeam::resume(unsigned number) {
   Member& member = members_[number];
   if (member.state == State::finished) return true;
   if (member.state == State::fresh) {
-    std::byte* const top = stacks().top(number);
+    std::byte* const top = own_.top(number);
     if (top == nullptr) {
       start_team();
       return false;
@@ -258,10 +266,17 @@ void FoldedTeam::want_team() {
   go_back(members_[current_]);
 }
 
+void FoldedTeam::start_from_handler() {
+  // A handler begins with the mode that a process begins with, and new threads have that of their maker.
+  set_mode(mode_);
+  want_team();
+}
+
 /// By the master, while all members are suspended.
 void FoldedTeam::start_team() {
   started_ = true;
   here_ = nullptr;
+  own_.watched.leave();
   BEHIND(GOMP_parallel_start)(take_over, this, threads_);
 }
 

@@ -10,7 +10,8 @@
 //
 // What differs is what belongs to the kernel's threads: thread-local variables, their identity, floating-point modes.
 // Of the modes this looks after itself: where a thread of the team changes its own, the team is started.
-// For the others see visible_threads.hpp, which says whether a program could see them.
+// For the others see visible_threads.hpp, which says whether a program could see them. And threads that wait for each
+// other by what they write to memory need to run at the same time: see watchdog.hpp.
 //
 // One thread, the master, until the team is started; libgomp synchronises its threads with that. A region costs a call
 // of its function for each thread of the team, and some 10 ns for each coroutine.
@@ -41,6 +42,8 @@ class FoldedTeam {
   [[nodiscard]] unsigned threads() const { return threads_; }
   /// Of the thread of the team that is running.
   [[nodiscard]] unsigned number() const { return current_; }
+  /// By a handler that has interrupted the team in the program's own code: a thread of it waits for others.
+  void start_from_handler();
   /// All threads of the team come here before any goes on.
   void barrier();
 
@@ -55,7 +58,7 @@ class FoldedTeam {
     std::uint32_t mode;      ///< for floating-point numbers, where it left off
     State state;
   };
-  class Stacks;
+  class OfThread;
   friend struct Coroutine;
 
   FoldedTeam(Function* function, void* data, unsigned threads);
@@ -66,7 +69,7 @@ class FoldedTeam {
   bool resume(unsigned number);
   void go_back(Member& member);
   static void take_over(void* team);
-  static Stacks& stacks();
+  static OfThread& of_thread();
 
   Function* function_;
   void* data_;
@@ -78,6 +81,7 @@ class FoldedTeam {
   std::uint64_t arrivals_ = 0;  ///< of the master, at barriers
   std::uint64_t released_ = 0;  ///< barriers to which all have come
   void* master_ = nullptr;      ///< its stack pointer, while a member runs
+  OfThread& own_;
   std::vector<Member>& members_;
 
   static inline constinit thread_local FoldedTeam* here_ = nullptr;

@@ -187,6 +187,10 @@ struct Findings {
     const char* name;
   };
   std::vector<Import> of_libgomp;
+  struct Code {
+    std::uintptr_t begin, end;
+  };
+  std::vector<Code> code;  ///< of what is not trusted
 };
 
 int look(dl_phdr_info* object, std::size_t, void* of) {
@@ -197,8 +201,12 @@ int look(dl_phdr_info* object, std::size_t, void* of) {
   const auto is_file = [&](std::string_view known) { return file.starts_with(known); };
   if (!path.empty() && std::ranges::any_of(trusted, is_file)) return 0;
   for (const auto& segment : std::span(object->dlpi_phdr, object->dlpi_phnum))
-    if (segment.p_type == PT_TLS && segment.p_memsz > 0)
+    if (segment.p_type == PT_TLS && segment.p_memsz > 0) {
       found.reason = name + " has thread-local variables";
+    } else if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
+      const std::uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
+      found.code.push_back({begin, begin + segment.p_memsz});
+    }
   const bool read = visit_imports(*object, [&](const char* import) {
     if (tells(import)) found.reason = name + " calls " + import;
     else if (is_of_libgomp(import)) found.of_libgomp.push_back({name, import});
@@ -207,23 +215,37 @@ int look(dl_phdr_info* object, std::size_t, void* of) {
   return found.reason.empty() ? 0 : 1;
 }
 
-std::string look_everywhere() {
+bool is_in(std::span<const Findings::Code> code, std::uintptr_t address) {
+  return std::ranges::any_of(
+      code, [&](const auto& part) { return part.begin <= address && address < part.end; });
+}
+
+/// With the reason that was found last.
+Findings look_everywhere() {
   Findings found;
   dl_iterate_phdr(look, &found);
-  if (!found.reason.empty()) return found.reason;
+  if (!found.reason.empty()) return found;
   for (const auto& [object, import] : found.of_libgomp)
-    if (!is_harmless(import) && !is_here(import)) return object + " calls " + import;
-  return {};
+    if (!is_harmless(import) && !is_here(import)) found.reason = object + " calls " + import;
+  if (is_in(found.code, reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "malloc"))))
+    found.reason = "there is another malloc() than the system's";
+  return found;
+}
+
+// Never destroyed: threads may be there until the very end.
+const Findings& findings() {
+  static const auto* const found = new Findings(look_everywhere());
+  return *found;
 }
 
 std::atomic<bool> different{false};
 
 }  // namespace
 
-const std::string& VisibleThreads::reason() {
-  // Never destroyed: threads may be there until the very end.
-  static const auto* const found = new std::string(look_everywhere());
-  return *found;
+const std::string& VisibleThreads::reason() { return findings().reason; }
+
+bool VisibleThreads::is_of_program(std::uintptr_t address) {
+  return is_in(findings().code, address);
 }
 
 void VisibleThreads::differ() { different.store(true, std::memory_order_relaxed); }

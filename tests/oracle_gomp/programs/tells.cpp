@@ -197,6 +197,26 @@ void modes() {
   std::printf("modes %d\n", zeroes);
 }
 
+/// Threads hand on a number by what is in memory: nobody goes on before its turn.
+void handed_on() {
+  std::atomic<long> turn{0};
+  long number = 1;
+  for (int call = 0; call < 3; ++call) {
+    turn = 0;
+#pragma omp parallel
+    {
+      const long threads = omp_get_num_threads(), me = omp_get_thread_num();
+      for (long round = 0; round < 3; ++round) {
+        // The last one begins.
+        while (turn != round * threads + threads - 1 - me) {}
+        number = (number * 7 + me) % 1000003;
+        ++turn;
+      }
+    }
+  }
+  std::printf("handed on %ld\n", number);
+}
+
 }  // namespace
 
 int main() {
@@ -209,5 +229,6 @@ int main() {
   nested();
   ordered();
   dynamic();
+  handed_on();
   modes();
 }
