@@ -69,7 +69,11 @@ extern "C" {
 [[gnu::visibility("hidden")]] void refrain_gomp_coroutine(void* member);
 }
 
-bool FoldedTeam::is_possible() { return WatchedThread::is_possible(); }
+bool FoldedTeam::prepare() {
+  if (!WatchedThread::is_possible()) return false;
+  of_thread();
+  return true;
+}
 
 namespace {
 
@@ -92,7 +96,7 @@ struct FirstFrame {
 
 #else
 
-bool FoldedTeam::is_possible() { return false; }
+bool FoldedTeam::prepare() { return false; }
 
 namespace {
 

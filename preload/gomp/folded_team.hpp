@@ -25,8 +25,8 @@ namespace refrain::gomp {
 
 class FoldedTeam {
  public:
-  /// Whether this machine's kind is one on which teams can be folded.
-  static bool is_possible();
+  /// Whether this thread can fold teams, on this kind of machine: makes what it needs for that.
+  static bool prepare();
 
   /// Does a region. Returns whether it stayed folded: false, if the team had to be started.
   static bool run(Function* function, void* data, unsigned threads);

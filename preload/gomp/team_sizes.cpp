@@ -15,6 +15,9 @@ constexpr double better = 0.98;
 constexpr std::uint32_t known_pause = 16;
 /// A size that once took so many times as long as the best one need not be tried again in this round.
 constexpr double hopeless = 2;
+/// What a trial is charged with at most: so many times the usual duration for each thread, or so many ns.
+constexpr double most_charged = 2;
+constexpr double least_charged_ns = 20e3;
 
 /// Takes a number and the character after it, if one is asked for, from the front of `text`.
 template <class Number>
@@ -68,6 +71,13 @@ void Durations::add(double ns) {
   typical_ = count_ == 1 ? sum : (sum - longest) / (count_ - 1);
 }
 
+double Durations::median() const {
+  auto sorted = last_;
+  const auto middle = sorted.begin() + count_ / 2;
+  std::nth_element(sorted.begin(), middle, sorted.begin() + count_);
+  return count_ == 0 ? 0 : *middle;
+}
+
 unsigned Occasion::choose(const Choices& choices, const Thresholds& first,
                           const Allowance& allowance) {
   if (choices != choices_) consider(choices, first);
@@ -89,8 +99,10 @@ void Occasion::ran(unsigned threads, double ns, Allowance& allowance, bool count
   Size& had = size(threads);
   calls_ = std::min(calls_ + 1, 1U << 20);
   if (threads != best_) {
-    const double usual = size(best_).durations.typical();
-    allowance.spend(std::max(0.0, ns - usual));
+    const double usual = size(best_).typical();
+    // What takes far longer than it can by itself has been interrupted, as any call may be.
+    const double worst = std::max<double>(threads, best_) * most_charged * usual;
+    allowance.spend(std::clamp(ns - usual, 0.0, std::max(worst, least_charged_ns)));
     if (!counts) return;
     // What it took long ago, when perhaps others used the machine, counts no more.
     if (had.tried == 0) had.durations = {};
@@ -144,11 +156,11 @@ double Occasion::loss_expected(const Size& candidate) const {
   const auto known = std::find_if(sizes_.begin(), sizes_.end(),
                                   [&](const Size& size) { return size.threads == best_; });
   const Durations& best = known->durations;
-  const double at_worst =
-      candidate.threads < best_ ? best.shortest() * best_ / candidate.threads : 2 * best.typical();
+  const double at_worst = candidate.threads < best_ ? best.shortest() * best_ / candidate.threads
+                                                    : 2 * known->typical();
   const bool known_too = candidate.durations.count() >= trustworthy;
-  const double expected = known_too ? candidate.durations.typical() : at_worst;
-  return std::max(0.0, expected - best.typical());
+  const double expected = known_too ? candidate.typical() : at_worst;
+  return std::max(0.0, expected - known->typical());
 }
 
 Occasion::Size& Occasion::size(unsigned threads) {
@@ -161,12 +173,12 @@ Occasion::Size& Occasion::size(unsigned threads) {
 }
 
 void Occasion::choose_best() {
-  const Durations& current = size(best_).durations;
-  double least = current.count() >= trustworthy ? current.typical() * better : INFINITY;
+  const Size& current = size(best_);
+  double least = current.durations.count() >= trustworthy ? current.typical() * better : INFINITY;
   for (const Size& candidate : sizes_) {
     if (!choices_.have(candidate.threads) || candidate.durations.count() < trustworthy) continue;
-    if (candidate.threads == best_ || candidate.durations.typical() >= least) continue;
-    least = candidate.durations.typical();
+    if (candidate.threads == best_ || candidate.typical() >= least) continue;
+    least = candidate.typical();
     best_ = candidate.threads;
   }
 }
@@ -178,7 +190,7 @@ std::string Occasion::note() const {
   for (const Size& size : sizes_) {
     const unsigned count = std::min(size.durations.count(), trustworthy);
     if (count == 0) continue;
-    const double typical = size.durations.typical();
+    const double typical = size.typical();
     std::snprintf(text, sizeof text, " %u:%.0f*%u", size.threads, typical, count);
     result += text;
     if (size.threads != best_) continue;

@@ -75,6 +75,8 @@ class Durations {
   /// The mean of all but the longest; 0 if there are none.
   double typical() const { return typical_; }
   double shortest() const { return shortest_; }
+  /// 0 if there are none. Sorts.
+  double median() const;
   /// At most how many are kept.
   unsigned count() const { return count_; }
 
@@ -140,6 +142,11 @@ class Occasion {
     unsigned threads;
     unsigned tried;  ///< in how many trials of this round
     Durations durations;
+
+    /// One thread waits for no others: what interrupts it now and then would do so with any team.
+    [[nodiscard]] double typical() const {
+      return threads == 1 ? durations.median() : durations.typical();
+    }
   };
 
   void consider(const Choices& choices, const Thresholds& first);
@@ -192,6 +199,9 @@ class Trial {
     last_ = threads;
     return same || ns >= long_ns;
   }
+
+  /// Nothing has been measured.
+  [[nodiscard]] bool is_first() const { return last_ == 0; }
 
   static constexpr unsigned length = 16;
   static constexpr double long_ns = 300e3;

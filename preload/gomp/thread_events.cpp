@@ -72,7 +72,7 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
   if (limit != INT_MAX || construct == Construct::other) return {};
   if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return {};
   if (construct == Construct::dynamic_loop) return {num_threads, Team::Kind::limited};
-  if (!region.foldable || !FoldedTeam::is_possible()) return {};
+  if (!region.foldable || !FoldedTeam::prepare()) return {};
   return {{num_threads, true}, Team::Kind::folded};
 }
 
@@ -159,8 +159,9 @@ void ThreadEvents::end(bool stayed) {
 void ThreadEvents::learn(const Open& open, double took_ns) {
   Occasion& occasion = *open.occasion;
   const unsigned before = occasion.best();
+  const bool first = trial_.is_first();  // what is made then is made once
   const bool counts = trial_.counts(open.threads, took_ns);
-  occasion.ran(open.threads, took_ns, allowance_, counts);
+  if (!first) occasion.ran(open.threads, took_ns, allowance_, counts);
   if (occasion.is_new() || open.threads != before || occasion.best() != before) measuring_.is_new();
   Region& region = *open.region;
   region.common_of = occasion.choices();

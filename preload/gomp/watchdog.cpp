@@ -146,6 +146,7 @@ WatchedThread::WatchedThread() {
   const Lock lock;
   if (watched == nullptr) watched = new std::vector<WatchedThread*>;
   watched->push_back(this);
+  Watchdog::start();
 }
 
 WatchedThread::~WatchedThread() {
