@@ -15,6 +15,8 @@ constexpr double better = 0.98;
 constexpr std::uint32_t known_pause = 16;
 /// A size that once took so many times as long as the best one need not be tried again in this round.
 constexpr double hopeless = 2;
+/// What took so many times as long as it can by itself is no measure.
+constexpr double interrupted = 1.5;
 /// What a trial is charged with at most: so many times the usual duration for each thread, or so many ns.
 constexpr double most_charged = 2;
 constexpr double least_charged_ns = 20e3;
@@ -103,6 +105,8 @@ void Occasion::ran(unsigned threads, double ns, Allowance& allowance, bool count
     // What takes far longer than it can by itself has been interrupted, as any call may be.
     const double worst = std::max<double>(threads, best_) * most_charged * usual;
     allowance.spend(std::clamp(ns - usual, 0.0, std::max(worst, least_charged_ns)));
+    // Fewer threads take as many times longer as they are fewer, if nothing comes between.
+    if (threads < best_ && ns > interrupted * usual * best_ / threads) counts = false;
     if (!counts) return;
     // What it took long ago, when perhaps others used the machine, counts no more.
     if (had.tried == 0) had.durations = {};
@@ -149,7 +153,7 @@ const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
   return nullptr;
 }
 
-/// Of a size of which too little is known: the work is at most what the best size's threads can have done in their
+/// Of a size of which nothing is known: the work is at most what the best size's threads can have done in their
 /// shortest time, and fewer threads take at most as many times longer as they are fewer. (So the loss may be less than
 /// nothing where teams of the best size mostly wait for a processor.) That more threads take twice as long is a guess.
 double Occasion::loss_expected(const Size& candidate) const {
@@ -158,8 +162,10 @@ double Occasion::loss_expected(const Size& candidate) const {
   const Durations& best = known->durations;
   const double at_worst = candidate.threads < best_ ? best.shortest() * best_ / candidate.threads
                                                     : 2 * known->typical();
-  const bool known_too = candidate.durations.count() >= trustworthy;
-  const double expected = known_too ? candidate.typical() : at_worst;
+  const Durations& tried = candidate.durations;
+  const double expected = tried.count() >= trustworthy ? candidate.typical()
+                          : tried.count() > 0          ? std::min(tried.shortest(), at_worst)
+                                                       : at_worst;
   return std::max(0.0, expected - known->typical());
 }
 
@@ -170,6 +176,12 @@ Occasion::Size& Occasion::size(unsigned threads) {
     place = sizes_.insert(place, Size{threads, 0, {}});
   }
   return *place;
+}
+
+bool Occasion::knows_all() const {
+  return std::ranges::all_of(sizes_, [&](const Size& size) {
+    return !choices_.have(size.threads) || size.durations.count() >= trustworthy;
+  });
 }
 
 void Occasion::choose_best() {

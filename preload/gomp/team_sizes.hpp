@@ -55,7 +55,8 @@ class Thresholds {
 class Allowance {
  public:
   void earn(double ns) { left_ += share * ns; }
-  bool covers(double ns) const { return ns <= left_; }
+  /// What is not expected to cost anything is covered whatever has been spent.
+  bool covers(double ns) const { return ns <= 0 || ns <= left_; }
   void spend(double ns) { left_ -= ns, spent_ += ns; }
   double spent() const { return spent_; }
 
@@ -120,7 +121,9 @@ class Occasion {
   [[nodiscard]] unsigned best() const { return best_; }
   [[nodiscard]] const Choices& choices() const { return choices_; }
   /// Too little is known for calls that are not measured.
-  [[nodiscard]] bool is_new() const { return calls_ < 2 * trustworthy; }
+  [[nodiscard]] bool is_new() const {
+    return calls_ < 2 * trustworthy || (calls_ < explored && !knows_all());
+  }
 
   /// It had so many, and took so long. Not `counts`: that is no measure of the size.
   void ran(unsigned threads, double ns, Allowance& allowance, bool counts = true);
@@ -136,6 +139,8 @@ class Occasion {
   /// the best one, and what was best is soon tried again.
   static constexpr std::uint32_t shortest_pause = 4;
   static constexpr std::uint32_t longest_pause = 1024;
+  /// After so many calls it is no news that a size is unknown.
+  static constexpr std::uint32_t explored = 64;
 
  private:
   struct Size {
@@ -154,6 +159,7 @@ class Occasion {
   const Size* to_try(const Allowance& allowance);
   double loss_expected(const Size& size) const;
   Size& size(unsigned threads);
+  [[nodiscard]] bool knows_all() const;
   void choose_best();
 
   double expected_ns_;
@@ -229,7 +235,7 @@ class Measuring {
 
   static constexpr std::uint64_t stretch_ns = 300'000;
   static constexpr std::uint64_t stretch_regions = 64;
-  static constexpr std::uint64_t most_left_out = 24;        ///< times as many as are measured
+  static constexpr std::uint64_t most_left_out = 12;        ///< times as many as are measured
   static constexpr std::uint64_t left_out_ns = 20'000'000;  ///< at most
 
  private:
