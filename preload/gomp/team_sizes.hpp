@@ -61,7 +61,7 @@ class Allowance {
   double spent() const { return spent_; }
 
   /// A little less than 1%: what a trial takes is known only behind it.
-  static constexpr double share = 0.009;
+  static constexpr double share = 0.01;
   static constexpr double advance_ns = 100e3;
 
  private:

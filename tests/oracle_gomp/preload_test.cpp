@@ -259,6 +259,7 @@ TEST(Preload, WhatWasLearned) {
     }
     stream.note("threads of " + region_a,
                 "1000 1:1e9*3 2:1000*3 4:1e9*3\n900000 1:1e9*3 2:1e9*3 4:900000*3\n");
+    stream.note("threads of " + region_b, "1000000 1:1e9*3 2:1e9*3 4:1000000*3\n");
   }
   const Ended ended =
       run("teams a b a c a b a c", "OMP_NUM_THREADS=4 REFRAIN_ORACLE_TEAMS=any " + beside(file));
