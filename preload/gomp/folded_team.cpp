@@ -1,11 +1,12 @@
 #include "gomp/folded_team.hpp"
 
+#include <cxxabi.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <memory>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -148,6 +149,10 @@ class FoldedTeam::OfThread {
   std::vector<std::byte*> stacks_;
 };
 
+FoldedTeam::Exceptions& FoldedTeam::exceptions() {
+  return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
+}
+
 /// Found by a key, as destructors of thread-local variables come too early for those of the program.
 FoldedTeam::OfThread& FoldedTeam::of_thread() {
   static constinit thread_local OfThread* own = nullptr;
@@ -173,7 +178,7 @@ FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
       members_(own_.members) {
   if (members_.size() < threads) members_.resize(threads);
   for (unsigned number = 1; number < threads; ++number)
-    members_[number] = {this, nullptr, nullptr, 0, mode_, State::fresh};
+    members_[number] = {this, nullptr, nullptr, 0, mode_, State::fresh, {}};
 }
 
 bool FoldedTeam::run(Function* function, void* data, unsigned threads) {
@@ -243,7 +248,10 @@ bool FoldedTeam::resume(unsigned number) {
     member.state = State::suspended;
   }
   current_ = number;
+  Exceptions& current = exceptions();
+  const Exceptions of_master = std::exchange(current, member.exceptions);
   refrain_gomp_switch(&master_, member.stack_pointer);
+  member.exceptions = std::exchange(current, of_master);
   current_ = 0;
   member.mode = mode();
   if (member.mode != mode_) {
@@ -297,6 +305,7 @@ void FoldedTeam::take_over(void* of) {
     if (member.state == State::fresh) {
       team.function_(team.data_);
     } else if (member.state == State::suspended) {
+      exceptions() = member.exceptions;
       refrain_gomp_switch(&member.back, member.stack_pointer);
     }
   }

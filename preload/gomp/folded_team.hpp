@@ -49,6 +49,11 @@ class FoldedTeam {
 
  private:
   enum class State : std::uint8_t { fresh, suspended, finished };
+  /// The exceptions that a thread has caught and not done with, as the C++ ABI has them for each.
+  struct Exceptions {
+    void* caught = nullptr;
+    unsigned uncaught = 0;
+  };
   /// A thread of the team but the master.
   struct Member {
     FoldedTeam* team;
@@ -57,6 +62,7 @@ class FoldedTeam {
     std::uint64_t arrivals;  ///< at barriers
     std::uint32_t mode;      ///< for floating-point numbers, where it left off
     State state;
+    Exceptions exceptions;
   };
   class OfThread;
   friend struct Coroutine;
@@ -69,6 +75,7 @@ class FoldedTeam {
   bool resume(unsigned number);
   void go_back(Member& member);
   static void take_over(void* team);
+  static Exceptions& exceptions();
   static OfThread& of_thread();
 
   Function* function_;

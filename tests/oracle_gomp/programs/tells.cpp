@@ -197,6 +197,28 @@ void modes() {
   std::printf("modes %d\n", zeroes);
 }
 
+/// A thread that handles an exception waits for the others, which handle theirs, and may ask something then.
+void exceptions() {
+  long sum = 0;
+  for (int call = 0; call < calls; ++call) {
+#pragma omp parallel reduction(+ : sum)
+    try {
+      throw omp_get_thread_num() + 1;
+    } catch (int number) {
+#pragma omp barrier
+      try {
+        throw 10 * number;
+      } catch (int other) {
+        sum += number * other;
+        if (call == calls - 1 && number == 2) sum += omp_get_level();
+      }
+#pragma omp barrier
+      sum += number;
+    }
+  }
+  std::printf("exceptions %ld\n", sum);
+}
+
 /// Threads hand on a number by what is in memory: nobody goes on before its turn.
 void handed_on() {
   std::atomic<long> turn{0};
@@ -229,6 +251,7 @@ int main() {
   nested();
   ordered();
   dynamic();
+  exceptions();
   handed_on();
   modes();
 }
