@@ -2,11 +2,19 @@
 // version 1.0 to 5.0): each says what happens, and calls the one behind it. For regions it may ask for fewer threads
 // than the program does.
 
-#include "gomp/behind.hpp"
-#include "gomp/parallel_region.hpp"
+#include <omp.h>
 
+#include "gomp/behind.hpp"
+#include "gomp/folded_team.hpp"
+#include "gomp/parallel_region.hpp"
+#include "gomp/team_answers.hpp"
+
+using refrain::gomp::Construct;
+using refrain::gomp::FoldedTeam;
 using refrain::gomp::Function;
+using refrain::gomp::LimitedLoop;
 using refrain::gomp::ParallelRegion;
+using refrain::gomp::Team;
 using refrain::gomp::ThreadEvents;
 
 namespace {
@@ -17,8 +25,29 @@ void happened(const char* kind, const void* of = nullptr) {
 
 /// A region that ends with a call of its own: the program calls its function in between.
 unsigned begun(Function* function, unsigned num_threads) {
+  FoldedTeam::start_here();
   ThreadEvents* const events = ThreadEvents::here();
-  return events ? events->begin(function, num_threads) : num_threads;
+  return events ? events->begin(function, num_threads, Construct::other).threads : num_threads;
+}
+
+/// What a loop is whose schedule is that of omp_set_schedule().
+Construct runtime_loop() {
+  omp_sched_t kind{};
+  int chunk = 0;
+  FoldedTeam::start_here();
+  BEHIND(omp_get_schedule)(&kind, &chunk);
+  kind = static_cast<omp_sched_t>(kind & ~omp_sched_monotonic);
+  return kind == omp_sched_dynamic || kind == omp_sched_guided ? Construct::dynamic_loop
+                                                               : Construct::other;
+}
+
+/// Calls `loop(function, data, threads)`, with a function that is told of the whole team, if it is not.
+template <class Loop>
+void do_loop(const ParallelRegion& region, Function* function, void* data, const Loop& loop) {
+  const Team& team = region.team();
+  if (team.kind != Team::Kind::limited) return loop(function, data, team.threads);
+  LimitedLoop limited(function, data, team.whole);
+  loop(LimitedLoop::run, &limited, team.threads);
 }
 
 }  // namespace
@@ -28,39 +57,45 @@ unsigned begun(Function* function, unsigned num_threads) {
 // ---- Parallel regions, and those that are a loop or sections and nothing else ----
 
 ENTRY void GOMP_parallel(Function* fn, void* data, unsigned threads, unsigned flags) {
-  const ParallelRegion region(fn, threads);
-  BEHIND(GOMP_parallel)(fn, data, region.num_threads(), flags);
+  // Of a clause proc_bind libgomp has to know.
+  ParallelRegion region(fn, threads, flags == 0 ? Construct::region : Construct::other);
+  if (region.team().kind == Team::Kind::folded) region.fold(fn, data);
+  else BEHIND(GOMP_parallel)(fn, data, region.team().threads, flags);
 }
 
 ENTRY unsigned GOMP_parallel_reductions(Function* fn, void* data, unsigned threads,
                                         unsigned flags) {
-  const ParallelRegion region(fn, threads);
-  return BEHIND(GOMP_parallel_reductions)(fn, data, region.num_threads(), flags);
+  const ParallelRegion region(fn, threads, Construct::other);
+  return BEHIND(GOMP_parallel_reductions)(fn, data, region.team().threads, flags);
 }
 
 ENTRY void GOMP_parallel_sections(Function* fn, void* data, unsigned threads, unsigned count,
                                   unsigned flags) {
-  const ParallelRegion region(fn, threads);
-  BEHIND(GOMP_parallel_sections)(fn, data, region.num_threads(), count, flags);
+  const ParallelRegion region(fn, threads, Construct::other);
+  BEHIND(GOMP_parallel_sections)(fn, data, region.team().threads, count, flags);
 }
 
-#define LOOP(name)                                                                             \
+#define LOOP(name, construct)                                                                  \
   ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
                   long chunk, unsigned flags) {                                                \
-    const ParallelRegion region(fn, threads);                                                  \
-    BEHIND(name)(fn, data, region.num_threads(), start, end, step, chunk, flags);              \
+    const ParallelRegion region(fn, threads, construct);                                       \
+    do_loop(region, fn, data, [&](Function* function, void* of, unsigned size) {               \
+      BEHIND(name)(function, of, size, start, end, step, chunk, flags);                        \
+    });                                                                                        \
   }
-LOOP(GOMP_parallel_loop_static)
-LOOP(GOMP_parallel_loop_dynamic)
-LOOP(GOMP_parallel_loop_guided)
-LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
-LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+LOOP(GOMP_parallel_loop_static, Construct::other)
+LOOP(GOMP_parallel_loop_dynamic, Construct::dynamic_loop)
+LOOP(GOMP_parallel_loop_guided, Construct::dynamic_loop)
+LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, Construct::dynamic_loop)
+LOOP(GOMP_parallel_loop_nonmonotonic_guided, Construct::dynamic_loop)
 
 #define RUNTIME_LOOP(name)                                                                     \
   ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
                   unsigned flags) {                                                            \
-    const ParallelRegion region(fn, threads);                                                  \
-    BEHIND(name)(fn, data, region.num_threads(), start, end, step, flags);                     \
+    const ParallelRegion region(fn, threads, runtime_loop());                                  \
+    do_loop(region, fn, data, [&](Function* function, void* of, unsigned size) {               \
+      BEHIND(name)(function, of, size, start, end, step, flags);                               \
+    });                                                                                        \
   }
 RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
@@ -93,7 +128,7 @@ ENTRY void GOMP_parallel_loop_runtime_start(Function* fn, void* data, unsigned t
 
 ENTRY void GOMP_parallel_end() {
   BEHIND(GOMP_parallel_end)();
-  if (ThreadEvents* const events = ThreadEvents::here()) events->end();
+  if (ThreadEvents* const events = ThreadEvents::here()) events->end(true);
 }
 
 // ---- Inside of regions. Before a critical section, not within it, where others wait ----
@@ -111,10 +146,12 @@ ENTRY void GOMP_critical_name_start(void** name) {
 
 ENTRY void GOMP_barrier() {
   happened("barrier");
+  if (FoldedTeam* const team = FoldedTeam::here()) return team->barrier();
   BEHIND(GOMP_barrier)();
 }
 
 ENTRY void GOMP_taskwait() {
+  FoldedTeam::start_here();
   happened("taskwait");
   BEHIND(GOMP_taskwait)();
 }
@@ -122,6 +159,7 @@ ENTRY void GOMP_taskwait() {
 /// What older compilers leave out at the end is not looked at by libgomp, which knows that from `flags`.
 ENTRY void GOMP_task(Function* fn, void* data, void (*copy)(void*, void*), long size, long align,
                      bool may_wait, unsigned flags, void** depend, int priority, void* detach) {
+  FoldedTeam::start_here();
   ThreadEvents::happened_once_or_more("task", reinterpret_cast<const void*>(fn));
   BEHIND(GOMP_task)
   (fn, data, copy, size, align, may_wait, flags, depend, priority, detach);

@@ -49,6 +49,14 @@ Settings read() {
   Settings result;
   variable("REFRAIN_ORACLE_THREADS", "learn, thresholds or program",
            [&](auto value) { return read_choice(value, result.choice); });
+  variable("REFRAIN_ORACLE_TEAMS", "safe or any", [&](auto value) {
+    bool any = false;
+    const bool read = read_switch(value, "any", "safe", any);
+    result.teams = any ? Teams::any : Teams::safe;
+    return read;
+  });
+  const char* const record = std::getenv("REFRAIN_ORACLE_RECORD");
+  result.recorded = record != nullptr && *record != '\0';
   variable("REFRAIN_ORACLE_THRESHOLDS", "like 1:5,2:20: at most so many threads below so many us",
            [&](auto value) { return read_thresholds(value, result.thresholds); });
   variable("REFRAIN_ORACLE_CLAUSES", "keep or limit",

@@ -15,6 +15,11 @@ constexpr double better = 0.98;
 constexpr std::uint32_t known_pause = 16;
 /// A size that once took so many times as long as the best one need not be tried again in this round.
 constexpr double hopeless = 2;
+/// What took so many times as long as it can by itself is no measure.
+constexpr double interrupted = 1.5;
+/// What a trial is charged with at most: so many times the usual duration for each thread, or so many ns.
+constexpr double most_charged = 2;
+constexpr double least_charged_ns = 20e3;
 
 /// Takes a number and the character after it, if one is asked for, from the front of `text`.
 template <class Number>
@@ -68,41 +73,74 @@ void Durations::add(double ns) {
   typical_ = count_ == 1 ? sum : (sum - longest) / (count_ - 1);
 }
 
-unsigned Occasion::choose(unsigned limit, const Thresholds& first, const Allowance& allowance) {
-  if (limit != limit_) consider(limit, first);
+double Durations::median() const {
+  auto sorted = last_;
+  const auto middle = sorted.begin() + count_ / 2;
+  std::nth_element(sorted.begin(), middle, sorted.begin() + count_);
+  return count_ == 0 ? 0 : *middle;
+}
+
+unsigned Occasion::choose(const Choices& choices, const Thresholds& first,
+                          const Allowance& allowance) {
+  if (choices != choices_) consider(choices, first);
   if (until_round_ > 0) return --until_round_, best_;
   const Size* trial = to_try(allowance);
   return trial ? trial->threads : best_;
 }
 
-void Occasion::ran(unsigned threads, double ns, Allowance& allowance) {
+unsigned Occasion::choose(const Choices& choices, const Thresholds& first,
+                          const Allowance& allowance, unsigned tried) {
+  if (choices != choices_) consider(choices, first);
+  if (tried == best_ || !choices_.have(tried)) return best_;
+  const Size& candidate = size(tried);
+  if (candidate.tried >= trustworthy && candidate.durations.count() >= trustworthy) return best_;
+  return allowance.covers(loss_expected(candidate)) ? tried : best_;
+}
+
+void Occasion::ran(unsigned threads, double ns, Allowance& allowance, bool counts) {
   Size& had = size(threads);
+  calls_ = std::min(calls_ + 1, 1U << 20);
   if (threads != best_) {
-    const double usual = size(best_).durations.typical();
-    allowance.spend(std::max(0.0, ns - usual));
+    const double usual = size(best_).typical();
+    // What takes far longer than it can by itself has been interrupted, as any call may be.
+    const double worst = std::max<double>(threads, best_) * most_charged * usual;
+    allowance.spend(std::clamp(ns - usual, 0.0, std::max(worst, least_charged_ns)));
+    // Fewer threads take as many times longer as they are fewer, if nothing comes between.
+    if (threads < best_ && ns > interrupted * usual * best_ / threads) counts = false;
+    if (!counts) return;
     // What it took long ago, when perhaps others used the machine, counts no more.
     if (had.tried == 0) had.durations = {};
     had.tried = ns > hopeless * usual ? trustworthy : had.tried + 1;
   }
+  if (!counts) return;
   had.durations.add(ns);
   const unsigned before = best_;
   choose_best();
   if (best_ != before) pause_ = shortest_pause, until_round_ = std::min(until_round_, pause_);
 }
 
-void Occasion::consider(unsigned limit, const Thresholds& first) {
-  for (unsigned threads = 1; threads < limit; threads *= 2) size(threads);
-  size(limit);
-  limit_ = limit;
+void Occasion::consider(const Choices& choices, const Thresholds& first) {
+  choices_ = choices;
+  const unsigned limit = choices.limit;
+  for (unsigned threads = 1; threads < limit; threads *= 2)
+    if (choices.have(threads)) size(threads);
   best_ = first.choose(expected_ns_, limit);
+  if (!choices.have(best_)) best_ = limit;
   size(best_);
+  Durations& whole = size(limit).durations;
+  if (whole.count() == 0 && expected_ns_ > 0) {
+    // The reference run had whole teams.
+    for (unsigned i = 0; i < trustworthy; ++i) whole.add(expected_ns_);
+    if (best_ != limit) return;
+    until_round_ = 0;
+  }
   choose_best();
 }
 
 const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
   bool all = true;
   for (const Size& candidate : sizes_) {
-    if (candidate.threads > limit_) break;
+    if (!choices_.have(candidate.threads)) continue;
     if (candidate.threads == best_ || candidate.tried >= trustworthy) continue;
     all = false;
     if (allowance.covers(loss_expected(candidate))) return &candidate;
@@ -115,18 +153,20 @@ const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
   return nullptr;
 }
 
-/// Of a size of which too little is known: the work is at most what the best size's threads can have done in their
+/// Of a size of which nothing is known: the work is at most what the best size's threads can have done in their
 /// shortest time, and fewer threads take at most as many times longer as they are fewer. (So the loss may be less than
 /// nothing where teams of the best size mostly wait for a processor.) That more threads take twice as long is a guess.
 double Occasion::loss_expected(const Size& candidate) const {
   const auto known = std::find_if(sizes_.begin(), sizes_.end(),
                                   [&](const Size& size) { return size.threads == best_; });
   const Durations& best = known->durations;
-  const double at_worst =
-      candidate.threads < best_ ? best.shortest() * best_ / candidate.threads : 2 * best.typical();
-  const bool known_too = candidate.durations.count() >= trustworthy;
-  const double expected = known_too ? candidate.durations.typical() : at_worst;
-  return std::max(0.0, expected - best.typical());
+  const double at_worst = candidate.threads < best_ ? best.shortest() * best_ / candidate.threads
+                                                    : 2 * known->typical();
+  const Durations& tried = candidate.durations;
+  const double expected = tried.count() >= trustworthy ? candidate.typical()
+                          : tried.count() > 0          ? std::min(tried.shortest(), at_worst)
+                                                       : at_worst;
+  return std::max(0.0, expected - known->typical());
 }
 
 Occasion::Size& Occasion::size(unsigned threads) {
@@ -138,25 +178,31 @@ Occasion::Size& Occasion::size(unsigned threads) {
   return *place;
 }
 
+bool Occasion::knows_all() const {
+  return std::ranges::all_of(sizes_, [&](const Size& size) {
+    return !choices_.have(size.threads) || size.durations.count() >= trustworthy;
+  });
+}
+
 void Occasion::choose_best() {
-  const Durations& current = size(best_).durations;
-  double least = current.count() >= trustworthy ? current.typical() * better : INFINITY;
+  const Size& current = size(best_);
+  double least = current.durations.count() >= trustworthy ? current.typical() * better : INFINITY;
   for (const Size& candidate : sizes_) {
-    if (candidate.threads > limit_ || candidate.durations.count() < trustworthy) continue;
-    if (candidate.threads == best_ || candidate.durations.typical() >= least) continue;
-    least = candidate.durations.typical();
+    if (!choices_.have(candidate.threads) || candidate.durations.count() < trustworthy) continue;
+    if (candidate.threads == best_ || candidate.typical() >= least) continue;
+    least = candidate.typical();
     best_ = candidate.threads;
   }
 }
 
 std::string Occasion::note() const {
-  if (limit_ == 0) return {};
+  if (choices_.limit == 0) return {};
   std::string result;
   char text[64];
   for (const Size& size : sizes_) {
     const unsigned count = std::min(size.durations.count(), trustworthy);
     if (count == 0) continue;
-    const double typical = size.durations.typical();
+    const double typical = size.typical();
     std::snprintf(text, sizeof text, " %u:%.0f*%u", size.threads, typical, count);
     result += text;
     if (size.threads != best_) continue;
@@ -201,6 +247,18 @@ Occasion& Occasions::at(double expected_ns) {
   return occasions_.emplace_back(std::max(0.0, expected_ns));
 }
 
+unsigned Occasions::common(const Choices& choices) const {
+  unsigned result = 0;
+  for (const Occasion& occasion : occasions_) {
+    // One that an earlier run knew may not come in this one.
+    if (occasion.choices().limit == 0) continue;
+    if (occasion.choices() != choices || occasion.is_new()) return 0;
+    if (result != 0 && result != occasion.best()) return 0;
+    result = occasion.best();
+  }
+  return result;
+}
+
 std::string Occasions::note() const {
   std::string result;
   for (const Occasion& occasion : occasions_) {
@@ -218,6 +276,20 @@ void Occasions::recall(std::string_view note) {
     }
     note.remove_prefix(std::min(end + 1, note.size()));
   }
+}
+
+void Measuring::began(std::uint64_t now_ns) {
+  if (regions_ == 0) began_ns_ = now_ns;
+  const std::uint64_t passed = now_ns - began_ns_;
+  if (regions_ < stretch_regions && (passed < stretch_ns || regions_ == 0)) {
+    ++regions_;
+    return;
+  }
+  factor_ = new_ ? 0 : std::min(2 * factor_ + 1, most_left_out);
+  const std::uint64_t each_ns = std::max<std::uint64_t>(passed / regions_, 1);
+  left_out_ = std::min(factor_ * regions_, left_out_ns / each_ns);
+  regions_ = 0;
+  new_ = false;
 }
 
 }  // namespace refrain::gomp

@@ -4,25 +4,19 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <bit>
-#include <chrono>
+#include <climits>
 #include <cstdio>
 #include <memory>
 
 #include "gomp/behind.hpp"
+#include "gomp/folded_team.hpp"
 #include "gomp/function_name.hpp"
 #include "gomp/kept_threads.hpp"
 #include "gomp/settings.hpp"
+#include "gomp/visible_threads.hpp"
 
 namespace refrain::gomp {
 namespace {
-
-/// The oracle's clock, so that events of other libraries in the same stream are in order.
-std::uint64_t now_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
 
 /// The thread's events as long as it has any.
 struct Mine {
@@ -32,32 +26,21 @@ struct Mine {
 
 thread_local Mine mine;
 /// `mine` has been destroyed: this may be read as long as there is the thread.
-thread_local bool over = false;
+constinit thread_local bool over = false;
 
 Mine::~Mine() {
   over = true;
+  ThreadEvents::forget();
   if (events) events->finish();
 }
 
-// What a thread did last was before the fork(), and is not in the child's stream.
+// What a thread did last was before the fork(), and is not in the child's stream, which is another one.
 [[maybe_unused]] const int handler =
-    pthread_atfork(nullptr, nullptr, [] { ThreadEvents::forget_last(); });
-
-/// How many threads a region gets at most; 0: as many as the program asks for, not fewer. An explicit num_threads(n) is
-/// such, unless the program lets OpenMP adjust the number, or the user says so.
-unsigned most_threads(unsigned num_threads, const Settings& settings) {
-  if (BEHIND(omp_get_level)() > 0) return 0;
-  const auto limit = static_cast<unsigned>(BEHIND(omp_get_thread_limit)());
-  if (num_threads == 0) {
-    return std::min(limit, static_cast<unsigned>(BEHIND(omp_get_max_threads)()));
-  }
-  const bool adjustable = settings.limit_clauses || BEHIND(omp_get_dynamic)();
-  return adjustable ? std::min(limit, num_threads) : 0;
-}
+    pthread_atfork(nullptr, nullptr, [] { ThreadEvents::forget(); });
 
 }  // namespace
 
-ThreadEvents* ThreadEvents::here() {
+ThreadEvents* ThreadEvents::look_here() {
   if (over) return nullptr;
   // It is another one after a fork().
   refrain_oracle_stream* stream = refrain_oracle_here();
@@ -66,38 +49,83 @@ ThreadEvents* ThreadEvents::here() {
     keep_threads(Settings::get().keep_threads);
     mine.events = std::make_unique<ThreadEvents>(stream);
   }
-  return mine.events.get();
+  return here_ = mine.events.get();
 }
 
 ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
     : stream_(stream),
       chooses_(refrain_oracle_predicts(stream) && Settings::get().choice != Choice::program) {}
 
-unsigned ThreadEvents::begin(Function* function, unsigned num_threads) {
-  Open open{&region(function), now_ns(), nullptr, 0};
+/// An explicit num_threads(n) says how many threads there are, unless the program lets OpenMP adjust the number, or the
+/// user says so.
+ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_threads,
+                                            Construct construct) {
+  if (num_threads == 1 || BEHIND(omp_get_level)() > 0) return {};
+  const Settings& settings = Settings::get();
+  const auto limit = static_cast<unsigned>(BEHIND(omp_get_thread_limit)());
+  const bool clause = num_threads != 0;
+  if (!clause) num_threads = static_cast<unsigned>(BEHIND(omp_get_max_threads)());
+  if (BEHIND(omp_get_dynamic)() || (clause ? settings.limit_clauses : settings.teams == Teams::any))
+    return {std::min(limit, num_threads), Team::Kind::asked};
+  if (settings.teams == Teams::any) return {};
+  // Whom libgomp would give fewer threads than it asks for is told so.
+  if (limit != INT_MAX || construct == Construct::other) return {};
+  if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return {};
+  if (construct == Construct::dynamic_loop) return {num_threads, Team::Kind::limited};
+  if (!region.foldable || !FoldedTeam::prepare()) return {};
+  return {{num_threads, true}, Team::Kind::folded};
+}
+
+Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct construct) {
+  Team team{.threads = num_threads};
+  Open open{&region(function), settings_.recorded ? clock_.now() : 0, nullptr, 0, false};
   submit(open.region->begin, open.began_ns);
   refrain_oracle_assess(stream_);
   if (chooses_) {
-    const unsigned limit = most_threads(num_threads, Settings::get());
-    if (limit > 1) open.threads = choose(open, limit);
-    if (open.threads != 0 && open.threads < limit) num_threads = open.threads;
+    const auto [choices, smaller] = freedom(*open.region, num_threads, construct);
+    if (choices.limit > 1) {
+      open.threads = choose(open, choices);
+      ++chosen_;
+      if (open.threads < choices.limit) {
+        ++smaller_;
+        team = {smaller, open.threads, choices.limit};
+        open.folded = smaller == Team::Kind::folded;
+      }
+    }
   }
   open_.push_back(open);
-  return num_threads;
+  return team;
 }
 
-unsigned ThreadEvents::choose(Open& open, unsigned limit) {
-  const Settings& settings = Settings::get();
-  const double expected_ns = expected(open.region->end);
-  unsigned threads = 0;
-  if (settings.choice == Choice::thresholds) {
-    threads = settings.thresholds.choose(expected_ns, limit);
-  } else {
-    open.occasion = &open.region->occasions.at(expected_ns);
-    threads = open.occasion->choose(limit, settings.thresholds, allowance_);
+unsigned ThreadEvents::choose(Open& open, const Choices& choices) {
+  Region& region = *open.region;
+  if (settings_.choice == Choice::thresholds) {
+    const unsigned threads = settings_.thresholds.choose(expected(region.end), choices.limit);
+    return choices.have(threads) ? threads : choices.limit;
   }
-  ++chosen_;
-  if (threads < limit) ++smaller_;
+  if (!measuring_.next()) {
+    if (region.common != 0 && region.common_of == choices) return region.common;
+    if (region.common_of == choices) {
+      const Occasion& occasion = region.occasions.at(expected(region.end));
+      if (occasion.choices() == choices && !occasion.is_new()) return occasion.best();
+    }
+  }
+  return choose_measured(open, choices);
+}
+
+unsigned ThreadEvents::choose_measured(Open& open, const Choices& choices) {
+  Region& region = *open.region;
+  if (!settings_.recorded) open.began_ns = clock_.now();
+  measuring_.began(open.began_ns);
+  if (first_ns_ == 0) first_ns_ = last_ns_ = open.began_ns;
+  allowance_.earn(static_cast<double>(open.began_ns - last_ns_));
+  last_ns_ = open.began_ns;
+  Occasion& occasion = region.occasions.at(expected(region.end));
+  open.occasion = &occasion;
+  if (const unsigned tried = trial_.next())
+    return occasion.choose(choices, settings_.thresholds, allowance_, tried);
+  const unsigned threads = occasion.choose(choices, settings_.thresholds, allowance_);
+  if (threads != occasion.best()) trial_.begin(threads);
   return threads;
 }
 
@@ -112,26 +140,46 @@ double ThreadEvents::expected(std::uint32_t end) {
   return further.distance > 0 ? further.delay : 0;
 }
 
-void ThreadEvents::end() {
+void ThreadEvents::end(bool stayed) {
   if (open_.empty()) return;
   const Open open = open_.back();
   open_.pop_back();
-  const std::uint64_t now = now_ns();
+  const bool timed = settings_.recorded || open.occasion != nullptr;
+  const std::uint64_t now = timed ? clock_.now() : 0;
   submit(open.region->end, now);
-  if (open.threads == 0) return;
-  const auto took_ns = static_cast<double>(now - open.began_ns);
-  in_regions_ns_ += took_ns;
-  if (!open.occasion) return;
-  allowance_.earn(took_ns);
-  open.occasion->ran(open.threads, took_ns, allowance_);
+  if (!stayed) {
+    open.region->foldable = false;
+    --smaller_;
+    return;
+  }
+  if (open.occasion == nullptr) return;
+  learn(open, static_cast<double>(now - open.began_ns));
+}
+
+void ThreadEvents::learn(const Open& open, double took_ns) {
+  Occasion& occasion = *open.occasion;
+  const unsigned before = occasion.best();
+  const bool first = trial_.is_first();  // what is made then is made once
+  const bool counts = trial_.counts(open.threads, took_ns);
+  if (!first) occasion.ran(open.threads, took_ns, allowance_, counts);
+  if (occasion.is_new() || open.threads != before || occasion.best() != before) measuring_.is_new();
+  Region& region = *open.region;
+  region.common_of = occasion.choices();
+  region.common = region.occasions.common(region.common_of);
   // Now and then, so that a process that does not come to its end leaves most of it.
-  if (std::has_single_bit(chosen_)) save();
+  if (chosen_ >= save_at_) {
+    save_at_ = 2 * chosen_;
+    save();
+  }
 }
 
 void ThreadEvents::happened(const char* kind, const void* of) {
+  // The others of a folded team would have their own streams.
+  if (const FoldedTeam* const team = FoldedTeam::here(); team != nullptr && team->number() != 0)
+    return;
   auto [place, is_new] = others_.try_emplace(of ? of : kind);
   if (is_new) place->second = event((of ? kind + (' ' + function_name(of)) : kind).c_str());
-  submit(place->second, now_ns());
+  submit(place->second, settings_.recorded ? clock_.now() : 0);
 }
 
 void ThreadEvents::happened_first(const char* kind, const void* of) {
@@ -140,7 +188,7 @@ void ThreadEvents::happened_first(const char* kind, const void* of) {
 }
 
 void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {
-  const double unexpected = Settings::get().unexpected;
+  const double unexpected = settings_.unexpected;
   if (unexpected > 0 && events_ > 0) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
     if (static_cast<double>(random_ >> 11) * 0x1p-53 < unexpected) {
@@ -153,6 +201,13 @@ void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {
 }
 
 ThreadEvents::Region& ThreadEvents::region(Function* function) {
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  Recent& recent = recent_[(address >> 4 ^ address >> 10) % recent_.size()];
+  if (recent.function != function) recent = {function, &make_region(function)};
+  return *recent.region;
+}
+
+ThreadEvents::Region& ThreadEvents::make_region(Function* function) {
   auto [place, is_new] = regions_.try_emplace(function);
   Region& region = place->second;
   if (!is_new) return region;
@@ -182,14 +237,17 @@ void ThreadEvents::save() {
 }
 
 void ThreadEvents::finish() {
+  if (settings_.teams == Teams::safe && chooses_ && VisibleThreads::are_there())
+    refrain_oracle_say(
+        ("OpenMP: teams stay as the program asks for: " + VisibleThreads::reason()).c_str());
   if (chosen_ == 0) return;
   save();
   char line[160];
   std::snprintf(line, sizeof line,
                 "OpenMP: %ju of %ju parallel regions with fewer threads; trying cost %.3g ms of "
-                "%.4g ms in regions",
+                "%.4g ms",
                 static_cast<std::uintmax_t>(smaller_), static_cast<std::uintmax_t>(chosen_),
-                allowance_.spent() * 1e-6, in_regions_ns_ * 1e-6);
+                allowance_.spent() * 1e-6, static_cast<double>(last_ns_ - first_ns_) * 1e-6);
   refrain_oracle_say(line);
 }
 

@@ -13,34 +13,60 @@
 // context; on that the choice of the team's size is based. Inside of one, and in a thread that the reference run does
 // not have, regions have the size that the program wants.
 //
+// Where regions of one kind always get the same size nothing is asked and no time is taken, but for a few (Measuring).
+//
 // One per thread, made at its first event. The thread's own: no other touches it.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "gomp/clock.hpp"
+#include "gomp/function.hpp"
+#include "gomp/settings.hpp"
 #include "gomp/team_sizes.hpp"
 #include "refrain/oracle.h"
 
 namespace refrain::gomp {
 
-/// What the compiler makes of a region.
-using Function = void(void*);
+/// What a region is, as far as that says which teams may do it.
+enum class Construct : std::uint8_t {
+  region,        ///< its function, once for each thread
+  dynamic_loop,  ///< a loop of which each thread takes what there is, and nothing else
+  other          ///< a team as the program asked for
+};
+
+/// What does a region.
+struct Team {
+  enum class Kind : std::uint8_t {
+    asked,    ///< a team of so many threads, or, if that is 0, as many as libgomp gives
+    folded,   ///< one thread, by a folded team
+    limited,  ///< so many threads, which are told of the whole team
+  };
+  Kind kind = Kind::asked;
+  unsigned threads = 0;  ///< what libgomp is to be asked for
+  unsigned whole = 0;    ///< as many as the program would have
+};
 
 class ThreadEvents {
  public:
   /// This thread's; nullptr where nothing is recorded or predicted: in a process that `refrain oracle` did not start.
-  static ThreadEvents* here();
+  static ThreadEvents* here() {
+    ThreadEvents* const known = here_;
+    return known != nullptr ? known : look_here();
+  }
 
   explicit ThreadEvents(refrain_oracle_stream* stream);
   ThreadEvents(const ThreadEvents&) = delete;
   ThreadEvents& operator=(const ThreadEvents&) = delete;
 
-  /// A region begins. `num_threads`: what the program asks for, 0 if nothing; what is to be asked for is returned.
-  unsigned begin(Function* region, unsigned num_threads);
-  /// The one that began last ends. Nothing, if none did: a child made by fork() inside of a region has none.
-  void end();
+  /// A region begins. `num_threads`: what the program asks for, 0 if nothing.
+  Team begin(Function* region, unsigned num_threads, Construct construct);
+  /// The one that began last ends. Nothing, if none did: a child made by fork() inside of a region has none. `stayed`:
+  /// false, if another team than was chosen has done it.
+  void end(bool stayed);
 
   /// Another event: `kind`, a string that stays, with the name of what is at `of`, if that is given.
   void happened(const char* kind, const void* of = nullptr);
@@ -51,8 +77,8 @@ class ThreadEvents {
       happened_first(kind, of);
   }
 
-  /// What comes next happens, whatever came last.
-  static void forget_last() { last_ = nullptr; }
+  /// What comes next happens, whatever came last, and perhaps in another stream.
+  static void forget() { last_ = nullptr, here_ = nullptr; }
 
   /// The thread ends: what was learned becomes notes, and what was done is said.
   void finish();
@@ -60,6 +86,7 @@ class ThreadEvents {
   refrain_oracle_stream* stream() const { return stream_; }
 
  private:
+  [[gnu::noinline]] static ThreadEvents* look_here();
   [[gnu::noinline]] static void happened_first(const char* kind, const void* of);
 
   struct Region {
@@ -67,40 +94,68 @@ class ThreadEvents {
     std::uint32_t end;
     std::string note;  ///< its name
     Occasions occasions;
+    unsigned common = 0;  ///< of its occasions; 0: none
+    Choices common_of{0};
+    bool foldable = true;  ///< as far as is known
   };
   /// A region that began and did not end yet.
   struct Open {
     Region* region;
     std::uint64_t began_ns;
-    Occasion* occasion;  ///< nullptr: its size is not learned
+    Occasion* occasion;  ///< nullptr: it is not measured
     unsigned threads;
+    bool folded;
+  };
+  /// The teams that a region may have.
+  struct Freedom {
+    Choices choices{0};
+    Team::Kind smaller = Team::Kind::asked;  ///< what a smaller one is
   };
 
   Region& region(Function* function);
+  Region& make_region(Function* function);
   std::uint32_t event(const char* name);
   void submit(std::uint32_t event, std::uint64_t now_ns);
-  unsigned choose(Open& open, unsigned limit);
+  [[nodiscard]] static Freedom freedom(const Region& region, unsigned num_threads,
+                                       Construct construct);
+  unsigned choose(Open& open, const Choices& choices);
+  unsigned choose_measured(Open& open, const Choices& choices);
   /// In how many ns this event is expected to end the region; 0: it is not.
   double expected(std::uint32_t end);
+  void learn(const Open& open, double took_ns);
   void save();
 
   refrain_oracle_stream* stream_;
   bool chooses_;  ///< sizes of teams
+  const Settings& settings_ = Settings::get();
+  Clock clock_;
   std::unordered_map<Function*, Region> regions_;
+  /// Where the function's address says: it, if that was the last one there.
+  struct Recent {
+    Function* function;
+    Region* region;
+  };
+  std::array<Recent, 64> recent_{};
   std::unordered_map<const void*, std::uint32_t>
       others_;  ///< events, by what they are of, or by their kind's text
   /// What happened last in this thread, if it is of those that come in a row: what the event is of, or its kind's text.
   static inline constinit thread_local const void* last_ = nullptr;
+  /// This thread's, once it has been looked for and found.
+  static inline constinit thread_local ThreadEvents* here_ = nullptr;
 
   std::vector<Open> open_;
   Allowance allowance_;
+  Trial trial_;
+  Measuring measuring_;
   std::uint32_t events_ = 0;                  ///< they are the numbers below
   std::uint64_t random_ = 88172645463325252;  ///< which unexpected event comes when
+
+  std::uint64_t save_at_ = 1;  ///< when so many sizes have been chosen
 
   // What is said at the end.
   std::uint64_t chosen_ = 0;
   std::uint64_t smaller_ = 0;
-  double in_regions_ns_ = 0;
+  std::uint64_t first_ns_ = 0, last_ns_ = 0;  ///< when measured regions began
 };
 
 }  // namespace refrain::gomp

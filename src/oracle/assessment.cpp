@@ -6,8 +6,9 @@ void Assessment::predict(Stream& stream) {
   if (!stream.predicts()) return;
   for (std::size_t d = 0; d < kDistances; ++d) {
     const std::uint64_t distance = std::uint64_t{1} << d;
-    predicted_[(counts_.events + distance - 1) % kAhead][d] =
-        stream.predict(distance).event.value_or(kNoAnswer);
+    auto& predicted = predicted_[(counts_.events + distance - 1) % kAhead][d];
+    if (predicted == kNothing) ++pending_;
+    predicted = stream.predict(distance).event.value_or(kNoAnswer);
   }
 }
 
@@ -16,6 +17,7 @@ void Assessment::came(std::uint32_t event) {
   auto& predicted = predicted_[counts_.events % kAhead];
   for (std::size_t d = 0; d < kDistances; ++d) {
     if (predicted[d] == kNothing) continue;
+    --pending_;
     ++counts_.predicted[d];
     if (predicted[d] == event) ++counts_.right[d];
     predicted[d] = kNothing;

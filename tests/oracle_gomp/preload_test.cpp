@@ -137,6 +137,52 @@ TEST(Preload, SemanticsWhateverTheSizes) {
   }
 }
 
+// ---- What a program can tell ----
+
+/// All regions that are expected to take a while are done by one thread.
+const std::string by_one = "REFRAIN_ORACLE_THREADS=thresholds REFRAIN_ORACLE_THRESHOLDS=1:1e9 ";
+
+/// The program's output, which is the same however teams are chosen; and how many regions had fewer threads.
+std::string same_output(const std::string& program, const std::string& variables, int& smaller) {
+  const RunFile file;
+  const refrain::test::TemporaryFolder folder;
+  const std::string ledger = folder.path("ledger");
+  std::string expected = run(program, variables).output;
+  expected = expected.substr(expected.find(" s, ") + 1);  // of what begins with a time
+  EXPECT_EQ(run(program, variables + record(file)).status, 0);
+  for (const std::string& how : {by_one, std::string("REFRAIN_ORACLE_THREADS=learn ")}) {
+    std::ofstream(ledger).flush();
+    const Ended ended =
+        run(program, variables + beside(file) + "REFRAIN_ORACLE_LEDGER=" + ledger + " " + how);
+    EXPECT_EQ(ended.output.substr(ended.output.find(" s, ") + 1), expected) << how;
+    if (how != by_one) continue;
+    std::stringstream text;
+    text << std::ifstream(ledger).rdbuf();
+    const std::size_t said = text.str().find("OpenMP: ");
+    smaller = said == std::string::npos ? 0 : std::atoi(text.str().c_str() + said + 8);
+  }
+  return expected;
+}
+
+TEST(Preload, NoProgramCanTellItsTeams) {
+  int smaller = 0;
+  for (const char* variables : {"OMP_NUM_THREADS=2 ", "OMP_NUM_THREADS=5 "}) {
+    const std::string output = same_output("tells", variables, smaller);
+    EXPECT_NE(output.find("modes "), std::string::npos) << output;
+    EXPECT_GT(smaller, 100) << variables;
+  }
+  same_output("keeps", "OMP_NUM_THREADS=3 ", smaller);
+  EXPECT_EQ(smaller, 0) << "threads have variables of their own";
+}
+
+TEST(Preload, ATimeStepFoundByAllThreadsIsTheSame) {
+  int smaller = 0;
+  for (const char* size : {"5", "60"}) {
+    same_output(std::string("time_steps ") + size + " 20", "OMP_NUM_THREADS=3 ", smaller);
+    EXPECT_EQ(smaller, 20 * 32);
+  }
+}
+
 TEST(Preload, UnusualEnds) {
   for (const auto& [how, status] :
        {std::pair("exit", 7), {"worker", 7}, {"main", 0}, {"owners", 0}, {"fork", 0}}) {
@@ -193,7 +239,7 @@ TEST(Preload, ThresholdsOfExpectedDurationsInContext) {
     stream.region(region_c, 1000);
   }
   const std::string how =
-      "OMP_NUM_THREADS=4 REFRAIN_ORACLE_THREADS=thresholds "
+      "OMP_NUM_THREADS=4 REFRAIN_ORACLE_THREADS=thresholds REFRAIN_ORACLE_TEAMS=any "
       "REFRAIN_ORACLE_THRESHOLDS=1:10,2:100 ";
   EXPECT_EQ(run("teams a b a c", how + beside(file)).output, "a 1\nb 2\na 4\nc 4\n");
   EXPECT_EQ(run("teams a b a c", how + "REFRAIN_ORACLE_THREADS=program " + beside(file)).output,
@@ -213,8 +259,10 @@ TEST(Preload, WhatWasLearned) {
     }
     stream.note("threads of " + region_a,
                 "1000 1:1e9*3 2:1000*3 4:1e9*3\n900000 1:1e9*3 2:1e9*3 4:900000*3\n");
+    stream.note("threads of " + region_b, "1000000 1:1e9*3 2:1e9*3 4:1000000*3\n");
   }
-  const Ended ended = run("teams a b a c a b a c", "OMP_NUM_THREADS=4 " + beside(file));
+  const Ended ended =
+      run("teams a b a c a b a c", "OMP_NUM_THREADS=4 REFRAIN_ORACLE_TEAMS=any " + beside(file));
   EXPECT_EQ(ended.output, "a 2\nb 4\na 4\nc 4\na 2\nb 4\na 4\nc 4\n");
 }
 
@@ -226,7 +274,10 @@ TEST(Preload, LearnedIsNoted) {
   }
   std::string command = "teams";
   for (int i = 0; i < 40; ++i) command += " a";
-  ASSERT_EQ(run(command, "OMP_NUM_THREADS=2 " + beside(reference) + record(next)).status, 0);
+  ASSERT_EQ(
+      run(command, "OMP_NUM_THREADS=2 REFRAIN_ORACLE_TEAMS=any " + beside(reference) + record(next))
+          .status,
+      0);
   EXPECT_NE(Stream(next, false).note("threads of " + region_a), "");
 }
 
@@ -244,8 +295,9 @@ TEST(Preload, ClausesAreKeptUnlessThatIsAskedFor) {
 
 TEST(Preload, SettingsThatAreNotUnderstoodAreNamed) {
   for (const char* setting :
-       {"REFRAIN_ORACLE_THREADS=many", "REFRAIN_ORACLE_THRESHOLDS=1-2", "REFRAIN_ORACLE_CLAUSES=1",
-        "REFRAIN_ORACLE_KEEP_THREADS=maybe", "REFRAIN_ORACLE_UNEXPECTED=101"}) {
+       {"REFRAIN_ORACLE_TEAMS=no", "REFRAIN_ORACLE_THREADS=many", "REFRAIN_ORACLE_THRESHOLDS=1-2",
+        "REFRAIN_ORACLE_CLAUSES=1", "REFRAIN_ORACLE_KEEP_THREADS=maybe",
+        "REFRAIN_ORACLE_UNEXPECTED=101"}) {
     const RunFile file;
     const Ended ended = run("teams a", "OMP_NUM_THREADS=2 " + record(file) + setting);
     EXPECT_NE(ended.output.find(setting), std::string::npos) << ended.output;

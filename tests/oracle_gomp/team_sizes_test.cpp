@@ -123,7 +123,9 @@ TEST(Occasion, BeginsAsThePaperWould) {
   Allowance allowance;
   EXPECT_EQ(Occasion(5e3).choose(8, first, allowance), 1u);
   EXPECT_EQ(Occasion(20e3).choose(8, first, allowance), 2u);
-  EXPECT_EQ(Occasion(90e3).choose(8, first, allowance), 8u);
+  Occasion longer(90e3);
+  longer.choose(8, first, allowance);  // perhaps a trial
+  EXPECT_EQ(longer.best(), 8u);
   EXPECT_EQ(Occasion(0).choose(8, first, allowance), 8u);
 }
 

@@ -52,7 +52,8 @@ refrain_oracle_stream* refrain_oracle_here() {
 }
 
 void refrain_oracle_assess(refrain_oracle_stream* stream) {
-  if (stream == nullptr || !stream->assessment || !stream->enter()) return;
+  if (stream == nullptr || !stream->assessment || !stream->assessment->is_drawn()) return;
+  if (!stream->enter()) return;
   stream->assessment->predict(*stream->stream);
   stream->exit();
 }

@@ -1,0 +1,329 @@
+#include "gomp/folded_team.hpp"
+
+#include <cxxabi.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include "gomp/behind.hpp"
+#include "gomp/visible_threads.hpp"
+#include "gomp/watchdog.hpp"
+
+extern "C" {
+void GOMP_barrier();
+void GOMP_parallel_start(void (*function)(void*), void* data, unsigned threads);
+void GOMP_parallel_end();
+int omp_get_thread_num();
+int omp_get_num_threads();
+}
+
+namespace refrain::gomp {
+
+#if defined(__x86_64__)
+
+// refrain_gomp_switch(save, to): saves what a callee keeps on this stack, and where that is in *save; goes on where `to`
+// says so of another stack. refrain_gomp_begin: where a new stack begins, with the argument for
+// refrain_gomp_coroutine in r12, which never returns.
+asm(R"(
+  .text
+  .p2align 4
+  .globl refrain_gomp_switch
+  .hidden refrain_gomp_switch
+  .type refrain_gomp_switch, @function
+refrain_gomp_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+  .size refrain_gomp_switch, . - refrain_gomp_switch
+  .globl refrain_gomp_begin
+  .hidden refrain_gomp_begin
+  .type refrain_gomp_begin, @function
+refrain_gomp_begin:
+  movq %r12, %rdi
+  call refrain_gomp_coroutine
+  ud2
+  .size refrain_gomp_begin, . - refrain_gomp_begin
+)");
+
+extern "C" {
+[[gnu::visibility("hidden")]] void refrain_gomp_switch(void** save, void* to);
+[[gnu::visibility("hidden")]] void refrain_gomp_begin();
+[[gnu::visibility("hidden")]] void refrain_gomp_coroutine(void* member);
+}
+
+bool FoldedTeam::prepare() {
+  if (!WatchedThread::is_possible()) return false;
+  of_thread();
+  return true;
+}
+
+namespace {
+
+constexpr std::uint32_t exceptions = 0x3f;  // that have been raised: no mode
+std::uint32_t mode() { return _mm_getcsr() & ~exceptions; }
+void set_mode(std::uint32_t mode) { _mm_setcsr((_mm_getcsr() & exceptions) | mode); }
+
+/// What refrain_gomp_switch() finds on a new stack.
+struct FirstFrame {
+  void* r15 = nullptr;
+  void* r14 = nullptr;
+  void* r13 = nullptr;
+  void* r12;
+  void* rbx = nullptr;
+  void* rbp = nullptr;
+  void (*begin)() = refrain_gomp_begin;
+};
+
+}  // namespace
+
+#else
+
+bool FoldedTeam::prepare() { return false; }
+
+namespace {
+
+std::uint32_t mode() { return 0; }
+void set_mode(std::uint32_t) {}
+void refrain_gomp_switch(void**, void*) { std::abort(); }
+struct FirstFrame {
+  void* r12;
+};
+
+}  // namespace
+
+#endif
+
+/// A thread's coroutines, kept from one folded team to the next. Each stack is as large as that of a thread, with a page
+/// below that may not be touched.
+class FoldedTeam::OfThread {
+ public:
+  OfThread() {
+    pthread_attr_t attributes;
+    if (pthread_getattr_default_np(&attributes) != 0) std::abort();
+    pthread_attr_getstacksize(&attributes, &size_);
+    pthread_attr_destroy(&attributes);
+  }
+  ~OfThread() {
+    for (std::byte* const stack : stacks_) munmap(stack, size_ + guard_);
+  }
+  OfThread(const OfThread&) = delete;
+  OfThread& operator=(const OfThread&) = delete;
+
+  /// The upper end of one: member 1 has the first. nullptr: there is no memory.
+  std::byte* top(unsigned number) {
+    while (stacks_.size() < number) {
+      void* const stack = mmap(nullptr, size_ + guard_, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+      if (stack == MAP_FAILED) return nullptr;
+      mprotect(stack, guard_, PROT_NONE);
+      stacks_.push_back(static_cast<std::byte*>(stack));
+    }
+    return stacks_[number - 1] + guard_ + size_;
+  }
+
+  std::vector<Member> members;
+  WatchedThread watched;
+
+ private:
+  std::size_t size_ = 0;
+  const std::size_t guard_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<std::byte*> stacks_;
+};
+
+FoldedTeam::Exceptions& FoldedTeam::exceptions() {
+  return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
+}
+
+/// Found by a key, as destructors of thread-local variables come too early for those of the program.
+FoldedTeam::OfThread& FoldedTeam::of_thread() {
+  static constinit thread_local OfThread* own = nullptr;
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    if (pthread_key_create(&made, [](void* old) { delete static_cast<OfThread*>(old); }) != 0)
+      std::abort();
+    return made;
+  }();
+  if (own == nullptr) {
+    own = new OfThread;
+    pthread_setspecific(key, own);
+  }
+  return *own;
+}
+
+FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
+    : function_(function),
+      data_(data),
+      threads_(threads),
+      mode_(mode()),
+      own_(of_thread()),
+      members_(own_.members) {
+  if (members_.size() < threads) members_.resize(threads);
+  for (unsigned number = 1; number < threads; ++number)
+    members_[number] = {this, nullptr, nullptr, 0, mode_, State::fresh, {}};
+}
+
+bool FoldedTeam::run(Function* function, void* data, unsigned threads) {
+  FoldedTeam team(function, data, threads);
+  team.own_.watched.enter();
+  here_ = &team;
+  function(data);
+  if (!team.started_) team.finish_members();
+  if (team.started_) {
+    BEHIND(GOMP_parallel_end)();
+  } else {
+    here_ = nullptr;
+    team.own_.watched.leave();
+  }
+  return !team.started_;
+}
+
+/// The master is at the end of the region.
+void FoldedTeam::finish_members() {
+  for (bool left = true; left;) {
+    left = false;
+    for (unsigned number = 1; number < threads_; ++number) {
+      if (!resume(number)) return;
+      left |= members_[number].state != State::finished;
+    }
+    released_ = UINT64_MAX;
+  }
+}
+
+void FoldedTeam::barrier() {
+  if (current_ != 0) {
+    Member& member = members_[current_];
+    ++member.arrivals;
+    go_back(member);
+    // Another thread may run it now.
+    if (member.team->started_ && member.arrivals > member.team->released_) BEHIND(GOMP_barrier)();
+    return;
+  }
+  ++arrivals_;
+  for (unsigned number = 1; number < threads_; ++number) {
+    if (resume(number)) continue;
+    BEHIND(GOMP_barrier)();
+    return;
+  }
+  released_ = arrivals_;
+}
+
+/// A member goes on until it is at its next barrier, or finished. False: the team was started instead, or then.
+bool FoldedTeam::resume(unsigned number) {
+  if (mode() != mode_) {
+    // Each thread of the kernel is to have its own: threads will differ from now on in what no folded team shows.
+    VisibleThreads::differ();
+    start_team();
+    return false;
+  }
+  Member& member = members_[number];
+  if (member.state == State::finished) return true;
+  if (member.state == State::fresh) {
+    std::byte* const top = own_.top(number);
+    if (top == nullptr) {
+      start_team();
+      return false;
+    }
+    // So that the stack is aligned where the coroutine begins.
+    auto* const frame = new (top - 64 - sizeof(FirstFrame)) FirstFrame{.r12 = &member};
+    member.stack_pointer = frame;
+    member.state = State::suspended;
+  }
+  current_ = number;
+  Exceptions& current = exceptions();
+  const Exceptions of_master = std::exchange(current, member.exceptions);
+  refrain_gomp_switch(&master_, member.stack_pointer);
+  member.exceptions = std::exchange(current, of_master);
+  current_ = 0;
+  member.mode = mode();
+  if (member.mode != mode_) {
+    set_mode(mode_);
+    VisibleThreads::differ();
+    wanted_ = true;
+  }
+  if (!wanted_) return true;
+  start_team();
+  return false;
+}
+
+/// What was thread-local before is another thread's after this.
+[[gnu::noinline]] void FoldedTeam::go_back(Member& member) {
+  // Whoever resumes it says where it goes back to: its master, or a thread of the team that has been started.
+  void* const back = member.back != nullptr ? member.back : member.team->master_;
+  refrain_gomp_switch(&member.stack_pointer, back);
+}
+
+void FoldedTeam::want_team() {
+  if (started_) return;
+  if (current_ == 0) return start_team();
+  wanted_ = true;
+  go_back(members_[current_]);
+}
+
+void FoldedTeam::start_from_handler() {
+  // A handler begins with the mode that a process begins with, and new threads have that of their maker.
+  set_mode(mode_);
+  want_team();
+}
+
+/// By the master, while all members are suspended.
+void FoldedTeam::start_team() {
+  started_ = true;
+  here_ = nullptr;
+  own_.watched.leave();
+  BEHIND(GOMP_parallel_start)(take_over, this, threads_);
+}
+
+/// A thread of the team that libgomp has started goes on with what a member did.
+void FoldedTeam::take_over(void* of) {
+  auto& team = *static_cast<FoldedTeam*>(of);
+  const auto threads = static_cast<unsigned>(BEHIND(omp_get_num_threads)());
+  // One thread for each, unless libgomp gives fewer than it was asked for.
+  for (auto number = static_cast<unsigned>(BEHIND(omp_get_thread_num)()); number < team.threads_;
+       number += threads) {
+    if (number == 0) continue;
+    Member& member = team.members_[number];
+    if (member.mode != team.mode_) set_mode(member.mode);
+    if (member.state == State::fresh) {
+      team.function_(team.data_);
+    } else if (member.state == State::suspended) {
+      exceptions() = member.exceptions;
+      refrain_gomp_switch(&member.back, member.stack_pointer);
+    }
+  }
+}
+
+/// What runs on a member's stack.
+struct Coroutine {
+  [[noreturn]] static void run(void* of) {
+    auto& member = *static_cast<FoldedTeam::Member*>(of);
+    FoldedTeam& team = *member.team;
+    team.function_(team.data_);
+    member.state = FoldedTeam::State::finished;
+    team.go_back(member);
+    std::abort();  // nobody resumes it
+  }
+};
+
+}  // namespace refrain::gomp
+
+extern "C" [[gnu::visibility("hidden"), gnu::used]] void refrain_gomp_coroutine(void* member);
+void refrain_gomp_coroutine(void* member) { refrain::gomp::Coroutine::run(member); }
