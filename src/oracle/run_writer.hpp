@@ -69,7 +69,7 @@ class RunWriter {
   const std::uint64_t begin_;  // of the first gap
   std::mutex mutex_;           // threads; processes have the file's lock
   std::optional<std::uint32_t> claimed_;
-  std::set<std::uint64_t> own_;  // checksums of what was appended here, as often as a stream has grown by a quarter
+  std::set<std::uint64_t> own_;  // checksums of what was appended here, a few for each thread
   // As far as is known:
   std::uint64_t end_ = 0;    // of the blocks that are complete; 0: nothing is known
   std::uint32_t moved_ = 0;  // the first gap's number
