@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "refrain/geometry.hpp"
 #include "refrain/value_type.hpp"
 
 namespace refrain {
@@ -28,6 +29,8 @@ const void* ready_value(const FutureState& state) noexcept;
 bool is_ready(const FutureState& state) noexcept;
 /// The value of one point of a group's futures, in the order of the launch domain.
 const void* await_point(FutureState& state, std::size_t rank);
+/// The same for a point, of `dim` dimensions; UsageError unless it is one of the launch domain.
+const void* await_point(FutureState& state, const Point<3>& point, int dim);
 std::size_t point_count(const FutureState& state) noexcept;
 
 }  // namespace detail
@@ -57,6 +60,11 @@ class AnyFuture {
   /// Waits for the value at this position in the order of the launch domain; its bytes.
   [[nodiscard]] const void* value(std::size_t rank = 0) const {
     return detail::await_point(held(), rank);
+  }
+  /// The same for the point at these coordinates of a group launch; `dim` says how many count. UsageError for a
+  /// point that the launch domain does not have.
+  [[nodiscard]] const void* value_at(const Point<3>& point, int dim) const {
+    return detail::await_point(held(), point, dim);
   }
   [[nodiscard]] detail::FutureState* state() const noexcept { return state_; }
 
@@ -95,6 +103,15 @@ class FutureMap : public AnyFuture {
   [[nodiscard]] std::size_t size() const { return points(); }
   /// The value of the point at this position in the order of the launch domain; waits for it.
   [[nodiscard]] const T& get(std::size_t rank) const { return *static_cast<const T*>(value(rank)); }
+  /// The value of this point of the launch domain; waits for it. UsageError for a point that the domain does not
+  /// have. `get(3)` is the value at position 3, `get(Point1{3})` that of point 3.
+  template <int N>
+  [[nodiscard]] const T& get(const Point<N>& point) const {
+    return *static_cast<const T*>(value_at(detail::erase_dimension(point), N));
+  }
+  // For points written in braces: `values.get({1, 0})`.
+  [[nodiscard]] const T& get(const Point<2>& point) const { return get<2>(point); }
+  [[nodiscard]] const T& get(const Point<3>& point) const { return get<3>(point); }
 };
 
 }  // namespace refrain

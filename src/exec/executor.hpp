@@ -84,7 +84,8 @@ class Executor {
   /// Owner of `scope`. Blocks until done() is true; runs nodes of `scope` and of scopes below it
   /// meanwhile (never others: a foreign node could wait for the caller in turn). done() is called on
   /// the calling thread only and must be computed from is_complete, is_granted, Scope::collect and what
-  /// Replays says, which are ordered against going to sleep. `awaited` names the node waited for
+  /// Replays says, of this scope: these are ordered against going to sleep, and the owner hears of no other
+  /// scope. `awaited` names the node waited for
   /// in a Deadlock report (may be empty: everything in the scope). Throws Deadlock when nothing runs,
   /// nothing is ready and done() is false; the text is the chain of who waits for whom.
   virtual void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,

@@ -93,10 +93,22 @@ void Scope::look_at_replays(Look look) {
   });
 }
 
+/// Asked again and again by who waits: one that is not idle is the first to be asked next time, alone.
 bool Scope::replays_idle() {
-  bool idle = true;
-  look_at_replays([&idle](Replays& replays) { idle = replays.idle() && idle; });
-  return idle;
+  for (std::size_t i = 0; i < replays_.size();) {
+    if (!replays_[i]->idle()) {
+      std::swap(replays_.front(), replays_[i]);
+      return false;
+    }
+    if (!replays_[i]->at_rest()) {
+      ++i;
+      continue;
+    }
+    replays_[i]->detached();
+    replays_[i] = replays_.back();
+    replays_.pop_back();
+  }
+  return true;
 }
 
 void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
@@ -118,7 +130,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
 }
 
 const Failure* Scope::take_failure() {
-  replays_idle();
+  look_at_replays([](Replays& replays) { (void)replays.idle(); });
   collect();
   return failures_.take();
 }

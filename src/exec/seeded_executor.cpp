@@ -45,7 +45,9 @@ SeededExecutor::Actor& SeededExecutor::add_actor(Ready work) {
     actor = unused_.back();
     unused_.pop_back();
   }
+  const bool told = actor->told;
   *actor = Actor{};
+  actor->told = told;
   actor->id = actors_++;
   actor->priority = draw_priority();
   actor->work = work;
@@ -78,7 +80,7 @@ void SeededExecutor::run_root(const std::function<void()>& program) {
 void SeededExecutor::schedule(const std::function<bool()>& until) {
   REFRAIN_ASSERT(current_ == nullptr, "only the thread's own stack schedules");
   while (!until()) {
-    if (std::exchange(progress_, false)) wake_waiters();
+    ask_told();
     if (runnable_.empty()) {
       declare_deadlock();
       continue;
@@ -125,7 +127,7 @@ void SeededExecutor::refuse(Actor& actor) {
   const Scope& scope = live ? replay->aside->scope() : *actor.work.node().scope;
   const auto error = std::make_exception_ptr(
       Error("no stack for its body, " + std::to_string(scope.depth() + 1) +
-            " tasks deep: " + std::to_string(waiting_.size()) +
+            " tasks deep: " + std::to_string(waiting_) +
             " others wait, and under a seeded schedule each keeps its stack meanwhile; nest less "
             "deeply, or have fewer wait at one time"));
   // With a failure its run only lets go of what it holds.
@@ -197,17 +199,18 @@ void SeededExecutor::finish(Ready work, const Failure* failure) {
 }
 
 void SeededExecutor::finish(Node& node) {
-  Sink sink{*this};
+  Scope& scope = *node.scope;
+  Sink sink{*this, scope};
   complete_node(node, *this, sink);
-  node.scope->give_back_own(node);
-  progress_ = true;
+  scope.give_back_own(node);
+  tell_waiter(scope);
 }
 
 // --- what programs and bodies call -------------------------------------------------------------------
 
 void SeededExecutor::publish(Node& node, std::span<const Edge> predecessors) {
   if (connect(node, predecessors)) {
-    Sink sink{*this};
+    Sink sink{*this, *node.scope};
     node_ready(node, *this, sink);
   }
   interleave();
@@ -224,7 +227,7 @@ void SeededExecutor::publish_inline(Node& node, std::span<const Edge> predecesso
 }
 
 void SeededExecutor::complete_manual(Node& node) {
-  Sink sink{*this};
+  Sink sink{*this, *node.scope};
   end_manual(node, sink);
   interleave();
 }
@@ -233,7 +236,7 @@ void SeededExecutor::interleave() {
   if (!current_) return;
   ++steps_;
   if (change_point()) current_->priority = lowest_--;
-  if (std::exchange(progress_, false)) wake_waiters();
+  ask_told();
   if (runnable_.empty() || ByPriority{}(runnable_.front(), current_)) return;
   make_runnable(*current_);
   suspend_current();
@@ -249,70 +252,122 @@ void SeededExecutor::suspend_current() {
 }
 
 Executor::Opened SeededExecutor::open(Scope& scope) {
-  if (!scope.parent()) return {};
-  REFRAIN_ASSERT(current_ && current_->running, "a nested scope is made by a running task");
-  return {nullptr, current_->running};
+  const Node* task = nullptr;
+  if (scope.parent() != nullptr) {
+    REFRAIN_ASSERT(current_ && current_->running, "a nested scope is made by a running task");
+    task = current_->running;
+  }
+  return {new Place, task};
 }
+
+void SeededExecutor::close(Scope& scope) { delete &place_of(scope); }
 
 bool SeededExecutor::relieve(Scope&, std::size_t) {
   interleave();
   return false;
 }
 
+// --- waiting ---------------------------------------------------------------------------------------
+
 void SeededExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
                           const NodeInfo* waiter) {
-  // Outside run_root nobody else could go on: the caller lends its stack.
-  if (!current_) return schedule(done);
+  if (!current_) return wait_outside(scope, done);
   interleave();
   Actor& self = *current_;
   WaitRecord record{&scope, awaited, waiter, self.waits};
   struct Enter {
     Actor& actor;
+    Place& place;
     WaitRecord* outer;
-    ~Enter() { actor.waits = outer; }
-  } enter{self, self.waits};
+    ~Enter() {
+      actor.waits = outer;
+      actor.done = nullptr;
+      place.waiter = nullptr;
+    }
+  } enter{self, place_of(scope), self.waits};
   self.waits = &record;
-  while (!done()) {
-    self.done = &done;
-    waiting_.push_back(&self);
+  enter.place.waiter = &self;
+  // Before it looks: that may itself end something.
+  while (self.done = &done, !done()) {
+    ++waiting_;
     suspend_current();
     if (std::exchange(self.deadlocked, false)) throw Deadlock(deadlock_text_);
   }
 }
 
-void SeededExecutor::wake_waiters() {
-  std::erase_if(waiting_, [&](Actor* actor) {
-    if (!(*actor->done)()) return false;
-    actor->done = nullptr;
-    make_runnable(*actor);
-    return true;
+/// Outside run_root nobody else could go on: the caller lends its stack.
+void SeededExecutor::wait_outside(Scope& scope, const std::function<bool()>& done) {
+  struct Enter {
+    Actor& caller;
+    Place& place;
+    ~Enter() {
+      caller.done = nullptr;
+      place.waiter = nullptr;
+    }
+  } enter{outside_, place_of(scope)};
+  outside_.done = &done;
+  enter.place.waiter = &outside_;
+  tell_waiter(scope);
+  schedule([&] {
+    ask_told();
+    return outside_.done == nullptr;
   });
+}
+
+/// Something has happened in the scope that its owner may wait for.
+void SeededExecutor::tell_waiter(const Scope& scope) {
+  Actor* waiter = place_of(scope).waiter;
+  if (waiter == nullptr || waiter->told) return;
+  waiter->told = true;
+  told_.push_back(waiter);
+}
+
+/// A look may itself end something: those that are told of it look before the next step.
+void SeededExecutor::ask_told() {
+  if (told_.empty()) return;
+  asked_.swap(told_);
+  for (Actor* waiter : asked_) waiter->told = false;
+  for (Actor* waiter : asked_) look(*waiter);
+  asked_.clear();
+}
+
+/// Whether what the waiter, if it waits still, waits for is there: then it goes on.
+bool SeededExecutor::look(Actor& waiter) {
+  if (waiter.done == nullptr) return false;
+  ++looks_;
+  if (!(*waiter.done)()) return false;
+  waiter.done = nullptr;
+  if (&waiter == &outside_) return true;
+  --waiting_;
+  make_runnable(waiter);
+  return true;
 }
 
 /// The same choice as ThreadedExecutor::find_deadlocked: the waiter in the deepest scope.
 void SeededExecutor::declare_deadlock() {
-  wake_waiters();
-  if (!runnable_.empty()) return;
   Actor* deepest = nullptr;
-  for (Actor* actor : waiting_) {
-    if (!deepest || actor->waits->scope->depth() > deepest->waits->scope->depth() ||
-        (actor->waits->scope->depth() == deepest->waits->scope->depth() &&
-         actor->id < deepest->id)) {
-      deepest = actor;
+  for (Actor& actor : storage_) {
+    if (actor.done == nullptr) continue;
+    const bool goes_on = look(actor);
+    REFRAIN_ASSERT(!goes_on, "who waits is told of whatever may end its wait");
+    if (!deepest || actor.waits->scope->depth() > deepest->waits->scope->depth() ||
+        (actor.waits->scope->depth() == deepest->waits->scope->depth() && actor.id < deepest->id)) {
+      deepest = &actor;
     }
   }
+  if (!told_.empty()) return;  // a look has ended something
   if (!deepest) throw Deadlock("deadlock: nothing is left that could run");
   deadlock_text_ = describe_deadlock(*deepest->waits);
-  std::erase(waiting_, deepest);
   deepest->deadlocked = true;
   deepest->done = nullptr;
+  --waiting_;
   make_runnable(*deepest);
 }
 
 // --- replays -----------------------------------------------------------------------------------------
 
 void SeededExecutor::release_replay(Replay& replay, const Issued& issued) {
-  Sink sink{*this};
+  Sink sink{*this, replay.aside->scope()};
   release(replay, issued, sink);
 }
 
@@ -331,24 +386,25 @@ std::uint32_t SeededExecutor::run_in_order(Replay& replay, std::uint32_t from, s
 }
 
 void SeededExecutor::complete_in_order(Replay& replay, std::uint32_t count) {
-  Sink sink{*this};
+  Sink sink{*this, replay.aside->scope()};
   complete_first(replay, count, sink);
 }
 
 void SeededExecutor::let_go(LiveNode& live) {
-  Sink sink{*this};
-  lower_behind(Replay::of(live), live, sink);
+  Replay& replay = Replay::of(live);
+  Sink sink{*this, replay.aside->scope()};
+  lower_behind(replay, live, sink);
 }
 
 void SeededExecutor::complete_heavy(LiveNode& live, const Failure* failure) {
-  Sink sink{*this};
+  Sink sink{*this, Replay::of(live).aside->scope()};
   complete_apart(live, failure, sink);
 }
 
 // There is one thread: it sees the exit when it completes the operation, or the operation done.
 void SeededExecutor::open_exit(Replay& replay, std::uint32_t index) {
   if (!replay.is_done(index)) return;
-  Sink sink{*this};
+  Sink sink{*this, replay.aside->scope()};
   take_exit(replay, replay.live()[index], sink);
 }
 

@@ -19,7 +19,12 @@
 // a waiting body's stack simply stays. Priorities of nodes and kinds of processors do not restrict the
 // order: what they forbid is no error of the program's. All members: the thread of run_root.
 //
-// Cost: a step is two context switches or less, some microseconds.
+// Waiting. Only the owner of a scope waits for what is in it, so a scope has one waiter at most, which is
+// *told* of each operation of the scope that ends, is granted, or ends a replay. Before the next step those
+// that were told look whether they may go on; the others are left alone, however many they are.
+//
+// Cost: a step is two context switches or less, some microseconds, whatever waits meanwhile; an operation
+// that ends makes its scope's waiter look once at most.
 
 #include <cstdint>
 #include <deque>
@@ -57,7 +62,7 @@ class SeededExecutor final : public Executor {
   [[nodiscard]] ExecutorCounters counters() const override { return counters_; }
   void set_listener(ExecutionListener* listener) override { listener_ = listener; }
   Opened open(Scope& scope) override;
-  void close(Scope&) override {}
+  void close(Scope& scope) override;
   bool relieve(Scope&, std::size_t) override;
   [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
   void release_replay(Replay& replay, const Issued& issued) override;
@@ -74,6 +79,8 @@ class SeededExecutor final : public Executor {
 
   /// Steps taken so far.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// How often a waiter has looked whether it may go on.
+  [[nodiscard]] std::uint64_t looks() const { return looks_; }
 
  private:
   struct Actor {
@@ -86,6 +93,7 @@ class SeededExecutor final : public Executor {
     const Node* running = nullptr;                ///< innermost node whose body is on its stack
     bool completing = false;                      ///< its step is the node's completion
     const std::function<bool()>* done = nullptr;  ///< set while it waits
+    bool told = false;                            ///< it is in told_
     WaitRecord* waits = nullptr;                  ///< innermost
     bool deadlocked = false;
     void* local = nullptr;  ///< exec/body_local.hpp, while it is suspended
@@ -95,14 +103,20 @@ class SeededExecutor final : public Executor {
       return a->priority != b->priority ? a->priority < b->priority : a->id > b->id;
     }
   };
+  /// What a scope knows as its owner.
+  struct Place {
+    Actor* waiter = nullptr;  ///< its owner, in Executor::wait
+  };
+  /// Of what happens in one scope.
   struct Sink {
     SeededExecutor& executor;
+    Scope& scope;
     void ready(Node& node) { executor.add_actor(&node); }
     void ready(LiveNode& live) { executor.add_actor(&live); }
     [[nodiscard]] static constexpr bool keeps() { return false; }
-    void ended() { executor.progress_ = true; }
-    void woken() { executor.progress_ = true; }
-    void granted(Node&) { executor.progress_ = true; }
+    void ended() { executor.tell_waiter(scope); }
+    void woken() { executor.tell_waiter(scope); }
+    void granted(Node&) { executor.tell_waiter(scope); }
     [[nodiscard]] bool owns(const Node&) const { return true; }  // there is one thread
     void finish(Node& node) { executor.finish(node); }
   };
@@ -125,7 +139,11 @@ class SeededExecutor final : public Executor {
   void tell_listener(const Replay& replay, std::uint32_t index, std::uint64_t begin_ns);
   void finish(Ready work, const Failure* failure);
   void finish(Node& node);
-  void wake_waiters();
+  static Place& place_of(const Scope& scope) { return *static_cast<Place*>(scope.owner()); }
+  void tell_waiter(const Scope& scope);
+  void ask_told();
+  bool look(Actor& waiter);
+  void wait_outside(Scope& scope, const std::function<bool()>& done);
   void declare_deadlock();
   void suspend_current();
 
@@ -142,9 +160,12 @@ class SeededExecutor final : public Executor {
   std::deque<Actor> storage_;
   std::vector<Actor*> unused_;
   std::vector<Actor*> runnable_;  ///< a heap by ByPriority
-  std::vector<Actor*> waiting_;   ///< by when they began to wait
-  Actor* current_ = nullptr;      ///< null: on the thread's own stack
-  bool progress_ = false;         ///< something may have made a wait's condition true
+  std::vector<Actor*> told_;      ///< since they looked last; some may have gone on meanwhile
+  std::vector<Actor*> asked_;     ///< told_ as it was, while they look
+  std::size_t waiting_ = 0;       ///< actors
+  Actor outside_;                 ///< who waits outside run_root
+  std::uint64_t looks_ = 0;
+  Actor* current_ = nullptr;  ///< null: on the thread's own stack
   std::string deadlock_text_;
   ExecutorCounters counters_;
   ExecutionListener* listener_ = nullptr;

@@ -36,15 +36,15 @@ struct FutureState::Shape {
 };
 
 FutureState::FutureState(FutureBlocks& blocks, const ResultType& type, std::uint64_t context,
-                         std::size_t points, bool group, const Shape& shape)
+                         std::size_t points, const data::IndexSpaceRef& domain, const Shape& shape)
     : blocks_(blocks),
       type_(type),
       points_(points),
       context_(context),
       stride_(shape.stride),
       values_offset_(shape.values_offset),
+      domain_(domain),
       unfinished_(points),
-      group_(group),
       size_class_(shape.size_class) {
   std::uninitialized_value_construct_n(producers(), points);
   std::uninitialized_value_construct_n(standings(), points);
@@ -57,20 +57,20 @@ FutureState::~FutureState() {
 }
 
 FutureState* FutureState::make(FuturePool& pool, const ResultType& type, std::uint64_t context,
-                               std::size_t points, bool group) {
+                               std::size_t points, const data::IndexSpaceRef& domain) {
   Shape shape(type, points);
   FutureBlocks& blocks = pool.blocks();
   void* block = blocks.take(shape.bytes, shape.alignment, shape.size_class);
-  return ::new (block) FutureState(blocks, type, context, points, group, shape);
+  return ::new (block) FutureState(blocks, type, context, points, domain, shape);
 }
 
 FutureState* FutureState::make(FuturePool& pool, const ResultType& type, std::uint64_t context) {
-  return make(pool, type, context, 1, false);
+  return make(pool, type, context, 1, {});
 }
 
 FutureState* FutureState::make_group(FuturePool& pool, const ResultType& type,
-                                     std::uint64_t context, std::size_t points) {
-  return make(pool, type, context, points, true);
+                                     std::uint64_t context, const data::IndexSpaceRef& domain) {
+  return make(pool, type, context, domain->volume(), domain);
 }
 
 void FutureState::end() noexcept {
@@ -155,6 +155,21 @@ const void* await_point(FutureState& state, std::size_t rank) {
   wait(state, rank);
   if (const exec::FailureRef failure = state.failure(rank)) failure->rethrow();
   return state.value(rank);
+}
+
+const void* await_point(FutureState& state, const Point<3>& point, int dim) {
+  const auto asked = [&] { return "the value of point " + data::to_string(point, dim); };
+  const data::IndexSpaceRef& domain = state.domain();
+  if (!domain) throw UsageError(asked() + " was asked for: it is no group launch's");
+  if (dim != domain->dim())
+    throw UsageError(asked() + " was asked for: the launch domain, " + data::to_string(*domain) +
+                     ", has " + std::to_string(domain->dim()) +
+                     (domain->dim() == 1 ? " dimension" : " dimensions"));
+  const std::optional<std::size_t> rank = domain->rank(point);
+  if (!rank)
+    throw UsageError(asked() + " was asked for, which is not in the launch domain, " +
+                     data::to_string(*domain));
+  return await_point(state, *rank);
 }
 
 const void* ready_value(const FutureState& state) noexcept { return state.value(0); }

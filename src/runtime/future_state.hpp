@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/sure_memory.hpp"
+#include "data/index_space.hpp"
 #include "exec/failure.hpp"
 #include "exec/node.hpp"
 #include "refrain/dynamic.hpp"
@@ -38,12 +39,14 @@ class FutureState {
   /// group has one value per point, also when it has a single point or none.
   static FutureState* make(FuturePool& pool, const ResultType& type, std::uint64_t context);
   static FutureState* make_group(FuturePool& pool, const ResultType& type, std::uint64_t context,
-                                 std::size_t points);
+                                 const data::IndexSpaceRef& domain);
   FutureState(const FutureState&) = delete;
 
   [[nodiscard]] const ResultType& type() const { return type_; }
   [[nodiscard]] std::size_t points() const { return points_; }
-  [[nodiscard]] bool group() const { return group_; }
+  [[nodiscard]] bool group() const { return static_cast<bool>(domain_); }
+  /// The points of a group launch, by rank; null otherwise.
+  [[nodiscard]] const data::IndexSpaceRef& domain() const { return domain_; }
   [[nodiscard]] std::uint64_t context() const { return context_; }
 
   // --- the launching context ---
@@ -100,10 +103,10 @@ class FutureState {
   struct Shape;
 
   FutureState(FutureBlocks& blocks, const ResultType& type, std::uint64_t context,
-              std::size_t points, bool group, const Shape& shape);
+              std::size_t points, const data::IndexSpaceRef& domain, const Shape& shape);
   ~FutureState();
   static FutureState* make(FuturePool& pool, const ResultType& type, std::uint64_t context,
-                           std::size_t points, bool group);
+                           std::size_t points, const data::IndexSpaceRef& domain);
   // Each point has one writer. release: partner of the acquire in ready(rank).
   void add(std::size_t rank, Standing bits) {
     const Standing before = standings()[rank].load(std::memory_order_relaxed);
@@ -132,10 +135,10 @@ class FutureState {
   const std::uint64_t context_;
   const std::size_t stride_;
   const std::size_t values_offset_;
+  const data::IndexSpaceRef domain_;
   std::unique_ptr<Failures> failures_;  ///< under a lock: failures are rare
   std::atomic<std::uint64_t> unfinished_;
   std::atomic<std::uint32_t> references_{1};
-  const bool group_;
   const std::uint8_t size_class_;
 };
 

@@ -61,9 +61,9 @@ void LaunchRecord::end_values() {
 AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
   const ResultType& type = request.task->result();
   if (!request.wants_future || type.size == 0) return {};
-  return AnyFuture(
-      plan.group ? detail::FutureState::make_group(futures_, type, identity_, plan.points.size())
-                 : detail::FutureState::make(futures_, type, identity_));
+  return AnyFuture(plan.group
+                       ? detail::FutureState::make_group(futures_, type, identity_, plan.domain)
+                       : detail::FutureState::make(futures_, type, identity_));
 }
 
 LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {

@@ -46,6 +46,34 @@ TEST_P(Futures, GroupsAndTheirValues) {
   });
 }
 
+const Task code_of{"code_of", [](Point<3> p) { return 100 * p[0] + 10 * p[1] + p[2]; }};
+const Task code_in_plane{"code_in_plane", [](Point<2> p) { return 10 * p[0] + p[1]; }};
+
+TEST_P(Futures, OfASparseDomainByPointAndByPosition) {
+  run([](Context& ctx) {
+    // Rectangles that take turns: (0, 1, *) is in one, (0, 0, *) and (1, 0, *) in another.
+    const IndexSpace<3> some(std::vector<Rect3>{{{0, 0, 0}, {1, 0, 3}},
+                                                {{0, 1, 1}, {0, 1, 2}},
+                                                {{0, 3, 0}, {1, 3, 1}},
+                                                {{2, 2, 2}, {2, 2, 2}}});
+    ASSERT_EQ(some.volume(), 15u);
+    const FutureMap<Coord> codes = ctx.launch(code_of, some);
+    std::size_t rank = 0;
+    for (const Point<3>& p : some.domain()) {
+      const Coord expected = 100 * p[0] + 10 * p[1] + p[2];
+      EXPECT_EQ(codes.get(rank++), expected);
+      EXPECT_EQ(codes.get(p), expected);
+      EXPECT_EQ(*static_cast<const Coord*>(codes.value_at(p, 3)), expected);
+    }
+    EXPECT_EQ(codes.get({1, 3, 1}), 131);
+    const FutureMap<Coord> line = ctx.launch(of_point, Rect1{4, 7}, 0);
+    EXPECT_EQ(line.get(2), 36);  // a position
+    EXPECT_EQ(line.get(Point1{6}), 36);
+    const FutureMap<Coord> plane = ctx.launch(code_in_plane, Rect2{{1, 1}, {2, 3}});
+    EXPECT_EQ(plane.get({2, 1}), 21);
+  });
+}
+
 TEST_P(Futures, OfNoPoints) {
   run([](Context& ctx) {
     const FutureMap<Coord> none = ctx.launch(of_point, 0, 0);

@@ -269,6 +269,30 @@ TEST_P(Reductions, RelaxedOnesOfReducers) {
   });
 }
 
+/// Numbers whose sum depends on the order in which they are added.
+double ragged(Coord i) {
+  return std::ldexp(1.0 / static_cast<double>(3 + i), static_cast<int>(i * 7 % 40));
+}
+
+// The order in which a program visits the domain, not that of the rectangles it consists of.
+TEST_P(Reductions, AreFoldedInTheOrderOfASparseDomain) {
+  const Task add{"add",
+                 [](Point<2> p, Reduce<Sum, double> x) { x[0] += ragged(10 * p[0] + p[1]); }};
+  run([&](Context& ctx) {
+    auto cell = ctx.region(Rect1{0, 0}, real);
+    const IndexSpace<2> some(
+        std::vector<Rect2>{{{0, 0}, {3, 1}}, {{0, 3}, {3, 3}}, {{2, 5}, {5, 7}}, {{7, 0}, {7, 0}}});
+    ctx.launch(add, some, cell[real]);
+    double sum = 0, otherwise = 0;
+    for (const Point<2>& p : some.domain()) sum += ragged(10 * p[0] + p[1]);
+    for (std::size_t i = 0; i < some.domain().rect_count(); ++i)
+      for (const Point<2>& p : Domain<2>(some.domain().rect(i)))
+        otherwise += ragged(10 * p[0] + p[1]);
+    ASSERT_NE(sum, otherwise);
+    EXPECT_EQ(ctx.access<Read>(cell[real])[0], sum);
+  });
+}
+
 TEST_P(Reductions, ManyMoreReducersThanAccumulators) {
   const Task one{"one", [](Reduce<Sum, Coord> x) { x[0] += 1; }};
   run([&](Context& ctx) {

@@ -435,6 +435,30 @@ TEST(HandleErrors, EmptyOnes) {
   });
 }
 
+TEST(HandleErrors, PointsThatALaunchDoesNotHave) {
+  Options options;
+  options.machine = "emulated:cpus=2";
+  Runtime(options).run([&](Context& ctx) {
+    const Task both{"both", [](Point<2> p) { return p[0] + p[1]; }};
+    const Task one{"one", [] { return Coord{1}; }};
+    const IndexSpace<2> some(std::vector<Point<2>>{{0, 0}, {0, 2}, {3, 1}});
+    const FutureMap<Coord> sums = ctx.launch(both, some);
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] {
+                           (void)sums.get({0, 1});
+                         }),
+                         {"the value of point (0, 1)", "not in the launch domain", "(0, 2)"}));
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { (void)sums.get(Point1{0}); }),
+                         {"the value of point 0", "the launch domain", "has 2 dimensions"}));
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { (void)sums.get(3); }),
+                         {"value 3 of a group launch of 3 points"}));
+    const Future<Coord> single = ctx.launch(one);
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] {
+                           (void)single.value_at({0, 0, 0}, 1);
+                         }),
+                         {"the value of point 0", "no group launch's"}));
+  });
+}
+
 TEST(HandleErrors, AccessorsThatDoNotFitTheRequirement) {
   Options options;
   options.machine = "emulated:cpus=2";

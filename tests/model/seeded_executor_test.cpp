@@ -98,5 +98,47 @@ TEST(SeededExecutor, ABodyForWhichNoStackIsLeftFails) {
   }
 }
 
+constexpr int kChildren = 20;
+
+/// Waits for children that do nothing.
+void wait_for_children(Node& node, Execution& execution) {
+  Scope inner(execution.executor, node.scope, 100);
+  for (int i = 0; i < kChildren; ++i) {
+    Node& child = inner.allocate(0);
+    child.info = node.info;
+    child.run = [](Node&, Execution&) {};
+    execution.executor.publish(child, {});
+  }
+  inner.drain(node.info);
+}
+
+/// How often a waiter looks, for each operation, with so many tasks that wait for children of their own.
+double looks_per_operation(int tasks, std::uint64_t seed) {
+  ProcessorPlan plan;
+  plan.cpus = {{0, {}}};
+  const NodeInfo info{"wait", std::source_location::current()};
+  SeededExecutor executor(plan, {}, seed);
+  executor.run_root([&] {
+    Scope scope(executor, nullptr, 10'000);
+    for (int i = 0; i < tasks; ++i) {
+      Node& node = scope.allocate(0);
+      node.info = &info;
+      node.run = wait_for_children;
+      executor.publish(node, {});
+    }
+    scope.drain(&info);
+  });
+  return static_cast<double>(executor.looks()) / (tasks * (kChildren + 1));
+}
+
+// Nobody looks for what happens in another's scope: an operation costs the same however many wait.
+TEST(SeededExecutor, OneWaiterAtMostLooksForEachOperation) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    EXPECT_LE(looks_per_operation(10, seed), 1);
+    EXPECT_LE(looks_per_operation(300, seed), 1);
+  }
+}
+
 }  // namespace
 }  // namespace refrain::exec

@@ -31,6 +31,11 @@ exec::FailureRef failure_of(std::uint64_t seq, const char* text) {
       {0, node.seq}, std::make_exception_ptr(std::runtime_error(text)), [] { return "x"; }));
 }
 
+/// Points 0 .. n - 1.
+data::IndexSpaceRef line(std::size_t n) {
+  return data::IndexSpace::dense(Rect1{0, static_cast<Coord>(n) - 1});
+}
+
 TEST(FutureState, OneValue) {
   const std::size_t before = FutureState::live_count();
   FuturePool pool;
@@ -55,7 +60,7 @@ TEST(FutureState, OneValue) {
 TEST(FutureState, OnlyConstructedValuesAreDestroyed) {
   Counted::made = Counted::ended = 0;
   FuturePool pool;
-  FutureState* state = FutureState::make_group(pool, result_type<Counted>(), 0, 4);
+  FutureState* state = FutureState::make_group(pool, result_type<Counted>(), 0, line(4));
   FutureMap<Counted> map(state);
   ::new (state->storage(2)) Counted(7);
   state->constructed(2);
@@ -111,10 +116,10 @@ TEST(FutureState, AlignedValuesAndEmptyGroups) {
     char bytes[256];
   };
   FuturePool pool;
-  AnyFuture wide(FutureState::make_group(pool, result_type<Wide>(), 0, 3));
+  AnyFuture wide(FutureState::make_group(pool, result_type<Wide>(), 0, line(3)));
   for (std::size_t rank = 0; rank < 3; ++rank)
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wide.state()->storage(rank)) % 256, 0u);
-  AnyFuture none(FutureState::make_group(pool, result_type<int>(), 0, 0));
+  AnyFuture none(FutureState::make_group(pool, result_type<int>(), 0, line(0)));
   EXPECT_TRUE(none.ready());
   none.wait();
   EXPECT_THROW((void)await_point(*none.state(), 0), UsageError);
@@ -123,7 +128,7 @@ TEST(FutureState, AlignedValuesAndEmptyGroups) {
 TEST(FutureState, ProducersPerPoint) {
   FuturePool pool;
   exec::Node nodes[3];
-  AnyFuture future(FutureState::make_group(pool, result_type<double>(), 0, 3));
+  AnyFuture future(FutureState::make_group(pool, result_type<double>(), 0, line(3)));
   EXPECT_FALSE(future.state()->producer(1));
   for (std::size_t rank = 0; rank < 3; ++rank)
     future.state()->set_producer(rank, {&nodes[rank], 10 + rank});
@@ -135,7 +140,7 @@ TEST(FutureState, MemoryIsUsedAgain) {
   const void* first = nullptr;
   for (int i = 0; i < 1000; ++i) {
     AnyFuture one(FutureState::make(pool, result_type<double>(), 0));
-    AnyFuture many(FutureState::make_group(pool, result_type<double>(), 0, 100));
+    AnyFuture many(FutureState::make_group(pool, result_type<double>(), 0, line(100)));
     if (i == 0) first = one.state();
     EXPECT_EQ(one.state(), first);
   }
@@ -145,7 +150,7 @@ TEST(FutureState, StatesOutliveTheirPool) {
   const std::size_t before = FutureState::live_count();
   auto pool = std::make_unique<FuturePool>();
   Future<int> future(FutureState::make(*pool, result_type<int>(), 0));
-  Future<int> huge(FutureState::make_group(*pool, result_type<int>(), 0, 1 << 20));
+  Future<int> huge(FutureState::make_group(*pool, result_type<int>(), 0, line(1 << 20)));
   *static_cast<int*>(future.state()->storage(0)) = 3;
   future.state()->constructed(0);
   future.state()->finish(0);
@@ -162,7 +167,7 @@ TEST(FutureState, ProducersOnOtherThreads) {
   FuturePool pool;
   for (int round = 0; round < 300; ++round) {
     constexpr std::size_t points = 8;
-    FutureState* state = FutureState::make_group(pool, result_type<std::string>(), 0, points);
+    FutureState* state = FutureState::make_group(pool, result_type<std::string>(), 0, line(points));
     FutureMap<std::string> map(state);
     const auto produce = [points](FutureMap<std::string> mine, std::size_t first) {
       for (std::size_t rank = first; rank < points; rank += 2) {
@@ -208,7 +213,7 @@ class FakeContext final : public Waiter {
 
 TEST(Waiting, GoesThroughTheThreadsContext) {
   FuturePool pool;
-  FutureMap<int> map(FutureState::make_group(pool, result_type<int>(), 1, 3));
+  FutureMap<int> map(FutureState::make_group(pool, result_type<int>(), 1, line(3)));
   EXPECT_EQ(Waiter::current(), nullptr);
   EXPECT_THROW((void)map.get(0), UsageError);  // nothing here could wait
   FakeContext own(1), other(2);
