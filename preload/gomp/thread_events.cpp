@@ -162,7 +162,7 @@ void ThreadEvents::learn(const Open& open, double took_ns) {
   const bool first = trial_.is_first();  // what is made then is made once
   const bool counts = trial_.counts(open.threads, took_ns);
   if (!first) occasion.ran(open.threads, took_ns, allowance_, counts);
-  if (occasion.is_new() || open.threads != before || occasion.best() != before) measuring_.is_new();
+  if (occasion.is_new() || occasion.best() != before) measuring_.is_new();
   Region& region = *open.region;
   region.common_of = occasion.choices();
   region.common = region.occasions.common(region.common_of);
