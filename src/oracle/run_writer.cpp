@@ -142,7 +142,7 @@ void RunWriter::pass_what_others_did() {
   }
   while (const std::optional<BlockHeader> header = header_at(end_)) {
     if (header->packed > size - end_ - BlockHeader::kSize) break;
-    if (header->process == claimed_ && !own_.contains(header->checksum))
+    if (!header->is_gap() && header->process == claimed_ && !own_.contains(header->checksum))
       throw FileError(file_.path(),
                       "has a run of process " + std::to_string(header->process) +
                           " already, which recording would replace: create a new file, or give "

@@ -103,7 +103,9 @@ TEST(OracleEnvironment, RecordsAndThenPredicts) {
   EXPECT_EQ(counts.events, 3000u);
   EXPECT_EQ(counts.expected, 3000u);
   for (std::size_t d = 0; d < counts.right.size(); ++d) {
-    EXPECT_EQ(counts.predicted[d], 3000u - (1u << d));
+    // The first of them, and a sample of the others.
+    EXPECT_GE(counts.predicted[d], 512u);
+    EXPECT_LE(counts.predicted[d], 3000u - (1u << d));
     EXPECT_EQ(counts.right[d], counts.predicted[d]);
   }
   ASSERT_EQ(second.said.size(), 1u);
