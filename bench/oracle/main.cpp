@@ -2,6 +2,7 @@
 // predictions are.
 
 #include "oracle/accuracy.hpp"
+#include "oracle/beside_others.hpp"
 #include "oracle/recording.hpp"
 #include "oracle/timed_recording.hpp"
 #include "support/options.hpp"
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
   if (options.wants("memory")) measure_memory(options, records);
   if (options.wants("prediction")) measure_prediction_time(options, records);
   if (options.wants("accuracy")) measure_accuracy(options, records);
+  if (options.wants("streams")) measure_eight_streams(options, records);
   records.write(options.out);
   return 0;
 }

@@ -35,8 +35,54 @@ bool is_again(std::span<const Places::Step> path) {
   return false;
 }
 
-/// The longest context with so many enclosing uses that is within what a group has in common.
-Surroundings surroundings(Places& places, const TimeGroup& group, unsigned enclosing) {
+/// How often each rule is used in the run, repetitions counted; the root once.
+std::vector<double> occurrences(const Grammar& grammar) {
+  std::vector<std::uint32_t> uses_left(grammar.rules());
+  for (const Use& use : grammar.uses())
+    if (use.symbol.is_rule()) ++uses_left[use.symbol.number()];
+  std::vector<double> found(grammar.rules());
+  std::vector<std::uint32_t> known{0};
+  found[0] = 1;
+  while (!known.empty()) {
+    const std::uint32_t rule = known.back();
+    known.pop_back();
+    for (const Use& use : grammar.rule(rule)) {
+      if (!use.symbol.is_rule()) continue;
+      const std::uint32_t used = use.symbol.number();
+      found[used] += found[rule] * static_cast<double>(use.times);
+      if (--uses_left[used] == 0) known.push_back(used);
+    }
+  }
+  return found;
+}
+
+/// Where the events of a grammar's run are, and how many of them are in a context.
+class Contexts {
+ public:
+  explicit Contexts(const Grammar& grammar)
+      : grammar_(grammar), places_(grammar), occurrences_(occurrences(grammar)) {}
+
+  std::span<const Places::Step> path(std::uint64_t event) { return places_.path(event); }
+  /// Of a context that has so many of the innermost uses on the path, and is not as long as the path.
+  [[nodiscard]] bool has_many(std::span<const Places::Step> path, std::size_t uses) const {
+    double events = 1;
+    for (std::size_t i = 1; i <= uses; ++i)
+      events *= static_cast<double>(grammar_.uses()[path[path.size() - i].position].times);
+    if (uses < path.size()) {
+      const Symbol rule = grammar_.uses()[path[path.size() - uses - 1].position].symbol;
+      events *= occurrences_[rule.number()];
+    }
+    return events >= TimeGroups::kFewest;
+  }
+
+ private:
+  const Grammar& grammar_;
+  Places places_;
+  const std::vector<double> occurrences_;
+};
+
+/// The longest context with so many enclosing uses that has many events, and is within what a group has in common.
+Surroundings surroundings(Contexts& places, const TimeGroup& group, unsigned enclosing) {
   const std::span<const Places::Step> path = places.path(group.event);
   const bool alone = group.in_common_before == TimeGroup::kAll;
   std::array<std::uint32_t, 1 + TimeGroups::kMostEnclosing> uses{
@@ -44,6 +90,7 @@ Surroundings surroundings(Places& places, const TimeGroup& group, unsigned enclo
   Surroundings found;
   std::size_t known = 1;
   for (; known <= enclosing && known < path.size(); ++known) {
+    if (!places.has_many(path, known + 1)) break;
     const Places::Step& step = path[path.size() - 1 - known];
     const std::uint64_t before = group.event - step.begin, behind = step.length - 1 - before;
     if (!alone && (before > group.in_common_before || behind > group.in_common_behind)) break;
@@ -136,7 +183,7 @@ std::vector<bool> to_be_shortened(std::span<const Table::Entry> entries, std::si
 
 /// The same, with those that are chosen in contexts that have one enclosing use less.
 Table shortened(std::span<const Table::Entry> entries, const std::vector<bool>& chosen,
-                Places& places) {
+                Contexts& places) {
   Table table(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto& [context, chain, group] = entries[i];
@@ -157,7 +204,7 @@ TimeGroups::TimeGroups(unsigned enclosing) : enclosing_(enclosing) {
 }
 
 void TimeGroups::replay(const Grammar& grammar, std::span<const double> last, std::size_t most) {
-  Places places(grammar);
+  Contexts places(grammar);
   Table table(groups_.size() + last.size() / 2);
   const auto add = [&](const TimeGroup& group) {
     table.add(group, surroundings(places, group, enclosing_));
@@ -178,7 +225,7 @@ void TimeGroups::replay(const Grammar& grammar, std::span<const double> last, st
 }
 
 std::vector<Delays::Recorded> TimeGroups::recorded(const Grammar& grammar) const {
-  Places places(grammar);
+  Contexts places(grammar);
   std::vector<Delays::Recorded> recorded;
   recorded.reserve(groups_.size());
   for (const TimeGroup& group : groups_)

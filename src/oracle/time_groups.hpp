@@ -7,6 +7,9 @@
 // their context goes. In a later grammar all of them are taken to be where that one is, in the longest context that is
 // within what they have in common. Groups that meet in a context there are one group.
 //
+// A context that is longer than a position has at least kFewest events in the run: with fewer, the times of one context
+// are no more than chance, there are many such contexts, and each costs time, memory and bytes in the file.
+//
 // What is exact: the sum (as long as a double holds it) and the number of all times, always; and each group, as long as
 // the events of its context stay together. They do not always, at the end of a run that is not settled yet: when x^m
 // becomes x^i and x^(m-i), all m are counted for one of the two; and neighbours that are alike may be parsed
@@ -38,6 +41,9 @@ class TimeGroups {
  public:
   /// The most uses around a position that can be told apart.
   static constexpr unsigned kMostEnclosing = 2;
+
+  /// Of a context that is longer than a position: with fewer events the shorter one says as much.
+  static constexpr unsigned kFewest = 8;
 
   /// `enclosing`: how many are.
   explicit TimeGroups(unsigned enclosing);

@@ -1,9 +1,14 @@
 #include "oracle/support/replayed_times.hpp"
 
+#include <cstdint>
+
+#include "oracle/time_groups.hpp"
+
 namespace refrain::test {
 
 using oracle::Delays;
 using oracle::Grammar;
+using oracle::TimeGroups;
 using oracle::Use;
 
 namespace {
@@ -46,9 +51,24 @@ std::vector<Delays::Context> contexts(const Grammar& grammar, unsigned enclosing
 
 TimesByContext replayed(const Grammar& grammar, std::span<const double> times, unsigned enclosing) {
   const std::vector<Delays::Context> all = contexts(grammar, enclosing);
+  std::map<Delays::Context, std::uint64_t> number;  // `again` or not
+  const auto shorter = [](Delays::Context context, bool with_around, bool with_outermost) {
+    context.again = false;
+    if (!with_outermost) context.outermost = Delays::kUnknown;
+    if (!with_around) context.around = Delays::kUnknown;
+    return context;
+  };
+  for (const Delays::Context& context : all) {
+    ++number[shorter(context, true, true)];
+    if (context.outermost != Delays::kUnknown) ++number[shorter(context, true, false)];
+  }
   TimesByContext found;
   for (std::size_t event = 1; event < all.size(); ++event) {  // the first comes after none
-    Times& same = found[all[event]];
+    Delays::Context context = all[event];
+    const auto few = [&] { return number[shorter(context, true, true)] < TimeGroups::kFewest; };
+    if (few()) context.outermost = Delays::kUnknown;
+    if (few()) context.around = Delays::kUnknown;
+    Times& same = found[context];
     same.sum += times[event];
     ++same.count;
   }
