@@ -37,9 +37,10 @@ class StableVector {
   void ensure(std::size_t count) {
     while (capacity_ < count) {
       REFRAIN_ASSERT(chunks_made_ < chunk_count, "a stable vector holds less than 2^32 elements");
-      T* chunk = new T[std::size_t{1} << chunks_made_]();
       // release, both: partners of the acquires in locate.
-      if (chunks_made_ == 1) rest_.store(new Chunks(), std::memory_order_release);
+      if (chunks_made_ == 1 && rest_.load(std::memory_order_relaxed) == nullptr)
+        rest_.store(new Chunks(), std::memory_order_release);
+      T* chunk = new T[std::size_t{1} << chunks_made_]();
       chunk_pointer(chunks_made_).store(chunk, std::memory_order_release);
       capacity_ += std::size_t{1} << chunks_made_;
       ++chunks_made_;

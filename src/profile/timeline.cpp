@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <ostream>
 #include <unordered_map>
 
@@ -165,13 +166,12 @@ class Timeline::Track {
  public:
   Track(std::string name, std::size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
-  void record(const Event& event) {
+  /// Where there is no memory for it, the event is one of those that were dropped.
+  void record(const Event& event) noexcept {
     const std::lock_guard lock(mutex_);
-    const std::uint32_t subject = event.subject.empty() ? no_name : name_of(event.subject);
-    const Stored stored{event.begin_ns, event.end_ns,   event.where,  name_of(event.name),
-                        subject,        event.category, event.numbers};
-    if (ring_.size() < capacity_) ring_.push_back(stored);
-    else ring_[recorded_ % capacity_] = stored;
+    try {
+      add(event);
+    } catch (const std::bad_alloc&) {}
     ++recorded_;
   }
 
@@ -197,14 +197,24 @@ class Timeline::Track {
   }
 
  private:
+  void add(const Event& event) {
+    const std::uint32_t subject = event.subject.empty() ? no_name : name_of(event.subject);
+    const Stored stored{event.begin_ns, event.end_ns,   event.where,  name_of(event.name),
+                        subject,        event.category, event.numbers};
+    if (ring_.size() < capacity_) ring_.push_back(stored);
+    else ring_[recorded_ % capacity_] = stored;
+  }
+
   // Neighbours mostly have one name. Past the limit, names are not told apart any more.
   std::uint32_t name_of(std::string_view name) {
     if (last_ < names_.size() && names_[last_] == name) return last_;
     auto found = numbers_.find(std::string(name));
     if (found == numbers_.end()) {
-      const std::string kept(names_.size() < names_limit ? name : "other");
+      std::string kept(names_.size() < names_limit ? name : "other");
+      if (names_.size() == names_.capacity())
+        names_.reserve(2 * names_.size() + 8);  // both have it, or none
       found = numbers_.emplace(kept, static_cast<std::uint32_t>(names_.size())).first;
-      if (found->second == names_.size()) names_.push_back(kept);
+      if (found->second == names_.size()) names_.push_back(std::move(kept));
     }
     return last_ = found->second;
   }

@@ -57,18 +57,22 @@ std::size_t FutureBlocks::live_in_process() {
 }
 
 void* FutureBlocks::take(std::size_t bytes, std::size_t alignment, std::uint8_t& size_class) {
-  made_.store(made_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const auto made = [this](void* block) {
+    made_.store(made_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return block;
+  };
   if (bytes > largest || alignment > block_alignment) {
     size_class = unpooled;
-    return ::operator new(bytes, std::align_val_t(alignment));
+    return made(::operator new(bytes, std::align_val_t(alignment)));
   }
   const std::size_t k = bytes <= smallest ? 0 : std::bit_width((bytes - 1) / smallest);
   size_class = static_cast<std::uint8_t>(k);
   if (free_[k] == nullptr) collect();
   Block* block = free_[k];
-  if (block == nullptr) return ::operator new(smallest << k, std::align_val_t(block_alignment));
+  if (block == nullptr)
+    return made(::operator new(smallest << k, std::align_val_t(block_alignment)));
   free_[k] = block->next;
-  return block;
+  return made(block);
 }
 
 void FutureBlocks::give_back(void* memory, std::uint8_t size_class,

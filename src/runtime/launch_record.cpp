@@ -3,6 +3,7 @@
 #include "runtime/launch_record.hpp"
 
 #include <new>
+#include <utility>
 
 #include "base/exception_text.hpp"
 #include "refrain/error.hpp"
@@ -98,6 +99,10 @@ void ContextImpl::fill_record(LaunchRecord& record, const LaunchRequest& request
     if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
       throw UsageError(launch_name(request) +
                        ": its by-value arguments, or what moves or ends them, are null");
+  // First what takes memory: nothing is moved in, or all is.
+  record.futures.reserve(request.futures.size());
+  AnyFuture result;
+  if (request.wants_future) result = make_result(*record.plan, request);
   try {
     record.take_values(request.values, request.value_ops);
   } catch (...) { detail::fail_values(request); }
@@ -106,7 +111,7 @@ void ContextImpl::fill_record(LaunchRecord& record, const LaunchRequest& request
     detail::retain(future);
     record.futures.emplace_back(future);
   }
-  if (request.wants_future) record.result = make_result(*record.plan, request);
+  if (request.wants_future) record.result = std::move(result);
 }
 
 // A node has come back: the last one of a launch returns the record.

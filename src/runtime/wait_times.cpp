@@ -1,6 +1,7 @@
 #include "runtime/wait_times.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "exec/scope.hpp"
 #include "profile/clock.hpp"
@@ -79,7 +80,7 @@ void WaitTimes::replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::u
 }
 
 // Before its successors learn of it: so what an operation has waited for is known when it has run.
-void WaitTimes::done(const Key& key, std::uint64_t begin_ns, std::uint64_t end_ns) {
+void WaitTimes::done(const Key& key, std::uint64_t begin_ns, std::uint64_t end_ns) try {
   const auto found = issued_.find(key);
   if (found == issued_.end()) return;
   const Issued ran = std::move(found->second);
@@ -96,6 +97,6 @@ void WaitTimes::done(const Key& key, std::uint64_t begin_ns, std::uint64_t end_n
     waiting->second.done_ns = end_ns;
     waiting->second.after = ran.name;
   }
-}
+} catch (const std::bad_alloc&) {}  // a thread that runs tasks goes on; some waits are not told
 
 }  // namespace refrain::runtime

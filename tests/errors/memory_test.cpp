@@ -160,7 +160,7 @@ void sweep(const Options& options, std::uint64_t length, std::uint64_t step) {
     ++ends[static_cast<int>(ended)];
     if (outage.made <= first) break;
     test::expect_usable(runtime);
-    EXPECT_EQ(runtime.counters().regions_alive, 0U);
+    EXPECT_EQ(runtime.counters().futures_alive, 0U) << "allocation " << first;
   }
   // Of the outages of one allocation, most are met by a call of the context.
   if (length == 1) {
