@@ -223,9 +223,10 @@ int main(int argc, char** argv) {
   for (const int elements : {750, 3000, 15000}) {
     for (const bool waits_passively : {false, true}) {
       const std::string name = "steps_" + std::to_string(elements);
-      Program program{name, time_steps + std::to_string(elements) + " 40",
-                      time_steps + std::to_string(elements) + " " +
-                          std::to_string((options.quick ? 300'000 : 900'000) / elements)};
+      Program program{
+          name, time_steps + std::to_string(elements) + " 40",
+          time_steps + std::to_string(elements) + " " +
+              std::to_string((options.quick || waits_passively ? 300'000 : 900'000) / elements)};
       if (waits_passively) {
         program.name += "_passive";
         program.variables = "OMP_WAIT_POLICY=passive";
