@@ -166,6 +166,74 @@ TEST(Occasion, FollowsTheMachine) {
   EXPECT_GT(with_two, 10000) << "and goes away again";
 }
 
+TEST(Occasion, WhatIsFasterIsTriedWhateverTrialsHaveCost) {
+  Occasion occasion(50e3);
+  Allowance allowance;
+  const Thresholds first = Thresholds::parse("2:1").value();
+  for (int tried = 0; tried < 2; ++tried) {
+    ASSERT_EQ(occasion.choose(2, first, allowance), 1u);
+    occasion.ran(1, 10e3, allowance);
+  }
+  allowance.spend(1e9);
+  EXPECT_EQ(occasion.choose(2, first, allowance), 1u);
+  occasion.ran(1, 10e3, allowance);
+  EXPECT_EQ(occasion.best(), 1u);
+}
+
+TEST(Occasion, WhatWasInterruptedIsChargedAsFarAsItsSizeMayBeTheCause) {
+  Occasion occasion(50e3);
+  Allowance allowance;
+  const Thresholds first = Thresholds::parse("2:1").value();
+  ASSERT_EQ(occasion.choose(2, first, allowance), 1u);
+  occasion.ran(1, 4e6, allowance);
+  EXPECT_LE(allowance.spent(), 4 * 50e3);
+  EXPECT_EQ(occasion.note(), "50000 2:50000*3") << "and is no measure";
+}
+
+TEST(Choices, MayBeOneOrAll) {
+  Occasion occasion(30e3);
+  Allowance allowance;
+  const Thresholds first;
+  for (int call = 0; call < 200; ++call) {
+    const unsigned threads = occasion.choose({8, true}, first, allowance);
+    ASSERT_TRUE(threads == 1 || threads == 8) << threads;
+    allowance.earn(40e3);
+    occasion.ran(threads, threads == 1 ? 40e3 : 30e3, allowance);
+  }
+  EXPECT_EQ(occasion.best(), 8u);
+}
+
+TEST(Trial, CountsWhereNoOtherSizeCameBefore) {
+  Trial trial;
+  EXPECT_TRUE(trial.is_first());
+  EXPECT_FALSE(trial.counts(2, 5e3));
+  EXPECT_TRUE(trial.counts(2, 5e3));
+  EXPECT_FALSE(trial.counts(1, 5e3));
+  EXPECT_TRUE(trial.counts(2, 1e6)) << "it is long";
+  trial.begin(1);
+  unsigned stretch = 0;
+  while (trial.next() == 1) ++stretch;
+  EXPECT_EQ(stretch, Trial::length);
+}
+
+TEST(Measuring, FewAreWhereNothingIsNew) {
+  Measuring measuring;
+  std::uint64_t now = 1000;
+  const auto measured = [&](int regions, std::uint64_t each_ns, bool news) {
+    int count = 0;
+    for (int i = 0; i < regions; ++i, now += each_ns) {
+      if (!measuring.next()) continue;
+      ++count;
+      measuring.began(now);
+      if (news) measuring.is_new();
+    }
+    return count;
+  };
+  EXPECT_EQ(measured(1000, 5000, true), 1000);
+  measured(20000, 5000, false);
+  EXPECT_LT(measured(100000, 5000, false), 12000);
+}
+
 TEST(Notes, AreKnownInTheNextRun) {
   for (TestBudget budget{200, 20}; budget.more(); budget.next()) {
     SCOPED_TRACE(budget.seed());
