@@ -43,14 +43,13 @@ TEST_P(Runtimes, SeveralRunsOfOne) {
   EXPECT_EQ(runtime.counters().tasks, 60u);
 }
 
-TEST(Runtime, AWindowOutOfRangeIsTheNearestInIt) {
-  for (const auto& [asked, had] :
-       {std::pair{std::size_t{0}, 1u}, {std::size_t{7}, 7u}, {std::size_t{1} << 32, 1u << 30}}) {
+TEST(Runtime, TheWindowIsTheOneAskedFor) {
+  for (const std::size_t asked : {1u, 7u, 1'000'000'000u}) {
     Options options;
     options.workers = 0;
     options.window = asked;
     Runtime runtime(options);
-    EXPECT_EQ(runtime.impl().window(), had);
+    EXPECT_EQ(runtime.impl().window(), asked);
   }
 }
 

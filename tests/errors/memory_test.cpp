@@ -25,8 +25,7 @@ namespace {
 /// Which allocations fail, of those from its beginning on, whoever makes them.
 struct Outage {
   std::atomic<bool> on{false};
-  std::atomic<std::uint64_t> made{0};
-  std::uint64_t first = 0, end = 0;
+  std::atomic<std::uint64_t> made{0}, first{0}, end{0};
 
   [[nodiscard]] bool hits() {
     if (!on.load(std::memory_order_relaxed)) return false;
