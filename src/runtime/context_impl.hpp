@@ -186,6 +186,13 @@ class ContextImpl final : public detail::Waiter {
                                              std::initializer_list<const AnyField*> fields,
                                              Where where);
   void make_room();
+  /// Before a plan that was found is issued.
+  void wake(LaunchPlan& plan) {
+    if (plan.awake != tidied_) [[unlikely]]
+      wake_all(plan);
+  }
+  void wake_all(LaunchPlan& plan);
+  void tidy(analysis::FieldState& field);
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
   void explain(LaunchPlan& plan);
   void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t rank,
@@ -360,6 +367,7 @@ class ContextImpl final : public detail::Waiter {
                      std::vector<std::pair<data::RegionTree*, std::uint32_t>>>
       views_;  ///< of outer regions: own trees for partitions made here
   std::uint64_t calls_ = 0, launches_ = 0, tasks_ = 0, analysis_ns_ = 0;
+  std::uint64_t tidied_ = 0;  ///< how often a field's footprints have been (FieldState::tidy)
   std::uint64_t next_ticket_ = 1;
   std::vector<std::unique_ptr<OpenAccess>> accesses_;
   std::unordered_map<const analysis::Instance*, Attachments::Entry> attached_;

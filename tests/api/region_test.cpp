@@ -5,6 +5,8 @@
 
 #include "api/numbers.hpp"
 #include "refrain/refrain.hpp"
+#include "support/allocated.hpp"
+#include "support/random.hpp"
 #include "support/settings.hpp"
 
 namespace refrain {
@@ -204,6 +206,36 @@ TEST_P(Regions, CountersReturnToZero) {
     EXPECT_EQ(after.futures_alive, futures_before);
   }
   EXPECT_GT(runtime.counters().launches, 60u);
+}
+
+/// Bytes for each of so many partitions that overlap, each of which a launch has used once.
+double bytes_per_partition(int partitions) {
+  const Task look{"look", [](Read<double>) {}};
+  Options options;
+  options.machine = "emulated:cpus=1";
+  options.workers = 0;
+  Runtime runtime(options);
+  double bytes = 0;
+  runtime.run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 999'999}, real);
+    test::Random random(5);
+    const std::size_t before = test::allocated();
+    for (int i = 0; i < partitions; ++i) {
+      std::vector<IndexSpace<1>> pieces;
+      for (int k = 0; k < 8; ++k) {
+        const Coord low = random.between(0, 989'999);
+        pieces.emplace_back(Rect1{low, low + random.below(10'000)});
+      }
+      ctx.launch(look, 8, ctx.partition(cells, pieces)[real]);
+    }
+    ctx.fence();
+    bytes = static_cast<double>(test::allocated()) - static_cast<double>(before);
+  });
+  return bytes / partitions;
+}
+
+TEST(OverlappingPartitions, CostTheSameHoweverManyThereAre) {
+  EXPECT_LE(bytes_per_partition(1500), 1.2 * bytes_per_partition(100));
 }
 
 }  // namespace
