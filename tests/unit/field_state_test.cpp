@@ -135,8 +135,8 @@ TEST(FieldState, SetsThatNobodyUsesAnyMoreTellNothingApart) {
     if (field.overgrown()) field.tidy();
     others.push_back(&field.footprint(some_interval(random)));
     for (Footprint* footprint : kept) field.wake(*footprint);
-    ASSERT_LE(field.entries(), 2500u);
-    ASSERT_LE(field.pieces().size(), 2000u);
+    ASSERT_LE(field.entries(), 4500u);  // the first time none are given up
+    ASSERT_LE(field.pieces().size(), 3000u);
   }
   EXPECT_GT(field.tidied(), 10u);
   for (Footprint* footprint : kept) EXPECT_FALSE(footprint->dormant);
