@@ -29,11 +29,23 @@ Bounds to_bounds(const data::Box& box) {
 }  // namespace
 
 struct BoxIndexBase::Tree {
-  bg::index::rtree<Entry, bg::index::linear<16>> entries;
+  using Entries = bg::index::rtree<Entry, bg::index::linear<16>>;
+  Entries entries;
 };
 
 BoxIndexBase::BoxIndexBase() = default;
 BoxIndexBase::~BoxIndexBase() = default;
+
+void BoxIndexBase::assign(std::vector<Item> all) {
+  tree_.reset();
+  list_ = std::move(all);
+  if (list_.size() <= few) return;
+  std::vector<Entry> entries;
+  entries.reserve(list_.size());
+  for (const Item& item : list_) entries.emplace_back(to_bounds(item.box), item.owner);
+  tree_ = std::make_unique<Tree>(Tree{Tree::Entries(entries.begin(), entries.end())});
+  list_ = {};
+}
 
 void BoxIndexBase::insert(const data::Box& box, void* owner) {
   if (tree_) {

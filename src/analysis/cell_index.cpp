@@ -10,9 +10,11 @@ void CellIndex::add(Piece& piece, const data::Box& box) {
   index_.insert(box, cell);
 }
 
-void CellIndex::drop(Piece& piece) {
-  for (Cell& cell : piece.cells) index_.erase(cell.box, cell);
-  piece.cells.drop();
+void CellIndex::restart(const std::vector<std::unique_ptr<Piece>>& pieces) {
+  std::vector<BoxIndex<Cell>::Item> all;
+  for (const auto& piece : pieces)
+    for (Cell& cell : piece->cells) all.push_back({cell.box, &cell});
+  index_.assign(std::move(all));
 }
 
 std::vector<Cell*> CellIndex::meeting(const data::IndexSpace& points) const {

@@ -1,7 +1,6 @@
 #include "analysis/field_state.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -63,6 +62,7 @@ Piece& FieldState::split(Piece& piece, std::span<Cell* const> inside) {
   part.fill = piece.fill;
   part.footprints = piece.footprints;
   for (Footprint* footprint : part.footprints) footprint->pieces.push_back(&part);
+  entries_ += part.footprints.size();
   for (Cell* cell : inside) {
     piece.cells.erase(piece.cells.iterator_to(*cell));
     part.cells.push_back(*cell);
@@ -108,13 +108,42 @@ std::vector<Piece*> FieldState::cut_out(const data::IndexSpaceRef& points) {
   return covered;
 }
 
+// The pieces that its points are now.
+void FieldState::name_pieces(Footprint& footprint) {
+  footprint.pieces = cut_out(footprint.points);
+  for (Piece* piece : footprint.pieces) piece->footprints.push_back(&footprint);
+  entries_ += footprint.pieces.size();
+  footprint.dormant = false;
+  awake_.push_back(footprint);
+}
+
+void FieldState::leave_pieces(Footprint& footprint) {
+  for (Piece* piece : footprint.pieces) std::erase(piece->footprints, &footprint);
+  entries_ -= footprint.pieces.size();
+  footprint.pieces = {};
+  footprint.dormant = true;
+  footprint.unlink();
+}
+
+void FieldState::wake(Footprint& footprint) {
+  footprint.used = tidied_;
+  if (!footprint.dormant) [[likely]]
+    return;
+  ++woken_;
+  name_pieces(footprint);
+}
+
 Footprint& FieldState::find_or_make(const data::IndexSpaceRef& points) {
   std::unique_ptr<Footprint>& slot = footprints_[points.get()];
-  if (slot) return *slot;
-  std::vector<Piece*> pieces = cut_out(points);
-  slot = std::make_unique<Footprint>(Footprint{points, std::move(pieces), ++passing_clock_});
-  for (Piece* piece : slot->pieces) piece->footprints.push_back(slot.get());
+  if (slot) {
+    wake(*slot);
+    return *slot;
+  }
+  slot = std::make_unique<Footprint>(points);
+  slot->used = tidied_;
+  slot->passing = ++passing_clock_;
   ++passing_;
+  name_pieces(*slot);
   return *slot;
 }
 
@@ -149,11 +178,26 @@ void FieldState::forget_if(const std::function<bool(const Footprint&)>& unwanted
   std::erase_if(footprints_, [&](const auto& entry) {
     Footprint& footprint = *entry.second;
     if (!unwanted(footprint)) return false;
-    for (Piece* piece : footprint.pieces) std::erase(piece->footprints, &footprint);
+    if (!footprint.dormant) leave_pieces(footprint);
     if (footprint.passing != 0) --passing_;
     return true;
   });
   if (footprints_.size() != before) coalesce();
+}
+
+void FieldState::tidy() {
+  // Where half of those that were thought idle have been wanted again, more are in use than are kept awake.
+  const bool in_turns = 2 * woken_ > sent_to_sleep_;
+  sent_to_sleep_ = woken_ = 0;
+  for (auto next = awake_.begin(); next != awake_.end() && !in_turns;) {
+    Footprint& footprint = *next++;
+    if (footprint.used == tidied_) continue;
+    leave_pieces(footprint);
+    ++sent_to_sleep_;
+  }
+  ++tidied_;
+  if (sent_to_sleep_ != 0) coalesce();
+  most_entries_ = std::max(least_entries, 2 * entries_);
 }
 
 void FieldState::forget_complete_readers() {
@@ -187,37 +231,44 @@ std::size_t state_hash(const Piece& piece) {
 
 }  // namespace
 
+// Pieces in the same state become the first of them; the others are left without cells.
+void FieldState::join(std::span<const std::pair<std::size_t, Piece*>> alike) const {
+  if (alike.size() == 1) return;
+  data::BoxList boxes;
+  for (const auto& [hash, piece] : alike) {
+    for (const Cell& cell : piece->cells) boxes.push_back(cell.box);
+    piece->cells.drop();
+  }
+  Piece& whole = *alike.front().second;
+  whole.points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
+  for (const data::Box& box : whole.points->boxes()) whole.cells.push_back(*new Cell(box, whole));
+}
+
 // Puts pieces together that are in the same footprints and in the same state. Pieces keep their order.
 void FieldState::coalesce() {
-  for (const auto& piece : pieces_) std::sort(piece->footprints.begin(), piece->footprints.end());
-  std::unordered_map<std::size_t, std::vector<std::vector<Piece*>>> groups;
+  std::vector<std::pair<std::size_t, Piece*>> by_hash;
+  by_hash.reserve(pieces_.size());
   for (const auto& piece : pieces_) {
-    auto& bucket = groups[state_hash(*piece)];
-    auto group = std::find_if(bucket.begin(), bucket.end(), [&](const std::vector<Piece*>& g) {
-      return same_state(*g.front(), *piece);
-    });
-    if (group == bucket.end()) bucket.push_back({piece.get()});
-    else group->push_back(piece.get());
+    std::ranges::sort(piece->footprints);
+    by_hash.emplace_back(state_hash(*piece), piece.get());
   }
-  std::unordered_set<const Piece*> gone;
-  for (auto& [hash, bucket] : groups) {
-    for (std::vector<Piece*>& group : bucket) {
-      if (group.size() == 1) continue;
-      std::vector<data::IndexSpaceRef> parts;
-      for (Piece* piece : group) {
-        parts.push_back(points_of(*piece));
-        cells_.drop(*piece);
-        if (piece != group.front()) gone.insert(piece);
-      }
-      group.front()->points = data::unite(space_->dim(), parts);
-      for (const data::Box& box : group.front()->points->boxes()) cells_.add(*group.front(), box);
-    }
+  std::ranges::stable_sort(by_hash, {}, &decltype(by_hash)::value_type::first);
+  for (auto first = by_hash.begin(); first != by_hash.end();) {
+    const auto last = std::find_if(first, by_hash.end(),
+                                   [&](const auto& other) { return other.first != first->first; });
+    const auto alike = [&model = *first->second](const auto& other) {
+      return same_state(model, *other.second);
+    };
+    const auto others = last - first == 1 ? last : std::stable_partition(first, last, alike);
+    join({first, others});
+    first = others;
   }
-  if (gone.empty()) return;
+  const auto is_gone = [](const auto& piece) { return piece->cells.empty(); };
+  if (std::ranges::none_of(pieces_, is_gone)) return;
   ++shape_epoch_;
-  for (auto& [key, footprint] : footprints_)
-    std::erase_if(footprint->pieces, [&](const Piece* piece) { return gone.contains(piece); });
-  std::erase_if(pieces_, [&](const auto& piece) { return gone.contains(piece.get()); });
+  for (Footprint& footprint : awake_) entries_ -= std::erase_if(footprint.pieces, is_gone);
+  std::erase_if(pieces_, is_gone);
+  cells_.restart(pieces_);
 }
 
 // Another instance of the pool's changes no choice but those that wanted one where there was none.
@@ -267,12 +318,16 @@ void FieldState::check_invariants() const {
   }
   REFRAIN_ASSERT(volume == space_->volume() && data::unite(space_->dim(), all) == space_,
                  "the pieces are disjoint and cover the field's points");
+  std::size_t entries = 0;
   for (const auto& [key, footprint] : footprints_) {
     std::vector<data::IndexSpaceRef> parts;
     for (Piece* piece : footprint->pieces) parts.push_back(points_of(*piece));
-    REFRAIN_ASSERT(data::unite(space_->dim(), parts) == footprint->points,
-                   "a footprint is the union of its pieces");
+    entries += parts.size();
+    REFRAIN_ASSERT(
+        footprint->dormant ? parts.empty() : data::unite(space_->dim(), parts) == footprint->points,
+        "a footprint is the union of its pieces, or dormant");
   }
+  REFRAIN_ASSERT(entries == entries_, "the pieces that footprints name are counted");
 }
 
 }  // namespace refrain::analysis

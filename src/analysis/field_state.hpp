@@ -7,6 +7,14 @@
 // (cell_index.hpp), not what the pieces do. Later launches on the same regions touch no set algebra: they
 // walk the footprint.
 //
+// Dormant footprints. Of n sets that overlap each may consist of n pieces. So when the footprints have come
+// to name twice as many pieces as after the last time (*entries*, a piece in each footprint that contains
+// it), those that nobody has used since then become dormant (`tidy`): they name no pieces, and pieces that
+// they alone told apart come together. A dormant one that is wanted again is cut out as at first (`wake`).
+// Where many are wanted again, the sets are in use by turns: then none become dormant, and the bound is
+// doubled. So what is named is at most four times what is in use, or `least_entries`; a program that goes on
+// making sets, and leaves the old ones alone, pays for each what it paid for the first.
+//
 // Owner: the context's thread.
 
 #include <cstdint>
@@ -14,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/instance_set.hpp"
@@ -38,6 +47,20 @@ class FieldState {
   Footprint& passing_footprint(const data::IndexSpaceRef& points);
   /// Whether those are more than all others and kPassing: time for forget_passing().
   [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }
+
+  /// Before a footprint is walked that was found some time ago: makes it whole if it is dormant.
+  void wake(Footprint& footprint);
+  /// Whether the footprints name so many pieces that it is time for tidy().
+  [[nodiscard]] bool overgrown() const { return entries_ > most_entries_; }
+  /// Lets footprints become dormant that have not been used since the last time. Like forget_footprints for
+  /// whoever remembers pieces; footprints stay where they are.
+  void tidy();
+  /// How often that has been done.
+  [[nodiscard]] std::uint32_t tidied() const { return tidied_; }
+  /// Pieces that footprints name, summed over all.
+  [[nodiscard]] std::size_t entries() const { return entries_; }
+  /// Up to so many there is no tidying. Tests lower it, while nothing runs.
+  static inline std::size_t least_entries = std::size_t{1} << 13;
   /// Forgets the half of them that nobody has asked for for longest.
   void forget_passing();
   /// The pieces that share points with a set, in order of creation.
@@ -90,10 +113,13 @@ class FieldState {
 
   Footprint& find_or_make(const data::IndexSpaceRef& points);
   void forget_if(const std::function<bool(const Footprint&)>& unwanted);
+  void name_pieces(Footprint& footprint);
+  void leave_pieces(Footprint& footprint);
   Piece& add_piece();
   Piece& split(Piece& piece, std::span<Cell* const> inside);
   std::vector<Piece*> cut_out(const data::IndexSpaceRef& points);
   [[nodiscard]] std::vector<Piece*> all_pieces() const;
+  void join(std::span<const std::pair<std::size_t, Piece*>> alike) const;
   void coalesce();
 
   data::IndexSpaceRef space_;
@@ -106,7 +132,12 @@ class FieldState {
   std::uint32_t next_piece_ = 0;
   std::uint32_t shape_epoch_ = 0;
   std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>>
-      footprints_;           ///< by points
+      footprints_;  ///< by points
+  boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
+  std::size_t entries_ = 0;                    ///< of those awake
+  std::size_t most_entries_ = least_entries;   ///< before the next tidy()
+  std::size_t sent_to_sleep_ = 0, woken_ = 0;  ///< by the last tidy(), and of those since then
+  std::uint32_t tidied_ = 0;
   std::size_t passing_ = 0;  ///< footprints that are so
   std::uint64_t passing_clock_ = 0;
   InstanceSet instances_;

@@ -6,6 +6,7 @@
 // R1, R2 and W of the dynamic tracing paper (IV.A), see analysis/analysis.hpp.
 
 #include <boost/container/small_vector.hpp>
+#include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -83,12 +84,17 @@ struct Piece {
   }
 };
 
-/// What one region consists of, for one field. Always exact: splitting a piece updates the footprints
-/// that contain it.
-struct Footprint {
+/// What one region consists of, for one field. Exact while it is not dormant: splitting a piece updates the
+/// footprints that contain it.
+struct Footprint
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+  explicit Footprint(data::IndexSpaceRef set) : points(std::move(set)) {}
+
   data::IndexSpaceRef points;
-  std::vector<Piece*> pieces;
-  std::uint64_t passing = 0;  ///< asked for in passing only: when last; otherwise 0
+  std::vector<Piece*> pieces;  ///< none while it is dormant
+  std::uint64_t passing = 0;   ///< asked for in passing only: when last; otherwise 0
+  std::uint32_t used = 0;      ///< FieldState::tidied() when it was last asked for
+  bool dormant = true;         ///< nobody has used it for long: it tells no pieces apart
 };
 
 }  // namespace refrain::analysis

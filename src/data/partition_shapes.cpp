@@ -149,19 +149,18 @@ Pieces difference_of(std::span<const IndexSpaceRef> a, std::span<const IndexSpac
 void check_pieces(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& colours,
                   const IndexSpaceRef& parent) {
   if (pieces.size() != colours->volume())
-    throw UsageError("explicit partition: " + std::to_string(pieces.size()) + " pieces for " +
+    throw UsageError(std::to_string(pieces.size()) + " pieces for " +
                      std::to_string(colours->volume()) + " colours");
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto colour = [&] { return to_string(colours->nth(i), colours->dim()); };
-    if (!pieces[i]) throw UsageError("explicit partition: colour " + colour() + " has no piece");
+    if (!pieces[i]) throw UsageError("colour " + colour() + " has no piece");
     if (pieces[i]->dim() != parent->dim())
-      throw UsageError("explicit partition: the piece of colour " + colour() + " has " +
+      throw UsageError("the piece of colour " + colour() + " has " +
                        std::to_string(pieces[i]->dim()) + " dimensions, its region " +
                        std::to_string(parent->dim()));
     if (contains_uncached(parent, pieces[i])) continue;
     const IndexSpaceRef outside = subtract_uncached(pieces[i], parent);
-    throw UsageError("explicit partition: the piece of colour " + colour() +
-                     " has points outside its region, " +
+    throw UsageError("the piece of colour " + colour() + " has points outside its region, " +
                      to_string(outside->nth(0), parent->dim()) + " for one; the region is " +
                      to_string(*parent));
   }

@@ -113,6 +113,13 @@ Operations::const_iterator first_of_chain(const Operations& operations, const Wa
   return oldest != operations.end() ? oldest : operations.begin();
 }
 
+std::string name_of(const Scope& scope, const Operations::value_type& operation) {
+  const auto& [seq, is] = operation;
+  std::string name = operation_name(is.info, is.kind);
+  if ((is.flags & kManual) != 0 && scope.about_held) name += scope.about_held(seq);
+  return name;
+}
+
 std::string end_of_chain(const Unfinished& operation) {
   if (operation.flags & kManual) return ", which is still open";
   if (!operation.published) return ", which is not launched yet";
@@ -138,10 +145,10 @@ std::string describe_deadlock(const WaitRecord& wait) {
   const Operations operations = unfinished_operations(*wait.scope);
   auto at = first_of_chain(operations, wait);
   if (at == operations.end()) return text + " waits, but everything it launched is complete";
-  text += " waits for " + operation_name(at->second.info, at->second.kind);
+  text += " waits for " + name_of(*wait.scope, *at);
   for (int length = 1; at->second.awaits != 0; ++length) {
     at = operations.find(at->second.awaits);
-    const std::string name = operation_name(at->second.info, at->second.kind);
+    const std::string name = name_of(*wait.scope, *at);
     if (length < kLongestChain) {
       text += ", which waits for " + name;
     } else if (at->second.awaits == 0) {

@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "exec/failure.hpp"
@@ -123,6 +125,10 @@ class Scope {
     limit_ += static_cast<std::size_t>(change);
     beyond_ = 0;  // what waited for it goes on
   }
+
+  /// What messages say, beside its name, of an operation that the owner holds open or waits to: " to field 'x' of
+  /// region 0". By its number, while the owner waits; null: nothing.
+  std::function<std::string(std::uint64_t)> about_held;
 
   /// Called for each node when the owner takes it back, before it is reused (releases `record`).
   void (*reclaim)(Node&) = nullptr;

@@ -32,10 +32,10 @@ data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueT
 
 // Issues a manual node that uses `instance`, and waits until it is granted. What made the data unavailable,
 // if something did, is left in `failure`; the node is then complete.
-exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint& footprint,
-                                analysis::Instance& instance, Privilege privilege,
-                                exec::NodeKind kind, const analysis::Origin& origin,
-                                exec::FailureRef& failure) {
+exec::NodeRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState& field,
+                                analysis::Footprint& footprint, analysis::Instance& instance,
+                                Privilege privilege, exec::NodeKind kind,
+                                const analysis::Origin& origin, exec::FailureRef& failure) {
   analysis_.touch(instance);
   if (reads(privilege)) analysis_.make_valid(field, footprint, instance, origin);
   exec::Node& node = scope_.allocate(0);
@@ -44,6 +44,7 @@ exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint
   node.info = origin.info;
   node.flags = exec::kManual;
   const exec::NodeRef self{&node, node.seq};
+  held_.push_back({self.seq, region, &field});
   analysis_.log_operation(node, origin, &field, instance.memory, instance.memory, footprint.points);
   analysis::Edges edges = analysis_.edges_to(node);
   analysis_.use(edges, footprint, instance, privilege);
@@ -64,19 +65,27 @@ exec::NodeRef ContextImpl::hold(analysis::FieldState& field, analysis::Footprint
   return self;
 }
 
+// While the context's thread waits: perhaps on another one (exec/deadlock.hpp).
+std::string ContextImpl::about_held(std::uint64_t seq) const {
+  const auto held = std::ranges::find(held_, seq, &Held::seq);
+  if (held == held_.end()) return {};
+  return " to field '" + held->field->name() + "' of " + held->region.name();
+}
+
 void ContextImpl::let_go(const exec::NodeRef& held) {
+  std::erase_if(held_, [&](const Held& one) { return one.seq == held.seq; });
   runtime_.executor().complete_manual(*held.node);
   scope_.hold_open(-1);
 }
 
 std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField& field,
                                         Privilege privilege, PhysicalArgument& physical,
-                                        Where where) {
+                                        Where where, const char* call) {
   runtime_.executor().interleave();
   scope_.throttle();
   forget_failures();
   if (tracing_ != nullptr) tracing_->untraceable_call("the program accessed data itself");
-  const std::string who = "access at " + to_string(where);
+  const std::string who = std::string(call) + " at " + to_string(where);
   if (privilege >= Privilege::reduce)
     throw UsageError(who + ": the program reads and writes; reductions are for tasks");
   check_usable(region, who.c_str());
@@ -91,8 +100,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   lend(state, privilege);
   auto access = std::make_unique<OpenAccess>();
   access->plan = access_plan(region, field, privilege, points, where);
-  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("access", where),
-                                exec::NodeKind::access};
+  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for(call, where), exec::NodeKind::access};
   analysis_.begin_point();
   analysis::Instance& instance =
       analysis_.instance_for(state, points, program_memories(), Layout{}, origin);
@@ -100,7 +108,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   if (accesses_.size() == accesses_.capacity())  // what is held is remembered
     accesses_.reserve(std::max<std::size_t>(8, 2 * accesses_.size()));
   access->node =
-      hold(state, footprint, instance, privilege, exec::NodeKind::access, origin, failure);
+      hold(region, state, footprint, instance, privilege, exec::NodeKind::access, origin, failure);
   if (failure) failure->rethrow();
 
   access->argument.plan = access->plan.get();
@@ -216,8 +224,8 @@ exec::FailureRef ContextImpl::end_attachment(analysis::FieldState& field,
   analysis_.begin_point();
   exec::FailureRef failure;
   try {
-    const exec::NodeRef held = hold(field, footprint, instance, Privilege::read_write,
-                                    exec::NodeKind::detach, origin, failure);
+    const exec::NodeRef held = hold(field.tree()->handle(0), field, footprint, instance,
+                                    Privilege::read_write, exec::NodeKind::detach, origin, failure);
     if (!failure) let_go(held);
   } catch (...) {
     end();

@@ -18,6 +18,7 @@ ContextImpl::ContextImpl(RuntimeImpl& runtime)
                 runtime.graph_log()),
       forest_(runtime.graveyard()) {
   scope_.reclaim = reclaim;
+  scope_.about_held = [this](std::uint64_t seq) { return about_held(seq); };
 }
 
 ContextImpl::~ContextImpl() {

@@ -108,7 +108,7 @@ class ContextImpl final : public detail::Waiter {
 
   // --- access.cpp ---
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
-                             PhysicalArgument& physical, Where where);
+                             PhysicalArgument& physical, Where where, const char* call = "access");
   void end_access(std::uint64_t ticket);
   void attach(const AnyRegion& region, const AnyField& field, void* memory,
               const AttachLayout& layout, Where where);
@@ -203,6 +203,13 @@ class ContextImpl final : public detail::Waiter {
                                              std::initializer_list<const AnyField*> fields,
                                              Where where);
   void make_room();
+  /// Before a plan that was found is issued.
+  void wake(LaunchPlan& plan) {
+    if (plan.awake != tidied_) [[unlikely]]
+      wake_all(plan);
+  }
+  void wake_all(LaunchPlan& plan);
+  void tidy(analysis::FieldState& field);
   AnyFuture issue(LaunchPlan& plan, const LaunchRequest& request);
   void explain(LaunchPlan& plan);
   void issue_point(LaunchPlan& plan, LaunchRecord& record, std::uint32_t& next,
@@ -241,9 +248,10 @@ class ContextImpl final : public detail::Waiter {
   LaunchPlan& unmapped_plan(const LaunchRequest& request, std::span<const std::uint64_t> key);
 
   // access.cpp
-  exec::NodeRef hold(analysis::FieldState& field, analysis::Footprint& footprint,
-                     analysis::Instance& instance, Privilege privilege, exec::NodeKind kind,
-                     const analysis::Origin& origin, exec::FailureRef& failure);
+  exec::NodeRef hold(const AnyRegion& region, analysis::FieldState& field,
+                     analysis::Footprint& footprint, analysis::Instance& instance,
+                     Privilege privilege, exec::NodeKind kind, const analysis::Origin& origin,
+                     exec::FailureRef& failure);
   std::unique_ptr<LaunchPlan> access_plan(const AnyRegion& region, const AnyField& field,
                                           Privilege privilege, const data::IndexSpaceRef& points,
                                           Where where);
@@ -345,6 +353,14 @@ class ContextImpl final : public detail::Waiter {
 
   friend class Tracing;
 
+  /// What the program holds open, or waits to: for messages.
+  struct Held {
+    std::uint64_t seq;
+    AnyRegion region;
+    const analysis::FieldState* field;
+  };
+  [[nodiscard]] std::string about_held(std::uint64_t seq) const;
+
   struct OpenAccess {
     std::uint64_t ticket = 0;
     exec::NodeRef node;
@@ -386,7 +402,9 @@ class ContextImpl final : public detail::Waiter {
                      std::vector<std::pair<data::RegionTree*, std::uint32_t>>>
       views_;  ///< of outer regions: own trees for partitions made here
   std::uint64_t calls_ = 0, launches_ = 0, tasks_ = 0, analysis_ns_ = 0;
+  std::uint64_t tidied_ = 0;  ///< how often a field's footprints have been (FieldState::tidy)
   std::uint64_t next_ticket_ = 1;
+  std::vector<Held> held_;
   std::vector<std::unique_ptr<OpenAccess>> accesses_;
   std::unordered_map<const analysis::Instance*, Attachments::Entry> attached_;
   std::vector<std::uint64_t> key_;  ///< scratch

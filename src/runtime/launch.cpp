@@ -149,7 +149,9 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
       check_usable(future, launch_name(request));
   if (tracing_ != nullptr || start_tracing()) [[likely]]
     return trace_launch(request);
-  return issue(plan_of(request, make_key(request)), request);
+  LaunchPlan& plan = plan_of(request, make_key(request));
+  wake(plan);
+  return issue(plan, request);
 }
 
 AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
@@ -165,6 +167,7 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), request.task->name(),
                             request.where);
   if (plan == nullptr) plan = &plan_of(request, key);
+  wake(*plan);
   tracing_->analysing(plan->token);
   tracing_->make_way(*plan);
   try {

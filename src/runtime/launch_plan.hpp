@@ -93,6 +93,8 @@ struct LaunchPlan {
   std::vector<PlannedArgument> arguments;  ///< points x requirements
   std::vector<ArgumentMapping> mappings;   ///< distinct answers
   std::uint64_t last_used = 0;
+  std::uint64_t awake =
+      0;  ///< ContextImpl's count of tidyings when its footprints were known to be awake
   std::uint64_t in_flight = 0;   ///< launches not yet back
   std::uint32_t recordings = 0;  ///< recordings that name it: it stays
   /// The context's own trees among the arguments': what children may look at stays while in flight.

@@ -19,6 +19,7 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
                 runtime_.graph_log()),
       forest_(data::Forest::nested_in(parent.forest_)) {
   scope_.reclaim = reclaim;
+  scope_.about_held = [this](std::uint64_t seq) { return about_held(seq); };
   if (Explanation* explanation = runtime_.explanation())
     explanation->waits().opened(identity_, id_);
   for (std::size_t i = 0; i < record.plan->requirements.size(); ++i)

@@ -5,6 +5,7 @@
 
 #include "data/partition_ops.hpp"
 #include "data/projection.hpp"
+#include "data/set_algebra.hpp"
 #include "data/shared_index_space.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
@@ -93,24 +94,58 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSp
   });
 }
 
+namespace {
+
+const char* call_of(SetOperation operation) {
+  switch (operation) {
+    case SetOperation::unite: return "unite";
+    case SetOperation::intersect: return "intersect";
+    default: return "subtract";
+  }
+}
+
+/// A union lies in the region of one of the partitions, so all pieces of the other must, too.
+void check_union(const AnyPartition& a, const AnyPartition& b, const AnyRegion& parent,
+                 const std::string& who) {
+  const AnyPartition& other = parent_of(a).node == parent.node ? b : a;
+  const IndexSpaceRef& points = points_of(parent);
+  const auto pieces = pieces_of(other);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (data::contains_uncached(points, pieces[i])) continue;
+    const IndexSpaceRef& colours = colours_of(other);
+    throw UsageError(
+        who + ": " + a.name() + " and " + b.name() +
+        " are partitions of different regions, of which neither contains what the other "
+        "partition has: colour " +
+        data::to_string(colours->nth(i), colours->dim()) + " of " + other.name() + " has point " +
+        data::to_string(data::subtract_uncached(pieces[i], points)->nth(0), points->dim()) +
+        ", which " + parent.name() + " has not; make both of a region that contains both");
+  }
+}
+
+}  // namespace
+
 AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition& b,
                                        SetOperation operation, Where where) {
-  impl_.check_caller("combination of partitions", where);
-  impl_.check_usable(a, at("combination of partitions", where).c_str());
-  impl_.check_usable(b, at("combination of partitions", where).c_str());
+  const char* call = call_of(operation);
+  const std::string who = at(call, where);
+  impl_.check_caller(call, where);
+  impl_.check_usable(a, who.c_str());
+  impl_.check_usable(b, who.c_str());
   if (colours_of(a) != colours_of(b))
-    throw UsageError(at("combination of partitions", where) + ": the partitions " + a.name() +
-                     " and " + b.name() + " have different colours");
+    throw UsageError(who + ": the partitions " + a.name() + " and " + b.name() +
+                     " have different colours");
   if (&a.tree->data_tree() != &b.tree->data_tree())
-    throw UsageError(at("combination of partitions", where) + ": the partitions " + a.name() +
-                     " and " + b.name() + " are of different regions");
+    throw UsageError(who + ": the partitions " + a.name() + " and " + b.name() +
+                     " are of different regions");
   const auto left = pieces_of(a), right = pieces_of(b);
   const AnyRegion parent = operation == SetOperation::unite && b.tree == a.tree &&
                                    b.tree->is_within(parent_of(a).node, parent_of(b).node)
                                ? parent_of(b)
                                : parent_of(a);
-  const auto place = impl_.place_of(parent, at("combination of partitions", where).c_str());
-  return telling("combination of partitions", where, parent, [&] {
+  const auto place = impl_.place_of(parent, who.c_str());
+  if (operation == SetOperation::unite) check_union(a, b, parent, who);
+  return telling(call, where, parent, [&] {
     switch (operation) {
       case SetOperation::unite:
         return impl_.make_partition(place, colours_of(a), data::union_of(left, right), "union");

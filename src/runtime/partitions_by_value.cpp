@@ -19,12 +19,14 @@ namespace {
 class PointerField {
  public:
   PointerField(runtime::ContextImpl& context, const AnyRegion& region, const AnyField& field,
-               int dim, std::source_location where)
+               int dim, const char* call, std::source_location where)
       : context_(context),
         dim_(dim),
         ticket_(context.make_call(
-            [&] { return context.begin_access(region, field, Privilege::read, physical_, where); },
-            [&] { return at("access", where); })) {}
+            [&] {
+              return context.begin_access(region, field, Privilege::read, physical_, where, call);
+            },
+            [&] { return at(call, where); })) {}
   ~PointerField() { context_.end_access(ticket_); }
   PointerField(const PointerField&) = delete;
 
@@ -90,7 +92,7 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
                      std::to_string(space->dim()) + " dimensions");
   std::vector<IndexSpaceRef> pieces;
   {
-    const PointerField field_of_colours(impl_, region, field, space->dim(), where);
+    const PointerField field_of_colours(impl_, region, field, space->dim(), "by_colour", where);
     pieces = telling("by_colour", where, region, [&] {
       return data::by_colour(points_of(region), field_of_colours.points(), space);
     });
@@ -118,7 +120,7 @@ AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pi
   const bool rects = holds_rects(field, dim, who);
   std::vector<IndexSpaceRef> images;
   {
-    const PointerField pointers(impl_, parent_of(pieces), field, dim, where);
+    const PointerField pointers(impl_, parent_of(pieces), field, dim, "image", where);
     images = rects ? data::image_rects(pieces_of(pieces), pointers.rects(), points_of(target))
                    : data::image(pieces_of(pieces), pointers.points(), points_of(target));
   }
@@ -135,7 +137,7 @@ AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition&
   const bool rects = holds_rects(field, dim, who);
   std::vector<IndexSpaceRef> preimages;
   {
-    const PointerField pointers(impl_, source, field, dim, where);
+    const PointerField pointers(impl_, source, field, dim, "preimage", where);
     preimages = rects ? data::preimage_rects(pieces_of(pieces), pointers.rects(), points_of(source))
                       : data::preimage(pieces_of(pieces), pointers.points(), points_of(source));
   }

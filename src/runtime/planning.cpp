@@ -151,8 +151,26 @@ void ContextImpl::plan_arguments(LaunchPlan& plan, const LaunchRequest& request)
     }
   }
   // After all that may throw: a footprint stays.
-  for (PlannedArgument& argument : plan.arguments)
+  for (PlannedArgument& argument : plan.arguments) {
+    if (argument.field->overgrown()) tidy(*argument.field);
     argument.footprint = &argument.field->footprint(argument.points);
+  }
+}
+
+// Footprints that nobody has used for long become dormant. Plans that know some look at theirs again.
+void ContextImpl::tidy(analysis::FieldState& field) {
+  if (tracing_ != nullptr) tracing_->untraceable("pieces were put together again");
+  analysis_.forget_complete(field);
+  field.tidy();
+  ++tidied_;
+}
+
+void ContextImpl::wake_all(LaunchPlan& plan) {
+  const auto dormant = [](const PlannedArgument& argument) { return argument.footprint->dormant; };
+  if (tracing_ != nullptr && std::ranges::any_of(plan.arguments, dormant))
+    tracing_->settle();  // pieces may be cut
+  for (PlannedArgument& argument : plan.arguments) argument.field->wake(*argument.footprint);
+  plan.awake = tidied_;
 }
 
 void ContextImpl::check_independence(const LaunchPlan& plan, const LaunchRequest& request) {

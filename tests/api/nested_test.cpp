@@ -46,6 +46,47 @@ TEST_P(NestedTasks, DivideAndConquer) {
   });
 }
 
+constexpr Field<double> real{"real"};
+
+const Task add_real{"add_real", [](Reduce<Sum, double> x, double a) {
+                      for (auto p : x.domain()) x[p] += a;
+                    }};
+
+// Both arguments have the child's points and its operator: the first in the order of the parameters counts.
+TEST_P(NestedTasks, AChildFoldsIntoTheFirstArgumentThatHasItsPoints) {
+  const Task parent{"parent", [](Context& ctx, Reduce<Sum, double> a, Reduce<Sum, double> b) {
+                      a[7] += 1e16;
+                      b[7] += 1;
+                      ctx.launch(add_real, b.region()[real], 1.0);
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, real);
+    auto halves = ctx.blocks(cells, 2);
+    ctx.launch(parent, cells[real], halves(1)[real]);
+    ASSERT_NE((1e16 + 1.0) + 1.0, 1e16 + (1.0 + 1.0));
+    EXPECT_EQ(ctx.access<Read>(cells[real])[7], (1e16 + 1.0) + 1.0);
+    ctx.fill(cells, real, 0.0);
+    ctx.launch(parent, halves(1)[real], cells[real]);  // b has points that a has not
+    EXPECT_EQ(ctx.access<Read>(cells[real])[7], 1e16 + (1.0 + 1.0));
+  });
+}
+
+TEST_P(NestedTasks, AChildMayReadWhatItsParentOnlyWrites) {
+  const Task parent{"parent", [](Context& ctx, Write<Coord> x) {
+                      for (auto p : x.domain()) x[p] = p;
+                      const Coord own = ctx.launch(total, x.region()[number]).get();
+                      ctx.launch(add, x.region()[number], own);
+                      ctx.launch(add, x.region()[number], ctx.launch(total, x.region()[number]));
+                    }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 3}, number);
+    ctx.fill(cells, number, -1);
+    ctx.launch(parent, cells[number]);
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], p + 6 + (6 + 4 * 6));
+  });
+}
+
 TEST_P(NestedTasks, TheParentSeesWhatItsChildrenDid) {
   const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
                       for (auto p : x.domain()) x[p] = 10;

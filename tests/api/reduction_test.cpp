@@ -293,6 +293,36 @@ TEST_P(Reductions, AreFoldedInTheOrderOfASparseDomain) {
   });
 }
 
+// Point after point, and of each point argument after argument.
+TEST_P(Reductions, TwoArgumentsOfOneTaskAreFoldedInTurn) {
+  const Task both{"both", [](Point<1> p, Reduce<Sum, double> a, Reduce<Sum, double> b) {
+                    b[0] += ragged(2 * p + 1);
+                    a[0] += ragged(2 * p);
+                  }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 1}, real);
+    auto first = ctx.partition(cells, std::vector<IndexSpace<1>>{Rect1{0, 0}});
+    ctx.launch(both, 9, cells[real], first(0)[real]);
+    double in_turn = 0, apart = 0;
+    for (Coord i = 0; i < 18; ++i) in_turn += ragged(i);
+    for (Coord i = 0; i < 18; ++i) apart += ragged(i % 2 == 0 ? i + 1 : i - 1);
+    ASSERT_NE(in_turn, apart);
+    EXPECT_EQ(ctx.access<Read>(cells[real])[0], in_turn);
+  });
+}
+
+// The first half of the values, rounded down, with the rest.
+TEST_P(Reductions, OfFuturesHaveThePromisedTree) {
+  const Task value{"value", [](Point<1> p) { return ragged(p); }};
+  run([&](Context& ctx) {
+    const auto v = [](Coord i) { return ragged(i); };
+    EXPECT_EQ(ctx.reduce(ctx.launch(value, 7), Sum{}).get(),
+              (v(0) + (v(1) + v(2))) + ((v(3) + v(4)) + (v(5) + v(6))));
+    EXPECT_EQ(ctx.reduce(ctx.launch(value, 1), Sum{}).get(), v(0));
+    EXPECT_EQ(ctx.reduce(ctx.launch(value, 0), Product{}).get(), 1);
+  });
+}
+
 TEST_P(Reductions, ManyMoreReducersThanAccumulators) {
   const Task one{"one", [](Reduce<Sum, Coord> x) { x[0] += 1; }};
   run([&](Context& ctx) {

@@ -5,6 +5,8 @@
 
 #include "api/numbers.hpp"
 #include "refrain/refrain.hpp"
+#include "support/allocated.hpp"
+#include "support/random.hpp"
 #include "support/settings.hpp"
 
 namespace refrain {
@@ -204,6 +206,79 @@ TEST_P(Regions, CountersReturnToZero) {
     EXPECT_EQ(after.futures_alive, futures_before);
   }
   EXPECT_GT(runtime.counters().launches, 60u);
+}
+
+// Each making counts, whatever made them.
+TEST_P(Regions, EqualPartitionsAreOneUntilTheLastIsDestroyed) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    auto halves = ctx.blocks(cells, 2);
+    auto same = ctx.partition(cells, std::vector<IndexSpace<1>>{Rect1{0, 3}, Rect1{4, 7}});
+    ctx.destroy(halves);
+    ctx.launch(add, 2, same[number], 1);
+    ctx.launch(add, 2, halves[number], 1);
+    ctx.launch(add, halves(1)[number], 1);
+    ctx.destroy(halves);  // the last of two
+    EXPECT_THROW(ctx.launch(add, 2, same[number], 1), UsageError);
+    EXPECT_THROW(ctx.launch(add, 2, halves[number], 1), UsageError);
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], p < 4 ? 2 : 3);
+  });
+}
+
+TEST_P(Regions, TheInteriorOfASparseOneIsAwayFromItsHoles) {
+  run([](Context& ctx) {
+    const IndexSpace<1> runs(std::vector<Rect1>{{0, 9}, {11, 12}, {20, 24}});
+    auto cells = ctx.region(runs, number);
+    auto inner = ctx.interior(ctx.blocks(cells, 1), 1);
+    std::vector<Coord> points;
+    for (const auto p : inner(0).domain()) points.push_back(p);
+    EXPECT_EQ(points, (std::vector<Coord>{1, 2, 3, 4, 5, 6, 7, 8, 21, 22, 23}));
+  });
+}
+
+TEST_P(Regions, APartitionMayHaveNoColours) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number);
+    auto none = ctx.by_colour(cells, number, 0);
+    EXPECT_EQ(none.pieces(), 0u);
+    EXPECT_TRUE(none.is_disjoint());
+    EXPECT_FALSE(none.is_complete());
+    ctx.launch(add, none.colours(), none[number], 1);
+    EXPECT_EQ(ctx.launch(total, cells[number]).get(), 0);
+    EXPECT_THROW((void)ctx.by_colour(cells, number, -1), UsageError);
+    EXPECT_THROW((void)ctx.blocks(cells, 0), UsageError);
+  });
+}
+
+/// Bytes for each of so many partitions that overlap, each of which a launch has used once.
+double bytes_per_partition(int partitions) {
+  const Task look{"look", [](Read<double>) {}};
+  Options options;
+  options.machine = "emulated:cpus=1";
+  options.workers = 0;
+  Runtime runtime(options);
+  double bytes = 0;
+  runtime.run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 999'999}, real);
+    test::Random random(5);
+    const std::size_t before = test::allocated();
+    for (int i = 0; i < partitions; ++i) {
+      std::vector<IndexSpace<1>> pieces;
+      for (int k = 0; k < 8; ++k) {
+        const Coord low = random.between(0, 989'999);
+        pieces.emplace_back(Rect1{low, low + random.below(10'000)});
+      }
+      ctx.launch(look, 8, ctx.partition(cells, pieces)[real]);
+    }
+    ctx.fence();
+    bytes = static_cast<double>(test::allocated()) - static_cast<double>(before);
+  });
+  return bytes / partitions;
+}
+
+TEST(OverlappingPartitions, CostTheSameHoweverManyThereAre) {
+  EXPECT_LE(bytes_per_partition(1500), 1.2 * bytes_per_partition(100));
 }
 
 }  // namespace

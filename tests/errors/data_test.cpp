@@ -47,6 +47,52 @@ TEST(DataErrors, MessagesNameTheLine) {
   });
 }
 
+TEST(DataErrors, TheUnionOfPartitionsOfDifferentRegions) {
+  expect_error<UsageError>(
+      small_machine(),
+      {"unite at", "@", "region 0[blocks 0][blocks]", "region 0[blocks 1][blocks]",
+       "are partitions of different regions", "colour 0 of region 0[blocks 1][blocks] has point 4",
+       "which region 0[blocks 0] has not"},
+      [](Context& context) {
+        auto halves = context.blocks(context.region(Rect1{0, 7}, mass), 2);
+        auto left = context.blocks(halves(0), 2), right = context.blocks(halves(1), 2);
+        next_line_fails();
+        context.unite(left, right);
+      });
+}
+
+TEST(DataErrors, PiecesOutsideTheirRegion) {
+  expect_error<UsageError>(small_machine(),
+                           {"partition at", "@",
+                            "of region 0: the piece of colour 1 has points "
+                            "outside its region, 8 for one"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             const std::vector<IndexSpace<1>> pieces{Rect1{0, 3}, Rect1{4, 8}};
+                             next_line_fails();
+                             context.partition(cells, pieces);
+                           });
+}
+
+TEST(DataErrors, APartitionByAFieldThatTheRegionDoesNotHave) {
+  constexpr Field<Point1> next{"next"};
+  const auto expect = [&](const char* call, auto&& make) {
+    expect_error<UsageError>(small_machine(),
+                             {call, "data_test.cpp", "region 0 has no field 'next'"},
+                             [&](Context& context) {
+                               auto cells = context.region(Rect1{0, 7}, mass);
+                               make(context, cells, context.blocks(cells, 2));
+                             });
+  };
+  using Cells = const Region<1>&;
+  using Blocks = const Partition<1>&;
+  expect("image at", [&](Context& c, Cells cells, Blocks b) { c.image(cells, b, next); });
+  expect("preimage at", [&](Context& c, Cells cells, Blocks b) { c.preimage(cells, b, next); });
+  expect("by_colour at", [&](Context& c, Cells cells, Blocks) {
+    c.by_colour(cells, next, IndexSpace<1>(Rect1{0, 1}));
+  });
+}
+
 TEST(DataErrors, DestroyingASubregion) {
   expect_error<UsageError>(small_machine(), {"region 0", "subregion"}, [](Context& context) {
     auto blocks = context.blocks(context.region(Rect1{0, 7}, mass), 2);
@@ -63,11 +109,13 @@ TEST(DataErrors, CopyThatTheSourceCannotServe) {
 }
 
 TEST(DataErrors, TwoFieldsOfOneName) {
-  expect_error<UsageError>(small_machine(), {"region at", "@", "two fields", "'mass'"},
-                           [](Context& context) {
-                             next_line_fails();
-                             context.region(Rect1{0, 7}, mass, Field<float>{"mass"});
-                           });
+  expect_error<UsageError>(
+      small_machine(),
+      {"region at", "@", "two fields named 'mass' (double and float)", "tell fields apart by name"},
+      [](Context& context) {
+        next_line_fails();
+        context.region(Rect1{0, 7}, mass, Field<float>{"mass"});
+      });
 }
 
 TEST(DataErrors, CoordinatesOutOfRange) {

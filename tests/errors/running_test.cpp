@@ -76,8 +76,7 @@ TEST(RunningErrors, DataCallsOfTheLauncherInABody) {
   refused("blocks_of_size", [](Context& c, Cells cells, Halves) { c.blocks_of_size(cells, 4); });
   refused("halo", [](Context& c, Cells, Halves halves) { c.halo(halves, 1); });
   refused("interior", [](Context& c, Cells, Halves halves) { c.interior(halves, 1); });
-  refused("combination of partitions",
-          [](Context& c, Cells, Halves halves) { c.unite(halves, halves); });
+  refused("unite", [](Context& c, Cells, Halves halves) { c.unite(halves, halves); });
   refused("partition", [](Context& c, Cells cells, Halves) {
     c.partition(cells, std::vector<IndexSpace<1>>{Rect1{0, 3}});
   });

@@ -158,7 +158,7 @@ std::vector<Statement> random_children(Random& random, const std::vector<ChildAr
       RequirementSpec q;
       q.field = argument.field;
       random_privilege(random, true, q);
-      if (argument.privilege != Privilege::read_write) q.privilege = argument.privilege;
+      if (!writes(argument.privilege)) q.privilege = argument.privilege;
       if (argument.privilege == Privilege::reduce) q.op = argument.op;
       if (random.percent(70)) {
         l.launch.domain = {true, 1, true,

@@ -219,6 +219,7 @@ bool World::allowed(const RequirementSpec& q, int root) const {
   const ResolvedArgument& has_it = (*arguments_)[static_cast<std::size_t>(root)];
   if (has_it.field != q.field) return false;
   switch (has_it.privilege) {
+    case Privilege::write:  // all of it is written before the first child
     case Privilege::read_write: return true;
     case Privilege::reduce: return q.privilege == Privilege::reduce && q.op == has_it.op;
     default: return has_it.privilege == q.privilege;

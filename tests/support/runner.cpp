@@ -36,16 +36,18 @@ class PhysicalView : public View {
     return argument().privilege == Privilege::reduce ? physical_->contribution(p)
                                                      : physical_->at(p);
   }
-  /// Are the argument's points what they should be?
+  /// Are the argument's points what they should be, in order?
   [[nodiscard]] bool right_points() const {
     return with_dim(shape_->dim, [&]<int N>(std::integral_constant<int, N>) {
       const detail::ArgumentPoints& is = *physical_->points;
       const Rect<N> bounds = detail::restore_dimension<N>(*is.bounds);
       Mask found = 0;
       std::size_t visited = 0;
+      int last = -1;  // a shape's points stand in the order of the domain
       for (const Point<N>& p : Domain<N>(bounds, is.rects, is.rect_count)) {
         const int i = shape_->find(detail::erase_dimension(p));
-        if (i < 0) return false;
+        if (i <= last) return false;
+        last = i;
         found |= Mask{1} << i;
         ++visited;
       }

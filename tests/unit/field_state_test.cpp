@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "point_sets.hpp"
 #include "refrain/value_type.hpp"
@@ -102,6 +104,62 @@ TEST(FieldState, CellsAreAsManyAsTheBoxesOfScatteredSets) {
     field.footprint(IndexSpace::dense(Rect1{p * boxes, p * boxes + 2 * boxes}));
   field.check_invariants();
   EXPECT_EQ(cells_of(field), static_cast<std::size_t>(pieces * boxes));
+}
+
+/// Lowered for a test.
+class LeastEntries {
+ public:
+  explicit LeastEntries(std::size_t least)
+      : before_(std::exchange(FieldState::least_entries, least)) {}
+  ~LeastEntries() { FieldState::least_entries = before_; }
+  LeastEntries(const LeastEntries&) = delete;
+
+ private:
+  std::size_t before_;
+};
+
+IndexSpaceRef some_interval(data::RandomSets& random) {
+  const Coord low = random.number(0, 99'000);
+  return IndexSpace::dense(Rect1{low, low + random.number(0, 999)});
+}
+
+// Each set overlaps ever more others, but what is kept is in proportion to those in use.
+TEST(FieldState, SetsThatNobodyUsesAnyMoreTellNothingApart) {
+  const LeastEntries least(2000);
+  data::RandomSets random(11);
+  FieldState field(IndexSpace::dense(Rect1{0, 99'999}), value_type<double>(), "x");
+  std::vector<Footprint*> kept;
+  for (int i = 0; i < 20; ++i) kept.push_back(&field.footprint(some_interval(random)));
+  std::vector<Footprint*> others;
+  for (int i = 0; i < 10'000; ++i) {
+    if (field.overgrown()) field.tidy();
+    others.push_back(&field.footprint(some_interval(random)));
+    for (Footprint* footprint : kept) field.wake(*footprint);
+    ASSERT_LE(field.entries(), 4500u);  // the first time none are given up
+    ASSERT_LE(field.pieces().size(), 3000u);
+  }
+  EXPECT_GT(field.tidied(), 10u);
+  for (Footprint* footprint : kept) EXPECT_FALSE(footprint->dormant);
+  for (std::size_t i = 0; i < 500; ++i) field.wake(*others[i]);
+  field.check_invariants();
+}
+
+// Of sets that are used by turns none is given up again and again.
+TEST(FieldState, SetsThatAreUsedByTurnsStayAwake) {
+  const LeastEntries least(100);
+  data::RandomSets random(12);
+  FieldState field(IndexSpace::dense(Rect1{0, 99'999}), value_type<double>(), "x");
+  std::vector<Footprint*> turns;
+  for (int i = 0; i < 600; ++i) turns.push_back(&field.footprint(some_interval(random)));
+  std::size_t woken = 0;
+  for (int round = 0; round < 20; ++round)
+    for (Footprint* footprint : turns) {
+      if (field.overgrown()) field.tidy();
+      woken += footprint->dormant ? 1 : 0;
+      field.wake(*footprint);
+    }
+  EXPECT_LE(woken, 2 * turns.size());
+  field.check_invariants();
 }
 
 TEST(FieldState, WhatIsAskedInPassingIsForgotten) {

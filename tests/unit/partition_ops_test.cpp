@@ -358,14 +358,14 @@ TEST(PartitionErrors, NameWhatIsWrong) {
   EXPECT_EQ(error_of([&] { (void)union_of(good, Pieces{cells}); }),
             "union of partitions: the first has 2 colours, the second 1");
   EXPECT_EQ(error_of([&] { check_pieces(Pieces{cells}, colours, cells); }),
-            "explicit partition: 1 pieces for 2 colours");
+            "1 pieces for 2 colours");
   const Pieces outside{cells, IndexSpace::dense(Rect1{90, 105})};
   EXPECT_EQ(error_of([&] { check_pieces(outside, colours, cells); }),
-            "explicit partition: the piece of colour 1 has points outside its region, 100 for one; "
+            "the piece of colour 1 has points outside its region, 100 for one; "
             "the region is [0..99]");
   const Pieces flat{cells, IndexSpace::dense(Rect2{{0, 0}, {1, 1}})};
   EXPECT_EQ(error_of([&] { check_pieces(flat, colours, cells); }),
-            "explicit partition: the piece of colour 1 has 2 dimensions, its region 1");
+            "the piece of colour 1 has 2 dimensions, its region 1");
 }
 
 }  // namespace
