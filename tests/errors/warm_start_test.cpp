@@ -140,7 +140,7 @@ TEST(RecordErrors, AFullDisk) {
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit little{64, 64};
+    const rlimit little{100, 100};  // the beginning of the file, and no more
     setrlimit(RLIMIT_FSIZE, &little);
     const std::string flag = "--refrain:record=" + file.path();
     Arguments args{flag.c_str(), "--refrain:workers=0"};
