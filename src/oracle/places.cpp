@@ -42,6 +42,20 @@ std::span<const Places::Step> Places::path(std::uint64_t event) {
   return path_;
 }
 
+Places::Rounds Places::rounds(std::uint64_t event, std::uint64_t fewest, std::uint64_t within) {
+  Rounds found;
+  path(event);
+  for (std::size_t level = path_.size(); level-- > 0 && path_[level].begin == event;) {
+    const auto& [position, begin, length, first, repeated] = path_[level];
+    if (!repeated || length > within / fewest) continue;
+    const std::uint64_t around = level == 0 ? 0 : path_[level - 1].begin;
+    const std::uint64_t end = around + before_[position] + grammar_.uses()[position].times * length;
+    const std::uint64_t number = std::min(end - event, within) / length;
+    if (number >= fewest) found = {number, length};
+  }
+  return found;
+}
+
 /// The use in a rule that has the event behind so many of the rule's.
 std::size_t Places::holding(std::uint32_t rule, std::uint64_t offset, std::size_t guess) const {
   const std::size_t begin = grammar_.begin(rule), end = begin + grammar_.rule(rule).size();

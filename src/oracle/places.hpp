@@ -29,6 +29,15 @@ class Places {
   /// From the root's use to the event's own. Requires event < Grammar::length(0). Holds until the next call.
   std::span<const Step> path(std::uint64_t event);
 
+  /// Repetitions of a use, one after the other.
+  struct Rounds {
+    std::uint64_t number = 0;
+    std::uint64_t length = 0;  ///< the events of each
+  };
+  /// Of the longest repetition that begins with the event, is not the first of its use, and is followed by at least
+  /// `fewest` - 1 others within so many events: it and all of those. None: nothing is repeated so often there.
+  Rounds rounds(std::uint64_t event, std::uint64_t fewest, std::uint64_t within);
+
  private:
   [[nodiscard]] std::size_t holding(std::uint32_t rule, std::uint64_t offset,
                                     std::size_t guess) const;

@@ -63,6 +63,9 @@ class Contexts {
       : grammar_(grammar), places_(grammar), occurrences_(occurrences(grammar)) {}
 
   std::span<const Places::Step> path(std::uint64_t event) { return places_.path(event); }
+  Places::Rounds rounds(std::uint64_t event, std::uint64_t fewest, std::uint64_t within) {
+    return places_.rounds(event, fewest, within);
+  }
   /// Of a context that has so many of the innermost uses on the path, and is not as long as the path.
   [[nodiscard]] bool has_many(std::span<const Places::Step> path, std::size_t uses) const {
     double events = 1;
@@ -111,7 +114,8 @@ class Table {
     entries_.reserve(expected);
   }
 
-  void add(const TimeGroup& group, const Surroundings& at) {
+  /// Returns the number of the entry that has the group now.
+  std::uint32_t add(const TimeGroup& group, const Surroundings& at) {
     find(at.context);
     TimeGroup& all = entries_[last_].group;
     const bool alone = all.count + group.count == 1;
@@ -122,6 +126,12 @@ class Table {
     }
     all.sum += group.sum;
     all.count += group.count;
+    return last_;
+  }
+  /// The time of another event of an entry's context, which has at least two.
+  void add_time(std::uint32_t entry, double time) {
+    entries_[entry].group.sum += time;
+    ++entries_[entry].group.count;
   }
 
   struct Entry {
@@ -165,6 +175,48 @@ class Table {
   std::uint32_t last_ = kNone;  ///< that was found
 };
 
+/// The last events of a run, each with its time, go into the table. From the second repetition of a loop on an event has
+/// the same context in each; and which of its events stands for a group is settled when it has two. So of many
+/// repetitions only the first two of those are looked up.
+class LastEvents {
+ public:
+  LastEvents(Contexts& places, Table& table, unsigned enclosing)
+      : places_(places), table_(table), enclosing_(enclosing) {}
+
+  /// `first`: the number of the first in the run.
+  void add(std::uint64_t first, std::span<const double> times) {
+    while (!times.empty()) {
+      const auto [number, length] = places_.rounds(first, kFewestRounds, times.size());
+      const std::size_t events = number == 0 ? 1 : number * length;
+      if (number == 0) add_one(first, times.front());
+      else add_rounds(first, times.first(events), length);
+      first += events;
+      times = times.subspan(events);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kFewestRounds = 4;
+
+  std::uint32_t add_one(std::uint64_t event, double time) {
+    const TimeGroup group{.event = event, .sum = time};
+    return table_.add(group, surroundings(places_, group, enclosing_));
+  }
+  void add_rounds(std::uint64_t first, std::span<const double> times, std::size_t length) {
+    round_.clear();
+    std::size_t i = 0;
+    for (; i < length; ++i) add_one(first + i, times[i]);
+    for (; i < 2 * length; ++i) round_.push_back(add_one(first + i, times[i]));
+    while (i < times.size())
+      for (const std::uint32_t entry : round_) table_.add_time(entry, times[i++]);
+  }
+
+  Contexts& places_;
+  Table& table_;
+  const unsigned enclosing_;
+  std::vector<std::uint32_t> round_;  ///< the entries of its events
+};
+
 bool is_enclosed(const Context& context) { return context.around != Delays::kUnknown; }
 
 /// The entries that have enclosing uses, but for the `most` of the most events.
@@ -205,17 +257,14 @@ TimeGroups::TimeGroups(unsigned enclosing) : enclosing_(enclosing) {
 
 void TimeGroups::replay(const Grammar& grammar, std::span<const double> last, std::size_t most) {
   Contexts places(grammar);
-  Table table(groups_.size() + last.size() / 2);
-  const auto add = [&](const TimeGroup& group) {
-    table.add(group, surroundings(places, group, enclosing_));
-  };
-  for (const TimeGroup& group : groups_) add(group);
+  Table table(groups_.size() + groups_.size() / 4);  // mostly those there were
+  for (const TimeGroup& group : groups_) table.add(group, surroundings(places, group, enclosing_));
   std::uint64_t event = grammar.length(0) - last.size();
   if (event == 0 && !last.empty()) {  // there is nothing that the first event came after
     last = last.subspan(1);
     ++event;
   }
-  for (const double time : last) add({.event = event++, .sum = time});
+  LastEvents(places, table, enclosing_).add(event, last);
   for (auto chosen = to_be_shortened(table.entries(), most); !chosen.empty();
        chosen = to_be_shortened(table.entries(), most))
     table = shortened(table.entries(), chosen, places);
