@@ -60,7 +60,10 @@ std::vector<double> occurrences(const Grammar& grammar) {
 class Contexts {
  public:
   explicit Contexts(const Grammar& grammar)
-      : grammar_(grammar), places_(grammar), occurrences_(occurrences(grammar)) {}
+      : grammar_(grammar),
+        places_(grammar),
+        occurrences_(occurrences(grammar)),
+        fewest_(static_cast<double>(TimeGroups::fewest(grammar))) {}
 
   std::span<const Places::Step> path(std::uint64_t event) { return places_.path(event); }
   Places::Rounds rounds(std::uint64_t event, std::uint64_t fewest, std::uint64_t within) {
@@ -75,13 +78,14 @@ class Contexts {
       const Symbol rule = grammar_.uses()[path[path.size() - uses - 1].position].symbol;
       events *= occurrences_[rule.number()];
     }
-    return events >= TimeGroups::kFewest;
+    return events >= fewest_;
   }
 
  private:
   const Grammar& grammar_;
   Places places_;
   const std::vector<double> occurrences_;
+  const double fewest_;
 };
 
 /// The longest context with so many enclosing uses that has many events, and is within what a group has in common.

@@ -7,8 +7,9 @@
 // their context goes. In a later grammar all of them are taken to be where that one is, in the longest context that is
 // within what they have in common. Groups that meet in a context there are one group.
 //
-// A context that is longer than a position has at least kFewest events in the run: with fewer, the times of one context
-// are no more than chance, there are many such contexts, and each costs time, memory and bytes in the file.
+// In a run that is long and varied, a context that is longer than a position has at least kFewest events: with fewer,
+// the times of one context are no more than chance, there are many such contexts, and each costs time, memory and bytes
+// in the file.
 //
 // What is exact: the sum (as long as a double holds it) and the number of all times, always; and each group, as long as
 // the events of its context stay together. They do not always, at the end of a run that is not settled yet: when x^m
@@ -42,8 +43,12 @@ class TimeGroups {
   /// The most uses around a position that can be told apart.
   static constexpr unsigned kMostEnclosing = 2;
 
-  /// Of a context that is longer than a position: with fewer events the shorter one says as much.
-  static constexpr unsigned kFewest = 8;
+  /// How many events of the run a context that is longer than a position has at least: 1, if the run has at most kShort
+  /// events or its grammar at most kSmall uses.
+  static std::uint64_t fewest(const Grammar& grammar) {
+    return grammar.length(0) <= kShort || grammar.uses().size() <= kSmall ? 1 : kFewest;
+  }
+  static constexpr std::uint64_t kShort = 4096, kSmall = 1024, kFewest = 8;
 
   /// `enclosing`: how many are.
   explicit TimeGroups(unsigned enclosing);

@@ -65,7 +65,9 @@ TimesByContext replayed(const Grammar& grammar, std::span<const double> times, u
   TimesByContext found;
   for (std::size_t event = 1; event < all.size(); ++event) {  // the first comes after none
     Delays::Context context = all[event];
-    const auto few = [&] { return number[shorter(context, true, true)] < TimeGroups::kFewest; };
+    const auto few = [&] {
+      return number[shorter(context, true, true)] < TimeGroups::fewest(grammar);
+    };
     if (few()) context.outermost = Delays::kUnknown;
     if (few()) context.around = Delays::kUnknown;
     Times& same = found[context];

@@ -1,6 +1,6 @@
 #pragma once
 // The judge of times that are added up while a run goes on: all of them, replayed through the finished grammar, as the
-// paper does (PYTHIA, section II-C), in contexts of at least TimeGroups::kFewest events.
+// paper does (PYTHIA, section II-C), in contexts of at least TimeGroups::fewest() events.
 
 #include <map>
 #include <span>
