@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "oracle/error.hpp"
+#include "oracle/sorted_search.hpp"
 
 namespace refrain::oracle {
 
@@ -118,9 +119,9 @@ Reference::Places Reference::places_of(std::uint32_t rule) const {
 }
 
 std::uint32_t Reference::holding(std::uint32_t rule, std::uint64_t event) const {
-  const auto begin = before_.begin() + static_cast<std::ptrdiff_t>(grammar_.begin(rule));
-  const auto end = begin + static_cast<std::ptrdiff_t>(grammar_.rule(rule).size());
-  return static_cast<std::uint32_t>(std::upper_bound(begin, end, event) - before_.begin() - 1);
+  const std::size_t begin = grammar_.begin(rule);
+  const auto before = std::span(std::as_const(before_)).subspan(begin, grammar_.rule(rule).size());
+  return static_cast<std::uint32_t>(begin + last_not_above(before, event));
 }
 
 std::uint32_t Reference::event(std::uint64_t number) const {
