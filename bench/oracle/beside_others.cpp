@@ -59,6 +59,15 @@ std::size_t bytes_in_words(const Grammar& grammar) {
   return bytes + grammar.rules() * word;
 }
 
+/// ns per event, of a run of another seed.
+double follow(const Reference& reference, const Events& run) {
+  oracle::Tracker tracker(reference);
+  tracker.start();
+  const std::int64_t begin = now_ns();
+  for (const std::uint32_t event : run) tracker.track(event);
+  return double(now_ns() - begin) / double(run.size());
+}
+
 struct Predictions {
   std::array<double, distances.size()> right{}, ns{}, most_prevalent{};
 };
@@ -106,14 +115,17 @@ void measure_eight_streams(const Options&, Records& records) {
     const Reference reference(reduction.grammar());
     const File untimed = record(events, false), timed = record(events, true);
     const std::size_t words = bytes_in_words(reference.grammar());
-    const auto predictions = predict(reference, eight_stream(name, size, 2));
-    std::printf("  %-11s %5.0f %5.0f ns %7zu %7zu %7zu bytes ", name.c_str(), untimed.ns, timed.ns,
-                std::size_t(untimed.bytes), std::size_t(timed.bytes), words);
+    const Events other = eight_stream(name, size, 2);
+    const double follows = follow(reference, other);
+    const auto predictions = predict(reference, other);
+    std::printf("  %-11s %5.0f %5.0f ns %7zu %7zu %7zu bytes %5.0f ns ", name.c_str(), untimed.ns,
+                timed.ns, std::size_t(untimed.bytes), std::size_t(timed.bytes), words, follows);
     const auto add = [&](const std::string& metric, const char* unit, double value) {
       records.add({"oracle_eight_streams", "refrain", name, 1, size, metric, unit, once(value)});
     };
     add("ns_per_event", "ns", untimed.ns);
     add("ns_per_event_timed", "ns", timed.ns);
+    add("ns_to_follow", "ns", follows);
     add("bytes", "B", double(untimed.bytes));
     add("bytes_timed", "B", double(timed.bytes));
     add("bytes_in_words", "B", double(words));

@@ -1,6 +1,6 @@
 #include "oracle/places.hpp"
 
-#include <algorithm>
+#include "oracle/sorted_search.hpp"
 
 namespace refrain::oracle {
 
@@ -62,10 +62,8 @@ std::size_t Places::holding(std::uint32_t rule, std::uint64_t offset, std::size_
   if (begin <= guess && guess < end && before_[guess] <= offset &&
       (guess + 1 == end || offset < before_[guess + 1]))
     return guess;
-  const auto from = before_.begin();
-  const auto behind = std::upper_bound(from + static_cast<std::ptrdiff_t>(begin),
-                                       from + static_cast<std::ptrdiff_t>(end), offset);
-  return static_cast<std::size_t>(behind - from) - 1;
+  return begin + last_not_above(std::span<const std::uint64_t>(before_).subspan(begin, end - begin),
+                                offset);
 }
 
 }  // namespace refrain::oracle

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "oracle/sorted_search.hpp"
+
 namespace refrain::oracle {
 
 namespace {
@@ -347,8 +349,8 @@ void Future::branch_around(Branch& branch, std::uint32_t rule, const Goal& goal)
   if (use == positions.size()) return;
   const double step = all * least_ / branch.probability;
   for (double at = gone + chance() * step; at < added_up.back(); at += step) {
-    const auto found = std::ranges::upper_bound(added_up.subspan(use), at);
-    branch_at(static_cast<std::size_t>(found - added_up.begin()), least_);
+    if (added_up[use] <= at) use += last_not_above(added_up.subspan(use), at) + 1;
+    branch_at(use, least_);
   }
 }
 

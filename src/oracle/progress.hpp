@@ -92,22 +92,21 @@ void Progress::continuations(const Reference& reference, Visit&& visit) const {
       return;
     }
   }
-  behind(reference, reference.rule_of(levels_[0].position), visit);
+  const std::uint32_t outermost = reference.rule_of(levels_[0].position);
+  if (outermost != 0) behind(reference, outermost, visit);
 }
 
 template <class Visit>
 void Progress::behind(const Reference& reference, std::uint32_t rule, Visit&& visit) {
   // A rule ends with one symbol only, so that each rule is reached once at most.
-  std::vector<std::uint32_t> ended{rule};
-  while (!ended.empty()) {
-    const std::uint32_t inner = ended.back();
-    ended.pop_back();
-    if (inner == 0) continue;
+  std::vector<std::uint32_t> ended;
+  for (std::uint32_t inner = rule;; inner = ended.back(), ended.pop_back()) {
     for (const std::uint32_t position : reference.positions(Symbol::rule(inner))) {
       if (reference.use(position).times > 1) visit(std::size_t{0}, Level{position, false, 1});
       if (!reference.is_last(position)) visit(std::size_t{0}, Level{position + 1, true, 0});
-      else ended.push_back(reference.rule_of(position));
+      else if (reference.rule_of(position) != 0) ended.push_back(reference.rule_of(position));
     }
+    if (ended.empty()) return;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "oracle/error.hpp"
+#include "oracle/sorted_search.hpp"
 
 namespace refrain::oracle {
 
@@ -34,6 +35,7 @@ Reference::Reference(Grammar grammar) : grammar_(std::move(grammar)) {
   before_.push_back(0);
   order_rules();
   sort_positions();
+  sort_successions();
   choose_places();
 }
 
@@ -58,10 +60,14 @@ void Reference::order_rules() {
   }
   rank_.resize(rules);
   first_.resize(rules);
+  last_.resize(rules);
   for (std::size_t i = rules; i-- > 0;) {
     const std::uint32_t rule = order[i];
     rank_[rule] = static_cast<std::uint32_t>(i);
-    if (!grammar_.rule(rule).empty()) first_[rule] = first(grammar_.rule(rule).front().symbol);
+    if (grammar_.rule(rule).empty()) continue;
+    first_[rule] = first(grammar_.rule(rule).front().symbol);
+    const Symbol last = grammar_.rule(rule).back().symbol;
+    last_[rule] = last.is_rule() ? last_[last.number()] : last.number();
   }
 }
 
@@ -84,6 +90,28 @@ void Reference::sort_positions() {
   }
   rules_begin_.resize(grammar_.rules() + 1, static_cast<std::uint32_t>(positions_.size()));
   listed_.push_back({UINT32_MAX, rules_begin_.front()});
+}
+
+void Reference::sort_successions() {
+  for (std::uint32_t position = 0; position < rule_of_.size(); ++position) {
+    if (occurrences_[rule_of_[position]] == 0) continue;
+    if (before_[position] > 0) successions_.push_back({position, false});
+    if (use(position).times > 1) successions_.push_back({position, true});
+  }
+  const auto comes = [&](Succession of) {
+    return occurrences_[rule_of_[of.position]] *
+           (of.repeated ? static_cast<double>(use(of.position).times - 1) : 1);
+  };
+  std::ranges::sort(successions_, std::less(), [&](Succession of) {
+    return std::tuple(events_of(of), -comes(of), of.position, of.repeated);
+  });
+}
+
+std::span<const Reference::Succession> Reference::successions(std::uint32_t event,
+                                                              std::uint32_t next) const {
+  const auto found = std::ranges::equal_range(successions_, std::pair(event, next), std::less(),
+                                              [&](Succession of) { return events_of(of); });
+  return {found.begin(), found.end()};
 }
 
 void Reference::choose_places() {
@@ -118,9 +146,9 @@ Reference::Places Reference::places_of(std::uint32_t rule) const {
 }
 
 std::uint32_t Reference::holding(std::uint32_t rule, std::uint64_t event) const {
-  const auto begin = before_.begin() + static_cast<std::ptrdiff_t>(grammar_.begin(rule));
-  const auto end = begin + static_cast<std::ptrdiff_t>(grammar_.rule(rule).size());
-  return static_cast<std::uint32_t>(std::upper_bound(begin, end, event) - before_.begin() - 1);
+  const std::size_t begin = grammar_.begin(rule);
+  const auto before = std::span(std::as_const(before_)).subspan(begin, grammar_.rule(rule).size());
+  return static_cast<std::uint32_t>(begin + last_not_above(before, event));
 }
 
 std::uint32_t Reference::event(std::uint64_t number) const {

@@ -3,13 +3,14 @@
 // that moving through the run never unfolds it (PYTHIA, section II-B). A *position* is a use in a rule, by its number
 // among Grammar::uses(); it stands for all places in the run that its unfolding gives.
 //
-// Immutable; any number of threads read it. Made in O(n log n) for n uses; 24 bytes per use and 100 per rule
+// Immutable; any number of threads read it. Made in O(n log n) for n uses; 32 bytes per use and 104 per rule
 // beside the grammar.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "oracle/grammar.hpp"
@@ -59,6 +60,16 @@ class Reference {
     return std::span(added_up_).subspan(
         static_cast<std::size_t>(positions.data() - positions_.data()), positions.size());
   }
+  /// Where one event comes right behind another: at the beginning of a position that is not the first of its rule, or of
+  /// a later repetition of a position.
+  struct Succession {
+    std::uint32_t position;
+    bool repeated;
+  };
+  /// All that are in the run, those that come most often first; each of its places is of one of them. O(log n) for n
+  /// uses.
+  [[nodiscard]] std::span<const Succession> successions(std::uint32_t event,
+                                                        std::uint32_t next) const;
   /// A place in the run of a rule that is in it: how many events come before. `share`, from 0 to below 1: of all its
   /// places, of which kPlaces are known that are evenly spread.
   [[nodiscard]] std::uint64_t place(std::uint32_t rule, double share) const {
@@ -73,13 +84,20 @@ class Reference {
 
   void order_rules();
   void sort_positions();
+  void sort_successions();
   void choose_places();
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> events_of(Succession of) const {
+    const Symbol next = use(of.position).symbol;
+    const Symbol before = of.repeated ? next : use(of.position - 1).symbol;
+    return {before.is_rule() ? last_[before.number()] : before.number(), first(next)};
+  }
   [[nodiscard]] Places places_of(std::uint32_t rule) const;
 
   Grammar grammar_;
   std::vector<std::uint32_t> rule_of_;
   std::vector<std::uint64_t> before_;  ///< and a 0 behind all: 0 is where a rule begins
   std::vector<std::uint32_t> first_;
+  std::vector<std::uint32_t> last_;  ///< events of rules, as first_
   std::vector<double> occurrences_;
   std::vector<std::uint32_t> rank_;
   struct Listed {
@@ -89,8 +107,9 @@ class Reference {
   std::vector<Listed> listed_;              ///< by event, and an end behind all
   std::vector<std::uint32_t> rules_begin_;  ///< where a rule's begin, and an end behind all
   std::vector<std::uint32_t> positions_;
-  std::vector<double> added_up_;  ///< of a symbol's positions, up to each of positions_
-  std::vector<Places> places_;    ///< of the rules that are in the run
+  std::vector<double> added_up_;         ///< of a symbol's positions, up to each of positions_
+  std::vector<Succession> successions_;  ///< by events
+  std::vector<Places> places_;           ///< of the rules that are in the run
 };
 
 }  // namespace refrain::oracle

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <tuple>
 #include <utility>
 
 namespace refrain::oracle {
@@ -168,10 +169,16 @@ void Tracker::leave_out(Followed& followed) {
   followed.left_out = true;
   for (Continuation& c : continuations_)
     c.weight = followed.sequences[c.sequence].weight(*reference_, c.level, c.at);
+  const auto in_order = [](const Continuation& c) {
+    return std::tuple(c.sequence, c.at.position, c.at.time);
+  };
   const auto end = continuations_.begin() + static_cast<std::ptrdiff_t>(settings_.sequences);
-  std::ranges::stable_sort(continuations_, std::greater(), &Continuation::weight);
+  std::ranges::nth_element(continuations_, end, [&](const auto& one, const auto& other) {
+    if (one.weight != other.weight) return one.weight > other.weight;
+    return in_order(one) < in_order(other);
+  });
   continuations_.erase(end, continuations_.end());
-  std::ranges::stable_sort(continuations_, std::less(), &Continuation::sequence);
+  std::ranges::sort(continuations_, std::less(), in_order);
 }
 
 /// What is followed, if uses on the path are repeated more often, or less, than they were: as far within as possible.
@@ -230,15 +237,24 @@ Tracker::Followed Tracker::anew(std::uint32_t event) {
 
 Tracker::Followed Tracker::where_last_came(std::size_t events) {
   Followed found;
-  const std::size_t begin = history_.size() - events;
-  auto positions = reference_->positions(Symbol::event(history_[begin]));
-  if (events == 1 && positions.size() > settings_.sequences) {
-    positions = positions.first(settings_.sequences);
-    found.left_out = true;
+  const auto first = history_.end() - static_cast<std::ptrdiff_t>(events);
+  const auto take = [&](auto places, const auto& sequence_at) {
+    found.left_out = places.size() > settings_.sequences;
+    for (const auto place : places.first(std::min(places.size(), settings_.sequences)))
+      found.sequences.push_back(sequence_at(place));
+  };
+  if (events == 1) {
+    take(reference_->positions(Symbol::event(*first)),
+         [](std::uint32_t position) { return Progress(position); });
+  } else {
+    take(reference_->successions(first[0], first[1]), [&](const Reference::Succession& place) {
+      Progress sequence;
+      sequence.go(*reference_, 0, {place.position, !place.repeated, place.repeated ? 1u : 0u});
+      return sequence;
+    });
+    for (auto next = first + 2; next != history_.end(); ++next)
+      if (!go_on(found, *next)) return {};
   }
-  for (const std::uint32_t position : positions) found.sequences.emplace_back(position);
-  for (std::size_t i = begin + 1; i < history_.size(); ++i)
-    if (!go_on(found, history_[i])) return {};
   found.events = 1;
   return found;
 }

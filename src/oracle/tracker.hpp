@@ -21,7 +21,7 @@
 // An event that never came in the reference run changes nothing.
 //
 // One owner, one thread; Reference and Delays are shared and have to outlive it. track() is O(1) amortised, while one
-// sequence is followed.
+// sequence is followed; to look anew takes O(Settings::history) searches, however many places an event has.
 
 #include <cstdint>
 #include <deque>

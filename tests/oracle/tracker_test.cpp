@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "oracle/reduction.hpp"
 #include "oracle/support/naive_tracker.hpp"
@@ -58,6 +60,32 @@ double places(const Reference& reference, const Tracker& tracker) {
   double places = 0;
   for (const Progress& sequence : tracker.sequences()) places += sequence.weight(reference);
   return places;
+}
+
+// By their events, each place in the run is of one.
+TEST(OracleReference, HasAllSuccessionsOfTwoEvents) {
+  test::Random random(3);
+  for (int size = 1; size <= 200; ++size) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, double> expected;
+    Reduction reduction;
+    for (std::uint32_t i = 0, event = 0, before = 0; i < static_cast<std::uint32_t>(size); ++i) {
+      event = static_cast<std::uint32_t>(random.percent(80) ? (before + 1) % 4 : random.below(4));
+      reduction.add(event);
+      if (i > 0) ++expected[{before, event}];
+      before = event;
+    }
+    const Reference reference(reduction.grammar());
+    for (std::uint32_t event = 0; event < 4; ++event) {
+      for (std::uint32_t next = 0; next < 4; ++next) {
+        double comes = 0;
+        for (const auto [position, repeated] : reference.successions(event, next)) {
+          const double times = repeated ? double(reference.use(position).times - 1) : 1;
+          comes += times * reference.occurrences(reference.rule_of(position));
+        }
+        EXPECT_EQ(comes, (expected[{event, next}])) << event << " and " << next << " of " << size;
+      }
+    }
+  }
 }
 
 // Section II-B1: of the four b two are followed by c; the next b begins a B again.
