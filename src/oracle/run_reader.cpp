@@ -64,8 +64,8 @@ RunRecord run_in(std::string_view bytes, const std::string& name) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Block> last;
   std::uint64_t offset = header_size(run.program);
   if (bytes.size() - offset < BlockHeader::kSize)
-    throw FileError(name, "ends after " + std::to_string(bytes.size()) +
-                              " bytes, before its first block does");
+    throw FileError(
+        name, "ends after " + std::to_string(bytes.size()) + " bytes, before its first block does");
   while (bytes.size() - offset >= BlockHeader::kSize) {
     const BlockHeader header =
         block_header_in(name, bytes.substr(offset, BlockHeader::kSize), offset);
