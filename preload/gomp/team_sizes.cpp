@@ -17,7 +17,8 @@ constexpr std::uint32_t known_pause = 16;
 constexpr double hopeless = 2;
 /// What took so many times as long as it can by itself is no measure.
 constexpr double interrupted = 1.5;
-/// What a trial is charged with at most: so many times the usual duration for each thread, or so many ns.
+/// What a trial is charged with at most: so many times the usual duration for each thread, or the loss that was
+/// expected, or so many ns.
 constexpr double most_charged = 2;
 constexpr double least_charged_ns = 20e3;
 
@@ -103,13 +104,15 @@ void Occasion::ran(unsigned threads, double ns, Allowance& allowance, bool count
   if (threads != best_) {
     const double usual = size(best_).typical();
     // What takes far longer than it can by itself has been interrupted, as any call may be.
-    const double worst = std::max<double>(threads, best_) * most_charged * usual;
+    // A team that sleeps while it waits takes many times as long as one thread in each of its calls.
+    const double worst = std::max(std::max<double>(threads, best_) * most_charged * usual,
+                                  most_charged * loss_expected(had));
     allowance.spend(std::clamp(ns - usual, 0.0, std::max(worst, least_charged_ns)));
     // Fewer threads take as many times longer as they are fewer, if nothing comes between.
     if (threads < best_ && ns > interrupted * usual * best_ / threads) counts = false;
     if (!counts) return;
     // What it took long ago, when perhaps others used the machine, counts no more.
-    if (had.tried == 0) had.durations = {};
+    if (had.tried == 0) had.earlier = had.typical(), had.durations = {};
     had.tried = ns > hopeless * usual ? trustworthy : had.tried + 1;
   }
   if (!counts) return;
@@ -160,12 +163,14 @@ double Occasion::loss_expected(const Size& candidate) const {
   const auto known = std::find_if(sizes_.begin(), sizes_.end(),
                                   [&](const Size& size) { return size.threads == best_; });
   const Durations& best = known->durations;
-  const double at_worst = candidate.threads < best_ ? best.shortest() * best_ / candidate.threads
-                                                    : 2 * known->typical();
   const Durations& tried = candidate.durations;
-  const double expected = tried.count() >= trustworthy ? candidate.typical()
-                          : tried.count() > 0          ? std::min(tried.shortest(), at_worst)
-                                                       : at_worst;
+  double expected = INFINITY;
+  if (candidate.threads < best_) expected = best.shortest() * best_ / candidate.threads;
+  else if (candidate.earlier > 0) expected = candidate.earlier;
+  // Once it may have been interrupted, so it is no more than what is known besides.
+  if (tried.count() > 0) expected = std::min(expected, tried.shortest());
+  if (tried.count() >= trustworthy) expected = candidate.typical();
+  if (expected == INFINITY) expected = 2 * known->typical();
   return std::max(0.0, expected - known->typical());
 }
 
@@ -173,7 +178,7 @@ Occasion::Size& Occasion::size(unsigned threads) {
   auto place = sizes_.begin();
   while (place != sizes_.end() && place->threads < threads) ++place;
   if (place == sizes_.end() || place->threads != threads) {
-    place = sizes_.insert(place, Size{threads, 0, {}});
+    place = sizes_.insert(place, Size{threads, 0, {}, 0});
   }
   return *place;
 }

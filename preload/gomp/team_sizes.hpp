@@ -147,6 +147,7 @@ class Occasion {
     unsigned threads;
     unsigned tried;  ///< in how many trials of this round
     Durations durations;
+    double earlier = 0;  ///< what it took in the round before, in ns; 0: nothing is known of that
 
     /// One thread waits for no others: what interrupts it now and then would do so with any team.
     [[nodiscard]] double typical() const {

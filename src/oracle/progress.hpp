@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,6 +60,24 @@ class Progress {
   /// the place of that level. Where the rule around is not known, all its uses are ways to go on.
   template <class Visit>
   void continuations(const Reference& reference, Visit&& visit) const;
+  struct Way {
+    std::size_t level;
+    Level at;
+  };
+  /// The way to go on that continuations() would visit, if there is no other, as in a run that is known from its
+  /// beginning. Nothing also for some from which there is one only.
+  [[nodiscard]] std::optional<Way> only_way(const Reference& reference) const {
+    for (std::size_t level = levels_.size(); level-- > 0;) {
+      const Level& at = levels_[level];
+      const auto [exactly, most] = repetitions_left(reference, at);
+      if (most > 0) {
+        if (!exactly) return std::nullopt;
+        return Way{level, {at.position, at.exact, at.time + 1}};
+      }
+      if (!reference.is_last(at.position)) return Way{level, {at.position + 1, true, 0}};
+    }
+    return std::nullopt;
+  }
   /// Goes there.
   void go(const Reference& reference, std::size_t level, const Level& at);
   /// The same places in the same run with other counts of repetitions, of which there are fewer here, if anything.

@@ -34,7 +34,7 @@ void Tracker::start() {
 Tracked Tracker::track(std::uint32_t event) {
   ++events_;
   if (!tried_.sequences.empty() && reference_->has(event)) go_on_trying(event);
-  if (go_on(followed_, event)) {
+  if (go_the_only_way(event) || go_on(followed_, event)) {
     last_ = Tracked::expected;
     remember(event);
     if (!aside_.sequences.empty()) look_aside(event);
@@ -64,8 +64,9 @@ void Tracker::use_own_counts() {
 }
 
 void Tracker::remember(std::uint32_t event) {
+  // They are a few.
+  if (history_.size() == settings_.history) history_.erase(history_.begin());
   history_.push_back(event);
-  if (history_.size() > settings_.history) history_.pop_front();
 }
 
 /// The event continues what is followed.
@@ -126,6 +127,18 @@ bool Tracker::go_on(Followed& followed, std::uint32_t event) {
     });
   if (continuations_.empty()) return false;
   go(followed);
+  return true;
+}
+
+/// go_on() where one place is followed, from which there is one way on: nearly always.
+bool Tracker::go_the_only_way(std::uint32_t event) {
+  if (followed_.sequences.size() != 1) return false;
+  Progress& sequence = followed_.sequences.front();
+  const auto way = sequence.only_way(*reference_);
+  if (!way || first_event(way->at) != event) return false;
+  ++followed_.events;
+  if (own_counts_.watches()) own_counts_.go_on(*reference_, sequence.levels(), way->level, way->at);
+  sequence.go(*reference_, way->level, way->at);
   return true;
 }
 

@@ -24,7 +24,6 @@
 // sequence is followed; to look anew takes O(Settings::history) searches, however many places an event has.
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -111,6 +110,7 @@ class Tracker {
   void recover(std::uint32_t event);
   void go_on_trying(std::uint32_t event);
   bool go_on(Followed& followed, std::uint32_t event);
+  bool go_the_only_way(std::uint32_t event);
   void go_on_anyhow(Followed& followed);
   void go(Followed& followed);
   void leave_out(Followed& followed);
@@ -147,7 +147,7 @@ class Tracker {
   Followed followed_;
   Followed aside_;
   std::uint32_t aside_for_ = 0;  ///< so many events after the unexpected one
-  std::deque<std::uint32_t> history_;
+  std::vector<std::uint32_t> history_;
   std::vector<Continuation> continuations_;
   std::vector<Progress> gone_;
 };

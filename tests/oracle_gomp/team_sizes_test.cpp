@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
@@ -188,6 +189,25 @@ TEST(Occasion, WhatWasInterruptedIsChargedAsFarAsItsSizeMayBeTheCause) {
   occasion.ran(1, 4e6, allowance);
   EXPECT_LE(allowance.spent(), 4 * 50e3);
   EXPECT_EQ(occasion.note(), "50000 2:50000*3") << "and is no measure";
+}
+
+// As with teams that sleep while they wait: a trial of all threads costs many times what one thread takes.
+TEST(Occasion, ATrialIsChargedWithWhatItCostAsFarAsThatWasExpected) {
+  Allowance allowance;
+  const Thresholds first;
+  std::vector<Occasion> occasions(32, Occasion(60e3));
+  double in_all = 0, lost = 0;
+  for (int call = 0; call < 40000; ++call) {
+    Occasion& occasion = occasions[static_cast<std::size_t>(call) % occasions.size()];
+    const unsigned threads = occasion.choose({2, true}, first, allowance);
+    const double took = threads == 1 ? 3e3 : 60e3;
+    allowance.earn(took);
+    occasion.ran(threads, took, allowance);
+    in_all += took;
+    // What was before one thread is known is no trial.
+    if (threads == 2 && occasion.best() == 1) lost += took - 3e3;
+  }
+  EXPECT_LE(lost, Allowance::share * in_all + Allowance::advance_ns + 60e3);
 }
 
 TEST(Choices, MayBeOneOrAll) {
