@@ -233,13 +233,10 @@ TEST(Preload, ThresholdsOfExpectedDurationsInContext) {
   const RunFile file;
   {
     Stream stream(file, true);
-    // As often as it takes to keep apart what the same region takes here and there.
-    for (int i = 0; i < 8; ++i) {
-      stream.region(region_a, 1000);
-      stream.region(region_b, 50000);
-      stream.region(region_a, 500000);
-      stream.region(region_c, 1000);
-    }
+    stream.region(region_a, 1000);
+    stream.region(region_b, 50000);
+    stream.region(region_a, 500000);
+    stream.region(region_c, 1000);
   }
   const std::string how =
       "OMP_NUM_THREADS=4 REFRAIN_ORACLE_THREADS=thresholds REFRAIN_ORACLE_TEAMS=any "
@@ -254,7 +251,7 @@ TEST(Preload, WhatWasLearned) {
   const RunFile file;
   {
     Stream stream(file, true);
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 2; ++i) {
       stream.region(region_a, 1000);
       stream.region(region_b, 1000000);
       stream.region(region_a, 900000);
