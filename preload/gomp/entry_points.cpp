@@ -2,17 +2,13 @@
 // version 1.0 to 5.0): each says what happens, and calls the one behind it. For regions it may ask for fewer threads
 // than the program does.
 
-#include <omp.h>
-
 #include "gomp/behind.hpp"
 #include "gomp/folded_team.hpp"
 #include "gomp/parallel_region.hpp"
-#include "gomp/team_answers.hpp"
 
 using refrain::gomp::Construct;
 using refrain::gomp::FoldedTeam;
 using refrain::gomp::Function;
-using refrain::gomp::LimitedLoop;
 using refrain::gomp::ParallelRegion;
 using refrain::gomp::Team;
 using refrain::gomp::ThreadEvents;
@@ -28,26 +24,6 @@ unsigned begun(Function* function, unsigned num_threads) {
   FoldedTeam::start_here();
   ThreadEvents* const events = ThreadEvents::here();
   return events ? events->begin(function, num_threads, Construct::other).threads : num_threads;
-}
-
-/// What a loop is whose schedule is that of omp_set_schedule().
-Construct runtime_loop() {
-  omp_sched_t kind{};
-  int chunk = 0;
-  FoldedTeam::start_here();
-  BEHIND(omp_get_schedule)(&kind, &chunk);
-  kind = static_cast<omp_sched_t>(kind & ~omp_sched_monotonic);
-  return kind == omp_sched_dynamic || kind == omp_sched_guided ? Construct::dynamic_loop
-                                                               : Construct::other;
-}
-
-/// Calls `loop(function, data, threads)`, with a function that is told of the whole team, if it is not.
-template <class Loop>
-void do_loop(const ParallelRegion& region, Function* function, void* data, const Loop& loop) {
-  const Team& team = region.team();
-  if (team.kind != Team::Kind::limited) return loop(function, data, team.threads);
-  LimitedLoop limited(function, data, team.whole);
-  loop(LimitedLoop::run, &limited, team.threads);
 }
 
 }  // namespace
@@ -75,27 +51,23 @@ ENTRY void GOMP_parallel_sections(Function* fn, void* data, unsigned threads, un
   BEHIND(GOMP_parallel_sections)(fn, data, region.team().threads, count, flags);
 }
 
-#define LOOP(name, construct)                                                                  \
+#define LOOP(name)                                                                             \
   ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
                   long chunk, unsigned flags) {                                                \
-    const ParallelRegion region(fn, threads, construct);                                       \
-    do_loop(region, fn, data, [&](Function* function, void* of, unsigned size) {               \
-      BEHIND(name)(function, of, size, start, end, step, chunk, flags);                        \
-    });                                                                                        \
+    const ParallelRegion region(fn, threads, Construct::other);                                \
+    BEHIND(name)(fn, data, region.team().threads, start, end, step, chunk, flags);             \
   }
-LOOP(GOMP_parallel_loop_static, Construct::other)
-LOOP(GOMP_parallel_loop_dynamic, Construct::dynamic_loop)
-LOOP(GOMP_parallel_loop_guided, Construct::dynamic_loop)
-LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, Construct::dynamic_loop)
-LOOP(GOMP_parallel_loop_nonmonotonic_guided, Construct::dynamic_loop)
+LOOP(GOMP_parallel_loop_static)
+LOOP(GOMP_parallel_loop_dynamic)
+LOOP(GOMP_parallel_loop_guided)
+LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+LOOP(GOMP_parallel_loop_nonmonotonic_guided)
 
 #define RUNTIME_LOOP(name)                                                                     \
   ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
                   unsigned flags) {                                                            \
-    const ParallelRegion region(fn, threads, runtime_loop());                                  \
-    do_loop(region, fn, data, [&](Function* function, void* of, unsigned size) {               \
-      BEHIND(name)(function, of, size, start, end, step, flags);                               \
-    });                                                                                        \
+    const ParallelRegion region(fn, threads, Construct::other);                                \
+    BEHIND(name)(fn, data, region.team().threads, start, end, step, flags);                    \
   }
 RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)

@@ -1,37 +1,12 @@
 // Functions of libgomp by which a region can find out about its team or do something with it. A folded team answers some
-// of them; before all others it is started. A loop that fewer threads do is told of the team it was to have.
-
-#include "gomp/team_answers.hpp"
+// of them; before all others it is started.
 
 #include <omp.h>
 
 #include "gomp/behind.hpp"
 #include "gomp/folded_team.hpp"
 
-namespace refrain::gomp {
-namespace {
-
-constinit thread_local unsigned told_threads = 0;
-
-}  // namespace
-
-void LimitedLoop::run(void* loop) {
-  const auto& limited = *static_cast<const LimitedLoop*>(loop);
-  const unsigned before = told_threads;
-  told_threads = limited.whole_;
-  limited.function_(limited.data_);
-  told_threads = before;
-}
-
-unsigned LimitedLoop::told() {
-  // A region within it has a team of its own.
-  return told_threads != 0 && BEHIND(omp_get_level)() == 1 ? told_threads : 0;
-}
-
-}  // namespace refrain::gomp
-
 using refrain::gomp::FoldedTeam;
-using refrain::gomp::LimitedLoop;
 
 #define ENTRY extern "C" __attribute__((visibility("default")))
 
@@ -46,17 +21,7 @@ int thread_number() {
 
 int team_size() {
   if (const FoldedTeam* const team = FoldedTeam::here()) return static_cast<int>(team->threads());
-  if (const unsigned told = refrain::gomp::told_threads == 0 ? 0 : LimitedLoop::told())
-    return static_cast<int>(told);
   return BEHIND(omp_get_num_threads)();
-}
-
-/// At a level of nesting.
-int team_size_at(int level) {
-  FoldedTeam::start_here();
-  if (level == 1 && refrain::gomp::told_threads != 0)
-    return static_cast<int>(refrain::gomp::told_threads);
-  return BEHIND(omp_get_team_size)(level);
 }
 
 }  // namespace
@@ -65,9 +30,6 @@ ENTRY int omp_get_thread_num() { return thread_number(); }
 ENTRY int omp_get_thread_num_() { return thread_number(); }
 ENTRY int omp_get_num_threads() { return team_size(); }
 ENTRY int omp_get_num_threads_() { return team_size(); }
-ENTRY int omp_get_team_size(int level) { return team_size_at(level); }
-ENTRY int omp_get_team_size_(const int* level) { return team_size_at(*level); }
-ENTRY int omp_get_team_size_8_(const long* level) { return team_size_at(static_cast<int>(*level)); }
 
 // ---- Before these the team is started ----
 
@@ -105,6 +67,11 @@ SETS(omp_set_nested, int)
 SETS(omp_set_max_active_levels, int)
 extern "C" int omp_get_ancestor_thread_num_(const int*);
 extern "C" int omp_get_ancestor_thread_num_8_(const long*);
+extern "C" int omp_get_team_size_(const int*);
+extern "C" int omp_get_team_size_8_(const long*);
+STARTS(int, omp_get_team_size, (int level), (level))
+STARTS(int, omp_get_team_size_, (const int* level), (level))
+STARTS(int, omp_get_team_size_8_, (const long* level), (level))
 STARTS(int, omp_get_ancestor_thread_num, (int level), (level))
 STARTS(int, omp_get_ancestor_thread_num_, (const int* level), (level))
 STARTS(int, omp_get_ancestor_thread_num_8_, (const long* level), (level))

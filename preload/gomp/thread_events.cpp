@@ -71,7 +71,6 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
   // Whom libgomp would give fewer threads than it asks for is told so.
   if (limit != INT_MAX || construct == Construct::other) return {};
   if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return {};
-  if (construct == Construct::dynamic_loop) return {num_threads, Team::Kind::limited};
   if (!region.foldable || !FoldedTeam::prepare()) return {};
   return {{num_threads, true}, Team::Kind::folded};
 }

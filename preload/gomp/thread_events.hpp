@@ -33,17 +33,15 @@ namespace refrain::gomp {
 
 /// What a region is, as far as that says which teams may do it.
 enum class Construct : std::uint8_t {
-  region,        ///< its function, once for each thread
-  dynamic_loop,  ///< a loop of which each thread takes what there is, and nothing else
-  other          ///< a team as the program asked for
+  region,  ///< its function, once for each thread
+  other    ///< a loop or sections, or a region with a clause that libgomp has to know
 };
 
 /// What does a region.
 struct Team {
   enum class Kind : std::uint8_t {
-    asked,    ///< a team of so many threads, or, if that is 0, as many as libgomp gives
-    folded,   ///< one thread, by a folded team
-    limited,  ///< so many threads, which are told of the whole team
+    asked,   ///< a team of so many threads, or, if that is 0, as many as libgomp gives
+    folded,  ///< one thread, by a folded team
   };
   Kind kind = Kind::asked;
   unsigned threads = 0;  ///< what libgomp is to be asked for
