@@ -44,7 +44,7 @@ exec::NodeRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState& f
   node.info = origin.info;
   node.flags = exec::kManual;
   const exec::NodeRef self{&node, node.seq};
-  held_.push_back({self.seq, region, &field});
+  held_.push_back({self.seq, region, &field, privilege});
   analysis_.log_operation(node, origin, &field, instance.memory, instance.memory, footprint.points);
   analysis::Edges edges = analysis_.edges_to(node);
   analysis_.use(edges, footprint, instance, privilege);
@@ -69,7 +69,8 @@ exec::NodeRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState& f
 std::string ContextImpl::about_held(std::uint64_t seq) const {
   const auto held = std::ranges::find(held_, seq, &Held::seq);
   if (held == held_.end()) return {};
-  return " to field '" + held->field->name() + "' of " + held->region.name();
+  return " with privilege " + std::string(to_string(held->privilege)) + " to field '" +
+         held->field->name() + "' of " + held->region.name();
 }
 
 void ContextImpl::let_go(const exec::NodeRef& held) {

@@ -358,6 +358,7 @@ class ContextImpl final : public detail::Waiter {
     std::uint64_t seq;
     AnyRegion region;
     const analysis::FieldState* field;
+    Privilege privilege;
   };
   [[nodiscard]] std::string about_held(std::uint64_t seq) const;
 

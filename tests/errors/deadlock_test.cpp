@@ -64,7 +64,7 @@ const std::vector<Case>& cases() {
         "waits for task 'settle'", "waits for task 'charge_up'", "waits for task 'push'",
         "waits for task 'add'", "waits for task 'settle'", "waits for task 'charge_up'",
         "waits for task 'push'", "waits for the inline access 'access' opened at",
-        " to field 'mass' of region 0, which is still open"}},
+        " with privilege read-write to field 'mass' of region 0, which is still open"}},
       {"what is analysed after replays",
        [](World& world) {
          world.ctx.launch(push, world.cells[charge]);
@@ -85,9 +85,9 @@ const std::vector<Case>& cases() {
       {"an access that is opened",
        [](World& world) { (void)world.ctx.access<ReadWrite>(world.cells[charge]); },
        {"waits for the inline access 'access' opened at deadlock_test.cpp:",
-        " to field 'charge' of region 0, which waits for task 'settle'",
+        " with privilege read-write to field 'charge' of region 0, which waits for task 'settle'",
         "waits for task 'charge_up'", "the inline access 'access' opened at deadlock_test.cpp:",
-        " to field 'mass' of region 0, which is still open"}},
+        " with privilege read-write to field 'mass' of region 0, which is still open"}},
   };
   return all;
 }
