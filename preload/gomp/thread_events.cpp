@@ -241,12 +241,15 @@ void ThreadEvents::finish() {
         ("OpenMP: teams stay as the program asks for: " + VisibleThreads::reason()).c_str());
   if (chosen_ == 0) return;
   save();
-  char line[160];
-  std::snprintf(line, sizeof line,
-                "OpenMP: %ju of %ju parallel regions with fewer threads; trying cost %.3g ms of "
-                "%.4g ms",
-                static_cast<std::uintmax_t>(smaller_), static_cast<std::uintmax_t>(chosen_),
-                allowance_.spent() * 1e-6, static_cast<double>(last_ns_ - first_ns_) * 1e-6);
+  char line[200];
+  const int size = std::snprintf(
+      line, sizeof line,
+      "OpenMP: %ju of the %ju parallel regions whose team may change had fewer threads",
+      static_cast<std::uintmax_t>(smaller_), static_cast<std::uintmax_t>(chosen_));
+  if (settings_.choice == Choice::learn)
+    std::snprintf(line + size, sizeof line - static_cast<std::size_t>(size),
+                  "; trials cost %.3g ms of %.4g ms", allowance_.spent() * 1e-6,
+                  static_cast<double>(last_ns_ - first_ns_) * 1e-6);
   refrain_oracle_say(line);
 }
 
