@@ -70,17 +70,23 @@ extern "C" {
 [[gnu::visibility("hidden")]] void refrain_gomp_coroutine(void* member);
 }
 
-bool FoldedTeam::prepare() {
-  if (!WatchedThread::is_possible()) return false;
-  of_thread();
-  return true;
+namespace {
+constexpr std::uint32_t raised = 0x3f;  // exceptions that have been
+}  // namespace
+
+FloatingPointMode FloatingPointMode::here() {
+  std::uint16_t control = 0;
+  asm volatile("fnstcw %0" : "=m"(control));
+  return {_mm_getcsr() & ~raised, control};
+}
+
+void FloatingPointMode::set() const {
+  const FloatingPointMode now = here();
+  if (now.sse != sse) _mm_setcsr((_mm_getcsr() & raised) | sse);
+  if (now.x87 != x87) asm volatile("fldcw %0" : : "m"(x87));
 }
 
 namespace {
-
-constexpr std::uint32_t exceptions = 0x3f;  // that have been raised: no mode
-std::uint32_t mode() { return _mm_getcsr() & ~exceptions; }
-void set_mode(std::uint32_t mode) { _mm_setcsr((_mm_getcsr() & exceptions) | mode); }
 
 /// What refrain_gomp_switch() finds on a new stack.
 struct FirstFrame {
@@ -97,12 +103,11 @@ struct FirstFrame {
 
 #else
 
-bool FoldedTeam::prepare() { return false; }
+FloatingPointMode FloatingPointMode::here() { return {}; }
+void FloatingPointMode::set() const {}
 
 namespace {
 
-std::uint32_t mode() { return 0; }
-void set_mode(std::uint32_t) {}
 void refrain_gomp_switch(void**, void*) { std::abort(); }
 struct FirstFrame {
   void* r12;
@@ -142,12 +147,31 @@ class FoldedTeam::OfThread {
 
   std::vector<Member> members;
   WatchedThread watched;
+  const FloatingPointMode mode = FloatingPointMode::here();  ///< when the first team was begun
 
  private:
   std::size_t size_ = 0;
   const std::size_t guard_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::vector<std::byte*> stacks_;
 };
+
+#if defined(__x86_64__)
+bool FoldedTeam::prepare() {
+  if (!WatchedThread::is_possible()) return false;
+  // The threads of a whole team have kept the mode with which they were made.
+  if (FloatingPointMode::here() != of_thread().mode) VisibleThreads::differ();
+  is_prepared_ = true;
+  return !VisibleThreads::do_differ();
+}
+#else
+bool FoldedTeam::prepare() { return false; }
+#endif
+
+void FoldedTeam::Whole::run(void* of) {
+  const Whole& whole = *static_cast<Whole*>(of);
+  whole.function(whole.data);
+  if (FloatingPointMode::here() != whole.mode) VisibleThreads::differ();
+}
 
 FoldedTeam::Exceptions& FoldedTeam::exceptions() {
   return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
@@ -173,7 +197,7 @@ FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
     : function_(function),
       data_(data),
       threads_(threads),
-      mode_(mode()),
+      mode_(FloatingPointMode::here()),
       own_(of_thread()),
       members_(own_.members) {
   if (members_.size() < threads) members_.resize(threads);
@@ -228,7 +252,7 @@ void FoldedTeam::barrier() {
 
 /// A member goes on until it is at its next barrier, or finished. False: the team was started instead, or then.
 bool FoldedTeam::resume(unsigned number) {
-  if (mode() != mode_) {
+  if (FloatingPointMode::here() != mode_) {
     // Each thread of the kernel is to have its own: threads will differ from now on in what no folded team shows.
     VisibleThreads::differ();
     start_team();
@@ -253,9 +277,9 @@ bool FoldedTeam::resume(unsigned number) {
   refrain_gomp_switch(&master_, member.stack_pointer);
   member.exceptions = std::exchange(current, of_master);
   current_ = 0;
-  member.mode = mode();
+  member.mode = FloatingPointMode::here();
   if (member.mode != mode_) {
-    set_mode(mode_);
+    mode_.set();
     VisibleThreads::differ();
     wanted_ = true;
   }
@@ -280,7 +304,7 @@ void FoldedTeam::want_team() {
 
 void FoldedTeam::start_from_handler() {
   // A handler begins with the mode that a process begins with, and new threads have that of their maker.
-  set_mode(mode_);
+  mode_.set();
   want_team();
 }
 
@@ -301,7 +325,7 @@ void FoldedTeam::take_over(void* of) {
        number += threads) {
     if (number == 0) continue;
     Member& member = team.members_[number];
-    if (member.mode != team.mode_) set_mode(member.mode);
+    if (member.mode != team.mode_) member.mode.set();
     if (member.state == State::fresh) {
       team.function_(team.data_);
     } else if (member.state == State::suspended) {

@@ -171,6 +171,8 @@ TEST(Preload, NoProgramCanTellItsTeams) {
     EXPECT_NE(output.find("modes "), std::string::npos) << output;
     EXPECT_GT(smaller, 100) << variables;
   }
+  same_output("tells rounding", "OMP_NUM_THREADS=3 ", smaller);
+  EXPECT_EQ(smaller, 0) << "from then on threads have modes of their own";
   same_output("keeps", "OMP_NUM_THREADS=3 ", smaller);
   EXPECT_EQ(smaller, 0) << "threads have variables of their own";
 }
