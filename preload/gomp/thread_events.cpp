@@ -78,7 +78,7 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
 
 Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct construct) {
   Team team{.threads = num_threads};
-  Open open{&region(function), settings_.recorded ? clock_.now() : 0, nullptr, 0, false};
+  Open open{&region(function), settings_.recorded ? clock_.now() : 0, nullptr, 0};
   submit(open.region->begin, open.began_ns);
   refrain_oracle_assess(stream_);
   if (chooses_) {
@@ -89,7 +89,6 @@ Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct con
       if (open.threads < choices.limit) {
         ++smaller_;
         team = {smaller, open.threads, choices.limit};
-        open.folded = smaller == Team::Kind::folded;
       }
     }
   }
