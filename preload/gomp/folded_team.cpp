@@ -13,6 +13,7 @@
 #endif
 
 #include "gomp/behind.hpp"
+#include "gomp/thread_stack.hpp"
 #include "gomp/visible_threads.hpp"
 #include "gomp/watchdog.hpp"
 
@@ -121,12 +122,7 @@ struct FirstFrame {
 /// below that may not be touched.
 class FoldedTeam::OfThread {
  public:
-  OfThread() {
-    pthread_attr_t attributes;
-    if (pthread_getattr_default_np(&attributes) != 0) std::abort();
-    pthread_attr_getstacksize(&attributes, &size_);
-    pthread_attr_destroy(&attributes);
-  }
+  OfThread() = default;
   ~OfThread() {
     for (std::byte* const stack : stacks_) munmap(stack, size_ + guard_);
   }
@@ -150,14 +146,14 @@ class FoldedTeam::OfThread {
   const FloatingPointMode mode = FloatingPointMode::here();  ///< when the first team was begun
 
  private:
-  std::size_t size_ = 0;
+  const std::size_t size_ = thread_stack();
   const std::size_t guard_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::vector<std::byte*> stacks_;
 };
 
 #if defined(__x86_64__)
 bool FoldedTeam::prepare() {
-  if (!WatchedThread::is_possible()) return false;
+  if (!WatchedThread::is_possible() || thread_stack() == 0) return false;
   // The threads of a whole team have kept the mode with which they were made.
   if (FloatingPointMode::here() != of_thread().mode) VisibleThreads::differ();
   is_prepared_ = true;
@@ -319,12 +315,10 @@ void FoldedTeam::start_team() {
 /// A thread of the team that libgomp has started goes on with what a member did.
 void FoldedTeam::take_over(void* of) {
   auto& team = *static_cast<FoldedTeam*>(of);
-  const auto threads = static_cast<unsigned>(BEHIND(omp_get_num_threads)());
-  // One thread for each, unless libgomp gives fewer than it was asked for.
-  for (auto number = static_cast<unsigned>(BEHIND(omp_get_thread_num)()); number < team.threads_;
-       number += threads) {
-    if (number == 0) continue;
-    Member& member = team.members_[number];
+  // One thread for each: a region is folded only where libgomp gives as many as it is asked for.
+  if (static_cast<unsigned>(BEHIND(omp_get_num_threads)()) != team.threads_) std::abort();
+  if (const int number = BEHIND(omp_get_thread_num)(); number != 0) {
+    Member& member = team.members_[static_cast<unsigned>(number)];
     if (member.mode != team.mode_) member.mode.set();
     if (member.state == State::fresh) {
       team.function_(team.data_);

@@ -70,6 +70,7 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
   if (settings.teams == Teams::any) return {};
   // Whom libgomp would give fewer threads than it asks for is told so.
   if (limit != INT_MAX || construct == Construct::other) return {};
+  if (BEHIND(omp_get_max_active_levels)() < 1) return {};
   if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return {};
   if (construct == Construct::dynamic_loop) return {num_threads, Team::Kind::limited};
   if (!region.foldable || !FoldedTeam::prepare()) return {};

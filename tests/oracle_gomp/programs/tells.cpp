@@ -2,7 +2,7 @@
 // how often a region is done, what is summed in which order, what threads tell each other at barriers, what is asked
 // late, or by one thread only, and what a thread keeps for itself in the processor. With a team of as many threads as
 // OMP_NUM_THREADS says each run prints the same. With an
-// argument: how a thread rounds.
+// argument: how a thread rounds, or what is on its stack.
 
 #include <omp.h>
 #if defined(__x86_64__)
@@ -202,6 +202,35 @@ void modes() {
   std::printf("modes %d\n", zeroes);
 }
 
+/// No level of teams may have more than one thread; the environment may say so, too.
+void levels() {
+  long done = 0;
+  omp_set_max_active_levels(0);
+  for (int call = 0; call < calls; ++call) {
+#pragma omp parallel reduction(+ : done)
+    {
+      done += 1 + 10 * omp_get_num_threads();
+      if (call == calls - 1) done += 1000 * (1 + omp_get_level());
+    }
+  }
+  omp_set_max_active_levels(1);
+  std::printf("levels %ld\n", done);
+}
+
+/// 40 MB on the stack: more than threads have by default.
+[[gnu::noinline]] long on_stack() {
+  volatile char large[40 << 20];
+  for (std::size_t i = 0; i < sizeof large; i += 1 << 20) large[i] = 1;
+  return large[3 << 20];
+}
+
+void stacks() {
+  long sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  if (omp_get_thread_num() != 0) sum += on_stack();
+  std::printf("stacks %ld\n", sum);
+}
+
 /// One thread other than the master rounds long doubles down from now on.
 void rounding() {
   volatile long double one = 1, three = 3;
@@ -264,9 +293,13 @@ void handed_on() {
 
 }  // namespace
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
   // What leaves threads with modes of their own is last: no team is folded behind it.
-  if (argc > 1) return rounding(), 0;
+  if (argc > 1) {
+    if (argv[1][0] == 's') stacks();
+    else rounding();
+    return 0;
+  }
   for (int i = 0; i < 1000; ++i) values[i] = 1.0 / (1 + i);
   arrays();
   counts();
@@ -274,6 +307,7 @@ int main(int argc, char**) {
   barriers();
   late();
   nested();
+  levels();
   ordered();
   dynamic();
   exceptions();
