@@ -179,6 +179,8 @@ TEST(Preload, NoProgramCanTellItsTeams) {
   }
   same_output("keeps", "OMP_NUM_THREADS=3 ", smaller);
   EXPECT_EQ(smaller, 0) << "threads have variables of their own";
+  same_output("locales", "OMP_NUM_THREADS=3 ", smaller);
+  EXPECT_EQ(smaller, 0) << "threads have locales of their own";
 }
 
 TEST(Preload, ATimeStepFoundByAllThreadsIsTheSame) {
