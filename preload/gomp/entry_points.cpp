@@ -36,7 +36,10 @@ ENTRY void GOMP_parallel(Function* fn, void* data, unsigned threads, unsigned fl
   // Of a clause proc_bind libgomp has to know.
   ParallelRegion region(fn, threads, flags == 0 ? Construct::region : Construct::other);
   if (region.team().kind == Team::Kind::folded) region.fold(fn, data);
-  else BEHIND(GOMP_parallel)(fn, data, region.team().threads, flags);
+  else
+    FoldedTeam::run_whole(fn, data, [&](Function* function, void* with) {
+      BEHIND(GOMP_parallel)(function, with, region.team().threads, flags);
+    });
 }
 
 ENTRY unsigned GOMP_parallel_reductions(Function* fn, void* data, unsigned threads,

@@ -13,6 +13,7 @@
 #endif
 
 #include "gomp/behind.hpp"
+#include "gomp/thread_stack.hpp"
 #include "gomp/visible_threads.hpp"
 #include "gomp/watchdog.hpp"
 
@@ -70,17 +71,23 @@ extern "C" {
 [[gnu::visibility("hidden")]] void refrain_gomp_coroutine(void* member);
 }
 
-bool FoldedTeam::prepare() {
-  if (!WatchedThread::is_possible()) return false;
-  of_thread();
-  return true;
+namespace {
+constexpr std::uint32_t raised = 0x3f;  // exceptions that have been
+}  // namespace
+
+FloatingPointMode FloatingPointMode::here() {
+  std::uint16_t control = 0;
+  asm volatile("fnstcw %0" : "=m"(control));
+  return {_mm_getcsr() & ~raised, control};
+}
+
+void FloatingPointMode::set() const {
+  const FloatingPointMode now = here();
+  if (now.sse != sse) _mm_setcsr((_mm_getcsr() & raised) | sse);
+  if (now.x87 != x87) asm volatile("fldcw %0" : : "m"(x87));
 }
 
 namespace {
-
-constexpr std::uint32_t exceptions = 0x3f;  // that have been raised: no mode
-std::uint32_t mode() { return _mm_getcsr() & ~exceptions; }
-void set_mode(std::uint32_t mode) { _mm_setcsr((_mm_getcsr() & exceptions) | mode); }
 
 /// What refrain_gomp_switch() finds on a new stack.
 struct FirstFrame {
@@ -97,12 +104,11 @@ struct FirstFrame {
 
 #else
 
-bool FoldedTeam::prepare() { return false; }
+FloatingPointMode FloatingPointMode::here() { return {}; }
+void FloatingPointMode::set() const {}
 
 namespace {
 
-std::uint32_t mode() { return 0; }
-void set_mode(std::uint32_t) {}
 void refrain_gomp_switch(void**, void*) { std::abort(); }
 struct FirstFrame {
   void* r12;
@@ -116,12 +122,7 @@ struct FirstFrame {
 /// below that may not be touched.
 class FoldedTeam::OfThread {
  public:
-  OfThread() {
-    pthread_attr_t attributes;
-    if (pthread_getattr_default_np(&attributes) != 0) std::abort();
-    pthread_attr_getstacksize(&attributes, &size_);
-    pthread_attr_destroy(&attributes);
-  }
+  OfThread() = default;
   ~OfThread() {
     for (std::byte* const stack : stacks_) munmap(stack, size_ + guard_);
   }
@@ -142,12 +143,31 @@ class FoldedTeam::OfThread {
 
   std::vector<Member> members;
   WatchedThread watched;
+  const FloatingPointMode mode = FloatingPointMode::here();  ///< when the first team was begun
 
  private:
-  std::size_t size_ = 0;
+  const std::size_t size_ = thread_stack();
   const std::size_t guard_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::vector<std::byte*> stacks_;
 };
+
+#if defined(__x86_64__)
+bool FoldedTeam::prepare() {
+  if (!WatchedThread::is_possible() || thread_stack() == 0) return false;
+  // The threads of a whole team have kept the mode with which they were made.
+  if (FloatingPointMode::here() != of_thread().mode) VisibleThreads::differ();
+  is_prepared_ = true;
+  return !VisibleThreads::do_differ();
+}
+#else
+bool FoldedTeam::prepare() { return false; }
+#endif
+
+void FoldedTeam::Whole::run(void* of) {
+  const Whole& whole = *static_cast<Whole*>(of);
+  whole.function(whole.data);
+  if (FloatingPointMode::here() != whole.mode) VisibleThreads::differ();
+}
 
 FoldedTeam::Exceptions& FoldedTeam::exceptions() {
   return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
@@ -173,7 +193,7 @@ FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
     : function_(function),
       data_(data),
       threads_(threads),
-      mode_(mode()),
+      mode_(FloatingPointMode::here()),
       own_(of_thread()),
       members_(own_.members) {
   if (members_.size() < threads) members_.resize(threads);
@@ -228,7 +248,7 @@ void FoldedTeam::barrier() {
 
 /// A member goes on until it is at its next barrier, or finished. False: the team was started instead, or then.
 bool FoldedTeam::resume(unsigned number) {
-  if (mode() != mode_) {
+  if (FloatingPointMode::here() != mode_) {
     // Each thread of the kernel is to have its own: threads will differ from now on in what no folded team shows.
     VisibleThreads::differ();
     start_team();
@@ -253,9 +273,9 @@ bool FoldedTeam::resume(unsigned number) {
   refrain_gomp_switch(&master_, member.stack_pointer);
   member.exceptions = std::exchange(current, of_master);
   current_ = 0;
-  member.mode = mode();
+  member.mode = FloatingPointMode::here();
   if (member.mode != mode_) {
-    set_mode(mode_);
+    mode_.set();
     VisibleThreads::differ();
     wanted_ = true;
   }
@@ -280,7 +300,7 @@ void FoldedTeam::want_team() {
 
 void FoldedTeam::start_from_handler() {
   // A handler begins with the mode that a process begins with, and new threads have that of their maker.
-  set_mode(mode_);
+  mode_.set();
   want_team();
 }
 
@@ -295,13 +315,11 @@ void FoldedTeam::start_team() {
 /// A thread of the team that libgomp has started goes on with what a member did.
 void FoldedTeam::take_over(void* of) {
   auto& team = *static_cast<FoldedTeam*>(of);
-  const auto threads = static_cast<unsigned>(BEHIND(omp_get_num_threads)());
-  // One thread for each, unless libgomp gives fewer than it was asked for.
-  for (auto number = static_cast<unsigned>(BEHIND(omp_get_thread_num)()); number < team.threads_;
-       number += threads) {
-    if (number == 0) continue;
-    Member& member = team.members_[number];
-    if (member.mode != team.mode_) set_mode(member.mode);
+  // One thread for each: a region is folded only where libgomp gives as many as it is asked for.
+  if (static_cast<unsigned>(BEHIND(omp_get_num_threads)()) != team.threads_) std::abort();
+  if (const int number = BEHIND(omp_get_thread_num)(); number != 0) {
+    Member& member = team.members_[static_cast<unsigned>(number)];
+    if (member.mode != team.mode_) member.mode.set();
     if (member.state == State::fresh) {
       team.function_(team.data_);
     } else if (member.state == State::suspended) {

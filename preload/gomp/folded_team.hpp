@@ -23,10 +23,31 @@
 
 namespace refrain::gomp {
 
+/// How a thread computes with floating-point numbers: rounding, precision, which exceptions are trapped. Not, which
+/// ones have been raised.
+struct FloatingPointMode {
+  std::uint32_t sse = 0;
+  std::uint16_t x87 = 0;  ///< long double
+  bool operator==(const FloatingPointMode&) const = default;
+
+  static FloatingPointMode here();
+  /// From now on this thread's.
+  void set() const;
+};
+
 class FoldedTeam {
  public:
   /// Whether this thread can fold teams, on this kind of machine: makes what it needs for that.
   static bool prepare();
+
+  /// A region that could have been folded, done by a whole team: calls `parallel(function, data)`, with a function that
+  /// notices where a thread ends it in another mode for floating-point numbers than the master began it.
+  template <class Parallel>
+  static void run_whole(Function* function, void* data, const Parallel& parallel) {
+    if (!is_prepared_) return parallel(function, data);
+    Whole whole{function, data, FloatingPointMode::here()};
+    parallel(Whole::run, &whole);
+  }
 
   /// Does a region. Returns whether it stayed folded: false, if the team had to be started.
   static bool run(Function* function, void* data, unsigned threads);
@@ -60,9 +81,15 @@ class FoldedTeam {
     void* stack_pointer;     ///< of the coroutine, while it is suspended
     void* back;              ///< of whom it goes back to
     std::uint64_t arrivals;  ///< at barriers
-    std::uint32_t mode;      ///< for floating-point numbers, where it left off
+    FloatingPointMode mode;  ///< where it left off
     State state;
     Exceptions exceptions;
+  };
+  struct Whole {
+    Function* function;
+    void* data;
+    FloatingPointMode mode;
+    static void run(void* whole);
   };
   class OfThread;
   friend struct Coroutine;
@@ -84,7 +111,7 @@ class FoldedTeam {
   unsigned current_ = 0;
   bool wanted_ = false;  ///< by a member: its master is to start the team
   bool started_ = false;
-  std::uint32_t mode_;          ///< for floating-point numbers, in the beginning
+  FloatingPointMode mode_;      ///< in the beginning
   std::uint64_t arrivals_ = 0;  ///< of the master, at barriers
   std::uint64_t released_ = 0;  ///< barriers to which all have come
   void* master_ = nullptr;      ///< its stack pointer, while a member runs
@@ -92,6 +119,7 @@ class FoldedTeam {
   std::vector<Member>& members_;
 
   static inline constinit thread_local FoldedTeam* here_ = nullptr;
+  static inline constinit thread_local bool is_prepared_ = false;
 };
 
 }  // namespace refrain::gomp

@@ -60,7 +60,7 @@ class Allowance {
   void spend(double ns) { left_ -= ns, spent_ += ns; }
   double spent() const { return spent_; }
 
-  /// A little less than 1%: what a trial takes is known only behind it.
+  /// 1%; and as much more as the last trials took longer than was expected, which is known only behind them.
   static constexpr double share = 0.01;
   static constexpr double advance_ns = 100e3;
 

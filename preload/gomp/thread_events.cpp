@@ -70,6 +70,7 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
   if (settings.teams == Teams::any) return {};
   // Whom libgomp would give fewer threads than it asks for is told so.
   if (limit != INT_MAX || construct == Construct::other) return {};
+  if (BEHIND(omp_get_max_active_levels)() < 1) return {};
   if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return {};
   if (!region.foldable || !FoldedTeam::prepare()) return {};
   return {{num_threads, true}, Team::Kind::folded};
@@ -77,7 +78,7 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
 
 Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct construct) {
   Team team{.threads = num_threads};
-  Open open{&region(function), settings_.recorded ? clock_.now() : 0, nullptr, 0, false};
+  Open open{&region(function), settings_.recorded ? clock_.now() : 0, nullptr, 0};
   submit(open.region->begin, open.began_ns);
   refrain_oracle_assess(stream_);
   if (chooses_) {
@@ -88,7 +89,6 @@ Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct con
       if (open.threads < choices.limit) {
         ++smaller_;
         team = {smaller, open.threads, choices.limit};
-        open.folded = smaller == Team::Kind::folded;
       }
     }
   }

@@ -102,7 +102,6 @@ class ThreadEvents {
     std::uint64_t began_ns;
     Occasion* occasion;  ///< nullptr: it is not measured
     unsigned threads;
-    bool folded;
   };
   /// The teams that a region may have.
   struct Freedom {

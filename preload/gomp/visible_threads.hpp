@@ -5,9 +5,10 @@
 // What a program can do is known from what is loaded: each object's segments and the functions it imports. A thread is
 // visible where one of them, other than the system's and the compiler's libraries,
 //   has thread-local variables (threadprivate ones are such),
-//   imports a function that tells threads apart, changes one, lets one wait for another, or finds functions by name,
-//   has a malloc() of its own, which a signal's handler could interrupt,
-//   imports a function of libgomp that this library neither stands before nor knows to be the same for any team.
+//   imports a function of these libraries that is not in a list of those that are the same for any thread: it may tell
+//   threads apart, change one, let one wait for another, or find functions by name,
+//   imports a function of libgomp that this library neither stands before nor knows to be the same for any team,
+//   has a malloc() of its own, which a signal's handler could interrupt.
 // An object that is loaded later can only be loaded by a function that finds functions by name.
 
 #include <cstdint>

@@ -21,6 +21,7 @@ namespace {
 constexpr int signal_number = SIGURG;
 constexpr long period_ns = 50'000'000;
 constexpr int idle_periods = 20;  // until it sleeps
+constexpr int nap_s = 1;
 
 // The mutex has all of these. They are never destroyed: threads may be there until the very end.
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -81,10 +82,12 @@ struct Watchdog {
       const Lock lock;
       idle = look() ? 0 : idle + 1;
       if (idle < idle_periods) continue;
-      idle = 0;
-      // One that begins just now is found at the next look, if it does not wake the watchdog: somebody will.
       WatchedThread::asleep_.store(true, std::memory_order_relaxed);
-      pthread_cond_wait(&wanted, &mutex);
+      // A thread that has just begun may have found the watchdog awake, and then wakes nobody: a look now and then.
+      timespec until{};
+      clock_gettime(CLOCK_REALTIME, &until);
+      until.tv_sec += nap_s;
+      if (pthread_cond_timedwait(&wanted, &mutex, &until) == 0) idle = 0;
     }
     return nullptr;
   }

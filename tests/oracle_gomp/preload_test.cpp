@@ -171,8 +171,16 @@ TEST(Preload, NoProgramCanTellItsTeams) {
     EXPECT_NE(output.find("modes "), std::string::npos) << output;
     EXPECT_GT(smaller, 100) << variables;
   }
+  same_output("tells rounding", "OMP_NUM_THREADS=3 ", smaller);
+  EXPECT_EQ(smaller, 0) << "from then on threads have modes of their own";
+  for (const char* size : {"OMP_STACKSIZE=64M ", "GOMP_STACKSIZE=65536 "}) {
+    same_output("tells stacks", size + std::string("OMP_NUM_THREADS=3 "), smaller);
+    EXPECT_EQ(smaller, 1) << size;
+  }
   same_output("keeps", "OMP_NUM_THREADS=3 ", smaller);
   EXPECT_EQ(smaller, 0) << "threads have variables of their own";
+  same_output("locales", "OMP_NUM_THREADS=3 ", smaller);
+  EXPECT_EQ(smaller, 0) << "threads have locales of their own";
 }
 
 TEST(Preload, ATimeStepFoundByAllThreadsIsTheSame) {

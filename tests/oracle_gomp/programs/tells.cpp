@@ -1,7 +1,8 @@
 // What a program can tell of its teams, each kind of it a line: arrays by the number of processors or of threads,
 // how often a region is done, what is summed in which order, what threads tell each other at barriers, what is asked
 // late, or by one thread only, and what a thread keeps for itself in the processor. With a team of as many threads as
-// OMP_NUM_THREADS says each run prints the same.
+// OMP_NUM_THREADS says each run prints the same. With an
+// argument: how a thread rounds, or what is on its stack.
 
 #include <omp.h>
 #if defined(__x86_64__)
@@ -201,6 +202,53 @@ void modes() {
   std::printf("modes %d\n", zeroes);
 }
 
+/// No level of teams may have more than one thread; the environment may say so, too.
+void levels() {
+  long done = 0;
+  omp_set_max_active_levels(0);
+  for (int call = 0; call < calls; ++call) {
+#pragma omp parallel reduction(+ : done)
+    {
+      done += 1 + 10 * omp_get_num_threads();
+      if (call == calls - 1) done += 1000 * (1 + omp_get_level());
+    }
+  }
+  omp_set_max_active_levels(1);
+  std::printf("levels %ld\n", done);
+}
+
+/// 40 MB on the stack: more than threads have by default.
+[[gnu::noinline]] long on_stack() {
+  volatile char large[40 << 20];
+  for (std::size_t i = 0; i < sizeof large; i += 1 << 20) large[i] = 1;
+  return large[3 << 20];
+}
+
+void stacks() {
+  long sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  if (omp_get_thread_num() != 0) sum += on_stack();
+  std::printf("stacks %ld\n", sum);
+}
+
+/// One thread other than the master rounds long doubles down from now on.
+void rounding() {
+  volatile long double one = 1, three = 3;
+  std::vector<long double> thirds(static_cast<std::size_t>(omp_get_max_threads()));
+#if defined(__x86_64__)
+#pragma omp parallel
+  if (omp_get_thread_num() == 1) {
+    const unsigned short down = 0x077f;
+    asm volatile("fldcw %0" : : "m"(down));
+  }
+#endif
+#pragma omp parallel
+  thirds[static_cast<std::size_t>(omp_get_thread_num())] = one / three;
+  std::printf("rounding");
+  for (const long double third : thirds) std::printf(" %La", third);
+  std::printf("\n");
+}
+
 /// A thread that handles an exception waits for the others, which handle theirs, and may ask something then.
 void exceptions() {
   long sum = 0;
@@ -245,7 +293,13 @@ void handed_on() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  // What leaves threads with modes of their own is last: no team is folded behind it.
+  if (argc > 1) {
+    if (argv[1][0] == 's') stacks();
+    else rounding();
+    return 0;
+  }
   for (int i = 0; i < 1000; ++i) values[i] = 1.0 / (1 + i);
   arrays();
   counts();
@@ -253,6 +307,7 @@ int main() {
   barriers();
   late();
   nested();
+  levels();
   ordered();
   dynamic();
   exceptions();
