@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/json_tree.hpp"
+#include "base/new_file.hpp"
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"
 #include "runtime/graph_file.hpp"
@@ -87,6 +88,23 @@ TEST_F(Reports, ManyThreadsLogWholeLines) {
       ++edges;
     }
   EXPECT_EQ(edges, 1000);
+}
+
+// Each is written beside the file under a name of its own, and the file has the mode of any new one.
+TEST_F(Reports, TwoOfOneNameAtOneTime) {
+  NewFile first(path_);
+  NewFile second(path_);
+  { const NewFile tried(path_); }
+  first.out() << "first";
+  second.out() << "second";
+  EXPECT_EQ(first.keep(), 0);
+  EXPECT_EQ(text(), "first");
+  EXPECT_EQ(second.keep(), 0);
+  EXPECT_EQ(text(), "second");
+  const auto mode = std::filesystem::status(path_).permissions();
+  std::filesystem::remove(path_);
+  std::ofstream(path_) << "any";
+  EXPECT_EQ(mode, std::filesystem::status(path_).permissions());
 }
 
 TEST_F(Reports, FilesThatCannotBeWrittenAreNamed) {
