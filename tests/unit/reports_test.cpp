@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,6 +19,7 @@
 #include "runtime/graph_file.hpp"
 #include "runtime/report_file.hpp"
 #include "runtime/stats.hpp"
+#include "runtime/termination.hpp"
 #include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
@@ -68,6 +73,29 @@ TEST_F(Reports, TheGraphHasAShapePerKindAndAStylePerEdge) {
       << out;
   EXPECT_TRUE(holds("s2_4 -> s2_5 [style=solid];"));
   EXPECT_TRUE(holds("s2_3 -> s2_5 [style=dashed];"));
+}
+
+// Where there is no pipe for it, nothing can be written then, which is told.
+TEST(Termination, WithNoDescriptorLeft) {
+  testing::internal::CaptureStderr();
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 2; ++i) {
+      const rlimit none{0, 64};
+      setrlimit(RLIMIT_NOFILE, &none);
+      const BeforeTermination act([] {});
+      struct sigaction found {};
+      sigaction(SIGTERM, nullptr, &found);
+      if (found.sa_handler != SIG_DFL) _exit(1);
+    }
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("without its reports: Too many open files"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
 TEST_F(Reports, ManyThreadsLogWholeLines) {
