@@ -328,6 +328,7 @@ void SeededExecutor::tell_waiter(const Scope& scope) {
 
 /// A look may itself end something: those that are told of it look before the next step.
 void SeededExecutor::ask_told() {
+  REFRAIN_ASSERT(asked_.empty(), "a look does not interleave");
   if (told_.empty()) return;
   asked_.swap(told_);
   for (Actor* waiter : asked_) waiter->told = false;
