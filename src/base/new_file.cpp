@@ -1,7 +1,9 @@
 #include "base/new_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,35 +16,62 @@ namespace refrain {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Makes an empty file beside `target`, whose name nobody else has, of the usual mode. Returns its name; empty: none
+/// can be made.
+std::string make_beside(const std::string& target) {
+  static std::atomic<unsigned> made{0};
+  const std::string begin = target + ".new-" + std::to_string(getpid()) + "-";
+  for (;;) {
+    std::string name = begin + std::to_string(made.fetch_add(1, std::memory_order_relaxed));
+    const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0) close(file);
+    else if (errno == EEXIST) continue;  // of another machine, or left behind
+    else name.clear();
+    return name;
+  }
+}
+
+}  // namespace
+
 NewFile::NewFile(std::string path) : path_(std::move(path)) {
   std::error_code none;
   const fs::path canonical = fs::weakly_canonical(path_, none);
   target_ = none || canonical.empty() ? path_ : canonical.string();
   const fs::file_status older = fs::status(target_, none);
-  errno = 0;
-  if (!fs::exists(older) || fs::is_regular_file(older)) {
-    const bool is_writable = !fs::exists(older) || access(target_.c_str(), W_OK) == 0;
-    if (is_writable) {
-      beside_ = target_ + ".new-" + std::to_string(getpid());
-      out_.open(beside_, std::ios::binary);
-      if (out_ && fs::exists(older)) fs::permissions(beside_, older.permissions(), none);
-    }
+  const bool exists = fs::exists(older);
+  if (!exists || (fs::is_regular_file(older) && access(target_.c_str(), W_OK) == 0)) {
+    beside_ = make_beside(target_);
+    if (!beside_.empty()) out_.open(beside_, std::ios::binary);
+    if (out_.is_open() && exists) fs::permissions(beside_, older.permissions(), none);
   }
   if (out_.is_open()) return;
-  beside_.clear();
+  if (!beside_.empty()) std::remove(std::exchange(beside_, {}).c_str());
   out_.clear();
   errno = 0;
-  out_.open(path_, std::ios::binary);
+  out_.open(path_, std::ios::binary | std::ios::app);
   if (!out_) error_ = errno;
+  else is_made_here_ = !exists;
+  is_untouched_ = error_ == 0 && (!exists || fs::is_regular_file(older));
 }
 
 NewFile::~NewFile() {
   out_.close();
   if (!beside_.empty()) std::remove(beside_.c_str());
+  if (is_untouched_ && is_made_here_) std::remove(target_.c_str());
+}
+
+std::ofstream& NewFile::out() {
+  if (std::exchange(is_untouched_, false)) {
+    out_.close();
+    out_.open(path_, std::ios::binary);
+  }
+  return out_;
 }
 
 int NewFile::keep() {
-  out_.close();
+  out().close();
   if (!out_) return errno != 0 ? errno : EIO;
   if (!beside_.empty() && std::rename(beside_.c_str(), target_.c_str()) != 0) return errno;
   beside_.clear();

@@ -1,7 +1,12 @@
 #pragma once
-// A file that takes the place of an older one when it is complete: until then it is written beside it, under the same
-// name with an end of its own, and the older one stays as it is. What is no regular file (a terminal, a pipe), and
-// what has a name in a folder where no other can be made, is written as it is, from the first byte on.
+// A file that takes the place of an older one when it is complete. Until then the text is in a file beside it, and the
+// older file stays as it is. The file beside it has the same name with ".new-PROCESS-NUMBER" behind.
+//
+// Two kinds are written in place. A terminal, a pipe or a device has no text to lose. A regular file is written in
+// place where no other can be made beside it: the folder is closed to us, or the name is too long. The older text of
+// such a file is lost when the first text is written, not before.
+//
+// Threads: one at a time per object. Processes and objects may write to one path: the last one that is kept stays.
 
 #include <fstream>
 #include <string>
@@ -10,15 +15,16 @@ namespace refrain {
 
 class NewFile {
  public:
-  /// Whether it can be written is known from here on: `error()` is errno's value, or 0.
+  /// Finds out whether the file can be written, and changes nothing of it: `error()` is errno's value, or 0.
   explicit NewFile(std::string path);
-  /// What was not kept is gone.
+  /// Text beside the file that was not kept is gone.
   ~NewFile();
   NewFile(const NewFile&) = delete;
 
-  [[nodiscard]] std::ofstream& out() { return out_; }
+  /// For the text. A file in place is emptied by the first call.
+  [[nodiscard]] std::ofstream& out();
   [[nodiscard]] int error() const { return error_; }
-  /// All has been written: it takes its place. Returns errno's value, or 0.
+  /// The text is complete, and takes its place. Returns errno's value, or 0.
   int keep();
   [[nodiscard]] bool is_open() const { return out_.is_open(); }
 
@@ -28,6 +34,8 @@ class NewFile {
   std::string beside_;  ///< where it is written; empty: in its place
   std::ofstream out_;
   int error_ = 0;
+  bool is_untouched_ = false;  ///< written in place, and still as it was found
+  bool is_made_here_ = false;  ///< in place; there was no file
 };
 
 /// Writes `text` to the file. Throws Error "the WHAT cannot be written to 'PATH': ...".

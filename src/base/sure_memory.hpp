@@ -1,11 +1,11 @@
 #pragma once
 // Memory for the books of what is in flight: who comes after whom, what is ready, what has failed. Without them
-// the operations of other threads would be lost, so a request is always granted: where the heap has nothing left,
-// from a reserve that is part of the program's image, of which no page is touched before. The program meets the
-// shortage where it asks for memory itself, and can end in an orderly way.
+// the operations of other threads would be lost. A request is granted, or the process ends with a message. Where
+// the heap has nothing left, a reserve of 1 MiB grants it, which is part of the program's image; no page of it is
+// touched before. All requests share the reserve: the largest that it covers is 1 MiB, while it is unused. The
+// program meets the shortage where it asks for memory itself, and can end in an orderly way.
 //
-// Threads: any. Cost: that of the heap; a lock where that has nothing. When the reserve is used up, too, the
-// process ends with a message.
+// Threads: any. Cost: the heap's; a lock where the heap has nothing.
 
 #include <cstddef>
 #include <new>

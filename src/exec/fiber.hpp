@@ -16,6 +16,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/sure_memory.hpp"
+
 namespace refrain::exec {
 
 class FiberHost;
@@ -61,7 +63,7 @@ class FiberHost {
   struct Machinery;
   const std::size_t most_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::vector<Fiber*> idle_;
+  std::vector<Fiber*, SureAllocator<Fiber*>> idle_;
   std::unique_ptr<Machinery> machinery_;
 };
 

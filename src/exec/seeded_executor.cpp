@@ -125,11 +125,14 @@ void SeededExecutor::refuse(Actor& actor) {
   const bool live = actor.work.is_live();
   Replay* const replay = live ? &Replay::of(actor.work.live()) : nullptr;
   const Scope& scope = live ? replay->aside->scope() : *actor.work.node().scope;
-  const auto error = std::make_exception_ptr(
-      Error("no stack for its body, " + std::to_string(scope.depth() + 1) +
-            " tasks deep: " + std::to_string(waiting_) +
-            " others wait, and under a seeded schedule each keeps its stack meanwhile; nest less "
-            "deeply, or have fewer wait at one time"));
+  std::exception_ptr error;
+  try {
+    error = std::make_exception_ptr(
+        Error("no stack for its body, " + std::to_string(scope.depth() + 1) +
+              " tasks deep: " + std::to_string(waiting_) +
+              " others wait, and under a seeded schedule each keeps its stack meanwhile; nest less "
+              "deeply, or have fewer wait at one time"));
+  } catch (...) { error = std::current_exception(); }  // not even for the message
   // With a failure its run only lets go of what it holds.
   if (live) {
     LiveNode& node = actor.work.live();
@@ -213,7 +216,8 @@ void SeededExecutor::publish(Node& node, std::span<const Edge> predecessors) {
     Sink sink{*this, *node.scope};
     node_ready(node, *this, sink);
   }
-  interleave();
+  // One that has failed before is given up (Scope::give_up_unpublished), in a clean-up: nothing else runs in between.
+  if (node.failure.load(std::memory_order_relaxed) == nullptr) interleave();
 }
 
 void SeededExecutor::publish_inline(Node& node, std::span<const Edge> predecessors) {
@@ -324,6 +328,7 @@ void SeededExecutor::tell_waiter(const Scope& scope) {
 
 /// A look may itself end something: those that are told of it look before the next step.
 void SeededExecutor::ask_told() {
+  REFRAIN_ASSERT(asked_.empty(), "a look does not interleave");
   if (told_.empty()) return;
   asked_.swap(told_);
   for (Actor* waiter : asked_) waiter->told = false;
@@ -357,7 +362,9 @@ void SeededExecutor::declare_deadlock() {
   }
   if (!told_.empty()) return;  // a look has ended something
   if (!deepest) throw Deadlock("deadlock: nothing is left that could run");
-  deadlock_text_ = describe_deadlock(*deepest->waits);
+  try {
+    deadlock_text_ = describe_deadlock(*deepest->waits);
+  } catch (const std::bad_alloc&) { deadlock_text_.clear(); }  // it is one all the same
   deepest->deadlocked = true;
   deepest->done = nullptr;
   --waiting_;

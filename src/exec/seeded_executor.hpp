@@ -31,6 +31,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/sure_memory.hpp"
 #include "exec/chore.hpp"
 #include "exec/deadlock.hpp"
 #include "exec/executor.hpp"
@@ -157,13 +158,14 @@ class SeededExecutor final : public Executor {
   std::uint64_t lowest_ = kFresh - 1;  ///< priority of the next actor that falls
   std::uint64_t steps_ = 0;
   std::uint64_t actors_ = 0;
-  std::deque<Actor> storage_;
-  std::vector<Actor*> unused_;
-  std::vector<Actor*> runnable_;  ///< a heap by ByPriority
-  std::vector<Actor*> told_;      ///< since they looked last; some may have gone on meanwhile
-  std::vector<Actor*> asked_;     ///< told_ as it was, while they look
-  std::size_t waiting_ = 0;       ///< actors
-  Actor outside_;                 ///< who waits outside run_root
+  using Actors = std::vector<Actor*, SureAllocator<Actor*>>;
+  std::deque<Actor, SureAllocator<Actor>> storage_;
+  Actors unused_;
+  Actors runnable_;          ///< a heap by ByPriority
+  Actors told_;              ///< since they looked last; some may have gone on meanwhile
+  Actors asked_;             ///< told_ as it was, while they look
+  std::size_t waiting_ = 0;  ///< actors
+  Actor outside_;            ///< who waits outside run_root
   std::uint64_t looks_ = 0;
   Actor* current_ = nullptr;  ///< null: on the thread's own stack
   std::string deadlock_text_;

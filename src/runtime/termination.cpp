@@ -1,5 +1,6 @@
 #include "runtime/termination.hpp"
 
+#include <fcntl.h>
 #include <semaphore.h>
 #include <unistd.h>
 
@@ -7,7 +8,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <ctime>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -21,8 +25,10 @@ constexpr std::array<int, 2> kSignals{SIGTERM, SIGINT};
 /// What the handler looks at. Set before it is installed.
 struct Shared {
   pid_t process = 0;
-  int wake[2] = {-1, -1};      ///< a pipe
-  std::atomic<int> signal{0};  ///< the first that came
+  int wake[2] = {-1, -1};  ///< a pipe; a handler may be late, so it stays open
+  static constexpr int nobody = -1;
+  std::atomic<int> signal{
+      nobody};  ///< the first that came; 0: none yet; nobody: no watcher waits for one
   // An interruption, asked for by the watcher. release: `f` and `argument` are there; partner: the handler.
   enum Interruption : int { none, asked, expired };
   std::atomic<int> interruption{none};
@@ -39,6 +45,14 @@ void end_by(int signal) {
   usual.sa_handler = SIG_DFL;
   sigaction(signal, &usual, nullptr);
   raise(signal);
+}
+
+/// The same outside a handler.
+void end_now_by(int signal) {
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  end_by(signal);
 }
 
 void handle(int signal) {
@@ -74,8 +88,7 @@ class Watcher {
   std::list<std::function<void()>> acts;  ///< under the mutex
 
   void start() {
-    if (pipe(shared.wake) != 0) return;  // then nothing is written
-    shared.process = getpid();
+    if (!has_pipe()) return tell_of(std::strerror(errno));
     shared.signal.store(0);
     sem_init(&shared.answered, 0, 0);
     sigset_t all, before;
@@ -83,12 +96,9 @@ class Watcher {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       thread_ = std::thread([this] { wait(); });
-    } catch (...) {
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      close_pipe();
-      throw;
-    }
+    } catch (const std::exception& error) { tell_of(error.what()); }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (!thread_.joinable()) return;
     for (const int signal : kSignals) {
       struct sigaction found {};
       if (sigaction(signal, nullptr, &found) != 0 || found.sa_handler != SIG_DFL) continue;
@@ -107,7 +117,10 @@ class Watcher {
     const char byte = 0;
     while (write(shared.wake[1], &byte, 1) != 1 && errno == EINTR) {}
     thread_.join();
-    close_pipe();
+    // A handler that comes later ends the process itself. One that came before the watcher was told to stop, and
+    // has not woken it, is in time.
+    int signal = 0;
+    if (!shared.signal.compare_exchange_strong(signal, Shared::nobody)) end_now_by(signal);
     sem_destroy(&shared.answered);
   }
 
@@ -119,14 +132,25 @@ class Watcher {
     if (byte == 0) return;
     const std::lock_guard lock(mutex);
     for (const auto& act : acts) act();
-    const int signal = shared.signal.load();
-    sigset_t none;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, nullptr);
-    end_by(signal);
+    end_now_by(shared.signal.load());
   }
-  void close_pipe() {
-    for (int& end : shared.wake) close(std::exchange(end, -1));
+
+  /// Made once in a process. A child process has those of its parent, which it must not wake.
+  static bool has_pipe() {
+    if (shared.process == getpid()) return true;
+    for (int& end : shared.wake)
+      if (end >= 0) close(std::exchange(end, -1));
+    if (pipe2(shared.wake, O_CLOEXEC) != 0) return false;
+    shared.process = getpid();
+    return true;
+  }
+  static void tell_of(const char* why) {
+    static std::once_flag told;
+    std::call_once(told, [why] {
+      std::fprintf(stderr,
+                   "refrain: SIGTERM and SIGINT will end the process without its reports: %s\n",
+                   why);
+    });
   }
 
   std::thread thread_;
@@ -153,14 +177,7 @@ BeforeTermination::BeforeTermination(std::function<void()> act) {
     is_first = one.acts.empty();
     place_ = one.acts.insert(one.acts.end(), std::move(act));
   }
-  if (!is_first) return;
-  try {
-    one.start();
-  } catch (...) {
-    const std::lock_guard lock(one.mutex);
-    one.acts.erase(place_);
-    throw;
-  }
+  if (is_first) one.start();
 }
 
 BeforeTermination::~BeforeTermination() {

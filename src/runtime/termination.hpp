@@ -6,7 +6,9 @@
 // wakes a thread that waits for this, and returns; the program goes on meanwhile. When that thread is done the process
 // ends by the signal, as it would have. A second signal ends it at once, and so does one in a child process.
 //
-// Threads: any. Cost: a thread that sleeps, while somebody asks.
+// Where no thread or pipe can be had for this, stderr is told so once, and the signals end the process at once.
+//
+// Threads: any. Cost: a thread that sleeps, while somebody asks; a pipe, from then on.
 
 #include <pthread.h>
 

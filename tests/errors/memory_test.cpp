@@ -179,9 +179,19 @@ Options with_workers(int workers) {
   return options;
 }
 
+Options with_seed() {
+  Options options = with_workers(2);
+  options.schedule = 7;
+  return options;
+}
+
 TEST(NoMemory, OnceOnOneThread) { sweep(with_workers(0), 1, step_of(7)); }
 TEST(NoMemory, FromThereOnOnOneThread) {
   sweep(with_workers(0), std::numeric_limits<std::uint64_t>::max(), step_of(11));
+}
+TEST(NoMemory, OnceUnderASeed) { sweep(with_seed(), 1, step_of(23)); }
+TEST(NoMemory, FromThereOnUnderASeed) {
+  sweep(with_seed(), std::numeric_limits<std::uint64_t>::max(), step_of(29));
 }
 TEST(NoMemory, OnceOnThreads) { sweep(with_workers(2), 1, step_of(13)); }
 TEST(NoMemory, FromThereOnOnThreads) {

@@ -175,6 +175,24 @@ TEST(ReportErrors, OlderFilesWhileARunGoesOn) {
     EXPECT_EQ(left.path().string().find(".new-"), std::string::npos) << left.path();
 }
 
+// Nor is it lost where no file can be made beside it: the name has no room for more.
+TEST(ReportErrors, OlderFilesWithNoRoomBesideThem) {
+  const TemporaryFolder folder;
+  Options options = small_machine();
+  options.stats = true;
+  options.stats_file = folder.path(std::string(250, 's'));
+  options.timeline = folder.path(std::string(250, 't'));
+  std::ofstream(options.stats_file) << "older";
+  {
+    Runtime runtime(options);
+    EXPECT_EQ(text_of_file(options.stats_file), "older");
+    EXPECT_FALSE(std::filesystem::exists(options.timeline));
+    runtime.run([](Context& context) { context.launch(nothing); });
+  }
+  EXPECT_TRUE(text_of_file(options.stats_file).starts_with("{"));
+  expect_words(text_of_file(options.timeline), {"\"nothing\""});
+}
+
 #if !defined( \
     __SANITIZE_THREAD__)  // it does not stand threads in a process that was forked from one with threads
 /// A child process that runs `program` and is then sent the signal, while it waits in the program for ever.

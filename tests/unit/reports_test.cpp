@@ -2,18 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
 #include "base/json_tree.hpp"
+#include "base/new_file.hpp"
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"
 #include "runtime/graph_file.hpp"
 #include "runtime/report_file.hpp"
 #include "runtime/stats.hpp"
+#include "runtime/termination.hpp"
 #include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
@@ -69,6 +75,29 @@ TEST_F(Reports, TheGraphHasAShapePerKindAndAStylePerEdge) {
   EXPECT_TRUE(holds("s2_3 -> s2_5 [style=dashed];"));
 }
 
+// Where there is no pipe for it, nothing can be written then, which is told.
+TEST(Termination, WithNoDescriptorLeft) {
+  testing::internal::CaptureStderr();
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 2; ++i) {
+      const rlimit none{0, 64};
+      setrlimit(RLIMIT_NOFILE, &none);
+      const BeforeTermination act([] {});
+      struct sigaction found {};
+      sigaction(SIGTERM, nullptr, &found);
+      if (found.sa_handler != SIG_DFL) _exit(1);
+    }
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("without its reports: Too many open files"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+}
+
 TEST_F(Reports, ManyThreadsLogWholeLines) {
   {
     GraphFile graph(path_, machine_);
@@ -87,6 +116,23 @@ TEST_F(Reports, ManyThreadsLogWholeLines) {
       ++edges;
     }
   EXPECT_EQ(edges, 1000);
+}
+
+// Each is written beside the file under a name of its own, and the file has the mode of any new one.
+TEST_F(Reports, TwoOfOneNameAtOneTime) {
+  NewFile first(path_);
+  NewFile second(path_);
+  { const NewFile tried(path_); }
+  first.out() << "first";
+  second.out() << "second";
+  EXPECT_EQ(first.keep(), 0);
+  EXPECT_EQ(text(), "first");
+  EXPECT_EQ(second.keep(), 0);
+  EXPECT_EQ(text(), "second");
+  const auto mode = std::filesystem::status(path_).permissions();
+  std::filesystem::remove(path_);
+  std::ofstream(path_) << "any";
+  EXPECT_EQ(mode, std::filesystem::status(path_).permissions());
 }
 
 TEST_F(Reports, FilesThatCannotBeWrittenAreNamed) {
