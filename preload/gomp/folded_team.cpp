@@ -309,7 +309,11 @@ void FoldedTeam::start_team() {
   started_ = true;
   here_ = nullptr;
   own_.watched.leave();
+  // New threads have the mode of their maker, which is the master's of before the region.
+  const FloatingPointMode changed = FloatingPointMode::here();
+  mode_.set();
   BEHIND(GOMP_parallel_start)(take_over, this, threads_);
+  changed.set();
 }
 
 /// A thread of the team that libgomp has started goes on with what a member did.

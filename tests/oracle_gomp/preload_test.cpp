@@ -171,6 +171,7 @@ TEST(Preload, NoProgramCanTellItsTeams) {
     EXPECT_NE(output.find("modes "), std::string::npos) << output;
     EXPECT_GT(smaller, 100) << variables;
   }
+  same_output("tells precision", "OMP_NUM_THREADS=3 ", smaller);
   same_output("tells rounding", "OMP_NUM_THREADS=3 ", smaller);
   EXPECT_EQ(smaller, 0) << "from then on threads have modes of their own";
   for (const char* size : {"OMP_STACKSIZE=64M ", "GOMP_STACKSIZE=65536 "}) {

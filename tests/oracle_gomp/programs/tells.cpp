@@ -291,17 +291,56 @@ void handed_on() {
   std::printf("handed on %ld\n", number);
 }
 
+/// Thread 0 alone has less precise numbers, from a place within its first region on.
+void precision() {
+  volatile long double one = 1, three = 3;
+  std::vector<long double> thirds(static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel
+  {
+#if defined(__x86_64__)
+    if (omp_get_thread_num() == 0) {
+      const unsigned short doubles = 0x027f;
+      asm volatile("fldcw %0" : : "m"(doubles));
+    }
+#endif
+#pragma omp barrier
+    thirds[static_cast<std::size_t>(omp_get_thread_num())] = one / three;
+  }
+  std::printf("precision");
+  for (const long double third : thirds) std::printf(" %d", third == 1.0L / 3.0L);
+  std::printf("\n");
+}
+
+/// How often each thread of a team makes its own of an object.
+struct Counted {
+  Counted() = default;
+  Counted(const Counted& other) : value(other.value) { ++copies; }
+  static inline std::atomic<long> copies{0};
+  long value = 1;
+};
+void copies() {
+  const Counted counted;
+  long sum = 0;
+  for (int call = 0; call < calls; ++call) {
+#pragma omp parallel for schedule(dynamic, 10) firstprivate(counted) reduction(+ : sum)
+    for (int i = 0; i < 100; ++i) sum += counted.value;
+  }
+  std::printf("copies %ld %ld\n", sum, Counted::copies.load());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   // What leaves threads with modes of their own is last: no team is folded behind it.
   if (argc > 1) {
     if (argv[1][0] == 's') stacks();
+    else if (argv[1][0] == 'p') precision();
     else rounding();
     return 0;
   }
   for (int i = 0; i < 1000; ++i) values[i] = 1.0 / (1 + i);
   arrays();
+  copies();
   counts();
   sums();
   barriers();
