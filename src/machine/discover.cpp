@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "machine/machine.hpp"
@@ -124,6 +125,20 @@ Description without_topology(const std::vector<int>& allowed) {
   return machine;
 }
 
+// Ascending numbers as people write them: "0-3, 8".
+std::string in_ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (i > 0) text += ", ";
+    text += std::to_string(numbers[i]);
+    if (last > i) text += "-" + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
 }  // namespace
 
 Description discover_description() {
@@ -152,7 +167,7 @@ void check_runs_here(const Machine& machine, std::string_view description) {
       if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), cpu) == allowed.end())
         fail(processor, fmt::format("is bound to hardware thread {}, and this process may use {}; "
                                     "without \"cpus\" it is not bound",
-                                    cpu, fmt::join(allowed, ", ")));
+                                    cpu, in_ranges(allowed)));
   }
 }
 
