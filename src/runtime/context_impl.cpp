@@ -138,11 +138,28 @@ void ContextImpl::break_down(const std::function<std::string()>& who) {
   caller_ = nullptr;
   if (tracing_ != nullptr) tracing_->abandon();
   scope_.give_up_unpublished(broken_);
+namespace {
+
+/// The error of a call that `cause`, which is no Error, has ended in the middle.
+std::exception_ptr broken_by(const std::exception_ptr& cause, const std::string& call) {
+  const std::string end =
+      "; what this context has launched comes to its end, and nothing more is launched";
   try {
-    broken_ = std::make_exception_ptr(OutOfMemory(
-        who() + ": memory ran out (" + text_of(broken_) +
-        "); what this context has launched comes to its end, and nothing more is launched"));
-  } catch (...) {}  // not even for the message
+    std::rethrow_exception(cause);
+  } catch (const std::bad_alloc& none) {
+    return std::make_exception_ptr(
+        OutOfMemory(call + ": memory ran out (" + none.what() + ")" + end));
+  } catch (...) {
+    return std::make_exception_ptr(
+        Error(call + " was ended in the middle by " + type_and_text_of(cause) + end));
+  }
+}
+
+}  // namespace
+
+  try {
+    broken_ = broken_by(broken_, who());
+  } catch (...) {}  // no memory even for the message
   std::rethrow_exception(broken_);
 }
 

@@ -138,9 +138,9 @@ class ContextImpl final : public detail::Waiter {
   /// By this thread, and now: the context has not broken down.
   [[nodiscard]] bool is_usable() const { return thread_ == this_thread() && !broken_; }
 
-  /// Makes a call of the program's. What it throws that is no Error has left the analysis in the middle: memory ran
-  /// out. Then the context has broken down: it launches nothing more, and what waits for it fails. `who()`: what
-  /// the message calls the call.
+  /// Makes a call of the program's. What it throws that is no Error has left the analysis in the middle, mostly
+  /// because memory ran out. Then the context has broken down: it launches nothing more, and what waits for it fails.
+  /// `who()`: what the message calls the call.
   template <class Call, class Who>
   decltype(auto) make_call(Call&& call, Who&& who) {
     try {
