@@ -218,8 +218,8 @@ constexpr Flag flags[] = {
      "begin with what repeats in the calls that an earlier run has recorded",
      [](Options& o, std::string_view v) { return take_text(o.warm_start, v); }},
     {"order", Value::required, "local|fifo|path", "local, fifo or path",
-     "of what it has made ready a thread runs first the last, the first, or what has the longest "
-     "path behind it (local)",
+     "which ready task comes first: made ready last, made ready first, or with the longest path "
+     "behind it (local)",
      take_order},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},

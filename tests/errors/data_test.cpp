@@ -111,7 +111,8 @@ TEST(DataErrors, CopyThatTheSourceCannotServe) {
 TEST(DataErrors, TwoFieldsOfOneName) {
   expect_error<UsageError>(
       small_machine(),
-      {"region at", "@", "two fields named 'mass' (double and float)", "tell fields apart by name"},
+      {"region at", "@", "two fields are named 'mass', of types double and float",
+       "give each its own"},
       [](Context& context) {
         next_line_fails();
         context.region(Rect1{0, 7}, mass, Field<float>{"mass"});
