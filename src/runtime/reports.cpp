@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor_buffer.hpp"
 #include "base/new_file.hpp"
 #include "data/accumulator.hpp"
 #include "data/index_space.hpp"
@@ -33,7 +34,8 @@ void check_writable(const char* flag, const std::string& path) {
                 "': " + std::generic_category().message(tried.error()));
 }
 
-/// Throws InputError when two flags name one file, however they spell it. What is no regular file may have several.
+/// Throws InputError when two flags name one file, however they spell it. What is no regular file, or the program's
+/// output, may have several.
 void check_different(const Options& options) {
   std::vector<std::pair<std::string, std::string>> files;  // flag, path
   const auto add = [&files](const char* flag, const std::string& path) {
@@ -123,7 +125,7 @@ void Reports::write_early() noexcept {
   } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
 }
 
-// The record is its thread's alone: what it has written so far is in its file.
+// The record is the program's thread's alone: before the end there is what that has written so far.
 void Reports::write_all(const Totals& totals, const Counters& counters, bool at_the_end) {
   std::string faults;
   const auto attempt = [&faults](const auto& write_one) {
