@@ -57,7 +57,8 @@ void check_different(const Options& options) {
     for (std::size_t j = 0; j < i; ++j) {
       const auto& [flag, path] = files[i];
       const auto& [other, same] = files[j];
-      const bool is_special = fs::exists(path, none) && !fs::is_regular_file(path, none);
+      const bool is_special = descriptor_of(path).has_value() ||
+                              (fs::exists(path, none) && !fs::is_regular_file(path, none));
       if (is_special || !(fs::equivalent(path, same, none) ||
                           fs::weakly_canonical(path, none) == fs::weakly_canonical(same, none)))
         continue;
@@ -104,7 +105,7 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     runtime.set_graph_log(&explanation_->waits());
     runtime.executor().set_listener(&explanation_->waits());
   }
-  if (timeline_ || graph_ || recordings_ || autotrace_ || explanation_ || options.stats)
+  if (timeline_ || graph_ || recordings_ || autotrace_ || calls_ || explanation_ || options.stats)
     before_termination_.emplace([this] { write_early(); });
 }
 
@@ -140,6 +141,7 @@ void Reports::write_all(const Totals& totals, const Counters& counters, bool at_
   if (recordings_) attempt([this] { recordings_->close(); });
   if (autotrace_) attempt([this] { autotrace_->close(); });
   if (calls_ && at_the_end) attempt([this] { calls_->close(); });
+  else if (calls_) calls_->keep_so_far();
   if (explanation_) {
     attempt([this] {
       write_explanation(explanation_->told(std::string(runtime_.mapper().name())),
