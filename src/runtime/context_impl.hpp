@@ -103,8 +103,15 @@ class ContextImpl final : public detail::Waiter {
     if (handle.tree == nullptr || handle.tree->in(forest_) || !handle.tree->knows(handle))
       data::check_alive(handle, what);
   }
-  AnyPartition make_partition(Place parent, data::IndexSpaceRef colours,
-                              std::vector<data::IndexSpaceRef> pieces, const char* kind);
+  /// Of each colour, in their order.
+  struct Pieces {
+    data::IndexSpaceRef colours;
+    std::vector<data::IndexSpaceRef> spaces;
+  };
+  /// UsageError unless they can be a partition there.
+  void check_pieces(const Place& parent, const Pieces& pieces) const;
+  /// They were checked.
+  static AnyPartition make_partition(const Place& parent, Pieces pieces, const char* kind);
 
   // --- access.cpp ---
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
@@ -148,6 +155,12 @@ class ContextImpl final : public detail::Waiter {
     } catch (const Error&) { throw; } catch (const abi::__forced_unwind&) {
       throw;
     } catch (...) { break_down(who); }
+  }
+  /// The same for the call `name` at `where`, whose caller is checked.
+  template <class Call>
+  decltype(auto) make_call(const char* name, const Where& where, Call&& call) {
+    check_caller(name, where);
+    return make_call(call, [&] { return std::string(name) + " at " + to_string(where); });
   }
 
   /// Checked mode: is the parent's accessor on this requirement usable now?
