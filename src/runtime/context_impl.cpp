@@ -47,8 +47,11 @@ void ContextImpl::fail_planning() {
 
 namespace {
 constexpr const char* kCaptured =
-    "the context belongs to another task or thread: a task's body that wants one takes it as a "
-    "parameter, Context&, and does not capture the one of its launcher";
+    "the context belongs to another task: a task's body that wants one takes it as a parameter, "
+    "Context&, and does not capture the one of its launcher";
+constexpr const char* kForeign =
+    "the context belongs to another thread: all calls on it come from the thread that runs its "
+    "program or its task's body, and none from a thread that this one has started";
 }  // namespace
 
 void ContextImpl::tell(CallLog::Call call) {
@@ -59,7 +62,9 @@ void ContextImpl::tell(CallLog::Call call) {
 
 // A body that has captured the context of whoever launched it races with that one.
 void ContextImpl::fail_caller(const char* call, Where where) {
-  throw UsageError(std::string(call) + " at " + to_string(where) + ": " + kCaptured);
+  const bool in_a_body = Waiter::current() != nullptr;
+  throw UsageError(std::string(call) + " at " + to_string(where) + ": " +
+                   (in_a_body ? kCaptured : kForeign));
 }
 
 void ContextImpl::check_caller_in_full(const char* call, Where where) const {
@@ -133,11 +138,6 @@ void ContextImpl::abandon() noexcept {
   analysis_.store().abandon();
 }
 
-void ContextImpl::break_down(const std::function<std::string()>& who) {
-  broken_ = std::current_exception();
-  caller_ = nullptr;
-  if (tracing_ != nullptr) tracing_->abandon();
-  scope_.give_up_unpublished(broken_);
 namespace {
 
 /// The error of a call that `cause`, which is no Error, has ended in the middle.
@@ -157,6 +157,11 @@ std::exception_ptr broken_by(const std::exception_ptr& cause, const std::string&
 
 }  // namespace
 
+void ContextImpl::break_down(const std::function<std::string()>& who) {
+  broken_ = std::current_exception();
+  caller_ = nullptr;
+  if (tracing_ != nullptr) tracing_->abandon();
+  scope_.give_up_unpublished(broken_);
   try {
     broken_ = broken_by(broken_, who());
   } catch (...) {}  // no memory even for the message
