@@ -12,6 +12,10 @@ class App;
 
 namespace refrain::tools {
 
+/// The tool. Returns its exit status: 0; 1, when what was asked for failed; 2, when the command line is wrong. Of
+/// `oracle record` and `oracle run` the status is the command's, with which the process ends at once.
+int run_tool(int argc, char** argv);
+
 void add_machine_command(CLI::App& tool);
 /// `command`: the words behind `--`, as they are.
 void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command);

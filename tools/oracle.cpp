@@ -12,6 +12,7 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
@@ -119,7 +120,8 @@ int run(const Request& request) {
     const std::string libraries = preload_libraries();
     const TemporaryFile ledger;
     if (const int status = status_if_not_found(request.command[0])) return status;
-    const std::string before = oracle::read_run(request.file).program;
+    const oracle::RunRecord reference = oracle::read_run(request.file);
+    say(reference_fault(reference, request.file));
     OracleFiles files{{}, request.file, ledger.path()};
     if (!request.output.empty()) {
       std::error_code none_there;
@@ -130,7 +132,7 @@ int run(const Request& request) {
     }
     const int status = run_preloaded(libraries, request.command, files);
     afterwards([&] {
-      say(fmt::format("beside: {}\n", escaped(before)));
+      say(fmt::format("beside: {}\n", escaped(reference.program)));
       say(accuracy_report(oracle::read_ledger(ledger.path())));
     });
     if (files.record) afterwards([&] { say_what_is_recorded(request.output); });
@@ -159,6 +161,31 @@ void check(const Request& request) {
   });
 }
 
+constexpr const char* kCommand = "-- COMMAND [ARGUMENT]...";
+
+/// Of a subcommand that runs another program.
+class UsageWithCommand : public CLI::Formatter {
+  [[nodiscard]] std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    usage.erase(usage.find_last_not_of('\n') + 1);
+    return usage + ' ' + kCommand + '\n';
+  }
+};
+
+void check_command(const CLI::App& subcommand, const std::vector<std::string>& command) {
+  const std::string name = "oracle " + subcommand.get_name();
+  const std::vector<std::string> extras = subcommand.remaining();
+  if (!extras.empty())
+    throw CLI::ExtrasError(fmt::format("{}: '{}' is not understood; the command goes behind --: "
+                                       "refrain {} ... {}",
+                                       name, extras.front(), name, kCommand),
+                           CLI::ExitCodes::ExtrasError);
+  if (command.empty())
+    throw CLI::RequiredError(
+        fmt::format("{}: a command is needed, behind --: refrain {} ... {}", name, name, kCommand),
+        CLI::ExitCodes::RequiredError);
+}
+
 }  // namespace
 
 void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command) {
@@ -167,18 +194,18 @@ void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command)
   oracle->require_subcommand(1);
   auto request = std::make_shared<Request>();
   request->command = command;
-  const auto with_command = [request](auto action) {
-    return [request, action] {
-      if (request->command.empty()) throw Error("oracle: a command is needed, behind --");
+  const auto runs_a_command = [request](CLI::App* subcommand, auto action) {
+    subcommand->formatter(std::make_shared<UsageWithCommand>());
+    subcommand->allow_extras();  // for a hint where the command goes
+    subcommand->callback([request, subcommand, action] {
+      check_command(*subcommand, request->command);
       std::exit(action(*request));
-    };
+    });
   };
-  constexpr const char* usage = "-- COMMAND [ARGUMENT]...";
 
   CLI::App* recorded = oracle->add_subcommand("record", "Run a command and record what it does");
   recorded->add_option("-o,--output", request->output, "The file to make")->required();
-  recorded->footer(usage);
-  recorded->callback(with_command(record));
+  runs_a_command(recorded, record);
 
   CLI::App* ran = oracle->add_subcommand(
       "run",
@@ -186,8 +213,7 @@ void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command)
       "how much was right");
   ran->add_option("file", request->file, "The file of the earlier run")->required();
   ran->add_option("-o,--output", request->output, "Record this run, too, in this file");
-  ran->footer(usage);
-  ran->callback(with_command(run));
+  runs_a_command(ran, run);
 
   CLI::App* shown = oracle->add_subcommand("show", "Print the grammars in a file");
   shown->add_option("file", request->file, "The file of a run")->required();

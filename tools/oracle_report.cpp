@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,12 @@ std::string run_summary(const RunRecord& run) {
                      counted(processes.size(), "process", "processes"), counted(rules, "rule"));
 }
 
+std::string reference_fault(const RunRecord& reference, const std::string& file) {
+  if (!reference.threads.empty()) return {};
+  return fmt::format("refrain oracle: no thread is recorded in {}, so nothing can be predicted\n",
+                     file);
+}
+
 std::string run_grammars(const RunRecord& run, bool times) {
   struct Alike {
     std::string text;
@@ -152,9 +159,11 @@ std::string run_notes(const RunRecord& run) {
     if (record.notes.empty()) continue;
     text += fmt::format("{}: {}\n", shown(record.process, {record.thread}),
                         counted(record.notes.size(), "note"));
-    for (const oracle::Note& note : record.notes)
-      text += fmt::format("{}: {}: \"{}\"\n", shown(note.name), counted(note.bytes.size(), "byte"),
-                          escaped(note.bytes));
+    for (const oracle::Note& note : record.notes) {
+      text += fmt::format("{}: {}\n", shown(note.name), counted(note.bytes.size(), "byte"));
+      std::istringstream lines(note.bytes);
+      for (std::string line; std::getline(lines, line);) text += "  " + escaped(line) + '\n';
+    }
     text += '\n';
   }
   return text;

@@ -174,8 +174,16 @@ class IndexSpace : public AnyIndexSpace {
   /// The set of the points.
   explicit IndexSpace(const std::vector<Point<N>>& points);
 
-  /// Its points, in the order in which a launch over it has them.
-  [[nodiscard]] Domain<N> domain() const;
+  /// Its points, in the order in which a launch over it has them; valid as long as this object.
+  [[nodiscard]] Domain<N> domain() const { return domain_; }
+  /// The same: `for (auto p : space)`.
+  [[nodiscard]] typename Domain<N>::iterator begin() const { return domain_.begin(); }
+  [[nodiscard]] typename Domain<N>::iterator end() const { return domain_.end(); }
+
+ private:
+  explicit IndexSpace(AnyIndexSpace points);
+
+  Domain<N> domain_;  ///< of what is shared
 };
 
 }  // namespace refrain

@@ -10,7 +10,8 @@
 
 namespace refrain {
 
-/// Base of everything Refrain throws.
+/// Base of everything Refrain throws. Itself where nothing below fits: an exception of another library in the middle of
+/// a call (the context then refuses all further calls), a report that cannot be written.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <utility>
 
 #include "refrain/geometry.hpp"
@@ -31,6 +32,14 @@ bool is_ready(const FutureState& state) noexcept;
 const void* await_point(FutureState& state, std::size_t rank);
 /// The same for a point, of `dim` dimensions; UsageError unless it is one of the launch domain.
 const void* await_point(FutureState& state, const Point<3>& point, int dim);
+/// Of coordinates in braces, the first three.
+constexpr Point<3> point_of(std::initializer_list<Coord> coordinates) {
+  Point<3> point{};
+  int d = 0;
+  for (const Coord coordinate : coordinates)
+    if (d < 3) point[d++] = coordinate;
+  return point;
+}
 std::size_t point_count(const FutureState& state) noexcept;
 
 }  // namespace detail
@@ -109,9 +118,11 @@ class FutureMap : public AnyFuture {
   [[nodiscard]] const T& get(const Point<N>& point) const {
     return *static_cast<const T*>(value_at(detail::erase_dimension(point), N));
   }
-  // For points written in braces: `values.get({1, 0})`.
-  [[nodiscard]] const T& get(const Point<2>& point) const { return get<2>(point); }
-  [[nodiscard]] const T& get(const Point<3>& point) const { return get<3>(point); }
+  /// The same for a point written in braces: `get({1, 0})`. `get({3})` is the value of point 3, not that at position 3.
+  [[nodiscard]] const T& get(std::initializer_list<Coord> point) const {
+    return *static_cast<const T*>(
+        value_at(detail::point_of(point), static_cast<int>(point.size())));
+  }
 };
 
 }  // namespace refrain

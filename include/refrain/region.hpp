@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <source_location>
 #include <string>
 
 #include "refrain/domain.hpp"
@@ -44,7 +45,8 @@ struct AnyPartition {
   [[nodiscard]] bool is_disjoint() const;    ///< no two pieces share a point (computed, then kept)
   [[nodiscard]] bool is_complete() const;    ///< the pieces cover the parent (computed, then kept)
   /// The subregion of a colour; UsageError if the partition does not have it.
-  [[nodiscard]] AnyRegion piece(const Point<3>& colour) const;
+  [[nodiscard]] AnyRegion piece(const Point<3>& colour, const std::source_location& where =
+                                                            std::source_location::current()) const;
   [[nodiscard]] AnyRegion parent() const;
   [[nodiscard]] std::string name() const;
   friend bool operator==(const AnyPartition&, const AnyPartition&) = default;
@@ -98,6 +100,7 @@ struct Region : AnyRegion {
 /// A partition of a region of N-dimensional points.
 template <int N>
 struct Partition : AnyPartition {
+  using Where = std::source_location;
   Partition() = default;
   explicit Partition(const AnyPartition& any) : AnyPartition(any) {}
 
@@ -120,15 +123,19 @@ struct Partition : AnyPartition {
 
   /// The subregion of a colour.
   template <int M = 1>
-  [[nodiscard]] Region<N> operator()(const Point<M>& colour) const {
-    return Region<N>{piece(detail::erase_dimension(colour))};
+  [[nodiscard]] Region<N> operator()(const Point<M>& colour, Where where = Where::current()) const {
+    return Region<N>{piece(detail::erase_dimension(colour), where)};
   }
-  [[nodiscard]] Region<N> operator()(Coord colour) const {
-    return Region<N>{piece({colour, 0, 0})};
+  [[nodiscard]] Region<N> operator()(Coord colour, Where where = Where::current()) const {
+    return Region<N>{piece({colour, 0, 0}, where)};
   }
   // For colours written in braces: `pieces({1, 0})`.
-  [[nodiscard]] Region<N> operator()(const Point<2>& colour) const { return operator()<2>(colour); }
-  [[nodiscard]] Region<N> operator()(const Point<3>& colour) const { return operator()<3>(colour); }
+  [[nodiscard]] Region<N> operator()(const Point<2>& colour, Where where = Where::current()) const {
+    return operator()<2>(colour, where);
+  }
+  [[nodiscard]] Region<N> operator()(const Point<3>& colour, Where where = Where::current()) const {
+    return operator()<3>(colour, where);
+  }
 };
 
 }  // namespace refrain

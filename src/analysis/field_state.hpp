@@ -3,17 +3,17 @@
 // regions used so far, and the instances.
 //
 // Splitting. When a region is used for the first time, the pieces that it covers in part are split, so
-// that every region used is a union of whole pieces. That costs what the cells cost that the region meets
-// (cell_index.hpp), not what the pieces do. Later launches on the same regions touch no set algebra: they
-// walk the footprint.
+// that every region used is a union of whole pieces. The cost is that of the cells which the region meets
+// (cell_index.hpp), however many pieces there are. Later launches on the same regions touch no set algebra:
+// they walk the footprint.
 //
-// Dormant footprints. Of n sets that overlap each may consist of n pieces. So when the footprints have come
-// to name twice as many pieces as after the last time (*entries*, a piece in each footprint that contains
-// it), those that nobody has used since then become dormant (`tidy`): they name no pieces, and pieces that
-// they alone told apart come together. A dormant one that is wanted again is cut out as at first (`wake`).
-// Where many are wanted again, the sets are in use by turns: then none become dormant, and the bound is
-// doubled. So what is named is at most four times what is in use, or `least_entries`; a program that goes on
-// making sets, and leaves the old ones alone, pays for each what it paid for the first.
+// Dormant footprints. Where n sets overlap, each may consist of n pieces. An *entry* is a piece in a footprint.
+// When the number of entries has doubled since the last `tidy`, there is another one: footprints that were not
+// used in between become dormant. A dormant footprint names no pieces, and pieces that it alone told apart come
+// together. When it is used again, it is cut out as for the first time (`wake`). If many of the dormant ones
+// are used again, the program uses its sets by turns: then none become dormant, and the bound is doubled.
+// So there are at most four times as many entries as are in use, or `least_entries`. A program that makes new
+// sets for ever, and leaves the old ones alone, pays for each new set what it paid for the first.
 //
 // Owner: the context's thread.
 

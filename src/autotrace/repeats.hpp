@@ -1,8 +1,8 @@
 #pragma once
-// Repeats: what a text has several times, chosen so that it covers much of the text without overlap. A text of
-// tokens, each of which stands for a call; what repeats may be worth a trace. Yadav et al., "Automatic
-// Tracing in Task-Based Runtime Systems", section 4.2, Algorithm 2, with one thing more than is written there: what
-// is chosen is chosen at least twice, as the problem in their section 3 demands.
+// Repeats of a text: strings that it has several times, chosen so that they cover much of it without overlap. The text
+// is of tokens, each of which stands for a call; a repeat may be worth a trace. Yadav et al., "Automatic Tracing in
+// Task-Based Runtime Systems", section 4.2, Algorithm 2. One thing is added: a repeat is chosen at two places or more,
+// as the problem in their section 3 demands.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,11 +20,15 @@ struct Repeat {
       begins;  ///< at least two, ascending, disjoint also from other repeats'
 };
 
-/// Candidates are, of each two neighbours in the suffix array, what they have in common, in both places, if these do
-/// not overlap; else as much as fits twice of what is repeated in it, one behind the other. Greedily: the longest
-/// candidate first, of equally long ones that with the token that comes first in the text where they differ first. Of
-/// a candidate all places are chosen, from the beginning of the text on, that overlap with none that was chosen before;
-/// if that is only one, none is, and its tokens are left to shorter candidates.
+/// Candidates. Two neighbours in the suffix array begin alike, at two places of the text. Where these places do not
+/// overlap, the common beginning is a candidate, at both. Where they do, a period is repeated there; the candidate is as
+/// many periods as fit twice, the second time right behind the first.
+///
+/// Choice. The longest candidate comes first. Of two equally long ones the first different token decides: the token
+/// that appears earlier in the text comes first. A candidate is chosen at all its places that overlap with no place
+/// chosen before, from the beginning of the text on. If only one place is left, it is not chosen, and its tokens stay
+/// for shorter candidates.
+///
 /// `text`: fewer than 2^31 tokens. Longest first. O(n log n), memory O(n).
 std::vector<Repeat> find_repeats(std::span<const Token> text, std::uint32_t least_length);
 

@@ -2,8 +2,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <vector>
+
+#include "base/number_in.hpp"
 
 namespace refrain {
 
@@ -12,20 +13,13 @@ namespace {
 /// A limit as large as that is none: version 1 writes the largest number of pages.
 constexpr std::uint64_t kNone = std::uint64_t{1} << 62;
 
-/// The number in a file; 0: there is none ("max").
-std::uint64_t number_in(const std::string& path) {
-  std::ifstream in(path);
-  std::uint64_t number = 0;
-  return in >> number ? number : 0;
-}
-
 /// A hierarchy that the process is in: where it is mounted, and the process's folder in it.
 struct Place {
   std::string mount, folder;
 };
 
 std::vector<Place> places_of(const std::string& controller, const std::string& root) {
-  const std::string groups = root + "/sys/fs/cgroup";
+  const std::string groups = root + "/sys/fs/cgroup", inside = groups + "/";
   std::vector<Place> places;
   std::ifstream in(root + "/proc/self/cgroup");
   for (std::string line; std::getline(in, line);) {  // "ID:CONTROLLERS:FOLDER"
@@ -35,32 +29,33 @@ std::vector<Place> places_of(const std::string& controller, const std::string& r
     const std::string folder = line.substr(second + 1);
     if (controllers.empty()) {
       places.push_back({groups, folder});
-      places.push_back({groups + "/unified", folder});  // beside version 1
+      places.push_back({inside + "unified", folder});  // beside version 1
     } else if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) {
-      places.push_back({groups + "/" + controller, folder});
-      if (controllers != controller) places.push_back({groups + "/" + controllers, folder});
+      places.push_back({inside + controller, folder});
+      if (controllers != controller) places.push_back({inside + controllers, folder});
     }
   }
   // A container may see its own group as the root, whatever it is called outside.
   places.push_back({groups, "/"});
-  places.push_back({groups + "/" + controller, "/"});
+  places.push_back({inside + controller, "/"});
   return places;
 }
 
 }  // namespace
 
-GroupLimit least_group_limit(const std::string& controller,
-                             std::initializer_list<const char*> limits,
-                             std::initializer_list<const char*> current, const std::string& root) {
-  GroupLimit least;
+std::optional<GroupLimit> least_group_limit(const std::string& controller,
+                                            std::initializer_list<const char*> limits,
+                                            std::initializer_list<const char*> current,
+                                            const std::string& root) {
+  std::optional<GroupLimit> least;
   const auto look = [&](const Place& place, const std::string& folder) {
     const std::string at = place.mount + (folder == "/" ? "" : folder) + "/";
     for (const char* file : limits) {
-      const std::uint64_t limit = number_in(at + file);
-      if (limit == 0 || limit >= kNone || (least.limit != 0 && limit >= least.limit)) continue;
-      least = {folder, file, limit, 0};
+      const std::optional<std::uint64_t> limit = number_in(at + file);
+      if (!limit || *limit >= kNone || (least && *limit >= least->limit)) continue;
+      least = GroupLimit{folder, file, *limit, {}};
       for (const char* used : current)
-        if (least.current == 0) least.current = number_in(at + used);
+        if (!least->current) least->current = number_in(at + used);
     }
   };
   for (const Place& place : places_of(controller, root)) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 namespace refrain {
@@ -12,15 +13,16 @@ namespace refrain {
 struct GroupLimit {
   std::string group;  ///< whose limit is the least, as a folder of the hierarchy: "/batch/job7"
   std::string file;   ///< in which it stands: "memory.max"
-  std::uint64_t limit = 0;    ///< 0: there is none
-  std::uint64_t current = 0;  ///< used of it; 0: not known
+  std::uint64_t limit = 0;
+  std::optional<std::uint64_t> current = {};  ///< used of it, where that is known
 };
 
-/// Of `controller` ("memory", "pids"), by the numbers in these files, and how much is used by the one in `current`.
-/// Files that do not exist in a version are not looked at. `root` stands before all paths, for tests.
-GroupLimit least_group_limit(const std::string& controller,
-                             std::initializer_list<const char*> limits,
-                             std::initializer_list<const char*> current,
-                             const std::string& root = {});
+/// Of `controller` ("memory", "pids"), by the numbers in these files, and how much is used by the one in `current`;
+/// nothing where none of them holds a limit. Files that do not exist in a version are not looked at. `root` stands
+/// before all paths, for tests.
+std::optional<GroupLimit> least_group_limit(const std::string& controller,
+                                            std::initializer_list<const char*> limits,
+                                            std::initializer_list<const char*> current,
+                                            const std::string& root = {});
 
 }  // namespace refrain

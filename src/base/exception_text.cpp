@@ -9,13 +9,27 @@
 
 namespace refrain {
 
+namespace {
+std::string text_of(const std::exception& error) {
+  const char* const text = error.what();
+  return text != nullptr ? text : "an exception without a text";
+}
+}  // namespace
+
 std::string text_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const std::exception& e) { return text_of(e); } catch (...) {
+    return "an exception of type " + type_of_current_exception();
+  }
+}
+
+std::string type_and_text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
   } catch (const std::exception& e) {
-    const char* text = e.what();
-    return text != nullptr ? text : "an exception without a text";
-  } catch (...) { return "an exception of type " + type_of_current_exception(); }
+    return type_of_current_exception() + ": " + text_of(e);
+  } catch (...) { return type_of_current_exception(); }
 }
 
 std::string type_of_current_exception() {

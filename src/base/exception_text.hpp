@@ -8,6 +8,8 @@ namespace refrain {
 
 /// what() of the exception; of one that is no std::exception, its type.
 std::string text_of(const std::exception_ptr& error);
+/// "TYPE: what()"; of one that is no std::exception, the type alone.
+std::string type_and_text_of(const std::exception_ptr& error);
 /// In a handler: the type's name as programs write it.
 std::string type_of_current_exception();
 

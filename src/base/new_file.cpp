@@ -33,9 +33,25 @@ std::string make_beside(const std::string& target) {
   }
 }
 
+constexpr auto kWriting = std::ios::out | std::ios::binary;
+
+/// What the program has printed so far comes first; but nobody is waited for who is just printing.
+void flush_standard_output() {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush_unlocked(stdout);
+  funlockfile(stdout);
+}
+
 }  // namespace
 
 NewFile::NewFile(std::string path) : path_(std::move(path)) {
+  if (const std::optional<int> descriptor = descriptor_of(path_)) {
+    if (!shared_.emplace(*descriptor).is_open()) error_ = errno;
+    is_untouched_ = error_ == 0;
+    out_.rdbuf(&*shared_);
+    return;
+  }
+  out_.rdbuf(&file_);
   std::error_code none;
   const fs::path canonical = fs::weakly_canonical(path_, none);
   target_ = none || canonical.empty() ? path_ : canonical.string();
@@ -43,36 +59,40 @@ NewFile::NewFile(std::string path) : path_(std::move(path)) {
   const bool exists = fs::exists(older);
   if (!exists || (fs::is_regular_file(older) && access(target_.c_str(), W_OK) == 0)) {
     beside_ = make_beside(target_);
-    if (!beside_.empty()) out_.open(beside_, std::ios::binary);
-    if (out_.is_open() && exists) fs::permissions(beside_, older.permissions(), none);
+    if (!beside_.empty()) file_.open(beside_, kWriting);
+    if (file_.is_open() && exists) fs::permissions(beside_, older.permissions(), none);
   }
-  if (out_.is_open()) return;
+  if (file_.is_open()) return;
   if (!beside_.empty()) std::remove(std::exchange(beside_, {}).c_str());
-  out_.clear();
   errno = 0;
-  out_.open(path_, std::ios::binary | std::ios::app);
-  if (!out_) error_ = errno;
+  if (file_.open(path_, kWriting | std::ios::app) == nullptr) error_ = errno;
   else is_made_here_ = !exists;
   is_untouched_ = error_ == 0 && (!exists || fs::is_regular_file(older));
 }
 
 NewFile::~NewFile() {
-  out_.close();
+  file_.close();
   if (!beside_.empty()) std::remove(beside_.c_str());
   if (is_untouched_ && is_made_here_) std::remove(target_.c_str());
 }
 
-std::ofstream& NewFile::out() {
+std::ostream& NewFile::out() {
   if (std::exchange(is_untouched_, false)) {
-    out_.close();
-    out_.open(path_, std::ios::binary);
+    if (shared_) {
+      flush_standard_output();
+    } else {
+      file_.close();
+      if (file_.open(path_, kWriting) == nullptr) out_.setstate(std::ios::failbit);
+    }
   }
   return out_;
 }
 
 int NewFile::keep() {
-  out().close();
-  if (!out_) return errno != 0 ? errno : EIO;
+  bool written = !out().flush().fail();
+  if (shared_) shared_.reset();
+  else if (file_.close() == nullptr) written = false;
+  if (!written) return errno != 0 ? errno : EIO;
   if (!beside_.empty() && std::rename(beside_.c_str(), target_.c_str()) != 0) return errno;
   beside_.clear();
   return 0;

@@ -1,15 +1,23 @@
 #pragma once
 // A file that takes the place of an older one when it is complete. Until then the text is in a file beside it, and the
-// older file stays as it is. The file beside it has the same name with ".new-PROCESS-NUMBER" behind.
+// older file stays as it is. The file beside it has the same name with ".new-PROCESS-NUMBER" behind; it
+// is left there where the process is killed.
 //
-// Two kinds are written in place. A terminal, a pipe or a device has no text to lose. A regular file is written in
-// place where no other can be made beside it: the folder is closed to us, or the name is too long. The older text of
-// such a file is lost when the first text is written, not before.
+// Three kinds are written in place. What the process's standard output or error leads to ("/dev/stdout"), or another
+// of its descriptors ("/dev/fd/7"), is written by that, so that the text comes behind what the program has written
+// there. A terminal, a pipe or a device has no text to lose. A regular file is written in place where no other can be
+// made beside it: the folder is closed to us, or the name is too long. The older text of such a file is lost when the
+// first text is written, not before. Behind other links a regular file is replaced as by its own name, and the link
+// stays.
 //
 // Threads: one at a time per object. Processes and objects may write to one path: the last one that is kept stays.
 
 #include <fstream>
+#include <optional>
+#include <ostream>
 #include <string>
+
+#include "base/descriptor_buffer.hpp"
 
 namespace refrain {
 
@@ -22,17 +30,19 @@ class NewFile {
   NewFile(const NewFile&) = delete;
 
   /// For the text. A file in place is emptied by the first call.
-  [[nodiscard]] std::ofstream& out();
+  [[nodiscard]] std::ostream& out();
   [[nodiscard]] int error() const { return error_; }
   /// The text is complete, and takes its place. Returns errno's value, or 0.
   int keep();
-  [[nodiscard]] bool is_open() const { return out_.is_open(); }
+  [[nodiscard]] bool is_open() const { return file_.is_open() || shared_; }
 
  private:
   const std::string path_;
   std::string target_;  ///< the same, links followed
   std::string beside_;  ///< where it is written; empty: in its place
-  std::ofstream out_;
+  std::filebuf file_;
+  std::optional<DescriptorBuffer> shared_;  ///< in its place, with others
+  std::ostream out_{nullptr};               ///< on one of them
   int error_ = 0;
   bool is_untouched_ = false;  ///< written in place, and still as it was found
   bool is_made_here_ = false;  ///< in place; there was no file

@@ -85,13 +85,7 @@ void Arena::settle(const Retirement& what) {
 }
 
 std::size_t Arena::settle_all(const void* owner) {
-  std::size_t settled = 0;
-  for (auto at = retired_.lower_bound({owner, 0}); at != retired_.end() && at->first.owner == owner;
-       at = retired_.lower_bound({owner, 0})) {
-    settle(Retirement(at->first));
-    ++settled;
-  }
-  return settled;
+  return settle_all_of(owner, retired_, [this](const Retirement& what) { settle(what); });
 }
 
 // Puts a hole of everybody's together with its neighbours.

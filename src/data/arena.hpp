@@ -11,6 +11,7 @@
 // multiple of `unit`. Cost: a walk over the holes, in the worst case all of them. Threads: one at a time.
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -29,6 +30,19 @@ struct Retirement {
   std::uint64_t number = 0;
   friend auto operator<=>(const Retirement&, const Retirement&) = default;
 };
+
+/// Settles all that `owner` has retired: of `retired`, whose keys are Retirements, settle(what) takes each out. Returns
+/// how many these were.
+template <class Retired, class Settle>
+std::size_t settle_all_of(const void* owner, const Retired& retired, Settle settle) {
+  std::size_t settled = 0;
+  for (;;) {
+    const auto at = retired.lower_bound(Retirement{owner, 0});
+    if (at == retired.end() || at->first.owner != owner) return settled;
+    settle(Retirement(at->first));
+    ++settled;
+  }
+}
 
 class Arena {
  public:

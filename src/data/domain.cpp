@@ -82,20 +82,20 @@ std::vector<Point<3>> erase_all(const std::vector<Point<N>>& points) {
 }  // namespace
 
 template <int N>
-IndexSpace<N>::IndexSpace(const Rect<N>& dense)
-    : AnyIndexSpace(N, detail::erase_dimension(dense)) {}
+IndexSpace<N>::IndexSpace(AnyIndexSpace points)
+    : AnyIndexSpace(std::move(points)), domain_(detail::domain_of<N>(shared().space)) {}
 
 template <int N>
-IndexSpace<N>::IndexSpace(std::span<const Rect<N>> rects) : AnyIndexSpace(N, erase_all(rects)) {}
+IndexSpace<N>::IndexSpace(const Rect<N>& dense)
+    : IndexSpace(AnyIndexSpace(N, detail::erase_dimension(dense))) {}
+
+template <int N>
+IndexSpace<N>::IndexSpace(std::span<const Rect<N>> rects)
+    : IndexSpace(AnyIndexSpace(N, erase_all(rects))) {}
 
 template <int N>
 IndexSpace<N>::IndexSpace(const std::vector<Point<N>>& points)
-    : AnyIndexSpace(N, erase_all(points)) {}
-
-template <int N>
-Domain<N> IndexSpace<N>::domain() const {
-  return detail::domain_of<N>(shared().space);
-}
+    : IndexSpace(AnyIndexSpace(N, erase_all(points))) {}
 
 template class IndexSpace<1>;
 template class IndexSpace<2>;

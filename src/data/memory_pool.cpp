@@ -121,13 +121,7 @@ class MemoryPool::MainMemory final : public Source {
   }
 
   std::size_t settle_all(const void* owner) override {
-    std::size_t settled = 0;
-    for (auto at = retired_.lower_bound({owner, 0});
-         at != retired_.end() && at->first.owner == owner; at = retired_.lower_bound({owner, 0})) {
-      settle(Retirement(at->first));
-      ++settled;
-    }
-    return settled;
+    return settle_all_of(owner, retired_, [this](const Retirement& what) { settle(what); });
   }
 
   void trim() override {

@@ -70,11 +70,11 @@ bool AnyPartition::is_complete() const {
   return tree->is_complete(index);
 }
 
-AnyRegion AnyPartition::piece(const Point<3>& colour) const {
+AnyRegion AnyPartition::piece(const Point<3>& colour, const std::source_location& where) const {
   const data::PartitionNode& p = node_of(*this, "piece");
   const auto rank = p.colours->rank(colour);
   if (!rank)
-    throw UsageError(name() + " has no piece of colour " +
+    throw UsageError("piece at " + to_string(where) + ": " + name() + " has no piece of colour " +
                      data::to_string(colour, p.colours->dim()) + "; its colours are " +
                      data::to_string(*p.colours));
   return tree->handle(p.first_child + static_cast<std::uint32_t>(*rank));

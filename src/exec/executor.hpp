@@ -121,7 +121,7 @@ class Executor {
 
   /// What a scope learns when it begins.
   struct Opened {
-    void* owner = nullptr;       ///< the calling thread's place in the executor
+    void* owner = nullptr;       ///< the calling thread's place in the executor, if it has one
     const Node* task = nullptr;  ///< whose body is running on it; null for the root
   };
   virtual Opened open(Scope& scope) = 0;

@@ -186,6 +186,9 @@ class Scope {
   [[nodiscard]] const Node* task() const { return task_; }
   /// What the executor said in Executor::open: names the owner's place in it.
   [[nodiscard]] void* owner() const { return owner_; }
+  /// Who waits in this scope, as the executor names it; null: nobody.
+  [[nodiscard]] void* waiter() const { return waiter_; }
+  void set_waiter(void* waiter) { waiter_ = waiter; }
   /// Reducers of this scope. Any thread.
   ReducerGate& gate() { return gate_; }
   /// Ready nodes of a nested scope. Any thread.
@@ -261,6 +264,7 @@ class Scope {
   FailureLog failures_;
   std::vector<Replays*> replays_;
   Node nobody_;  ///< of no sequence number
+  void* waiter_ = nullptr;
 
   alignas(64) std::atomic<Node*> returns_{nullptr};  ///< written by completing threads
   alignas(64) ReducerGate gate_;

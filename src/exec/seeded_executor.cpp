@@ -261,10 +261,8 @@ Executor::Opened SeededExecutor::open(Scope& scope) {
     REFRAIN_ASSERT(current_ && current_->running, "a nested scope is made by a running task");
     task = current_->running;
   }
-  return {new Place, task};
+  return {nullptr, task};
 }
-
-void SeededExecutor::close(Scope& scope) { delete &place_of(scope); }
 
 bool SeededExecutor::relieve(Scope&, std::size_t) {
   interleave();
@@ -281,18 +279,19 @@ void SeededExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeR
   WaitRecord record{&scope, awaited, waiter, self.waits};
   struct Enter {
     Actor& actor;
-    Place& place;
+    Scope& scope;
     WaitRecord* outer;
     ~Enter() {
       actor.waits = outer;
       actor.done = nullptr;
-      place.waiter = nullptr;
+      scope.set_waiter(nullptr);
     }
-  } enter{self, place_of(scope), self.waits};
+  } enter{self, scope, self.waits};
   self.waits = &record;
-  enter.place.waiter = &self;
-  // Before it looks: that may itself end something.
-  while (self.done = &done, !done()) {
+  scope.set_waiter(&self);
+  for (;;) {
+    self.done = &done;  // before it looks: that may itself end something
+    if (done()) return;
     ++waiting_;
     suspend_current();
     if (std::exchange(self.deadlocked, false)) throw Deadlock(deadlock_text_);
@@ -303,14 +302,14 @@ void SeededExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeR
 void SeededExecutor::wait_outside(Scope& scope, const std::function<bool()>& done) {
   struct Enter {
     Actor& caller;
-    Place& place;
+    Scope& scope;
     ~Enter() {
       caller.done = nullptr;
-      place.waiter = nullptr;
+      scope.set_waiter(nullptr);
     }
-  } enter{outside_, place_of(scope)};
+  } enter{outside_, scope};
   outside_.done = &done;
-  enter.place.waiter = &outside_;
+  scope.set_waiter(&outside_);
   tell_waiter(scope);
   schedule([&] {
     ask_told();
@@ -320,7 +319,7 @@ void SeededExecutor::wait_outside(Scope& scope, const std::function<bool()>& don
 
 /// Something has happened in the scope that its owner may wait for.
 void SeededExecutor::tell_waiter(const Scope& scope) {
-  Actor* waiter = place_of(scope).waiter;
+  Actor* waiter = waiter_of(scope);
   if (waiter == nullptr || waiter->told) return;
   waiter->told = true;
   told_.push_back(waiter);

@@ -63,7 +63,7 @@ class SeededExecutor final : public Executor {
   [[nodiscard]] ExecutorCounters counters() const override { return counters_; }
   void set_listener(ExecutionListener* listener) override { listener_ = listener; }
   Opened open(Scope& scope) override;
-  void close(Scope& scope) override;
+  void close(Scope&) override {}
   bool relieve(Scope&, std::size_t) override;
   [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
   void release_replay(Replay& replay, const Issued& issued) override;
@@ -104,10 +104,6 @@ class SeededExecutor final : public Executor {
       return a->priority != b->priority ? a->priority < b->priority : a->id > b->id;
     }
   };
-  /// What a scope knows as its owner.
-  struct Place {
-    Actor* waiter = nullptr;  ///< its owner, in Executor::wait
-  };
   /// Of what happens in one scope.
   struct Sink {
     SeededExecutor& executor;
@@ -140,7 +136,7 @@ class SeededExecutor final : public Executor {
   void tell_listener(const Replay& replay, std::uint32_t index, std::uint64_t begin_ns);
   void finish(Ready work, const Failure* failure);
   void finish(Node& node);
-  static Place& place_of(const Scope& scope) { return *static_cast<Place*>(scope.owner()); }
+  static Actor* waiter_of(const Scope& scope) { return static_cast<Actor*>(scope.waiter()); }
   void tell_waiter(const Scope& scope);
   void ask_told();
   bool look(Actor& waiter);

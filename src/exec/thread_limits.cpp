@@ -10,30 +10,22 @@
 #include <fstream>
 
 #include "base/control_group.hpp"
+#include "base/number_in.hpp"
 #include "base/size.hpp"
 
 namespace refrain::exec {
 
 namespace {
 
-using Number = unsigned long long;
-
-/// The number behind `key` in a file of lines "KEY: NUMBER ..."; 0: there is none.
-Number number_in(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(key)) return std::strtoull(line.c_str() + key.size(), nullptr, 10);
-  return 0;
-}
-
-Number soft_limit(__rlimit_resource what) {
+std::optional<std::uint64_t> soft_limit(__rlimit_resource what) {
   rlimit limit{};
-  return getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : 0;
+  if (getrlimit(what, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return limit.rlim_cur;
 }
 
 /// Threads of this user's processes.
-Number threads_of_user() {
-  Number threads = 0;
+std::uint64_t threads_of_user() {
+  std::uint64_t threads = 0;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
     const std::string path = entry.path().string();
@@ -41,12 +33,12 @@ Number threads_of_user() {
     if (std::isdigit(static_cast<unsigned char>(path[6])) == 0 || stat(path.c_str(), &of) != 0 ||
         of.st_uid != getuid())
       continue;
-    threads += number_in(path + "/status", "Threads:");
+    threads += number_in(path + "/status", "Threads:").value_or(0);
   }
   return threads;
 }
 
-Number threads_of_system() {
+std::uint64_t threads_of_system() {
   std::ifstream file("/proc/loadavg");  // "0.1 0.2 0.3 RUNNING/THREADS LAST"
   std::string load, running;
   file >> load >> load >> load >> running;
@@ -54,18 +46,21 @@ Number threads_of_system() {
   return slash != std::string::npos ? std::strtoull(running.c_str() + slash + 1, nullptr, 10) : 0;
 }
 
+bool has_room(std::uint64_t most, std::uint64_t now, std::uint64_t more) {
+  return now < most && most - now >= more;
+}
+
 ThreadLimits find_limits() {
   ThreadLimits limits;
-  const GroupLimit pids = least_group_limit("pids", {"pids.max"}, {"pids.current"});
-  limits.group = pids.group;
-  limits.group_most = pids.limit;
-  limits.group_now = pids.current;
-  limits.user_most = soft_limit(RLIMIT_NPROC);
-  limits.user_now = limits.user_most != 0 ? threads_of_user() : 0;
-  limits.system_most = number_in("/proc/sys/kernel/threads-max", "");
-  limits.system_now = threads_of_system();
-  limits.memory_most = soft_limit(RLIMIT_AS);
-  limits.memory_now = number_in("/proc/self/status", "VmSize:") * 1024;
+  if (const auto pids = least_group_limit("pids", {"pids.max"}, {"pids.current"})) {
+    limits.group_name = pids->group;
+    limits.group = {pids->limit, pids->current.value_or(0)};
+  }
+  limits.user.most = soft_limit(RLIMIT_NPROC);
+  if (limits.user.most) limits.user.now = threads_of_user();
+  limits.system = {number_in("/proc/sys/kernel/threads-max"), threads_of_system()};
+  limits.addresses = {soft_limit(RLIMIT_AS),
+                      number_in("/proc/self/status", "VmSize:").value_or(0) * 1024};
   pthread_attr_t attributes;
   std::size_t stack = 0;
   if (pthread_getattr_default_np(&attributes) == 0) {
@@ -79,25 +74,25 @@ ThreadLimits find_limits() {
 }  // namespace
 
 std::string what_limits_threads(const ThreadLimits& limits) {
-  const auto text = [](Number number) { return std::to_string(number); };
-  if (limits.group_most != 0 && limits.group_now >= limits.group_most)
-    return "the control group " + limits.group + " allows " + text(limits.group_most) +
-           " (pids.max), and has " + text(limits.group_now);
-  if (limits.memory_most != 0 && limits.memory_now + limits.stack >= limits.memory_most)
-    return "a thread's stack takes " + short_size(limits.stack) + " of addresses, of which " +
-           short_size(limits.memory_most) + " are allowed (ulimit -v) and " +
-           short_size(limits.memory_now) + " used";
-  if (limits.user_most != 0 && limits.user_now >= limits.user_most)
-    return "the user may have " + text(limits.user_most) + " (ulimit -u), and has " +
-           text(limits.user_now);
-  if (limits.system_most != 0 && limits.system_now >= limits.system_most)
-    return "the system allows " + text(limits.system_most) + " (kernel.threads-max), and has " +
-           text(limits.system_now);
+  const auto text = [](std::uint64_t number) { return std::to_string(number); };
+  const auto& [group_name, group, user, system, addresses, stack] = limits;
+  if (group.most && !has_room(*group.most, group.now, 1))
+    return "the control group " + group_name + " allows " + text(*group.most) +
+           " (pids.max), and has " + text(group.now);
+  if (addresses.most && !has_room(*addresses.most, addresses.now, stack))
+    return "a thread's stack takes " + short_size(stack) + " of addresses, of which " +
+           short_size(*addresses.most) + " are allowed (ulimit -v) and " +
+           short_size(addresses.now) + " used";
+  if (user.most && !has_room(*user.most, user.now, 1))
+    return "the user may have " + text(*user.most) + " (ulimit -u), and has " + text(user.now);
+  if (system.most && !has_room(*system.most, system.now, 1))
+    return "the system allows " + text(*system.most) + " (kernel.threads-max), and has " +
+           text(system.now);
   std::string all = "of what is known no limit is reached";
-  if (limits.group_most != 0) all += ", pids.max " + text(limits.group_most);
-  if (limits.user_most != 0) all += ", ulimit -u " + text(limits.user_most);
-  if (limits.system_most != 0) all += ", kernel.threads-max " + text(limits.system_most);
-  return all + "; memory for stacks of " + short_size(limits.stack) + " may be short";
+  if (group.most) all += ", pids.max " + text(*group.most);
+  if (user.most) all += ", ulimit -u " + text(*user.most);
+  if (system.most) all += ", kernel.threads-max " + text(*system.most);
+  return all + "; memory for stacks of " + short_size(stack) + " may be short";
 }
 
 std::string what_limits_threads() { return what_limits_threads(find_limits()); }

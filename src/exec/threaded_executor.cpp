@@ -89,14 +89,15 @@ void ThreadedExecutor::run_root(const std::function<void()>& program) {
 }
 
 Executor::Opened ThreadedExecutor::open(Scope& scope) {
-  const auto one_more = [this] { scopes_.fetch_add(1, std::memory_order_relaxed); };
-  if (!scope.parent()) return one_more(), Opened{slots_[0].get(), nullptr};
-  Slot* const slot = this_slot;
-  REFRAIN_ASSERT(slot && slot->running, "a nested scope is made by a running task");
-  const std::lock_guard lock(nested_mutex_);
-  nested_.push_back(&scope);
-  one_more();
-  return {slot, slot->running};
+  Opened opened{slots_[0].get(), nullptr};
+  if (scope.parent()) {
+    REFRAIN_ASSERT(this_slot && this_slot->running, "a nested scope is made by a running task");
+    opened = {this_slot, this_slot->running};
+    const std::lock_guard lock(nested_mutex_);
+    nested_.push_back(&scope);
+  }
+  scopes_.fetch_add(1, std::memory_order_relaxed);  // here nothing throws any more
+  return opened;
 }
 
 void ThreadedExecutor::close(Scope& scope) {

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "base/control_group.hpp"
+#include "base/number_in.hpp"
 #include "base/size.hpp"
 
 namespace refrain::machine {
@@ -16,10 +16,8 @@ namespace {
 
 /// What the kernel manages; where it does not tell, a GiB.
 std::uint64_t memory_of_machine(const std::string& root) {
-  std::ifstream in(root + "/proc/meminfo");  // "MemTotal:  24700000 kB"
-  std::string key;
-  std::uint64_t kibibytes = 0;
-  if (in >> key >> kibibytes && key == "MemTotal:" && kibibytes > 0) return kibibytes << 10;
+  if (const auto kibibytes = number_in(root + "/proc/meminfo", "MemTotal:"))
+    return *kibibytes << 10;
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page <= 0) return std::uint64_t{1} << 30;
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
@@ -33,11 +31,10 @@ MainMemory find_main_memory(const std::string& root) {
   const auto at_most = [&](std::uint64_t bytes, const std::string& why) {
     if (bytes < memory.bytes) memory = {bytes, why + " (the machine has " + short_size(all) + ")"};
   };
-  const GroupLimit group =
-      least_group_limit("memory", {"memory.max", "memory.high", "memory.limit_in_bytes"}, {}, root);
-  if (group.limit != 0)
-    at_most(group.limit,
-            "what " + group.file + " of the control group '" + group.group + "' allows");
+  if (const auto group = least_group_limit(
+          "memory", {"memory.max", "memory.high", "memory.limit_in_bytes"}, {}, root))
+    at_most(group->limit,
+            "what " + group->file + " of the control group '" + group->group + "' allows");
   for (const auto& [what, name] : {std::pair{RLIMIT_AS, "-v"}, std::pair{RLIMIT_DATA, "-d"}}) {
     rlimit limit{};
     if (getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)

@@ -37,16 +37,6 @@ std::string behind_links(const std::string& path) {
   return none_there ? path : file.string();
 }
 
-void require_replaceable(const std::string& path) {
-  struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0) return;
-  if (!S_ISREG(status.st_mode)) throw FileError(path, "is no regular file");
-  std::string begin(kMagic.size(), '\0');
-  begin.resize(Descriptor(path, O_RDONLY).read(begin.data(), begin.size(), 0));
-  if (!kMagic.starts_with(begin))
-    throw FileError(path, "is there, and not a file of the oracle, so it is not replaced");
-}
-
 /// Where the blocks begin.
 std::uint64_t begin_of_blocks(const Descriptor& file) {
   std::string bytes(kLargestHeader, '\0');
@@ -56,11 +46,21 @@ std::uint64_t begin_of_blocks(const Descriptor& file) {
 
 }  // namespace
 
+void check_replaceable(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  if (!S_ISREG(status.st_mode)) throw FileError(path, "is no regular file");
+  std::string begin(kMagic.size(), '\0');
+  begin.resize(Descriptor(path, O_RDONLY).read(begin.data(), begin.size(), 0));
+  if (!kMagic.starts_with(begin))
+    throw FileError(path, "is there, and not a file of the oracle, so it is not replaced");
+}
+
 void create_run(const std::string& given, std::string_view program) {
   const std::string path = behind_links(given);
   std::string header = run_header(path, program);
   header += block_header(BlockHeader::gap(0), header.size());
-  require_replaceable(path);
+  check_replaceable(path);
   const std::string made = path + ".new-" + std::to_string(::getpid());
   ::unlink(made.c_str());
   const Descriptor file(made, O_WRONLY | O_CREAT | O_EXCL);

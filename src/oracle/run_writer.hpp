@@ -18,6 +18,9 @@
 
 namespace refrain::oracle {
 
+/// FileError: what is there is no file of a run and not empty, and so is not to be replaced.
+void check_replaceable(const std::string& path);
+
 /// A run of nothing so far. The new file takes the place of another run's or of an empty one that is there, or, after a
 /// FileError, does not. What else is there is not replaced, but a FileError.
 /// `program`: what the run is of; any bytes.

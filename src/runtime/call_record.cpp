@@ -1,7 +1,13 @@
 #include "runtime/call_record.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "oracle/error.hpp"
@@ -9,6 +15,8 @@
 #include "runtime/call_names.hpp"
 
 namespace refrain::runtime {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -18,9 +26,20 @@ Error cannot_be_recorded(const std::string& why) { return Error("--refrain:recor
 
 CallRecord::CallRecord(std::string path) : path_(std::move(path)) {
   try {
-    oracle::create_run(path_, ::program_invocation_short_name);
-    writer_.emplace(path_);
+    oracle::check_replaceable(path_);
+    std::error_code none;
+    target_ = fs::weakly_canonical(path_, none).string();
+    if (!none && fs::exists(target_, none) && !fs::is_empty(target_, none))
+      beside_ = target_ + ".new-" + std::to_string(getpid());
+    const std::string& recorded = beside_.empty() ? path_ : beside_;
+    oracle::create_run(recorded, ::program_invocation_short_name);
+    empty_size_ = fs::file_size(recorded, none);
+    writer_ = std::make_unique<oracle::RunWriter>(recorded);
   } catch (const oracle::OracleError& error) { throw cannot_be_recorded(error.what()); }
+}
+
+CallRecord::~CallRecord() {
+  if (!beside_.empty()) std::remove(beside_.c_str());
 }
 
 void CallRecord::program_begins() {
@@ -67,7 +86,19 @@ void CallRecord::end_stream() {
 
 void CallRecord::close() {
   end_stream();
+  if (const std::string recorded = std::exchange(beside_, {}); !recorded.empty()) {
+    if (!fault_.empty()) fault_ += "; '" + path_ + "' is not replaced";
+    else if (std::rename(recorded.c_str(), target_.c_str()) != 0)
+      fault_ = path_ + ": cannot be replaced by '" + recorded + "': " + std::strerror(errno);
+  }
   if (!fault_.empty()) throw cannot_be_recorded(fault_);
+}
+
+void CallRecord::keep_so_far() const {
+  std::error_code none;
+  if (beside_.empty()) return;
+  if (fs::file_size(beside_, none) > empty_size_) fs::rename(beside_, target_, none);
+  else fs::remove(beside_, none);
 }
 
 }  // namespace refrain::runtime

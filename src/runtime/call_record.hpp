@@ -4,13 +4,16 @@
 // event is a call, named by its task and its token (runtime/call_names.hpp). Calls of tasks are not recorded: which
 // of them come first depends on time.
 //
-// What a killed run has recorded so far is in the file (oracle/recorder.hpp). Once a program's stream cannot be written,
-// or is too large for the memory, nothing is recorded any more, and the program goes on.
+// What a killed run has recorded so far is in the file (oracle/recorder.hpp). Where an older file is there, the run is
+// recorded in one beside it, "FILE.new-PROCESS", which takes its place at the end; of a killed run it is left there.
+// Once a program's stream cannot be written, or is too large for the memory, nothing is recorded any more, and the
+// program goes on.
 //
 // Owner: the program's thread. Memory: the grammar's, and some 200 bytes for each different call. Costs a look-up in a
 // table and a step of the reduction for each call.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -26,11 +29,17 @@ class CallRecord final : public CallLog {
  public:
   /// Throws Error if the file cannot be made.
   explicit CallRecord(std::string path);
+  /// A file beside an older one that was not put in its place is gone.
+  ~CallRecord() override;
 
   void program_begins() override;
   void called(const Call& call) override;
-  /// Writes the rest. Throws Error if not all could be written; the file then has what could.
+  /// Writes the rest, and the file is complete. Throws Error if not all could be written: then the file has what could,
+  /// or stays as it was, with that beside it.
   void close();
+  /// Before the process is ended, while a program may run: what is in a file beside an older one takes its place,
+  /// unless there is nothing yet.
+  void keep_so_far() const;
 
  private:
   /// Of one program.
@@ -50,7 +59,10 @@ class CallRecord final : public CallLog {
   void give_up(std::string why);
 
   const std::string path_;
-  std::optional<oracle::RunWriter> writer_;
+  std::string target_;             ///< the same, links followed
+  std::string beside_;             ///< where it is recorded; empty: in its place
+  std::uintmax_t empty_size_ = 0;  ///< of that file before anything is recorded
+  std::unique_ptr<oracle::RunWriter> writer_;
   std::optional<Stream> stream_;  ///< none: nothing is recorded
   std::uint32_t programs_ = 0;
   std::string fault_;  ///< why nothing is recorded any more; empty: all could be

@@ -2,6 +2,8 @@
 
 #include "refrain/context.hpp"
 
+#include <new>
+
 #include "data/shared_index_space.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
@@ -14,6 +16,8 @@ AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, std::source_lo
     return {dim, rect};
   } catch (const UsageError& error) {
     throw UsageError("region at " + to_string(where) + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory("region at " + to_string(where) + ": memory ran out");
   }
 }
 
@@ -31,29 +35,17 @@ static void end_quietly(ContextImpl& context, Call&& call) noexcept {
 
 }  // namespace runtime
 
-namespace {
-
-/// A call of the program's on its context, made at `where`.
-template <class Call>
-decltype(auto) make_call(runtime::ContextImpl& impl, const char* name,
-                         const std::source_location& where, Call&& call) {
-  impl.check_caller(name, where);
-  return impl.make_call(call, [&] { return std::string(name) + " at " + to_string(where); });
-}
-
-}  // namespace
-
 AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyField> fields,
                                Where where) {
-  return make_call(impl_, "region", where,
-                   [&] { return impl_.make_region(points.shared().space, fields, where); });
+  return impl_.make_call("region", where,
+                         [&] { return impl_.make_region(points.shared().space, fields, where); });
 }
 
 void Context::destroy(const AnyRegion& region, Where where) {
-  make_call(impl_, "destroy", where, [&] { impl_.destroy(region, where); });
+  impl_.make_call("destroy", where, [&] { impl_.destroy(region, where); });
 }
 void Context::destroy(const AnyPartition& partition, Where where) {
-  make_call(impl_, "destroy", where, [&] { impl_.destroy(partition, where); });
+  impl_.make_call("destroy", where, [&] { impl_.destroy(partition, where); });
 }
 
 AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
@@ -63,14 +55,14 @@ AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
 }
 
 void Context::fence(Where where) {
-  make_call(impl_, "fence", where, [&] { impl_.fence(where); });
+  impl_.make_call("fence", where, [&] { impl_.fence(where); });
 }
 
 void Context::begin_trace(const Trace& trace, Where where) {
-  make_call(impl_, "begin_trace", where, [&] { impl_.begin_trace(trace, where); });
+  impl_.make_call("begin_trace", where, [&] { impl_.begin_trace(trace, where); });
 }
 void Context::end_trace(const Trace& trace, Where where) {
-  make_call(impl_, "end_trace", where, [&] { impl_.end_trace(trace, where); });
+  impl_.make_call("end_trace", where, [&] { impl_.end_trace(trace, where); });
 }
 void Context::leave_trace(const Trace& trace) {
   runtime::end_quietly(impl_, [&] { impl_.leave_trace(trace); });
@@ -91,7 +83,7 @@ using runtime::check_field;
 
 void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const void* value,
                          Where where) {
-  make_call(impl_, "fill", where, [&] {
+  impl_.make_call("fill", where, [&] {
     check_field(field, "fill at " + to_string(where));
     if (value == nullptr) throw UsageError("fill at " + to_string(where) + ": the value is null");
     auto fill = std::make_shared<analysis::FillValue>();
@@ -103,7 +95,7 @@ void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const v
 
 void Context::fill_future(const AnyRegion& region, const AnyField& field, const AnyFuture& value,
                           Where where) {
-  make_call(impl_, "fill", where, [&] {
+  impl_.make_call("fill", where, [&] {
     if (!value.valid()) throw UsageError("fill at " + to_string(where) + ": the future is empty");
     auto fill = std::make_shared<analysis::FillValue>();
     fill->future = value;
@@ -113,29 +105,30 @@ void Context::fill_future(const AnyRegion& region, const AnyField& field, const 
 
 void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
                           const AnyRegion& target, const AnyField& target_field, Where where) {
-  make_call(impl_, "copy", where,
-            [&] { impl_.copy(source, source_field, target, target_field, where); });
+  impl_.make_call("copy", where,
+                  [&] { impl_.copy(source, source_field, target, target_field, where); });
 }
 
 std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& field,
                                     Privilege privilege, PhysicalArgument& physical, Where where) {
-  return make_call(impl_, "access", where,
-                   [&] { return impl_.begin_access(region, field, privilege, physical, where); });
+  return impl_.make_call("access", where, [&] {
+    return impl_.begin_access(region, field, privilege, physical, where);
+  });
 }
 
 void Context::end_access(std::uint64_t ticket) { runtime::end_access(impl_, ticket); }
 
 void Context::attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
                             const AttachLayout& layout, Where where) {
-  make_call(impl_, "attach", where, [&] { impl_.attach(region, field, memory, layout, where); });
+  impl_.make_call("attach", where, [&] { impl_.attach(region, field, memory, layout, where); });
 }
 
 void Context::detach_memory(const AnyRegion& region, const AnyField& field, Where where) {
-  make_call(impl_, "detach", where, [&] { impl_.detach(region, field, where); });
+  impl_.make_call("detach", where, [&] { impl_.detach(region, field, where); });
 }
 
 AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where) {
-  return make_call(impl_, "reduce", where, [&] { return impl_.reduce(values, op, where); });
+  return impl_.make_call("reduce", where, [&] { return impl_.reduce(values, op, where); });
 }
 
 namespace runtime {

@@ -47,8 +47,11 @@ void ContextImpl::fail_planning() {
 
 namespace {
 constexpr const char* kCaptured =
-    "the context belongs to another task or thread: a task's body that wants one takes it as a "
-    "parameter, Context&, and does not capture the one of its launcher";
+    "the context belongs to another task: a task's body that wants one takes it as a parameter, "
+    "Context&, and does not capture the one of its launcher";
+constexpr const char* kForeign =
+    "the context belongs to another thread: all calls on it come from the thread that runs its "
+    "program or its task's body, and none from a thread that this one has started";
 }  // namespace
 
 void ContextImpl::tell(CallLog::Call call) {
@@ -59,7 +62,9 @@ void ContextImpl::tell(CallLog::Call call) {
 
 // A body that has captured the context of whoever launched it races with that one.
 void ContextImpl::fail_caller(const char* call, Where where) {
-  throw UsageError(std::string(call) + " at " + to_string(where) + ": " + kCaptured);
+  const bool in_a_body = Waiter::current() != nullptr;
+  throw UsageError(std::string(call) + " at " + to_string(where) + ": " +
+                   (in_a_body ? kCaptured : kForeign));
 }
 
 void ContextImpl::check_caller_in_full(const char* call, Where where) const {
@@ -133,16 +138,33 @@ void ContextImpl::abandon() noexcept {
   analysis_.store().abandon();
 }
 
+namespace {
+
+/// The error of a call that `cause`, which is no Error, has ended in the middle.
+std::exception_ptr broken_by(const std::exception_ptr& cause, const std::string& call) {
+  const std::string end =
+      "; what this context has launched comes to its end, and nothing more is launched";
+  try {
+    std::rethrow_exception(cause);
+  } catch (const std::bad_alloc& none) {
+    return std::make_exception_ptr(
+        OutOfMemory(call + ": memory ran out (" + none.what() + ")" + end));
+  } catch (...) {
+    return std::make_exception_ptr(
+        Error(call + " was ended in the middle by " + type_and_text_of(cause) + end));
+  }
+}
+
+}  // namespace
+
 void ContextImpl::break_down(const std::function<std::string()>& who) {
   broken_ = std::current_exception();
   caller_ = nullptr;
   if (tracing_ != nullptr) tracing_->abandon();
   scope_.give_up_unpublished(broken_);
   try {
-    broken_ = std::make_exception_ptr(OutOfMemory(
-        who() + ": memory ran out (" + text_of(broken_) +
-        "); what this context has launched comes to its end, and nothing more is launched"));
-  } catch (...) {}  // not even for the message
+    broken_ = broken_by(broken_, who());
+  } catch (...) {}  // no memory even for the message
   std::rethrow_exception(broken_);
 }
 

@@ -103,8 +103,15 @@ class ContextImpl final : public detail::Waiter {
     if (handle.tree == nullptr || handle.tree->in(forest_) || !handle.tree->knows(handle))
       data::check_alive(handle, what);
   }
-  AnyPartition make_partition(Place parent, data::IndexSpaceRef colours,
-                              std::vector<data::IndexSpaceRef> pieces, const char* kind);
+  /// Of each colour, in their order.
+  struct Pieces {
+    data::IndexSpaceRef colours;
+    std::vector<data::IndexSpaceRef> spaces;
+  };
+  /// UsageError unless they can be a partition there.
+  void check_pieces(const Place& parent, const Pieces& pieces) const;
+  /// They were checked.
+  static AnyPartition make_partition(const Place& parent, Pieces pieces, const char* kind);
 
   // --- access.cpp ---
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
@@ -138,9 +145,9 @@ class ContextImpl final : public detail::Waiter {
   /// By this thread, and now: the context has not broken down.
   [[nodiscard]] bool is_usable() const { return thread_ == this_thread() && !broken_; }
 
-  /// Makes a call of the program's. What it throws that is no Error has left the analysis in the middle: memory ran
-  /// out. Then the context has broken down: it launches nothing more, and what waits for it fails. `who()`: what
-  /// the message calls the call.
+  /// Makes a call of the program's. What it throws that is no Error has left the analysis in the middle, mostly
+  /// because memory ran out. Then the context has broken down: it launches nothing more, and what waits for it fails.
+  /// `who()`: what the message calls the call.
   template <class Call, class Who>
   decltype(auto) make_call(Call&& call, Who&& who) {
     try {
@@ -148,6 +155,12 @@ class ContextImpl final : public detail::Waiter {
     } catch (const Error&) { throw; } catch (const abi::__forced_unwind&) {
       throw;
     } catch (...) { break_down(who); }
+  }
+  /// The same for the call `name` at `where`, whose caller is checked.
+  template <class Call>
+  decltype(auto) make_call(const char* name, const Where& where, Call&& call) {
+    check_caller(name, where);
+    return make_call(call, [&] { return std::string(name) + " at " + to_string(where); });
   }
 
   /// Checked mode: is the parent's accessor on this requirement usable now?

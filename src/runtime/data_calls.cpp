@@ -21,9 +21,9 @@ AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points,
     check_field(field, who);
     for (const data::FieldColumn& other : columns)
       if (other.name == field.name)
-        throw UsageError(who + ": a region cannot have two fields named '" + other.name + "' (" +
+        throw UsageError(who + ": two fields are named '" + other.name + "', of types " +
                          std::string(other.type.name) + " and " + std::string(field.type->name) +
-                         "), of whatever types: mappers and messages tell fields apart by name");
+                         "; mappers and messages know a field by its name, so give each its own");
     columns.push_back({std::string(field.name), field.key, *field.type});
   }
   data::RegionTree& tree = forest_.create(points, std::move(columns));

@@ -158,7 +158,10 @@ const void* await_point(FutureState& state, std::size_t rank) {
 }
 
 const void* await_point(FutureState& state, const Point<3>& point, int dim) {
-  const auto asked = [&] { return "the value of point " + data::to_string(point, dim); };
+  const auto asked = [&] {
+    if (dim < 1 || dim > 3) return "the value of a point of " + std::to_string(dim) + " dimensions";
+    return "the value of point " + data::to_string(point, dim);
+  };
   const data::IndexSpaceRef& domain = state.domain();
   if (!domain) throw UsageError(asked() + " was asked for: it is no group launch's");
   if (dim != domain->dim())

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -36,14 +35,16 @@ enum class Value {
   none,
 };
 
-/// The numbers that a member may have, by a flag or by the program.
+/// The numbers that a member may have, by a flag or by the program. Without a member: it is no number.
 struct Range {
-  std::string_view flag, member;
-  std::uint64_t most;
-  std::int64_t least;
+  std::int64_t least = 0;
+  std::uint64_t most = 0;
   int Options::*number = nullptr;
   std::size_t Options::*count = nullptr;
 
+  [[nodiscard]] constexpr explicit operator bool() const {
+    return number != nullptr || count != nullptr;
+  }
   [[nodiscard]] std::string expected() const {
     return fmt::format("a whole number from {} to {}", least, most);
   }
@@ -58,22 +59,11 @@ struct Range {
 };
 
 constexpr std::uint64_t million = 1'000'000;
-constexpr Range ranges[] = {
-    {"workers", "workers", 4096, -1, &Options::workers},
-    {"window", "window", 1000 * million, 1, nullptr, &Options::window},
-    {"trace-length", "trace_length", 100 * million, 1, nullptr, &Options::trace_length},
-    {"autotrace-min-length", "autotrace_min_length", million, 1, nullptr,
-     &Options::autotrace_min_length},
-    {"autotrace-max-length", "autotrace_max_length", 100 * million, 0, nullptr,
-     &Options::autotrace_max_length},
-    {"autotrace-history", "autotrace_history", 100 * million, 2, nullptr,
-     &Options::autotrace_history},
-    {"autotrace-sample", "autotrace_sample", 100 * million, 1, nullptr, &Options::autotrace_sample},
-};
-
-const Range* range_of(std::string_view flag) {
-  const Range* const found = std::ranges::find(ranges, flag, &Range::flag);
-  return found != std::end(ranges) ? found : nullptr;
+constexpr Range from_to(std::int64_t least, std::uint64_t most, int Options::*member) {
+  return {least, most, member, nullptr};
+}
+constexpr Range from_to(std::int64_t least, std::uint64_t most, std::size_t Options::*member) {
+  return {least, most, nullptr, member};
 }
 
 template <class Number>
@@ -101,11 +91,17 @@ struct Flag {
   std::string_view shown_value;  // how the help shows the value
   std::string_view expected;     // how an error calls a right value; of a number its range does
   std::string_view help;
-  Take take;  // null: by its range
+  Take take;  // of a number: null
+  Range range = {};
 
   [[nodiscard]] std::string right_value() const {
-    const Range* const range = range_of(name);
-    return range != nullptr ? range->expected() : std::string(expected);
+    return range ? range.expected() : std::string(expected);
+  }
+  /// The member of Options is called as the flag is.
+  [[nodiscard]] std::string member() const {
+    std::string member(name);
+    std::ranges::replace(member, '-', '_');
+    return member;
   }
 };
 
@@ -151,8 +147,10 @@ bool take_order(Options& options, std::string_view text) {
 // All flags. A new flag is one more entry.
 constexpr Flag flags[] = {
     {"workers", Value::required, "N", "",
-     "worker threads beside the launching one (-1: one fewer than the machine has cpus)", nullptr},
-    {"window", Value::required, "N", "", "most operations in flight per context (8192)", nullptr},
+     "worker threads beside the launching one (-1: one fewer than the machine has cpus)", nullptr,
+     from_to(-1, 4096, &Options::workers)},
+    {"window", Value::required, "N", "", "most operations in flight per context (8192)", nullptr,
+     from_to(1, 1000 * million, &Options::window)},
     {"machine", Value::required, "TEXT|FILE", "a JSON file or a text such as emulated:gpus=2",
      "run on the machine described (this machine as found)",
      [](Options& o, std::string_view v) { return take_text(o.machine, v); }},
@@ -193,20 +191,23 @@ constexpr Flag flags[] = {
      "leave out edges that others imply (on)",
      [](Options& o, std::string_view v) { return take_switch(o.trace_optimize, v); }},
     {"trace-length", Value::required, "N", "", "most operations of one recording (1000000)",
-     nullptr},
+     nullptr, from_to(1, 100 * million, &Options::trace_length)},
     {"trace-memory", Value::required, "SIZE", "a size such as 64MiB",
      "most memory for the recordings of a context (1GiB)",
      [](Options& o, std::string_view v) { return take_size(o.trace_memory, v); }},
     {"autotrace", Value::required, "on|off|paper", "on, off or paper",
      "find traces where the program has marked none; paper: as published (on)", take_autotrace},
     {"autotrace-min-length", Value::required, "N", "", "fewest calls of a trace that is found (16)",
-     nullptr},
+     nullptr, from_to(1, million, &Options::autotrace_min_length)},
     {"autotrace-max-length", Value::required, "N", "",
-     "most calls of a trace that is found; 0: no limit (0)", nullptr},
+     "most calls of a trace that is found; 0: no limit (0)", nullptr,
+     from_to(0, 100 * million, &Options::autotrace_max_length)},
     {"autotrace-history", Value::required, "N", "",
-     "calls among which repeats are looked for (16384)", nullptr},
+     "calls among which repeats are looked for (16384)", nullptr,
+     from_to(2, 100 * million, &Options::autotrace_history)},
     {"autotrace-sample", Value::required, "N", "",
-     "repeats are looked for among a multiple of so many calls (64)", nullptr},
+     "repeats are looked for among a multiple of so many calls (64)", nullptr,
+     from_to(1, 100 * million, &Options::autotrace_sample)},
     {"autotrace-log", Value::required, "FILE", "a file to write",
      "write what automatic tracing does, as JSON lines",
      [](Options& o, std::string_view v) { return take_text(o.autotrace_log, v); }},
@@ -217,14 +218,14 @@ constexpr Flag flags[] = {
      "begin with what repeats in the calls that an earlier run has recorded",
      [](Options& o, std::string_view v) { return take_text(o.warm_start, v); }},
     {"order", Value::required, "local|fifo|path", "local, fifo or path",
-     "of what it has made ready a thread runs first the last, the first, or what has the longest "
-     "path behind it (local)",
+     "which ready task comes first: made ready last, made ready first, or with the longest path "
+     "behind it (local)",
      take_order},
     {"help", Value::none, "", "no value", "list these flags",
      [](Options& o, std::string_view) { return o.help = true; }},
 };
 
-const Flag& flag_called(std::string_view name, std::string_view source) {
+const Flag& flag_called(std::string_view name, std::string_view source = {}) {
   std::vector<std::string_view> names;
   for (const Flag& flag : flags) {
     if (flag.name == name) return flag;
@@ -269,8 +270,7 @@ class FlagReader {
 
  private:
   void take(const Flag& flag, std::string_view value) {
-    const Range* const range = range_of(flag.name);
-    if (!(range != nullptr ? take_in_range(*range, options_, value) : flag.take(options_, value)))
+    if (!(flag.range ? take_in_range(flag.range, options_, value) : flag.take(options_, value)))
       wrong(flag, value);
   }
   [[noreturn]] void wrong(const Flag& flag, std::string_view value) const {
@@ -330,21 +330,24 @@ void read_environment(Options& options) {
 namespace runtime {
 
 void check_options(const Options& options) {
-  const auto fail = [](std::string_view member, std::string_view flag, const std::string& expected,
-                       const std::string& found) {
-    throw InputError(fmt::format("Options::{} ({}{}): expected {}, found {}", member, prefix, flag,
-                                 expected, found));
+  const auto fail = [](const Flag& flag, const std::string& expected, const std::string& found) {
+    throw InputError(fmt::format("Options::{} ({}{}): expected {}, found {}", flag.member(), prefix,
+                                 flag.name, expected, found));
   };
-  for (const Range& range : ranges)
-    if (const std::string found = range.found_beyond(options); !found.empty())
-      fail(range.member, range.flag, range.expected(), found);
-  if (options.order > Options::Order::path)
-    fail("order", "order", "local, fifo or path", std::to_string(static_cast<int>(options.order)));
-  if (options.explain.ends_with('/'))
-    fail("explain", "explain", "a prefix of files to write, not ending in '/'",
-         "'" + options.explain + "'");
+  for (const Flag& flag : flags)
+    if (flag.range)
+      if (const std::string found = flag.range.found_beyond(options); !found.empty())
+        fail(flag, flag.right_value(), found);
+  if (options.order > Options::Order::path) {
+    const Flag& order = flag_called("order");
+    fail(order, order.right_value(), std::to_string(static_cast<int>(options.order)));
+  }
+  if (options.explain.ends_with('/')) {
+    const Flag& explain = flag_called("explain");
+    fail(explain, explain.right_value(), "'" + options.explain + "'");
+  }
   if (options.trace_memory > std::numeric_limits<std::size_t>::max() / 2)
-    fail("trace_memory", "trace-memory", "a size below 2^63 bytes",
+    fail(flag_called("trace-memory"), "a size below 2^63 bytes",
          std::to_string(options.trace_memory));
 }
 

@@ -5,10 +5,12 @@
 #include <source_location>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/region_tree.hpp"
 #include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
 
 namespace refrain::runtime::partition_calls {
 
@@ -37,6 +39,20 @@ auto telling(const char* call, std::source_location where, const AnyRegion& regi
   } catch (const std::bad_alloc&) {
     fail_too_many(call, where, region);
   } catch (const std::length_error&) { fail_too_many(call, where, region); }
+}
+
+/// A partition of `region`, whose pieces f() computes. When these cannot be had or cannot be a partition, that is told
+/// as above, and nothing has happened.
+template <class F>
+AnyPartition partition_of(const AnyRegion& region, const ContextImpl::Place& place,
+                          const char* kind, ContextImpl& impl, const char* call,
+                          std::source_location where, F&& f) {
+  ContextImpl::Pieces pieces = telling(call, where, region, [&] {
+    ContextImpl::Pieces computed = f();
+    impl.check_pieces(place, computed);
+    return computed;
+  });
+  return ContextImpl::make_partition(place, std::move(pieces), kind);
 }
 
 inline const IndexSpaceRef& points_of(const AnyRegion& region) {

@@ -12,6 +12,7 @@
 namespace refrain {
 
 using namespace runtime::partition_calls;
+using Pieces = runtime::ContextImpl::Pieces;
 
 namespace {
 
@@ -22,11 +23,7 @@ class PointerField {
                int dim, const char* call, std::source_location where)
       : context_(context),
         dim_(dim),
-        ticket_(context.make_call(
-            [&] {
-              return context.begin_access(region, field, Privilege::read, physical_, where, call);
-            },
-            [&] { return at(call, where); })) {}
+        ticket_(context.begin_access(region, field, Privilege::read, physical_, where, call)) {}
   ~PointerField() { context_.end_access(ticket_); }
   PointerField(const PointerField&) = delete;
 
@@ -81,67 +78,67 @@ bool holds_rects(const AnyField& field, int dim, const std::string& who) {
 
 AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& field,
                                      const AnyIndexSpace& colours, Where where) {
-  impl_.check_caller("by_colour", where);
-  const std::string who = at("by_colour", where);
-  const auto place = impl_.place_of(region, who.c_str());
-  const IndexSpaceRef& space = colours.shared().space;
-  runtime::check_field(field, who);
-  if (field.type->size != point_size(space->dim()))
-    throw UsageError(who + ": field '" + std::string(field.name) + "' holds " +
-                     std::string(field.type->name) + ", expected colours of " +
-                     std::to_string(space->dim()) + " dimensions");
-  std::vector<IndexSpaceRef> pieces;
-  {
+  return impl_.make_call("by_colour", where, [&] {
+    const std::string who = at("by_colour", where);
+    const auto place = impl_.place_of(region, who.c_str());
+    const IndexSpaceRef& space = colours.shared().space;
+    runtime::check_field(field, who);
+    if (field.type->size != point_size(space->dim()))
+      throw UsageError(who + ": field '" + std::string(field.name) + "' holds " +
+                       std::string(field.type->name) + ", expected colours of " +
+                       std::to_string(space->dim()) + " dimensions");
     const PointerField field_of_colours(impl_, region, field, space->dim(), "by_colour", where);
-    pieces = telling("by_colour", where, region, [&] {
-      return data::by_colour(points_of(region), field_of_colours.points(), space);
+    return partition_of(region, place, "by_colour", impl_, "by_colour", where, [&] {
+      return Pieces{space, data::by_colour(points_of(region), field_of_colours.points(), space)};
     });
-  }
-  return impl_.make_partition(place, space, std::move(pieces), "by_colour");
+  });
 }
 
 AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& field, Coord colours,
                                      Where where) {
-  impl_.check_caller("by_colour", where);
-  const AnyIndexSpace space = telling("by_colour", where, region, [&] {
-    if (colours < 0) throw UsageError(std::to_string(colours) + " colours, expected at least 0");
-    return AnyIndexSpace(1, Rect<3>{{0, 0, 0}, {colours - 1, 0, 0}});
+  return impl_.make_call("by_colour", where, [&] {
+    const AnyIndexSpace space = telling("by_colour", where, region, [&] {
+      if (colours < 0) throw UsageError(std::to_string(colours) + " colours, expected at least 0");
+      return AnyIndexSpace(1, Rect<3>{{0, 0, 0}, {colours - 1, 0, 0}});
+    });
+    return make_by_colour(region, field, space, where);
   });
-  return make_by_colour(region, field, space, where);
 }
 
 AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pieces,
                                  const AnyField& field, Where where) {
-  impl_.check_caller("image", where);
-  const std::string who = at("image", where);
-  impl_.check_usable(pieces, who.c_str());
-  const auto place = impl_.place_of(target, who.c_str());
-  const int dim = points_of(target)->dim();
-  const bool rects = holds_rects(field, dim, who);
-  std::vector<IndexSpaceRef> images;
-  {
+  return impl_.make_call("image", where, [&] {
+    const std::string who = at("image", where);
+    impl_.check_usable(pieces, who.c_str());
+    const auto place = impl_.place_of(target, who.c_str());
+    const int dim = points_of(target)->dim();
+    const bool rects = holds_rects(field, dim, who);
     const PointerField pointers(impl_, parent_of(pieces), field, dim, "image", where);
-    images = rects ? data::image_rects(pieces_of(pieces), pointers.rects(), points_of(target))
-                   : data::image(pieces_of(pieces), pointers.points(), points_of(target));
-  }
-  return impl_.make_partition(place, colours_of(pieces), std::move(images), "image");
+    return partition_of(target, place, "image", impl_, "image", where, [&] {
+      return Pieces{colours_of(pieces),
+                    rects
+                        ? data::image_rects(pieces_of(pieces), pointers.rects(), points_of(target))
+                        : data::image(pieces_of(pieces), pointers.points(), points_of(target))};
+    });
+  });
 }
 
 AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition& pieces,
                                     const AnyField& field, Where where) {
-  impl_.check_caller("preimage", where);
-  const std::string who = at("preimage", where);
-  impl_.check_usable(pieces, who.c_str());
-  const auto place = impl_.place_of(source, who.c_str());
-  const int dim = points_of(parent_of(pieces))->dim();
-  const bool rects = holds_rects(field, dim, who);
-  std::vector<IndexSpaceRef> preimages;
-  {
+  return impl_.make_call("preimage", where, [&] {
+    const std::string who = at("preimage", where);
+    impl_.check_usable(pieces, who.c_str());
+    const auto place = impl_.place_of(source, who.c_str());
+    const int dim = points_of(parent_of(pieces))->dim();
+    const bool rects = holds_rects(field, dim, who);
     const PointerField pointers(impl_, source, field, dim, "preimage", where);
-    preimages = rects ? data::preimage_rects(pieces_of(pieces), pointers.rects(), points_of(source))
-                      : data::preimage(pieces_of(pieces), pointers.points(), points_of(source));
-  }
-  return impl_.make_partition(place, colours_of(pieces), std::move(preimages), "preimage");
+    return partition_of(source, place, "preimage", impl_, "preimage", where, [&] {
+      return Pieces{
+          colours_of(pieces),
+          rects ? data::preimage_rects(pieces_of(pieces), pointers.rects(), points_of(source))
+                : data::preimage(pieces_of(pieces), pointers.points(), points_of(source))};
+    });
+  });
 }
 
 }  // namespace refrain

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor_buffer.hpp"
 #include "base/new_file.hpp"
 #include "data/accumulator.hpp"
 #include "data/index_space.hpp"
@@ -33,7 +34,8 @@ void check_writable(const char* flag, const std::string& path) {
                 "': " + std::generic_category().message(tried.error()));
 }
 
-/// Throws InputError when two flags name one file, however they spell it. What is no regular file may have several.
+/// Throws InputError when two flags name one file, however they spell it. What is no regular file, or the program's
+/// output, may have several.
 void check_different(const Options& options) {
   std::vector<std::pair<std::string, std::string>> files;  // flag, path
   const auto add = [&files](const char* flag, const std::string& path) {
@@ -55,7 +57,8 @@ void check_different(const Options& options) {
     for (std::size_t j = 0; j < i; ++j) {
       const auto& [flag, path] = files[i];
       const auto& [other, same] = files[j];
-      const bool is_special = fs::exists(path, none) && !fs::is_regular_file(path, none);
+      const bool is_special = descriptor_of(path).has_value() ||
+                              (fs::exists(path, none) && !fs::is_regular_file(path, none));
       if (is_special || !(fs::equivalent(path, same, none) ||
                           fs::weakly_canonical(path, none) == fs::weakly_canonical(same, none)))
         continue;
@@ -102,7 +105,7 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     runtime.set_graph_log(&explanation_->waits());
     runtime.executor().set_listener(&explanation_->waits());
   }
-  if (timeline_ || graph_ || recordings_ || autotrace_ || explanation_ || options.stats)
+  if (timeline_ || graph_ || recordings_ || autotrace_ || calls_ || explanation_ || options.stats)
     before_termination_.emplace([this] { write_early(); });
 }
 
@@ -123,7 +126,7 @@ void Reports::write_early() noexcept {
   } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
 }
 
-// The record is its thread's alone: what it has written so far is in its file.
+// The record is the program's thread's alone: before the end there is what that has written so far.
 void Reports::write_all(const Totals& totals, const Counters& counters, bool at_the_end) {
   std::string faults;
   const auto attempt = [&faults](const auto& write_one) {
@@ -138,6 +141,7 @@ void Reports::write_all(const Totals& totals, const Counters& counters, bool at_
   if (recordings_) attempt([this] { recordings_->close(); });
   if (autotrace_) attempt([this] { autotrace_->close(); });
   if (calls_ && at_the_end) attempt([this] { calls_->close(); });
+  else if (calls_) calls_->keep_so_far();
   if (explanation_) {
     attempt([this] {
       write_explanation(explanation_->told(std::string(runtime_.mapper().name())),

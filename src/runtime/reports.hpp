@@ -3,7 +3,7 @@
 // tracing did, what it called (--refrain:stats, :timeline, :graph, :graph-calculus, :explain, :autotrace-log, :record).
 // Files are tried when the runtime starts, so that a path that cannot be written is an error at once, and so are two
 // reports to one file; they are complete when the runtime ends, or when SIGTERM or SIGINT end the process
-// (runtime/termination.hpp), and take the places of older ones then. What `record` writes is in its file all along.
+// (runtime/termination.hpp), and take the places of older ones then. What `record` writes is in a file all along.
 
 #include <cstdint>
 #include <memory>

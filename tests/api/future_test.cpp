@@ -69,6 +69,7 @@ TEST_P(Futures, OfASparseDomainByPointAndByPosition) {
     const FutureMap<Coord> line = ctx.launch(of_point, Rect1{4, 7}, 0);
     EXPECT_EQ(line.get(2), 36);  // a position
     EXPECT_EQ(line.get(Point1{6}), 36);
+    EXPECT_EQ(line.get({6}), 36);
     const FutureMap<Coord> plane = ctx.launch(code_in_plane, Rect2{{1, 1}, {2, 3}});
     EXPECT_EQ(plane.get({2, 1}), 21);
   });

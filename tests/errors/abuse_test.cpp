@@ -247,7 +247,7 @@ TEST(AbuseErrors, AContextOnAnotherThread) {
     auto cells = context.region(Rect1{0, 7}, mass);
     const auto is_refused = [&](const char* call, auto make_call) {
       expect_words(error_on_another_thread(make_call),
-                   {call, "at abuse_test.cpp:", "belongs to another task or thread"});
+                   {call, "at abuse_test.cpp:", "belongs to another thread", "has started"});
     };
     const auto launch = [&] { context.launch(add, cells[mass]); };
     const Trace loop("loop");

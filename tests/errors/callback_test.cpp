@@ -76,6 +76,27 @@ TEST(CallbackErrors, MapperAskedWhetherToAsk) {
   }
 }
 
+// Of what is no std::bad_alloc no error says that memory ran out.
+TEST(CallbackErrors, InTheMiddleOfACall) {
+  class Nameless : public Failing {
+   public:
+    [[nodiscard]] std::string_view name() const override { throw Trouble("it has none"); }
+  };
+  Runtime runtime(small_machine());
+  runtime.set_mapper(std::make_unique<Nameless>());
+  try {
+    runtime.run([](Context& context) {
+      auto blocks = context.blocks(context.region(Rect1{0, 7}, mass), 2);
+      next_line_fails();
+      context.launch(look, 2, blocks[mass], 1, 2);
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const OutOfMemory& error) { ADD_FAILURE() << error.what(); } catch (const Error& error) {
+    expect_words(error.what(), {"task 'look' launched at", "@", "Trouble: it has none",
+                                "nothing more is launched"});
+  }
+}
+
 // An error of Refrain that an argument meets stays what it is.
 TEST(CallbackErrors, ByValueArgument) {
   struct Heavy {

@@ -111,7 +111,8 @@ TEST(DataErrors, CopyThatTheSourceCannotServe) {
 TEST(DataErrors, TwoFieldsOfOneName) {
   expect_error<UsageError>(
       small_machine(),
-      {"region at", "@", "two fields named 'mass' (double and float)", "tell fields apart by name"},
+      {"region at", "@", "two fields are named 'mass', of types double and float",
+       "give each its own"},
       [](Context& context) {
         next_line_fails();
         context.region(Rect1{0, 7}, mass, Field<float>{"mass"});
@@ -181,10 +182,13 @@ TEST(DataErrors, Partitions) {
                            [](Context& context) {
                              context.blocks(context.region(Rect1{0, 7}, mass), 0);
                            });
-  expect_error<UsageError>(small_machine(), {"different colours"}, [](Context& context) {
-    auto cells = context.region(Rect1{0, 7}, mass);
-    context.unite(context.blocks(cells, 2), context.blocks(cells, 3));
-  });
+  expect_error<UsageError>(small_machine(),
+                           {"unite at", "@", "different colours", "has [0..1]", "has [0..2]"},
+                           [](Context& context) {
+                             auto cells = context.region(Rect1{0, 7}, mass);
+                             next_line_fails();
+                             context.unite(context.blocks(cells, 2), context.blocks(cells, 3));
+                           });
   expect_error<UsageError>(small_machine(), {"different regions", "region 0", "region 1"},
                            [](Context& context) {
                              auto cells = context.region(Rect1{0, 7}, mass);

@@ -470,6 +470,15 @@ TEST(HandleErrors, PointsThatALaunchDoesNotHave) {
                          {"the value of point (0, 1)", "not in the launch domain", "(0, 2)"}));
     EXPECT_TRUE(mentions(error_of<UsageError>([&] { (void)sums.get(Point1{0}); }),
                          {"the value of point 0", "the launch domain", "has 2 dimensions"}));
+    // What stands in braces is a point, never a position.
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { (void)sums.get({1}); }),
+                         {"the value of point 1", "the launch domain", "has 2 dimensions"}));
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] { (void)sums.get({}); }),
+                         {"the value of a point of 0 dimensions", "has 2 dimensions"}));
+    EXPECT_TRUE(mentions(error_of<UsageError>([&] {
+                           (void)sums.get({1, 2, 3, 4});
+                         }),
+                         {"the value of a point of 4 dimensions", "has 2 dimensions"}));
     EXPECT_TRUE(mentions(error_of<UsageError>([&] { (void)sums.get(3); }),
                          {"value 3 of a group launch of 3 points"}));
     const Future<Coord> single = ctx.launch(one);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <new>
 #include <string>
@@ -196,6 +197,69 @@ TEST(NoMemory, FromThereOnUnderASeed) {
 TEST(NoMemory, OnceOnThreads) { sweep(with_workers(2), 1, step_of(13)); }
 TEST(NoMemory, FromThereOnOnThreads) {
   sweep(with_workers(2), std::numeric_limits<std::uint64_t>::max(), step_of(17));
+}
+
+/// The call, as messages name it, in a program that has all that it needs.
+struct PartitionCall {
+  const char* name;
+  std::function<void(Context&, Region<1>, Partition<1>, Partition<1>)> make;
+};
+
+// Whatever allocation of a call that makes a partition fails, the error names the call.
+TEST(NoMemory, ForPartitions) {
+  static constexpr Field<Point<1>> next{"next"};
+  static constexpr Field<Rect<1>> reach{"reach"};
+  const IndexSpace<1> three(Rect1{0, 2});
+  const std::vector<AnyIndexSpace> pieces{IndexSpace<1>(Rect1{0, 6}), IndexSpace<1>(Rect1{7, 11})};
+  const PartitionCall calls[] = {
+      {"blocks", [](auto& ctx, auto r, auto, auto) { ctx.blocks(r, 3); }},
+      {"blocks_of_size", [](auto& ctx, auto r, auto, auto) { ctx.blocks_of_size(r, 5); }},
+      {"halo", [](auto& ctx, auto, auto p, auto) { ctx.halo(p, 1); }},
+      {"interior", [](auto& ctx, auto, auto p, auto) { ctx.interior(p, 1); }},
+      {"restrict_to",
+       [&](auto& ctx, auto r, auto, auto) {
+         ctx.restrict_to(r, three, {}, Rect1{0, 3});
+       }},
+      {"partition", [&](auto& ctx, auto r, auto, auto) { ctx.make_explicit(r, pieces); }},
+      {"unite", [](auto& ctx, auto, auto p, auto q) { ctx.unite(p, q); }},
+      {"by_colour", [](auto& ctx, auto r, auto, auto) { ctx.by_colour(r, y, 3); }},
+      {"image", [](auto& ctx, auto r, auto p, auto) { ctx.image(r, p, next); }},
+      {"image", [](auto& ctx, auto r, auto p, auto) { ctx.image(r, p, reach); }},
+      {"preimage", [](auto& ctx, auto r, auto p, auto) { ctx.preimage(r, p, next); }},
+  };
+  Runtime runtime(with_workers(0));
+  for (const PartitionCall& call : calls) {
+    SCOPED_TRACE(call.name);
+    for (std::uint64_t first = 0; !testing::Test::HasFailure(); first += step_of(3)) {
+      try {
+        runtime.run([&](Context& ctx) {
+          const auto cells = ctx.region(Rect1{0, 11}, y, next, reach);
+          const auto halves = ctx.blocks(cells, 2),
+                     shifted = ctx.restrict_to(cells, IndexSpace<1>(Rect1{0, 1}), {}, Rect1{3, 7});
+          ctx.fill(cells, y, Coord{1});
+          ctx.fill(cells, next, Point<1>{4});
+          ctx.fill(cells, reach, Rect1{2, 9});
+          ctx.fence();
+          outage.first = first;
+          outage.end = first + 1;
+          outage.made = 0;
+          outage.on = true;
+          try {
+            call.make(ctx, cells, halves, shifted);
+            outage.on = false;
+          } catch (const OutOfMemory& error) {
+            outage.on = false;
+            test::expect_words(error.what(), {std::string(call.name) + " at memory_test.cpp:"});
+          } catch (const std::exception& error) {
+            outage.on = false;
+            ADD_FAILURE() << "allocation " << first << ": " << error.what();
+          }
+        });
+      } catch (const OutOfMemory&) {}  // the context's end tells it once more
+      if (outage.made <= first) break;
+    }
+  }
+  test::expect_usable(runtime);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \

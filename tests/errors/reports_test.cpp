@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/run_reader.hpp"
 #include "support/arguments.hpp"
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
@@ -146,6 +147,70 @@ TEST(ReportErrors, TwoToOneFile) {
                  {"--refrain:graph and --refrain:timeline write to one file", "'" + file + "'"});
   EXPECT_EQ(error_of(file, folder.path("sub/two")), "no error");
   EXPECT_EQ(error_of("/dev/null", "/dev/null"), "no error");
+  testing::internal::CaptureStdout();  // in a regular file
+  EXPECT_EQ(error_of("/dev/stdout", "/dev/stdout"), "no error");
+  testing::internal::GetCapturedStdout();
+}
+
+// What a program prints into a file stays there: the report comes between what was printed before and after it.
+TEST(ReportErrors, ToTheStandardOutput) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/stdout", folder.path("link"));
+  for (const std::string& file :
+       {std::string("/dev/stdout"), std::string("/proc/self/fd/1"), folder.path("link")}) {
+    SCOPED_TRACE(file);
+    Options options = small_machine();
+    options.stats = true;
+    options.stats_file = file;
+    testing::internal::CaptureStdout();
+    std::printf("before\n");
+    {
+      Runtime runtime(options);
+      runtime.run([](Context& context) { context.launch(nothing); });
+    }
+    std::printf("after\n");
+    const std::string text = testing::internal::GetCapturedStdout();
+    EXPECT_TRUE(text.starts_with("before\n{")) << text;
+    EXPECT_TRUE(text.ends_with("}\nafter\n")) << text;
+  }
+}
+
+// A descriptor of the program's that leads to a file with text in it.
+TEST(ReportErrors, ToADescriptor) {
+  const TemporaryFolder folder;
+  std::FILE* const opened = std::fopen(folder.path("text").c_str(), "w");
+  ASSERT_NE(opened, nullptr);
+  std::fprintf(opened, "before\n");
+  std::fflush(opened);
+  Options options = small_machine();
+  options.timeline = "/dev/fd/" + std::to_string(fileno(opened));
+  {
+    Runtime runtime(options);
+    runtime.run([](Context& context) { context.launch(nothing); });
+  }
+  std::fprintf(opened, "after\n");
+  std::fclose(opened);
+  const std::string text = text_of_file(folder.path("text"));
+  expect_words(text, {"before\n", "\"nothing\""});
+  EXPECT_TRUE(text.ends_with("after\n")) << text;
+}
+
+// Behind another link a file is replaced, and the link stays.
+TEST(ReportErrors, BehindALink) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path("text")) << "older";
+  std::filesystem::create_symlink("text", folder.path("link"));
+  Options options = small_machine();
+  options.timeline = folder.path("link");
+  {
+    Runtime runtime(options);
+    runtime.run([&](Context& context) {
+      context.launch(nothing);
+      EXPECT_EQ(text_of_file(folder.path("text")), "older");
+    });
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  expect_words(text_of_file(folder.path("text")), {"\"nothing\""});
 }
 
 // What was there before stays until there is something in its place.
@@ -239,6 +304,48 @@ TEST(ReportErrors, OfARunThatIsEnded) {
     expect_words(graph, {"digraph refrain", "nothing #0"});
     EXPECT_TRUE(graph.ends_with("}\n"));
     expect_words(text_of_file(folder.path("why.txt")), {"nothing"});
+  }
+}
+
+std::size_t calls_recorded(const std::string& path) {
+  std::size_t calls = 0;
+  for (const auto& thread : oracle::read_run(path).threads)
+    thread.grammar.unfold([&](std::uint32_t) { ++calls; });
+  return calls;
+}
+
+// An older record stays until there is one in its place. Of a killed run, what there is stays beside it.
+TEST(ReportErrors, AnOlderRecord) {
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const TemporaryFolder folder;
+    Options options = small_machine();
+    options.record = folder.path("calls");
+    const auto left_beside = [&] {
+      std::vector<std::string> files;
+      for (const auto& file : std::filesystem::directory_iterator(folder.path("")))
+        if (file.path() != options.record) files.push_back(file.path().string());
+      return files;
+    };
+    for (const std::size_t before : {0, 2}) {
+      Runtime runtime(options);
+      runtime.run([&](Context& context) {
+        context.launch(nothing);
+        context.fence();
+        EXPECT_EQ(calls_recorded(options.record), before);
+        if (before == 0) context.launch(nothing);
+      });
+    }
+    EXPECT_EQ(calls_recorded(options.record), 1U);
+    EXPECT_TRUE(left_beside().empty());
+    EXPECT_EQ(WTERMSIG(status_after(signal, options)), signal);
+    if (signal == SIGTERM) {
+      EXPECT_GE(calls_recorded(options.record), 64U);
+      EXPECT_TRUE(left_beside().empty());
+    } else {
+      EXPECT_EQ(calls_recorded(options.record), 1U);
+      ASSERT_EQ(left_beside().size(), 1U);
+      EXPECT_GE(calls_recorded(left_beside()[0]), 64U);
+    }
   }
 }
 

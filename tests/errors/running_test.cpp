@@ -93,7 +93,8 @@ TEST(RunningErrors, DataCallsOfTheLauncherInABody) {
 }
 
 TEST(RunningErrors, ContextOnAnotherThread) {
-  expect_error<UsageError>(checked(), {"fence at ", "the context belongs to another", "thread"},
+  expect_error<UsageError>(checked(),
+                           {"fence at ", "the context belongs to another thread", "has started"},
                            [](Context& context) {
                              std::exception_ptr thrown;
                              std::thread([&] {

@@ -31,6 +31,7 @@ TEST(OracleReport, GrammarsAreAsInFigure7) {
     run.threads.push_back(record_of(0, thread, "bacbac"));
   run.threads.push_back(record_of(1, 0, "aaa"));
   run.threads.push_back(record_of(2, 1, "bacbac"));
+  EXPECT_EQ(reference_fault(run, "a.run"), "");
   EXPECT_EQ(run_summary(run), "33 events in 6 streams of 3 processes: 11 rules");
   EXPECT_EQ(run_grammars(run),
             "process 0, threads 0-2, 5; process 2, thread 1: 6 events\n"
@@ -56,7 +57,7 @@ TEST(OracleReport, TimesAreBehindSymbolsAndNotesBelow) {
   oracle::RunRecord run;
   run.threads.push_back(record_of(0, 0, "abab"));  // R -> A^2, A -> a b
   run.threads[0].delays = {{{2}, 14.0, 1}, {{1, 0, oracle::Delays::kUnknown, true}, 1.4e6, 1}};
-  run.threads[0].notes = {{"a note", "1\n"}, {"none", ""}};
+  run.threads[0].notes = {{"a note", "1:2*3\n\t4\n"}, {"none", ""}};
   run.threads.push_back(record_of(0, 1, "a"));
   EXPECT_EQ(run_grammars(run, true),
             "process 0, thread 0: 4 events\n"
@@ -68,8 +69,10 @@ TEST(OracleReport, TimesAreBehindSymbolsAndNotesBelow) {
             "\n");
   EXPECT_EQ(run_notes(run),
             "process 0, thread 0: 2 notes\n"
-            "\"a note\": 2 bytes: \"1\\x0a\"\n"
-            "none: 0 bytes: \"\"\n"
+            "\"a note\": 9 bytes\n"
+            "  1:2*3\n"
+            "  \\x094\n"
+            "none: 0 bytes\n"
             "\n");
 }
 
@@ -106,6 +109,8 @@ TEST(OracleReport, JsonIsForOtherPrograms) {
 TEST(OracleReport, OfNothing) {
   EXPECT_EQ(run_summary({}), "0 events in 0 streams of 0 processes: 0 rules");
   EXPECT_EQ(run_grammars({}), "");
+  EXPECT_EQ(reference_fault({}, "a.run"),
+            "refrain oracle: no thread is recorded in a.run, so nothing can be predicted\n");
   EXPECT_EQ(accuracy_report({}),
             "no process has told how much was right: none has come to its end, or none uses MPI or "
             "GNU OpenMP\n");

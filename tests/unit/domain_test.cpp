@@ -27,6 +27,10 @@ TEST(IndexSpaceOfPrograms, DenseSparseAndFromPoints) {
   std::vector<Coord> points;
   for (const auto p : sparse.domain()) points.push_back(p);
   EXPECT_EQ(points, (std::vector<Coord>{0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+  points.clear();
+  const IndexSpace<1> copy = IndexSpace<1>(sparse);
+  for (const Point1 p : copy) points.push_back(p);
+  EXPECT_EQ(points, (std::vector<Coord>{0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
 
   const IndexSpace<3> few(std::vector<Point<3>>{{1, 1, 1}, {0, 0, 0}, {1, 1, 1}});
   EXPECT_EQ(few.volume(), 2u);

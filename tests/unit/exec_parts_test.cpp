@@ -24,25 +24,26 @@ namespace {
 
 TEST(ThreadLimits, TellsTheOneThatIsReached) {
   ThreadLimits limits;
-  limits.group = "/batch/job7";
-  limits.group_most = 120;
-  limits.group_now = 118;
-  limits.user_most = limits.user_now = 400;
-  limits.system_most = 64000;
+  limits.group_name = "/batch/job7";
+  limits.group = {120, 118};
+  limits.user = {400, 400};
+  limits.system.most = 64000;
   limits.stack = 8 << 20;
   EXPECT_EQ(what_limits_threads(limits), "the user may have 400 (ulimit -u), and has 400");
-  limits.user_now = 17;
+  limits.user.now = 17;
   EXPECT_EQ(what_limits_threads(limits),
             "of what is known no limit is reached, pids.max 120, ulimit -u 400, "
             "kernel.threads-max 64000; memory for stacks of 8MiB may be short");
-  limits.memory_most = std::uint64_t{1} << 30;
-  limits.memory_now = (std::uint64_t{1} << 30) - 4096;
+  limits.addresses = {std::uint64_t{1} << 30, (std::uint64_t{1} << 30) - 4096};
   EXPECT_EQ(what_limits_threads(limits),
             "a thread's stack takes 8MiB of addresses, of which 1GiB are allowed (ulimit -v) and "
             "1024MiB used");
-  limits.group_now = 120;
+  limits.group.now = 120;
   EXPECT_EQ(what_limits_threads(limits),
             "the control group /batch/job7 allows 120 (pids.max), and has 120");
+  limits.group = {0, 0};  // who is in it already goes on, with no thread more
+  EXPECT_EQ(what_limits_threads(limits),
+            "the control group /batch/job7 allows 0 (pids.max), and has 0");
 }
 
 TEST(NodePool, ReusesTheNewestNodeOfTheClass) {

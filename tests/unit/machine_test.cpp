@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/control_group.hpp"
 #include "machine/main_memory.hpp"
 #include "refrain/error.hpp"
 #include "support/temporary_folder.hpp"
@@ -206,29 +207,32 @@ TEST(Machine, CopiesTakeTheBestWay) {
 }
 
 /// Files as the kernel has them, under a folder of their own.
-class MemoryFiles {
+class KernelFiles {
  public:
-  MemoryFiles() { set("proc/meminfo", "MemTotal:       24700000 kB\nMemFree: 7000000 kB\n"); }
+  KernelFiles() { set("proc/meminfo", "MemTotal:       24700000 kB\nMemFree: 7000000 kB\n"); }
   void set(const std::string& file, const std::string& text) {
     const std::filesystem::path path(folder_.path(file));
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text << "\n";
   }
   [[nodiscard]] MainMemory found() const { return find_main_memory(folder_.path("")); }
+  [[nodiscard]] std::optional<GroupLimit> limit_of_threads() const {
+    return least_group_limit("pids", {"pids.max"}, {"pids.current"}, folder_.path(""));
+  }
 
  private:
   test::TemporaryFolder folder_;
 };
 
 TEST(MainMemory, IsWhatTheMachineHas) {
-  const MemoryFiles files;
+  const KernelFiles files;
   EXPECT_EQ(files.found().bytes, std::uint64_t{24700000} << 10);
   EXPECT_EQ(files.found().why, "all that the machine has");
 }
 
 // The least of the process's group and those around it; memory.high counts, too.
 TEST(MainMemory, IsWhatTheControlGroupsAllow) {
-  MemoryFiles files;
+  KernelFiles files;
   files.set("proc/self/cgroup", "0::/batch/job7/step");
   files.set("sys/fs/cgroup/batch/job7/step/memory.max", "max");
   files.set("sys/fs/cgroup/batch/job7/memory.max", std::to_string(300 * mib));
@@ -243,7 +247,7 @@ TEST(MainMemory, IsWhatTheControlGroupsAllow) {
 }
 
 TEST(MainMemory, IsWhatVersion1Allows) {
-  MemoryFiles files;
+  KernelFiles files;
   files.set("proc/self/cgroup", "5:cpu,cpuacct:/\n4:memory:/batch/job7\n0::/");
   files.set("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");  // none
   EXPECT_EQ(files.found().bytes, std::uint64_t{24700000} << 10);
@@ -253,10 +257,29 @@ TEST(MainMemory, IsWhatVersion1Allows) {
 
 // A container sees its group as the root, whatever it is called outside.
 TEST(MainMemory, IsWhatAContainerAllows) {
-  MemoryFiles files;
+  KernelFiles files;
   files.set("proc/self/cgroup", "0::/../../docker/123");
   files.set("sys/fs/cgroup/memory.max", std::to_string(512 * mib));
   EXPECT_EQ(files.found().bytes, 512 * mib);
+}
+
+// A limit of 0 is one, and a use of 0 is known.
+TEST(ControlGroup, AllowsNothingOrHasNoLimit) {
+  KernelFiles files;
+  files.set("proc/self/cgroup", "0::/batch/job7");
+  EXPECT_FALSE(files.limit_of_threads().has_value());
+  files.set("sys/fs/cgroup/batch/job7/pids.max", "max");
+  EXPECT_FALSE(files.limit_of_threads().has_value());
+  files.set("sys/fs/cgroup/batch/pids.max", "0");
+  const auto nothing = files.limit_of_threads();
+  ASSERT_TRUE(nothing.has_value());
+  EXPECT_EQ(nothing->group, "/batch");
+  EXPECT_EQ(nothing->limit, 0U);
+  EXPECT_FALSE(nothing->current.has_value());
+  files.set("sys/fs/cgroup/batch/pids.current", "0");
+  EXPECT_EQ(files.limit_of_threads()->current, 0U);
+  files.set("sys/fs/cgroup/batch/job7/memory.max", "0");
+  EXPECT_EQ(files.found().bytes, 0U);
 }
 
 // One domain has all, also where the hardware shows less; several share it in proportion.

@@ -64,10 +64,10 @@ TEST(RegionTree, HandlesSayWhatTheyAre) {
   EXPECT_TRUE(halves.is_disjoint());
   EXPECT_TRUE(halves.is_complete());
   EXPECT_EQ(Region<1>{right}.domain().bounds(), (Rect1{5, 9}));
-  EXPECT_EQ(error_of([&] {
-              (void)halves.piece({2, 0, 0});
-            }),
-            "region 0[blocks] has no piece of colour 2; its colours are [0..1]");
+  const std::string line = std::to_string(__LINE__ + 1);
+  EXPECT_EQ(error_of([&] { (void)Partition<1>{halves}(2); }),
+            "piece at region_tree_test.cpp:" + line +
+                ": region 0[blocks] has no piece of colour 2; its colours are [0..1]");
   EXPECT_TRUE(tree.is_within(quarters.piece({4, 0, 0}).node, right.node));
   EXPECT_TRUE(tree.is_within(right.node, 0));
   EXPECT_FALSE(tree.is_within(halves.piece({0, 0, 0}).node, right.node));
