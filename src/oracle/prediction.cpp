@@ -142,7 +142,8 @@ template <class Goal>
 void Future::follow(Branch& branch, const Goal& goal) {
   while (finish_repetitions(branch, goal)) {
     const std::uint32_t rule = reference_->rule_of(branch.at.position);
-    if (finish_rule(branch, rule, branch.at.position + 1, goal)) return;
+    const bool has_ended = rule != 0 && reference_->is_last(branch.at.position);
+    if (!has_ended && finish_rule(branch, rule, branch.at.position + 1, goal)) return;
     if (branch.level == 0) {
       if (rule == 0) end_ += branch.probability;
       else branch_around(branch, rule, goal);
@@ -266,6 +267,10 @@ void Future::finish_run(Branch& branch, std::uint64_t next, const Goal& goal) {
 template <class Goal>
 void Future::arrive(Branch branch, Delays::Context at, std::uint64_t offset, const Goal& goal) {
   const std::uint64_t distance = branch.distance + offset + 1;
+  if (delays_ == nullptr) {
+    const Symbol symbol = reference_->use(at.position).symbol;
+    return count(goal.key(distance, reference_->event(symbol, offset)), branch);
+  }
   for (;;) {
     const Symbol symbol = reference_->use(at.position).symbol;
     if (!symbol.is_rule()) {
