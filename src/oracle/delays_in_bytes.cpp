@@ -55,6 +55,25 @@ class UsesOfRules {
   std::vector<std::uint32_t> position_;
 };
 
+/// By context. There are a few for each position, so that it takes O(n) for n uses and delays.
+std::vector<Delays::Recorded> sorted_by_context(const Grammar& grammar,
+                                                std::span<const Delays::Recorded> delays) {
+  std::vector<std::uint32_t> end(grammar.uses().size() + 1);  // of the delays of a position
+  for (const Delays::Recorded& some : delays) ++end[some.context.position + 1];
+  for (std::size_t position = 1; position < end.size(); ++position)
+    end[position] += end[position - 1];
+  std::vector<Delays::Recorded> sorted(delays.size());
+  for (const Delays::Recorded& some : delays) sorted[end[some.context.position]++] = some;
+  for (auto begin = sorted.begin(); begin != sorted.end();) {
+    const auto behind = sorted.begin() + end[begin->context.position];
+    if (behind - begin > 1)
+      std::sort(begin, behind,
+                [](const auto& one, const auto& other) { return one.context < other.context; });
+    begin = behind;
+  }
+  return sorted;
+}
+
 /// A position, what is around it, how many events, and a time.
 constexpr std::size_t kSmallest = 1 + 1 + 1 + sizeof(BriefTime);
 
@@ -62,8 +81,7 @@ constexpr std::size_t kSmallest = 1 + 1 + 1 + sizeof(BriefTime);
 
 void put_delays(std::string& bytes, const Grammar& grammar,
                 std::span<const Delays::Recorded> delays) {
-  std::vector<Delays::Recorded> sorted(delays.begin(), delays.end());
-  std::ranges::stable_sort(sorted, std::less(), &Delays::Recorded::context);
+  const std::vector<Delays::Recorded> sorted = sorted_by_context(grammar, delays);
   put(bytes, sorted.size());
   if (sorted.empty()) return;
   const UsesOfRules uses(grammar);
@@ -77,6 +95,7 @@ void put_delays(std::string& bytes, const Grammar& grammar,
     if (context.around != Delays::kUnknown) put(bytes, uses.number(context.outermost));
   for (const auto& [context, sum, count] : sorted) put(bytes, count);
   std::string low;
+  low.reserve(sorted.size());
   for (const auto& [context, sum, count] : sorted) {
     const BriefTime time = count == 0 ? 0 : brief(sum / static_cast<double>(count));
     bytes += static_cast<char>(time >> 8);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "oracle/error.hpp"
+#include "oracle/occurrences.hpp"
 #include "oracle/sorted_search.hpp"
 
 namespace refrain::oracle {
@@ -58,23 +59,9 @@ void Reference::divide_root() {
 
 void Reference::order_rules() {
   const std::size_t rules = grammar_.rules();
-  std::vector<std::uint32_t> uses_left(rules);
-  for (const Use& use : grammar_.uses())
-    if (use.symbol.is_rule()) ++uses_left[use.symbol.number()];
-  std::vector<std::uint32_t> order;
-  order.reserve(rules);
-  for (std::uint32_t r = 0; r < rules; ++r)
-    if (uses_left[r] == 0) order.push_back(r);
-  occurrences_.assign(rules, 0);
-  occurrences_[0] = 1;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (const Use& use : grammar_.rule(order[i])) {
-      if (!use.symbol.is_rule()) continue;
-      const std::uint32_t used = use.symbol.number();
-      occurrences_[used] += occurrences_[order[i]] * static_cast<double>(use.times);
-      if (--uses_left[used] == 0) order.push_back(used);
-    }
-  }
+  const std::vector<std::uint32_t> order = from_the_root_inwards(grammar_);
+  const std::vector<std::uint64_t> occurrences = refrain::oracle::occurrences(grammar_, order);
+  occurrences_.assign(occurrences.begin(), occurrences.end());
   rank_.resize(rules);
   first_.resize(rules);
   last_.resize(rules);
