@@ -48,7 +48,7 @@ struct Occurrence {
 };
 
 struct Limits {
-  std::size_t branches = 10;  ///< at least 1
+  std::size_t branches = 8;  ///< at least 1
   std::size_t spread = 16;    ///< at least 1
   bool goes_on = true;        ///< the last loop may
 };
