@@ -8,15 +8,13 @@
 
 namespace refrain::oracle {
 
-/// All rules, each before those that it uses. O(uses).
-[[nodiscard]] std::vector<std::uint32_t> from_the_root_inwards(const Grammar& grammar);
+struct RuleOccurrences {
+  std::vector<std::uint32_t> order;  ///< all rules, each before those that it uses
+  /// Of each rule, repetitions counted; of the root 1. Exact, since no run is longer than 2^63. 0: it is not in the run.
+  std::vector<std::uint64_t> of;
+};
 
-/// Of each rule, repetitions counted; of the root 1. Exact, since no run is longer than 2^63. 0: it is not in the run.
-/// `order`: from_the_root_inwards().
-[[nodiscard]] std::vector<std::uint64_t> occurrences(const Grammar& grammar,
-                                                     const std::vector<std::uint32_t>& order);
-[[nodiscard]] inline std::vector<std::uint64_t> occurrences(const Grammar& grammar) {
-  return occurrences(grammar, from_the_root_inwards(grammar));
-}
+/// O(uses).
+[[nodiscard]] RuleOccurrences rule_occurrences(const Grammar& grammar);
 
 }  // namespace refrain::oracle

@@ -59,8 +59,7 @@ void Reference::divide_root() {
 
 void Reference::order_rules() {
   const std::size_t rules = grammar_.rules();
-  const std::vector<std::uint32_t> order = from_the_root_inwards(grammar_);
-  const std::vector<std::uint64_t> occurrences = refrain::oracle::occurrences(grammar_, order);
+  const auto [order, occurrences] = rule_occurrences(grammar_);
   occurrences_.assign(occurrences.begin(), occurrences.end());
   rank_.resize(rules);
   first_.resize(rules);

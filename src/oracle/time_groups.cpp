@@ -42,7 +42,7 @@ class Contexts {
   explicit Contexts(const Grammar& grammar)
       : grammar_(grammar),
         places_(grammar),
-        occurrences_(occurrences(grammar)),
+        occurrences_(rule_occurrences(grammar).of),
         fewest_(static_cast<double>(TimeGroups::fewest(grammar))) {}
 
   std::span<const Places::Step> path(std::uint64_t event) { return places_.path(event); }

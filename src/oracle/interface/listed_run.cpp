@@ -21,7 +21,7 @@ ListedThread::ListedThread(const ThreadRecord& record) {
   thread.times = record.delays.empty() ? 0 : 1;
 
   for (const std::string& name : record.names) events.push_back({name.c_str(), name.size(), 0});
-  const std::vector<std::uint64_t> counts = occurrences(grammar);
+  const std::vector<std::uint64_t> counts = rule_occurrences(grammar).of;
   symbols.reserve(grammar.uses().size());  // the rules point into it
   for (std::uint32_t rule = 0; rule < grammar.rules(); ++rule) {
     const std::span<const Use> uses = grammar.rule(rule);
