@@ -114,8 +114,11 @@ void Future::explore(std::span<const Progress> sequences, const Goal& goal) {
       all += weights_.emplace_back(sequence.weight(*reference_));
     double passed_over = chance() * least_;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
+      const double probability = probability_of(weights_[i] / all, passed_over);
+      if (probability == 0) continue;
       const std::span<const Level> levels = sequences[i].levels();
-      push({weights_[i] / all, 0, 0, &sequences[i], levels.size() - 1, levels.back()}, passed_over);
+      branches_.push_back({probability, 0, 0, &sequences[i], levels.size() - 1, levels.back(),
+                           probability > least_ ? 0 : kSummedUp});
     }
   }
   while (!branches_.empty()) {
@@ -142,7 +145,8 @@ template <class Goal>
 void Future::follow(Branch& branch, const Goal& goal) {
   while (finish_repetitions(branch, goal)) {
     const std::uint32_t rule = reference_->rule_of(branch.at.position);
-    if (finish_rule(branch, rule, branch.at.position + 1, goal)) return;
+    const bool has_ended = rule != 0 && reference_->is_last(branch.at.position);
+    if (!has_ended && finish_rule(branch, rule, branch.at.position + 1, goal)) return;
     if (branch.level == 0) {
       if (rule == 0) end_ += branch.probability;
       else branch_around(branch, rule, goal);
@@ -195,10 +199,14 @@ bool Future::finish_some_repetitions(Branch& branch, std::uint64_t more, std::ui
   std::uint64_t least = 0;
   for (std::uint64_t part = 0; part < parts; ++part) {
     const std::uint64_t size = (whole + 1) / parts + (part < (whole + 1) % parts ? 1 : 0);
-    Branch left = branch;
-    left.probability = each * static_cast<double>(size);
-    repeat(left, least + (size - 1) / 2);
-    push(left, passed_over);
+    const double probability = probability_of(each * static_cast<double>(size), passed_over);
+    if (probability > 0) {
+      Branch left = branch;
+      left.probability = probability;
+      if (probability <= least_) left.looked_up = kSummedUp;
+      repeat(left, least + (size - 1) / 2);
+      branches_.push_back(left);
+    }
     least += size;
   }
   return false;
@@ -266,6 +274,10 @@ void Future::finish_run(Branch& branch, std::uint64_t next, const Goal& goal) {
 template <class Goal>
 void Future::arrive(Branch branch, Delays::Context at, std::uint64_t offset, const Goal& goal) {
   const std::uint64_t distance = branch.distance + offset + 1;
+  if (delays_ == nullptr) {
+    const Symbol symbol = reference_->use(at.position).symbol;
+    return count(goal.key(distance, reference_->event(symbol, offset)), branch);
+  }
   for (;;) {
     const Symbol symbol = reference_->use(at.position).symbol;
     if (!symbol.is_rule()) {
@@ -354,16 +366,14 @@ void Future::branch_around(Branch& branch, std::uint32_t rule, const Goal& goal)
   }
 }
 
-/// To be followed, if it is one of the sample. `passed_over`: the probability of those that were not, of the ones it
-/// stands beside.
-void Future::push(const Branch& branch, double& passed_over) {
-  if (branch.probability >= least_) return branches_.push_back(branch);
-  passed_over += branch.probability;
-  if (passed_over < least_) return;
+/// The probability that a branch is followed with: its own, or that of one of the sample. 0: it is not followed.
+/// `passed_over`: the probability of those that were not, of the ones it stands beside.
+double Future::probability_of(double probability, double& passed_over) const {
+  if (probability >= least_) return probability;
+  passed_over += probability;
+  if (passed_over < least_) return 0;
   passed_over -= least_;
-  branches_.push_back(branch);
-  branches_.back().probability = least_;
-  branches_.back().looked_up = kSummedUp;
+  return least_;
 }
 
 /// Numbers between 0 and 1 that are spread evenly, however many are taken.

@@ -48,9 +48,9 @@ struct Occurrence {
 };
 
 struct Limits {
-  std::size_t branches = 10;  ///< at least 1
-  std::size_t spread = 16;    ///< at least 1
-  bool goes_on = true;        ///< the last loop may
+  std::size_t branches = 8;  ///< at least 1
+  std::size_t spread = 16;   ///< at least 1
+  bool goes_on = true;       ///< the last loop may
 };
 
 /// Asks about the future of one Tracker; one thread. Keeps what it has found out about events that were asked for, at
@@ -114,7 +114,7 @@ class Future {
   void pass(Branch& branch, Delays::Context at, std::uint32_t rule, std::uint32_t to) const;
   template <class Goal>
   void branch_around(Branch& branch, std::uint32_t rule, const Goal& goal);
-  void push(const Branch& branch, double& passed_over);
+  [[nodiscard]] double probability_of(double probability, double& passed_over) const;
   void count(std::uint64_t key, const Branch& branch);
   [[nodiscard]] double chance();
   [[nodiscard]] Delays::Context context(const Branch& branch, std::uint32_t position,

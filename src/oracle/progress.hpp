@@ -13,20 +13,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "oracle/levels.hpp"
 #include "oracle/reference.hpp"
+#include "oracle/ways_behind.hpp"
 
 namespace refrain::oracle {
-
-/// A use on the path.
-struct Level {
-  std::uint32_t position;
-  bool exact;  ///< `time` is known, else it is a lower bound
-  std::uint64_t
-      time;  ///< how many repetitions of the use were before this one; this run may have more than it
-  friend bool operator==(const Level&, const Level&) = default;
-};
 
 /// How many repetitions of a use may come after one.
 struct RepetitionsLeft {
@@ -45,13 +37,13 @@ class Progress {
   /// Before the first event of the run.
   Progress() = default;
   /// At some place of a position of an event.
-  explicit Progress(std::uint32_t position) : levels_{{position, false, 0}} {}
+  explicit Progress(std::uint32_t position) { levels_.append({position, false, 0}); }
 
   /// The outermost first; the last is the event's. Empty before the first event.
-  [[nodiscard]] std::span<const Level> levels() const { return levels_; }
+  [[nodiscard]] std::span<const Level> levels() const { return levels_.all(); }
   /// How many places in the run this may be.
   [[nodiscard]] double weight(const Reference& reference) const {
-    return weight(reference, levels_);
+    return weight(reference, levels());
   }
   /// The same, with `at` in the place of that level and of those below.
   [[nodiscard]] double weight(const Reference& reference, std::size_t level, const Level& at) const;
@@ -60,6 +52,9 @@ class Progress {
   /// the place of that level. Where the rule around is not known, all its uses are ways to go on.
   template <class Visit>
   void continuations(const Reference& reference, Visit&& visit) const;
+  /// The same for those in what is known. Returns the outermost rule, if it may end; else the root.
+  template <class Visit>
+  std::uint32_t continuations_within(const Reference& reference, Visit&& visit) const;
   struct Way {
     std::size_t level;
     Level at;
@@ -67,8 +62,9 @@ class Progress {
   /// The way to go on that continuations() would visit, if there is no other, as in a run that is known from its
   /// beginning. Nothing also for some from which there is one only.
   [[nodiscard]] std::optional<Way> only_way(const Reference& reference) const {
-    for (std::size_t level = levels_.size(); level-- > 0;) {
-      const Level& at = levels_[level];
+    const std::span<const Level> levels = this->levels();
+    for (std::size_t level = levels.size(); level-- > 0;) {
+      const Level& at = levels[level];
       const auto [exactly, most] = repetitions_left(reference, at);
       if (most > 0) {
         if (!exactly) return std::nullopt;
@@ -80,6 +76,8 @@ class Progress {
   }
   /// Goes there.
   void go(const Reference& reference, std::size_t level, const Level& at);
+  /// Becomes what another sequence would be.
+  void go(const Reference& reference, const Progress& from, std::size_t level, const Level& at);
   /// The same places in the same run with other counts of repetitions, of which there are fewer here, if anything.
   void fit(const Reference& reference);
 
@@ -87,46 +85,37 @@ class Progress {
 
  private:
   static double weight(const Reference& reference, std::span<const Level> levels);
-  template <class Visit>
-  static void behind(const Reference& reference, std::uint32_t rule, Visit&& visit);
 
-  std::vector<Level> levels_;
+  Levels levels_;
 };
 
 template <class Visit>
 void Progress::continuations(const Reference& reference, Visit&& visit) const {
-  if (levels_.empty()) {
-    if (!reference.grammar().rule(0).empty()) visit(std::size_t{0}, Level{0, true, 0});
-    return;
-  }
-  for (std::size_t level = levels_.size(); level-- > 0;) {
-    const Level& at = levels_[level];
-    const auto [exactly, most] = repetitions_left(reference, at);
-    if (most > 0) {
-      visit(level, Level{at.position, at.exact, at.time + 1});
-      if (exactly) return;
-    }
-    if (!reference.is_last(at.position)) {
-      visit(level, Level{at.position + 1, true, 0});
-      return;
-    }
-  }
-  const std::uint32_t outermost = reference.rule_of(levels_[0].position);
-  if (outermost != 0) behind(reference, outermost, visit);
+  const std::uint32_t rule = continuations_within(reference, visit);
+  if (rule != 0)
+    WaysBehind::all(reference, rule, [&](const Level& at) { visit(std::size_t{0}, at); });
 }
 
 template <class Visit>
-void Progress::behind(const Reference& reference, std::uint32_t rule, Visit&& visit) {
-  // A rule ends with one symbol only, so that each rule is reached once at most.
-  std::vector<std::uint32_t> ended;
-  for (std::uint32_t inner = rule;; inner = ended.back(), ended.pop_back()) {
-    for (const std::uint32_t position : reference.positions(Symbol::rule(inner))) {
-      if (reference.use(position).times > 1) visit(std::size_t{0}, Level{position, false, 1});
-      if (!reference.is_last(position)) visit(std::size_t{0}, Level{position + 1, true, 0});
-      else if (reference.rule_of(position) != 0) ended.push_back(reference.rule_of(position));
-    }
-    if (ended.empty()) return;
+std::uint32_t Progress::continuations_within(const Reference& reference, Visit&& visit) const {
+  const std::span<const Level> levels = this->levels();
+  if (levels.empty()) {
+    if (!reference.grammar().rule(0).empty()) visit(std::size_t{0}, Level{0, true, 0});
+    return 0;
   }
+  for (std::size_t level = levels.size(); level-- > 0;) {
+    const Level& at = levels[level];
+    const auto [exactly, most] = repetitions_left(reference, at);
+    if (most > 0) {
+      visit(level, Level{at.position, at.exact, at.time + 1});
+      if (exactly) return 0;
+    }
+    if (!reference.is_last(at.position)) {
+      visit(level, Level{at.position + 1, true, 0});
+      return 0;
+    }
+  }
+  return reference.rule_of(levels[0].position);
 }
 
 }  // namespace refrain::oracle

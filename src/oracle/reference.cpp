@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
 #include "oracle/error.hpp"
+#include "oracle/occurrences.hpp"
 #include "oracle/sorted_search.hpp"
 
 namespace refrain::oracle {
@@ -33,31 +35,32 @@ Reference::Reference(Grammar grammar) : grammar_(std::move(grammar)) {
     }
   }
   before_.push_back(0);
+  divide_root();
   order_rules();
   sort_positions();
+  unfold_short_rules();
   sort_successions();
   choose_places();
 }
 
+/// The run in parts of a power of two, of which there are no more than uses in the root.
+void Reference::divide_root() {
+  const std::size_t uses = grammar_.rule(0).size();
+  if (uses == 0) return;
+  const std::uint64_t last = grammar_.length(0) - 1;
+  while (last >> root_part_ >= uses) ++root_part_;
+  std::uint32_t position = 0;
+  for (std::uint64_t part = 0; part <= last >> root_part_; ++part) {
+    while (position + 1 < uses && before_[position + 1] <= part << root_part_) ++position;
+    root_parts_.push_back(position);
+  }
+  root_parts_.push_back(static_cast<std::uint32_t>(uses - 1));
+}
+
 void Reference::order_rules() {
   const std::size_t rules = grammar_.rules();
-  std::vector<std::uint32_t> uses_left(rules);
-  for (const Use& use : grammar_.uses())
-    if (use.symbol.is_rule()) ++uses_left[use.symbol.number()];
-  std::vector<std::uint32_t> order;
-  order.reserve(rules);
-  for (std::uint32_t r = 0; r < rules; ++r)
-    if (uses_left[r] == 0) order.push_back(r);
-  occurrences_.assign(rules, 0);
-  occurrences_[0] = 1;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (const Use& use : grammar_.rule(order[i])) {
-      if (!use.symbol.is_rule()) continue;
-      const std::uint32_t used = use.symbol.number();
-      occurrences_[used] += occurrences_[order[i]] * static_cast<double>(use.times);
-      if (--uses_left[used] == 0) order.push_back(used);
-    }
-  }
+  const auto [order, occurrences] = rule_occurrences(grammar_);
+  occurrences_.assign(occurrences.begin(), occurrences.end());
   rank_.resize(rules);
   first_.resize(rules);
   last_.resize(rules);
@@ -92,6 +95,22 @@ void Reference::sort_positions() {
   listed_.push_back({UINT32_MAX, rules_begin_.front()});
 }
 
+/// From the innermost rules outwards, what a rule uses is known.
+void Reference::unfold_short_rules() {
+  std::vector<std::uint32_t> order(grammar_.rules());
+  for (std::uint32_t rule = 0; rule < order.size(); ++rule) order[rank_[rule]] = rule;
+  unfolded_begin_.assign(order.size(), kLong);
+  for (const std::uint32_t rule : std::views::reverse(order)) {
+    const std::uint64_t length = grammar_.length(rule);
+    if (length > kShort) continue;
+    const auto begin = static_cast<std::uint32_t>(unfolded_.size());
+    for (const Use& use : grammar_.rule(rule))
+      for (std::uint64_t i = 0; i < use.times * grammar_.length(use.symbol); ++i)
+        unfolded_.push_back(event(use.symbol, i));
+    unfolded_begin_[rule] = begin;
+  }
+}
+
 void Reference::sort_successions() {
   for (std::uint32_t position = 0; position < rule_of_.size(); ++position) {
     if (occurrences_[rule_of_[position]] == 0) continue;
@@ -105,13 +124,21 @@ void Reference::sort_successions() {
   std::ranges::sort(successions_, std::less(), [&](Succession of) {
     return std::tuple(events_of(of), -comes(of), of.position, of.repeated);
   });
+  for (std::uint32_t i = 0; i < successions_.size(); ++i) {
+    const EventPair events = events_of(successions_[i]);
+    if (pairs_.empty() || pairs_.back().events != events) pairs_.push_back({events, i});
+  }
+  pairs_.push_back({{UINT32_MAX, UINT32_MAX}, static_cast<std::uint32_t>(successions_.size())});
 }
 
 std::span<const Reference::Succession> Reference::successions(std::uint32_t event,
                                                               std::uint32_t next) const {
-  const auto found = std::ranges::equal_range(successions_, std::pair(event, next), std::less(),
-                                              [&](Succession of) { return events_of(of); });
-  return {found.begin(), found.end()};
+  const EventPair events(event, next);
+  const auto end = pairs_.end() - 1;
+  const auto found =
+      std::ranges::lower_bound(pairs_.begin(), end, events, std::less(), &Pair::events);
+  if (found == end || found->events != events) return {};
+  return std::span(successions_).subspan(found->begin, (found + 1)->begin - found->begin);
 }
 
 void Reference::choose_places() {
@@ -146,18 +173,25 @@ Reference::Places Reference::places_of(std::uint32_t rule) const {
 }
 
 std::uint32_t Reference::holding(std::uint32_t rule, std::uint64_t event) const {
-  const std::size_t begin = grammar_.begin(rule);
-  const auto before = std::span(std::as_const(before_)).subspan(begin, grammar_.rule(rule).size());
+  std::size_t begin = grammar_.begin(rule), end = begin + grammar_.rule(rule).size();
+  if (rule == 0) {
+    const std::uint64_t part = event >> root_part_;
+    begin = root_parts_[part];
+    end = root_parts_[part + 1] + std::size_t{1};
+  }
+  const auto before = std::span(std::as_const(before_)).subspan(begin, end - begin);
   return static_cast<std::uint32_t>(begin + last_not_above(before, event));
 }
 
-std::uint32_t Reference::event(std::uint64_t number) const {
-  Symbol symbol = Symbol::rule(0);
+std::uint32_t Reference::event(Symbol symbol, std::uint64_t number) const {
   while (symbol.is_rule()) {
-    const std::uint32_t position = holding(symbol.number(), number);
+    const std::uint32_t rule = symbol.number();
+    const std::uint64_t length = grammar_.length(rule);
+    if (number >= length) number %= length;
+    if (unfolded_begin_[rule] != kLong) return unfolded_[unfolded_begin_[rule] + number];
+    const std::uint32_t position = holding(rule, number);
     symbol = use(position).symbol;
     number -= before(position);
-    if (use(position).times > 1) number %= grammar_.length(symbol);
   }
   return symbol.number();
 }

@@ -3,8 +3,8 @@
 // that moving through the run never unfolds it (PYTHIA, section II-B). A *position* is a use in a rule, by its number
 // among Grammar::uses(); it stands for all places in the run that its unfolding gives.
 //
-// Immutable; any number of threads read it. Made in O(n log n) for n uses; 32 bytes per use and 104 per rule
-// beside the grammar.
+// Immutable; any number of threads read it. Made in O(n log n) for n uses; beside the grammar 36 bytes per use, 236 at
+// most per rule and 12 for each two events of which one comes right behind the other.
 
 #include <array>
 #include <cstddef>
@@ -37,7 +37,12 @@ class Reference {
   /// The position in a rule that holds its event of that number (from 0). O(log of the rule's uses).
   [[nodiscard]] std::uint32_t holding(std::uint32_t rule, std::uint64_t event) const;
   /// The run's event of that number (from 0). O(d log n) for a path of d uses.
-  [[nodiscard]] std::uint32_t event(std::uint64_t number) const;
+  [[nodiscard]] std::uint32_t event(std::uint64_t number) const {
+    return event(Symbol::rule(0), number);
+  }
+
+  /// The event of a symbol of that number (from 0); of several repetitions, if there are that many.
+  [[nodiscard]] std::uint32_t event(Symbol symbol, std::uint64_t number) const;
 
   /// The first event of a symbol.
   [[nodiscard]] std::uint32_t first(Symbol symbol) const {
@@ -67,7 +72,7 @@ class Reference {
     bool repeated;
   };
   /// All that are in the run, those that come most often first; each of its places is of one of them. O(log n) for n
-  /// uses.
+  /// pairs of events.
   [[nodiscard]] std::span<const Succession> successions(std::uint32_t event,
                                                         std::uint32_t next) const;
   /// A place in the run of a rule that is in it: how many events come before. `share`, from 0 to below 1: of all its
@@ -81,12 +86,18 @@ class Reference {
  private:
   static constexpr std::size_t kPlaces = 8;
   using Places = std::array<std::uint64_t, kPlaces>;
+  /// The events of a rule that has so many are kept.
+  static constexpr std::uint64_t kShort = 32;
+  static constexpr std::uint32_t kLong = UINT32_MAX;
 
+  void divide_root();
   void order_rules();
   void sort_positions();
+  void unfold_short_rules();
   void sort_successions();
   void choose_places();
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> events_of(Succession of) const {
+  using EventPair = std::pair<std::uint32_t, std::uint32_t>;
+  [[nodiscard]] EventPair events_of(Succession of) const {
     const Symbol next = use(of.position).symbol;
     const Symbol before = of.repeated ? next : use(of.position - 1).symbol;
     return {before.is_rule() ? last_[before.number()] : before.number(), first(next)};
@@ -96,6 +107,9 @@ class Reference {
   Grammar grammar_;
   std::vector<std::uint32_t> rule_of_;
   std::vector<std::uint64_t> before_;  ///< and a 0 behind all: 0 is where a rule begins
+  unsigned root_part_ = 0;
+  std::vector<std::uint32_t>
+      root_parts_;  ///< the position that holds the first of each 2^root_part_ events; the last
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> last_;  ///< events of rules, as first_
   std::vector<double> occurrences_;
@@ -107,9 +121,16 @@ class Reference {
   std::vector<Listed> listed_;              ///< by event, and an end behind all
   std::vector<std::uint32_t> rules_begin_;  ///< where a rule's begin, and an end behind all
   std::vector<std::uint32_t> positions_;
-  std::vector<double> added_up_;         ///< of a symbol's positions, up to each of positions_
-  std::vector<Succession> successions_;  ///< by events
-  std::vector<Places> places_;           ///< of the rules that are in the run
+  std::vector<double> added_up_;  ///< of a symbol's positions, up to each of positions_
+  struct Pair {
+    EventPair events;
+    std::uint32_t begin;  ///< in successions_; ends where the next one's begin
+  };
+  std::vector<Pair> pairs_;  ///< by events, and an end behind all
+  std::vector<Succession> successions_;
+  std::vector<Places> places_;                 ///< of the rules that are in the run
+  std::vector<std::uint32_t> unfolded_;        ///< the events of short rules
+  std::vector<std::uint32_t> unfolded_begin_;  ///< where a rule's begin; kLong
 };
 
 }  // namespace refrain::oracle

@@ -21,7 +21,7 @@
 namespace refrain::oracle {
 
 inline constexpr std::string_view kMagic{"\x89RfrOrc\n", 8};
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 
 // Nobody writes more, and a reader believes no more.
 inline constexpr std::uint64_t kLargestFile = 1ull << 30;

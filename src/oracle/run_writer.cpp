@@ -18,10 +18,12 @@ namespace refrain::oracle {
 
 namespace {
 
-std::string packed(const std::string& bytes) {
+/// What is superseded soon is packed quickly.
+std::string packed(const std::string& bytes, RunWriter::Kind kind) {
+  const int level = kind == RunWriter::Kind::last ? ZSTD_CLEVEL_DEFAULT : 1;
   std::string contents(ZSTD_compressBound(bytes.size()), '\0');
-  const std::size_t size = ZSTD_compress(contents.data(), contents.size(), bytes.data(),
-                                         bytes.size(), ZSTD_CLEVEL_DEFAULT);
+  const std::size_t size =
+      ZSTD_compress(contents.data(), contents.size(), bytes.data(), bytes.size(), level);
   if (ZSTD_isError(size) != 0) throw OracleError(ZSTD_getErrorName(size));
   contents.resize(size);
   return contents;
@@ -89,7 +91,7 @@ void RunWriter::append(const ThreadRecord& record, Kind kind) {
   if (bytes.size() > kLargestRecord)
     throw FileError(file_.path(), "a record has " + std::to_string(bytes.size()) +
                                       " bytes, more than " + std::to_string(kLargestRecord));
-  const std::string contents = packed(bytes);
+  const std::string contents = packed(bytes, kind);
   const BlockHeader header{static_cast<std::uint32_t>(contents.size()),
                            static_cast<std::uint32_t>(bytes.size()), record.process, record.thread,
                            checksum(contents)};

@@ -1,6 +1,6 @@
 #pragma once
 // What was recorded of one thread, and the same as a string of bytes: counts and numbers as varints (7 bits a byte, the
-// lowest first, the highest bit says that more follow), times as the 8 bytes of a double, the lowest first.
+// lowest first, the highest bit says that more follow), delays as delays_in_bytes.hpp has them, with brief times.
 
 #include <cstdint>
 #include <string>
@@ -28,8 +28,8 @@ struct ThreadRecord {
   std::vector<Note> notes;
 };
 
-/// All but the numbers of process and thread. Requires delays that Delays takes. InvalidRecord: an event has no name,
-/// or two have the same.
+/// All but the numbers of process and thread; of delays the mean as near as kBriefTimeError. Requires delays that Delays
+/// takes. InvalidRecord: an event has no name, or two have the same.
 [[nodiscard]] std::string encoded(const ThreadRecord& record);
 
 /// OracleError unless encoded() gives such bytes. Takes memory in proportion to the bytes, whatever they say.

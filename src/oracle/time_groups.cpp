@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "oracle/occurrences.hpp"
 #include "oracle/places.hpp"
 
 namespace refrain::oracle {
@@ -35,34 +36,13 @@ bool is_again(std::span<const Places::Step> path) {
   return false;
 }
 
-/// How often each rule is used in the run, repetitions counted; the root once.
-std::vector<double> occurrences(const Grammar& grammar) {
-  std::vector<std::uint32_t> uses_left(grammar.rules());
-  for (const Use& use : grammar.uses())
-    if (use.symbol.is_rule()) ++uses_left[use.symbol.number()];
-  std::vector<double> found(grammar.rules());
-  std::vector<std::uint32_t> known{0};
-  found[0] = 1;
-  while (!known.empty()) {
-    const std::uint32_t rule = known.back();
-    known.pop_back();
-    for (const Use& use : grammar.rule(rule)) {
-      if (!use.symbol.is_rule()) continue;
-      const std::uint32_t used = use.symbol.number();
-      found[used] += found[rule] * static_cast<double>(use.times);
-      if (--uses_left[used] == 0) known.push_back(used);
-    }
-  }
-  return found;
-}
-
 /// Where the events of a grammar's run are, and how many of them are in a context.
 class Contexts {
  public:
   explicit Contexts(const Grammar& grammar)
       : grammar_(grammar),
         places_(grammar),
-        occurrences_(occurrences(grammar)),
+        occurrences_(rule_occurrences(grammar).of),
         fewest_(static_cast<double>(TimeGroups::fewest(grammar))) {}
 
   std::span<const Places::Step> path(std::uint64_t event) { return places_.path(event); }
@@ -76,7 +56,7 @@ class Contexts {
       events *= static_cast<double>(grammar_.uses()[path[path.size() - i].position].times);
     if (uses < path.size()) {
       const Symbol rule = grammar_.uses()[path[path.size() - uses - 1].position].symbol;
-      events *= occurrences_[rule.number()];
+      events *= static_cast<double>(occurrences_[rule.number()]);
     }
     return events >= fewest_;
   }
@@ -84,7 +64,7 @@ class Contexts {
  private:
   const Grammar& grammar_;
   Places places_;
-  const std::vector<double> occurrences_;
+  const std::vector<std::uint64_t> occurrences_;
   const double fewest_;
 };
 
@@ -259,7 +239,8 @@ TimeGroups::TimeGroups(unsigned enclosing) : enclosing_(enclosing) {
   assert(enclosing <= kMostEnclosing && "there is no room for more");
 }
 
-void TimeGroups::replay(const Grammar& grammar, std::span<const double> last, std::size_t most) {
+void TimeGroups::replay(const Grammar& grammar, std::span<const double> last, std::size_t most,
+                        std::vector<Delays::Recorded>* recorded) {
   Contexts places(grammar);
   Table table(groups_.size() + groups_.size() / 4);  // mostly those there were
   for (const TimeGroup& group : groups_) table.add(group, surroundings(places, group, enclosing_));
@@ -275,15 +256,10 @@ void TimeGroups::replay(const Grammar& grammar, std::span<const double> last, st
   groups_ = {};
   groups_.reserve(table.entries().size());
   for (const Table::Entry& entry : table.entries()) groups_.push_back(entry.group);
-}
-
-std::vector<Delays::Recorded> TimeGroups::recorded(const Grammar& grammar) const {
-  Contexts places(grammar);
-  std::vector<Delays::Recorded> recorded;
-  recorded.reserve(groups_.size());
-  for (const TimeGroup& group : groups_)
-    recorded.push_back({surroundings(places, group, enclosing_).context, group.sum, group.count});
-  return recorded;
+  if (recorded == nullptr) return;
+  recorded->reserve(groups_.size());
+  for (const auto& [context, chain, group] : table.entries())
+    recorded->push_back({context, group.sum, group.count});
 }
 
 }  // namespace refrain::oracle

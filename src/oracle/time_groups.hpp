@@ -56,11 +56,9 @@ class TimeGroups {
   /// Puts the groups, and the last events of the run, into the contexts of its grammar. `last`: the times since the
   /// events before them; that of the first event is none. With more than `most` contexts that are longer than a
   /// position, those of the fewest events become shorter. Takes O(d log n) for each group, for paths of d uses and n
-  /// uses in a rule, and O(1) amortised for each of the last events.
-  void replay(const Grammar& grammar, std::span<const double> last, std::size_t most);
-
-  /// All, in the grammar of the last replay.
-  [[nodiscard]] std::vector<Delays::Recorded> recorded(const Grammar& grammar) const;
+  /// uses in a rule, and O(1) amortised for each of the last events. `recorded`: gets all, if it is wanted.
+  void replay(const Grammar& grammar, std::span<const double> last, std::size_t most,
+              std::vector<Delays::Recorded>* recorded = nullptr);
 
   [[nodiscard]] std::size_t bytes() const { return groups_.capacity() * sizeof(TimeGroup); }
 

@@ -5,10 +5,10 @@
 
 namespace refrain::oracle {
 
-Grammar TimedReduction::replay() {
+Grammar TimedReduction::replay(std::vector<Delays::Recorded>* recorded) {
   Grammar grammar = reduction_.grammar();
   const std::size_t symbols = grammar.uses().size();
-  groups_.replay(grammar, waiting_, std::max(kContexts * symbols, fewest_));
+  groups_.replay(grammar, waiting_, std::max(kContexts * symbols, fewest_), recorded);
   most_waiting_ = std::max(kTimes * symbols, fewest_);
   waiting_.clear();
   if (waiting_.capacity() < most_waiting_) {
@@ -19,9 +19,9 @@ Grammar TimedReduction::replay() {
 }
 
 TimedGrammar TimedReduction::grammar() {
-  Grammar grammar = replay();
-  std::vector<Delays::Recorded> delays = groups_.recorded(grammar);
-  return {std::move(grammar), std::move(delays)};
+  TimedGrammar timed;
+  timed.grammar = replay(&timed.delays);
+  return timed;
 }
 
 std::size_t TimedReduction::bytes() const {

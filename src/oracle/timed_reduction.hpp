@@ -57,7 +57,7 @@ class TimedReduction {
   static constexpr std::size_t kTimes = 8;
   static constexpr std::size_t kContexts = 2;
 
-  Grammar replay();
+  Grammar replay(std::vector<Delays::Recorded>* recorded = nullptr);
 
   Reduction reduction_;
   TimeGroups groups_;

@@ -26,12 +26,14 @@ void Tracker::start() {
   last_ = Tracked::expected;
   own_counts_ = {};
   if (own_ == nullptr) return;
+  behind_.clear();
   future_.turn_to(given_, given_delays_);
   reference_ = &given_;
   own_ = nullptr;
 }
 
 Tracked Tracker::track(std::uint32_t event) {
+  if (event >= Symbol::kMost) return last_ = Tracked::unknown;
   ++events_;
   if (!tried_.sequences.empty() && reference_->has(event)) go_on_trying(event);
   if (go_the_only_way(event) || go_on(followed_, event)) {
@@ -56,6 +58,7 @@ void Tracker::use_own_counts() {
   if (given_delays_ != nullptr) own->delays.emplace(own->reference, *given_delays_);
   recoveries_ = {};  // much that was unexpected is so no more
   tried_ = {};
+  behind_.clear();
   future_.turn_to(own->reference, own->delays ? &*own->delays : nullptr);
   reference_ = &own->reference;
   own_ = std::move(own);
@@ -64,17 +67,22 @@ void Tracker::use_own_counts() {
 }
 
 void Tracker::remember(std::uint32_t event) {
-  // They are a few.
-  if (history_.size() == settings_.history) history_.erase(history_.begin());
+  // Now and then all but the last are forgotten together.
+  if (history_.size() == 16 * settings_.history)
+    history_.erase(history_.begin(),
+                   history_.end() - static_cast<std::ptrdiff_t>(settings_.history - 1));
   history_.push_back(event);
 }
 
 /// The event continues what is followed.
 void Tracker::look_aside(std::uint32_t event) {
   const bool continues = go_on(aside_, event);
-  if (continues && followed_.anew && aside_.events > followed_.events)
-    followed_ = std::exchange(aside_, {});
-  else if (++aside_for_ >= settings_.patience) aside_ = {};
+  if (continues && followed_.anew && aside_.events > followed_.events) {
+    std::swap(followed_, aside_);
+    aside_.clear();
+  } else if (++aside_for_ >= settings_.patience) {
+    aside_.clear();
+  }
 }
 
 /// The event does not continue what is followed.
@@ -85,49 +93,62 @@ void Tracker::recover(std::uint32_t event) {
   if (recoveries_.is_to_be_tried(events_, reference_->grammar().uses().size()) &&
       tried_.sequences.empty()) {
     tried_way_ = recoveries_.other();
-    tried_ = tried_way_ == Recovery::anew ? anew(event) : repaired(event);
+    if (tried_way_ == Recovery::anew) anew(event, tried_);
+    else repaired(event, tried_);
   }
   if (way == Recovery::anew) {
-    followed_ = anew(event);
-    aside_ = {};
+    anew(event, followed_);
+    aside_.clear();
     return;
   }
   if (go_on(aside_, event)) {
-    followed_ = std::exchange(aside_, {});
+    std::swap(followed_, aside_);
+    aside_.clear();
     return;
   }
-  Followed found = repaired(event);
-  if (++aside_for_ >= settings_.patience) aside_ = {};
+  repaired(event, found_);
+  if (++aside_for_ >= settings_.patience) aside_.clear();
   if (settings_.patience > 0 && followed_.events > aside_.events) {
-    aside_ = std::move(followed_);
+    std::swap(aside_, followed_);
     aside_for_ = 0;
   }
-  followed_ = std::move(found);
+  std::swap(followed_, found_);
+  found_.clear();
 }
 
-Tracker::Followed Tracker::repaired(std::uint32_t event) {
-  Followed found = with_other_counts(event);
-  if (found.sequences.empty()) found = after_skipping(event);
-  return found.sequences.empty() ? anew(event) : found;
+void Tracker::repaired(std::uint32_t event, Followed& found) {
+  if (!with_other_counts(event, found) && !after_skipping(event, found)) anew(event, found);
 }
 
 /// How long would it have lasted to recover in the other way?
 void Tracker::go_on_trying(std::uint32_t event) {
   if (go_on(tried_, event) && tried_.events < Recoveries::kLongestTrial) return;
   recoveries_.lasted(tried_way_, tried_.events);
-  tried_ = {};
+  tried_.clear();
 }
 
 /// By the event; false, and nothing is changed, if it does not continue any sequence.
 bool Tracker::go_on(Followed& followed, std::uint32_t event) {
-  continuations_.clear();
-  for (std::size_t s = 0; s < followed.sequences.size(); ++s)
-    followed.sequences[s].continuations(*reference_, [&](std::size_t level, const Level& at) {
-      if (first_event(at) == event) continuations_.push_back({s, level, at, 0});
-    });
+  find_continuations(followed, event);
   if (continuations_.empty()) return false;
   go(followed);
   return true;
+}
+
+/// Those to an event, or to any.
+void Tracker::find_continuations(const Followed& followed, std::uint32_t event) {
+  continuations_.clear();
+  for (std::size_t s = 0; s < followed.sequences.size(); ++s) {
+    const std::uint32_t ended = followed.sequences[s].continuations_within(
+        *reference_, [&](std::size_t level, const Level& at) {
+          if (event == WaysBehind::kAnyEvent || first_event(at) == event)
+            continuations_.push_back({s, level, at});
+        });
+    if (ended == 0) continue;
+    // One more than can be followed, so that it is known whether some were left out.
+    for (const Level& at : behind_.find(*reference_, ended, event, settings_.sequences + 1))
+      continuations_.push_back({s, 0, at});
+  }
 }
 
 /// go_on() where one place is followed, from which there is one way on: nearly always.
@@ -144,11 +165,7 @@ bool Tracker::go_the_only_way(std::uint32_t event) {
 
 /// By one event, whatever it is.
 void Tracker::go_on_anyhow(Followed& followed) {
-  continuations_.clear();
-  for (std::size_t s = 0; s < followed.sequences.size(); ++s)
-    followed.sequences[s].continuations(*reference_, [&](std::size_t level, const Level& at) {
-      continuations_.push_back({s, level, at, 0});
-    });
+  find_continuations(followed, WaysBehind::kAnyEvent);
   go(followed);
 }
 
@@ -158,46 +175,60 @@ void Tracker::go(Followed& followed) {
   if (continuations_.size() > settings_.sequences) leave_out(followed);
   if (continuations_.size() == 1 && followed.sequences.size() == 1) {
     Progress& sequence = followed.sequences[0];
-    const auto& [index, level, at, weight] = continuations_[0];
+    const auto& [index, level, at] = continuations_[0];
     if (own_counts_.watches() && &followed == &followed_ && !sequence.levels().empty())
       own_counts_.go_on(*reference_, sequence.levels(), level, at);
     sequence.go(*reference_, level, at);
     return;
   }
-  gone_.clear();
+  // They come by sequence. Where no sequence goes on in several ways, each takes the place of one that is not after it.
+  const auto same_sequence = [](const Continuation& one, const Continuation& other) {
+    return one.sequence == other.sequence;
+  };
+  if (std::ranges::adjacent_find(continuations_, same_sequence) == continuations_.end()) {
+    for (std::size_t c = 0; c < continuations_.size(); ++c) {
+      const auto& [sequence, level, at] = continuations_[c];
+      if (sequence != c) followed.sequences[c] = std::move(followed.sequences[sequence]);
+      followed.sequences[c].go(*reference_, level, at);
+    }
+    followed.sequences.resize(continuations_.size());
+    return;
+  }
+  gone_.resize(continuations_.size());
   for (std::size_t c = 0; c < continuations_.size(); ++c) {
-    const auto& [sequence, level, at, weight] = continuations_[c];
-    // They come by sequence, and the last one of each may have its memory.
-    Progress& from = followed.sequences[sequence];
-    const bool is_last =
-        c + 1 == continuations_.size() || continuations_[c + 1].sequence != sequence;
-    gone_.push_back(is_last ? std::move(from) : from);
-    gone_.back().go(*reference_, level, at);
+    const auto& [sequence, level, at] = continuations_[c];
+    gone_[c].go(*reference_, followed.sequences[sequence], level, at);
   }
   std::swap(followed.sequences, gone_);
 }
 
-/// The least probable of continuations_.
+/// The least probable of continuations_; of equals the last.
 void Tracker::leave_out(Followed& followed) {
   followed.left_out = true;
-  for (Continuation& c : continuations_)
-    c.weight = followed.sequences[c.sequence].weight(*reference_, c.level, c.at);
-  const auto in_order = [](const Continuation& c) {
-    return std::tuple(c.sequence, c.at.position, c.at.time);
-  };
-  const auto end = continuations_.begin() + static_cast<std::ptrdiff_t>(settings_.sequences);
-  std::ranges::nth_element(continuations_, end, [&](const auto& one, const auto& other) {
-    if (one.weight != other.weight) return one.weight > other.weight;
-    return in_order(one) < in_order(other);
-  });
-  continuations_.erase(end, continuations_.end());
-  std::ranges::sort(continuations_, std::less(), in_order);
+  weights_.clear();
+  for (const auto& [sequence, level, at] : continuations_)
+    weights_.push_back(followed.sequences[sequence].weight(*reference_, level, at));
+  std::vector<double>& sorted = sorted_weights_;
+  sorted = weights_;
+  const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(settings_.sequences - 1);
+  std::ranges::nth_element(sorted, last, std::greater());
+  const double least = *last;
+  auto equals =
+      settings_.sequences - static_cast<std::size_t>(std::count_if(
+                                sorted.begin(), last, [&](double w) { return w > least; }));
+  std::size_t kept = 0;
+  for (std::size_t c = 0; c < continuations_.size(); ++c) {
+    if (weights_[c] < least || (weights_[c] == least && equals == 0)) continue;
+    if (weights_[c] == least) --equals;
+    continuations_[kept++] = continuations_[c];
+  }
+  continuations_.resize(kept);
 }
 
 /// What is followed, if uses on the path are repeated more often, or less, than they were: as far within as possible.
-Tracker::Followed Tracker::with_other_counts(std::uint32_t event) {
-  Followed found;
-  if (!settings_.counts) return found;
+bool Tracker::with_other_counts(std::uint32_t event, Followed& found) {
+  found.clear();
+  if (!settings_.counts) return false;
   for (const Progress& sequence : followed_.sequences) {
     const std::span<const Level> levels = sequence.levels();
     for (std::size_t level = levels.size(); level-- > 0;) {
@@ -208,8 +239,7 @@ Tracker::Followed Tracker::with_other_counts(std::uint32_t event) {
           own_counts_.watch(given_);
           own_counts_.go_on(*reference_, levels, level, next);
         }
-        found.sequences.push_back(sequence);
-        found.sequences.back().go(*reference_, level, next);
+        found.sequences.emplace_back().go(*reference_, sequence, level, next);
         return true;
       };
       // Once more; how often in all is not known any more.
@@ -221,55 +251,51 @@ Tracker::Followed Tracker::with_other_counts(std::uint32_t event) {
     }
   }
   found.events = 1;
-  return found;
+  return !found.sequences.empty();
 }
 
-Tracker::Followed Tracker::after_skipping(std::uint32_t event) {
-  Followed found = followed_;
+bool Tracker::after_skipping(std::uint32_t event, Followed& found) {
+  if (settings_.skipped == 0) return false;
+  found = followed_;
   for (std::uint32_t skipped = 0; skipped < settings_.skipped; ++skipped) {
     go_on_anyhow(found);
     if (!go_on(found, event)) continue;
     found.events = 1;
-    return found;
+    return true;
   }
-  return {};
+  return false;
 }
 
 /// The places of the event; of one with many positions those where most of the last events come last.
-Tracker::Followed Tracker::anew(std::uint32_t event) {
-  Followed longest = where_last_came(1);
+void Tracker::anew(std::uint32_t event, Followed& found) {
   const bool crowded = reference_->positions(Symbol::event(event)).size() > settings_.crowd;
-  for (std::size_t events = 2; crowded && events <= history_.size(); ++events) {
-    Followed found = where_last_came(events);
-    if (found.sequences.empty()) break;
-    longest = std::move(found);
-  }
-  longest.anew = true;
-  return longest;
+  std::size_t events = crowded ? std::min<std::size_t>(history_.size(), settings_.history) : 1;
+  while (!where_last_came(events, found)) --events;
+  found.anew = true;
 }
 
-Tracker::Followed Tracker::where_last_came(std::size_t events) {
-  Followed found;
+/// Of a single one there are.
+bool Tracker::where_last_came(std::size_t events, Followed& found) {
+  found.clear();
   const auto first = history_.end() - static_cast<std::ptrdiff_t>(events);
-  const auto take = [&](auto places, const auto& sequence_at) {
+  const auto take = [&](auto places, const auto& level_at) {
     found.left_out = places.size() > settings_.sequences;
-    for (const auto place : places.first(std::min(places.size(), settings_.sequences)))
-      found.sequences.push_back(sequence_at(place));
+    for (const auto& place : places.first(std::min(places.size(), settings_.sequences)))
+      found.sequences.emplace_back().go(*reference_, 0, level_at(place));
   };
   if (events == 1) {
-    take(reference_->positions(Symbol::event(*first)),
-         [](std::uint32_t position) { return Progress(position); });
-  } else {
-    take(reference_->successions(first[0], first[1]), [&](const Reference::Succession& place) {
-      Progress sequence;
-      sequence.go(*reference_, 0, {place.position, !place.repeated, place.repeated ? 1u : 0u});
-      return sequence;
+    take(reference_->positions(Symbol::event(*first)), [](std::uint32_t position) {
+      return Level{position, false, 0};
     });
-    for (auto next = first + 2; next != history_.end(); ++next)
-      if (!go_on(found, *next)) return {};
+  } else {
+    take(reference_->successions(first[0], first[1]), [](const Reference::Succession& next) {
+      return Level{next.position, !next.repeated, next.repeated ? 1u : 0u};
+    });
+    for (auto next = first + 2; next != history_.end() && !found.sequences.empty(); ++next)
+      if (!go_on(found, *next)) found.sequences.clear();
   }
   found.events = 1;
-  return found;
+  return !found.sequences.empty();
 }
 
 }  // namespace refrain::oracle

@@ -21,7 +21,9 @@
 // An event that never came in the reference run changes nothing.
 //
 // One owner, one thread; Reference and Delays are shared and have to outlive it. track() is O(1) amortised, while one
-// sequence is followed; to look anew takes O(Settings::history) searches, however many places an event has.
+// sequence is followed. Of several each event takes O(Settings::sequences), but for uses around a rule that are looked
+// for the first time (ways_behind.hpp); to look anew takes O(Settings::history) searches, however many places an event
+// has. Memory, beside the reference: for what was looked for, some 100 bytes for each of its uses at most.
 
 #include <cstdint>
 #include <memory>
@@ -37,13 +39,13 @@
 namespace refrain::oracle {
 
 struct Settings {
-  std::size_t sequences = 16;  ///< at least 1
+  std::size_t sequences = 6;  ///< at least 1
   std::uint32_t patience = 4;
   bool counts = true;
   bool own_counts = true;  ///< requires counts
   std::uint32_t skipped = 4;
   std::size_t crowd = 16;
-  std::uint32_t history = 4;  ///< at least 1
+  std::uint32_t history = 3;  ///< at least 1
   Limits limits = {};
 
   /// Starts anew at each unexpected event, from it alone, as the paper does.
@@ -97,12 +99,18 @@ class Tracker {
     std::uint64_t events = 0;  ///< how many have been followed
     bool anew = false;         ///< nothing was known of what is around
     bool left_out = false;
+
+    /// Keeps its memory.
+    void clear() {
+      sequences.clear();
+      events = 0;
+      anew = left_out = false;
+    }
   };
   struct Continuation {
     std::size_t sequence;
     std::size_t level;
     Level at;
-    double weight;
   };
 
   void remember(std::uint32_t event);
@@ -110,6 +118,7 @@ class Tracker {
   void recover(std::uint32_t event);
   void go_on_trying(std::uint32_t event);
   bool go_on(Followed& followed, std::uint32_t event);
+  void find_continuations(const Followed& followed, std::uint32_t event);
   bool go_the_only_way(std::uint32_t event);
   void go_on_anyhow(Followed& followed);
   void go(Followed& followed);
@@ -117,11 +126,12 @@ class Tracker {
 
   void use_own_counts();
 
-  [[nodiscard]] Followed repaired(std::uint32_t event);
-  [[nodiscard]] Followed with_other_counts(std::uint32_t event);
-  [[nodiscard]] Followed after_skipping(std::uint32_t event);
-  [[nodiscard]] Followed anew(std::uint32_t event);
-  [[nodiscard]] Followed where_last_came(std::size_t events);
+  // Each of these finds what is followed from now on. False: nothing, and there are no sequences.
+  void repaired(std::uint32_t event, Followed& found);
+  bool with_other_counts(std::uint32_t event, Followed& found);
+  bool after_skipping(std::uint32_t event, Followed& found);
+  void anew(std::uint32_t event, Followed& found);
+  bool where_last_came(std::size_t events, Followed& found);
   [[nodiscard]] std::uint32_t first_event(const Level& at) const {
     return reference_->first(reference_->use(at.position).symbol);
   }
@@ -138,6 +148,7 @@ class Tracker {
   OwnCounts own_counts_;
   std::unique_ptr<const Own> own_;  ///< none: it does what that did
   const Reference* reference_;      ///< one of the two
+  WaysBehind behind_;
   Future future_;
   Recoveries recoveries_;
   Followed tried_;  ///< the way that is not done, if it is tried
@@ -146,9 +157,13 @@ class Tracker {
   Tracked last_ = Tracked::expected;
   Followed followed_;
   Followed aside_;
-  std::uint32_t aside_for_ = 0;  ///< so many events after the unexpected one
-  std::vector<std::uint32_t> history_;
+  std::uint32_t aside_for_ = 0;         ///< so many events after the unexpected one
+  std::vector<std::uint32_t> history_;  ///< the last events, Settings::history of them at least
+
+  // Nothing is in these between two events; they keep their memory.
+  Followed found_;
   std::vector<Continuation> continuations_;
+  std::vector<double> weights_, sorted_weights_;
   std::vector<Progress> gone_;
 };
 

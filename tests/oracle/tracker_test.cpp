@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -85,6 +86,71 @@ TEST(OracleReference, HasAllSuccessionsOfTwoEvents) {
         EXPECT_EQ(comes, (expected[{event, next}])) << event << " and " << next << " of " << size;
       }
     }
+  }
+}
+
+// However often it is asked, and whatever else was asked for before.
+TEST(OracleReference, TheWaysBehindARuleAreThoseThatComeMostOften) {
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    const Reference reference(test::random_grammar(random, 60));
+    const auto comes = [&](const Level& at) {
+      const double around = reference.occurrences(reference.rule_of(at.position));
+      return at.exact ? around : around * static_cast<double>(reference.use(at.position).times - 1);
+    };
+    const auto most = static_cast<std::size_t>(random.between(1, 6));
+    WaysBehind behind;
+    for (int ask = 0; ask < 40; ++ask) {
+      if (reference.grammar().rules() == 1) break;
+      const auto rule = static_cast<std::uint32_t>(
+          random.between(1, static_cast<int>(reference.grammar().rules()) - 1));
+      const std::uint32_t event =
+          random.percent(30) ? WaysBehind::kAnyEvent : static_cast<std::uint32_t>(random.below(5));
+      std::vector<double> all, found;
+      WaysBehind::all(reference, rule, [&](const Level& at) {
+        if (event == WaysBehind::kAnyEvent ||
+            reference.first(reference.use(at.position).symbol) == event)
+          all.push_back(comes(at));
+      });
+      for (const Level& at : behind.find(reference, rule, event, most)) found.push_back(comes(at));
+      std::ranges::sort(all, std::greater());
+      std::ranges::sort(found, std::greater());
+      all.resize(std::min(all.size(), most));
+      EXPECT_EQ(found, all);
+    }
+  }
+}
+
+TEST(OracleLevels, AreWhatWasAppendedHoweverMany) {
+  Random random(1);
+  Levels levels, other;
+  std::vector<Level> expected, expected_of_other;
+  for (int step = 0; step < 2000; ++step) {
+    switch (random.below(5)) {
+      case 0: {
+        const auto size = static_cast<std::size_t>(random.below(int(expected.size()) + 1));
+        levels.shorten(size);
+        expected.resize(size);
+        break;
+      }
+      case 1:
+        other = levels;
+        expected_of_other = expected;
+        break;
+      case 2:
+        levels = std::move(other);
+        other = Levels();
+        expected = std::exchange(expected_of_other, {});
+        break;
+      case 3: std::swap(levels, other), std::swap(expected, expected_of_other); break;
+      default:
+        for (int i = random.below(5); i >= 0; --i) {
+          expected.push_back({static_cast<std::uint32_t>(step), true, 1});
+          levels.append(expected.back());
+        }
+    }
+    ASSERT_TRUE(std::ranges::equal(levels.all(), expected));
+    ASSERT_TRUE(std::ranges::equal(other.all(), expected_of_other));
   }
 }
 
@@ -185,6 +251,7 @@ TEST(OracleTracker, WhatNeverCameChangesNothing) {
   track(tracker, "abcab");
   EXPECT_EQ(tracker.track(77), Tracked::unknown);
   EXPECT_EQ(tracker.track(Symbol::kMost + 1), Tracked::unknown);
+  EXPECT_EQ(tracker.track(UINT32_MAX), Tracked::unknown);
   EXPECT_FALSE(tracker.known());
   EXPECT_EQ(tracker.predict(1).event, 3u);
   EXPECT_EQ(tracker.next(77).distance, 0u);
@@ -194,21 +261,26 @@ TEST(OracleTracker, WhatNeverCameChangesNothing) {
 }
 
 TEST(OracleTracker, KeepsTheMostProbableSequences) {
-  // Twenty places of a, one of which comes much more often, and not the first.
+  // Twenty places of a that come once, and behind them three that come more often: these are all that is kept, and each
+  // has enough of the probability to be predicted from.
   std::vector<std::vector<Use>> rules(1);
   for (std::uint32_t i = 0; i < 20; ++i) {
     rules[0].push_back({a});
-    rules[0].push_back({Symbol::event(i + 1)});
+    rules[0].push_back({Symbol::event(i + 4)});
   }
-  rules[0].push_back({A, 100});
-  rules.push_back({{a}, {Symbol::event(21)}});
+  for (const auto& [event, number] : {std::pair(b, 20), std::pair(c, 100), std::pair(d, 30)}) {
+    rules[0].push_back({Symbol::rule(static_cast<std::uint32_t>(rules.size())),
+                        static_cast<std::uint64_t>(number)});
+    rules.push_back({{a}, {event}});
+  }
   const Reference reference{Grammar(rules)};
-  Tracker tracker(reference);
+  Tracker tracker(reference, nullptr, {.sequences = 3});
   tracker.track(0);
-  EXPECT_EQ(tracker.sequences().size(), 16u);
+  EXPECT_EQ(tracker.sequences().size(), 3u);
   EXPECT_TRUE(tracker.left_out());
-  EXPECT_EQ(tracker.predict(1).event, 21u);
-  EXPECT_NEAR(tracker.predict(1).probability, 100.0 / 115, 0.05);  // the others are sampled
+  EXPECT_EQ(places(reference, tracker), 150);
+  EXPECT_EQ(tracker.predict(1).event, c.number());
+  EXPECT_DOUBLE_EQ(tracker.predict(1).probability, 100.0 / 150);
 }
 
 // --- the judge
@@ -328,7 +400,8 @@ TEST(OracleTracker, FollowsALoopThatRunsLonger) {
   EXPECT_EQ(tracker.sequences().size(), 1u);
   EXPECT_EQ(tracker.track(e.number()), Tracked::expected);
   track(tracker, times(10, "bcd"));
-  EXPECT_EQ(tracker.predict(1).event, f.number());  // or it goes on, as the last loop may
+  // f came in the reference; as this is its last loop, the run may also go on in it, which then has this probability.
+  EXPECT_EQ(tracker.predict(1).event, f.number());
   EXPECT_EQ(tracker.predict(1).probability, 1 - Future::kGoesOn);
 }
 
@@ -527,6 +600,7 @@ TEST(OracleTracker, LooksAsFarAheadAsARunIsLong) {
   EXPECT_EQ(tracker.predict(length / 2).event, 1u);
   EXPECT_EQ(tracker.predict(length / 2 + 1).event, 0u);
   EXPECT_EQ(tracker.predict(length - 2).event, 2u);
+  // Behind the end of the reference there is nothing, unless the run goes on in the last loop, which is all but the c.
   EXPECT_EQ(tracker.predict(length - 1).end, 1 - Future::kGoesOn);
   EXPECT_EQ(tracker.next(c.number()).distance, length - 2);
 }

@@ -1,34 +1,16 @@
 #include "oracle/interface/listed_run.hpp"
 
-#include <numeric>
 #include <span>
 #include <utility>
 
 #include "oracle/delays.hpp"
 #include "oracle/grammar.hpp"
+#include "oracle/occurrences.hpp"
 #include "oracle/reference.hpp"
 
 namespace refrain::oracle {
 
-namespace {
-
-/// How often each rule comes: the root once, the others as often as they are used. Exact: no run is longer than 2^63.
-std::vector<std::uint64_t> counts_of_rules(const Reference& reference) {
-  const Grammar& grammar = reference.grammar();
-  std::vector<std::uint32_t> order(grammar.rules());  // a rule before those that it uses
-  for (std::uint32_t rule = 0; rule < grammar.rules(); ++rule) order[reference.rank(rule)] = rule;
-  std::vector<std::uint64_t> counts(grammar.rules());
-  counts[0] = 1;
-  for (const std::uint32_t rule : order)
-    for (const Use& use : grammar.rule(rule))
-      if (use.symbol.is_rule()) counts[use.symbol.number()] += counts[rule] * use.times;
-  return counts;
-}
-
-}  // namespace
-
 ListedThread::ListedThread(const ThreadRecord& record) {
-  const Reference reference(record.grammar);
   const Grammar& grammar = record.grammar;
   thread.process = record.process;
   thread.thread = record.thread;
@@ -39,7 +21,7 @@ ListedThread::ListedThread(const ThreadRecord& record) {
   thread.times = record.delays.empty() ? 0 : 1;
 
   for (const std::string& name : record.names) events.push_back({name.c_str(), name.size(), 0});
-  const std::vector<std::uint64_t> counts = counts_of_rules(reference);
+  const std::vector<std::uint64_t> counts = rule_occurrences(grammar).of;
   symbols.reserve(grammar.uses().size());  // the rules point into it
   for (std::uint32_t rule = 0; rule < grammar.rules(); ++rule) {
     const std::span<const Use> uses = grammar.rule(rule);
@@ -52,7 +34,7 @@ ListedThread::ListedThread(const ThreadRecord& record) {
     }
   }
   if (thread.times != 0) {
-    const Delays delays(reference, record.delays);
+    const Delays delays(Reference(grammar), record.delays);
     for (std::uint32_t position = 0; position < symbols.size(); ++position)
       symbols[position].delay = delays.mean_repetition(position, symbols[position].times);
   }
