@@ -78,17 +78,18 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
 
 Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct construct) {
   Team team{.threads = num_threads};
-  Open open{&region(function), settings_.recorded ? clock_.now() : 0, nullptr, 0};
-  submit(open.region->begin, open.began_ns);
+  const std::uint64_t now = settings_.recorded ? clock_.now() : 0;
+  Open open{&region(function), {num_threads}};
+  submit(open.region->begin, now);
   refrain_oracle_assess(stream_);
   if (chooses_) {
     const auto [choices, smaller] = freedom(*open.region, num_threads, construct);
     if (choices.limit > 1) {
-      open.threads = choose(open, choices);
+      open.call = choose(*open.region, choices, now);
       ++chosen_;
-      if (open.threads < choices.limit) {
+      if (open.call.threads < choices.limit) {
         ++smaller_;
-        team = {smaller, open.threads, choices.limit};
+        team = {smaller, open.call.threads, choices.limit};
       }
     }
   }
@@ -96,36 +97,14 @@ Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct con
   return team;
 }
 
-unsigned ThreadEvents::choose(Open& open, const Choices& choices) {
-  Region& region = *open.region;
+Learner::Call ThreadEvents::choose(Region& region, const Choices& choices, std::uint64_t began_ns) {
   if (settings_.choice == Choice::thresholds) {
     const unsigned threads = settings_.thresholds.choose(expected(region.end), choices.limit);
-    return choices.have(threads) ? threads : choices.limit;
+    return {choices.have(threads) ? threads : choices.limit};
   }
-  if (!measuring_.next()) {
-    if (region.common != 0 && region.common_of == choices) return region.common;
-    if (region.common_of == choices) {
-      const Occasion& occasion = region.occasions.at(expected(region.end));
-      if (occasion.choices() == choices && !occasion.is_new()) return occasion.best();
-    }
-  }
-  return choose_measured(open, choices);
-}
-
-unsigned ThreadEvents::choose_measured(Open& open, const Choices& choices) {
-  Region& region = *open.region;
-  if (!settings_.recorded) open.began_ns = clock_.now();
-  measuring_.began(open.began_ns);
-  if (first_ns_ == 0) first_ns_ = last_ns_ = open.began_ns;
-  allowance_.earn(static_cast<double>(open.began_ns - last_ns_));
-  last_ns_ = open.began_ns;
-  Occasion& occasion = region.occasions.at(expected(region.end));
-  open.occasion = &occasion;
-  if (const unsigned tried = trial_.next())
-    return occasion.choose(choices, settings_.thresholds, allowance_, tried);
-  const unsigned threads = occasion.choose(choices, settings_.thresholds, allowance_);
-  if (threads != occasion.best()) trial_.begin(threads);
-  return threads;
+  return learner_.choose(
+      region.learned, choices, [&] { return expected(region.end); },
+      [&] { return began_ns != 0 ? began_ns : clock_.now(); });
 }
 
 /// Nearly always the end is the next event, or the one after it, which costs a tenth of looking for it further ahead.
@@ -143,28 +122,16 @@ void ThreadEvents::end(bool stayed) {
   if (open_.empty()) return;
   const Open open = open_.back();
   open_.pop_back();
-  const bool timed = settings_.recorded || open.occasion != nullptr;
-  const std::uint64_t now = timed ? clock_.now() : 0;
+  const bool measured = open.call.occasion != nullptr;
+  const std::uint64_t now = settings_.recorded || measured ? clock_.now() : 0;
   submit(open.region->end, now);
   if (!stayed) {
     open.region->foldable = false;
     --smaller_;
     return;
   }
-  if (open.occasion == nullptr) return;
-  learn(open, static_cast<double>(now - open.began_ns));
-}
-
-void ThreadEvents::learn(const Open& open, double took_ns) {
-  Occasion& occasion = *open.occasion;
-  const unsigned before = occasion.best();
-  const bool first = trial_.is_first();  // what is made then is made once
-  const bool counts = trial_.counts(open.threads, took_ns);
-  if (!first) occasion.ran(open.threads, took_ns, allowance_, counts);
-  if (occasion.is_new() || occasion.best() != before) measuring_.is_new();
-  Region& region = *open.region;
-  region.common_of = occasion.choices();
-  region.common = region.occasions.common(region.common_of);
+  if (!measured) return;
+  learner_.ended(open.region->learned, open.call, now);
   // Now and then, so that a process that does not come to its end leaves most of it.
   if (chosen_ >= save_at_) {
     save_at_ = 2 * chosen_;
@@ -216,7 +183,7 @@ ThreadEvents::Region& ThreadEvents::make_region(Function* function) {
   region.note = "threads of " + name;
   std::size_t size = 0;
   if (const void* note = refrain_oracle_note(stream_, region.note.c_str(), &size)) {
-    region.occasions.recall({static_cast<const char*>(note), size});
+    region.learned.occasions.recall({static_cast<const char*>(note), size});
   }
   return region;
 }
@@ -229,7 +196,7 @@ std::uint32_t ThreadEvents::event(const char* name) {
 
 void ThreadEvents::save() {
   for (const auto& [function, region] : regions_) {
-    const std::string note = region.occasions.note();
+    const std::string note = region.learned.occasions.note();
     if (note.empty()) continue;
     refrain_oracle_set_note(stream_, region.note.c_str(), note.data(), note.size());
   }
@@ -248,8 +215,8 @@ void ThreadEvents::finish() {
       static_cast<std::uintmax_t>(smaller_), static_cast<std::uintmax_t>(chosen_));
   if (settings_.choice == Choice::learn)
     std::snprintf(line + size, sizeof line - static_cast<std::size_t>(size),
-                  "; trials cost %.3g ms of %.4g ms", allowance_.spent() * 1e-6,
-                  static_cast<double>(last_ns_ - first_ns_) * 1e-6);
+                  "; trials cost %.3g ms of %.4g ms", learner_.spent_ns() * 1e-6,
+                  learner_.passed_ns() * 1e-6);
   refrain_oracle_say(line);
 }
 

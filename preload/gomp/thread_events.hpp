@@ -13,7 +13,7 @@
 // context; on that the choice of the team's size is based. Inside of one, and in a thread that the reference run does
 // not have, regions have the size that the program wants.
 //
-// Where regions of one kind always get the same size nothing is asked and no time is taken, but for a few (Measuring).
+// Where regions of one kind always get the same size nothing is asked and no time is taken, but for a few (Learner).
 //
 // One per thread, made at its first event. The thread's own: no other touches it.
 
@@ -25,8 +25,8 @@
 
 #include "gomp/clock.hpp"
 #include "gomp/function.hpp"
+#include "gomp/learner.hpp"
 #include "gomp/settings.hpp"
-#include "gomp/team_sizes.hpp"
 #include "refrain/oracle.h"
 
 namespace refrain::gomp {
@@ -91,17 +91,13 @@ class ThreadEvents {
     std::uint32_t begin;
     std::uint32_t end;
     std::string note;  ///< its name
-    Occasions occasions;
-    unsigned common = 0;  ///< of its occasions; 0: none
-    Choices common_of{0};
+    Learner::Region learned;
     bool foldable = true;  ///< as far as is known
   };
   /// A region that began and did not end yet.
   struct Open {
     Region* region;
-    std::uint64_t began_ns;
-    Occasion* occasion;  ///< nullptr: it is not measured
-    unsigned threads;
+    Learner::Call call;
   };
   /// The teams that a region may have.
   struct Freedom {
@@ -115,11 +111,9 @@ class ThreadEvents {
   void submit(std::uint32_t event, std::uint64_t now_ns);
   [[nodiscard]] static Freedom freedom(const Region& region, unsigned num_threads,
                                        Construct construct);
-  unsigned choose(Open& open, const Choices& choices);
-  unsigned choose_measured(Open& open, const Choices& choices);
+  Learner::Call choose(Region& region, const Choices& choices, std::uint64_t began_ns);
   /// In how many ns this event is expected to end the region; 0: it is not.
   double expected(std::uint32_t end);
-  void learn(const Open& open, double took_ns);
   void save();
 
   refrain_oracle_stream* stream_;
@@ -141,9 +135,7 @@ class ThreadEvents {
   static inline constinit thread_local ThreadEvents* here_ = nullptr;
 
   std::vector<Open> open_;
-  Allowance allowance_;
-  Trial trial_;
-  Measuring measuring_;
+  Learner learner_{settings_.thresholds};
   std::uint32_t events_ = 0;                  ///< they are the numbers below
   std::uint64_t random_ = 88172645463325252;  ///< which unexpected event comes when
 
@@ -152,7 +144,6 @@ class ThreadEvents {
   // What is said at the end.
   std::uint64_t chosen_ = 0;
   std::uint64_t smaller_ = 0;
-  std::uint64_t first_ns_ = 0, last_ns_ = 0;  ///< when measured regions began
 };
 
 }  // namespace refrain::gomp
