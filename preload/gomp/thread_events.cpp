@@ -69,10 +69,12 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
     return {std::min(limit, num_threads), Team::Kind::asked};
   if (settings.teams == Teams::any) return {};
   // Whom libgomp would give fewer threads than it asks for is told so.
-  if (limit != INT_MAX || construct == Construct::other) return {};
+  if (limit != INT_MAX) return {};
   if (BEHIND(omp_get_max_active_levels)() < 1) return {};
   if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return {};
-  if (!region.foldable || !FoldedTeam::prepare()) return {};
+  // Also before loops, which may leave threads with other modes for floating-point numbers.
+  if (!FoldedTeam::prepare()) return {};
+  if (!region.foldable || construct == Construct::other) return {};
   return {{num_threads, true}, Team::Kind::folded};
 }
 
