@@ -23,7 +23,7 @@ void happened(const char* kind, const void* of = nullptr) {
 unsigned begun(Function* function, unsigned num_threads) {
   FoldedTeam::start_here();
   ThreadEvents* const events = ThreadEvents::here();
-  return events ? events->begin(function, num_threads, Construct::other).threads : num_threads;
+  return events ? events->begin_apart(function, num_threads) : num_threads;
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ ENTRY void GOMP_parallel_loop_runtime_start(Function* fn, void* data, unsigned t
 
 ENTRY void GOMP_parallel_end() {
   BEHIND(GOMP_parallel_end)();
-  if (ThreadEvents* const events = ThreadEvents::here()) events->end(true);
+  if (ThreadEvents* const events = ThreadEvents::here()) events->end_apart();
 }
 
 // ---- Inside of regions. Before a critical section, not within it, where others wait ----

@@ -79,7 +79,7 @@ class Learner {
   };
   /// A call of a region, from choose() to ended().
   struct Call {
-    unsigned threads;
+    unsigned threads = 0;
     Occasion* occasion = nullptr;  ///< nullptr: it is not measured
     std::uint64_t began_ns = 0;
   };

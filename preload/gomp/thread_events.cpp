@@ -54,7 +54,9 @@ ThreadEvents* ThreadEvents::look_here() {
 
 ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
     : stream_(stream),
-      chooses_(refrain_oracle_predicts(stream) && Settings::get().choice != Choice::program) {}
+      follows_(refrain_oracle_predicts(stream) != 0),
+      chooses_(follows_ && Settings::get().choice != Choice::program),
+      misleads_(Settings::get().unexpected > 0) {}
 
 /// An explicit num_threads(n) says how many threads there are, unless the program lets OpenMP adjust the number, or the
 /// user says so.
@@ -78,25 +80,28 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
   return {{num_threads, true}, Team::Kind::folded};
 }
 
-Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct construct) {
-  Team team{.threads = num_threads};
-  const std::uint64_t now = settings_.recorded ? clock_.now() : 0;
-  Open open{&region(function), {num_threads}};
-  submit(open.region->begin, now);
+void ThreadEvents::choose_team(Open& open, std::uint64_t began_ns, Construct construct) {
   refrain_oracle_assess(stream_);
-  if (chooses_) {
-    const auto [choices, smaller] = freedom(*open.region, num_threads, construct);
-    if (choices.limit > 1) {
-      open.call = choose(*open.region, choices, now);
-      ++chosen_;
-      if (open.call.threads < choices.limit) {
-        ++smaller_;
-        team = {smaller, open.call.threads, choices.limit};
-      }
-    }
-  }
-  open_.push_back(open);
-  return team;
+  if (!chooses_) return;
+  const auto [choices, smaller] = freedom(*open.region, open.team.threads, construct);
+  if (choices.limit <= 1) return;
+  open.call = choose(*open.region, choices, began_ns);
+  ++chosen_;
+  if (open.call.threads == choices.limit) return;
+  ++smaller_;
+  open.team = {smaller, open.call.threads, choices.limit};
+}
+
+unsigned ThreadEvents::begin_apart(Function* function, unsigned num_threads) {
+  open_apart_.push_back(begin(function, num_threads, Construct::other));
+  return open_apart_.back().team.threads;
+}
+
+void ThreadEvents::end_apart() {
+  if (open_apart_.empty()) return;
+  const Open open = open_apart_.back();
+  open_apart_.pop_back();
+  end(open, true);
 }
 
 Learner::Call ThreadEvents::choose(Region& region, const Choices& choices, std::uint64_t began_ns) {
@@ -120,20 +125,14 @@ double ThreadEvents::expected(std::uint32_t end) {
   return further.distance > 0 ? further.delay : 0;
 }
 
-void ThreadEvents::end(bool stayed) {
-  if (open_.empty()) return;
-  const Open open = open_.back();
-  open_.pop_back();
-  const bool measured = open.call.occasion != nullptr;
-  const std::uint64_t now = settings_.recorded || measured ? clock_.now() : 0;
-  submit(open.region->end, now);
+void ThreadEvents::learn(const Open& open, std::uint64_t now_ns, bool stayed) {
   if (!stayed) {
     open.region->foldable = false;
     --smaller_;
     return;
   }
-  if (!measured) return;
-  learner_.ended(open.region->learned, open.call, now);
+  if (open.call.occasion == nullptr) return;
+  learner_.ended(open.region->learned, open.call, now_ns);
   // Now and then, so that a process that does not come to its end leaves most of it.
   if (chosen_ >= save_at_) {
     save_at_ = 2 * chosen_;
@@ -155,24 +154,10 @@ void ThreadEvents::happened_first(const char* kind, const void* of) {
   last_ = of ? of : kind;
 }
 
-void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {
-  const double unexpected = settings_.unexpected;
-  if (unexpected > 0 && events_ > 0) {
-    random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-    if (static_cast<double>(random_ >> 11) * 0x1p-53 < unexpected) {
-      const auto which = static_cast<std::uint32_t>(random_ % 1009 % events_);
-      refrain_oracle_submit_at(stream_, which, now_ns);
-    }
-  }
-  refrain_oracle_submit_at(stream_, event, now_ns);
-  last_ = nullptr;
-}
-
-ThreadEvents::Region& ThreadEvents::region(Function* function) {
-  const auto address = reinterpret_cast<std::uintptr_t>(function);
-  Recent& recent = recent_[(address >> 4 ^ address >> 10) % recent_.size()];
-  if (recent.function != function) recent = {function, &make_region(function)};
-  return *recent.region;
+void ThreadEvents::mislead(std::uint64_t now_ns) {
+  random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+  if (events_ == 0 || static_cast<double>(random_ >> 11) * 0x1p-53 >= settings_.unexpected) return;
+  refrain_oracle_submit_at(stream_, static_cast<std::uint32_t>(random_ % 1009 % events_), now_ns);
 }
 
 ThreadEvents::Region& ThreadEvents::make_region(Function* function) {
