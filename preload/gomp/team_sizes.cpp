@@ -76,13 +76,10 @@ void Durations::add(double ns) {
   const float longest = *std::max_element(last_.begin(), end);
   shortest_ = *std::min_element(last_.begin(), end);
   typical_ = count_ == 1 ? sum : (sum - longest) / (count_ - 1);
-}
-
-double Durations::median() const {
   auto sorted = last_;
   const auto middle = sorted.begin() + count_ / 2;
   std::nth_element(sorted.begin(), middle, sorted.begin() + count_);
-  return count_ == 0 ? 0 : *middle;
+  median_ = *middle;
 }
 
 unsigned Occasion::choose(const Choices& choices, const Thresholds& first, const Trials& trials) {
@@ -220,8 +217,11 @@ Occasion::Size& Occasion::size(unsigned threads) {
 }
 
 bool Occasion::knows_all() const {
+  const double usual = find(best_)->typical();
   return std::ranges::all_of(sizes_, [&](const Size& size) {
-    return !choices_.have(size.threads) || size.durations.count() >= trustworthy;
+    const Durations& durations = size.durations;
+    return !choices_.have(size.threads) || durations.count() >= trustworthy ||
+           (durations.count() > 0 && durations.shortest() > hopeless * usual);
   });
 }
 

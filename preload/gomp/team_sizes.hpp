@@ -81,8 +81,8 @@ class Durations {
   /// The mean of all but the longest; 0 if there are none.
   double typical() const { return typical_; }
   double shortest() const { return shortest_; }
-  /// 0 if there are none. Sorts.
-  double median() const;
+  /// 0 if there are none.
+  double median() const { return median_; }
   /// At most how many are kept.
   unsigned count() const { return count_; }
 
@@ -94,6 +94,7 @@ class Durations {
   unsigned next_ = 0;
   double typical_ = 0;
   double shortest_ = 0;
+  double median_ = 0;
 };
 
 /// The sizes from which one may be chosen.
@@ -147,7 +148,7 @@ class Occasion {
   /// What takes that long is not much longer because another size came before it.
   static constexpr double long_ns = 300e3;
   /// After so many calls it is no news that a size is unknown.
-  static constexpr std::uint32_t explored = 64;
+  static constexpr std::uint32_t explored = 16;
 
  private:
   struct Size {
