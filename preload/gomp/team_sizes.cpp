@@ -19,7 +19,8 @@ constexpr std::uint32_t known_pause = 16;
 constexpr double hopeless = 1.5;
 /// What took so many times as long as it can by itself is no measure.
 constexpr double interrupted = 1.5;
-/// A trial of short regions is begun where so many can have it: the first is no measure.
+/// A trial of short regions is begun where so many can have it, as the first is no measure; one of fewer threads is, if it
+/// is faster even so.
 constexpr double least_stretch = 3;
 /// What a trial of fewer threads is charged with at most: so many times the usual duration for each thread, or so many
 /// ns.
@@ -158,11 +159,14 @@ void Occasion::consider(const Choices& choices, const Thresholds& first, const T
 
 const Occasion::Size* Occasion::to_try(const Trials& trials) {
   bool all = true;
-  const double stretch = find(best_)->typical() < long_ns ? least_stretch : 1;
+  const Size& best = *find(best_);
+  const bool is_short = best.typical() < long_ns;
+  const bool is_known = best.durations.count() >= trustworthy;
   for (const Size& candidate : sizes_) {
     if (!choices_.have(candidate.threads)) continue;
     if (candidate.threads == best_ || candidate.tried >= trustworthy) continue;
     all = false;
+    const double stretch = is_short && (candidate.threads > best_ || !is_known) ? least_stretch : 1;
     if (trials.allowance.covers(stretch * loss_expected(candidate, trials.costs)))
       return &candidate;
   }
