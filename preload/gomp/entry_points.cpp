@@ -23,7 +23,7 @@ void happened(const char* kind, const void* of = nullptr) {
 unsigned begun(Function* function, unsigned num_threads) {
   FoldedTeam::start_here();
   ThreadEvents* const events = ThreadEvents::here();
-  return events ? events->begin(function, num_threads, Construct::other).threads : num_threads;
+  return events ? events->begin_apart(function, num_threads) : num_threads;
 }
 
 }  // namespace
@@ -51,14 +51,18 @@ ENTRY unsigned GOMP_parallel_reductions(Function* fn, void* data, unsigned threa
 ENTRY void GOMP_parallel_sections(Function* fn, void* data, unsigned threads, unsigned count,
                                   unsigned flags) {
   const ParallelRegion region(fn, threads, Construct::other);
-  BEHIND(GOMP_parallel_sections)(fn, data, region.team().threads, count, flags);
+  FoldedTeam::run_whole(fn, data, [&](Function* function, void* with) {
+    BEHIND(GOMP_parallel_sections)(function, with, region.team().threads, count, flags);
+  });
 }
 
 #define LOOP(name)                                                                             \
   ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
                   long chunk, unsigned flags) {                                                \
     const ParallelRegion region(fn, threads, Construct::other);                                \
-    BEHIND(name)(fn, data, region.team().threads, start, end, step, chunk, flags);             \
+    FoldedTeam::run_whole(fn, data, [&](Function* function, void* with) {                      \
+      BEHIND(name)(function, with, region.team().threads, start, end, step, chunk, flags);     \
+    });                                                                                        \
   }
 LOOP(GOMP_parallel_loop_static)
 LOOP(GOMP_parallel_loop_dynamic)
@@ -70,7 +74,9 @@ LOOP(GOMP_parallel_loop_nonmonotonic_guided)
   ENTRY void name(Function* fn, void* data, unsigned threads, long start, long end, long step, \
                   unsigned flags) {                                                            \
     const ParallelRegion region(fn, threads, Construct::other);                                \
-    BEHIND(name)(fn, data, region.team().threads, start, end, step, flags);                    \
+    FoldedTeam::run_whole(fn, data, [&](Function* function, void* with) {                      \
+      BEHIND(name)(function, with, region.team().threads, start, end, step, flags);            \
+    });                                                                                        \
   }
 RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
@@ -103,7 +109,7 @@ ENTRY void GOMP_parallel_loop_runtime_start(Function* fn, void* data, unsigned t
 
 ENTRY void GOMP_parallel_end() {
   BEHIND(GOMP_parallel_end)();
-  if (ThreadEvents* const events = ThreadEvents::here()) events->end(true);
+  if (ThreadEvents* const events = ThreadEvents::here()) events->end_apart();
 }
 
 // ---- Inside of regions. Before a critical section, not within it, where others wait ----

@@ -118,6 +118,10 @@ struct FirstFrame {
 
 #endif
 
+void FloatingPointMode::note_change() const {
+  if (here() != *this) VisibleThreads::differ();
+}
+
 /// A thread's coroutines, kept from one folded team to the next. Each stack is as large as that of a thread, with a page
 /// below that may not be touched.
 class FoldedTeam::OfThread {
@@ -166,7 +170,7 @@ bool FoldedTeam::prepare() { return false; }
 void FoldedTeam::Whole::run(void* of) {
   const Whole& whole = *static_cast<Whole*>(of);
   whole.function(whole.data);
-  if (FloatingPointMode::here() != whole.mode) VisibleThreads::differ();
+  whole.mode.note_change();
 }
 
 FoldedTeam::Exceptions& FoldedTeam::exceptions() {
@@ -208,6 +212,7 @@ bool FoldedTeam::run(Function* function, void* data, unsigned threads) {
   function(data);
   if (!team.started_) team.finish_members();
   if (team.started_) {
+    team.mode_.note_change();
     BEHIND(GOMP_parallel_end)();
   } else {
     here_ = nullptr;
@@ -330,6 +335,7 @@ void FoldedTeam::take_over(void* of) {
       exceptions() = member.exceptions;
       refrain_gomp_switch(&member.back, member.stack_pointer);
     }
+    team.mode_.note_change();
   }
 }
 

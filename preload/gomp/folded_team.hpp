@@ -33,6 +33,8 @@ struct FloatingPointMode {
   static FloatingPointMode here();
   /// From now on this thread's.
   void set() const;
+  /// A thread has done its part of a region that began in this one. If it leaves another, threads differ.
+  void note_change() const;
 };
 
 class FoldedTeam {
@@ -40,8 +42,8 @@ class FoldedTeam {
   /// Whether this thread can fold teams, on this kind of machine: makes what it needs for that.
   static bool prepare();
 
-  /// A region that could have been folded, done by a whole team: calls `parallel(function, data)`, with a function that
-  /// notices where a thread ends it in another mode for floating-point numbers than the master began it.
+  /// A region that is done by a whole team: calls `parallel(function, data)`, with a function that notices where a thread
+  /// ends it in another mode for floating-point numbers than the master began it.
   template <class Parallel>
   static void run_whole(Function* function, void* data, const Parallel& parallel) {
     if (!is_prepared_) return parallel(function, data);

@@ -15,7 +15,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace refrain::gomp {
@@ -77,6 +79,20 @@ std::string symbol_at(const MappedFile& file, std::uintptr_t offset) {
   return {};
 }
 
+/// The file, which stays mapped until another is asked for: regions of one module come one after the other.
+const MappedFile& opened(const std::string& path) {
+  struct Last {
+    std::string path;
+    std::optional<MappedFile> file;
+  };
+  thread_local Last last;
+  if (!last.file || last.path != path) {
+    last.path = path;
+    last.file.emplace(path.c_str());
+  }
+  return *last.file;
+}
+
 /// "_Z7computePd._omp_fn.0" is "compute(double*)._omp_fn.0"; a critical section's variable is called as the section.
 std::string demangled(const std::string& symbol) {
   constexpr std::string_view critical = ".gomp_critical_user_";
@@ -100,7 +116,7 @@ std::string function_name(const void* address) {
   const bool program = !module->l_name || !*module->l_name;
   const char* path = program ? "/proc/self/exe" : module->l_name;
   const auto offset = reinterpret_cast<std::uintptr_t>(address) - module->l_addr;
-  const std::string symbol = symbol_at(MappedFile(path), offset);
+  const std::string symbol = symbol_at(opened(path), offset);
   if (!symbol.empty()) return demangled(symbol);
   const char* slash = std::strrchr(place.dli_fname, '/');
   char text[32];

@@ -8,28 +8,28 @@ namespace refrain::gomp {
 
 class ParallelRegion {
  public:
-  ParallelRegion(Function* function, unsigned num_threads, Construct construct)
-      : team_{.threads = num_threads} {
+  ParallelRegion(Function* function, unsigned num_threads, Construct construct) {
     FoldedTeam::start_here();  // a region within it
     events_ = ThreadEvents::here();
-    if (events_ != nullptr) team_ = events_->begin(function, num_threads, construct);
+    if (events_ != nullptr) open_ = events_->begin(function, num_threads, construct);
+    else open_.team.threads = num_threads;
   }
   ~ParallelRegion() {
     // After a fork() in the region this thread has others, or none.
-    if (events_ != nullptr && events_ == ThreadEvents::here()) events_->end(stayed_);
+    if (events_ != nullptr && events_ == ThreadEvents::here()) events_->end(open_, stayed_);
   }
   ParallelRegion(const ParallelRegion&) = delete;
   ParallelRegion& operator=(const ParallelRegion&) = delete;
 
-  [[nodiscard]] const Team& team() const { return team_; }
+  [[nodiscard]] const Team& team() const { return open_.team; }
   /// Does the region by a folded team.
   void fold(Function* function, void* data) {
-    stayed_ = FoldedTeam::run(function, data, team_.whole);
+    stayed_ = FoldedTeam::run(function, data, open_.team.whole);
   }
 
  private:
-  Team team_;
   ThreadEvents* events_;
+  ThreadEvents::Open open_;
   bool stayed_ = true;  ///< as it was chosen
 };
 

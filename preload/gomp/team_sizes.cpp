@@ -11,14 +11,19 @@ namespace {
 
 /// Another size has to be better by that much: two that are alike do not take turns.
 constexpr double better = 0.98;
+/// One that takes at least so many times as long is not nearly as good.
+constexpr double nearly = 1.25;
 /// The calls before the first round of trials, where an earlier run has tried sizes.
 constexpr std::uint32_t known_pause = 16;
 /// A size that once took so many times as long as the best one need not be tried again in this round.
-constexpr double hopeless = 2;
+constexpr double hopeless = 1.5;
 /// What took so many times as long as it can by itself is no measure.
 constexpr double interrupted = 1.5;
-/// What a trial is charged with at most: so many times the usual duration for each thread, or the loss that was
-/// expected, or so many ns.
+/// A trial of short regions is begun where so many can have it, as the first is no measure; one of fewer threads is, if it
+/// is faster even so.
+constexpr double least_stretch = 3;
+/// What a trial of fewer threads is charged with at most: so many times the usual duration for each thread, or so many
+/// ns.
 constexpr double most_charged = 2;
 constexpr double least_charged_ns = 20e3;
 
@@ -72,57 +77,68 @@ void Durations::add(double ns) {
   const float longest = *std::max_element(last_.begin(), end);
   shortest_ = *std::min_element(last_.begin(), end);
   typical_ = count_ == 1 ? sum : (sum - longest) / (count_ - 1);
-}
-
-double Durations::median() const {
   auto sorted = last_;
   const auto middle = sorted.begin() + count_ / 2;
   std::nth_element(sorted.begin(), middle, sorted.begin() + count_);
-  return count_ == 0 ? 0 : *middle;
+  median_ = *middle;
 }
 
-unsigned Occasion::choose(const Choices& choices, const Thresholds& first,
-                          const Allowance& allowance) {
-  if (choices != choices_) consider(choices, first);
+unsigned Occasion::choose(const Choices& choices, const Thresholds& first, const Trials& trials) {
+  if (choices != choices_) consider(choices, first, trials.costs);
   if (until_round_ > 0) return --until_round_, best_;
-  const Size* trial = to_try(allowance);
+  const Size* trial = to_try(trials);
   return trial ? trial->threads : best_;
 }
 
-unsigned Occasion::choose(const Choices& choices, const Thresholds& first,
-                          const Allowance& allowance, unsigned tried) {
-  if (choices != choices_) consider(choices, first);
+unsigned Occasion::choose(const Choices& choices, const Thresholds& first, const Trials& trials,
+                          unsigned tried) {
+  if (choices != choices_) consider(choices, first, trials.costs);
   if (tried == best_ || !choices_.have(tried)) return best_;
   const Size& candidate = size(tried);
   if (candidate.tried >= trustworthy && candidate.durations.count() >= trustworthy) return best_;
-  return allowance.covers(loss_expected(candidate)) ? tried : best_;
+  return trials.allowance.covers(loss_expected(candidate, trials.costs)) ? tried : best_;
 }
 
-void Occasion::ran(unsigned threads, double ns, Allowance& allowance, bool counts) {
+void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
   Size& had = size(threads);
   calls_ = std::min(calls_ + 1, 1U << 20);
-  if (threads != best_) {
-    const double usual = size(best_).typical();
-    // What takes far longer than it can by itself has been interrupted, as any call may be.
-    // A team that sleeps while it waits takes many times as long as one thread in each of its calls.
-    const double worst = std::max(std::max<double>(threads, best_) * most_charged * usual,
-                                  most_charged * loss_expected(had));
-    allowance.spend(std::clamp(ns - usual, 0.0, std::max(worst, least_charged_ns)));
-    // Fewer threads take as many times longer as they are fewer, if nothing comes between.
-    if (threads < best_ && ns > interrupted * usual * best_ / threads) counts = false;
-    if (!counts) return;
-    // What it took long ago, when perhaps others used the machine, counts no more.
-    if (had.tried == 0) had.earlier = had.typical(), had.durations = {};
-    had.tried = ns > hopeless * usual ? trustworthy : had.tried + 1;
+  const double usual = size(best_).typical();
+  const bool tried = threads != best_;
+  if (tried || !counts) {
+    // Fewer threads are interrupted less. That they were is not what the trial cost.
+    const double most =
+        threads > best_ ? INFINITY : std::max(most_charged * best_ * usual, least_charged_ns);
+    trials.allowance.spend(std::clamp(ns - usual, 0.0, most));
   }
+  if (tried) {
+    // Fewer threads take as many times longer as they are fewer, if nothing comes between.
+    if (threads < best_ && ns > interrupted * usual * best_ / threads) return;
+    // What was better even so need not be tried a second time in a row.
+    counts |= ns < better * usual;
+    if (!counts) return;
+    const bool is_hopeless = ns > hopeless * usual;
+    // What it took long ago, when perhaps others used the machine, counts no more.
+    if (had.tried == 0 && !is_hopeless) had.earlier = had.typical(), had.durations = {};
+    had.tried = is_hopeless ? trustworthy : had.tried + 1;
+  }
+  compare(had, ns, trials.costs);
   if (!counts) return;
   had.durations.add(ns);
   const unsigned before = best_;
-  choose_best();
+  choose_best(trials.costs);
   if (best_ != before) pause_ = shortest_pause, until_round_ = std::min(until_round_, pause_);
 }
 
-void Occasion::consider(const Choices& choices, const Thresholds& first) {
+/// What this call says of teams in general.
+void Occasion::compare(const Size& had, double ns, TeamCosts& costs) {
+  const Size* const other = find(had.threads == 1 ? choices_.limit : 1);
+  const double known = other == nullptr || other == &had ? 0 : other->typical();
+  if (known > 0 && had.threads == 1) costs.saw(other->threads, known, ns);
+  if (known > 0 && had.threads != 1) costs.saw(had.threads, ns, known);
+  if (had.durations.count() >= trustworthy) costs.ended(had.threads, ns, had.typical());
+}
+
+void Occasion::consider(const Choices& choices, const Thresholds& first, const TeamCosts& costs) {
   choices_ = choices;
   const unsigned limit = choices.limit;
   for (unsigned threads = 1; threads < limit; threads *= 2)
@@ -130,48 +146,69 @@ void Occasion::consider(const Choices& choices, const Thresholds& first) {
   best_ = first.choose(expected_ns_, limit);
   if (!choices.have(best_)) best_ = limit;
   size(best_);
-  Durations& whole = size(limit).durations;
-  if (whole.count() == 0 && expected_ns_ > 0) {
-    // The reference run had whole teams.
-    for (unsigned i = 0; i < trustworthy; ++i) whole.add(expected_ns_);
+  // Where sizes are known from an earlier run, that took so long with the best of them.
+  const bool is_known =
+      std::ranges::any_of(sizes_, [](const Size& size) { return size.typical() > 0; });
+  if (!is_known && expected_ns_ > 0) {
+    size(limit).earlier = expected_ns_;  // of the reference run, which had whole teams
     if (best_ != limit) return;
     until_round_ = 0;
   }
-  choose_best();
+  choose_best(costs);
 }
 
-const Occasion::Size* Occasion::to_try(const Allowance& allowance) {
+const Occasion::Size* Occasion::to_try(const Trials& trials) {
   bool all = true;
+  const Size& best = *find(best_);
+  const bool is_short = best.typical() < long_ns;
+  const bool is_known = best.durations.count() >= trustworthy;
   for (const Size& candidate : sizes_) {
     if (!choices_.have(candidate.threads)) continue;
     if (candidate.threads == best_ || candidate.tried >= trustworthy) continue;
     all = false;
-    if (allowance.covers(loss_expected(candidate))) return &candidate;
+    const double stretch = is_short && (candidate.threads > best_ || !is_known) ? least_stretch : 1;
+    if (trials.allowance.covers(stretch * loss_expected(candidate, trials.costs)))
+      return &candidate;
   }
-  if (all) {
-    for (Size& size : sizes_) size.tried = 0;
-    pause_ = std::min(2 * pause_, longest_pause);
-    until_round_ = pause_;
-  }
+  if (all) end_round(trials.costs);
   return nullptr;
 }
 
-/// Of a size of which nothing is known: the work is at most what the best size's threads can have done in their
-/// shortest time, and fewer threads take at most as many times longer as they are fewer. (So the loss may be less than
-/// nothing where teams of the best size mostly wait for a processor.) That more threads take twice as long is a guess.
-double Occasion::loss_expected(const Size& candidate) const {
-  const auto known = std::find_if(sizes_.begin(), sizes_.end(),
-                                  [&](const Size& size) { return size.threads == best_; });
-  const Durations& best = known->durations;
-  const Durations& tried = candidate.durations;
-  double expected = INFINITY;
-  if (candidate.threads < best_) expected = best.shortest() * best_ / candidate.threads;
-  else if (candidate.earlier > 0) expected = candidate.earlier;
+void Occasion::end_round(const TeamCosts& costs) {
+  const double best = expected_of(size(best_), costs);
+  bool is_clear = true;
+  for (Size& size : sizes_) {
+    const bool rivals = size.threads != best_ && choices_.have(size.threads);
+    if (rivals && expected_of(size, costs) < nearly * best) is_clear = false;
+    size.tried = 0;
+  }
+  pause_ = std::min((is_clear ? 8 : 2) * pause_, longest_pause);
+  until_round_ = pause_;
+}
+
+/// Of a size of which little is known: the work is at most what the best size's threads can have done in their shortest
+/// time without what a team costs, and is divided among the candidate's. (So the loss may be less than nothing where
+/// teams of the best size mostly wait for a processor.) That more threads take at most twice as long is a guess.
+double Occasion::loss_expected(const Size& candidate, const TeamCosts& costs) const {
+  const Size& best = *find(best_);
+  const double usual = expected_of(best, costs);
+  if (candidate.durations.count() >= trustworthy)
+    return std::max(0.0, expected_of(candidate, costs) - usual);
+  const double least = best.durations.count() > 0 ? best.durations.shortest() : best.typical();
+  const double work = std::max(0.0, least - costs.overhead(best_)) * best_;
+  double overhead = costs.overhead(candidate.threads);
+  if (candidate.threads > best_) overhead = std::min(overhead, usual);
+  double expected = overhead + work / candidate.threads;
+  if (candidate.earlier > 0) expected = std::min(expected, candidate.earlier);
   // Once it may have been interrupted, so it is no more than what is known besides.
-  if (tried.count() > 0) expected = std::min(expected, tried.shortest());
-  if (tried.count() >= trustworthy) expected = candidate.typical();
-  if (expected == INFINITY) expected = 2 * known->typical();
-  return std::max(0.0, expected - known->typical());
+  if (candidate.durations.count() > 0)
+    expected = std::min(expected, candidate.durations.shortest());
+  return std::max(0.0, expected + costs.interruptions(candidate.threads) - usual);
+}
+
+const Occasion::Size* Occasion::find(unsigned threads) const {
+  const auto place = std::ranges::find(sizes_, threads, &Size::threads);
+  return place == sizes_.end() ? nullptr : &*place;
 }
 
 Occasion::Size& Occasion::size(unsigned threads) {
@@ -184,18 +221,22 @@ Occasion::Size& Occasion::size(unsigned threads) {
 }
 
 bool Occasion::knows_all() const {
+  const double usual = find(best_)->typical();
   return std::ranges::all_of(sizes_, [&](const Size& size) {
-    return !choices_.have(size.threads) || size.durations.count() >= trustworthy;
+    const Durations& durations = size.durations;
+    return !choices_.have(size.threads) || durations.count() >= trustworthy ||
+           (durations.count() > 0 && durations.shortest() > hopeless * usual);
   });
 }
 
-void Occasion::choose_best() {
+void Occasion::choose_best(const TeamCosts& costs) {
   const Size& current = size(best_);
-  double least = current.durations.count() >= trustworthy ? current.typical() * better : INFINITY;
+  double least = current.typical() > 0 ? better * expected_of(current, costs) : INFINITY;
   for (const Size& candidate : sizes_) {
     if (!choices_.have(candidate.threads) || candidate.durations.count() < trustworthy) continue;
-    if (candidate.threads == best_ || candidate.typical() >= least) continue;
-    least = candidate.typical();
+    const double expected = expected_of(candidate, costs);
+    if (candidate.threads == best_ || expected >= least) continue;
+    least = expected;
     best_ = candidate.threads;
   }
 }
@@ -281,20 +322,6 @@ void Occasions::recall(std::string_view note) {
     }
     note.remove_prefix(std::min(end + 1, note.size()));
   }
-}
-
-void Measuring::began(std::uint64_t now_ns) {
-  if (regions_ == 0) began_ns_ = now_ns;
-  const std::uint64_t passed = now_ns - began_ns_;
-  if (regions_ < stretch_regions && (passed < stretch_ns || regions_ == 0)) {
-    ++regions_;
-    return;
-  }
-  factor_ = new_ ? 0 : std::min(2 * factor_ + 1, most_left_out);
-  const std::uint64_t each_ns = std::max<std::uint64_t>(passed / regions_, 1);
-  left_out_ = std::min(factor_ * regions_, left_out_ns / each_ns);
-  regions_ = 0;
-  new_ = false;
 }
 
 }  // namespace refrain::gomp

@@ -10,14 +10,11 @@
 //
 // A size that has not been measured has to be tried. What all trials of a thread together may cost is an Allowance: a
 // share of the time spent in regions. So short regions, whose trials cost next to nothing, are explored at once, and
-// long ones once the run has been long enough.
+// long ones once the run has been long enough. What a trial will cost is a guess, by what teams of that size have cost in
+// other regions (TeamCosts); it is charged with what it has cost.
 //
-// A trial is not of one call: a team of another size than the one before costs more, since threads that have nothing to do
-// go to sleep, and wake up late. So a size is tried for a stretch of regions (Trial), each as far as that is affordable,
-// and what the first of them takes is not counted.
-//
-// To measure a region costs more than to start it with a size that is known, so few are measured where nothing new is
-// found out (Measuring).
+// What a region took in the reference run says how long it may take, and is no measure of any size: the machine was
+// another one then, perhaps, or the sizes were chosen, too.
 //
 // Nothing here knows OpenMP, the oracle or a clock. One thread; choosing and noting a duration take some 50 ns.
 
@@ -28,6 +25,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "gomp/team_costs.hpp"
 
 namespace refrain::gomp {
 
@@ -69,6 +68,12 @@ class Allowance {
   double spent_ = 0;
 };
 
+/// What one thread's trials may cost, and what they have shown.
+struct Trials {
+  Allowance allowance;
+  TeamCosts costs;
+};
+
 /// The last durations with one size.
 class Durations {
  public:
@@ -76,8 +81,8 @@ class Durations {
   /// The mean of all but the longest; 0 if there are none.
   double typical() const { return typical_; }
   double shortest() const { return shortest_; }
-  /// 0 if there are none. Sorts.
-  double median() const;
+  /// 0 if there are none.
+  double median() const { return median_; }
   /// At most how many are kept.
   unsigned count() const { return count_; }
 
@@ -89,6 +94,7 @@ class Durations {
   unsigned next_ = 0;
   double typical_ = 0;
   double shortest_ = 0;
+  double median_ = 0;
 };
 
 /// The sizes from which one may be chosen.
@@ -113,9 +119,9 @@ class Occasion {
   double expected_ns() const { return expected_ns_; }
 
   /// How many threads the next call should have.
-  unsigned choose(const Choices& choices, const Thresholds& first, const Allowance& allowance);
+  unsigned choose(const Choices& choices, const Thresholds& first, const Trials& trials);
   /// The same for a call while that size is tried: it, if that is affordable.
-  unsigned choose(const Choices& choices, const Thresholds& first, const Allowance& allowance,
+  unsigned choose(const Choices& choices, const Thresholds& first, const Trials& trials,
                   unsigned tried);
   /// The size of a call that is not measured. Requires that choose() was called with the same choices.
   [[nodiscard]] unsigned best() const { return best_; }
@@ -125,8 +131,8 @@ class Occasion {
     return calls_ < 2 * trustworthy || (calls_ < explored && !knows_all());
   }
 
-  /// It had so many, and took so long. Not `counts`: that is no measure of the size.
-  void ran(unsigned threads, double ns, Allowance& allowance, bool counts = true);
+  /// It had so many, and took so long. Not `counts`: a trial has just begun or ended, which makes regions longer.
+  void ran(unsigned threads, double ns, Trials& trials, bool counts = true);
 
   /// "EXPECTED THREADS:TYPICAL*COUNT ...", times in ns: what choose() needs to know in the next run. There the calls
   /// are expected to take what they took here. Empty if there is nothing to tell.
@@ -135,33 +141,43 @@ class Occasion {
 
   /// Fewer durations than that say nothing.
   static constexpr unsigned trustworthy = 3;
-  /// Sizes are tried in rounds; the calls between two of them double. From the beginning when another size has become
-  /// the best one, and what was best is soon tried again.
+  /// Sizes are tried in rounds. The calls between two of them double, or are eight times as many where no other size is
+  /// nearly as good; from the beginning when another size has become the best one, and what was best is soon tried again.
   static constexpr std::uint32_t shortest_pause = 4;
   static constexpr std::uint32_t longest_pause = 1024;
+  /// What takes that long is not much longer because another size came before it.
+  static constexpr double long_ns = 300e3;
   /// After so many calls it is no news that a size is unknown.
-  static constexpr std::uint32_t explored = 64;
+  static constexpr std::uint32_t explored = 16;
 
  private:
   struct Size {
     unsigned threads;
     unsigned tried;  ///< in how many trials of this round
     Durations durations;
-    double earlier = 0;  ///< what it took in the round before, in ns; 0: nothing is known of that
+    double earlier = 0;  ///< what it took before those, in ns; 0: nothing is known of that
 
     /// One thread waits for no others: what interrupts it now and then would do so with any team.
     [[nodiscard]] double typical() const {
+      if (durations.count() == 0) return earlier;
       return threads == 1 ? durations.median() : durations.typical();
     }
   };
 
-  void consider(const Choices& choices, const Thresholds& first);
+  void consider(const Choices& choices, const Thresholds& first, const TeamCosts& costs);
   /// The size to try at this call, if any. Ends the round if all have been tried.
-  const Size* to_try(const Allowance& allowance);
-  double loss_expected(const Size& size) const;
+  const Size* to_try(const Trials& trials);
+  void end_round(const TeamCosts& costs);
+  void compare(const Size& had, double ns, TeamCosts& costs);
+  [[nodiscard]] static double expected_of(const Size& size, const TeamCosts& costs) {
+    return size.typical() + costs.interruptions(size.threads);
+  }
+  [[nodiscard]] double loss_expected(const Size& size, const TeamCosts& costs) const;
+  /// nullptr: nothing is known of that size.
+  [[nodiscard]] const Size* find(unsigned threads) const;
   Size& size(unsigned threads);
   [[nodiscard]] bool knows_all() const;
-  void choose_best();
+  void choose_best(const TeamCosts& costs);
 
   double expected_ns_;
   std::vector<Size> sizes_;  ///< ascending; those of choices_ are candidates
@@ -192,59 +208,6 @@ class Occasions {
 
  private:
   std::deque<Occasion> occasions_;  // references into it hold
-};
-
-/// A stretch of regions for which one size is tried.
-class Trial {
- public:
-  /// The size; 0: none is tried. Call it for each region.
-  unsigned next() { return left_ == 0 ? 0 : (--left_, threads_); }
-  void begin(unsigned threads) { threads_ = threads, left_ = length; }
-  /// Whether what a region took is a measure of its size: not if another size came before it, and it is short.
-  bool counts(unsigned threads, double ns) {
-    const bool same = threads == last_;
-    last_ = threads;
-    return same || ns >= long_ns;
-  }
-
-  /// Nothing has been measured.
-  [[nodiscard]] bool is_first() const { return last_ == 0; }
-
-  static constexpr unsigned length = 16;
-  static constexpr double long_ns = 300e3;
-
- private:
-  unsigned threads_ = 0;
-  unsigned left_ = 0;
-  unsigned last_ = 0;
-};
-
-/// Which regions are measured: a stretch, and then none for up to so many times as many, the more the longer nothing
-/// has been new.
-class Measuring {
- public:
-  /// A region begins. Whether it is measured.
-  bool next() {
-    if (left_out_ == 0) return true;
-    --left_out_;
-    return false;
-  }
-  /// One that is measured began at that time.
-  void began(std::uint64_t now_ns);
-  /// Something was found out by it, or is to be.
-  void is_new() { new_ = true; }
-
-  static constexpr std::uint64_t stretch_ns = 300'000;
-  static constexpr std::uint64_t stretch_regions = 64;
-  static constexpr std::uint64_t most_left_out = 12;        ///< times as many as are measured
-  static constexpr std::uint64_t left_out_ns = 20'000'000;  ///< at most
-
- private:
-  std::uint64_t left_out_ = 0;  ///< so many more
-  std::uint64_t factor_ = 0;
-  std::uint64_t began_ns_ = 0;
-  std::uint64_t regions_ = 0;  ///< in this stretch
-  bool new_ = false;
 };
 
 }  // namespace refrain::gomp

@@ -54,7 +54,9 @@ ThreadEvents* ThreadEvents::look_here() {
 
 ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
     : stream_(stream),
-      chooses_(refrain_oracle_predicts(stream) && Settings::get().choice != Choice::program) {}
+      follows_(refrain_oracle_predicts(stream) != 0),
+      chooses_(follows_ && Settings::get().choice != Choice::program),
+      misleads_(Settings::get().unexpected > 0) {}
 
 /// An explicit num_threads(n) says how many threads there are, unless the program lets OpenMP adjust the number, or the
 /// user says so.
@@ -69,63 +71,47 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
     return {std::min(limit, num_threads), Team::Kind::asked};
   if (settings.teams == Teams::any) return {};
   // Whom libgomp would give fewer threads than it asks for is told so.
-  if (limit != INT_MAX || construct == Construct::other) return {};
+  if (limit != INT_MAX) return {};
   if (BEHIND(omp_get_max_active_levels)() < 1) return {};
   if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return {};
-  if (!region.foldable || !FoldedTeam::prepare()) return {};
+  // Also before loops, which may leave threads with other modes for floating-point numbers.
+  if (!FoldedTeam::prepare()) return {};
+  if (!region.foldable || construct == Construct::other) return {};
   return {{num_threads, true}, Team::Kind::folded};
 }
 
-Team ThreadEvents::begin(Function* function, unsigned num_threads, Construct construct) {
-  Team team{.threads = num_threads};
-  Open open{&region(function), settings_.recorded ? clock_.now() : 0, nullptr, 0};
-  submit(open.region->begin, open.began_ns);
+void ThreadEvents::choose_team(Open& open, std::uint64_t began_ns, Construct construct) {
   refrain_oracle_assess(stream_);
-  if (chooses_) {
-    const auto [choices, smaller] = freedom(*open.region, num_threads, construct);
-    if (choices.limit > 1) {
-      open.threads = choose(open, choices);
-      ++chosen_;
-      if (open.threads < choices.limit) {
-        ++smaller_;
-        team = {smaller, open.threads, choices.limit};
-      }
-    }
-  }
-  open_.push_back(open);
-  return team;
+  if (!chooses_) return;
+  const auto [choices, smaller] = freedom(*open.region, open.team.threads, construct);
+  if (choices.limit <= 1) return;
+  open.call = choose(*open.region, choices, began_ns);
+  ++chosen_;
+  if (open.call.threads == choices.limit) return;
+  ++smaller_;
+  open.team = {smaller, open.call.threads, choices.limit};
 }
 
-unsigned ThreadEvents::choose(Open& open, const Choices& choices) {
-  Region& region = *open.region;
+unsigned ThreadEvents::begin_apart(Function* function, unsigned num_threads) {
+  open_apart_.push_back(begin(function, num_threads, Construct::other));
+  return open_apart_.back().team.threads;
+}
+
+void ThreadEvents::end_apart() {
+  if (open_apart_.empty()) return;
+  const Open open = open_apart_.back();
+  open_apart_.pop_back();
+  end(open, true);
+}
+
+Learner::Call ThreadEvents::choose(Region& region, const Choices& choices, std::uint64_t began_ns) {
   if (settings_.choice == Choice::thresholds) {
     const unsigned threads = settings_.thresholds.choose(expected(region.end), choices.limit);
-    return choices.have(threads) ? threads : choices.limit;
+    return {choices.have(threads) ? threads : choices.limit};
   }
-  if (!measuring_.next()) {
-    if (region.common != 0 && region.common_of == choices) return region.common;
-    if (region.common_of == choices) {
-      const Occasion& occasion = region.occasions.at(expected(region.end));
-      if (occasion.choices() == choices && !occasion.is_new()) return occasion.best();
-    }
-  }
-  return choose_measured(open, choices);
-}
-
-unsigned ThreadEvents::choose_measured(Open& open, const Choices& choices) {
-  Region& region = *open.region;
-  if (!settings_.recorded) open.began_ns = clock_.now();
-  measuring_.began(open.began_ns);
-  if (first_ns_ == 0) first_ns_ = last_ns_ = open.began_ns;
-  allowance_.earn(static_cast<double>(open.began_ns - last_ns_));
-  last_ns_ = open.began_ns;
-  Occasion& occasion = region.occasions.at(expected(region.end));
-  open.occasion = &occasion;
-  if (const unsigned tried = trial_.next())
-    return occasion.choose(choices, settings_.thresholds, allowance_, tried);
-  const unsigned threads = occasion.choose(choices, settings_.thresholds, allowance_);
-  if (threads != occasion.best()) trial_.begin(threads);
-  return threads;
+  return learner_.choose(
+      region.learned, choices, [&] { return expected(region.end); },
+      [&] { return began_ns != 0 ? began_ns : clock_.now(); });
 }
 
 /// Nearly always the end is the next event, or the one after it, which costs a tenth of looking for it further ahead.
@@ -139,32 +125,14 @@ double ThreadEvents::expected(std::uint32_t end) {
   return further.distance > 0 ? further.delay : 0;
 }
 
-void ThreadEvents::end(bool stayed) {
-  if (open_.empty()) return;
-  const Open open = open_.back();
-  open_.pop_back();
-  const bool timed = settings_.recorded || open.occasion != nullptr;
-  const std::uint64_t now = timed ? clock_.now() : 0;
-  submit(open.region->end, now);
+void ThreadEvents::learn(const Open& open, std::uint64_t now_ns, bool stayed) {
   if (!stayed) {
     open.region->foldable = false;
     --smaller_;
     return;
   }
-  if (open.occasion == nullptr) return;
-  learn(open, static_cast<double>(now - open.began_ns));
-}
-
-void ThreadEvents::learn(const Open& open, double took_ns) {
-  Occasion& occasion = *open.occasion;
-  const unsigned before = occasion.best();
-  const bool first = trial_.is_first();  // what is made then is made once
-  const bool counts = trial_.counts(open.threads, took_ns);
-  if (!first) occasion.ran(open.threads, took_ns, allowance_, counts);
-  if (occasion.is_new() || occasion.best() != before) measuring_.is_new();
-  Region& region = *open.region;
-  region.common_of = occasion.choices();
-  region.common = region.occasions.common(region.common_of);
+  if (open.call.occasion == nullptr) return;
+  learner_.ended(open.region->learned, open.call, now_ns);
   // Now and then, so that a process that does not come to its end leaves most of it.
   if (chosen_ >= save_at_) {
     save_at_ = 2 * chosen_;
@@ -186,24 +154,10 @@ void ThreadEvents::happened_first(const char* kind, const void* of) {
   last_ = of ? of : kind;
 }
 
-void ThreadEvents::submit(std::uint32_t event, std::uint64_t now_ns) {
-  const double unexpected = settings_.unexpected;
-  if (unexpected > 0 && events_ > 0) {
-    random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-    if (static_cast<double>(random_ >> 11) * 0x1p-53 < unexpected) {
-      const auto which = static_cast<std::uint32_t>(random_ % 1009 % events_);
-      refrain_oracle_submit_at(stream_, which, now_ns);
-    }
-  }
-  refrain_oracle_submit_at(stream_, event, now_ns);
-  last_ = nullptr;
-}
-
-ThreadEvents::Region& ThreadEvents::region(Function* function) {
-  const auto address = reinterpret_cast<std::uintptr_t>(function);
-  Recent& recent = recent_[(address >> 4 ^ address >> 10) % recent_.size()];
-  if (recent.function != function) recent = {function, &make_region(function)};
-  return *recent.region;
+void ThreadEvents::mislead(std::uint64_t now_ns) {
+  random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+  if (events_ == 0 || static_cast<double>(random_ >> 11) * 0x1p-53 >= settings_.unexpected) return;
+  refrain_oracle_submit_at(stream_, static_cast<std::uint32_t>(random_ % 1009 % events_), now_ns);
 }
 
 ThreadEvents::Region& ThreadEvents::make_region(Function* function) {
@@ -216,7 +170,7 @@ ThreadEvents::Region& ThreadEvents::make_region(Function* function) {
   region.note = "threads of " + name;
   std::size_t size = 0;
   if (const void* note = refrain_oracle_note(stream_, region.note.c_str(), &size)) {
-    region.occasions.recall({static_cast<const char*>(note), size});
+    region.learned.occasions.recall({static_cast<const char*>(note), size});
   }
   return region;
 }
@@ -229,7 +183,7 @@ std::uint32_t ThreadEvents::event(const char* name) {
 
 void ThreadEvents::save() {
   for (const auto& [function, region] : regions_) {
-    const std::string note = region.occasions.note();
+    const std::string note = region.learned.occasions.note();
     if (note.empty()) continue;
     refrain_oracle_set_note(stream_, region.note.c_str(), note.data(), note.size());
   }
@@ -248,8 +202,8 @@ void ThreadEvents::finish() {
       static_cast<std::uintmax_t>(smaller_), static_cast<std::uintmax_t>(chosen_));
   if (settings_.choice == Choice::learn)
     std::snprintf(line + size, sizeof line - static_cast<std::size_t>(size),
-                  "; trials cost %.3g ms of %.4g ms", allowance_.spent() * 1e-6,
-                  static_cast<double>(last_ns_ - first_ns_) * 1e-6);
+                  "; trials cost %.3g ms of %.4g ms", learner_.spent_ns() * 1e-6,
+                  learner_.passed_ns() * 1e-6);
   refrain_oracle_say(line);
 }
 

@@ -13,7 +13,7 @@
 // context; on that the choice of the team's size is based. Inside of one, and in a thread that the reference run does
 // not have, regions have the size that the program wants.
 //
-// Where regions of one kind always get the same size nothing is asked and no time is taken, but for a few (Measuring).
+// Where regions of one kind always get the same size nothing is asked and no time is taken, but for a few (Learner).
 //
 // One per thread, made at its first event. The thread's own: no other touches it.
 
@@ -25,8 +25,8 @@
 
 #include "gomp/clock.hpp"
 #include "gomp/function.hpp"
+#include "gomp/learner.hpp"
 #include "gomp/settings.hpp"
-#include "gomp/team_sizes.hpp"
 #include "refrain/oracle.h"
 
 namespace refrain::gomp {
@@ -60,11 +60,40 @@ class ThreadEvents {
   ThreadEvents(const ThreadEvents&) = delete;
   ThreadEvents& operator=(const ThreadEvents&) = delete;
 
+  struct Region {
+    std::uint32_t begin;
+    std::uint32_t end;
+    std::string note;  ///< its name
+    Learner::Region learned;
+    bool foldable = true;  ///< as far as is known
+  };
+  /// A region that began and did not end yet.
+  struct Open {
+    Region* region = nullptr;
+    Team team{};
+    Learner::Call call{};
+  };
+
   /// A region begins. `num_threads`: what the program asks for, 0 if nothing.
-  Team begin(Function* region, unsigned num_threads, Construct construct);
-  /// The one that began last ends. Nothing, if none did: a child made by fork() inside of a region has none. `stayed`:
-  /// false, if another team than was chosen has done it.
-  void end(bool stayed);
+  Open begin(Function* function, unsigned num_threads, Construct construct) {
+    const std::uint64_t now = settings_.recorded ? clock_.now() : 0;
+    Open open{.region = &region(function), .team = {.threads = num_threads}};
+    submit(open.region->begin, now);
+    if (follows_) choose_team(open, now, construct);
+    return open;
+  }
+  /// It ends. `stayed`: false, if another team than was chosen has done it.
+  void end(const Open& open, bool stayed) {
+    const bool measured = open.call.occasion != nullptr;
+    const std::uint64_t now = settings_.recorded || measured ? clock_.now() : 0;
+    submit(open.region->end, now);
+    if (measured || !stayed) learn(open, now, stayed);
+  }
+
+  /// The same of a region whose begin and end the program calls apart. The one that began last ends; nothing, if none
+  /// did: a child made by fork() inside of a region has none.
+  unsigned begin_apart(Function* region, unsigned num_threads);
+  void end_apart();
 
   /// Another event: `kind`, a string that stays, with the name of what is at `of`, if that is given.
   void happened(const char* kind, const void* of = nullptr);
@@ -87,43 +116,42 @@ class ThreadEvents {
   [[gnu::noinline]] static ThreadEvents* look_here();
   [[gnu::noinline]] static void happened_first(const char* kind, const void* of);
 
-  struct Region {
-    std::uint32_t begin;
-    std::uint32_t end;
-    std::string note;  ///< its name
-    Occasions occasions;
-    unsigned common = 0;  ///< of its occasions; 0: none
-    Choices common_of{0};
-    bool foldable = true;  ///< as far as is known
-  };
-  /// A region that began and did not end yet.
-  struct Open {
-    Region* region;
-    std::uint64_t began_ns;
-    Occasion* occasion;  ///< nullptr: it is not measured
-    unsigned threads;
-  };
   /// The teams that a region may have.
   struct Freedom {
     Choices choices{0};
     Team::Kind smaller = Team::Kind::asked;  ///< what a smaller one is
   };
 
-  Region& region(Function* function);
+  Region& region(Function* function) {
+    const auto address = reinterpret_cast<std::uintptr_t>(function);
+    Recent& recent = recent_[(address >> 4 ^ address >> 10) % recent_.size()];
+    if (recent.function != function) [[unlikely]]
+      recent = {function, &make_region(function)};
+    return *recent.region;
+  }
   Region& make_region(Function* function);
   std::uint32_t event(const char* name);
-  void submit(std::uint32_t event, std::uint64_t now_ns);
+  void submit(std::uint32_t event, std::uint64_t now_ns) {
+    if (misleads_) [[unlikely]]
+      mislead(now_ns);
+    refrain_oracle_submit_at(stream_, event, now_ns);
+    last_ = nullptr;
+  }
+  /// Perhaps another event comes first.
+  void mislead(std::uint64_t now_ns);
   [[nodiscard]] static Freedom freedom(const Region& region, unsigned num_threads,
                                        Construct construct);
-  unsigned choose(Open& open, const Choices& choices);
-  unsigned choose_measured(Open& open, const Choices& choices);
+  void choose_team(Open& open, std::uint64_t began_ns, Construct construct);
+  void learn(const Open& open, std::uint64_t now_ns, bool stayed);
+  Learner::Call choose(Region& region, const Choices& choices, std::uint64_t began_ns);
   /// In how many ns this event is expected to end the region; 0: it is not.
   double expected(std::uint32_t end);
-  void learn(const Open& open, double took_ns);
   void save();
 
   refrain_oracle_stream* stream_;
-  bool chooses_;  ///< sizes of teams
+  const bool follows_;   ///< a reference run
+  const bool chooses_;   ///< sizes of teams
+  const bool misleads_;  ///< by events that did not happen
   const Settings& settings_ = Settings::get();
   Clock clock_;
   std::unordered_map<Function*, Region> regions_;
@@ -140,10 +168,8 @@ class ThreadEvents {
   /// This thread's, once it has been looked for and found.
   static inline constinit thread_local ThreadEvents* here_ = nullptr;
 
-  std::vector<Open> open_;
-  Allowance allowance_;
-  Trial trial_;
-  Measuring measuring_;
+  std::vector<Open> open_apart_;
+  Learner learner_{settings_.thresholds};
   std::uint32_t events_ = 0;                  ///< they are the numbers below
   std::uint64_t random_ = 88172645463325252;  ///< which unexpected event comes when
 
@@ -152,7 +178,6 @@ class ThreadEvents {
   // What is said at the end.
   std::uint64_t chosen_ = 0;
   std::uint64_t smaller_ = 0;
-  std::uint64_t first_ns_ = 0, last_ns_ = 0;  ///< when measured regions began
 };
 
 }  // namespace refrain::gomp

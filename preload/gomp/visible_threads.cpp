@@ -8,6 +8,7 @@
 #include <atomic>
 #include <span>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace refrain::gomp {
@@ -133,19 +134,32 @@ bool is_of_form(std::string_view name, std::string_view form) {
   return false;
 }
 
-/// Of what is in these, with blanks between.
-bool is_any_of(std::string_view name, std::span<const std::string_view> forms) {
-  for (std::string_view left : forms)
-    while (true) {
-      const std::size_t begin = left.find_first_not_of(" \n");
-      if (begin == std::string_view::npos) break;
-      left.remove_prefix(begin);
-      const std::size_t size = std::min(left.find_first_of(" \n"), left.size());
-      if (is_of_form(name, left.substr(0, size))) return true;
-      left.remove_prefix(size);
-    }
-  return false;
-}
+/// Names and forms of them, taken apart once: an object has hundreds of imports, and there are hundreds of these.
+class Forms {
+ public:
+  /// Of texts with blanks between.
+  explicit Forms(std::span<const std::string_view> texts) {
+    for (std::string_view left : texts)
+      while (true) {
+        const std::size_t begin = left.find_first_not_of(" \n");
+        if (begin == std::string_view::npos) break;
+        left.remove_prefix(begin);
+        const std::string_view form = left.substr(0, left.find_first_of(" \n"));
+        if (form.find('*') == std::string_view::npos) names_.insert(form);
+        else forms_.push_back(form);
+        left.remove_prefix(form.size());
+      }
+  }
+
+  [[nodiscard]] bool have(std::string_view name) const {
+    return names_.contains(name) ||
+           std::ranges::any_of(forms_, [&](auto form) { return is_of_form(name, form); });
+  }
+
+ private:
+  std::unordered_set<std::string_view> names_;
+  std::vector<std::string_view> forms_;
+};
 
 bool is_of_libgomp(std::string_view name) {
   return name.starts_with("GOMP_") || name.starts_with("omp_") || name.starts_with("GOACC_") ||
@@ -158,7 +172,8 @@ bool is_harmless(std::string_view name) {
     if (name.ends_with("_next")) return true;
     if (name.ends_with('_')) name.remove_suffix(1);
   }
-  return is_any_of(name, harmless) && !is_any_of(name, telling);
+  static const Forms fine(harmless), not_fine(telling);
+  return fine.have(name) && !not_fine.have(name);
 }
 
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -173,7 +188,7 @@ bool is_harmless_there(const char* name, std::uintptr_t importer) {
   void* const found = dlsym(RTLD_DEFAULT, name);
   if (found == nullptr) return true;
   Dl_info there{}, here{};
-  if (dladdr(found, &there) == 0 || dladdr(reinterpret_cast<void*>(&is_any_of), &here) == 0)
+  if (dladdr(found, &there) == 0 || dladdr(reinterpret_cast<void*>(&is_of_form), &here) == 0)
     return false;
   if (there.dli_fbase == here.dli_fbase) return is_of_libgomp(name);
   // What it does not define itself, and yet finds there, is a way to another object.

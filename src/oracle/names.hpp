@@ -31,7 +31,9 @@ class Names {
   }
   /// Requires number < size(). Stays where it is.
   [[nodiscard]] const std::string& operator[](std::uint32_t number) const { return names_[number]; }
-  [[nodiscard]] std::size_t size() const { return names_.size(); }
+  [[nodiscard]] std::size_t size() const {
+    return numbers_.size();
+  }  // a deque's has to be computed
 
  private:
   std::deque<std::string> names_;

@@ -23,6 +23,12 @@ void Recorder::set_note(std::string_view name, std::string_view bytes) {
   else same->bytes = bytes;
 }
 
+void Recorder::add_name(std::uint32_t event, const std::string& name) {
+  if (event >= numbers_.size()) numbers_.resize(std::size_t{event} + 1, kNew);
+  names_.emplace_back(name);
+  numbers_[event] = static_cast<std::uint32_t>(names_.size() - 1);
+}
+
 void Recorder::append(RunWriter::Kind kind) {
   TimedGrammar timed;
   if (auto* const with_times = std::get_if<TimedReduction>(&reduction_))

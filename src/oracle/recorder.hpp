@@ -32,6 +32,9 @@ class Recorder {
   template <class Name>
   void add(std::uint32_t event, std::uint64_t now, const Name& name);
 
+  /// The same of most events of a loop, for which little has to be done. False: nothing was done.
+  bool add_expected(std::uint32_t event, std::uint64_t now);
+
   /// In the place of the note with that name. OracleError: more than kLargestNotes bytes in all.
   void set_note(std::string_view name, std::string_view bytes);
 
@@ -41,6 +44,12 @@ class Recorder {
  private:
   static constexpr std::uint32_t kNew = UINT32_MAX;
 
+  /// Since the last event. A caller's clock may go back.
+  [[nodiscard]] double elapsed(std::uint64_t now) const {
+    return static_cast<double>(static_cast<std::int64_t>(now - std::min(last_, now)));
+  }
+
+  void add_name(std::uint32_t event, const std::string& name);
   void append(RunWriter::Kind kind);
   void take_snapshot();
 
@@ -55,22 +64,29 @@ class Recorder {
   std::vector<Note> notes_;
 };
 
+inline bool Recorder::add_expected(std::uint32_t event, std::uint64_t now) {
+  TimedReduction* const timed = std::get_if<TimedReduction>(&reduction_);
+  if (timed == nullptr || snapshots_.due(events_ + 1)) return false;
+  if (event >= numbers_.size() || numbers_[event] == kNew) return false;
+  if (!timed->add_expected(numbers_[event], elapsed(now))) return false;
+  last_ = now;
+  ++events_;
+  return true;
+}
+
 template <class Name>
 void Recorder::add(std::uint32_t event, std::uint64_t now, const Name& name) {
-  if (event >= numbers_.size()) numbers_.resize(std::size_t{event} + 1, kNew);
-  std::uint32_t& number = numbers_[event];
-  if (number == kNew) {
-    names_.emplace_back(name());
-    number = static_cast<std::uint32_t>(names_.size() - 1);
-  }
+  if (event >= numbers_.size() || numbers_[event] == kNew) [[unlikely]]
+    add_name(event, name());
+  const std::uint32_t number = numbers_[event];
   if (TimedReduction* const timed = std::get_if<TimedReduction>(&reduction_)) {
-    const std::uint64_t before = std::min(last_, now);  // a caller's clock may go back
-    timed->add(number, static_cast<double>(now - before));
+    timed->add(number, elapsed(now));
     last_ = now;
   } else {
     std::get<Reduction>(reduction_).add(number);
   }
-  if (snapshots_.due(++events_)) take_snapshot();
+  if (snapshots_.due(++events_)) [[unlikely]]
+    take_snapshot();
 }
 
 }  // namespace refrain::oracle

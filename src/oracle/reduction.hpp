@@ -58,15 +58,20 @@ class Reduction {
 
   /// What happened next. Requires event < Symbol::kMost. After std::bad_alloc it can only be destroyed.
   void add(std::uint32_t event) {
+    if (add_expected(event)) return;
     ++events_;
-    const Node& expected = nodes_[expected_];
-    if (expected.symbol == Symbol::event(event) && expected.times == 1 &&
-        !nodes_.is_guard(expected.next)) {
-      expected_ = expected.next;
-      return;
-    }
     catch_up();
     append(Symbol::event(event));
+  }
+  /// The same, if it is the event that is expected. False: it is not, and nothing was done.
+  bool add_expected(std::uint32_t event) {
+    const Node& expected = nodes_[expected_];
+    if (expected.symbol != Symbol::event(event) || expected.times != 1 ||
+        nodes_.is_guard(expected.next))
+      return false;
+    ++events_;
+    expected_ = expected.next;
+    return true;
   }
 
   /// Of all events so far. Rules are numbered in the order in which one meets them who reads the root, then rule 1, and

@@ -42,6 +42,14 @@ class TimedReduction {
     reduction_.add(event);
   }
 
+  /// The same, if it is the event that is expected and no memory is needed. False: nothing was done.
+  bool add_expected(std::uint32_t event, double elapsed) {
+    if (waiting_.size() == waiting_.capacity() || waiting_.size() == most_waiting_) return false;
+    if (!reduction_.add_expected(event)) return false;
+    waiting_.push_back(elapsed);
+    return true;
+  }
+
   /// Of all events so far: the grammar is Reduction's, and each event but the first counts once in its delays.
   /// O(symbols).
   [[nodiscard]] TimedGrammar grammar();

@@ -172,8 +172,10 @@ TEST(Preload, NoProgramCanTellItsTeams) {
     EXPECT_GT(smaller, 100) << variables;
   }
   same_output("tells precision", "OMP_NUM_THREADS=3 ", smaller);
-  same_output("tells rounding", "OMP_NUM_THREADS=3 ", smaller);
-  EXPECT_EQ(smaller, 0) << "from then on threads have modes of their own";
+  for (const char* since : {"rounding", "loop", "combined loop"}) {
+    same_output(std::string("tells ") + since, "OMP_NUM_THREADS=3 ", smaller);
+    EXPECT_EQ(smaller, 0) << "threads have modes of their own since the " << since;
+  }
   for (const char* size : {"OMP_STACKSIZE=64M ", "GOMP_STACKSIZE=65536 "}) {
     same_output("tells stacks", size + std::string("OMP_NUM_THREADS=3 "), smaller);
     EXPECT_EQ(smaller, 1) << size;

@@ -17,7 +17,8 @@ namespace {
 
 /// Whether this thread uses it from now on; if not, it is said why.
 bool entered(refrain_oracle_stream& stream) {
-  if (stream.enter()) return true;
+  if (stream.enter()) [[likely]]
+    return true;
   return or_failed(false, [&]() -> bool { throw OracleError(stream.why_not()); });
 }
 
@@ -57,15 +58,15 @@ std::optional<std::string> given(const char* text) {
 }
 
 /// Apart, so that submit() has little to save.
+template <class Submit>
 [[gnu::noinline]] Tracked submit_assessed(refrain_oracle_stream& stream, std::uint32_t event,
-                                          std::optional<std::uint64_t> now) {
-  return stream.assessment->submit(event, [&] { return stream.stream->submit(event, now); });
+                                          Submit submit) {
+  return stream.assessment->submit(event, submit);
 }
 
-refrain_oracle_tracked submit(refrain_oracle_stream& stream, std::uint32_t event,
-                              std::optional<std::uint64_t> now) {
-  const Tracked tracked =
-      stream.assessment ? submit_assessed(stream, event, now) : stream.stream->submit(event, now);
+template <class Submit>
+refrain_oracle_tracked submit(refrain_oracle_stream& stream, std::uint32_t event, Submit submit) {
+  const Tracked tracked = stream.assessment ? submit_assessed(stream, event, submit) : submit();
   switch (tracked) {
     case Tracked::expected: return REFRAIN_ORACLE_EXPECTED;
     case Tracked::unexpected: return REFRAIN_ORACLE_UNEXPECTED;
@@ -136,14 +137,18 @@ const char* refrain_oracle_name(const refrain_oracle_stream* stream, uint32_t ev
 }
 
 refrain_oracle_tracked refrain_oracle_submit(refrain_oracle_stream* stream, uint32_t event) {
-  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED,
-                [&] { return submit(*stream, event, std::nullopt); });
+  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED, [&] {
+    return submit(*stream, event, [stream, event] { return stream->stream->submit(event); });
+  });
 }
 
 refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, uint32_t event,
                                                 uint64_t nanoseconds) {
-  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED,
-                [&] { return submit(*stream, event, nanoseconds); });
+  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED, [&] {
+    return submit(*stream, event, [stream, event, nanoseconds] {
+      return stream->stream->submit_at(event, nanoseconds);
+    });
+  });
 }
 
 int refrain_oracle_predicts(const refrain_oracle_stream* stream) {

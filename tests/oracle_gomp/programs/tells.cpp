@@ -231,17 +231,36 @@ void stacks() {
   std::printf("stacks %ld\n", sum);
 }
 
-/// One thread other than the master rounds long doubles down from now on.
-void rounding() {
+#if defined(__x86_64__)
+void round_down() {
+  const unsigned short down = 0x077f;
+  asm volatile("fldcw %0" : : "m"(down));
+}
+#else
+void round_down() {}
+#endif
+
+/// One thread other than the master rounds long doubles down from now on: since a region (r), a loop in one (l), or
+/// one that is a loop (c), of which each of three threads does one iteration.
+void rounding(char since) {
   volatile long double one = 1, three = 3;
   std::vector<long double> thirds(static_cast<std::size_t>(omp_get_max_threads()));
-#if defined(__x86_64__)
+  const int threads = omp_get_max_threads();
+  std::atomic<int> came{0};
+  const auto wait_for_all = [&] {
+    for (++came; came < threads;) {}
+    if (omp_get_thread_num() == 1) round_down();
+  };
+  if (since == 'r') {
 #pragma omp parallel
-  if (omp_get_thread_num() == 1) {
-    const unsigned short down = 0x077f;
-    asm volatile("fldcw %0" : : "m"(down));
+    if (omp_get_thread_num() == 1) round_down();
+  } else if (since == 'l') {
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < threads; ++i) wait_for_all();
+  } else {
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < 3; ++i) wait_for_all();
   }
-#endif
 #pragma omp parallel
   thirds[static_cast<std::size_t>(omp_get_thread_num())] = one / three;
   std::printf("rounding");
@@ -335,7 +354,7 @@ int main(int argc, char** argv) {
   if (argc > 1) {
     if (argv[1][0] == 's') stacks();
     else if (argv[1][0] == 'p') precision();
-    else rounding();
+    else rounding(argv[1][0]);
     return 0;
   }
   for (int i = 0; i < 1000; ++i) values[i] = 1.0 / (1 + i);
