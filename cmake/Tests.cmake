@@ -10,6 +10,7 @@
 set(REFRAIN_TEST_SHARDS 4 CACHE STRING "Among how many ctest entries a test program's cases are shared")
 # The debug build goes without: it finds the file that forgot to include what it uses.
 option(REFRAIN_PRECOMPILE_TESTS "Parse once what nearly every test includes" OFF)
+set(REFRAIN_TEST_FILTER "" CACHE STRING "--gtest_filter of the test programs; empty: all their cases")
 set(REFRAIN_TEST_SECONDS "" CACHE STRING "Bound for each randomised test, in seconds; empty: in full")
 
 find_package(GTest REQUIRED)
@@ -18,6 +19,9 @@ set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
 refrain_support_library(refrain_test_support ${tests_dir} GTest::gtest)
 
 set(test_environment)
+if(REFRAIN_TEST_FILTER)
+  list(APPEND test_environment GTEST_FILTER=${REFRAIN_TEST_FILTER})
+endif()
 if(REFRAIN_TEST_SECONDS)
   list(APPEND test_environment REFRAIN_TEST_SECONDS=${REFRAIN_TEST_SECONDS})
 endif()
