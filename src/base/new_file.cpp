@@ -18,8 +18,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Makes an empty file beside `target`, whose name nobody else has, of the usual mode. Returns its name; empty: none
-/// can be made.
+constexpr auto kWriting = std::ios::out | std::ios::binary;
+
+/// What the program has printed so far comes first; but nobody is waited for who is just printing.
+void flush_standard_output() {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush_unlocked(stdout);
+  funlockfile(stdout);
+}
+
+}  // namespace
+
 std::string make_beside(const std::string& target) {
   static std::atomic<unsigned> made{0};
   const std::string begin = target + ".new-" + std::to_string(getpid()) + "-";
@@ -32,17 +41,6 @@ std::string make_beside(const std::string& target) {
     return name;
   }
 }
-
-constexpr auto kWriting = std::ios::out | std::ios::binary;
-
-/// What the program has printed so far comes first; but nobody is waited for who is just printing.
-void flush_standard_output() {
-  if (ftrylockfile(stdout) != 0) return;
-  fflush_unlocked(stdout);
-  funlockfile(stdout);
-}
-
-}  // namespace
 
 NewFile::NewFile(std::string path) : path_(std::move(path)) {
   if (const std::optional<int> descriptor = descriptor_of(path_)) {

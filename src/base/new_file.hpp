@@ -21,6 +21,10 @@
 
 namespace refrain {
 
+/// Makes an empty file beside `target`, of the usual mode, whose name nobody else has:
+/// "TARGET.new-PROCESS-NUMBER". Returns its name; empty: none can be made.
+std::string make_beside(const std::string& target);
+
 class NewFile {
  public:
   /// Finds out whether the file can be written, and changes nothing of it: `error()` is errno's value, or 0.

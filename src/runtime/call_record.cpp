@@ -1,7 +1,5 @@
 #include "runtime/call_record.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor_buffer.hpp"
+#include "base/new_file.hpp"
 #include "oracle/error.hpp"
 #include "refrain/error.hpp"
 #include "runtime/call_names.hpp"
@@ -25,17 +25,28 @@ Error cannot_be_recorded(const std::string& why) { return Error("--refrain:recor
 }  // namespace
 
 CallRecord::CallRecord(std::string path) : path_(std::move(path)) {
+  if (descriptor_of(path_))
+    throw cannot_be_recorded(
+        path_ + ": leads to what this process writes, and a record is a file of its own");
+  struct Cleanup {
+    const std::string& file;
+    bool is_wanted = true;
+    ~Cleanup() {
+      if (is_wanted && !file.empty()) std::remove(file.c_str());
+    }
+  } cleanup{beside_};
   try {
     oracle::check_replaceable(path_);
     std::error_code none;
     target_ = fs::weakly_canonical(path_, none).string();
     if (!none && fs::exists(target_, none) && !fs::is_empty(target_, none))
-      beside_ = target_ + ".new-" + std::to_string(getpid());
+      beside_ = make_beside(target_);
     const std::string& recorded = beside_.empty() ? path_ : beside_;
     oracle::create_run(recorded, ::program_invocation_short_name);
     empty_size_ = fs::file_size(recorded, none);
     writer_ = std::make_unique<oracle::RunWriter>(recorded);
   } catch (const oracle::OracleError& error) { throw cannot_be_recorded(error.what()); }
+  cleanup.is_wanted = false;
 }
 
 CallRecord::~CallRecord() {
@@ -87,7 +98,9 @@ void CallRecord::end_stream() {
 void CallRecord::close() {
   end_stream();
   if (const std::string recorded = std::exchange(beside_, {}); !recorded.empty()) {
-    if (!fault_.empty()) fault_ += "; '" + path_ + "' is not replaced";
+    if (!fault_.empty())
+      fault_ +=
+          "; '" + path_ + "' is not replaced by '" + recorded + "', which has the calls before";
     else if (std::rename(recorded.c_str(), target_.c_str()) != 0)
       fault_ = path_ + ": cannot be replaced by '" + recorded + "': " + std::strerror(errno);
   }
@@ -96,7 +109,7 @@ void CallRecord::close() {
 
 void CallRecord::keep_so_far() const {
   std::error_code none;
-  if (beside_.empty()) return;
+  if (beside_.empty() || !fault_.empty()) return;
   if (fs::file_size(beside_, none) > empty_size_) fs::rename(beside_, target_, none);
   else fs::remove(beside_, none);
 }

@@ -5,7 +5,7 @@
 // of them come first depends on time.
 //
 // What a killed run has recorded so far is in the file (oracle/recorder.hpp). Where an older file is there, the run is
-// recorded in one beside it, "FILE.new-PROCESS", which takes its place at the end; of a killed run it is left there.
+// recorded in one beside it, "FILE.new-PROCESS-NUMBER", which takes its place at the end; of a killed run it is left there.
 // Once a program's stream cannot be written, or is too large for the memory, nothing is recorded any more, and the
 // program goes on.
 //
@@ -27,9 +27,9 @@ namespace refrain::runtime {
 
 class CallRecord final : public CallLog {
  public:
-  /// Throws Error if the file cannot be made.
+  /// Throws Error if the file cannot be made, or would be what the process writes anyway ("/dev/stdout").
   explicit CallRecord(std::string path);
-  /// A file beside an older one that was not put in its place is gone.
+  /// Without close() a file beside an older one is gone.
   ~CallRecord() override;
 
   void program_begins() override;
@@ -38,7 +38,7 @@ class CallRecord final : public CallLog {
   /// or stays as it was, with that beside it.
   void close();
   /// Before the process is ended, while a program may run: what is in a file beside an older one takes its place,
-  /// unless there is nothing yet.
+  /// unless there is nothing yet, or not all could be recorded: then it stays beside.
   void keep_so_far() const;
 
  private:

@@ -146,9 +146,9 @@ std::exception_ptr broken_by(const std::exception_ptr& cause, const std::string&
       "; what this context has launched comes to its end, and nothing more is launched";
   try {
     std::rethrow_exception(cause);
-  } catch (const std::bad_alloc& none) {
+  } catch (const std::bad_alloc&) {
     return std::make_exception_ptr(
-        OutOfMemory(call + ": memory ran out (" + none.what() + ")" + end));
+        OutOfMemory(call + ": memory ran out (" + text_of(cause) + ")" + end));
   } catch (...) {
     return std::make_exception_ptr(
         Error(call + " was ended in the middle by " + type_and_text_of(cause) + end));

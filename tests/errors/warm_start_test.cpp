@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -122,7 +123,7 @@ TEST(WarmStartErrors, EveryBeginningAndEveryFlippedBit) {
 }
 
 TEST(RecordErrors, AFileThatCannotBeMade) {
-  for (const char* path : {"/nowhere/calls", "/dev/full", "/tmp"}) {
+  for (const char* path : {"/nowhere/calls", "/dev/full", "/tmp", "/dev/stdout"}) {
     Options options = small_machine();
     options.record = path;
     try {
@@ -134,9 +135,13 @@ TEST(RecordErrors, AFileThatCannotBeMade) {
   }
 }
 
-// The program's result is there, and the status says that not all is.
-TEST(RecordErrors, AFullDisk) {
-  const TemporaryFile file("full");
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The program's result is there, and the status says that not all is. An older record stays.
+void on_a_full_disk(const TemporaryFile& file, const char* told) {
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);
@@ -153,11 +158,38 @@ TEST(RecordErrors, AFullDisk) {
     });
     const rlimit enough{RLIM_INFINITY, RLIM_INFINITY};
     setrlimit(RLIMIT_FSIZE, &enough);
-    _exit(status == 1 && seen == 30'000 ? 0 : 2);
+    const std::string said = testing::internal::GetCapturedStderr();
+    _exit(status == 1 && seen == 30'000 && said.find(told) != std::string::npos ? 0 : 2);
   }
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST(RecordErrors, AFullDisk) {
+  const TemporaryFile file("full");
+  on_a_full_disk(file, "cannot be written");
+}
+
+TEST(RecordErrors, AFullDiskWithAnOlderRecord) {
+  const TemporaryFile file("full");
+  Options options = small_machine();
+  options.record = file.path();
+  {
+    Runtime runtime(options);
+    runtime.run([](Context& context) { context.region(Rect1{0, 3}, value); });
+  }
+  const std::string older = bytes_of(file.path());
+  on_a_full_disk(file, "--refrain:record");  // stderr is cut, too
+  EXPECT_EQ(bytes_of(file.path()), older);
+  int beside = 0;
+  const std::filesystem::path place(file.path());
+  for (const auto& entry : std::filesystem::directory_iterator(place.parent_path()))
+    if (entry.path().filename().string().starts_with(place.filename().string() + ".new-")) {
+      ++beside;
+      std::filesystem::remove(entry.path());
+    }
+  EXPECT_EQ(beside, 1);
 }
 
 }  // namespace
