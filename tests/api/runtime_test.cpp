@@ -60,15 +60,18 @@ TEST_P(Runtimes, OneAfterTheOther) {
   }
 }
 
-TEST_P(Runtimes, SideBySide) {
-  const auto go = [&] {
-    Runtime runtime(options());
-    for (int i = 0; i < 3; ++i) runtime.run([](Context& ctx) { EXPECT_EQ(work(ctx, 10), 45); });
-  };
-  std::thread one(go), two(go);
-  go();
-  one.join();
-  two.join();
+// Has several threads also where each runtime has one.
+TEST(RuntimesOfOneProcess, SideBySide) {
+  for (const auto& setting : test::all_settings()) {
+    const auto go = [&] {
+      Runtime runtime(setting.options());
+      for (int i = 0; i < 3; ++i) runtime.run([](Context& ctx) { EXPECT_EQ(work(ctx, 10), 45); });
+    };
+    std::thread one(go), two(go);
+    go();
+    one.join();
+    two.join();
+  }
 }
 
 TEST_P(Runtimes, InsideATaskOfAnother) {
