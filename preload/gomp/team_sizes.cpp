@@ -18,7 +18,7 @@ constexpr std::uint32_t known_pause = 16;
 /// A size that once took so many times as long as the best one need not be tried again in this round.
 constexpr double hopeless = 1.5;
 /// What took so many times as long as it can by itself is no measure.
-constexpr double interrupted = 1.5;
+constexpr double implausible = 1.5;
 /// A trial of short regions is begun where so many can have it, as the first is no measure; one of fewer threads is, if it
 /// is faster even so.
 constexpr double least_stretch = 3;
@@ -94,6 +94,8 @@ unsigned Occasion::choose(const Choices& choices, const Thresholds& first, const
                           unsigned tried) {
   if (choices != choices_) consider(choices, first, trials.costs);
   if (tried == best_ || !choices_.have(tried)) return best_;
+  // Of a region of which nothing is known the loss may be anything.
+  if (find(best_)->typical() == 0) return best_;
   const Size& candidate = size(tried);
   if (candidate.tried >= trustworthy && candidate.durations.count() >= trustworthy) return best_;
   return trials.allowance.covers(loss_expected(candidate, trials.costs)) ? tried : best_;
@@ -112,7 +114,7 @@ void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
   }
   if (tried) {
     // Fewer threads take as many times longer as they are fewer, if nothing comes between.
-    if (threads < best_ && ns > interrupted * usual * best_ / threads) return;
+    if (threads < best_ && ns > implausible * usual * best_ / threads) return;
     // What was better even so need not be tried a second time in a row.
     counts |= ns < better * usual;
     if (!counts) return;
@@ -160,6 +162,7 @@ void Occasion::consider(const Choices& choices, const Thresholds& first, const T
 const Occasion::Size* Occasion::to_try(const Trials& trials) {
   bool all = true;
   const Size& best = *find(best_);
+  if (best.typical() == 0) return nullptr;
   const bool is_short = best.typical() < long_ns;
   const bool is_known = best.durations.count() >= trustworthy;
   for (const Size& candidate : sizes_) {

@@ -13,8 +13,8 @@
 // long ones once the run has been long enough. What a trial will cost is a guess, by what teams of that size have cost in
 // other regions (TeamCosts); it is charged with what it has cost.
 //
-// What a region took in the reference run says how long it may take, and is no measure of any size: the machine was
-// another one then, perhaps, or the sizes were chosen, too.
+// What a region took in the reference run says how long it may take. Until whole teams have been measured in this run it
+// counts for them, but it is no measure: the machine was another one then, perhaps, or the sizes were chosen, too.
 //
 // Nothing here knows OpenMP, the oracle or a clock. One thread; choosing and noting a duration take some 50 ns.
 

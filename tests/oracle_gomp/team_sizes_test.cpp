@@ -193,7 +193,7 @@ TEST(Occasion, WhatWasInterruptedIsChargedAsFarAsItsSizeMayBeTheCause) {
 }
 
 // As with teams that sleep while they wait: a trial of all threads costs many times what one thread takes.
-TEST(Occasion, ATrialIsChargedWithWhatItCostAsFarAsThatWasExpected) {
+TEST(Occasion, TrialsOfMoreThreadsCostNoMoreThanAllowed) {
   Trials trials;
   const Thresholds first;
   std::vector<Occasion> occasions(32, Occasion(60e3));
@@ -209,6 +209,15 @@ TEST(Occasion, ATrialIsChargedWithWhatItCostAsFarAsThatWasExpected) {
     if (threads == 2 && occasion.best() == 1) lost += took - 3e3;
   }
   EXPECT_LE(lost, Allowance::share * in_all + Allowance::advance_ns + 60e3);
+}
+
+// It may take a second with one thread, or a microsecond.
+TEST(Occasion, WhatIsUnknownIsNotTriedWithItsNeighbours) {
+  const Trials trials;
+  const Thresholds first;
+  Occasion unforeseen(0), brief(3e3);
+  EXPECT_EQ(unforeseen.choose(2, first, trials, 1), 2u);
+  EXPECT_EQ(brief.choose(2, first, trials, 2), 1u);
 }
 
 TEST(Choices, MayBeOneOrAll) {
