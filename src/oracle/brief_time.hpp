@@ -1,7 +1,7 @@
 #pragma once
 // Times in 16 bits, which is what means of measured times are worth: 6 bits of an exponent and 10 of a mantissa. A time
-// of 2^-8 to 2^56 (of nanoseconds: two years) is within 2^-11 of itself, 0.05%; shorter ones are 0 or 2^-8, longer ones
-// the longest.
+// of 2^-8 to 2^56 (of nanoseconds: two years) is within 2^-11 of itself, 0.05%, but for those nearest to 2^-8 (0.1%);
+// shorter ones are 0 or about 2^-8, longer ones the longest.
 
 #include <algorithm>
 #include <cmath>

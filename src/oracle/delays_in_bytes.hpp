@@ -1,6 +1,6 @@
 #pragma once
-// Delays in the bytes of a record, which are few for them to be packed: a context's uses are numbers among the uses of
-// a rule, what is of one kind stands together, and times are brief.
+// Delays in the bytes of a record, made to be packed well: a context's uses are small numbers, among the uses of one
+// rule; numbers of one kind stand together; and times are brief.
 
 #include <span>
 #include <string>

@@ -31,9 +31,8 @@ class Names {
   }
   /// Requires number < size(). Stays where it is.
   [[nodiscard]] const std::string& operator[](std::uint32_t number) const { return names_[number]; }
-  [[nodiscard]] std::size_t size() const {
-    return numbers_.size();
-  }  // a deque's has to be computed
+  // The map has its size; a deque's has to be computed.
+  [[nodiscard]] std::size_t size() const { return numbers_.size(); }
 
  private:
   std::deque<std::string> names_;

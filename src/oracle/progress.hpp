@@ -81,8 +81,6 @@ class Progress {
   /// The same places in the same run with other counts of repetitions, of which there are fewer here, if anything.
   void fit(const Reference& reference);
 
-  friend bool operator==(const Progress&, const Progress&) = default;
-
  private:
   static double weight(const Reference& reference, std::span<const Level> levels);
 

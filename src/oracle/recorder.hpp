@@ -44,9 +44,12 @@ class Recorder {
  private:
   static constexpr std::uint32_t kNew = UINT32_MAX;
 
-  /// Since the last event. A caller's clock may go back.
+  /// Since the last event, 0 where a caller's clock goes back, and at most 2^63. (To convert a signed number takes one
+  /// instruction.)
   [[nodiscard]] double elapsed(std::uint64_t now) const {
-    return static_cast<double>(static_cast<std::int64_t>(now - std::min(last_, now)));
+    const std::uint64_t passed = now - std::min(last_, now);
+    return static_cast<double>(
+        static_cast<std::int64_t>(std::min<std::uint64_t>(passed, INT64_MAX)));
   }
 
   void add_name(std::uint32_t event, const std::string& name);

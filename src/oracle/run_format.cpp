@@ -52,7 +52,7 @@ std::string_view program_in(const std::string& file, std::string_view beginning)
   const auto version = load<std::uint32_t>(beginning, kVersionAt);
   if (version != kVersion)
     throw FileError(file, "has version " + std::to_string(version) + " of the format, not " +
-                              std::to_string(kVersion));
+                              std::to_string(kVersion) + "; record the run anew");
   require(kProgramAt);
   const std::uint64_t size = load<std::uint32_t>(beginning, kProgramSizeAt);
   if (size > kLargestProgram)

@@ -1,9 +1,11 @@
 #pragma once
-// Where a run may be that comes out of a rule of which it is not known what is around it: at any use of the rule, the
-// rule again or what comes behind; and where that rule ends with it, the same of that one. All of these are what the
-// grammar says, but there may be many, of which those that come most often are wanted, and of these only the ones that
-// have the event that has come. So what was found is kept: with what was asked for no more than two things for each
-// use of the grammar, and kSmall. One thread.
+// The ways behind a rule: where a run may be when the rule has ended, and it is not known where the rule was used. A way
+// leads to one of the rule's uses, and there to the rule again or to what comes behind it. Where another rule ends with
+// that use, its ways follow.
+//
+// There may be many ways. Wanted are those that come most often, and of these the ones that begin with the event that
+// has come. So they are kept by rule and event. What is kept is bounded by two entries for each use in the grammar, and
+// kSmall. One thread.
 
 #include <cstddef>
 #include <cstdint>
