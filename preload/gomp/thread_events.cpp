@@ -144,6 +144,7 @@ void ThreadEvents::happened(const char* kind, const void* of) {
   // The others of a folded team would have their own streams.
   if (const FoldedTeam* const team = FoldedTeam::here(); team != nullptr && team->number() != 0)
     return;
+  const FoldedTeam::Aside names_are_read_from_files;
   auto [place, is_new] = others_.try_emplace(of ? of : kind);
   if (is_new) place->second = event((of ? kind + (' ' + function_name(of)) : kind).c_str());
   submit(place->second, settings_.recorded ? clock_.now() : 0);
