@@ -56,7 +56,8 @@ ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
     : stream_(stream),
       follows_(refrain_oracle_predicts(stream) != 0),
       chooses_(follows_ && Settings::get().choice != Choice::program),
-      misleads_(Settings::get().unexpected > 0) {}
+      misleads_(Settings::get().unexpected > 0),
+      learner_(settings_.thresholds, static_cast<unsigned>(BEHIND(omp_get_num_procs)())) {}
 
 /// An explicit num_threads(n) says how many threads there are, unless the program lets OpenMP adjust the number, or the
 /// user says so.

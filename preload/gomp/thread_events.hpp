@@ -169,7 +169,7 @@ class ThreadEvents {
   static inline constinit thread_local ThreadEvents* here_ = nullptr;
 
   std::vector<Open> open_apart_;
-  Learner learner_{settings_.thresholds};
+  Learner learner_;
   std::uint32_t events_ = 0;                  ///< they are the numbers below
   std::uint64_t random_ = 88172645463325252;  ///< which unexpected event comes when
 
