@@ -278,6 +278,9 @@ TEST(Preload, ATimeStepFoundByAllThreadsIsTheSame) {
     same_output(std::string("time_steps ") + size + " 20", "OMP_NUM_THREADS=3 ", smaller);
     EXPECT_EQ(smaller, 20 * 32);
   }
+  // Where any team may be smaller, too, one thread does what the whole team would do.
+  same_output("time_steps 60 20", "OMP_NUM_THREADS=2 REFRAIN_ORACLE_TEAMS=any ", smaller);
+  EXPECT_EQ(smaller, 20 * 32);
 }
 
 TEST(Preload, UnusualEnds) {
