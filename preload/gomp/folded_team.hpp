@@ -62,6 +62,18 @@ class FoldedTeam {
       here_->want_team();
   }
 
+  /// While it lives this thread is in no folded team: what this library does itself is none of the team's doing.
+  class Aside {
+   public:
+    Aside() : team_(here_) { here_ = nullptr; }
+    ~Aside() { here_ = team_; }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+   private:
+    FoldedTeam* const team_;
+  };
+
   [[nodiscard]] unsigned threads() const { return threads_; }
   /// Of the thread of the team that is running.
   [[nodiscard]] unsigned number() const { return current_; }

@@ -84,8 +84,9 @@ class Learner {
     std::uint64_t began_ns = 0;
   };
 
-  /// `first` chooses where nothing is known.
-  explicit Learner(const Thresholds& first) : first_(first) {}
+  /// `first` chooses where nothing is known; teams have so many processors.
+  Learner(const Thresholds& first, unsigned processors)
+      : first_(first), trials_{{}, TeamCosts(processors)} {}
 
   /// A region begins, which may have teams of these sizes. `expected` returns the ns that it is expected to take, 0:
   /// not known; `now` the time in ns. Each is called at most once, as both take time.

@@ -19,10 +19,15 @@ unsigned TeamCosts::doublings(unsigned threads) {
   return static_cast<unsigned>(std::bit_width(threads - 1));
 }
 
+double TeamCosts::most_overhead(unsigned threads) const {
+  const unsigned running = at_once(threads);
+  return most_ns * (1 + doublings(running)) * threads / running;
+}
+
 double TeamCosts::overhead(unsigned threads) const {
   if (threads == 1) return 0;
-  const unsigned which = doublings(threads);
-  return costs_[which].overhead > 0 ? costs_[which].overhead : most_ns * (1 + which);
+  const float seen = costs_[doublings(threads)].overhead;
+  return seen > 0 ? seen : most_overhead(threads);
 }
 
 double TeamCosts::interruptions(unsigned threads) const {
@@ -33,10 +38,9 @@ double TeamCosts::interruptions(unsigned threads) const {
 }
 
 void TeamCosts::saw(unsigned threads, double ns, double alone_ns) {
-  const unsigned which = doublings(threads);
-  float& known = costs_[which].overhead;
+  float& known = costs_[doublings(threads)].overhead;
   const auto seen =
-      static_cast<float>(std::clamp(ns - alone_ns / threads, 1.0, most_ns * (1 + which)));
+      static_cast<float>(std::clamp(ns - alone_ns / at_once(threads), 1.0, most_overhead(threads)));
   known = known > 0 ? known + share * (seen - known) : seen;
 }
 

@@ -8,12 +8,22 @@
 //
 // One thread; some ns.
 
+#include <algorithm>
 #include <array>
+#include <climits>
 
 namespace refrain::gomp {
 
 class TeamCosts {
  public:
+  /// Teams have so many processors.
+  explicit TeamCosts(unsigned processors = UINT_MAX) : processors_(processors) {}
+
+  /// How many threads of a team can run at a time.
+  [[nodiscard]] unsigned at_once(unsigned threads) const { return std::min(threads, processors_); }
+  [[nodiscard]] bool has_seen(unsigned threads) const {
+    return costs_[doublings(threads)].overhead > 0;
+  }
   /// What starting and meeting takes, in ns. Of a size that has not been seen as much as is plausible.
   [[nodiscard]] double overhead(unsigned threads) const;
   /// What interruptions cost a region, in ns, on average. Of one or two nothing can be said: 0. Of a size that has hardly
@@ -25,8 +35,8 @@ class TeamCosts {
   /// A team of this size took `ns`, where `typical_ns` is usual.
   void ended(unsigned threads, double ns, double typical_ns);
 
-  /// The most that is taken for overhead, for each doubling of a team and for one more. What takes longer is hardly the
-  /// team's doing, and says nothing of regions of another length.
+  /// The most that is taken for overhead, for each doubling of a team and for one more, and as many times that as each
+  /// processor has threads. What takes longer is hardly the team's doing, and says nothing of regions of another length.
   static constexpr double most_ns = 10e3;
   /// What takes so many times as long as is typical, and a little, has been interrupted.
   static constexpr double interrupted = 3;
@@ -44,7 +54,9 @@ class TeamCosts {
   };
 
   static unsigned doublings(unsigned threads);
+  [[nodiscard]] double most_overhead(unsigned threads) const;
 
+  unsigned processors_;
   std::array<Cost, 33> costs_{};  ///< by doublings()
   unsigned known_ = 0;            ///< of the size that was seen last of those that were seen often
 };

@@ -98,7 +98,7 @@ unsigned Occasion::choose(const Choices& choices, const Thresholds& first, const
   if (find(best_)->typical() == 0) return best_;
   const Size& candidate = size(tried);
   if (candidate.tried >= trustworthy && candidate.durations.count() >= trustworthy) return best_;
-  return trials.allowance.covers(loss_expected(candidate, trials.costs)) ? tried : best_;
+  return is_affordable(candidate, trials, 1) ? tried : best_;
 }
 
 void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
@@ -106,18 +106,24 @@ void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
   calls_ = std::min(calls_ + 1, 1U << 20);
   const double usual = size(best_).typical();
   const bool tried = threads != best_;
+  const unsigned running = trials.costs.at_once(best_);
   if (tried || !counts) {
     // Fewer threads are interrupted less. That they were is not what the trial cost.
     const double most =
-        threads > best_ ? INFINITY : std::max(most_charged * best_ * usual, least_charged_ns);
+        threads > best_ ? INFINITY : std::max(most_charged * running * usual, least_charged_ns);
     trials.allowance.spend(std::clamp(ns - usual, 0.0, most));
   }
   if (tried) {
     // Fewer threads take as many times longer as they are fewer, if nothing comes between.
-    if (threads < best_ && ns > implausible * usual * best_ / threads) return;
-    // What was better even so need not be tried a second time in a row.
-    counts |= ns < better * usual;
-    if (!counts) return;
+    if (threads < best_ && ns > implausible * usual * running / trials.costs.at_once(threads))
+      return;
+    // What was better even so need not be tried a second time in a row. And where regions on both sides of this one never
+    // have its size, what it takes beside them is what it takes.
+    counts |= ns < better * usual || had.not_counted >= trustworthy;
+    if (!counts) {
+      ++had.not_counted;
+      return;
+    }
     const bool is_hopeless = ns > hopeless * usual;
     // What it took long ago, when perhaps others used the machine, counts no more.
     if (had.tried == 0 && !is_hopeless) had.earlier = had.typical(), had.durations = {};
@@ -170,11 +176,18 @@ const Occasion::Size* Occasion::to_try(const Trials& trials) {
     if (candidate.threads == best_ || candidate.tried >= trustworthy) continue;
     all = false;
     const double stretch = is_short && (candidate.threads > best_ || !is_known) ? least_stretch : 1;
-    if (trials.allowance.covers(stretch * loss_expected(candidate, trials.costs)))
-      return &candidate;
+    if (is_affordable(candidate, trials, stretch)) return &candidate;
   }
   if (all) end_round(trials.costs);
   return nullptr;
+}
+
+/// What is known to take many times as long as the best size has little to gain: it leaves as many times more to others.
+bool Occasion::is_affordable(const Size& candidate, const Trials& trials, double calls) const {
+  const double loss = loss_expected(candidate, trials.costs);
+  const double usual = find(best_)->typical();
+  const bool is_known = candidate.typical() > 0 && usual > 0;
+  return trials.allowance.covers(calls * loss * (is_known ? std::max(1.0, loss / usual) : 1));
 }
 
 void Occasion::end_round(const TeamCosts& costs) {
@@ -183,7 +196,7 @@ void Occasion::end_round(const TeamCosts& costs) {
   for (Size& size : sizes_) {
     const bool rivals = size.threads != best_ && choices_.have(size.threads);
     if (rivals && expected_of(size, costs) < nearly * best) is_clear = false;
-    size.tried = 0;
+    size.tried = size.not_counted = 0;
   }
   pause_ = std::min((is_clear ? 8 : 2) * pause_, longest_pause);
   until_round_ = pause_;
@@ -191,17 +204,19 @@ void Occasion::end_round(const TeamCosts& costs) {
 
 /// Of a size of which little is known: the work is at most what the best size's threads can have done in their shortest
 /// time without what a team costs, and is divided among the candidate's. (So the loss may be less than nothing where
-/// teams of the best size mostly wait for a processor.) That more threads take at most twice as long is a guess.
+/// teams of the best size mostly wait for a processor.) That more threads take at most twice as long is a guess, while
+/// nothing has shown what they cost.
 double Occasion::loss_expected(const Size& candidate, const TeamCosts& costs) const {
   const Size& best = *find(best_);
   const double usual = expected_of(best, costs);
   if (candidate.durations.count() >= trustworthy)
     return std::max(0.0, expected_of(candidate, costs) - usual);
   const double least = best.durations.count() > 0 ? best.durations.shortest() : best.typical();
-  const double work = std::max(0.0, least - costs.overhead(best_)) * best_;
+  const double work = std::max(0.0, least - costs.overhead(best_)) * costs.at_once(best_);
   double overhead = costs.overhead(candidate.threads);
-  if (candidate.threads > best_) overhead = std::min(overhead, usual);
-  double expected = overhead + work / candidate.threads;
+  if (candidate.threads > best_ && !costs.has_seen(candidate.threads))
+    overhead = std::min(overhead, usual);
+  double expected = overhead + work / costs.at_once(candidate.threads);
   if (candidate.earlier > 0) expected = std::min(expected, candidate.earlier);
   // Once it may have been interrupted, so it is no more than what is known besides.
   if (candidate.durations.count() > 0)
@@ -218,7 +233,7 @@ Occasion::Size& Occasion::size(unsigned threads) {
   auto place = sizes_.begin();
   while (place != sizes_.end() && place->threads < threads) ++place;
   if (place == sizes_.end() || place->threads != threads) {
-    place = sizes_.insert(place, Size{threads, 0, {}, 0});
+    place = sizes_.insert(place, Size{threads, 0, 0, {}, 0});
   }
   return *place;
 }

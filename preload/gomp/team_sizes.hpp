@@ -153,7 +153,8 @@ class Occasion {
  private:
   struct Size {
     unsigned threads;
-    unsigned tried;  ///< in how many trials of this round
+    unsigned tried;        ///< in how many trials of this round
+    unsigned not_counted;  ///< trials of this round that were no measure
     Durations durations;
     double earlier = 0;  ///< what it took before those, in ns; 0: nothing is known of that
 
@@ -167,6 +168,7 @@ class Occasion {
   void consider(const Choices& choices, const Thresholds& first, const TeamCosts& costs);
   /// The size to try at this call, if any. Ends the round if all have been tried.
   const Size* to_try(const Trials& trials);
+  [[nodiscard]] bool is_affordable(const Size& candidate, const Trials& trials, double calls) const;
   void end_round(const TeamCosts& costs);
   void compare(const Size& had, double ns, TeamCosts& costs);
   [[nodiscard]] static double expected_of(const Size& size, const TeamCosts& costs) {

@@ -56,7 +56,19 @@ ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
     : stream_(stream),
       follows_(refrain_oracle_predicts(stream) != 0),
       chooses_(follows_ && Settings::get().choice != Choice::program),
-      misleads_(Settings::get().unexpected > 0) {}
+      misleads_(Settings::get().unexpected > 0),
+      learner_(settings_.thresholds, static_cast<unsigned>(BEHIND(omp_get_num_procs)())) {}
+
+/// Whether a folded team may do the region, and nobody can tell.
+bool ThreadEvents::can_fold(const Region& region, Construct construct) {
+  // Whom libgomp would give fewer threads than it asks for is told so.
+  if (BEHIND(omp_get_thread_limit)() != INT_MAX || BEHIND(omp_get_dynamic)()) return false;
+  if (BEHIND(omp_get_max_active_levels)() < 1) return false;
+  if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return false;
+  // Also before loops, which may leave threads with other modes for floating-point numbers.
+  if (!FoldedTeam::prepare()) return false;
+  return region.foldable && construct == Construct::region;
+}
 
 /// An explicit num_threads(n) says how many threads there are, unless the program lets OpenMP adjust the number, or the
 /// user says so.
@@ -67,29 +79,25 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
   const auto limit = static_cast<unsigned>(BEHIND(omp_get_thread_limit)());
   const bool clause = num_threads != 0;
   if (!clause) num_threads = static_cast<unsigned>(BEHIND(omp_get_max_threads)());
+  const bool folds = can_fold(region, construct);
   if (BEHIND(omp_get_dynamic)() || (clause ? settings.limit_clauses : settings.teams == Teams::any))
-    return {std::min(limit, num_threads), Team::Kind::asked};
-  if (settings.teams == Teams::any) return {};
-  // Whom libgomp would give fewer threads than it asks for is told so.
-  if (limit != INT_MAX) return {};
-  if (BEHIND(omp_get_max_active_levels)() < 1) return {};
-  if (VisibleThreads::do_differ() || VisibleThreads::are_there()) return {};
-  // Also before loops, which may leave threads with other modes for floating-point numbers.
-  if (!FoldedTeam::prepare()) return {};
-  if (!region.foldable || construct == Construct::other) return {};
-  return {{num_threads, true}, Team::Kind::folded};
+    return {std::min(limit, num_threads), folds};
+  if (!folds) return {};
+  return {{num_threads, true}, true};
 }
 
 void ThreadEvents::choose_team(Open& open, std::uint64_t began_ns, Construct construct) {
   refrain_oracle_assess(stream_);
   if (!chooses_) return;
-  const auto [choices, smaller] = freedom(*open.region, open.team.threads, construct);
+  const auto [choices, folds] = freedom(*open.region, open.team.threads, construct);
   if (choices.limit <= 1) return;
   open.call = choose(*open.region, choices, began_ns);
   ++chosen_;
   if (open.call.threads == choices.limit) return;
   ++smaller_;
-  open.team = {smaller, open.call.threads, choices.limit};
+  const unsigned threads = open.call.threads;
+  open.team = {threads == 1 && folds ? Team::Kind::folded : Team::Kind::asked, threads,
+               choices.limit};
 }
 
 unsigned ThreadEvents::begin_apart(Function* function, unsigned num_threads) {
@@ -144,6 +152,7 @@ void ThreadEvents::happened(const char* kind, const void* of) {
   // The others of a folded team would have their own streams.
   if (const FoldedTeam* const team = FoldedTeam::here(); team != nullptr && team->number() != 0)
     return;
+  const FoldedTeam::Aside names_are_read_from_files;
   auto [place, is_new] = others_.try_emplace(of ? of : kind);
   if (is_new) place->second = event((of ? kind + (' ' + function_name(of)) : kind).c_str());
   submit(place->second, settings_.recorded ? clock_.now() : 0);

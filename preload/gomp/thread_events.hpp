@@ -119,7 +119,8 @@ class ThreadEvents {
   /// The teams that a region may have.
   struct Freedom {
     Choices choices{0};
-    Team::Kind smaller = Team::Kind::asked;  ///< what a smaller one is
+    bool folds =
+        false;  ///< one thread is a folded team, which costs less than libgomp's team of one
   };
 
   Region& region(Function* function) {
@@ -139,6 +140,7 @@ class ThreadEvents {
   }
   /// Perhaps another event comes first.
   void mislead(std::uint64_t now_ns);
+  [[nodiscard]] static bool can_fold(const Region& region, Construct construct);
   [[nodiscard]] static Freedom freedom(const Region& region, unsigned num_threads,
                                        Construct construct);
   void choose_team(Open& open, std::uint64_t began_ns, Construct construct);
@@ -169,7 +171,7 @@ class ThreadEvents {
   static inline constinit thread_local ThreadEvents* here_ = nullptr;
 
   std::vector<Open> open_apart_;
-  Learner learner_{settings_.thresholds};
+  Learner learner_;
   std::uint32_t events_ = 0;                  ///< they are the numbers below
   std::uint64_t random_ = 88172645463325252;  ///< which unexpected event comes when
 

@@ -60,7 +60,7 @@ constexpr std::string_view harmless[] = {
        copysign* isnan* isinf* finite* __isnan* __isinf* __finite* __fpclassify* __signbit*)",
     // modes that a folded team looks after; which exceptions have been raised is each thread's own
     R"(fesetround fegetround feenableexcept fedisableexcept fegetexcept)",
-    // files: but what waits for a lock, another process or another thread
+    // files: but what waits for a lock. For others waits what is in waiting_calls.cpp, where the team is started
     R"(stdin stdout stderr printf fprintf sprintf snprintf dprintf asprintf vprintf vfprintf vsprintf vsnprintf
        vdprintf vasprintf __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk __dprintf_chk
        __asprintf_chk __vprintf_chk __vfprintf_chk __vsprintf_chk __vsnprintf_chk __vasprintf_chk wprintf

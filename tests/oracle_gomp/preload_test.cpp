@@ -1,8 +1,13 @@
 // Programs with the library: that they still do what OpenMP says, what is recorded of them, and which sizes their teams
 // get. Times are made up (a reference's, by whoever makes it here); nothing depends on how long anything takes.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -186,12 +191,96 @@ TEST(Preload, NoProgramCanTellItsTeams) {
   EXPECT_EQ(smaller, 0) << "threads have locales of their own";
 }
 
+/// A program that asks, line by line, and is answered "7" when it has. One that does not ask is ended after a while.
+class Asking {
+ public:
+  Asking(const std::string& command, const std::string& variables) {
+    int in[2], out[2];
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    const std::string line = "exec env LD_PRELOAD=" REFRAIN_PRELOAD_LIBRARY
+                             " OMP_WAIT_POLICY=passive " +
+                             variables + REFRAIN_PROGRAMS + command;
+    child_ = fork();
+    if (child_ == 0) {
+      dup2(in[0], 0);
+      dup2(out[1], 1);
+      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    answers_ = in[1];
+    questions_ = out[0];
+  }
+  ~Asking() {
+    close(answers_);
+    close(questions_);
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+  /// Its next line; what there is of it, if it says no more.
+  std::string line() {
+    std::string text;
+    pollfd next{questions_, POLLIN, 0};
+    for (char c = 0; poll(&next, 1, patience_ms) == 1 && ::read(questions_, &c, 1) == 1;) {
+      if (c == '\n') break;
+      text += c;
+    }
+    return text;
+  }
+  void answer() { write(answers_); }
+  void answer_by(const std::string& fifo) {
+    const int file = ::open(fifo.c_str(), O_WRONLY | O_CLOEXEC);
+    write(file);
+    close(file);
+  }
+
+ private:
+  static constexpr int patience_ms = 30'000;
+  static void write(int file) { EXPECT_EQ(::write(file, "7\n", 2), 2); }
+
+  pid_t child_;
+  int answers_, questions_;
+};
+
+TEST(Preload, WhoeverWaitsForAnAnswerFirstLetsTheOthersAsk) {
+  const RunFile file;
+  const refrain::test::TemporaryFolder folder;
+  const std::string fifo = folder.path("fifo"), ledger = folder.path("ledger");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  std::ofstream(ledger).flush();
+  for (const std::string& how :
+       {record(file), beside(file) + by_one + "REFRAIN_ORACLE_LEDGER=" + ledger + " "}) {
+    Asking program("asks " + fifo, "OMP_NUM_THREADS=3 " + how);
+    for (const char* question : {"fgets?", "getchar?", "fgetc?", "scanf?", "fread?", "getline?",
+                                 "read?", "std::getline?"}) {
+      ASSERT_EQ(program.line(), question) << how;
+      program.answer();
+    }
+    for (const char* question : {"fopen?", "open?"}) {
+      ASSERT_EQ(program.line(), question) << how;
+      program.answer_by(fifo);
+    }
+    ASSERT_EQ(program.line(), "70 in all, 15") << how;
+    EXPECT_EQ(program.line(), "") << "it has ended";
+  }
+  std::stringstream text;
+  text << std::ifstream(ledger).rdbuf();
+  EXPECT_NE(text.str().find("OpenMP: 5 of the 16"), std::string::npos) << text.str();
+}
+
 TEST(Preload, ATimeStepFoundByAllThreadsIsTheSame) {
   int smaller = 0;
   for (const char* size : {"5", "60"}) {
     same_output(std::string("time_steps ") + size + " 20", "OMP_NUM_THREADS=3 ", smaller);
     EXPECT_EQ(smaller, 20 * 32);
   }
+  // Where any team may be smaller, too, one thread does what the whole team would do.
+  same_output("time_steps 60 20", "OMP_NUM_THREADS=2 REFRAIN_ORACLE_TEAMS=any ", smaller);
+  EXPECT_EQ(smaller, 20 * 32);
 }
 
 TEST(Preload, UnusualEnds) {

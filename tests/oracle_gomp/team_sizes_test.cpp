@@ -273,17 +273,20 @@ TEST(TeamCosts, OverheadIsWhatOneThreadDoesNotHave) {
 /// A machine, made up.
 class Machine {
  public:
-  Machine(bool sleeps, double interrupted, std::uint64_t seed)
-      : sleeps_(sleeps), interrupted_(interrupted), random_(seed) {}
+  Machine(unsigned processors, bool sleeps, double interrupted, std::uint64_t seed)
+      : processors_(processors), sleeps_(sleeps), interrupted_(interrupted), random_(seed) {}
 
   double now() const { return now_; }
   void pass(double ns) { now_ += ns; }
-  /// A region with so much work, in ns of one thread.
-  double run(double work, unsigned threads) {
+  /// A region with so much work, in ns of one thread, of which several threads do no more at a time (`divides`: or as
+  /// many times more as they have processors).
+  double run(double work, unsigned threads, bool divides = true) {
     double took = work * random_.between(97, 103) / 100;
     if (threads > 1) {
       const bool wakes = sleeps_ || now_ - last_team_ > 1e6;
-      took = took / threads + (wakes ? 14e3 : 1e3) * std::log2(threads);
+      const unsigned at_once = std::min(threads, processors_);
+      took = took / (divides ? at_once : 1) +
+             (wakes ? 14e3 : 1e3) * std::log2(at_once) * threads / at_once;
       if (random_.between(1, 1000) <= 1000 * interrupted_) took += 1e6 * random_.between(1, 4);
     }
     now_ += took;
@@ -292,6 +295,7 @@ class Machine {
   }
 
  private:
+  const unsigned processors_;
   const bool sleeps_;         ///< threads that wait
   const double interrupted_;  ///< so many teams
   Random random_;
@@ -305,26 +309,34 @@ struct TimeSteps {
   bool sleeps;         ///< threads that wait
   double interrupted;  ///< so many teams
   double most;         ///< times the better fixed number
+  unsigned processors = threads;
+  double long_work = 0;  ///< of every sixth region, for one thread as for a team; 0: as the others
+
+  [[nodiscard]] bool is_long(int region) const { return long_work > 0 && region % 6 == 0; }
+  double run(Machine& machine, int region, unsigned of_team) const {
+    return is_long(region) ? machine.run(long_work, of_team, false) : machine.run(work, of_team);
+  }
 };
 
 /// What learning takes, of what the better fixed number takes, for 300 steps of 32 regions. Of the reference's durations
 /// every fifth is too long, as where something else ran on the machine.
 double learning(const TimeSteps& program, std::uint64_t seed) {
   constexpr int regions = 32, steps = 300;
-  Machine machine(program.sleeps, program.interrupted, seed);
+  Machine machine(program.processors, program.sleeps, program.interrupted, seed);
   const auto fixed = [&](unsigned threads) {
     const double begin = machine.now();
-    for (int i = 0; i < regions * steps; ++i) machine.run(program.work, threads);
+    for (int i = 0; i < regions * steps; ++i) program.run(machine, i % regions, threads);
     return machine.now() - begin;
   };
   const double alone = fixed(1), whole = fixed(program.threads);
   const Thresholds first;
-  Learner learner(first);
+  Learner learner(first, program.processors);
   std::vector<Learner::Region> known(regions);
   Random random(seed);
   std::vector<double> expected(regions);
-  for (double& ns : expected) {
-    ns = machine.run(program.work, program.threads);
+  for (int i = 0; i < regions; ++i) {
+    double& ns = expected[static_cast<std::size_t>(i)];
+    ns = program.run(machine, i, program.threads);
     if (random.below(5) == 0) ns += 1e3 * random.between(30, 130);
   }
   const double begin = machine.now();
@@ -334,7 +346,7 @@ double learning(const TimeSteps& program, std::uint64_t seed) {
         region, {program.threads, true},
         [&] { return expected[static_cast<std::size_t>(i % regions)]; },
         [&] { return static_cast<std::uint64_t>(machine.now()); });
-    machine.run(program.work, call.threads);
+    program.run(machine, i % regions, call.threads);
     if (call.occasion != nullptr)
       learner.ended(region, call, static_cast<std::uint64_t>(machine.now()));
   }
@@ -351,13 +363,17 @@ TEST(Learner, TakesHardlyLongerThanTheBetterFixedNumber) {
            {11e3, 16, true, 0, 1.06},
            {3e3, 2, true, 0.02, 1.1},
            {3e3, 2, false, 0.02, 2.5},
+           {11e3, 64, true, 0, 1.1, 2},
+           {11e3, 16, true, 0, 1.1, 2},
+           {500, 2, true, 0, 1.02, 2, 80e3},
        }) {
     std::vector<double> ratios;
     for (std::uint64_t seed = 1; seed <= 9; ++seed) ratios.push_back(learning(program, seed));
     std::ranges::sort(ratios);
     EXPECT_LE(ratios[4], program.most)
         << program.work << " ns, " << program.threads << " threads that "
-        << (program.sleeps ? "sleep" : "spin") << ", interrupted " << program.interrupted;
+        << (program.sleeps ? "sleep" : "spin") << ", interrupted " << program.interrupted << ", on "
+        << program.processors << " processors, long ones " << program.long_work << " ns";
   }
 }
 

@@ -1,5 +1,6 @@
 // Regions of known names that tell how many threads they get: for each call "NAME SIZE". The command line says which are
-// called, in order: a, b, or c, which asks for 4 threads by a clause.
+// called, in order: a, b, or c, which asks for 4 threads by a clause. No team of it is folded, as its threads have a
+// variable of their own.
 
 #include <omp.h>
 
@@ -8,6 +9,7 @@
 namespace {
 int size_of_team = 0;
 }
+thread_local int asked = 0;
 
 // Not mangled, and not inlined: the regions are called a._omp_fn.0, b._omp_fn.0 ...
 extern "C" {
@@ -33,6 +35,7 @@ extern "C" {
 int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const char name = argv[i][0];
+    ++asked;
     (name == 'a' ? a : name == 'b' ? b : c)();
     std::printf("%c %d\n", name, size_of_team);
   }
