@@ -51,6 +51,7 @@ const Failure* Failure::thrown_by(const Origin& origin, const std::exception_ptr
   try {
     told = failed(who(), error);
   } catch (...) {}  // no memory for the words
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): its memory is sure.
   return new Failure(origin.scope, origin.seq, std::move(told));
 }
 

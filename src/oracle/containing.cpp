@@ -22,7 +22,8 @@ Containing::Containing(const Reference& reference, std::uint32_t event) {
   std::ranges::sort(rules, std::greater(), [&](std::uint32_t r) { return reference.rank(r); });
   for (const std::uint32_t rule : rules) {
     const auto begin = static_cast<std::uint32_t>(reference.grammar().begin(rule));
-    const Found at = *first(begin, UINT32_MAX);
+    const Found at =
+        first(begin, UINT32_MAX).value_or(Found{});  // there is one: the rule was found by it
     const Symbol symbol = reference.use(at.position).symbol;
     offsets[rule] =
         reference.before(at.position) + (symbol.is_rule() ? offsets[symbol.number()] : 0);

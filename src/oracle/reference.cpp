@@ -187,6 +187,7 @@ std::uint32_t Reference::event(Symbol symbol, std::uint64_t number) const {
   while (symbol.is_rule()) {
     const std::uint32_t rule = symbol.number();
     const std::uint64_t length = grammar_.length(rule);
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no rule is empty.
     if (number >= length) number %= length;
     if (unfolded_begin_[rule] != kLong) return unfolded_[unfolded_begin_[rule] + number];
     const std::uint32_t position = holding(rule, number);

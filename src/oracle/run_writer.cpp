@@ -142,8 +142,9 @@ void RunWriter::pass_what_others_did() {
     size_ = unpacked_ = 0;
     end_ = begin_;
   }
-  while (const std::optional<BlockHeader> header = header_at(end_)) {
-    if (header->packed > size - end_ - BlockHeader::kSize) break;
+  for (;;) {
+    const std::optional<BlockHeader> header = header_at(end_);
+    if (!header || header->packed > size - end_ - BlockHeader::kSize) break;
     if (!header->is_gap() && header->process == claimed_ && !own_.contains(header->checksum))
       throw FileError(file_.path(),
                       "has a run of process " + std::to_string(header->process) +

@@ -43,7 +43,7 @@ std::deque<refrain_oracle_stream>& streams() {
 refrain_oracle& refrain_oracle::open(const RunSettings& settings) {
   auto run = std::make_shared<Run>(settings);
   const std::scoped_lock lock(mutex);
-  if (run->recorded())
+  if (settings.record)
     for (const refrain_oracle* const other : open_ones())
       if (other->run_->recorded() == run->recorded() && other->run_->process() == run->process())
         throw FileError(*settings.record,
