@@ -118,13 +118,13 @@ void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
     if (threads < best_ && ns > implausible * usual * running / trials.costs.at_once(threads))
       return;
     // What was better even so need not be tried a second time in a row. And where regions on both sides of this one never
-    // have its size, what it takes beside them is what it takes.
-    counts |= ns < better * usual || had.not_counted >= trustworthy;
+    // have its size, what it takes beside them is what it takes, unless it was interrupted.
+    const bool is_hopeless = ns > hopeless * usual;
+    counts |= ns < better * usual || (had.not_counted >= trustworthy && !is_hopeless);
     if (!counts) {
       ++had.not_counted;
       return;
     }
-    const bool is_hopeless = ns > hopeless * usual;
     // What it took long ago, when perhaps others used the machine, counts no more.
     if (had.tried == 0 && !is_hopeless) had.earlier = had.typical(), had.durations = {};
     had.tried = is_hopeless ? trustworthy : had.tried + 1;
