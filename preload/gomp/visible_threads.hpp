@@ -18,7 +18,7 @@ namespace refrain::gomp {
 
 class VisibleThreads {
  public:
-  /// Looked up at the first call, which takes about a millisecond. Any thread.
+  /// Looked up at the first call, which reads the imports of all objects. Any thread.
   static bool are_there() { return !reason().empty(); }
   /// Why they are: "./solver has thread-local variables". Empty, if they are not.
   static const std::string& reason();

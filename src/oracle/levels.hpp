@@ -39,7 +39,7 @@ class Levels {
   ~Levels() = default;
 
   [[nodiscard]] std::span<const Level> all() const { return {data(), size_}; }
-  [[nodiscard]] std::span<Level> all() { return {far_ ? far_.get() : near_.data(), size_}; }
+  [[nodiscard]] std::span<Level> all() { return {data(), size_}; }
 
   /// Leaves the first so many; there are no fewer.
   void shorten(std::size_t size) { size_ = size; }
@@ -47,7 +47,7 @@ class Levels {
   /// Requires that they are not its own.
   void append(std::span<const Level> levels) {
     if (size_ + levels.size() > capacity_) grow(size_ + levels.size());
-    std::ranges::copy(levels, (far_ ? far_.get() : near_.data()) + size_);
+    std::ranges::copy(levels, data() + size_);
     size_ += levels.size();
   }
 
@@ -55,6 +55,7 @@ class Levels {
   static constexpr std::size_t kNear = 8;
 
   [[nodiscard]] const Level* data() const { return far_ ? far_.get() : near_.data(); }
+  [[nodiscard]] Level* data() { return far_ ? far_.get() : near_.data(); }
   void grow(std::size_t least) {
     const std::size_t capacity = std::max(least, 2 * capacity_);
     auto grown = std::make_unique<Level[]>(capacity);
