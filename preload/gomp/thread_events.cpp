@@ -166,7 +166,8 @@ void ThreadEvents::happened_first(const char* kind, const void* of) {
 void ThreadEvents::mislead(std::uint64_t now_ns) {
   random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
   if (events_ == 0 || static_cast<double>(random_ >> 11) * 0x1p-53 >= settings_.unexpected) return;
-  refrain_oracle_submit_at(stream_, static_cast<std::uint32_t>(random_ % 1009 % events_), now_ns);
+  refrain_oracle_submit_later(stream_, static_cast<std::uint32_t>(random_ % 1009 % events_),
+                              now_ns);
 }
 
 ThreadEvents::Region& ThreadEvents::make_region(Function* function) {

@@ -135,7 +135,7 @@ class ThreadEvents {
   void submit(std::uint32_t event, std::uint64_t now_ns) {
     if (misleads_) [[unlikely]]
       mislead(now_ns);
-    refrain_oracle_submit_at(stream_, event, now_ns);
+    refrain_oracle_submit_later(stream_, event, now_ns);
     last_ = nullptr;
   }
   /// Perhaps another event comes first.
