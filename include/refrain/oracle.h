@@ -96,6 +96,13 @@ REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit(refrain_oracle_s
 REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, uint32_t event,
                                                                    uint64_t nanoseconds);
 
+/* The same, if nobody wants to know at once how it continues what was followed: it is looked at later, with others, at
+ * the latest when the stream is asked for anything, or left. That takes less time of each event, above all where the
+ * program leaves little of the caches to the oracle. Of a process that is killed the last 64 events may be missing.
+ * 0; -1: nothing was done: the stream has ended, or another thread is using it. */
+REFRAIN_ORACLE_API int refrain_oracle_submit_later(refrain_oracle_stream* stream, uint32_t event,
+                                                   uint64_t nanoseconds);
+
 /* ---- Predictions ---- */
 
 /* Not 0, if there is a reference for this stream. */

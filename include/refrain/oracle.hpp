@@ -52,6 +52,10 @@ class OracleStream {
     return checked(refrain_oracle_submit_at(handle_.get(), event, nanoseconds));
   }
 
+  void submit_later(std::uint32_t event, std::uint64_t nanoseconds) {
+    if (refrain_oracle_submit_later(handle_.get(), event, nanoseconds) != 0) throw OracleFailure();
+  }
+
   [[nodiscard]] bool predicts() const { return refrain_oracle_predicts(handle_.get()) != 0; }
   [[nodiscard]] refrain_oracle_prediction predict(std::uint64_t distance) {
     return checked(refrain_oracle_predict(handle_.get(), distance));

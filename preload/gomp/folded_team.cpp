@@ -207,7 +207,9 @@ FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
 
 bool FoldedTeam::run(Function* function, void* data, unsigned threads) {
   FoldedTeam team(function, data, threads);
-  team.own_.watched.enter();
+  // A thread alone does not wait for the others of its team.
+  const bool is_watched = threads > 1;
+  if (is_watched) team.own_.watched.enter();
   here_ = &team;
   function(data);
   if (!team.started_) team.finish_members();
@@ -216,7 +218,7 @@ bool FoldedTeam::run(Function* function, void* data, unsigned threads) {
     BEHIND(GOMP_parallel_end)();
   } else {
     here_ = nullptr;
-    team.own_.watched.leave();
+    if (is_watched) team.own_.watched.leave();
   }
   return !team.started_;
 }
@@ -313,7 +315,7 @@ void FoldedTeam::start_from_handler() {
 void FoldedTeam::start_team() {
   started_ = true;
   here_ = nullptr;
-  own_.watched.leave();
+  if (threads_ > 1) own_.watched.leave();
   // New threads have the mode of their maker, which is the master's of before the region.
   const FloatingPointMode changed = FloatingPointMode::here();
   mode_.set();

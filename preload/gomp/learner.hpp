@@ -8,6 +8,7 @@
 // Nothing here knows OpenMP, the oracle or a clock. One thread. A region that is measured costs two looks at the clock and
 // a prediction, one that is not a comparison.
 
+#include <climits>
 #include <cstdint>
 
 #include "gomp/team_sizes.hpp"
@@ -20,6 +21,9 @@ class Trial {
   /// The size; 0: none is tried. Call it for each region.
   unsigned next() { return left_ == 0 ? 0 : (--left_, threads_); }
   void begin(unsigned threads) { threads_ = threads, left_ = length; }
+  [[nodiscard]] bool runs() const { return left_ > 0; }
+  /// A region that is not measured begins: what comes before the next one is not known.
+  void left_out() { last_ = is_first() ? 0 : unknown, tried_ = false; }
   /// Whether what a region took is a measure of its size, which was tried for it, or was the best one: not if a trial
   /// begins or has ended with it, and it is short.
   bool counts(unsigned threads, double ns, bool tried) {
@@ -35,6 +39,8 @@ class Trial {
   static constexpr unsigned length = 16;
 
  private:
+  static constexpr unsigned unknown = UINT_MAX;
+
   unsigned threads_ = 0;
   unsigned left_ = 0;
   unsigned last_ = 0;   ///< the size of the region before
@@ -92,7 +98,9 @@ class Learner {
   /// not known; `now` the time in ns. Each is called at most once, as both take time.
   template <class Expected, class Now>
   Call choose(Region& region, const Choices& choices, const Expected& expected, const Now& now) {
-    if (!measuring_.next() && region.common_of == choices) {
+    const bool left_out = !trial_.runs() && !measuring_.next();
+    if (left_out) trial_.left_out();
+    if (left_out && region.common_of == choices) {
       if (region.common != 0) return {region.common};
       Occasion& occasion = region.occasions.at(expected());
       if (occasion.choices() == choices && !occasion.is_new()) return {occasion.best()};

@@ -21,7 +21,8 @@ unsigned TeamCosts::doublings(unsigned threads) {
 
 double TeamCosts::most_overhead(unsigned threads) const {
   const unsigned running = at_once(threads);
-  return most_ns * (1 + doublings(running)) * threads / running;
+  const double most = most_ns * (1 + doublings(running)) * threads / running;
+  return std::min<double>(most, costs_[doublings(threads)].shortest);
 }
 
 double TeamCosts::overhead(unsigned threads) const {
@@ -35,6 +36,11 @@ double TeamCosts::interruptions(unsigned threads) const {
   const Cost& cost = own.regions < fewest ? costs_[known_] : own;
   if (cost.interruptions <= few) return 0;
   return cost.waits * static_cast<float>(threads) / static_cast<float>(cost.threads);
+}
+
+void TeamCosts::took(unsigned threads, double ns) {
+  float& shortest = costs_[doublings(threads)].shortest;
+  shortest = std::min(shortest, static_cast<float>(ns));
 }
 
 void TeamCosts::saw(unsigned threads, double ns, double alone_ns) {

@@ -83,14 +83,14 @@ void Durations::add(double ns) {
   median_ = *middle;
 }
 
-unsigned Occasion::choose(const Choices& choices, const Thresholds& first, const Trials& trials) {
+unsigned Occasion::choose(const Choices& choices, const Thresholds& first, Trials& trials) {
   if (choices != choices_) consider(choices, first, trials.costs);
   if (until_round_ > 0) return --until_round_, best_;
   const Size* trial = to_try(trials);
   return trial ? trial->threads : best_;
 }
 
-unsigned Occasion::choose(const Choices& choices, const Thresholds& first, const Trials& trials,
+unsigned Occasion::choose(const Choices& choices, const Thresholds& first, Trials& trials,
                           unsigned tried) {
   if (choices != choices_) consider(choices, first, trials.costs);
   if (tried == best_ || !choices_.have(tried)) return best_;
@@ -104,6 +104,7 @@ unsigned Occasion::choose(const Choices& choices, const Thresholds& first, const
 void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
   Size& had = size(threads);
   calls_ = std::min(calls_ + 1, 1U << 20);
+  trials.costs.took(threads, ns);
   const double usual = size(best_).typical();
   const bool tried = threads != best_;
   const unsigned running = trials.costs.at_once(best_);
@@ -134,7 +135,11 @@ void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
   had.durations.add(ns);
   const unsigned before = best_;
   choose_best(trials.costs);
-  if (best_ != before) pause_ = shortest_pause, until_round_ = std::min(until_round_, pause_);
+  // What other sizes took beside the best one says nothing where that one has become another, or takes much longer.
+  const bool is_worse = usual_ > 0 && find(best_)->typical() > hopeless * usual_;
+  if (best_ == before && !is_worse) return;
+  usual_ = 0;
+  pause_ = shortest_pause, until_round_ = std::min(until_round_, pause_);
 }
 
 /// What this call says of teams in general.
@@ -146,7 +151,7 @@ void Occasion::compare(const Size& had, double ns, TeamCosts& costs) {
   if (had.durations.count() >= trustworthy) costs.ended(had.threads, ns, had.typical());
 }
 
-void Occasion::consider(const Choices& choices, const Thresholds& first, const TeamCosts& costs) {
+void Occasion::consider(const Choices& choices, const Thresholds& first, TeamCosts& costs) {
   choices_ = choices;
   const unsigned limit = choices.limit;
   for (unsigned threads = 1; threads < limit; threads *= 2)
@@ -159,6 +164,7 @@ void Occasion::consider(const Choices& choices, const Thresholds& first, const T
       std::ranges::any_of(sizes_, [](const Size& size) { return size.typical() > 0; });
   if (!is_known && expected_ns_ > 0) {
     size(limit).earlier = expected_ns_;  // of the reference run, which had whole teams
+    costs.took(limit, expected_ns_);
     if (best_ != limit) return;
     until_round_ = 0;
   }
@@ -198,6 +204,7 @@ void Occasion::end_round(const TeamCosts& costs) {
     if (rivals && expected_of(size, costs) < nearly * best) is_clear = false;
     size.tried = size.not_counted = 0;
   }
+  usual_ = find(best_)->typical();
   pause_ = std::min((is_clear ? 8 : 2) * pause_, longest_pause);
   until_round_ = pause_;
 }

@@ -119,10 +119,9 @@ class Occasion {
   double expected_ns() const { return expected_ns_; }
 
   /// How many threads the next call should have.
-  unsigned choose(const Choices& choices, const Thresholds& first, const Trials& trials);
+  unsigned choose(const Choices& choices, const Thresholds& first, Trials& trials);
   /// The same for a call while that size is tried: it, if that is affordable.
-  unsigned choose(const Choices& choices, const Thresholds& first, const Trials& trials,
-                  unsigned tried);
+  unsigned choose(const Choices& choices, const Thresholds& first, Trials& trials, unsigned tried);
   /// The size of a call that is not measured. Requires that choose() was called with the same choices.
   [[nodiscard]] unsigned best() const { return best_; }
   [[nodiscard]] const Choices& choices() const { return choices_; }
@@ -165,7 +164,7 @@ class Occasion {
     }
   };
 
-  void consider(const Choices& choices, const Thresholds& first, const TeamCosts& costs);
+  void consider(const Choices& choices, const Thresholds& first, TeamCosts& costs);
   /// The size to try at this call, if any. Ends the round if all have been tried.
   const Size* to_try(const Trials& trials);
   [[nodiscard]] bool is_affordable(const Size& candidate, const Trials& trials, double calls) const;
@@ -184,8 +183,9 @@ class Occasion {
   double expected_ns_;
   std::vector<Size> sizes_;  ///< ascending; those of choices_ are candidates
   Choices choices_{0};
-  unsigned calls_ = 0;                       ///< that were measured, as far as that matters
-  unsigned best_ = 0;                        ///< the size that calls have which are no trials
+  unsigned calls_ = 0;  ///< that were measured, as far as that matters
+  unsigned best_ = 0;   ///< the size that calls have which are no trials
+  double usual_ = 0;    ///< what it took when its last round ended; 0: none has
   std::uint32_t until_round_ = trustworthy;  ///< so many calls until sizes are tried
   std::uint32_t pause_ = shortest_pause;     ///< the calls between rounds
 };

@@ -59,6 +59,11 @@ ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
       misleads_(Settings::get().unexpected > 0),
       learner_(settings_.thresholds, static_cast<unsigned>(BEHIND(omp_get_num_procs)())) {}
 
+bool ThreadEvents::is_one(const Team& team) {
+  if (team.kind != Team::Kind::asked) return false;
+  return team.threads == 1 || (team.threads == 0 && BEHIND(omp_get_max_threads)() == 1);
+}
+
 /// Whether a folded team may do the region, and nobody can tell.
 bool ThreadEvents::can_fold(const Region& region, Construct construct) {
   // Whom libgomp would give fewer threads than it asks for is told so.
@@ -74,11 +79,12 @@ bool ThreadEvents::can_fold(const Region& region, Construct construct) {
 /// user says so.
 ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_threads,
                                             Construct construct) {
-  if (num_threads == 1 || BEHIND(omp_get_level)() > 0) return {};
+  if (BEHIND(omp_get_level)() > 0) return {};
   const Settings& settings = Settings::get();
   const auto limit = static_cast<unsigned>(BEHIND(omp_get_thread_limit)());
   const bool clause = num_threads != 0;
   if (!clause) num_threads = static_cast<unsigned>(BEHIND(omp_get_max_threads)());
+  if (num_threads == 1) return {};
   const bool folds = can_fold(region, construct);
   if (BEHIND(omp_get_dynamic)() || (clause ? settings.limit_clauses : settings.teams == Teams::any))
     return {std::min(limit, num_threads), folds};
@@ -136,7 +142,7 @@ double ThreadEvents::expected(std::uint32_t end) {
 void ThreadEvents::learn(const Open& open, std::uint64_t now_ns, bool stayed) {
   if (!stayed) {
     open.region->foldable = false;
-    --smaller_;
+    if (open.team.whole > 1) --smaller_;
     return;
   }
   if (open.call.occasion == nullptr) return;
@@ -166,7 +172,8 @@ void ThreadEvents::happened_first(const char* kind, const void* of) {
 void ThreadEvents::mislead(std::uint64_t now_ns) {
   random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
   if (events_ == 0 || static_cast<double>(random_ >> 11) * 0x1p-53 >= settings_.unexpected) return;
-  refrain_oracle_submit_at(stream_, static_cast<std::uint32_t>(random_ % 1009 % events_), now_ns);
+  refrain_oracle_submit_later(stream_, static_cast<std::uint32_t>(random_ % 1009 % events_),
+                              now_ns);
 }
 
 ThreadEvents::Region& ThreadEvents::make_region(Function* function) {

@@ -154,7 +154,8 @@ std::string same_output(const std::string& program, const std::string& variables
   const std::string ledger = folder.path("ledger");
   std::string expected = run(program, variables).output;
   expected = expected.substr(expected.find(" s, ") + 1);  // of what begins with a time
-  EXPECT_EQ(run(program, variables + record(file)).status, 0);
+  const Ended recorded = run(program, variables + record(file));
+  EXPECT_EQ(recorded.output.substr(recorded.output.find(" s, ") + 1), expected) << "recorded";
   for (const std::string& how : {by_one, std::string("REFRAIN_ORACLE_THREADS=learn ")}) {
     std::ofstream(ledger).flush();
     const Ended ended =
@@ -176,6 +177,10 @@ TEST(Preload, NoProgramCanTellItsTeams) {
     EXPECT_NE(output.find("modes "), std::string::npos) << output;
     EXPECT_GT(smaller, 100) << variables;
   }
+  for (const char* variables :
+       {"OMP_NUM_THREADS=1 ", "OMP_NUM_THREADS=1 OMP_DYNAMIC=true ",
+        "OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 ", "OMP_NUM_THREADS=2,1 OMP_MAX_ACTIVE_LEVELS=2 "})
+    same_output("tells", variables, smaller);
   same_output("tells precision", "OMP_NUM_THREADS=3 ", smaller);
   for (const char* since : {"rounding", "loop", "combined loop"}) {
     same_output(std::string("tells ") + since, "OMP_NUM_THREADS=3 ", smaller);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "oracle/run_reader.hpp"
 #include "refrain/oracle.h"
 #include "refrain/oracle.hpp"
+#include "support/random.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace refrain {
@@ -211,6 +213,66 @@ TEST(OracleInterface, WritesNowAndThen) {
     ASSERT_EQ(run.threads.size(), 1u);
     EXPECT_GE(run.threads[0].grammar.length(0), events * 4 / 5 - 2);
   }
+}
+
+/// A run of a loop that is now and then left, with times, beside `reference`, if that is given. Every now and then it is
+/// asked what comes next. Returns the answers.
+std::vector<double> play(const std::string& path, std::optional<std::string> reference,
+                         std::uint64_t seed, bool later) {
+  Oracle::create(path, "letters");
+  Oracle oracle({.record = path, .reference = std::move(reference), .times = true});
+  OracleStream stream = oracle.join(0);
+  test::Random random(seed);
+  std::vector<double> answers;
+  std::uint64_t now = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const int letter = random.below(20) == 0 ? random.below(5) : i % 3;
+    const std::uint32_t event = stream.event(std::string(1, static_cast<char>('a' + letter)));
+    now += static_cast<std::uint64_t>(random.between(1, 100));
+    if (later) stream.submit_later(event, now);
+    else stream.submit(event, now);
+    if (random.below(30) != 0) continue;
+    const refrain_oracle_prediction next = stream.predict(1);
+    const refrain_oracle_occurrence first = stream.next(0);
+    for (const double answer : {double{next.event}, next.probability, next.delay,
+                                static_cast<double>(first.distance), first.delay})
+      answers.push_back(answer);
+    stream.set_note("asked", std::to_string(answers.size()));
+  }
+  return answers;
+}
+
+TEST(OracleInterface, WhatIsSubmittedLaterIsAsIfAtOnce) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const TemporaryFolder folder;
+    const std::string once = folder.path("once"), later = folder.path("later");
+    EXPECT_EQ(play(once, std::nullopt, seed, false), play(later, std::nullopt, seed, true));
+    EXPECT_EQ(encoded(oracle::read_run(once).threads.at(0)),
+              encoded(oracle::read_run(later).threads.at(0)))
+        << seed;
+    const std::string next = folder.path("next"), next_later = folder.path("next_later");
+    EXPECT_EQ(play(next, once, seed + 1, false), play(next_later, once, seed + 1, true)) << seed;
+    EXPECT_EQ(encoded(oracle::read_run(next).threads.at(0)),
+              encoded(oracle::read_run(next_later).threads.at(0)))
+        << seed;
+  }
+}
+
+// Of a process that is killed all but the last 64 are, as far as snapshots go.
+TEST(OracleInterface, WhatIsSubmittedLaterIsWrittenNowAndThen) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
+  Oracle::create(path, "letters");
+  Oracle oracle({.record = path});
+  OracleStream stream = oracle.join(0);
+  const std::uint32_t a = stream.event("a");
+  for (int i = 0; i < 63; ++i) stream.submit_later(a, 0);
+  EXPECT_TRUE(oracle::read_run(path).threads.empty());
+  stream.submit_later(a, 0);
+  EXPECT_EQ(oracle::read_run(path).threads.at(0).grammar.length(0), 64U);
+  stream.submit_later(a, 0);
+  oracle.close();
+  EXPECT_EQ(oracle::read_run(path).threads.at(0).grammar.length(0), 65U);
 }
 
 void expect_failure(const OracleOptions& options, const std::string& part) {

@@ -82,12 +82,12 @@ TEST(OracleEnvironment, WithoutItThereIsNoStream) {
 
 TEST(OracleEnvironment, AShortRunIsAssessedWhole) {
   const Files files;
-  ASSERT_EQ(in_a_process(files.recording(), [] { do_events(150); }), 0);
+  ASSERT_EQ(in_a_process(files.recording(), [] { do_events(40); }), 0);
   { const std::ofstream emptied(files.ledger); }
-  ASSERT_EQ(in_a_process(files.following(), [] { do_events(150); }), 0);
+  ASSERT_EQ(in_a_process(files.following(), [] { do_events(40); }), 0);
   const auto counts = oracle::read_ledger(files.ledger).streams.at(0).counts;
   for (std::size_t d = 0; d < counts.right.size(); ++d) {
-    EXPECT_EQ(counts.predicted[d], 450u - (1u << d));
+    EXPECT_EQ(counts.predicted[d], (1u << d) < 120 ? 120 - (1u << d) : 0u);
     EXPECT_EQ(counts.right[d], counts.predicted[d]);
   }
 }
@@ -115,9 +115,9 @@ TEST(OracleEnvironment, RecordsAndThenPredicts) {
   EXPECT_EQ(counts.events, 3000u);
   EXPECT_EQ(counts.expected, 3000u);
   for (std::size_t d = 0; d < counts.right.size(); ++d) {
-    // The first 512 events are assessed, and then one in 32.
-    EXPECT_GT(counts.predicted[d], 512u);
-    EXPECT_LT(counts.predicted[d], 512u + 2 * (3000u - 512) / 32);
+    // The first 128 events are assessed, and then one in 128.
+    EXPECT_GT(counts.predicted[d], 128u);
+    EXPECT_LT(counts.predicted[d], 128u + 2 * (3000u - 128) / 128);
     EXPECT_EQ(counts.right[d], counts.predicted[d]);
   }
   ASSERT_EQ(second.said.size(), 1u);

@@ -187,6 +187,7 @@ void expect_unusable(refrain_oracle_stream* stream, const std::string& why) {
   EXPECT_EQ(refrain_oracle_submit(stream, 0), REFRAIN_ORACLE_FAILED);
   expect_said(why);
   EXPECT_EQ(refrain_oracle_submit_at(stream, 0, 0), REFRAIN_ORACLE_FAILED);
+  EXPECT_EQ(refrain_oracle_submit_later(stream, 0, 0), -1);
   EXPECT_EQ(refrain_oracle_predict(stream, 1).event, REFRAIN_ORACLE_NONE);
   EXPECT_EQ(refrain_oracle_predict(stream, 1).probability, -1);
   EXPECT_EQ(refrain_oracle_next(stream, 0).distance, 0u);

@@ -31,7 +31,10 @@ Result within(refrain_oracle_stream* stream, Result nothing, Result failed,
     return nothing;
   }
   if (!entered(*stream)) return failed;
-  const Result result = or_failed(failed, function);
+  const Result result = or_failed(failed, [&] {
+    stream->catch_up();
+    return function();
+  });
   stream->exit();
   return result;
 }
@@ -57,17 +60,9 @@ std::optional<std::string> given(const char* text) {
   return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
-/// Apart, so that submit() has little to save.
-template <class Submit>
-[[gnu::noinline]] Tracked submit_assessed(refrain_oracle_stream& stream, std::uint32_t event,
-                                          Submit submit) {
-  return stream.assessment->submit(event, submit);
-}
-
-template <class Submit>
-refrain_oracle_tracked submit(refrain_oracle_stream& stream, std::uint32_t event, Submit submit) {
-  const Tracked tracked = stream.assessment ? submit_assessed(stream, event, submit) : submit();
-  switch (tracked) {
+refrain_oracle_tracked submit(refrain_oracle_stream& stream, std::uint32_t event,
+                              std::optional<std::uint64_t> now = std::nullopt) {
+  switch (stream.submit(event, now)) {
     case Tracked::expected: return REFRAIN_ORACLE_EXPECTED;
     case Tracked::unexpected: return REFRAIN_ORACLE_UNEXPECTED;
     case Tracked::unknown: break;
@@ -113,6 +108,7 @@ refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle, uint32_t thre
 int refrain_oracle_leave(refrain_oracle_stream* stream) {
   if (stream == nullptr) return 0;
   const auto append = [&] {
+    stream->catch_up();
     stream->stream->append();
     return 0;
   };
@@ -137,18 +133,29 @@ const char* refrain_oracle_name(const refrain_oracle_stream* stream, uint32_t ev
 }
 
 refrain_oracle_tracked refrain_oracle_submit(refrain_oracle_stream* stream, uint32_t event) {
-  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED, [&] {
-    return submit(*stream, event, [stream, event] { return stream->stream->submit(event); });
-  });
+  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED,
+                [&] { return submit(*stream, event); });
 }
 
 refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, uint32_t event,
                                                 uint64_t nanoseconds) {
-  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED, [&] {
-    return submit(*stream, event, [stream, event, nanoseconds] {
-      return stream->stream->submit_at(event, nanoseconds);
-    });
+  return within(stream, REFRAIN_ORACLE_UNKNOWN, REFRAIN_ORACLE_FAILED,
+                [&] { return submit(*stream, event, nanoseconds); });
+}
+
+int refrain_oracle_submit_later(refrain_oracle_stream* stream, uint32_t event,
+                                uint64_t nanoseconds) {
+  if (stream == nullptr) {
+    remember("there is no stream");
+    return -1;
+  }
+  if (!entered(*stream)) return -1;
+  const int result = or_failed(-1, [&] {
+    stream->submit_later(event, nanoseconds);
+    return 0;
   });
+  stream->exit();
+  return result;
 }
 
 int refrain_oracle_predicts(const refrain_oracle_stream* stream) {

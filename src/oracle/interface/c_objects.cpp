@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "oracle/error.hpp"
@@ -14,6 +15,7 @@ using refrain::oracle::FileError;
 using refrain::oracle::OracleError;
 using refrain::oracle::Run;
 using refrain::oracle::RunSettings;
+using refrain::oracle::Tracked;
 
 namespace {
 
@@ -103,6 +105,7 @@ void refrain_oracle::close() {
   std::exception_ptr failed;
   for (refrain_oracle_stream* const stream : left) {
     try {
+      stream->catch_up();
       stream->stream->append();
     } catch (...) { failed = std::current_exception(); }
     stream->end(State::closed);
@@ -136,8 +139,23 @@ void refrain_oracle::after_fork_in_child() {
   mutex.unlock();
 }
 
+Tracked refrain_oracle_stream::submit(std::uint32_t event, std::optional<std::uint64_t> now) {
+  const auto submitted = [&] {
+    return now ? stream->submit_at(event, *now) : stream->submit(event);
+  };
+  return assessment ? assessment->submit(event, submitted) : submitted();
+}
+
+/// If there is no memory for one of them, the others are lost, too.
+void refrain_oracle_stream::submit_those() {
+  const std::uint32_t count = std::exchange(later->count, 0);
+  for (const Later::Event& each : std::span(later->events).first(count))
+    submit(each.event, each.now);
+}
+
 void refrain_oracle_stream::end(State how) {
   assessment.reset();
+  later.reset();
   stream.reset();
   state.store(how, std::memory_order_release);
 }

@@ -6,10 +6,12 @@
 // One mutex has which runs are open and which streams are joined. It is taken to open, join, leave and close, and held
 // during fork(), after which the child's copies of both are marked as its parent's.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -72,16 +74,43 @@ struct alignas(64) refrain_oracle_stream {
     inherited  ///< it is the parent process's
   };
 
+  /// An event happens. Requires that it was entered, as do the next two.
+  refrain::oracle::Tracked submit(std::uint32_t event,
+                                  std::optional<std::uint64_t> now = std::nullopt);
+  /// It happens at the latest when what is here is full: that is after its last event, so where a program has pairs of
+  /// them, the time that takes is between two pairs.
+  void submit_later(std::uint32_t event, std::uint64_t now) {
+    later->events[later->count] = {now, event};
+    if (++later->count == later->events.size()) catch_up();
+  }
+  /// What was submitted later has happened after this. For whoever looks at the stream.
+  void catch_up() {
+    if (later->count > 0) submit_those();
+  }
+
   /// Requires that it was entered. It holds nothing any more, and nobody enters it.
   void end(State how);
   /// Why nobody enters it.
   [[nodiscard]] std::string why_not() const;
 
+  struct Later {
+    struct Event {
+      std::uint64_t now;
+      std::uint32_t event;
+    };
+    std::array<Event, 64> events;
+    std::uint32_t count = 0;
+  };
+
   refrain_oracle& oracle;
   const std::uint32_t thread;
   std::unique_ptr<refrain::oracle::Stream> stream;
   std::unique_ptr<refrain::oracle::Assessment> assessment;
+  std::unique_ptr<Later> later = std::make_unique<Later>();
   bool shared = false;  ///< of the environment: no library of the process may end it for the others
   /// Acquired and released by whoever uses it, so what one thread did to the stream is seen by the next.
   std::atomic<State> state{State::free};
+
+ private:
+  [[gnu::noinline]] void submit_those();
 };

@@ -2,12 +2,14 @@
 
 #include <exception>
 
+#include "oracle/interface/c_errors.hpp"
 #include "oracle/interface/environment.hpp"
 
 namespace {
 
 using refrain::oracle::complain;
 using refrain::oracle::Environment;
+using refrain::oracle::or_failed;
 
 /// A thread's stream, which another one has after its end.
 struct Here {
@@ -54,7 +56,11 @@ refrain_oracle_stream* refrain_oracle_here() {
 void refrain_oracle_assess(refrain_oracle_stream* stream) {
   if (stream == nullptr || !stream->assessment || !stream->assessment->is_drawn()) return;
   if (!stream->enter()) return;
-  stream->assessment->predict(*stream->stream);
+  or_failed(0, [&] {
+    stream->catch_up();
+    stream->assessment->predict(*stream->stream);
+    return 0;
+  });
   stream->exit();
 }
 

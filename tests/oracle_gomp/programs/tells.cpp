@@ -347,6 +347,91 @@ void copies() {
   std::printf("copies %ld %ld\n", sum, Counted::copies.load());
 }
 
+/// Regions of one thread, some of them within a team, which use one thing each that a team may need.
+unsigned long of_one(int what, int call) {
+  unsigned long sum = 0, of_sections = 0;
+#pragma omp parallel num_threads(1) reduction(+ : sum) if (what % 2 == 0)
+  {
+    sum += 100 * omp_get_num_threads() + omp_get_thread_num();
+    switch (what) {
+      case 0: sum += 10 * omp_get_level() + omp_get_active_level(); break;
+      case 1: sum += omp_in_parallel() + omp_get_team_size(omp_get_level()); break;
+      case 2: {
+#pragma omp for schedule(dynamic, 3)
+        for (int i = 0; i < 10; ++i) sum += i;
+        break;
+      }
+      case 3: {
+#pragma omp single
+        sum += call;
+        break;
+      }
+      case 4: {
+#pragma omp sections reduction(+ : of_sections)
+        {
+#pragma omp section
+          of_sections += 1;
+#pragma omp section
+          of_sections += 2;
+        }
+        break;
+      }
+      case 5: {
+        long made = 0;
+#pragma omp task shared(made)
+        made += call;
+#pragma omp taskwait
+        sum += made;
+        break;
+      }
+      case 6: {
+#pragma omp barrier
+#pragma omp critical
+        sum += call;
+        break;
+      }
+      case 7: {
+#pragma omp for ordered
+        for (int i = 0; i < 5; ++i) {
+#pragma omp ordered
+          sum += i;
+        }
+        break;
+      }
+      case 8: {
+        long inner = 0;
+#pragma omp parallel reduction(+ : inner)
+        inner += omp_get_level();
+        sum += inner;
+        break;
+      }
+      case 9: try { throw call;
+        } catch (int thrown) { sum += thrown; }
+        break;
+      case 10: omp_set_num_threads(2), sum += omp_get_max_threads(); break;
+      default: {
+        // The team is needed late, when the region has done a part of its work.
+        for (int i = 0; i < 100; ++i) sum += i;
+        sum += omp_get_ancestor_thread_num(0) + omp_get_level();
+      }
+    }
+  }
+  return sum + of_sections;
+}
+void ones() {
+  std::printf("ones");
+  for (int what = 0; what < 12; ++what) {
+    unsigned long alone = 0, within = 0;
+    for (int call = 0; call < calls; ++call) alone = 31 * alone + of_one(what, call);
+    for (int call = 0; call < calls; ++call) {
+#pragma omp parallel reduction(+ : within)
+      within += of_one(what, call);
+    }
+    std::printf(" %lu %lu", alone, within);
+  }
+  std::printf("\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -370,5 +455,6 @@ int main(int argc, char** argv) {
   dynamic();
   exceptions();
   handed_on();
+  ones();
   modes();
 }
