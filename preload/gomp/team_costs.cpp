@@ -27,8 +27,8 @@ double TeamCosts::most_overhead(unsigned threads) const {
 double TeamCosts::overhead(unsigned threads) const {
   if (threads == 1) return 0;
   const Cost& cost = costs_[doublings(threads)];
-  if (cost.overhead > 0) return cost.overhead;
-  return std::min<double>(most_overhead(threads), cost.shortest);
+  const double known = cost.overhead > 0 ? cost.overhead : most_overhead(threads);
+  return std::min<double>(known, cost.shortest);
 }
 
 double TeamCosts::interruptions(unsigned threads) const {
@@ -44,6 +44,7 @@ void TeamCosts::expect(unsigned threads, double ns) {
 }
 
 void TeamCosts::saw(unsigned threads, double ns, double alone_ns) {
+  if (ns > longest * most_overhead(threads)) return;
   float& known = costs_[doublings(threads)].overhead;
   const auto seen =
       static_cast<float>(std::clamp(ns - alone_ns / at_once(threads), 1.0, most_overhead(threads)));

@@ -31,8 +31,8 @@ class TeamCosts {
   /// been seen it is a guess: each thread of a team is interrupted as often as those of the size that was seen last.
   [[nodiscard]] double interruptions(unsigned threads) const;
 
-  /// A team of this size takes `ns` for a region, on average. It costs no more, and that much until it has been seen. (A
-  /// single region says little: now and then a thread is still awake.)
+  /// A team of this size takes `ns` for a region, on average, so it costs no more. (A single region says little: now and
+  /// then a thread is still awake.)
   void expect(unsigned threads, double ns);
   /// A team took `ns` for what one thread does in `alone_ns`.
   void saw(unsigned threads, double ns, double alone_ns);
@@ -43,6 +43,8 @@ class TeamCosts {
   /// processor has threads: to wake a thread of a virtual machine takes some 50 us. What takes longer is hardly the team's
   /// doing, and says nothing of regions of another length.
   static constexpr double most_ns = 50e3;
+  /// Of regions that take so many times as long as that it cannot be told.
+  static constexpr double longest = 4;
   /// What takes so many times as long as is typical, and a little, has been interrupted.
   static constexpr double interrupted = 3;
   static constexpr double little_ns = 20e3;

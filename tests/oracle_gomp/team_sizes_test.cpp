@@ -271,15 +271,17 @@ TEST(TeamCosts, OverheadIsWhatOneThreadDoesNotHave) {
   EXPECT_GT(costs.overhead(16), costs.overhead(2)) << "a guess";
   costs.saw(16, 30e3, 160e3);
   EXPECT_NEAR(costs.overhead(16), 20e3, 1);
-  costs.saw(2, 50e6, 60e6);
+  costs.saw(2, 350e3, 400e3);
   EXPECT_LE(costs.overhead(2), 2 * TeamCosts::most_ns) << "that is memory, perhaps";
   TeamCosts of_short;
   of_short.expect(2, 60e3);
   of_short.expect(2, 8e3);
   of_short.expect(2, 30e3);
   EXPECT_EQ(of_short.overhead(2), 8e3) << "no region is shorter than what its team costs";
-  of_short.saw(2, 60e3, 70e3);
-  EXPECT_EQ(of_short.overhead(2), 25e3) << "it has been seen";
+  of_short.saw(2, 60e3, 110e3);
+  EXPECT_EQ(of_short.overhead(2), 5e3) << "it has been seen";
+  of_short.saw(2, 10e6, 19e6);
+  EXPECT_EQ(of_short.overhead(2), 5e3) << "the region is long";
 }
 
 /// A machine, made up.
