@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace refrain::gomp {
 namespace {
@@ -82,12 +83,19 @@ std::string symbol_at(const MappedFile& file, std::uintptr_t offset) {
 /// The file, which stays mapped until another is asked for: regions of one module come one after the other.
 const MappedFile& opened(const std::string& path) {
   struct Last {
-    std::string path;
+    struct stat status {};
     std::optional<MappedFile> file;
   };
   thread_local Last last;
-  if (!last.file || last.path != path) {
-    last.path = path;
+  struct stat now {};
+  stat(path.c_str(), &now);
+  // A library may be closed, made anew and opened again.
+  const auto identity = [](const struct stat& status) {
+    const auto& modified = status.st_mtim;
+    return std::tuple(status.st_dev, status.st_ino, modified.tv_sec, modified.tv_nsec);
+  };
+  if (!last.file || identity(last.status) != identity(now)) {
+    last.status = now;
     last.file.emplace(path.c_str());
   }
   return *last.file;

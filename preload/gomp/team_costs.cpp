@@ -21,14 +21,14 @@ unsigned TeamCosts::doublings(unsigned threads) {
 
 double TeamCosts::most_overhead(unsigned threads) const {
   const unsigned running = at_once(threads);
-  const double most = most_ns * (1 + doublings(running)) * threads / running;
-  return std::min<double>(most, costs_[doublings(threads)].shortest);
+  return most_ns * (1 + doublings(running)) * threads / running;
 }
 
 double TeamCosts::overhead(unsigned threads) const {
   if (threads == 1) return 0;
-  const float seen = costs_[doublings(threads)].overhead;
-  return seen > 0 ? seen : most_overhead(threads);
+  const Cost& cost = costs_[doublings(threads)];
+  const double known = cost.overhead > 0 ? cost.overhead : most_overhead(threads);
+  return std::min<double>(known, cost.shortest);
 }
 
 double TeamCosts::interruptions(unsigned threads) const {
@@ -38,12 +38,13 @@ double TeamCosts::interruptions(unsigned threads) const {
   return cost.waits * static_cast<float>(threads) / static_cast<float>(cost.threads);
 }
 
-void TeamCosts::took(unsigned threads, double ns) {
+void TeamCosts::expect(unsigned threads, double ns) {
   float& shortest = costs_[doublings(threads)].shortest;
   shortest = std::min(shortest, static_cast<float>(ns));
 }
 
 void TeamCosts::saw(unsigned threads, double ns, double alone_ns) {
+  if (ns > longest * most_overhead(threads)) return;
   float& known = costs_[doublings(threads)].overhead;
   const auto seen =
       static_cast<float>(std::clamp(ns - alone_ns / at_once(threads), 1.0, most_overhead(threads)));

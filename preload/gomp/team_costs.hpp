@@ -25,14 +25,15 @@ class TeamCosts {
   [[nodiscard]] bool has_seen(unsigned threads) const {
     return costs_[doublings(threads)].overhead > 0;
   }
-  /// What starting and meeting takes, in ns. Of a size that has not been compared the most that it can be.
+  /// What starting and meeting takes, in ns. Of a size that has not been seen the most that it can be.
   [[nodiscard]] double overhead(unsigned threads) const;
   /// What interruptions cost a region, in ns, on average. Of one or two nothing can be said: 0. Of a size that has hardly
   /// been seen it is a guess: each thread of a team is interrupted as often as those of the size that was seen last.
   [[nodiscard]] double interruptions(unsigned threads) const;
 
-  /// A team of this size took, or is expected to take, `ns` for a region. It costs no more.
-  void took(unsigned threads, double ns);
+  /// A team of this size takes `ns` for a region, on average, so it costs no more. (A single region says little: now and
+  /// then a thread is still awake.)
+  void expect(unsigned threads, double ns);
   /// A team took `ns` for what one thread does in `alone_ns`.
   void saw(unsigned threads, double ns, double alone_ns);
   /// A team of this size took `ns`, where `typical_ns` is usual.
@@ -42,6 +43,8 @@ class TeamCosts {
   /// processor has threads: to wake a thread of a virtual machine takes some 50 us. What takes longer is hardly the team's
   /// doing, and says nothing of regions of another length.
   static constexpr double most_ns = 50e3;
+  /// Of regions that take so many times as long as that it cannot be told.
+  static constexpr double longest = 4;
   /// What takes so many times as long as is typical, and a little, has been interrupted.
   static constexpr double interrupted = 3;
   static constexpr double little_ns = 20e3;
@@ -51,7 +54,7 @@ class TeamCosts {
  private:
   struct Cost {
     float overhead = 0;                                       ///< 0: not seen
-    float shortest = std::numeric_limits<float>::infinity();  ///< of its regions
+    float shortest = std::numeric_limits<float>::infinity();  ///< of the regions expected
     float waits = 0;  ///< the mean of what interruptions took, of each region
     float interruptions = 0;
     float regions = 0;  ///< up to `memory`

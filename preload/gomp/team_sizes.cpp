@@ -104,7 +104,6 @@ unsigned Occasion::choose(const Choices& choices, const Thresholds& first, Trial
 void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
   Size& had = size(threads);
   calls_ = std::min(calls_ + 1, 1U << 20);
-  trials.costs.took(threads, ns);
   const double usual = size(best_).typical();
   const bool tried = threads != best_;
   const unsigned running = trials.costs.at_once(best_);
@@ -124,6 +123,7 @@ void Occasion::ran(unsigned threads, double ns, Trials& trials, bool counts) {
     counts |= ns < better * usual || (had.not_counted >= trustworthy && !is_hopeless);
     if (!counts) {
       ++had.not_counted;
+      if (is_hopeless) had.tried = trustworthy;
       return;
     }
     // What it took long ago, when perhaps others used the machine, counts no more.
@@ -156,15 +156,16 @@ void Occasion::consider(const Choices& choices, const Thresholds& first, TeamCos
   const unsigned limit = choices.limit;
   for (unsigned threads = 1; threads < limit; threads *= 2)
     if (choices.have(threads)) size(threads);
+  size(limit);
   best_ = first.choose(expected_ns_, limit);
   if (!choices.have(best_)) best_ = limit;
-  size(best_);
+  size(best_);  // which may be none of those
   // Where sizes are known from an earlier run, that took so long with the best of them.
   const bool is_known =
       std::ranges::any_of(sizes_, [](const Size& size) { return size.typical() > 0; });
-  if (!is_known && expected_ns_ > 0) {
-    size(limit).earlier = expected_ns_;  // of the reference run, which had whole teams
-    costs.took(limit, expected_ns_);
+  if (!is_known && of_whole_ && expected_ns_ > 0) {
+    size(limit).earlier = expected_ns_;
+    costs.expect(limit, expected_ns_);
     if (best_ != limit) return;
     until_round_ = 0;
   }
@@ -315,7 +316,7 @@ Occasion& Occasions::at(double expected_ns) {
     if (away < least) nearest = &occasion, least = away;
   }
   if (nearest && (least <= alike || occasions_.size() >= most)) return *nearest;
-  return occasions_.emplace_back(std::max(0.0, expected_ns));
+  return occasions_.emplace_back(std::max(0.0, expected_ns), of_whole_);
 }
 
 unsigned Occasions::common(const Choices& choices) const {
@@ -344,6 +345,7 @@ void Occasions::recall(std::string_view note) {
     const std::size_t end = std::min(note.find('\n'), note.size());
     if (auto occasion = Occasion::recall(note.substr(0, end))) {
       occasions_.push_back(*std::move(occasion));
+      of_whole_ = false;
     }
     note.remove_prefix(std::min(end + 1, note.size()));
   }

@@ -113,8 +113,9 @@ struct Choices {
 /// The calls of one region that are expected to take about as long.
 class Occasion {
  public:
-  /// 0: nothing is expected of them.
-  explicit Occasion(double expected_ns = 0) : expected_ns_(expected_ns) {}
+  /// 0: nothing is expected of them. `of_whole`: that is what a whole team took.
+  explicit Occasion(double expected_ns = 0, bool of_whole = true)
+      : expected_ns_(expected_ns), of_whole_(of_whole) {}
 
   double expected_ns() const { return expected_ns_; }
 
@@ -181,6 +182,7 @@ class Occasion {
   void choose_best(const TeamCosts& costs);
 
   double expected_ns_;
+  bool of_whole_;
   std::vector<Size> sizes_;  ///< ascending; those of choices_ are candidates
   Choices choices_{0};
   unsigned calls_ = 0;  ///< that were measured, as far as that matters
@@ -210,6 +212,7 @@ class Occasions {
 
  private:
   std::deque<Occasion> occasions_;  // references into it hold
+  bool of_whole_ = true;            // no sizes were chosen in the reference run
 };
 
 }  // namespace refrain::gomp

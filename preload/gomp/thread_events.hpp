@@ -48,7 +48,7 @@ struct Team {
   unsigned whole = 0;    ///< as many as the program would have
 };
 
-class ThreadEvents {
+class alignas(64) ThreadEvents {
  public:
   /// This thread's; nullptr where nothing is recorded or predicted: in a process that `refrain oracle` did not start.
   static ThreadEvents* here() {

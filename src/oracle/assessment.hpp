@@ -13,7 +13,7 @@
 
 namespace refrain::oracle {
 
-class Assessment {
+class alignas(64) Assessment {
  public:
   static constexpr std::size_t kDistances = 8;  ///< 1, 2, 4 ... 128
 

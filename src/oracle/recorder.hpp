@@ -16,7 +16,7 @@
 
 namespace refrain::oracle {
 
-class Recorder {
+class alignas(64) Recorder {
  public:
   /// `times`: those between the events are recorded, too. The writer has to outlive it.
   Recorder(RunWriter& writer, std::uint32_t process, std::uint32_t thread, bool times)

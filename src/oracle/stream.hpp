@@ -18,7 +18,7 @@
 
 namespace refrain::oracle {
 
-class Stream {
+class alignas(64) Stream {
  public:
   /// `reference`, `recorder`: none, if it is not followed, or not recorded.
   Stream(std::optional<ThreadRecord> reference, std::unique_ptr<Recorder> recorder);

@@ -93,7 +93,7 @@ struct alignas(64) refrain_oracle_stream {
   /// Why nobody enters it.
   [[nodiscard]] std::string why_not() const;
 
-  struct Later {
+  struct alignas(64) Later {
     struct Event {
       std::uint64_t now;
       std::uint32_t event;
