@@ -68,7 +68,7 @@ refrain_gomp_begin:
 extern "C" {
 [[gnu::visibility("hidden")]] void refrain_gomp_switch(void** save, void* to);
 [[gnu::visibility("hidden")]] void refrain_gomp_begin();
-[[gnu::visibility("hidden")]] void refrain_gomp_coroutine(void* member);
+[[gnu::visibility("hidden"), gnu::used]] void refrain_gomp_coroutine(void* member);
 }
 
 namespace {
@@ -355,5 +355,4 @@ struct Coroutine {
 
 }  // namespace refrain::gomp
 
-extern "C" [[gnu::visibility("hidden"), gnu::used]] void refrain_gomp_coroutine(void* member);
-void refrain_gomp_coroutine(void* member) { refrain::gomp::Coroutine::run(member); }
+extern "C" void refrain_gomp_coroutine(void* member) { refrain::gomp::Coroutine::run(member); }
