@@ -101,10 +101,10 @@ REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracl
                                                                    uint32_t event,
                                                                    uint64_t nanoseconds);
 
-/* The same, if nobody wants to know at once how it continues what was followed: it is looked at later, with others, at
- * the latest when the stream is asked for anything, or left. That takes less time of each event, above all where the
- * program leaves little of the caches to the oracle. Of a process that is killed the last 64 events may be missing.
- * 0; -1: nothing was done: the stream has ended, or another thread is using it. */
+/* The same, if nobody wants to know at once how it continues what was followed: it is looked at later, with up to 63
+ * others, and before anything else is submitted, predicted or written. That takes less time of each event, above all where
+ * the program leaves little of the caches to the oracle. If the process is killed those that wait are lost. 0; -1: the
+ * stream has ended, or another thread is using it, and nothing was done; or there was no memory for what waited. */
 REFRAIN_ORACLE_API int refrain_oracle_submit_later(refrain_oracle_stream* stream, uint32_t event,
                                                    uint64_t nanoseconds);
 
