@@ -93,8 +93,38 @@ void afterwards(const Function& function) {
   } catch (const std::exception& error) { say(fmt::format("refrain: {}\n", error.what())); }
 }
 
-void say_what_is_recorded(const std::string& path) {
+/// The record that a new one is to replace, kept until there is something in that: a command that was mistyped, or does
+/// nothing that is recorded, destroys none.
+class OlderRecord {
+ public:
+  explicit OlderRecord(const std::string& path) {
+    try {
+      if (!fs::exists(path) || oracle::read_run(path).threads.empty()) return;
+      path_ = fs::canonical(path);
+      kept_ = path_ + ".before-" + std::to_string(::getpid());
+      fs::create_hard_link(path_, kept_);
+    } catch (const std::exception&) { kept_.clear(); }  // it is none, or cannot be kept
+  }
+  ~OlderRecord() {
+    if (!kept_.empty()) ::unlink(kept_.c_str());
+  }
+  OlderRecord(const OlderRecord&) = delete;
+  OlderRecord& operator=(const OlderRecord&) = delete;
+
+  /// In the place of the new one. False: there was none.
+  bool restore() { return !kept_.empty() && std::rename(kept_.c_str(), path_.c_str()) == 0; }
+
+ private:
+  std::string path_, kept_;
+};
+
+void say_what_is_recorded(const std::string& path, OlderRecord& older) {
   const oracle::RunRecord run = oracle::read_run(path);
+  if (run.threads.empty() && older.restore()) {
+    say(fmt::format("refrain oracle: nothing was recorded, so {} is still the earlier run\n",
+                    path));
+    return;
+  }
   say(fmt::format("refrain oracle: {} in {}, {} bytes\n", run_summary(run), path,
                   fs::file_size(path)));
   if (run.threads.empty())
@@ -107,10 +137,11 @@ int record(const Request& request) {
     const std::string libraries = preload_libraries();
     const TemporaryFile ledger;
     if (const int status = status_if_not_found(request.command[0])) return status;
+    OlderRecord older(request.output);
     create(request);
     const int status =
         run_preloaded(libraries, request.command, {request.output, {}, ledger.path()});
-    afterwards([&] { say_what_is_recorded(request.output); });
+    afterwards([&] { say_what_is_recorded(request.output, older); });
     return status;
   });
 }
@@ -123,6 +154,7 @@ int run(const Request& request) {
     const oracle::RunRecord reference = oracle::read_run(request.file);
     say(reference_fault(reference, request.file));
     OracleFiles files{{}, request.file, ledger.path()};
+    OlderRecord older(request.output);
     if (!request.output.empty()) {
       std::error_code none_there;
       if (fs::equivalent(request.file, request.output, none_there))
@@ -135,7 +167,7 @@ int run(const Request& request) {
       say(fmt::format("beside: {}\n", escaped(reference.program)));
       say(accuracy_report(oracle::read_ledger(ledger.path())));
     });
-    if (files.record) afterwards([&] { say_what_is_recorded(request.output); });
+    if (files.record) afterwards([&] { say_what_is_recorded(request.output, older); });
     return status;
   });
 }

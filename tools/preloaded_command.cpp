@@ -38,6 +38,7 @@ int say_why_not(const std::string& command, int error) {
 
 [[noreturn]] void become(const std::vector<std::string>& command) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
@@ -74,8 +75,10 @@ std::string preload_libraries() {
 }
 
 int status_if_not_found(const std::string& command) {
-  if (command.find('/') != std::string::npos)
-    return ::access(command.c_str(), X_OK) == 0 ? 0 : say_why_not(command, errno);
+  if (command.find('/') != std::string::npos) {
+    if (is_there(command)) return 0;
+    return say_why_not(command, ::access(command.c_str(), X_OK) == 0 ? EACCES : errno);
+  }
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');)

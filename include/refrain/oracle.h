@@ -67,7 +67,8 @@ REFRAIN_ORACLE_API int refrain_oracle_close(refrain_oracle* oracle);
 /* The stream of that thread, 0, 1 ...: it must not be joined already, nor, if it is recorded, have been. What is
  * recorded so far is written now and then, so that of a process that is killed most is in the file. A thread that is
  * not in the reference can be recorded, but nothing is predicted for it. */
-REFRAIN_ORACLE_API refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle, uint32_t thread);
+REFRAIN_ORACLE_API refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle,
+                                                              uint32_t thread);
 
 /* Writes what is recorded, and ends the stream, also after -1: it cannot be written. -1 as well, if it has ended
  * before, or another thread is using it. One that is from refrain_oracle_here() is only written. */
@@ -79,27 +80,31 @@ REFRAIN_ORACLE_API int refrain_oracle_leave(refrain_oracle_stream* stream);
 REFRAIN_ORACLE_API uint32_t refrain_oracle_event(refrain_oracle_stream* stream, const char* name);
 
 /* The name of an event. Holds until the stream is left. NULL: there is no such event. */
-REFRAIN_ORACLE_API const char* refrain_oracle_name(const refrain_oracle_stream* stream, uint32_t event);
+REFRAIN_ORACLE_API const char* refrain_oracle_name(const refrain_oracle_stream* stream,
+                                                   uint32_t event);
 
 typedef enum refrain_oracle_tracked {
-  REFRAIN_ORACLE_FAILED = -1, /* nothing was done: the stream has ended, or another thread is using it */
-  REFRAIN_ORACLE_EXPECTED,    /* it continues what was followed */
-  REFRAIN_ORACLE_UNEXPECTED,  /* it does not, but it is known: it is found again, as well as may be */
-  REFRAIN_ORACLE_UNKNOWN      /* it never came in the reference, or there is none */
+  REFRAIN_ORACLE_FAILED =
+      -1, /* nothing was done: the stream has ended, or another thread is using it */
+  REFRAIN_ORACLE_EXPECTED,   /* it continues what was followed */
+  REFRAIN_ORACLE_UNEXPECTED, /* it does not, but it is known: it is found again, as well as may be */
+  REFRAIN_ORACLE_UNKNOWN     /* it never came in the reference, or there is none */
 } refrain_oracle_tracked;
 
 /* An event happens, now. Of numbers that are no events nothing is recorded. */
-REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit(refrain_oracle_stream* stream, uint32_t event);
+REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit(refrain_oracle_stream* stream,
+                                                                uint32_t event);
 
 /* The same at a time that the caller has taken, in ns from any beginning, which is the same for all of the stream.
  * refrain_oracle_submit() reads CLOCK_MONOTONIC. */
-REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, uint32_t event,
+REFRAIN_ORACLE_API refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream,
+                                                                   uint32_t event,
                                                                    uint64_t nanoseconds);
 
-/* The same, if nobody wants to know at once how it continues what was followed: it is looked at later, with others, at
- * the latest when the stream is asked for anything, or left. That takes less time of each event, above all where the
- * program leaves little of the caches to the oracle. Of a process that is killed the last 64 events may be missing.
- * 0; -1: nothing was done: the stream has ended, or another thread is using it. */
+/* The same, if nobody wants to know at once how it continues what was followed: it is looked at later, with up to 63
+ * others, and before anything else is submitted, predicted or written. That takes less time of each event, above all where
+ * the program leaves little of the caches to the oracle. If the process is killed those that wait are lost. 0; -1: the
+ * stream has ended, or another thread is using it, and nothing was done; or there was no memory for what waited. */
 REFRAIN_ORACLE_API int refrain_oracle_submit_later(refrain_oracle_stream* stream, uint32_t event,
                                                    uint64_t nanoseconds);
 
@@ -112,11 +117,13 @@ typedef struct refrain_oracle_prediction {
   uint32_t event;     /* the most probable one; REFRAIN_ORACLE_NONE: nothing is known */
   double probability; /* its; -1: the stream has ended, or another thread is using it */
   double end;         /* the probability that the run is over before */
-  double delay;       /* expected from the last event to this one, in ns; 0 if the reference has no times */
+  double
+      delay; /* expected from the last event to this one, in ns; 0 if the reference has no times */
 } refrain_oracle_prediction;
 
 /* The event at that distance from the last one; 1: the next. Whole loops are skipped: a far one takes no longer. */
-REFRAIN_ORACLE_API refrain_oracle_prediction refrain_oracle_predict(refrain_oracle_stream* stream, uint64_t distance);
+REFRAIN_ORACLE_API refrain_oracle_prediction refrain_oracle_predict(refrain_oracle_stream* stream,
+                                                                    uint64_t distance);
 
 typedef struct refrain_oracle_occurrence {
   uint64_t distance;  /* the most probable one, at least 1; 0: it is not known to come */
@@ -126,18 +133,20 @@ typedef struct refrain_oracle_occurrence {
 } refrain_oracle_occurrence;
 
 /* Where an event comes next. */
-REFRAIN_ORACLE_API refrain_oracle_occurrence refrain_oracle_next(refrain_oracle_stream* stream, uint32_t event);
+REFRAIN_ORACLE_API refrain_oracle_occurrence refrain_oracle_next(refrain_oracle_stream* stream,
+                                                                 uint32_t event);
 
 /* ---- Notes ---- */
 
 /* What a runtime has found out and wants to know again in a later run, in the file beside what is recorded. A note has
  * a name, and holds any bytes. Writing one again replaces it; without a recording it does nothing. -1: no memory, no
  * name, an empty one, no bytes though `size` is not 0, or more than 16 MiB in all notes of the stream. */
-REFRAIN_ORACLE_API int refrain_oracle_set_note(refrain_oracle_stream* stream, const char* name, const void* bytes,
-                                               size_t size);
+REFRAIN_ORACLE_API int refrain_oracle_set_note(refrain_oracle_stream* stream, const char* name,
+                                               const void* bytes, size_t size);
 
 /* The reference's note of that name, and its size. Holds until the stream is left. NULL: there is none. */
-REFRAIN_ORACLE_API const void* refrain_oracle_note(const refrain_oracle_stream* stream, const char* name, size_t* size);
+REFRAIN_ORACLE_API const void* refrain_oracle_note(const refrain_oracle_stream* stream,
+                                                   const char* name, size_t* size);
 
 /* ---- What is in a file ---- */
 
@@ -146,8 +155,9 @@ REFRAIN_ORACLE_API const void* refrain_oracle_note(const refrain_oracle_stream* 
 typedef struct refrain_oracle_run {
   const char* program; /* what it is of */
   size_t program_size;
-  size_t threads;      /* how many streams there are, of all processes; 0 after it was freed */
-  uint64_t unfinished; /* so many bytes at the end of the file are of a record that was not finished */
+  size_t threads; /* how many streams there are, of all processes; 0 after it was freed */
+  uint64_t
+      unfinished; /* so many bytes at the end of the file are of a record that was not finished */
 } refrain_oracle_run;
 
 /* As much as there is, while it is being recorded. NULL: the file cannot be read, is damaged, or is none. */
@@ -167,8 +177,8 @@ typedef struct refrain_oracle_listed_thread {
 } refrain_oracle_listed_thread;
 
 /* The streams, ascending by process and thread. To list them: `index` from 0, until there is none, which is NULL. */
-REFRAIN_ORACLE_API const refrain_oracle_listed_thread* refrain_oracle_list_thread(const refrain_oracle_run* run,
-                                                                                  size_t index);
+REFRAIN_ORACLE_API const refrain_oracle_listed_thread* refrain_oracle_list_thread(
+    const refrain_oracle_run* run, size_t index);
 
 typedef struct refrain_oracle_listed_event {
   const char* name;
@@ -177,15 +187,15 @@ typedef struct refrain_oracle_listed_event {
 } refrain_oracle_listed_event;
 
 /* The events of the stream with that index, by their numbers, from 0. NULL: there is none. */
-REFRAIN_ORACLE_API const refrain_oracle_listed_event* refrain_oracle_list_event(const refrain_oracle_run* run,
-                                                                                size_t thread, uint32_t event);
+REFRAIN_ORACLE_API const refrain_oracle_listed_event* refrain_oracle_list_event(
+    const refrain_oracle_run* run, size_t thread, uint32_t event);
 
 /* A part of a rule; later versions leave this structure as it is. */
 typedef struct refrain_oracle_symbol {
   uint32_t is_rule; /* not 0: a rule, else an event */
   uint32_t number;
   uint64_t times; /* so often in a row, at least once */
-  double delay;   /* mean time of one, in ns: from the event before it to its last; 0 without times */
+  double delay; /* mean time of one, in ns: from the event before it to its last; 0 without times */
 } refrain_oracle_symbol;
 
 typedef struct refrain_oracle_listed_rule {
@@ -197,8 +207,8 @@ typedef struct refrain_oracle_listed_rule {
 
 /* The rules of its grammar: rule 0 is the whole stream, each of the others a part that comes more than once. NULL:
  * there is none. */
-REFRAIN_ORACLE_API const refrain_oracle_listed_rule* refrain_oracle_list_rule(const refrain_oracle_run* run,
-                                                                              size_t thread, uint32_t rule);
+REFRAIN_ORACLE_API const refrain_oracle_listed_rule* refrain_oracle_list_rule(
+    const refrain_oracle_run* run, size_t thread, uint32_t rule);
 
 typedef struct refrain_oracle_listed_note {
   const char* name;
@@ -208,8 +218,8 @@ typedef struct refrain_oracle_listed_note {
 } refrain_oracle_listed_note;
 
 /* Its notes, `index` from 0. NULL: there is none. */
-REFRAIN_ORACLE_API const refrain_oracle_listed_note* refrain_oracle_list_note(const refrain_oracle_run* run,
-                                                                              size_t thread, uint32_t index);
+REFRAIN_ORACLE_API const refrain_oracle_listed_note* refrain_oracle_list_note(
+    const refrain_oracle_run* run, size_t thread, uint32_t index);
 
 /* ---- In a process that was started by `refrain oracle record` or `refrain oracle run` ---- */
 

@@ -68,7 +68,7 @@ refrain_gomp_begin:
 extern "C" {
 [[gnu::visibility("hidden")]] void refrain_gomp_switch(void** save, void* to);
 [[gnu::visibility("hidden")]] void refrain_gomp_begin();
-[[gnu::visibility("hidden")]] void refrain_gomp_coroutine(void* member);
+[[gnu::visibility("hidden"), gnu::used]] void refrain_gomp_coroutine(void* member);
 }
 
 namespace {
@@ -205,11 +205,19 @@ FoldedTeam::FoldedTeam(Function* function, void* data, unsigned threads)
     members_[number] = {this, nullptr, nullptr, 0, mode_, State::fresh, {}};
 }
 
+// A thread alone does not wait for the others of its team.
+
+void FoldedTeam::watch() {
+  if (threads_ > 1) own_.watched.enter();
+}
+
+void FoldedTeam::unwatch() {
+  if (threads_ > 1) own_.watched.leave();
+}
+
 bool FoldedTeam::run(Function* function, void* data, unsigned threads) {
   FoldedTeam team(function, data, threads);
-  // A thread alone does not wait for the others of its team.
-  const bool is_watched = threads > 1;
-  if (is_watched) team.own_.watched.enter();
+  team.watch();
   here_ = &team;
   function(data);
   if (!team.started_) team.finish_members();
@@ -218,7 +226,7 @@ bool FoldedTeam::run(Function* function, void* data, unsigned threads) {
     BEHIND(GOMP_parallel_end)();
   } else {
     here_ = nullptr;
-    if (is_watched) team.own_.watched.leave();
+    team.unwatch();
   }
   return !team.started_;
 }
@@ -315,7 +323,7 @@ void FoldedTeam::start_from_handler() {
 void FoldedTeam::start_team() {
   started_ = true;
   here_ = nullptr;
-  if (threads_ > 1) own_.watched.leave();
+  unwatch();
   // New threads have the mode of their maker, which is the master's of before the region.
   const FloatingPointMode changed = FloatingPointMode::here();
   mode_.set();
@@ -355,5 +363,4 @@ struct Coroutine {
 
 }  // namespace refrain::gomp
 
-extern "C" [[gnu::visibility("hidden"), gnu::used]] void refrain_gomp_coroutine(void* member);
-void refrain_gomp_coroutine(void* member) { refrain::gomp::Coroutine::run(member); }
+extern "C" void refrain_gomp_coroutine(void* member) { refrain::gomp::Coroutine::run(member); }

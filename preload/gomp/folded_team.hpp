@@ -51,7 +51,8 @@ class FoldedTeam {
     parallel(Whole::run, &whole);
   }
 
-  /// Does a region. Returns whether it stayed folded: false, if the team had to be started.
+  /// Does a region. Returns whether it stayed folded: false, if the team had to be started. Requires prepare(), but for one
+  /// thread, and for that, too, that nothing else asks libgomp of the team (VisibleThreads).
   static bool run(Function* function, void* data, unsigned threads);
 
   /// The folded team that this thread is in; nullptr: none.
@@ -111,6 +112,8 @@ class FoldedTeam {
   FoldedTeam(Function* function, void* data, unsigned threads);
 
   [[gnu::noinline]] void want_team();
+  void watch();
+  void unwatch();
   void start_team();
   void finish_members();
   bool resume(unsigned number);

@@ -188,7 +188,7 @@ int create(pthread_t* thread, const pthread_attr_t* attr, Routine* routine, void
   }
   const int error = next_create(thread, attr, live, kept.get());
   if (error == 0) {
-    kept.release();
+    static_cast<void>(kept.release());
   } else {
     const std::scoped_lock lock(mutex);
     std::erase(owner->threads, kept.get());

@@ -19,7 +19,7 @@ void Measuring::began(std::uint64_t now_ns) {
 }
 
 Learner::Call Learner::measured(Occasion& occasion, const Choices& choices, std::uint64_t now_ns) {
-  measuring_.began(now_ns);
+  if (!trial_.runs()) measuring_.began(now_ns);
   if (first_ns_ == 0) first_ns_ = last_ns_ = now_ns;
   trials_.allowance.earn(static_cast<double>(now_ns - last_ns_));
   last_ns_ = now_ns;

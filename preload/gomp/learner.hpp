@@ -99,15 +99,12 @@ class Learner {
   template <class Expected, class Now>
   Call choose(Region& region, const Choices& choices, const Expected& expected, const Now& now) {
     const bool left_out = !trial_.runs() && !measuring_.next();
-    if (left_out) trial_.left_out();
-    if (left_out && region.common_of == choices) {
-      if (region.common != 0) return {region.common};
-      Occasion& occasion = region.occasions.at(expected());
-      if (occasion.choices() == choices && !occasion.is_new()) return {occasion.best()};
-      return measured(occasion, choices, now());
-    }
-    const std::uint64_t began_ns = now();
-    return measured(region.occasions.at(expected()), choices, began_ns);
+    if (left_out && region.common_of == choices && region.common != 0)
+      return trial_.left_out(), Call{region.common};
+    Occasion& occasion = region.occasions.at(expected());
+    const bool is_known = occasion.choices() == choices && !occasion.is_new();
+    if (left_out && is_known) return trial_.left_out(), Call{occasion.best()};
+    return measured(occasion, choices, now());
   }
   /// A call that was measured has ended.
   void ended(Region& region, const Call& call, std::uint64_t now_ns);

@@ -60,7 +60,7 @@ void TeamCosts::ended(unsigned threads, double ns, double typical_ns) {
   const float wait = waited ? static_cast<float>(ns - typical_ns) : 0;
   cost.regions = std::min(cost.regions + 1, memory);
   cost.waits += (wait - cost.waits) / std::max(cost.regions, fewest);
-  cost.interruptions += (waited ? 1 : 0) - cost.interruptions / memory;
+  cost.interruptions += (waited ? 1.0F : 0.0F) - cost.interruptions / memory;
 }
 
 }  // namespace refrain::gomp

@@ -61,7 +61,9 @@ ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
 
 bool ThreadEvents::is_one(const Team& team) {
   if (team.kind != Team::Kind::asked) return false;
-  return team.threads == 1 || (team.threads == 0 && BEHIND(omp_get_max_threads)() == 1);
+  if (team.threads != 1 && (team.threads != 0 || BEHIND(omp_get_max_threads)() != 1)) return false;
+  // What libgomp is asked past this library would find no team.
+  return !VisibleThreads::are_there();
 }
 
 /// Whether a folded team may do the region, and nobody can tell.
@@ -92,12 +94,12 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
   return {{num_threads, true}, true};
 }
 
-void ThreadEvents::choose_team(Open& open, std::uint64_t began_ns, Construct construct) {
+void ThreadEvents::choose_team(Open& open, Construct construct) {
   refrain_oracle_assess(stream_);
   if (!chooses_) return;
   const auto [choices, folds] = freedom(*open.region, open.team.threads, construct);
   if (choices.limit <= 1) return;
-  open.call = choose(*open.region, choices, began_ns);
+  open.call = choose(*open.region, choices);
   ++chosen_;
   if (open.call.threads == choices.limit) return;
   ++smaller_;
@@ -118,14 +120,13 @@ void ThreadEvents::end_apart() {
   end(open, true);
 }
 
-Learner::Call ThreadEvents::choose(Region& region, const Choices& choices, std::uint64_t began_ns) {
+Learner::Call ThreadEvents::choose(Region& region, const Choices& choices) {
   if (settings_.choice == Choice::thresholds) {
     const unsigned threads = settings_.thresholds.choose(expected(region.end), choices.limit);
     return {choices.have(threads) ? threads : choices.limit};
   }
   return learner_.choose(
-      region.learned, choices, [&] { return expected(region.end); },
-      [&] { return began_ns != 0 ? began_ns : clock_.now(); });
+      region.learned, choices, [&] { return expected(region.end); }, [&] { return clock_.now(); });
 }
 
 /// Nearly always the end is the next event, or the one after it, which costs a tenth of looking for it further ahead.

@@ -79,7 +79,7 @@ class alignas(64) ThreadEvents {
     const std::uint64_t now = settings_.recorded ? clock_.now() : 0;
     Open open{.region = &region(function), .team = {.threads = num_threads}};
     submit(open.region->begin, now);
-    if (follows_) choose_team(open, now, construct);
+    if (follows_) choose_team(open, construct);
     if (construct == Construct::region && open.region->foldable && is_one(open.team))
       open.team = {Team::Kind::folded, 1, 1};
     return open;
@@ -142,14 +142,14 @@ class alignas(64) ThreadEvents {
   }
   /// Perhaps another event comes first.
   void mislead(std::uint64_t now_ns);
-  /// libgomp's team of one thread: a folded one is the same, and takes a tenth of the time.
+  /// libgomp's team of one thread, in a program that cannot tell a folded one from it, which takes less time.
   [[nodiscard]] static bool is_one(const Team& team);
   [[nodiscard]] static bool can_fold(const Region& region, Construct construct);
   [[nodiscard]] static Freedom freedom(const Region& region, unsigned num_threads,
                                        Construct construct);
-  void choose_team(Open& open, std::uint64_t began_ns, Construct construct);
+  void choose_team(Open& open, Construct construct);
   void learn(const Open& open, std::uint64_t now_ns, bool stayed);
-  Learner::Call choose(Region& region, const Choices& choices, std::uint64_t began_ns);
+  Learner::Call choose(Region& region, const Choices& choices);
   /// In how many ns this event is expected to end the region; 0: it is not.
   double expected(std::uint32_t end);
   void save();

@@ -110,7 +110,7 @@ class ReplayedTrace {
     std::uint64_t token = 0;
     trace::Index operations = 0;  ///< up to its end; 0: no such step
     std::uint32_t points = 0;
-    bool has_values = false;  ///< by-value arguments
+    bool has_values = false;                  ///< by-value arguments
     RememberedArgument* arguments = nullptr;  ///< for `last`
   };
   [[nodiscard]] std::span<Quick> quick() { return quick_; }

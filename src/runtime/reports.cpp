@@ -59,9 +59,11 @@ void check_different(const Options& options) {
       const auto& [other, same] = files[j];
       const bool is_special = descriptor_of(path).has_value() ||
                               (fs::exists(path, none) && !fs::is_regular_file(path, none));
-      if (is_special || !(fs::equivalent(path, same, none) ||
-                          fs::weakly_canonical(path, none) == fs::weakly_canonical(same, none)))
-        continue;
+      // Of a relative path of which nothing is there yet the canonical one would be relative, too.
+      const auto named = [&none](const std::string& name) {
+        return fs::weakly_canonical(fs::absolute(name, none), none);
+      };
+      if (is_special || !(fs::equivalent(path, same, none) || named(path) == named(same))) continue;
       throw InputError("--refrain:" + flag + " and --refrain:" + other + " write to one file, '" +
                        path + (path == same ? "'" : "' and '" + same + "'") +
                        "; give each a file of its own");

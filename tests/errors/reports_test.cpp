@@ -146,6 +146,12 @@ TEST(ReportErrors, TwoToOneFile) {
     expect_words(error_of(file, folder.path(same)),
                  {"--refrain:graph and --refrain:timeline write to one file", "'" + file + "'"});
   EXPECT_EQ(error_of(file, folder.path("sub/two")), "no error");
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path("sub"));
+  for (const char* relative : {"one", "./one", "../sub/one"})
+    expect_words(error_of(relative, file),
+                 {"write to one file", std::string("'") + relative + "'"});
+  std::filesystem::current_path(before);
   EXPECT_EQ(error_of("/dev/null", "/dev/null"), "no error");
   testing::internal::CaptureStdout();  // in a regular file
   EXPECT_EQ(error_of("/dev/stdout", "/dev/stdout"), "no error");

@@ -251,6 +251,42 @@ class Asking {
   int answers_, questions_;
 };
 
+TEST(Preload, TeamsOfOneAreFoldedWhereLibgompAnswersNothing) {
+  for (const char* cancellation : {"", "OMP_CANCELLATION=true "})
+    for (const char* kind : {"cancel", "barrier", "doacross", "taskloop", "reduction"}) {
+      SCOPED_TRACE(std::string(cancellation) + kind);
+      int smaller = 0;
+      const std::string variables = std::string(cancellation) + "OMP_NUM_THREADS=2 ";
+      EXPECT_NE(same_output(std::string("unanswered ") + kind, variables, smaller), "");
+      EXPECT_EQ(smaller, 0);
+    }
+  const RunFile file;
+  EXPECT_EQ(run("folds", "").output.substr(0, 7), "libgomp");
+  EXPECT_EQ(run("folds", record(file)).output, "librefrain_oracle_gomp.so\n");
+}
+
+// What a command does not fill is no record, and takes the place of none.
+TEST(Preload, ARecordIsReplacedByOneWithSomethingInIt) {
+  const RunFile file;
+  const auto record = [&](const std::string& command) {
+    return run_command(REFRAIN_TOOL " oracle record -o " + file.path() + " -- " + command, "");
+  };
+  EXPECT_EQ(record(REFRAIN_PROGRAMS "folds").status, 0);
+  std::stringstream first;
+  first << std::ifstream(file.path()).rdbuf();
+  EXPECT_GT(first.str().size(), 150U);
+  const Ended nothing = record("true");
+  EXPECT_EQ(nothing.status, 0);
+  EXPECT_NE(
+      nothing.output.find("nothing was recorded, so " + file.path() + " is still the earlier"),
+      std::string::npos)
+      << nothing.output;
+  EXPECT_EQ(record("/tmp").status, 126);
+  std::stringstream still;
+  still << std::ifstream(file.path()).rdbuf();
+  EXPECT_EQ(still.str(), first.str());
+}
+
 TEST(Preload, WhoeverWaitsForAnAnswerFirstLetsTheOthersAsk) {
   const RunFile file;
   const refrain::test::TemporaryFolder folder;

@@ -31,10 +31,7 @@ Result within(refrain_oracle_stream* stream, Result nothing, Result failed,
     return nothing;
   }
   if (!entered(*stream)) return failed;
-  const Result result = or_failed(failed, [&] {
-    stream->catch_up();
-    return function();
-  });
+  const Result result = or_failed(failed, function);
   stream->exit();
   return result;
 }
@@ -62,6 +59,7 @@ std::optional<std::string> given(const char* text) {
 
 refrain_oracle_tracked submit(refrain_oracle_stream& stream, std::uint32_t event,
                               std::optional<std::uint64_t> now = std::nullopt) {
+  stream.catch_up();
   switch (stream.submit(event, now)) {
     case Tracked::expected: return REFRAIN_ORACLE_EXPECTED;
     case Tracked::unexpected: return REFRAIN_ORACLE_UNEXPECTED;
@@ -108,8 +106,7 @@ refrain_oracle_stream* refrain_oracle_join(refrain_oracle* oracle, uint32_t thre
 int refrain_oracle_leave(refrain_oracle_stream* stream) {
   if (stream == nullptr) return 0;
   const auto append = [&] {
-    stream->catch_up();
-    stream->stream->append();
+    stream->append();
     return 0;
   };
   if (stream->shared) return within(stream, -1, append);
@@ -145,17 +142,10 @@ refrain_oracle_tracked refrain_oracle_submit_at(refrain_oracle_stream* stream, u
 
 int refrain_oracle_submit_later(refrain_oracle_stream* stream, uint32_t event,
                                 uint64_t nanoseconds) {
-  if (stream == nullptr) {
-    remember("there is no stream");
-    return -1;
-  }
-  if (!entered(*stream)) return -1;
-  const int result = or_failed(-1, [&] {
+  return within(stream, -1, [&] {
     stream->submit_later(event, nanoseconds);
     return 0;
   });
-  stream->exit();
-  return result;
 }
 
 int refrain_oracle_predicts(const refrain_oracle_stream* stream) {
@@ -167,6 +157,7 @@ refrain_oracle_prediction refrain_oracle_predict(refrain_oracle_stream* stream, 
   const refrain_oracle_prediction failed{REFRAIN_ORACLE_NONE, -1, 0, 0};
   return within(stream, nothing, failed, [&]() -> refrain_oracle_prediction {
     if (!stream->stream->predicts() || distance == 0) return nothing;
+    stream->catch_up();
     const auto prediction = stream->stream->predict(distance);
     return {prediction.event.value_or(REFRAIN_ORACLE_NONE), prediction.probability, prediction.end,
             prediction.delay};
@@ -177,6 +168,7 @@ refrain_oracle_occurrence refrain_oracle_next(refrain_oracle_stream* stream, uin
   const refrain_oracle_occurrence nothing{0, 0, 0, 0}, failed{0, -1, 0, 0};
   return within(stream, nothing, failed, [&]() -> refrain_oracle_occurrence {
     if (!stream->stream->predicts()) return nothing;
+    stream->catch_up();
     const auto occurrence = stream->stream->next(event);
     return {occurrence.distance, occurrence.probability, occurrence.end, occurrence.delay};
   });

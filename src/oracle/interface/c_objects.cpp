@@ -105,8 +105,7 @@ void refrain_oracle::close() {
   std::exception_ptr failed;
   for (refrain_oracle_stream* const stream : left) {
     try {
-      stream->catch_up();
-      stream->stream->append();
+      stream->append();
     } catch (...) { failed = std::current_exception(); }
     stream->end(State::closed);
   }
@@ -146,11 +145,27 @@ Tracked refrain_oracle_stream::submit(std::uint32_t event, std::optional<std::ui
   return assessment ? assessment->submit(event, submitted) : submitted();
 }
 
-/// If there is no memory for one of them, the others are lost, too.
+/// What goes wrong with one of them is thrown when all have been submitted.
 void refrain_oracle_stream::submit_those() {
   const std::uint32_t count = std::exchange(later->count, 0);
-  for (const Later::Event& each : std::span(later->events).first(count))
-    submit(each.event, each.now);
+  std::exception_ptr failed;
+  for (const Later::Event& each : std::span(later->events).first(count)) {
+    try {
+      submit(each.event, each.now);
+    } catch (...) {
+      if (!failed) failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
+}
+
+void refrain_oracle_stream::append() {
+  std::exception_ptr failed;
+  try {
+    catch_up();
+  } catch (...) { failed = std::current_exception(); }
+  stream->append();
+  if (failed) std::rethrow_exception(failed);
 }
 
 void refrain_oracle_stream::end(State how) {

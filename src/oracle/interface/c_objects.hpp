@@ -74,11 +74,11 @@ struct alignas(64) refrain_oracle_stream {
     inherited  ///< it is the parent process's
   };
 
-  /// An event happens. Requires that it was entered, as do the next two.
+  /// An event happens. Requires that it was entered, as do the next three.
   refrain::oracle::Tracked submit(std::uint32_t event,
                                   std::optional<std::uint64_t> now = std::nullopt);
-  /// It happens at the latest when what is here is full: that is after its last event, so where a program has pairs of
-  /// them, the time that takes is between two pairs.
+  /// It happens at the latest when what is here is full. That is after the last of an even number of events, so where a
+  /// program has pairs of them and little else the time that takes is mostly between two pairs.
   void submit_later(std::uint32_t event, std::uint64_t now) {
     later->events[later->count] = {now, event};
     if (++later->count == later->events.size()) catch_up();
@@ -87,6 +87,9 @@ struct alignas(64) refrain_oracle_stream {
   void catch_up() {
     if (later->count > 0) submit_those();
   }
+
+  /// Writes what is recorded, all that was submitted. What Stream::append() throws.
+  void append();
 
   /// Requires that it was entered. It holds nothing any more, and nobody enters it.
   void end(State how);

@@ -162,10 +162,7 @@ void Environment::end() {
   while (refrain_oracle_stream* const stream = oracle_->any()) {
     // It is not freed: its thread may look at it once more.
     if (!oracle_->forget(*stream) || !close(*stream)) continue;
-    or_complain([&] {
-      stream->catch_up();
-      stream->stream->append();
-    });
+    or_complain([&] { stream->append(); });
     if (ledger_ && stream->assessment)
       or_complain([&] { ledger_->report(process_, stream->thread, stream->assessment->counts()); });
   }
