@@ -84,9 +84,8 @@ REFRAIN_ORACLE_API const char* refrain_oracle_name(const refrain_oracle_stream* 
                                                    uint32_t event);
 
 typedef enum refrain_oracle_tracked {
-  REFRAIN_ORACLE_FAILED =
-      -1, /* nothing was done: the stream has ended, or another thread is using it */
-  REFRAIN_ORACLE_EXPECTED,   /* it continues what was followed */
+  REFRAIN_ORACLE_FAILED = -1, /* nothing done: the stream has ended, or another thread uses it */
+  REFRAIN_ORACLE_EXPECTED,    /* it continues what was followed */
   REFRAIN_ORACLE_UNEXPECTED, /* it does not, but it is known: it is found again, as well as may be */
   REFRAIN_ORACLE_UNKNOWN     /* it never came in the reference, or there is none */
 } refrain_oracle_tracked;
@@ -117,8 +116,7 @@ typedef struct refrain_oracle_prediction {
   uint32_t event;     /* the most probable one; REFRAIN_ORACLE_NONE: nothing is known */
   double probability; /* its; -1: the stream has ended, or another thread is using it */
   double end;         /* the probability that the run is over before */
-  double
-      delay; /* expected from the last event to this one, in ns; 0 if the reference has no times */
+  double delay; /* expected from the last event to this one, in ns; 0: the reference has no times */
 } refrain_oracle_prediction;
 
 /* The event at that distance from the last one; 1: the next. Whole loops are skipped: a far one takes no longer. */
@@ -155,9 +153,8 @@ REFRAIN_ORACLE_API const void* refrain_oracle_note(const refrain_oracle_stream* 
 typedef struct refrain_oracle_run {
   const char* program; /* what it is of */
   size_t program_size;
-  size_t threads; /* how many streams there are, of all processes; 0 after it was freed */
-  uint64_t
-      unfinished; /* so many bytes at the end of the file are of a record that was not finished */
+  size_t threads;      /* how many streams there are, of all processes; 0 after it was freed */
+  uint64_t unfinished; /* so many bytes at the file's end are of a record that was not finished */
 } refrain_oracle_run;
 
 /* As much as there is, while it is being recorded. NULL: the file cannot be read, is damaged, or is none. */

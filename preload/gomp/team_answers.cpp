@@ -36,7 +36,8 @@ ENTRY int omp_get_num_threads_() { return team_size(); }
 #define STARTS(type, name, parameters, arguments) \
   ENTRY type name parameters {                    \
     FoldedTeam::start_here();                     \
-    return BEHIND(name) arguments;                \
+    auto& behind = BEHIND(name);                  \
+    return behind arguments;                      \
   }
 /// In C and in Fortran.
 #define ASKS(type, name)     \

@@ -23,12 +23,12 @@ using refrain::preload::Next;
 #define FUNCTION(type, name, parameters)                                                     \
   extern "C" __attribute__((visibility("default"))) type waits_##name parameters asm(#name); \
   type waits_##name parameters
-#define NEXT(type, name, parameters) static constinit Next<type(*) parameters> next{#name};
+#define NEXT(name) static constinit Next<decltype(&waits_##name)> next{#name};
 
 #define WAITS(type, name, parameters, arguments) \
   FUNCTION(type, name, parameters) {             \
     FoldedTeam::start_here();                    \
-    NEXT(type, name, parameters)                 \
+    NEXT(name)                                   \
     return next arguments;                       \
   }
 
@@ -62,11 +62,11 @@ WAITS(std::size_t, __fread_chk,
       (items, room, size, n, file))
 
 #define READS_LINE(type, name) \
-  WAITS(type*, name, (type * line, int size, FILE* file), (line, size, file))
-READS_LINE(char, fgets)
-READS_LINE(char, fgets_unlocked)
-READS_LINE(wchar_t, fgetws)
-READS_LINE(wchar_t, fgetws_unlocked)
+  WAITS(type, name, (type line, int size, FILE* file), (line, size, file))
+READS_LINE(char*, fgets)
+READS_LINE(char*, fgets_unlocked)
+READS_LINE(wchar_t*, fgetws)
+READS_LINE(wchar_t*, fgetws_unlocked)
 WAITS(char*, __fgets_chk, (char* line, std::size_t room, int size, FILE* file),
       (line, room, size, file))
 WAITS(char*, gets, (char* line), (line))
@@ -127,7 +127,7 @@ OPENS_STREAM_AGAIN(freopen64)
       mode = va_arg(arguments, mode_t);                               \
       va_end(arguments);                                              \
     }                                                                 \
-    NEXT(int, name, (const char*, int, ...))                          \
+    NEXT(name)                                                        \
     return next(path, flags, mode);                                   \
   }
 OPENS(open)

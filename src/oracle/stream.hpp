@@ -57,7 +57,7 @@ class alignas(64) Stream {
   void append();
 
  private:
-  struct Followed {
+  struct alignas(64) Followed {
     explicit Followed(ThreadRecord record);
 
     std::vector<Note> notes;

@@ -84,6 +84,7 @@ void FutureState::end() noexcept {
 void FutureState::fail(std::size_t rank, const exec::Failure& failure) noexcept {
   {
     const std::lock_guard lock(failures_mutex());
+    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): its memory is sure.
     if (!failures_) failures_.reset(new Failures);
     failures_->emplace_back(rank, exec::FailureRef(&failure));
   }

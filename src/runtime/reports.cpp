@@ -1,5 +1,7 @@
 #include "runtime/reports.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -64,9 +66,9 @@ void check_different(const Options& options) {
         return fs::weakly_canonical(fs::absolute(name, none), none);
       };
       if (is_special || !(fs::equivalent(path, same, none) || named(path) == named(same))) continue;
-      throw InputError("--refrain:" + flag + " and --refrain:" + other + " write to one file, '" +
-                       path + (path == same ? "'" : "' and '" + same + "'") +
-                       "; give each a file of its own");
+      throw InputError(fmt::format(
+          "--refrain:{} and --refrain:{} write to one file, '{}'{}; give each a file of its own",
+          flag, other, path, path == same ? "" : fmt::format(" and '{}'", same)));
     }
 }
 

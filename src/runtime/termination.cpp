@@ -27,8 +27,8 @@ struct Shared {
   pid_t process = 0;
   int wake[2] = {-1, -1};  ///< a pipe; a handler may be late, so it stays open
   static constexpr int nobody = -1;
-  std::atomic<int> signal{
-      nobody};  ///< the first that came; 0: none yet; nobody: no watcher waits for one
+  /// The first that came; 0: none yet; nobody: no watcher waits for one.
+  std::atomic<int> signal{nobody};
   // An interruption, asked for by the watcher. release: `f` and `argument` are there; partner: the handler.
   enum Interruption : int { none, asked, expired };
   std::atomic<int> interruption{none};
@@ -57,13 +57,12 @@ void end_now_by(int signal) {
 
 void handle(int signal) {
   const int before = errno;
+  const bool is_here = getpid() == shared.process;
   int none = 0;
-  if (getpid() != shared.process) {
-    end_by(signal);
-  } else if (shared.signal.compare_exchange_strong(none, signal)) {
+  if (is_here && shared.signal.compare_exchange_strong(none, signal)) {
     const char byte = 1;
     if (write(shared.wake[1], &byte, 1) != 1) end_by(signal);
-  } else if (shared.interruption.load(std::memory_order_acquire) != Shared::none &&
+  } else if (is_here && shared.interruption.load(std::memory_order_acquire) != Shared::none &&
              pthread_equal(pthread_self(), shared.thread) != 0) {
     if (shared.interruption.exchange(Shared::none) == Shared::asked) {
       shared.f(shared.argument);

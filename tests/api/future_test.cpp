@@ -1,5 +1,6 @@
 // Futures: values of single and group launches, as arguments, reduced, outliving what made them.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -98,12 +99,12 @@ TEST_P(Futures, NontrivialResultsAreDestroyedOnce) {
   const Task make{"make", [](Point<1> p) {
                     return Result("a long text that is allocated " + std::to_string(p[0]));
                   }};
-  std::optional<FutureMap<Result>> kept;
+  std::unique_ptr<FutureMap<Result>> kept;
   {
     Runtime runtime(options());
     runtime.run([&](Context& ctx) {
       ctx.launch(make, 8);
-      kept = ctx.launch(make, 4);
+      kept = std::make_unique<FutureMap<Result>>(ctx.launch(make, 4));
       const Future<Result> one = ctx.launch(make);
       EXPECT_EQ(one.get().text, "a long text that is allocated 0");
     });

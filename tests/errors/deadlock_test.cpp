@@ -114,7 +114,7 @@ std::string deadlock(Options options, bool tracing, bool nested, int iterations,
     }
   });
   // Two at least are replayed before the access is opened, and all after.
-  const auto least = static_cast<std::uint64_t>(2 + iterations);
+  const std::uint64_t least = 2 + static_cast<std::uint64_t>(iterations);
   EXPECT_TRUE(!tracing || runtime.counters().replays >= least);
   expect_usable(runtime);
   return text;

@@ -72,6 +72,12 @@ TEST(FlagErrors, BadValueOfTheOracle) {
             "recorded, found nothing");
 }
 
+void expect_no_number(const std::string& flag, const std::string& range, const std::string& value) {
+  EXPECT_EQ(message_of({("--refrain:" + flag + "=" + value).c_str()}),
+            "argv: --refrain:" + flag + ": expected a whole number from " + range + ", found '" +
+                value + "'");
+}
+
 TEST(FlagErrors, BadValueOfAutomaticTracing) {
   EXPECT_EQ(message_of({"--refrain:autotrace=maybe"}),
             "argv: --refrain:autotrace: expected on, off or paper, found 'maybe'");
@@ -87,10 +93,7 @@ TEST(FlagErrors, BadValueOfAutomaticTracing) {
         Number{"autotrace-history", "2 to 100000000", {"0", "1", "100000001"}},
         Number{"autotrace-sample", "1 to 100000000", {"0", "100000001"}}})
     for (const auto& values : {bad, {"", "many", "1.5", "12x", "18446744073709551617"}})
-      for (const std::string& value : values)
-        EXPECT_EQ(message_of({("--refrain:" + flag + "=" + value).c_str()}),
-                  "argv: --refrain:" + flag + ": expected a whole number from " + range +
-                      ", found '" + value + "'");
+      for (const std::string& value : values) expect_no_number(flag, range, value);
   EXPECT_EQ(message_of({"--refrain:autotrace-log", ""}),
             "argv: --refrain:autotrace-log: expected a file to write, found ''");
 }

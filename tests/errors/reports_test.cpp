@@ -264,8 +264,8 @@ TEST(ReportErrors, OlderFilesWithNoRoomBesideThem) {
   expect_words(text_of_file(options.timeline), {"\"nothing\""});
 }
 
-#if !defined( \
-    __SANITIZE_THREAD__)  // it does not stand threads in a process that was forked from one with threads
+// ThreadSanitizer does not stand threads in a process that was forked from one with threads.
+#if !defined(__SANITIZE_THREAD__)
 /// A child process that runs `program` and is then sent the signal, while it waits in the program for ever.
 int status_after(int signal, const Options& options, void (*before)() = nullptr) {
   int ready[2];

@@ -61,6 +61,7 @@ Ended run(const std::string& program, const std::string& variables) {
 
 std::string record(const RunFile& file) { return "REFRAIN_ORACLE_RECORD=" + file.path() + " "; }
 std::string beside(const RunFile& file) { return "REFRAIN_ORACLE_REFERENCE=" + file.path() + " "; }
+std::string ledger_in(const std::string& path) { return "REFRAIN_ORACLE_LEDGER=" + path + " "; }
 
 /// A stream of a file, to be read or to be written.
 class Stream {
@@ -158,8 +159,7 @@ std::string same_output(const std::string& program, const std::string& variables
   EXPECT_EQ(recorded.output.substr(recorded.output.find(" s, ") + 1), expected) << "recorded";
   for (const std::string& how : {by_one, std::string("REFRAIN_ORACLE_THREADS=learn ")}) {
     std::ofstream(ledger).flush();
-    const Ended ended =
-        run(program, variables + beside(file) + "REFRAIN_ORACLE_LEDGER=" + ledger + " " + how);
+    const Ended ended = run(program, variables + beside(file) + ledger_in(ledger) + how);
     EXPECT_EQ(ended.output.substr(ended.output.find(" s, ") + 1), expected) << how;
     if (how != by_one) continue;
     std::stringstream text;
@@ -293,8 +293,7 @@ TEST(Preload, WhoeverWaitsForAnAnswerFirstLetsTheOthersAsk) {
   const std::string fifo = folder.path("fifo"), ledger = folder.path("ledger");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   std::ofstream(ledger).flush();
-  for (const std::string& how :
-       {record(file), beside(file) + by_one + "REFRAIN_ORACLE_LEDGER=" + ledger + " "}) {
+  for (const std::string& how : {record(file), beside(file) + by_one + ledger_in(ledger)}) {
     Asking program("asks " + fifo, "OMP_NUM_THREADS=3 " + how);
     for (const char* question : {"fgets?", "getchar?", "fgetc?", "scanf?", "fread?", "getline?",
                                  "read?", "std::getline?"}) {
@@ -355,8 +354,7 @@ TEST(Preload, AChildsFirstCriticalSectionIsRecorded) {
   const RunFile file;
   const refrain::test::TemporaryFolder folder;
   std::ofstream ledger(folder.path("ledger"));  // it counts processes
-  EXPECT_EQ(run("forks", record(file) + "REFRAIN_ORACLE_LEDGER=" + folder.path("ledger")).status,
-            0);
+  EXPECT_EQ(run("forks", record(file) + ledger_in(folder.path("ledger"))).status, 0);
   for (const std::uint32_t process : {0u, 1u}) {
     refrain_oracle_options options{};
     const std::string path = file.path();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -20,8 +21,14 @@ namespace {
 using test::Random;
 using test::TestBudget;
 
+Thresholds thresholds_of(const char* text) {
+  const std::optional<Thresholds> thresholds = Thresholds::parse(text);
+  EXPECT_TRUE(thresholds) << text;
+  return thresholds.value_or(Thresholds());
+}
+
 TEST(Thresholds, ChooseAsThePaper) {
-  const Thresholds thresholds = Thresholds::parse("1:10,4:50,8:200.5").value();
+  const Thresholds thresholds = thresholds_of("1:10,4:50,8:200.5");
   const std::map<double, unsigned> chosen{{1, 1},     {9999, 1},   {10000, 4},   {49999, 4},
                                           {50000, 8}, {200499, 8}, {200500, 24}, {1e9, 24}};
   for (const auto& [ns, threads] : chosen) EXPECT_EQ(thresholds.choose(ns, 24), threads) << ns;
@@ -122,7 +129,7 @@ TEST(Occasion, LongRegionsAreTriedWhenThatIsAffordable) {
 }
 
 TEST(Occasion, BeginsAsThePaperWould) {
-  const Thresholds first = Thresholds::parse("1:10,2:50").value();
+  const Thresholds first = thresholds_of("1:10,2:50");
   Trials trials;
   EXPECT_EQ(Occasion(5e3).choose(8, first, trials), 1u);
   EXPECT_EQ(Occasion(20e3).choose(8, first, trials), 2u);
@@ -172,7 +179,7 @@ TEST(Occasion, FollowsTheMachine) {
 TEST(Occasion, WhatIsFasterIsTriedWhateverTrialsHaveCost) {
   Occasion occasion(50e3);
   Trials trials;
-  const Thresholds first = Thresholds::parse("2:1").value();
+  const Thresholds first = thresholds_of("2:1");
   for (int tried = 0; tried < 2; ++tried) {
     ASSERT_EQ(occasion.choose(2, first, trials), 1u);
     occasion.ran(1, 10e3, trials);
@@ -186,7 +193,7 @@ TEST(Occasion, WhatIsFasterIsTriedWhateverTrialsHaveCost) {
 TEST(Occasion, WhatWasInterruptedIsChargedAsFarAsItsSizeMayBeTheCause) {
   Occasion occasion(50e3);
   Trials trials;
-  const Thresholds first = Thresholds::parse("2:1").value();
+  const Thresholds first = thresholds_of("2:1");
   ASSERT_EQ(occasion.choose(2, first, trials), 1u);
   occasion.ran(1, 4e6, trials);
   EXPECT_LE(trials.allowance.spent(), 4 * 50e3);

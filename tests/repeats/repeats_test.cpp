@@ -28,7 +28,7 @@ std::vector<Token> tokens(const std::string& letters) { return {letters.begin(),
 /// Of few different letters, at times periodic.
 Letters random_text(test::Random& random) {
   Letters text(1 + static_cast<std::size_t>(random.below(60)));
-  const auto alphabet = static_cast<std::uint32_t>(1 + random.below(5));
+  const int alphabet = 1 + random.below(5);
   const std::size_t period =
       random.below(3) == 0 ? 1 + static_cast<std::size_t>(random.below(7)) : text.size();
   for (std::size_t i = 0; i < text.size(); ++i)

@@ -35,6 +35,7 @@ class Program {
   }
   std::vector<Block> blocks(int number, int shortest, int longest) {
     std::vector<Block> made;
+    made.reserve(static_cast<std::size_t>(number));
     for (int i = 0; i < number; ++i) made.push_back(block(random_.between(shortest, longest)));
     return made;
   }

@@ -254,6 +254,7 @@ int main() {
   for (int round = 0; round < 20; ++round) everything();
   // Several threads with teams of their own.
   std::vector<std::thread> masters;
+  masters.reserve(3);
   for (int i = 0; i < 3; ++i) {
     masters.emplace_back([] {
       for (int round = 0; round < 5; ++round) loops(), tasks(), thread_private();
