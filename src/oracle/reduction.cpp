@@ -56,29 +56,114 @@ Symbol Reduction::make_rule(NodeIndex there, std::uint64_t times) {
 /// The couple's left symbol is a rule that has its other use at the end of the root: one of the right symbol goes over
 /// to its end. As if a new rule had been made and the left one, with one use left, had been expanded in it.
 void Reduction::prolong(NodeIndex there) {
-  const NodeIndex right = nodes_.next(there);
-  if (nodes_[right].times == 1) {
-    prolonged_ = there;
-    expected_ = nodes_.next(right);
-    return;
-  }
-  const NodeIndex last = nodes_.previous(nodes_.symbol(there).number());
-  nodes_.insert_after(last, nodes_.symbol(right), 1);
-  nodes_.take(right, 1);
-  meet(last);
+  prolonged_ = there;
+  expected_ = nodes_.next(there);
+  times_come_ = 0;
+  count_expected();
 }
 
-/// What was put off: what is between the prolonged rule and what is expected goes over to the rule's end.
+/// add_expected() of all other events that can be expected. Not of the last one of the sequence that the prolonged rule
+/// is in: with it that ends, and it may be a whole rule.
+bool Reduction::go_ahead(std::uint32_t event) {
+  const Node& expected = nodes_[expected_];
+  if (nodes_.is_guard(expected_)) return false;
+  if (depth_ == 0 && nodes_.is_guard(expected.next) && times_come_ + 1 == expected.times)
+    return false;
+  const Symbol symbol = Symbol::event(event);
+  if (expected.symbol.is_rule() ? !go_into_rules(symbol) : expected.symbol != symbol) return false;
+  ++events_;
+  count_expected();
+  return true;
+}
+
+/// The first event of the rule that is expected becomes what is. False: it is another one, or the rule might not come
+/// step by step.
+bool Reduction::go_into_rules(Symbol event) {
+  unsigned deep = depth_;
+  NodeIndex first = expected_;
+  for (; nodes_.symbol(first).is_rule(); ++deep) {
+    if (deep == kDeepest) return false;
+    first = nodes_.next(nodes_.symbol(first).number());
+  }
+  if (nodes_.symbol(first) != event) return false;
+  if (const Symbol left = before_expected(); left != Sequences::kGuard) {
+    for (NodeIndex node = expected_; nodes_.symbol(node).is_rule();) {
+      node = nodes_.next(nodes_.symbol(node).number());
+      const Symbol begins = nodes_.symbol(node);
+      if (begins == left || couples_.find(left, begins) != Sequences::kNone) return false;
+    }
+  }
+  for (; expected_ != first; times_come_ = 0) {
+    within_[depth_++] = {expected_, times_come_};
+    expected_ = nodes_.next(nodes_.symbol(expected_).number());
+  }
+  return true;
+}
+
+/// What would be at the end of the root by now, step by step. kGuard: a rule with no use but that and the one in the
+/// place of what has come.
+Symbol Reduction::before_expected() const {
+  if (depth_ == 0) return Sequences::kGuard;
+  const NodeIndex before = nodes_.previous(expected_);
+  if (times_come_ > 0)
+    return nodes_.is_guard(before) ? nodes_.symbol(expected_) : Sequences::kGuard;
+  return nodes_.is_guard(nodes_.previous(before)) ? nodes_.symbol(before) : Sequences::kGuard;
+}
+
+/// What is expected has come once more.
+void Reduction::count_expected() {
+  ++times_come_;
+  while (times_come_ == nodes_[expected_].times) {
+    expected_ = nodes_.next(expected_);
+    times_come_ = 0;
+    if (depth_ == 0 || !nodes_.is_guard(expected_)) return;
+    const Outer& outer = within_[--depth_];
+    expected_ = outer.node;
+    times_come_ = outer.times_come + 1;
+  }
+}
+
+/// What was put off is done. As the symbols of rules come as if they had come step by step, those that have come as a
+/// whole are taken as such.
 void Reduction::catch_up() {
   if (expected_ == kNothing) return;
-  const NodeIndex first = nodes_.next(prolonged_), last = nodes_.previous(expected_);
-  const NodeIndex end = nodes_.previous(nodes_.symbol(prolonged_).number());
-  expected_ = kNothing;
-  couples_.forget(prolonged_);
-  couples_.forget(last);
-  nodes_.move_after(end, first, last);
+  partly_.clear();
+  for (unsigned d = 0; d < depth_; ++d) {
+    const auto [node, times] = d + 1 < depth_ ? within_[d + 1] : Outer{expected_, times_come_};
+    NodeIndex come = nodes_.next(nodes_.symbol(within_[d].node).number());
+    for (; come != node; come = nodes_.next(come))
+      partly_.push_back({nodes_.symbol(come), nodes_[come].times});
+    if (times > 0) partly_.push_back({nodes_.symbol(node), times});
+  }
+  if (depth_ > 0) expected_ = within_[0].node, times_come_ = within_[0].times_come;
+  depth_ = 0;
+  catch_up_outside();
+  for (const Use& use : partly_) {
+    for (std::uint64_t time = 0; time < use.times; ++time) {
+      append(use.symbol);
+      catch_up_outside();
+    }
+  }
+}
+
+/// What is between the prolonged rule and what is expected, in no other rule, goes over to the rule's end.
+void Reduction::catch_up_outside() {
+  if (expected_ == kNothing) return;
+  const NodeIndex first = nodes_.next(prolonged_), rest = std::exchange(expected_, kNothing);
+  const NodeIndex rule = nodes_.symbol(prolonged_).number();
+  if (first != rest) {
+    const NodeIndex end = nodes_.previous(rule), last = nodes_.previous(rest);
+    couples_.forget(prolonged_);
+    couples_.forget(last);
+    nodes_.move_after(end, first, last);
+    meet(end);
+    meet(prolonged_);
+  }
+  if (times_come_ == 0) return;
+  const NodeIndex end = nodes_.previous(rule);
+  nodes_.insert_after(end, nodes_.symbol(rest), times_come_);
+  nodes_.take(rest, times_come_);
   meet(end);
-  meet(prolonged_);
 }
 
 /// The only use of a rule gives way to its sequence.

@@ -33,16 +33,26 @@
 // new ones are there in the end or have lost their place: at most 2n steps in all, of a few look-ups in a hash table
 // each. That is on average: one event can be the end of many rules.
 //
-// What is expected. A rule that is prolonged has one use beside that at the end of the root, so what stands behind it
-// there is all that can prolong it further. While that comes, nothing is done but to go ahead there (`expected_`);
-// all of it goes over to the rule's end at once when something else comes, before the sequence there ends, or when
-// the grammar is asked for. So most events of a loop with a long body are a comparison.
+// What is expected. A rule X that is prolonged has one use beside that at the end of the root, so what stands behind it
+// there is all that can prolong it further. While that comes, nothing is done but to go ahead there, also into the
+// rules that stand there (`expected_`, `within_`); all of it goes over to the rule's end at once when something else
+// comes, before the sequence there ends, or when the grammar is asked for. So most events of a loop with a long body
+// are a comparison.
+//
+// Why it may go ahead into a rule S, as if S itself had come when all its events have. Step by step, they come behind a
+// symbol l at the end of the root, and what of them is a rule of its own, C, is new and used in S and at the end of the
+// root only, until S is whole and C's sequence takes its place again. A couple is in one place, so within S nothing
+// else can happen; at the seam it can, if l stands elsewhere before what S begins with: its first symbol, or the first
+// one of that, and so on. If l is X or C it does not: they have no uses but those two. Otherwise, behind the first
+// symbol of a rule, couples_ is asked.
 //
 // Memory: 24 bytes for each symbol and each rule, and a word or two for each couple. Exponents and counts have 64
 // bits: events() would overflow first. One thread.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "oracle/couples.hpp"
 #include "oracle/grammar.hpp"
@@ -68,7 +78,7 @@ class Reduction {
     const Node& expected = nodes_[expected_];
     if (expected.symbol != Symbol::event(event) || expected.times != 1 ||
         nodes_.is_guard(expected.next))
-      return false;
+      return expected_ != kNothing && go_ahead(event);
     ++events_;
     expected_ = expected.next;
     return true;
@@ -103,7 +113,12 @@ class Reduction {
   Symbol make_rule(NodeIndex there, std::uint64_t times);
   [[nodiscard]] bool is_whole_rule(NodeIndex there, std::uint64_t times) const;
   void prolong(NodeIndex there);
+  bool go_ahead(std::uint32_t event);
+  bool go_into_rules(Symbol event);
+  [[nodiscard]] Symbol before_expected() const;
+  void count_expected();
   void catch_up();
+  void catch_up_outside();
   void expand(NodeIndex only_use);
   void meet(NodeIndex left);
   void take(NodeIndex node, std::uint64_t times);
@@ -112,9 +127,19 @@ class Reduction {
   Couples couples_{nodes_};
   std::uint64_t events_ = 0;
   // While events come as expected: the node of the rule that is at the end of the root, too, and the first node behind
-  // it that has not come.
+  // it, or in the rules there, that has not come as often as it says, but so often.
   NodeIndex prolonged_ = kRoot;
   NodeIndex expected_ = kNothing;
+  std::uint64_t times_come_ = 0;
+  /// The uses of rules that `expected_` is in, from the one in the sequence of `prolonged_` on.
+  struct Outer {
+    NodeIndex node;
+    std::uint64_t times_come;  ///< as a whole
+  };
+  static constexpr unsigned kDeepest = 8;
+  std::array<Outer, kDeepest> within_{};
+  unsigned depth_ = 0;
+  std::vector<Use> partly_;  // what has come of these rules, while it is caught up with
 };
 
 }  // namespace refrain::oracle
