@@ -45,6 +45,8 @@ void Recorder::append(RunWriter::Kind kind) {
 
 /// If it cannot be appended now, it may be later, or in the end.
 void Recorder::take_snapshot() {
+  if (snapshot_at_ && times() && last_ - *snapshot_at_ < kApart) return snapshots_.put_off(events_);
+  snapshot_at_ = last_;
   try {
     append(RunWriter::Kind::snapshot);
   } catch (const OracleError&) {}

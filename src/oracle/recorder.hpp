@@ -1,9 +1,11 @@
 #pragma once
 // Records the stream of one thread in the file of a run: reduces its events as they come, and appends what is known so
-// far now and then (Snapshots), so that of a run that is killed most is there. One thread; the writer is shared.
+// far now and then (Snapshots), so that of a run that is killed most is there; with times at most each kApart, so that
+// of a short run it is not most of what recording takes. One thread; the writer is shared.
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -43,6 +45,7 @@ class alignas(64) Recorder {
 
  private:
   static constexpr std::uint32_t kNew = UINT32_MAX;
+  static constexpr std::uint64_t kApart = 50'000'000;  // ns
 
   /// Since the last event, 0 where a caller's clock goes back, and at most 2^63. (To convert a signed number takes one
   /// instruction.)
@@ -61,6 +64,7 @@ class alignas(64) Recorder {
   std::variant<Reduction, TimedReduction> reduction_;
   std::uint64_t events_ = 0;
   std::uint64_t last_ = 0;  // when the last event was
+  std::optional<std::uint64_t> snapshot_at_;
   Snapshots snapshots_;
   std::vector<std::uint32_t> numbers_;  // by the caller's: in the order in which they first came
   std::vector<std::string> names_;

@@ -91,6 +91,8 @@ class Snapshots {
   [[nodiscard]] bool due(std::uint64_t events) const { return events >= next_; }
   /// One was appended, of so many events and a grammar of so many symbols.
   void taken(std::uint64_t events, std::uint64_t symbols);
+  /// It is not the time for one yet.
+  void put_off(std::uint64_t events) { next_ = events + events / 16; }
 
  private:
   std::uint64_t next_;

@@ -180,7 +180,7 @@ class LastEvents {
   }
 
  private:
-  static constexpr std::uint64_t kFewestRounds = 4;
+  static constexpr std::uint64_t kFewestRounds = 3;
 
   std::uint32_t add_one(std::uint64_t event, double time) {
     const TimeGroup group{.event = event, .sum = time};

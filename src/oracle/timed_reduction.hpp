@@ -30,7 +30,7 @@ class TimedReduction {
  public:
   /// `enclosing`: how many uses around a position are told apart, at most TimeGroups::kMostEnclosing. `fewest`: times
   /// that wait, even if the grammar is small; at least 1.
-  explicit TimedReduction(unsigned enclosing = 2, std::size_t fewest = 4096)
+  explicit TimedReduction(unsigned enclosing = 2, std::size_t fewest = 16384)
       : groups_(enclosing), fewest_(fewest), most_waiting_(fewest) {}
 
   /// What happened next, and how long after the event before, in any one unit; of the first event nobody asks how long.
