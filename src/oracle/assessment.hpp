@@ -40,7 +40,7 @@ class alignas(64) Assessment {
   using Clock = std::chrono::steady_clock;
   static constexpr std::uint64_t kTimed = 16;
   // The first so many are in the sample, and then one of so many.
-  static constexpr std::uint64_t kAll = 128, kOneOf = 128;
+  static constexpr std::uint64_t kAll = 64, kOneOf = 512;
   // No events: it was not asked for, and it was, but nothing was known, which is not right.
   static constexpr std::uint32_t kNothing = UINT32_MAX, kNoAnswer = UINT32_MAX - 1;
   static constexpr std::size_t kAhead = std::size_t{1} << (kDistances - 1);

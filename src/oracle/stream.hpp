@@ -33,10 +33,10 @@ class alignas(64) Stream {
 
   /// An event happens, `now` in ns from any beginning, or, without, now. Nothing, if there is no such event.
   Tracked submit(std::uint32_t event, std::optional<std::uint64_t> now = std::nullopt);
-  /// The same with a time. Of most events of a loop that is recorded and not followed it takes a few ns.
-  Tracked submit_at(std::uint32_t event, std::uint64_t now) {
-    if (recorder_ && !followed_ && recorder_->add_expected(event, now)) return Tracked::unknown;
-    return submit(event, now);
+  /// The same of most events of a loop that is recorded and not followed, which takes a few ns. False: it is none of
+  /// those, and nothing was done.
+  bool record_expected(std::uint32_t event, std::uint64_t now) {
+    return !followed_ && recorder_ && recorder_->add_expected(event, now);
   }
 
   [[nodiscard]] bool predicts() const { return followed_ != nullptr; }

@@ -82,12 +82,12 @@ TEST(OracleEnvironment, WithoutItThereIsNoStream) {
 
 TEST(OracleEnvironment, AShortRunIsAssessedWhole) {
   const Files files;
-  ASSERT_EQ(in_a_process(files.recording(), [] { do_events(40); }), 0);
+  ASSERT_EQ(in_a_process(files.recording(), [] { do_events(20); }), 0);
   { const std::ofstream emptied(files.ledger); }
-  ASSERT_EQ(in_a_process(files.following(), [] { do_events(40); }), 0);
+  ASSERT_EQ(in_a_process(files.following(), [] { do_events(20); }), 0);
   const auto counts = oracle::read_ledger(files.ledger).streams.at(0).counts;
   for (std::size_t d = 0; d < counts.right.size(); ++d) {
-    EXPECT_EQ(counts.predicted[d], (1u << d) < 120 ? 120 - (1u << d) : 0u);
+    EXPECT_EQ(counts.predicted[d], (1u << d) < 60 ? 60 - (1u << d) : 0u);
     EXPECT_EQ(counts.right[d], counts.predicted[d]);
   }
 }
@@ -96,9 +96,7 @@ TEST(OracleEnvironment, RecordsAndThenPredicts) {
   const Files files;
   ASSERT_EQ(in_a_process(files.recording(), [] { do_events(1000); }), 0);
   EXPECT_EQ(files.lengths(), (Lengths{{{0, 0}, 3000}}));
-  const oracle::LedgerEntries first = oracle::read_ledger(files.ledger);
-  ASSERT_EQ(first.streams.size(), 1u);
-  EXPECT_EQ(first.streams[0].counts.unknown, 3000u);
+  EXPECT_TRUE(oracle::read_ledger(files.ledger).streams.empty()) << "there was nothing to follow";
 
   { const std::ofstream emptied(files.ledger); }
   Variables variables = files.following();
@@ -115,9 +113,9 @@ TEST(OracleEnvironment, RecordsAndThenPredicts) {
   EXPECT_EQ(counts.events, 3000u);
   EXPECT_EQ(counts.expected, 3000u);
   for (std::size_t d = 0; d < counts.right.size(); ++d) {
-    // The first 128 events are assessed, and then one in 128.
-    EXPECT_GT(counts.predicted[d], 128u);
-    EXPECT_LT(counts.predicted[d], 128u + 2 * (3000u - 128) / 128);
+    // The first 64 events are assessed, and then one in 512.
+    EXPECT_GT(counts.predicted[d], 64u);
+    EXPECT_LT(counts.predicted[d], 64u + 3 * (3000u - 64) / 512);
     EXPECT_EQ(counts.right[d], counts.predicted[d]);
   }
   ASSERT_EQ(second.said.size(), 1u);
@@ -200,7 +198,9 @@ TEST(OracleEnvironment, LeavingWritesAndGoesOn) {
 
 TEST(OracleEnvironment, TheProgramsLocaleDoesNotMatter) {
   const Files files;
-  ASSERT_EQ(in_a_process(files.recording(),
+  ASSERT_EQ(in_a_process(files.recording(), [] { do_events(5000); }), 0);
+  { const std::ofstream emptied(files.ledger); }
+  ASSERT_EQ(in_a_process(files.following(),
                          [] {
                            struct Grouping : std::numpunct<char> {
                              [[nodiscard]] char do_decimal_point() const override { return ','; }

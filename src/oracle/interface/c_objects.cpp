@@ -139,10 +139,11 @@ void refrain_oracle::after_fork_in_child() {
 }
 
 Tracked refrain_oracle_stream::submit(std::uint32_t event, std::optional<std::uint64_t> now) {
-  const auto submitted = [&] {
-    return now ? stream->submit_at(event, *now) : stream->submit(event);
-  };
-  return assessment ? assessment->submit(event, submitted) : submitted();
+  if (!assessment) {
+    if (now && stream->record_expected(event, *now)) return Tracked::unknown;
+    return stream->submit(event, now);
+  }
+  return assessment->submit(event, [&] { return stream->submit(event, now); });
 }
 
 /// What goes wrong with one of them is thrown when all have been submitted.

@@ -108,6 +108,7 @@ void Environment::open() {
   const char* const record = variable("REFRAIN_ORACLE_RECORD");
   const char* const reference = variable("REFRAIN_ORACLE_REFERENCE");
   if (record == nullptr && reference == nullptr) return;
+  follows_ = reference != nullptr;
   const std::optional<std::uint32_t> known = rank();
   process_ = known.value_or(0);
   if (const char* const ledger = variable("REFRAIN_ORACLE_LEDGER"); ledger != nullptr)
@@ -144,7 +145,7 @@ refrain_oracle_stream* Environment::join() {
   }
   ++threads_;
   stream->shared = true;
-  if (ledger_) stream->assessment = std::make_unique<Assessment>();
+  if (ledger_ && follows_) stream->assessment = std::make_unique<Assessment>();
   return stream;
 }
 

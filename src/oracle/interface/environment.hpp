@@ -43,10 +43,10 @@ class Environment {
  private:
   Environment();
   void open();
-  void report(const refrain_oracle_stream& stream);
 
   std::optional<Ledger> ledger_;
   std::uint32_t process_ = 0;
+  bool follows_ = false;              // a reference run
   refrain_oracle* oracle_ = nullptr;  // none: nothing is recorded or predicted
   std::mutex mutex_;
   std::uint32_t threads_ = 0;                // how many streams there are
