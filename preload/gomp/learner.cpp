@@ -38,6 +38,8 @@ void Learner::ended(Region& region, const Call& call, std::uint64_t now_ns) {
   const bool counts = trial_.counts(call.threads, took_ns, call.threads != before);
   if (!first) occasion.ran(call.threads, took_ns, trials_, counts);
   if (occasion.is_new() || occasion.best() != before) measuring_.is_new();
+  const auto [best, whole] = occasion.best_and_whole(trials_.costs);
+  if (best > 0) contest_.expect(best, whole);
   region.common_of = occasion.choices();
   region.common = region.occasions.common(region.common_of);
 }

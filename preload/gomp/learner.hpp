@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstdint>
 
+#include "gomp/contest.hpp"
 #include "gomp/team_sizes.hpp"
 
 namespace refrain::gomp {
@@ -94,7 +95,14 @@ class Learner {
   Learner(const Thresholds& first, unsigned processors)
       : first_(first), trials_{{}, TeamCosts(processors)} {}
 
-  /// A region begins, which may have teams of these sizes. `expected` returns the ns that it is expected to take, 0:
+  /// A region begins. Whether it is to have a whole team, and choose() is not to be called. `now` returns the time in ns.
+  template <class Now>
+  bool takes_whole(const Now& now) {
+    if (contest_.next(now) == Contest::Way::by_region || trial_.runs()) return false;
+    trial_.left_out();
+    return true;
+  }
+  /// If not, and it may have teams of these sizes. `expected` returns the ns that it is expected to take, 0:
   /// not known; `now` the time in ns. Each is called at most once, as both take time.
   template <class Expected, class Now>
   Call choose(Region& region, const Choices& choices, const Expected& expected, const Now& now) {
@@ -109,6 +117,8 @@ class Learner {
   /// A call that was measured has ended.
   void ended(Region& region, const Call& call, std::uint64_t now_ns);
 
+  Contest& contest() { return contest_; }
+
   /// In ns: what trials have cost, of the time from the first region that was measured to the last.
   [[nodiscard]] double spent_ns() const { return trials_.allowance.spent(); }
   [[nodiscard]] double passed_ns() const { return static_cast<double>(last_ns_ - first_ns_); }
@@ -120,6 +130,7 @@ class Learner {
   Trials trials_;
   Trial trial_;
   Measuring measuring_;
+  Contest contest_;
   std::uint64_t first_ns_ = 0, last_ns_ = 0;  ///< when measured regions began
 };
 

@@ -22,6 +22,8 @@ constexpr double implausible = 1.5;
 /// A trial of short regions is begun where so many can have it, as the first is no measure; one of fewer threads is, if it
 /// is faster even so.
 constexpr double least_stretch = 3;
+/// What is hardly known takes so many times as long as the best size.
+constexpr double many = 2;
 /// What a trial of fewer threads is charged with at most: so many times the usual duration for each thread, or so many
 /// ns.
 constexpr double most_charged = 2;
@@ -230,6 +232,14 @@ double Occasion::loss_expected(const Size& candidate, const TeamCosts& costs) co
   if (candidate.durations.count() > 0)
     expected = std::min(expected, candidate.durations.shortest());
   return std::max(0.0, expected + costs.interruptions(candidate.threads) - usual);
+}
+
+std::pair<double, double> Occasion::best_and_whole(const TeamCosts& costs) const {
+  const Size *const best = find(best_), *const whole = find(choices_.limit);
+  if (best == nullptr || whole == nullptr || best->typical() == 0) return {0, 0};
+  const double least =
+      whole->durations.count() < trustworthy ? many * expected_of(*best, costs) : 0;
+  return {expected_of(*best, costs), std::max(least, expected_of(*whole, costs))};
 }
 
 const Occasion::Size* Occasion::find(unsigned threads) const {

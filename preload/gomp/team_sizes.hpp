@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gomp/team_costs.hpp"
@@ -126,6 +127,9 @@ class Occasion {
   /// The size of a call that is not measured. Requires that choose() was called with the same choices.
   [[nodiscard]] unsigned best() const { return best_; }
   [[nodiscard]] const Choices& choices() const { return choices_; }
+  /// What it takes with the best size and with a whole team, in ns, interruptions counted; 0: nothing is known. Of whole
+  /// teams of which little is known it is a guess.
+  [[nodiscard]] std::pair<double, double> best_and_whole(const TeamCosts& costs) const;
   /// Too little is known for calls that are not measured.
   [[nodiscard]] bool is_new() const {
     return calls_ < 2 * trustworthy || (calls_ < explored && !knows_all());

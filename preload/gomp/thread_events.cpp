@@ -18,6 +18,9 @@
 namespace refrain::gomp {
 namespace {
 
+/// The name of the note that says which way of choosing has won.
+constexpr const char* contest_note = "threads of all regions";
+
 /// The thread's events as long as it has any.
 struct Mine {
   ~Mine();
@@ -57,7 +60,11 @@ ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
       follows_(refrain_oracle_predicts(stream) != 0),
       chooses_(follows_ && Settings::get().choice != Choice::program),
       misleads_(Settings::get().unexpected > 0),
-      learner_(settings_.thresholds, static_cast<unsigned>(BEHIND(omp_get_num_procs)())) {}
+      learner_(settings_.thresholds, static_cast<unsigned>(BEHIND(omp_get_num_procs)())) {
+  std::size_t size = 0;
+  if (const void* const note = refrain_oracle_note(stream_, contest_note, &size))
+    learner_.contest().recall({static_cast<const char*>(note), size});
+}
 
 bool ThreadEvents::is_one(const Team& team) {
   if (team.kind != Team::Kind::asked) return false;
@@ -97,6 +104,8 @@ ThreadEvents::Freedom ThreadEvents::freedom(const Region& region, unsigned num_t
 void ThreadEvents::choose_team(Open& open, Construct construct) {
   refrain_oracle_assess(stream_);
   if (!chooses_) return;
+  if (settings_.choice == Choice::learn && learner_.takes_whole([&] { return clock_.now(); }))
+    return;
   const auto [choices, folds] = freedom(*open.region, open.team.threads, construct);
   if (choices.limit <= 1) return;
   open.call = choose(*open.region, choices);
@@ -199,6 +208,8 @@ std::uint32_t ThreadEvents::event(const char* name) {
 }
 
 void ThreadEvents::save() {
+  if (const std::string note = learner_.contest().note(); !note.empty())
+    refrain_oracle_set_note(stream_, contest_note, note.data(), note.size());
   for (const auto& [function, region] : regions_) {
     const std::string note = region.learned.occasions.note();
     if (note.empty()) continue;
@@ -210,8 +221,13 @@ void ThreadEvents::finish() {
   if (settings_.teams == Teams::safe && chooses_ && VisibleThreads::are_there())
     refrain_oracle_say(
         ("OpenMP: teams stay as the program asks for: " + VisibleThreads::reason()).c_str());
-  if (chosen_ == 0) return;
+  const bool whole_won = learner_.contest().winner() == Contest::Way::whole;
+  if (chosen_ == 0 && !whole_won) return;
   save();
+  if (whole_won)
+    refrain_oracle_say(
+        "OpenMP: to choose threads by region took longer than whole teams, which all have now");
+  if (chosen_ == 0) return;
   char line[200];
   const int size = std::snprintf(
       line, sizeof line,

@@ -295,11 +295,12 @@ TEST(TeamCosts, OverheadIsWhatOneThreadDoesNotHave) {
 class Machine {
  public:
   Machine(unsigned processors, bool sleeps, double interrupted, std::uint64_t seed,
-          double wake_ns = 14e3)
+          double wake_ns = 14e3, double fetch_ns = 0)
       : processors_(processors),
         sleeps_(sleeps),
         interrupted_(interrupted),
         wake_ns_(wake_ns),
+        fetch_ns_(fetch_ns),
         random_(seed) {}
 
   double now() const { return now_; }
@@ -315,6 +316,8 @@ class Machine {
              (wakes ? wake_ns_ : 1e3) * std::log2(at_once) * threads / at_once;
       if (random_.between(1, 1000) <= 1000 * interrupted_) took += 1e6 * random_.between(1, 4);
     }
+    if (threads > before_) took += fetch_ns_;
+    before_ = threads;
     now_ += took;
     if (threads > 1) last_team_ = now_;
     return took;
@@ -325,7 +328,9 @@ class Machine {
   const bool sleeps_;         ///< threads that wait
   const double interrupted_;  ///< so many teams
   const double wake_ns_;
+  const double fetch_ns_;  ///< what fewer threads had in their caches
   Random random_;
+  unsigned before_ = 0;
   double now_ = 1e6;
   double last_team_ = 0;
 };
@@ -340,10 +345,14 @@ struct TimeSteps {
   double long_work = 0;  ///< of every sixth region, for one thread as for a team; 0: as the others
   double wake_ns = 14e3;
   double spread = 1;  ///< the longest region has so many times the work
+  double fetch_ns =
+      0;  ///< a team takes so much longer behind fewer threads; every second region has 14
+          ///< times the work
 
   [[nodiscard]] bool is_long(int region) const { return long_work > 0 && region % 6 == 0; }
   double run(Machine& machine, int region, unsigned of_team) const {
     if (is_long(region)) return machine.run(long_work, of_team, false);
+    if (fetch_ns > 0) return machine.run(region % 2 == 0 ? work : 14 * work, of_team);
     return machine.run(work * std::pow(spread, region / 31.0), of_team);
   }
 };
@@ -352,10 +361,11 @@ std::ostream& operator<<(std::ostream& out, const TimeSteps& program) {
   return out << program.work << " ns, " << program.threads << " threads that "
              << (program.sleeps ? "sleep" : "spin") << ", interrupted " << program.interrupted
              << ", on " << program.processors << " processors, long ones " << program.long_work
-             << " ns, waking " << program.wake_ns << " ns, spread " << program.spread;
+             << " ns, waking " << program.wake_ns << " ns, spread " << program.spread
+             << ", fetching " << program.fetch_ns << " ns";
 }
 
-/// Of what the better fixed number takes for 300 steps of 32 regions.
+/// Of what the better fixed number takes for 300 steps of 32 regions, or for 3000.
 struct Ratios {
   double learning;
   double learned;  ///< the run beside the one that learned
@@ -364,8 +374,10 @@ struct Ratios {
 /// Of the reference's durations every fifth is too long, as where something else ran on the machine; otherwise it was calm
 /// then. The one behind it has the durations of the sizes that were chosen, some of which are far from those.
 Ratios learning(const TimeSteps& program, std::uint64_t seed) {
-  constexpr int regions = 32, steps = 300;
-  Machine machine(program.processors, program.sleeps, program.interrupted, seed, program.wake_ns);
+  constexpr int regions = 32;
+  const int steps = program.fetch_ns > 0 ? 3000 : 300;  // a contest takes 200
+  Machine machine(program.processors, program.sleeps, program.interrupted, seed, program.wake_ns,
+                  program.fetch_ns);
   const auto fixed = [&](unsigned threads) {
     const double begin = machine.now();
     for (int i = 0; i < regions * steps; ++i) program.run(machine, i % regions, threads);
@@ -381,14 +393,15 @@ Ratios learning(const TimeSteps& program, std::uint64_t seed) {
     ns = program.run(calm, i, program.threads);
     if (random.below(5) == 0) ns += 1e3 * random.between(30, 130);
   }
-  const auto run = [&](std::vector<Learner::Region>& known) {
-    Learner learner(first, program.processors);
+  const auto run = [&](std::vector<Learner::Region>& known, Learner& learner) {
     const double begin = machine.now();
     for (int i = 0; i < regions * steps; ++i) {
       const auto number = static_cast<std::size_t>(i % regions);
-      const auto call = learner.choose(
-          known[number], {program.threads, true}, [&] { return expected[number]; },
-          [&] { return static_cast<std::uint64_t>(machine.now()); });
+      const auto now = [&] { return static_cast<std::uint64_t>(machine.now()); };
+      Learner::Call call{program.threads};
+      if (!learner.takes_whole(now))
+        call = learner.choose(
+            known[number], {program.threads, true}, [&] { return expected[number]; }, now);
       took[number] = program.run(machine, i % regions, call.threads);
       if (call.occasion != nullptr)
         learner.ended(known[number], call, static_cast<std::uint64_t>(machine.now()));
@@ -396,12 +409,14 @@ Ratios learning(const TimeSteps& program, std::uint64_t seed) {
     return (machine.now() - begin) / std::min(alone, whole);
   };
   std::vector<Learner::Region> known(regions), later(regions);
-  const double first_run = run(known);
+  Learner learner(first, program.processors), beside(first, program.processors);
+  const double first_run = run(known, learner);
+  beside.contest().recall(learner.contest().note());
   for (std::size_t i = 0; i < regions; ++i) {
     later[i].occasions.recall(known[i].occasions.note());
     expected[i] = i % 7 == 0 ? took[i] / 4 : took[i];
   }
-  return {first_run, run(later)};
+  return {first_run, run(later, beside)};
 }
 
 TEST(Learner, TakesHardlyLongerThanTheBetterFixedNumber) {
@@ -421,6 +436,8 @@ TEST(Learner, TakesHardlyLongerThanTheBetterFixedNumber) {
            {500, 2, true, 0, 1.02, 2, 0, 50e3, 200},
            {2e3, 2, false, 0, 1.02, 2, 0, 50e3, 100},
            {110e3, 2, true, 0, 1.02, 2, 0, 50e3},
+           {1.5e3, 2, false, 0, 1.02, 2, 0, 14e3, 1, 1000},
+           {1.5e3, 2, false, 0, 1.02, 2, 0, 14e3, 1, 100},
        }) {
     std::vector<double> first, later;
     for (std::uint64_t seed = 1; seed <= 9; ++seed) {
@@ -433,6 +450,65 @@ TEST(Learner, TakesHardlyLongerThanTheBetterFixedNumber) {
     EXPECT_LE(first[4], program.most) << "learning, " << program;
     EXPECT_LE(later[4], program.most) << "learned, " << program;
   }
+}
+
+/// A contest of regions that take so long, made up.
+struct Played {
+  Contest contest;
+  std::uint64_t now = 1000;
+  unsigned teams_so_far = 0;
+  double expected_ns = 0;  ///< by region, of whole teams; 0: what they take
+
+  /// Returns how many had whole teams, of all; `interrupted`: one of so many takes 3 ms longer.
+  double whole(unsigned looks, double by_region_ns, double whole_ns, unsigned interrupted = 0) {
+    unsigned teams = 0;
+    for (unsigned i = 0; i < looks * Contest::look; ++i) {
+      const bool whole = contest.next([&] { return now; }) == Contest::Way::whole;
+      teams += whole ? 1 : 0;
+      now += static_cast<std::uint64_t>(whole ? whole_ns : by_region_ns);
+      if (whole && interrupted > 0 && ++teams_so_far % interrupted == 0) now += 3'000'000;
+      if (!whole) contest.expect(by_region_ns, expected_ns > 0 ? expected_ns : whole_ns);
+    }
+    return static_cast<double>(teams) / (looks * Contest::look);
+  }
+};
+
+TEST(Contest, FindsWhatNoRegionShows) {
+  Played played;
+  played.expected_ns = 4200;
+  played.whole(200, 4000, 3700);
+  EXPECT_EQ(played.contest.winner(), Contest::Way::whole);
+  EXPECT_EQ(played.whole(200, 4000, 3700), 1);
+  EXPECT_EQ(played.contest.note(), "whole 3700");
+  Played later;
+  later.contest.recall(played.contest.note());
+  EXPECT_EQ(later.whole(200, 4000, 3700), 1);
+  for (const char* const other : {"", "whole", "whole 0", "whole x", "whole 3700 ", "by region"}) {
+    Contest contest;
+    contest.recall(other);
+    EXPECT_EQ(contest.winner(), Contest::Way::by_region) << other;
+  }
+}
+
+TEST(Contest, WholeTeamsThatLoseCostLittle) {
+  Played played;
+  EXPECT_LT(played.whole(20'000, 4000, 4800), 0.03);
+  EXPECT_EQ(played.contest.winner(), Contest::Way::by_region);
+  EXPECT_EQ(played.contest.note(), "");
+  Played hopeless;
+  EXPECT_EQ(hopeless.whole(20'000, 4000, 6000), 0);
+}
+
+TEST(Contest, WhoHasWonIsWatched) {
+  Played played;
+  played.contest.recall("whole 3700");
+  EXPECT_EQ(played.whole(100, 4000, 3700, 50 * Contest::look), 1) << "now and then";
+  EXPECT_LT(played.whole(100, 4000, 3700, 100), 0.1) << "others use the machine";
+  EXPECT_EQ(played.contest.winner(), Contest::Way::by_region);
+  Played changed;
+  changed.contest.recall("whole 3700");
+  EXPECT_LT(changed.whole(200, 4000, 8000), 0.4) << "on another machine";
+  EXPECT_EQ(changed.contest.winner(), Contest::Way::by_region);
 }
 
 TEST(Measuring, FewAreWhereNothingIsNew) {
