@@ -13,6 +13,7 @@
 #include "gomp/function_name.hpp"
 #include "gomp/kept_threads.hpp"
 #include "gomp/settings.hpp"
+#include "gomp/thread_pool.hpp"
 #include "gomp/visible_threads.hpp"
 
 namespace refrain::gomp {
@@ -198,6 +199,7 @@ ThreadEvents::Region& ThreadEvents::make_region(Function* function) {
   if (const void* note = refrain_oracle_note(stream_, region.note.c_str(), &size)) {
     region.learned.occasions.recall({static_cast<const char*>(note), size});
   }
+  if (regions_.size() == 1) make_room_for_pool();
   return region;
 }
 
