@@ -8,7 +8,6 @@
 //
 // One thread, and no clock of its own.
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,17 +37,18 @@ class Contest {
   /// So it was in an earlier run. What is not of that form says nothing.
   void recall(std::string_view note);
 
-  static constexpr unsigned look = 64;  ///< regions
-  static constexpr unsigned stretch =
-      8;  ///< looks; the first is no measure, as the way has just changed
-  static constexpr int ahead =
-      4;  ///< a way has won when it was better in so many pairs more than the other
-  static constexpr unsigned most = 12;  ///< pairs; nobody has won, and sizes are by region
-  static constexpr double hopeless =
-      1.3;                               ///< whole teams are expected to take so many times as long
-  static constexpr unsigned first = 32;  ///< looks before the first contest
-  static constexpr unsigned pause =
-      512;  ///< between two; twice as many each time that the same way wins
+  /// So many regions are timed together.
+  static constexpr unsigned look = 64;
+  /// So many looks are of one way; the first is no measure, as the way has just changed.
+  static constexpr unsigned stretch = 8;
+  /// A way wins when it was better in so many pairs more than the other. After `most` pairs sizes are by region.
+  static constexpr int ahead = 4;
+  static constexpr unsigned most = 12;
+  /// There is no contest where whole teams are expected to take so many times as long.
+  static constexpr double hopeless = 1.3;
+  /// Looks before the first contest, and between two: twice as many each time that the same way wins.
+  static constexpr unsigned first = 32;
+  static constexpr unsigned pause = 512;
   static constexpr unsigned longest = 8192;
 
  private:
