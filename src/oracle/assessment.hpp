@@ -25,22 +25,25 @@ class alignas(64) Assessment {
 
   /// The last event was such a one. Whether it is in the sample: then predict() is to be called.
   bool is_drawn() {
-    if (offered_ < kAll) return ++offered_, true;
+    if (++offered_ <= kFirst) return weight_ = 0, true;
+    weight_ = offered_ <= kSoon ? 1 : kLater / kOften;
     random_ = random_ * 6364136223846793005 + 1442695040888963407;
-    return random_ >> 32 < (std::uint64_t{1} << 32) / kOneOf;
+    return random_ >> 32 < (std::uint64_t{1} << 32) / (kOften * weight_);
   }
   void predict(Stream& stream);
   /// Calls submit() for an event, and counts. The time is taken of one in kTimed events, which stands for all.
   template <class Submit>
   Tracked submit(std::uint32_t event, const Submit& submit);
 
-  [[nodiscard]] const Counts& counts() const { return counts_; }
+  /// Where there are enough others the first of the sample do not count, of which a long run would have too many.
+  [[nodiscard]] Counts counts() const;
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::uint64_t kTimed = 16;
-  // The first so many are in the sample, and then one of so many.
-  static constexpr std::uint64_t kAll = 64, kOneOf = 512;
+  // The first so many are in the sample; then one of kOften, and beyond the first kSoon one of kLater, which counts for
+  // as many more.
+  static constexpr std::uint64_t kFirst = 32, kSoon = 4096, kOften = 128, kLater = 512;
   // No events: it was not asked for, and it was, but nothing was known, which is not right.
   static constexpr std::uint32_t kNothing = UINT32_MAX, kNoAnswer = UINT32_MAX - 1;
   static constexpr std::size_t kAhead = std::size_t{1} << (kDistances - 1);
@@ -48,17 +51,17 @@ class alignas(64) Assessment {
   void came(std::uint32_t event);
 
   Counts counts_;
+  std::array<std::uint64_t, kDistances> first_predicted_{}, first_right_{};  ///< of the first
   std::uint64_t offered_ = 0;
+  std::uint32_t weight_ = 0;  ///< of the last one that was drawn; 0: it is one of the first
   std::uint64_t random_ = 1;
   std::uint32_t pending_ = 0;  ///< predictions of events that have not come
+  struct Predicted {
+    std::uint32_t event = kNothing;
+    std::uint32_t weight = 0;
+  };
   /// What was predicted for event n, by distance, is at n % kAhead: no event is predicted from further away.
-  std::array<std::array<std::uint32_t, kDistances>, kAhead> predicted_ = nothing();
-
-  static constexpr std::array<std::array<std::uint32_t, kDistances>, kAhead> nothing() {
-    std::array<std::array<std::uint32_t, kDistances>, kAhead> all{};
-    for (auto& some : all) some.fill(kNothing);
-    return all;
-  }
+  std::array<std::array<Predicted, kDistances>, kAhead> predicted_{};
 };
 
 template <class Submit>

@@ -82,12 +82,12 @@ TEST(OracleEnvironment, WithoutItThereIsNoStream) {
 
 TEST(OracleEnvironment, AShortRunIsAssessedWhole) {
   const Files files;
-  ASSERT_EQ(in_a_process(files.recording(), [] { do_events(20); }), 0);
+  ASSERT_EQ(in_a_process(files.recording(), [] { do_events(10); }), 0);
   { const std::ofstream emptied(files.ledger); }
-  ASSERT_EQ(in_a_process(files.following(), [] { do_events(20); }), 0);
+  ASSERT_EQ(in_a_process(files.following(), [] { do_events(10); }), 0);
   const auto counts = oracle::read_ledger(files.ledger).streams.at(0).counts;
   for (std::size_t d = 0; d < counts.right.size(); ++d) {
-    EXPECT_EQ(counts.predicted[d], (1u << d) < 60 ? 60 - (1u << d) : 0u);
+    EXPECT_EQ(counts.predicted[d], (1u << d) < 30 ? 30 - (1u << d) : 0u);
     EXPECT_EQ(counts.right[d], counts.predicted[d]);
   }
 }
@@ -113,9 +113,9 @@ TEST(OracleEnvironment, RecordsAndThenPredicts) {
   EXPECT_EQ(counts.events, 3000u);
   EXPECT_EQ(counts.expected, 3000u);
   for (std::size_t d = 0; d < counts.right.size(); ++d) {
-    // The first 64 events are assessed, and then one in 512.
-    EXPECT_GT(counts.predicted[d], 64u);
-    EXPECT_LT(counts.predicted[d], 64u + 3 * (3000u - 64) / 512);
+    // The first 32 events are assessed, and then one in 128.
+    EXPECT_GT(counts.predicted[d], 32u);
+    EXPECT_LT(counts.predicted[d], 32u + 2 * (3000u - 32) / 128);
     EXPECT_EQ(counts.right[d], counts.predicted[d]);
   }
   ASSERT_EQ(second.said.size(), 1u);
