@@ -65,8 +65,9 @@ bool run(const CommandLine& line, apps::Runner& runner) {
     const double seconds = apps::time_steps(np, r, [&] { portfolio.value(); });
     apps::print_speed(seconds, r.iterations, line.n, runner.options());
     const Prices& sums = portfolio.sums;
-    std::printf("  mean call %.12g, mean put %.12g\n", mean(sums.call).item<double>() / steps,
-                mean(sums.put).item<double>() / steps);
+    const auto all = static_cast<double>(steps);
+    std::printf("  mean call %.12g, mean put %.12g\n", mean(sums.call).item<double>() / all,
+                mean(sums.put).item<double>() / all);
     if (!r.picture.empty()) draw(np, r.picture);
     return r.no_check ? Result{} : in_memory(portfolio, steps);
   };

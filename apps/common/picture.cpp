@@ -138,7 +138,8 @@ class FieldDrawing {
     rows_ = (picture.rows + square - 1) / square;
     columns_ = (picture.columns + square - 1) / square;
     const std::int64_t shown = std::max(rows_, columns_);
-    scale_ = static_cast<double>((kLeastPixels + shown - 1) / shown);
+    const std::int64_t scale = (kLeastPixels + shown - 1) / shown;  // whole pixels
+    scale_ = static_cast<double>(scale);
     average(square);
     Range found;
     for (const double value : values_) found.include(value);
@@ -187,7 +188,7 @@ class FieldDrawing {
     cairo_surface_flush(image.get());
     unsigned char* bytes = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
-    const auto byte = [](double share) { return static_cast<std::uint32_t>(255 * share + 0.5); };
+    const auto byte = [](double share) { return static_cast<std::uint32_t>(std::lround(255 * share)); };
     for (std::int64_t i = 0; i < rows_; ++i) {
       const std::int64_t line = picture_.row_0_below ? rows_ - 1 - i : i;
       auto* pixels = reinterpret_cast<std::uint32_t*>(bytes + line * stride);

@@ -76,6 +76,7 @@ void draw(const std::string& path, const Lake& lake, const Outcome& outcome) {
   const DamBreak exact(lake);
   const Line line = middle_line(lake, outcome.h);
   std::vector<double> heights;
+  heights.reserve(line.distance.size());
   for (const double distance : line.distance)
     heights.push_back(exact.height(distance, outcome.time));
   apps::write_picture(path, apps::CurvePicture{.title = "a dam has broken",
