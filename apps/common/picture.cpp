@@ -188,7 +188,9 @@ class FieldDrawing {
     cairo_surface_flush(image.get());
     unsigned char* bytes = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
-    const auto byte = [](double share) { return static_cast<std::uint32_t>(std::lround(255 * share)); };
+    const auto byte = [](double share) {
+      return static_cast<std::uint32_t>(std::lround(255 * share));
+    };
     for (std::int64_t i = 0; i < rows_; ++i) {
       const std::int64_t line = picture_.row_0_below ? rows_ - 1 - i : i;
       auto* pixels = reinterpret_cast<std::uint32_t*>(bytes + line * stride);

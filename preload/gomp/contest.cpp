@@ -22,7 +22,7 @@ constexpr std::string_view whole_note = "whole ";
 }  // namespace
 
 std::string Contest::note() const {
-  if (winner_ != Way::whole) return {};
+  if (winner_ != Way::whole) return "by region";
   return std::string(whole_note) + std::to_string(std::lround(usual_ns_));
 }
 
@@ -43,8 +43,10 @@ void Contest::look_at(std::uint64_t now_ns) {
   const std::uint64_t before_ns = std::exchange(looked_ns_, now_ns);
   if (before_ns == 0) return;
   const auto took_ns = static_cast<double>(now_ns - before_ns);
-  const bool is_interrupted = look_ns_ > 0 && took_ns > interrupted * look_ns_ + interrupted_ns;
-  if (!is_interrupted) look_ns_ += (took_ns - look_ns_) * (look_ns_ > 0 ? 1 - kept : 1);
+  const double longest_ns = look_ns_ > 0 ? interrupted * look_ns_ + interrupted_ns : INFINITY;
+  const bool is_interrupted = took_ns > longest_ns;
+  // By one that was interrupted, too, as far as it may: regions may have become longer.
+  look_ns_ += (std::min(took_ns, longest_ns) - look_ns_) * (look_ns_ > 0 ? 1 - kept : 1);
   waits_ = kept * waits_ + (is_interrupted && way_ == Way::whole ? 1 : 0);
   if (waits_ > too_many) return end(Way::by_region);
   if (looks_++ > 0 && !is_interrupted) measure_.ns += took_ns, ++measure_.looks;

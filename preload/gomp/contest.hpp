@@ -32,7 +32,7 @@ class Contest {
   }
 
   [[nodiscard]] Way winner() const { return winner_; }
-  /// "whole NS": whole teams have won, and then a region took so long, with what came behind it; else empty.
+  /// "whole NS": whole teams have won, and then a region took so long, with what came behind it; else "by region".
   [[nodiscard]] std::string note() const;
   /// So it was in an earlier run. What is not of that form says nothing.
   void recall(std::string_view note);

@@ -6,7 +6,7 @@
 // have another size than the one that is best for them (Trial).
 //
 // Nothing here knows OpenMP, the oracle or a clock. One thread. A region that is measured costs two looks at the clock and
-// a prediction, one that is not a comparison.
+// a prediction, one that is not some comparisons, and one in 64 a look at the clock.
 
 #include <climits>
 #include <cstdint>
@@ -102,8 +102,8 @@ class Learner {
     trial_.left_out();
     return true;
   }
-  /// If not, and it may have teams of these sizes. `expected` returns the ns that it is expected to take, 0:
-  /// not known; `now` the time in ns. Each is called at most once, as both take time.
+  /// A region begins that does not, and may have teams of these sizes. `expected` returns the ns that it is expected to
+  /// take, 0: not known; `now` the time in ns. Each is called at most once, as both take time.
   template <class Expected, class Now>
   Call choose(Region& region, const Choices& choices, const Expected& expected, const Now& now) {
     const bool left_out = !trial_.runs() && !measuring_.next();

@@ -62,6 +62,7 @@ ThreadEvents::ThreadEvents(refrain_oracle_stream* stream)
       chooses_(follows_ && Settings::get().choice != Choice::program),
       misleads_(Settings::get().unexpected > 0),
       learner_(settings_.thresholds, static_cast<unsigned>(BEHIND(omp_get_num_procs)())) {
+  if (!chooses_ || settings_.choice != Choice::learn) return;
   std::size_t size = 0;
   if (const void* const note = refrain_oracle_note(stream_, contest_note, &size))
     learner_.contest().recall({static_cast<const char*>(note), size});
@@ -210,8 +211,10 @@ std::uint32_t ThreadEvents::event(const char* name) {
 }
 
 void ThreadEvents::save() {
-  if (const std::string note = learner_.contest().note(); !note.empty())
+  if (settings_.choice == Choice::learn) {
+    const std::string note = learner_.contest().note();
     refrain_oracle_set_note(stream_, contest_note, note.data(), note.size());
+  }
   for (const auto& [function, region] : regions_) {
     const std::string note = region.learned.occasions.note();
     if (note.empty()) continue;

@@ -9,7 +9,7 @@
 namespace refrain::gomp {
 
 /// The next allocation of the pool's size in this thread begins a cache line, where malloc() gives back first what was
-/// freed last, as glibc's does. Some 100 ns.
+/// freed last, as glibc's does. It is no promise: whatever allocates as much before takes the room. Some 100 ns.
 void make_room_for_pool();
 
 }  // namespace refrain::gomp

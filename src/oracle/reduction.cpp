@@ -53,8 +53,9 @@ Symbol Reduction::make_rule(NodeIndex there, std::uint64_t times) {
   return rule;
 }
 
-/// The couple's left symbol is a rule that has its other use at the end of the root: one of the right symbol goes over
-/// to its end. As if a new rule had been made and the left one, with one use left, had been expanded in it.
+/// The couple's left symbol is a rule that has its other use at the end of the root: one of the right symbol has come,
+/// which is to go over to the rule's end (catch_up_outside). As if a new rule had been made and the left one, with one use
+/// left, had been expanded in it.
 void Reduction::prolong(NodeIndex there) {
   prolonged_ = there;
   expected_ = nodes_.next(there);
@@ -76,8 +77,8 @@ bool Reduction::go_ahead(std::uint32_t event) {
   return true;
 }
 
-/// The first event of the rule that is expected becomes what is. False: it is another one, or the rule might not come
-/// step by step.
+/// A rule is expected: goes down to its first event, if that is this one. False: it is not, or it is too deep, or what is
+/// before it is used elsewhere.
 bool Reduction::go_into_rules(Symbol event) {
   unsigned deep = depth_;
   NodeIndex first = expected_;
@@ -85,14 +86,7 @@ bool Reduction::go_into_rules(Symbol event) {
     if (deep == kDeepest) return false;
     first = nodes_.next(nodes_.symbol(first).number());
   }
-  if (nodes_.symbol(first) != event) return false;
-  if (const Symbol left = before_expected(); left != Sequences::kGuard) {
-    for (NodeIndex node = expected_; nodes_.symbol(node).is_rule();) {
-      node = nodes_.next(nodes_.symbol(node).number());
-      const Symbol begins = nodes_.symbol(node);
-      if (begins == left || couples_.find(left, begins) != Sequences::kNone) return false;
-    }
-  }
+  if (nodes_.symbol(first) != event || !is_behind_new_rule()) return false;
   for (; expected_ != first; times_come_ = 0) {
     within_[depth_++] = {expected_, times_come_};
     expected_ = nodes_.next(nodes_.symbol(expected_).number());
@@ -100,14 +94,13 @@ bool Reduction::go_into_rules(Symbol event) {
   return true;
 }
 
-/// What would be at the end of the root by now, step by step. kGuard: a rule with no use but that and the one in the
-/// place of what has come.
-Symbol Reduction::before_expected() const {
-  if (depth_ == 0) return Sequences::kGuard;
+/// Whether, step by step, a rule would be at the end of the root by now that is used there and in the place of what has
+/// come only. Otherwise it is the first symbol of a rule.
+bool Reduction::is_behind_new_rule() const {
+  if (depth_ == 0) return true;
   const NodeIndex before = nodes_.previous(expected_);
-  if (times_come_ > 0)
-    return nodes_.is_guard(before) ? nodes_.symbol(expected_) : Sequences::kGuard;
-  return nodes_.is_guard(nodes_.previous(before)) ? nodes_.symbol(before) : Sequences::kGuard;
+  if (nodes_.is_guard(before)) return false;
+  return times_come_ > 0 || !nodes_.is_guard(nodes_.previous(before));
 }
 
 /// What is expected has come once more.

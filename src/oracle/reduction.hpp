@@ -39,12 +39,12 @@
 // comes, before the sequence there ends, or when the grammar is asked for. So most events of a loop with a long body
 // are a comparison.
 //
-// Why it may go ahead into a rule S, as if S itself had come when all its events have. Step by step, they come behind a
-// symbol l at the end of the root, and what of them is a rule of its own, C, is new and used in S and at the end of the
-// root only, until S is whole and C's sequence takes its place again. A couple is in one place, so within S nothing
-// else can happen; at the seam it can, if l stands elsewhere before what S begins with: its first symbol, or the first
-// one of that, and so on. If l is X or C it does not: they have no uses but those two. Otherwise, behind the first
-// symbol of a rule, couples_ is asked.
+// Why it may go ahead into a rule S, as if S had come at once. Parsed step by step, its events come behind a symbol l
+// at the end of the root, and what has come of S becomes a new rule C there and in S; when S is whole, C's sequence
+// takes its place again, and S comes. Within S that is so because each couple of S is entered there and nowhere else.
+// At the seam l stands beside the first event of S for a while. That is a couple which must neither be elsewhere nor
+// come again within S, or another rule comes about. If l is X or such a C it does not: l has two uses, and no third can
+// come, as its own first couple is in it. If l is another one, which is the first symbol of a rule, nothing is put off.
 //
 // Memory: 24 bytes for each symbol and each rule, and a word or two for each couple. Exponents and counts have 64
 // bits: events() would overflow first. One thread.
@@ -60,13 +60,14 @@
 
 namespace refrain::oracle {
 
+/// After std::bad_alloc from any of these it can only be destroyed.
 class Reduction {
  public:
   Reduction() { nodes_.make_rule(); }
   Reduction(const Reduction&) = delete;
   Reduction& operator=(const Reduction&) = delete;
 
-  /// What happened next. Requires event < Symbol::kMost. After std::bad_alloc it can only be destroyed.
+  /// What happened next. Requires event < Symbol::kMost.
   void add(std::uint32_t event) {
     if (add_expected(event)) return;
     ++events_;
@@ -85,13 +86,16 @@ class Reduction {
   }
 
   /// Of all events so far. Rules are numbered in the order in which one meets them who reads the root, then rule 1, and
-  /// so on. O(symbols).
+  /// so on. O(symbols), and what was put off.
   [[nodiscard]] Grammar grammar();
 
   /// So many have been added.
   [[nodiscard]] std::uint64_t events() const { return events_; }
   /// Of the grammar, the root being one.
-  [[nodiscard]] std::size_t rules() const { return nodes_.rules(); }
+  [[nodiscard]] std::size_t rules() {
+    catch_up();
+    return nodes_.rules();
+  }
   /// Uses of symbols, in all rules.
   [[nodiscard]] std::size_t symbols() {
     catch_up();
@@ -99,7 +103,7 @@ class Reduction {
   }
   /// All memory that it has.
   [[nodiscard]] std::size_t bytes() const {
-    return sizeof *this + nodes_.bytes() + couples_.bytes();
+    return sizeof *this + nodes_.bytes() + couples_.bytes() + partly_.capacity() * sizeof(Use);
   }
 
   /// std::logic_error if links, counts of uses, or the couples' table are wrong. O(symbols); for tests.
@@ -115,7 +119,7 @@ class Reduction {
   void prolong(NodeIndex there);
   bool go_ahead(std::uint32_t event);
   bool go_into_rules(Symbol event);
-  [[nodiscard]] Symbol before_expected() const;
+  [[nodiscard]] bool is_behind_new_rule() const;
   void count_expected();
   void catch_up();
   void catch_up_outside();
@@ -126,8 +130,8 @@ class Reduction {
   Sequences nodes_;
   Couples couples_{nodes_};
   std::uint64_t events_ = 0;
-  // While events come as expected: the node of the rule that is at the end of the root, too, and the first node behind
-  // it, or in the rules there, that has not come as often as it says, but so often.
+  // While events come as expected: the node of the rule that is at the end of the root, too; and the node whose symbol
+  // comes next, behind it or in the rules there, and how often that has come, of its exponent.
   NodeIndex prolonged_ = kRoot;
   NodeIndex expected_ = kNothing;
   std::uint64_t times_come_ = 0;
@@ -136,7 +140,7 @@ class Reduction {
     NodeIndex node;
     std::uint64_t times_come;  ///< as a whole
   };
-  static constexpr unsigned kDeepest = 8;
+  static constexpr unsigned kDeepest = 8;  ///< rules in rules; what is deeper is parsed
   std::array<Outer, kDeepest> within_{};
   unsigned depth_ = 0;
   std::vector<Use> partly_;  // what has come of these rules, while it is caught up with

@@ -81,7 +81,7 @@ class RunWriter {
 };
 
 /// When to append what a thread has recorded so far: when it has grown by a quarter at least, so that of a killed run
-/// four fifths are there; by more, if the grammar is large beside the run, and when it has doubled at the latest. So
+/// four fifths are there, if none is put off; by more, if the grammar is large beside the run, and when it has doubled at the latest. So
 /// the size of the file is the logarithm of the run's times the grammar's.
 class Snapshots {
  public:
@@ -91,10 +91,12 @@ class Snapshots {
   [[nodiscard]] bool due(std::uint64_t events) const { return events >= next_; }
   /// One was appended, of so many events and a grammar of so many symbols.
   void taken(std::uint64_t events, std::uint64_t symbols);
-  /// It is not the time for one yet.
-  void put_off(std::uint64_t events) { next_ = events + events / 16; }
+  /// It is too soon after the last one. Asked again after a few events: time is waited for, and not their number.
+  void put_off(std::uint64_t events) { next_ = events + kFew; }
 
  private:
+  static constexpr std::uint64_t kFew = 64;
+
   std::uint64_t next_;
 };
 

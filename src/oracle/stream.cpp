@@ -66,7 +66,14 @@ void Stream::record(std::uint32_t event, std::optional<std::uint64_t> now) {
 
 void Stream::append() {
   if (ended_early_) throw OracleError("there was no memory to record all");
-  if (recorder_) recorder_->append();
+  if (!recorder_) return;
+  try {
+    recorder_->append();
+  } catch (const std::bad_alloc&) {
+    recorder_.reset();
+    ended_early_ = true;
+    throw;
+  }
 }
 
 const Note* Stream::note(std::string_view name) const {

@@ -6,8 +6,9 @@
 // ever wait has exactly the paper's delays.
 //
 // What it costs: for each event a part of a replay, amortised O(d log n) for paths of d uses and n uses in a rule; but
-// one event in thousands waits for all of it. Memory, beside the reduction's: for each symbol kTimes doubles, and at
-// most kContexts + 2 groups of 32 bytes; while they are replayed several times as much. One thread.
+// one event in 16,384 at most waits for all of it. Memory, beside the reduction's: for each symbol kTimes doubles, or
+// 128 KiB, and at most kContexts + 2 groups of 32 bytes, or 512 KiB; while they are replayed several times as much. One
+// thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +56,7 @@ class TimedReduction {
   [[nodiscard]] TimedGrammar grammar();
 
   [[nodiscard]] std::uint64_t events() const { return reduction_.events(); }
-  [[nodiscard]] std::size_t rules() const { return reduction_.rules(); }
+  [[nodiscard]] std::size_t rules() { return reduction_.rules(); }
   [[nodiscard]] std::size_t symbols() { return reduction_.symbols(); }
   /// All memory that it has.
   [[nodiscard]] std::size_t bytes() const;

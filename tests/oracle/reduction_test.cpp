@@ -165,6 +165,61 @@ TEST(Reduction, TheRulesHoldAfterEveryEvent) {
   }
 }
 
+/// What is asked after each event has nothing put off.
+void expect_the_same(std::span<const std::uint32_t> events, const std::string& what) {
+  Reduction never_asked, asked;
+  for (const std::uint32_t event : events) {
+    never_asked.add(event);
+    asked.add(event);
+    static_cast<void>(asked.symbols());
+  }
+  ASSERT_EQ(never_asked.grammar(), asked.grammar()) << what;
+}
+
+/// Of rules that are made of those before them, some of them repeated.
+Events nested_events(test::Random& random) {
+  std::vector<Events> rules;
+  const std::uint32_t letters = 2 + random.below(6);
+  for (std::uint32_t letter = 0; letter < letters; ++letter) rules.push_back({letter});
+  const auto append = [&](Events& to, const Events& part) {
+    to.insert(to.end(), part.begin(), part.end());
+  };
+  for (auto more = 1 + random.below(6); more > 0; --more) {
+    Events rule;
+    for (auto parts = 1 + random.below(5); parts > 0; --parts) {
+      const Events part = rules[random.below(rules.size())];
+      for (auto times = random.below(3) > 0 ? 1 : 1 + random.below(5); times > 0; --times)
+        if (rule.size() < 100) append(rule, part);
+    }
+    rules.push_back(rule);
+  }
+  Events events;
+  for (auto parts = 1 + random.below(12); parts > 0; --parts)
+    append(events, random.below(2) > 0 ? rules.back() : rules[random.below(rules.size())]);
+  return events;
+}
+
+// The first four need that it goes ahead into no rule behind the first symbol of another.
+TEST(Reduction, WhatIsPutOffComesToTheSame) {
+  for (const std::string text :
+       {"cacbcbcbcbacacbacacbcacbcbcbcbacacb", "bfeffcbbbbfcbbbbfcbbbbeffcbbbbf",
+        "adadcdadadadadcadaaddadadadad", "dbdbdddddaabddddbddddbddddbddddbdddddaabddddb",
+        "abcabcabdabcabcabdabcabcabcabd"}) {
+    Events events;
+    for (const char c : text) events.push_back(static_cast<std::uint32_t>(c - 'a'));
+    ASSERT_NO_FATAL_FAILURE(expect_the_same(events, text));
+  }
+  for (test::TestBudget budget{20'000, 2'000}; budget.more(); budget.next()) {
+    test::Random random(budget.seed());
+    const Events events = nested_events(random);
+    ASSERT_NO_FATAL_FAILURE(expect_the_same(events, "seed " + std::to_string(budget.seed())));
+  }
+  // rules() while something is put off.
+  Reduction reduction;
+  add(reduction, "bcdbcdibcdbcdzbcdbcdibcdbcdzbcdbcdibcdbc");
+  EXPECT_EQ(reduction.rules(), 5u);
+}
+
 /// A stream whose tokens have become events, and its reduction so far.
 struct Long {
   explicit Long(const std::string& stream, std::size_t size) : name(stream) {

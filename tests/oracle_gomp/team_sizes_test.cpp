@@ -483,6 +483,7 @@ TEST(Contest, FindsWhatNoRegionShows) {
   Played later;
   later.contest.recall(played.contest.note());
   EXPECT_EQ(later.whole(200, 4000, 3700), 1);
+  EXPECT_EQ(Contest().note(), "by region");
   for (const char* const other : {"", "whole", "whole 0", "whole x", "whole 3700 ", "by region"}) {
     Contest contest;
     contest.recall(other);
@@ -494,7 +495,6 @@ TEST(Contest, WholeTeamsThatLoseCostLittle) {
   Played played;
   EXPECT_LT(played.whole(20'000, 4000, 4800), 0.03);
   EXPECT_EQ(played.contest.winner(), Contest::Way::by_region);
-  EXPECT_EQ(played.contest.note(), "");
   Played hopeless;
   EXPECT_EQ(hopeless.whole(20'000, 4000, 6000), 0);
 }
@@ -509,6 +509,15 @@ TEST(Contest, WhoHasWonIsWatched) {
   changed.contest.recall("whole 3700");
   EXPECT_LT(changed.whole(200, 4000, 8000), 0.4) << "on another machine";
   EXPECT_EQ(changed.contest.winner(), Contest::Way::by_region);
+}
+
+TEST(Contest, RegionsMayBecomeLonger) {
+  Played played;
+  played.expected_ns = 1000;
+  played.whole(20, 1000, 1000);
+  played.expected_ns = 110e3;
+  played.whole(200, 100e3, 90e3);
+  EXPECT_EQ(played.whole(100, 100e3, 90e3), 1);
 }
 
 TEST(Measuring, FewAreWhereNothingIsNew) {

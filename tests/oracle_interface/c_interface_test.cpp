@@ -215,6 +215,29 @@ TEST(OracleInterface, WritesNowAndThen) {
   }
 }
 
+// With times snapshots are 50 ms apart, however many events there are between them.
+TEST(OracleInterface, WritesSoonWhereTimePasses) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run");
+  Oracle::create(path, "letters");
+  Oracle oracle({.record = path, .times = true});
+  OracleStream stream = oracle.join(0);
+  const std::uint32_t a = stream.event("a"), b = stream.event("b");
+  std::uint64_t now = 1, events = 0;
+  const auto submit = [&](std::uint64_t more, std::uint64_t each_ns) {
+    for (std::uint64_t i = 0; i < more; ++i, ++events)
+      stream.submit(events % 2 == 0 ? a : b, now += each_ns);
+  };
+  const auto written = [&] { return oracle::read_run(path).threads.at(0).grammar.length(0); };
+  submit(100'000, 490);
+  EXPECT_EQ(written(), 64u);
+  submit(128, 1'000'000);
+  EXPECT_GT(written(), 100'000u);
+  const std::uint64_t before = written();
+  submit(100'000, 490);
+  EXPECT_EQ(written(), before);
+}
+
 /// A run of a loop that is now and then left, with times, beside `reference`, if that is given. Every now and then it is
 /// asked what comes next. Returns the answers.
 std::vector<double> play(const std::string& path, std::optional<std::string> reference,

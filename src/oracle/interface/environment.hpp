@@ -46,7 +46,7 @@ class Environment {
 
   std::optional<Ledger> ledger_;
   std::uint32_t process_ = 0;
-  bool follows_ = false;              // a reference run
+  bool follows_ = false;              // a reference run was asked for
   refrain_oracle* oracle_ = nullptr;  // none: nothing is recorded or predicted
   std::mutex mutex_;
   std::uint32_t threads_ = 0;                // how many streams there are
