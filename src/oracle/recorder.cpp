@@ -45,8 +45,10 @@ void Recorder::append(RunWriter::Kind kind) {
 
 /// If it cannot be appended now, it may be later, or in the end.
 void Recorder::take_snapshot() {
-  if (snapshot_at_ && times() && last_ - *snapshot_at_ < kApart) return snapshots_.put_off(events_);
+  const bool is_soon = times() && last_ - snapshot_at_ < kApart && events_ < kMany * snapshot_of_;
+  if (is_soon) return snapshots_.put_off(events_);
   snapshot_at_ = last_;
+  snapshot_of_ = events_;
   try {
     append(RunWriter::Kind::snapshot);
   } catch (const OracleError&) {}

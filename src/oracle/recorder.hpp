@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -45,7 +44,8 @@ class alignas(64) Recorder {
 
  private:
   static constexpr std::uint32_t kNew = UINT32_MAX;
-  static constexpr std::uint64_t kApart = 50'000'000;  // ns
+  // In ns; or when there are so many times as many events, for a caller's clock may have another unit.
+  static constexpr std::uint64_t kApart = 50'000'000, kMany = 8;
 
   /// Since the last event, 0 where a caller's clock goes back, and at most 2^63. (To convert a signed number takes one
   /// instruction.)
@@ -63,8 +63,8 @@ class alignas(64) Recorder {
   const std::uint32_t process_, thread_;
   std::variant<Reduction, TimedReduction> reduction_;
   std::uint64_t events_ = 0;
-  std::uint64_t last_ = 0;  // when the last event was
-  std::optional<std::uint64_t> snapshot_at_;
+  std::uint64_t last_ = 0;                           // when the last event was
+  std::uint64_t snapshot_at_ = 0, snapshot_of_ = 0;  // the last: when, and of how many events
   Snapshots snapshots_;
   std::vector<std::uint32_t> numbers_;  // by the caller's: in the order in which they first came
   std::vector<std::string> names_;

@@ -230,12 +230,12 @@ TEST(OracleInterface, WritesSoonWhereTimePasses) {
   };
   const auto written = [&] { return oracle::read_run(path).threads.at(0).grammar.length(0); };
   submit(100'000, 490);
-  EXPECT_EQ(written(), 64u);
+  EXPECT_GE(written(), 100'000u / 8);
+  EXPECT_LT(written(), 100'000u / 5 * 4);
   submit(128, 1'000'000);
   EXPECT_GT(written(), 100'000u);
-  const std::uint64_t before = written();
-  submit(100'000, 490);
-  EXPECT_EQ(written(), before);
+  submit(1'000'000, 0);
+  EXPECT_GE(written(), events / 8) << "the clock may stand still";
 }
 
 /// A run of a loop that is now and then left, with times, beside `reference`, if that is given. Every now and then it is
