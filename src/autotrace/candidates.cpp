@@ -76,6 +76,7 @@ std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now)
 void Candidates::evict(std::uint64_t now) {
   if (all_.size() <= most_ && tokens_ <= most_tokens_) return;
   std::vector<std::pair<double, TraceCandidate*>> ranked;
+  ranked.reserve(all_.size());
   for (const auto& [identity, candidate] : all_)
     ranked.emplace_back(candidate->score(now), candidate.get());
   std::ranges::sort(ranked, {},
@@ -92,6 +93,7 @@ void Candidates::rebuild() {
   active_.clear();
   expected_.clear();
   std::vector<TraceCandidate*> all;
+  all.reserve(all_.size());
   for (const auto& [identity, candidate] : all_) all.push_back(candidate.get());
   std::ranges::sort(all, {}, &TraceCandidate::number);  // the trie is the same in every run
   for (TraceCandidate* candidate : all) {

@@ -92,6 +92,7 @@ class Choice {
   std::vector<MinedRepeat> made() && {
     choose();
     std::vector<Chosen> best;
+    best.reserve(chosen_.size());
     for (const auto& [symbol, chosen] : chosen_) best.push_back(chosen);
     std::ranges::stable_sort(best, std::greater<>(), &Chosen::calls);
     if (best.size() > limits_.most) best.resize(limits_.most);
@@ -252,9 +253,12 @@ class Choice {
     else add(symbol.number());
     return calls;
   }
+  /// Of those that have one: here all of them.
   static std::vector<Token> tokens_of(std::span<const Call> calls) {
     std::vector<Token> tokens;
-    for (const Call& call : calls) tokens.push_back(*call);
+    tokens.reserve(calls.size());
+    for (const Call& call : calls)
+      if (call) tokens.push_back(*call);
     return tokens;
   }
 
