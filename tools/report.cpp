@@ -10,10 +10,10 @@
 #include <memory>
 #include <system_error>
 
-#include "autotrace/steadiness.hpp"
 #include "base/size.hpp"
 #include "command.hpp"
-#include "runtime/report_file.hpp"
+#include "finder/steadiness.hpp"
+#include "report/report_file.hpp"
 #include "share_chart.hpp"
 #include "traced_run_file.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "autotrace/steadiness.hpp"
 #include "base/assert.hpp"
+#include "finder/steadiness.hpp"
 
 namespace refrain::tools {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "autotrace/repeats.hpp"
+#include "repeats/repeats.hpp"
 
 namespace refrain::bench {
 

@@ -4,7 +4,7 @@
 //   against others       coverage of program-like streams (support/streams.hpp) beside tandem repeats and LZW
 //   time                 goals: 5,000 tokens under 1 ms, 100,000 under 50 ms, 10^6 under 120 ms (not in passes)
 //
-// Beside Algorithm 2 there is what it finds in passes (autotrace/passes.hpp).
+// Beside Algorithm 2 there is what it finds in passes (repeats/passes.hpp).
 
 #include <algorithm>
 #include <cstdio>
@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "autotrace/passes.hpp"
-#include "autotrace/repeats.hpp"
 #include "coverage/distribution.hpp"
 #include "coverage/lzw.hpp"
 #include "coverage/tandem_repeats.hpp"
+#include "repeats/passes.hpp"
+#include "repeats/repeats.hpp"
 #include "support/clock.hpp"
 #include "support/optimal_coverage.hpp"
 #include "support/options.hpp"

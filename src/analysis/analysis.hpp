@@ -29,8 +29,8 @@
 #include "analysis/instance_store.hpp"
 #include "analysis/payloads.hpp"
 #include "analysis/state_log.hpp"
-#include "exec/executor.hpp"
-#include "exec/scope.hpp"
+#include "graph/executor.hpp"
+#include "graph/scope.hpp"
 #include "refrain/privilege.hpp"
 #include "refrain/reduction.hpp"
 

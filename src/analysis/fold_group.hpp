@@ -10,11 +10,11 @@
 // them, and then the next fold here needs a copy to here, which is a write.
 //
 // Folds of a group may run at the same time; that they do not lose each other's contributions is seen to
-// where they are carried out (data/accumulator.hpp).
+// where they are carried out (memory/accumulator.hpp).
 
 #include <vector>
 
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 #include "refrain/reduction.hpp"
 
 namespace refrain::analysis {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "data/index_space.hpp"
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 #include "refrain/machine.hpp"
 
 namespace refrain::analysis {

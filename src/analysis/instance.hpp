@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/index_space.hpp"
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 #include "refrain/accessor.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"

@@ -19,7 +19,7 @@
 
 #include "analysis/instance.hpp"
 #include "base/sure_memory.hpp"
-#include "data/memory_pool.hpp"
+#include "memory/memory_pool.hpp"
 
 namespace refrain::analysis {
 

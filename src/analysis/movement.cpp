@@ -3,9 +3,9 @@
 #include <new>
 
 #include "analysis/analysis.hpp"
-#include "data/accumulator.hpp"
 #include "data/layout.hpp"
-#include "exec/reducer_gate.hpp"
+#include "graph/reducer_gate.hpp"
+#include "memory/accumulator.hpp"
 
 namespace refrain::analysis {
 

@@ -1,7 +1,7 @@
 #pragma once
 // What an operation comes after, given how an instance stands at a piece: the order of the naive analysis
 // within one instance. Used by the analysis on its state; by tracing on the same state, where a replay enters
-// it or is brought into it (trace/bring_forward.cpp), and on uses that name recorded operations, where
+// it or is brought into it (replay/bring_forward.cpp), and on uses that name recorded operations, where
 // recordings are joined (trace/join.cpp). What one replay leaves for the next is said in effects, not uses:
 // trace/outcome.cpp follows the same rules there, and changes with this file.
 
@@ -9,7 +9,7 @@
 
 #include "analysis/piece.hpp"
 #include "analysis/state_log.hpp"
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 
 namespace refrain::analysis {
 

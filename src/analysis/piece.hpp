@@ -17,7 +17,7 @@
 #include "analysis/mark.hpp"
 #include "base/boxed.hpp"
 #include "data/index_space.hpp"
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 #include "refrain/future.hpp"
 
 namespace refrain::analysis {

@@ -2,7 +2,7 @@
 
 #include "analysis/analysis.hpp"
 #include "analysis/order_rules.hpp"
-#include "exec/failure.hpp"
+#include "graph/failure.hpp"
 
 namespace refrain::analysis {
 

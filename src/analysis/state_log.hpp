@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 
 namespace refrain::analysis {
 

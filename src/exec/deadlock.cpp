@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "exec/replay_steps.hpp"
-#include "exec/replays.hpp"
-#include "exec/scope.hpp"
+#include "graph/replay_steps.hpp"
+#include "graph/replays.hpp"
+#include "graph/scope.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::exec {

@@ -4,9 +4,9 @@
 
 #include "base/assert.hpp"
 #include "exec/body_local.hpp"
-#include "exec/completion.hpp"
 #include "exec/gang_loops.hpp"
-#include "exec/replay_steps.hpp"
+#include "graph/completion.hpp"
+#include "graph/replay_steps.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 

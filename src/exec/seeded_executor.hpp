@@ -34,11 +34,11 @@
 #include "base/sure_memory.hpp"
 #include "exec/chore.hpp"
 #include "exec/deadlock.hpp"
-#include "exec/executor.hpp"
 #include "exec/fiber.hpp"
 #include "exec/processor_plan.hpp"
-#include "exec/ready.hpp"
-#include "exec/scope.hpp"
+#include "graph/executor.hpp"
+#include "graph/ready.hpp"
+#include "graph/scope.hpp"
 
 namespace refrain::exec {
 

@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "base/assert.hpp"
-#include "exec/completion.hpp"
-#include "exec/replay_steps.hpp"
 #include "exec/thread_limits.hpp"
+#include "graph/completion.hpp"
+#include "graph/replay_steps.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 

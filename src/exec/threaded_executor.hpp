@@ -25,7 +25,7 @@
 // root scope that a worker has completed go back in batches.
 //
 // Replays (threaded_replays.cpp). Light operations are in the deques as nodes are, and a thread runs a
-// streak of them in one loop. Before it sleeps it looks through the exits (exec/exit_board.hpp).
+// streak of them in one loop. Before it sleeps it looks through the exits (graph/exit_board.hpp).
 //
 // Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
 // (exec/solo.hpp).
@@ -56,16 +56,16 @@
 #include "exec/chore_queue.hpp"
 #include "exec/deadlock.hpp"
 #include "exec/deque.hpp"
-#include "exec/executor.hpp"
-#include "exec/exit_board.hpp"
 #include "exec/gang_loops.hpp"
 #include "exec/notifier.hpp"
 #include "exec/pace.hpp"
 #include "exec/processor_plan.hpp"
-#include "exec/ready.hpp"
-#include "exec/ready_queue.hpp"
-#include "exec/scope.hpp"
 #include "exec/solo.hpp"
+#include "graph/executor.hpp"
+#include "graph/exit_board.hpp"
+#include "graph/ready.hpp"
+#include "graph/ready_queue.hpp"
+#include "graph/scope.hpp"
 
 namespace refrain::exec {
 
@@ -145,7 +145,7 @@ class ThreadedExecutor final : public Executor {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 
-  /// The executor's sink for exec/completion.hpp. `keep`: the thread takes slot.next after this.
+  /// The executor's sink for graph/completion.hpp. `keep`: the thread takes slot.next after this.
   struct Sink {
     ThreadedExecutor& executor;
     Slot& slot;
@@ -195,7 +195,7 @@ class ThreadedExecutor final : public Executor {
   Sleeper* find_deadlocked();
 
   // threaded_replays.cpp
-  struct ReplaySink;  ///< for exec/replay_steps.hpp
+  struct ReplaySink;  ///< for graph/replay_steps.hpp
   struct AmongLight;
   Slot& here(LiveNode& live);
   void drive(Slot& slot, LiveNode& first);

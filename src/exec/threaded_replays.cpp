@@ -1,8 +1,8 @@
 // How threads run replays: exec/threaded_executor.hpp.
 
 #include "exec/body_local.hpp"
-#include "exec/replay_steps.hpp"
 #include "exec/threaded_executor.hpp"
+#include "graph/replay_steps.hpp"
 #include "profile/clock.hpp"
 
 namespace refrain::exec {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::mapping {

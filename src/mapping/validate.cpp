@@ -4,7 +4,7 @@
 #include <string>
 
 #include "data/box.hpp"
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::mapping {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "data/set_algebra.hpp"
+#include "launch/signature.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/signature.hpp"
 
 namespace refrain::runtime {
 

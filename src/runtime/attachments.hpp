@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "data/placed_values.hpp"
+#include "memory/placed_values.hpp"
 
 namespace refrain::runtime {
 

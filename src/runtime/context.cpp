@@ -5,9 +5,9 @@
 #include <new>
 
 #include "data/shared_index_space.hpp"
+#include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/field_check.hpp"
 
 namespace refrain {
 

@@ -6,7 +6,7 @@
 
 #include "base/exception_text.hpp"
 #include "refrain/error.hpp"
-#include "runtime/explanation.hpp"
+#include "report/explanation.hpp"
 
 namespace refrain::runtime {
 

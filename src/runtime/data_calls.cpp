@@ -4,11 +4,11 @@
 
 #include "base/assert.hpp"
 #include "data/set_algebra.hpp"
+#include "launch/field_check.hpp"
+#include "launch/signature.hpp"
 #include "refrain/error.hpp"
+#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/field_check.hpp"
-#include "runtime/signature.hpp"
-#include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
 

@@ -4,14 +4,14 @@
 #include "base/assert.hpp"
 #include "base/exception_text.hpp"
 #include "data/shared_index_space.hpp"
-#include "exec/reducer_gate.hpp"
+#include "graph/reducer_gate.hpp"
+#include "launch/task_execution.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
+#include "replay/replay_reasons.hpp"
+#include "report/explanation.hpp"
+#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/explanation.hpp"
-#include "runtime/replay_reasons.hpp"
-#include "runtime/task_execution.hpp"
-#include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
 

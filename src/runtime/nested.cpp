@@ -3,8 +3,8 @@
 #include "analysis/independence.hpp"
 #include "data/set_algebra.hpp"
 #include "refrain/error.hpp"
+#include "report/explanation.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/explanation.hpp"
 
 namespace refrain::runtime {
 

@@ -4,9 +4,9 @@
 #include "data/box.hpp"
 #include "data/partition_ops.hpp"
 #include "data/shared_index_space.hpp"
+#include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/field_check.hpp"
 #include "runtime/partition_calls.hpp"
 
 namespace refrain {

@@ -3,11 +3,11 @@
 #include <cstring>
 #include <vector>
 
+#include "launch/future_reduction.hpp"
+#include "launch/signature.hpp"
 #include "refrain/error.hpp"
+#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/future_reduction.hpp"
-#include "runtime/signature.hpp"
-#include "runtime/timeline_listener.hpp"
 
 namespace refrain::runtime {
 

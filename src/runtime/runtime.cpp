@@ -4,17 +4,17 @@
 #include <cstdio>
 #include <optional>
 
-#include "autotrace/steadiness.hpp"
 #include "data/index_space.hpp"
+#include "finder/steadiness.hpp"
 #include "machine/machine.hpp"
 #include "mapping/make_mapper.hpp"
 #include "refrain/error.hpp"
+#include "report/reports.hpp"
 #include "runtime/check_options.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/miners.hpp"
-#include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
-#include "runtime/warm_start.hpp"
+#include "tracing/miners.hpp"
+#include "tracing/warm_start.hpp"
 
 namespace refrain::runtime {
 

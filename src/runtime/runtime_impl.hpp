@@ -15,14 +15,14 @@
 
 #include "analysis/analysis.hpp"
 #include "analysis/instance_store.hpp"
-#include "autotrace/trace_finder.hpp"
 #include "data/forest.hpp"
-#include "exec/executor.hpp"
+#include "finder/trace_finder.hpp"
+#include "graph/executor.hpp"
 #include "refrain/mapper.hpp"
 #include "refrain/runtime.hpp"
+#include "report/call_log.hpp"
 #include "runtime/attachments.hpp"
-#include "runtime/call_log.hpp"
-#include "runtime/trace_counters.hpp"
+#include "tracing/trace_counters.hpp"
 
 namespace refrain::runtime {
 
@@ -84,7 +84,7 @@ class RuntimeImpl {
   void set_explanation(Explanation* explanation) { explanation_ = explanation; }
   [[nodiscard]] Explanation* explanation() const { return explanation_; }
 
-  /// What a file of an earlier run says that programs repeat (runtime/warm_start.hpp).
+  /// What a file of an earlier run says that programs repeat (tracing/warm_start.hpp).
   [[nodiscard]] const std::vector<autotrace::MinedRepeat>& warm_start() const {
     return warm_start_;
   }

@@ -28,7 +28,7 @@
 #include "analysis/payloads.hpp"
 #include "analysis/state_log.hpp"
 #include "data/region_tree.hpp"
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 #include "trace/recording_graph.hpp"
 
 namespace refrain::trace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/node.hpp"
+#include "graph/node.hpp"
 
 namespace refrain::trace {
 

@@ -1,5 +1,5 @@
 // What a project outside needs that wants the repeat finder and no runtime.
-#include "autotrace/repeats.hpp"
+#include "repeats/repeats.hpp"
 
 #include <cstdio>
 #include <string_view>

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/replays.hpp"
 #include "exec/seeded_executor.hpp"
 #include "exec/threaded_executor.hpp"
+#include "graph/replays.hpp"
 #include "refrain/error.hpp"
 #include "support/random_replays.hpp"
 #include "support/test_budget.hpp"

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "exec/failure.hpp"
 #include "exec/seeded_executor.hpp"
+#include "graph/failure.hpp"
 #include "refrain/error.hpp"
 #include "support/random_graph.hpp"
 #include "support/test_budget.hpp"

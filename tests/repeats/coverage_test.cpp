@@ -10,10 +10,10 @@
 #include <sstream>
 #include <string>
 
-#include "autotrace/passes.hpp"
-#include "autotrace/repeats.hpp"
 #include "coverage/lzw.hpp"
 #include "coverage/tandem_repeats.hpp"
+#include "repeats/passes.hpp"
+#include "repeats/repeats.hpp"
 #include "support/optimal_coverage.hpp"
 #include "support/random.hpp"
 #include "support/streams.hpp"

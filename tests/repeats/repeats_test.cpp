@@ -1,7 +1,7 @@
 // The repeat finder: suffix arrays, the paper's examples, and Algorithm 2 as it is written down, but for what would be
 // chosen once.
 
-#include "autotrace/repeats.hpp"
+#include "repeats/repeats.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "autotrace/suffix_array.hpp"
+#include "repeats/suffix_array.hpp"
 #include "support/random.hpp"
 #include "support/streams.hpp"
 #include "support/test_budget.hpp"

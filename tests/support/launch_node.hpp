@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "exec/executor.hpp"
-#include "exec/scope.hpp"
+#include "graph/executor.hpp"
+#include "graph/scope.hpp"
 
 namespace refrain::test {
 

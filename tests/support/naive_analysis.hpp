@@ -36,8 +36,8 @@
 #include <string>
 #include <vector>
 
-#include "data/memory_pool.hpp"
-#include "exec/node.hpp"
+#include "graph/node.hpp"
+#include "memory/memory_pool.hpp"
 #include "support/mapping_rule.hpp"
 #include "support/resolve.hpp"
 

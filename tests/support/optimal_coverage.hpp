@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "autotrace/repeats.hpp"
+#include "repeats/repeats.hpp"
 
 namespace refrain::test {
 

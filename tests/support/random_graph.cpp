@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "exec/failure.hpp"
+#include "graph/failure.hpp"
 
 namespace refrain::test {
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "exec/executor.hpp"
-#include "exec/scope.hpp"
+#include "graph/executor.hpp"
+#include "graph/scope.hpp"
 
 namespace refrain::test {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/replays.hpp"
+#include "graph/replays.hpp"
 #include "support/random.hpp"
 
 namespace refrain::test {

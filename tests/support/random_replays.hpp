@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
-#include "exec/executor.hpp"
-#include "exec/scope.hpp"
+#include "graph/executor.hpp"
+#include "graph/scope.hpp"
 
 namespace refrain::test {
 

@@ -1,4 +1,4 @@
-#include "data/accumulator.hpp"
+#include "memory/accumulator.hpp"
 
 #include <gtest/gtest.h>
 

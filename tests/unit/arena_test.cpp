@@ -1,6 +1,6 @@
 // Places in an arena, against a model that looks at every unit of it.
 
-#include "data/arena.hpp"
+#include "memory/arena.hpp"
 
 #include <gtest/gtest.h>
 

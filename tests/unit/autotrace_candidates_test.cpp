@@ -1,6 +1,6 @@
 // The candidates, against a list of them that is looked through.
 
-#include "autotrace/candidates.hpp"
+#include "finder/candidates.hpp"
 
 #include <gtest/gtest.h>
 

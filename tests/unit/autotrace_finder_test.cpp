@@ -1,6 +1,6 @@
 // The trace finder, with miners that are as slow as a test wants.
 
-#include "autotrace/trace_finder.hpp"
+#include "finder/trace_finder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The history against one that forgets nothing.
 
-#include "autotrace/history.hpp"
+#include "finder/history.hpp"
 
 #include <gtest/gtest.h>
 

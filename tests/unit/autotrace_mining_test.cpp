@@ -1,6 +1,6 @@
 // What of a sample is kept: periods, from where on, pieces, each once.
 
-#include "autotrace/mining.hpp"
+#include "finder/mining.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What the grammar of a run proposes, against the run itself.
 
-#include "autotrace/proposals.hpp"
+#include "finder/proposals.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What is mined when. Yadav et al., Figure 5.
 
-#include "autotrace/sampling.hpp"
+#include "finder/sampling.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/segment.hpp"
+#include "tracing/segment.hpp"
 
 namespace refrain::runtime {
 namespace {

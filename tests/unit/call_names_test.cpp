@@ -1,4 +1,4 @@
-#include "runtime/call_names.hpp"
+#include "report/call_names.hpp"
 
 #include <gtest/gtest.h>
 

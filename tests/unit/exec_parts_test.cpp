@@ -9,14 +9,14 @@
 #include <string>
 
 #include "exec/deque.hpp"
-#include "exec/failure.hpp"
 #include "exec/fiber.hpp"
 #include "exec/gang_loops.hpp"
-#include "exec/node_pool.hpp"
 #include "exec/notifier.hpp"
-#include "exec/ready_queue.hpp"
-#include "exec/reducer_gate.hpp"
 #include "exec/thread_limits.hpp"
+#include "graph/failure.hpp"
+#include "graph/node_pool.hpp"
+#include "graph/ready_queue.hpp"
+#include "graph/reducer_gate.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::exec {

@@ -1,6 +1,6 @@
 // Futures' states: values destroyed exactly once, failures per point, waiting through the thread's context.
 
-#include "runtime/future_state.hpp"
+#include "launch/future_state.hpp"
 
 #include <gtest/gtest.h>
 

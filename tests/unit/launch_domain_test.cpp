@@ -1,6 +1,6 @@
 // Launch domains: their points, in order.
 
-#include "runtime/launch_domain.hpp"
+#include "launch/launch_domain.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "data/memory_pool.hpp"
+#include "memory/memory_pool.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

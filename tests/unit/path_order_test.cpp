@@ -1,6 +1,6 @@
 // The order of successors, against all paths.
 
-#include "exec/path_order.hpp"
+#include "graph/path_order.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Values placed by strides, against the bytes themselves.
 
-#include "data/placed_values.hpp"
+#include "memory/placed_values.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/repetition.hpp"
+#include "tracing/repetition.hpp"
 
 #include <gtest/gtest.h>
 

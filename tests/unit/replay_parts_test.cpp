@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "exec/replay.hpp"
-#include "exec/replays.hpp"
-#include "exec/template.hpp"
+#include "graph/replay.hpp"
+#include "graph/replays.hpp"
+#include "graph/template.hpp"
 
 namespace refrain::exec {
 namespace {

@@ -16,11 +16,11 @@
 #include "base/new_file.hpp"
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"
-#include "runtime/graph_file.hpp"
-#include "runtime/report_file.hpp"
-#include "runtime/stats.hpp"
-#include "runtime/termination.hpp"
-#include "runtime/timeline_listener.hpp"
+#include "report/graph_file.hpp"
+#include "report/report_file.hpp"
+#include "report/stats.hpp"
+#include "report/termination.hpp"
+#include "report/timeline_listener.hpp"
 
 namespace refrain::runtime {
 namespace {

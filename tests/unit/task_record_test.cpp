@@ -1,6 +1,6 @@
 // Registered tasks: names, slots, variants.
 
-#include "runtime/task_record.hpp"
+#include "launch/task_record.hpp"
 
 #include <gtest/gtest.h>
 

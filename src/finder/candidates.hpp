@@ -1,0 +1,113 @@
+#pragma once
+// What may be worth a trace: a trie of sequences of tokens, and which of them the stream is in the middle of. Yadav
+// et al., section 4.3.
+//
+// Owner: one thread. Memory: bounded; beyond the limits those with the lowest scores go.
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "finder/mining.hpp"
+#include "repeats/repeats.hpp"
+
+namespace refrain::autotrace {
+
+struct TraceCandidate {
+  MinedRepeat repeat;
+  std::uint32_t number = 0;   ///< for people: the first is 1
+  double appearances = 0;     ///< as of `seen_at`
+  std::uint64_t seen_at = 0;  ///< tokens, when it appeared last
+  std::uint32_t recordings = 0;
+  std::uint64_t replays = 0;
+
+  /// Its length, as often as it has appeared: at most so often, less as time goes by; a little more if it has been
+  /// replayed. So a long one is preferred, an old one can be overtaken, and a steady state is not left lightly.
+  [[nodiscard]] double score(std::uint64_t now) const;
+  /// It was recorded again and again and never replayed: its calls have the same tokens, and something else is
+  /// different each time.
+  [[nodiscard]] bool is_hopeless() const { return recordings >= kMostRecordings && replays == 0; }
+  /// To record it all of its calls have to be analysed once more; a replay saves those that are not replayed already.
+  /// Whether that may pay, if it comes a few times as often as it has come.
+  [[nodiscard]] bool may_pay(std::uint64_t now) const;
+  [[nodiscard]] bool is_worth_recording(std::uint64_t now) const {
+    return !is_hopeless() && may_pay(now);
+  }
+  void appeared(double times, std::uint64_t now);
+  [[nodiscard]] double appearances_at(std::uint64_t now) const;
+
+ private:
+  static constexpr std::uint32_t kMostRecordings = 4;
+};
+
+class Candidates {
+  struct Node;
+
+ public:
+  /// After some tokens, from the beginning of a candidate. Good until a candidate comes or goes.
+  class Position {
+   public:
+    explicit operator bool() const { return node_ != nullptr; }
+    /// So many tokens.
+    [[nodiscard]] std::size_t length() const { return length_; }
+
+   private:
+    friend class Candidates;
+    const Node* node_ = nullptr;
+    std::size_t in_label_ = 0, length_ = 0;
+  };
+
+  /// `most_tokens`: of all together.
+  Candidates(std::size_t most, std::size_t most_tokens) : most_(most), most_tokens_(most_tokens) {}
+  Candidates(const Candidates&) = delete;
+  ~Candidates();
+
+  /// What was mined: new candidates, or other appearances of known ones. One that was never recorded is replaced: it
+  /// may begin elsewhere now. How many are new.
+  std::size_t add(std::vector<MinedRepeat> repeats, std::uint64_t now);
+
+  /// A call that was analysed: those that it completes have appeared.
+  void observe(Token token, std::uint64_t now);
+  /// Calls were replayed: what was in the middle of something is not any more.
+  void skip() { active_.clear(); }
+
+  [[nodiscard]] Position begin(Token token) const;
+  /// Whether one begins with the token that came after the same context when it was mined.
+  [[nodiscard]] bool is_expected(Token token, std::uint64_t context) const {
+    return expected_.contains(token ^ context);
+  }
+  [[nodiscard]] static Position next(Position at, Token token);
+  /// The candidate that ends there, or null.
+  [[nodiscard]] static TraceCandidate* ending(Position at);
+  /// The one with the highest score that begins with what leads there and goes on or ends there; of those that are
+  /// worth recording, if there are such.
+  [[nodiscard]] static TraceCandidate* best(Position at, std::uint64_t now);
+  /// Null: it has gone.
+  [[nodiscard]] TraceCandidate* find(std::uint64_t identity);
+
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+
+ private:
+  static constexpr std::size_t kMostActive = 4;
+  struct Node {
+    std::vector<Token> label;
+    TraceCandidate* end = nullptr;
+    std::vector<std::unique_ptr<Node>> children;
+  };
+  void insert(TraceCandidate& candidate);
+  void rebuild();
+  void evict(std::uint64_t now);
+
+  std::size_t most_, most_tokens_;
+  std::size_t tokens_ = 0;
+  std::uint32_t added_ = 0;
+  std::unordered_map<std::uint64_t, std::unique_ptr<TraceCandidate>> all_;  ///< by identity
+  std::unordered_map<Token, std::unique_ptr<Node>> roots_;                  ///< by the first token
+  std::unordered_set<std::uint64_t> expected_;  ///< first tokens with their contexts
+  std::vector<Position> active_;  ///< the oldest first; in the middle of labels, or at their ends
+};
+
+}  // namespace refrain::autotrace

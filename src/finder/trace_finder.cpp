@@ -1,0 +1,95 @@
+#include "finder/trace_finder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace refrain::autotrace {
+
+TraceFinder::TraceFinder(const FinderOptions& options, Miners& miners)
+    : options_(options),
+      miners_(miners),
+      history_(options.history),
+      sampling_(options.sample, options.history),
+      candidates_(kMostCandidates, kMostHistories * options.history),
+      next_(sampling_.next_at()) {
+  options_.sample = std::min(options_.sample, options_.history);
+}
+
+void TraceFinder::add_unique() { add(unique_token(unique_++)); }
+
+void TraceFinder::add_replayed(std::span<const Token> tokens) {
+  if (tokens.empty()) return;
+  counters_.replayed += tokens.size();
+  history_.add_replayed(tokens);
+  candidates_.skip();
+  analysed_in_a_row_ = 0;
+  settled_ = true;
+}
+
+void TraceFinder::recorded(std::uint64_t identity) {
+  ++counters_.recordings;
+  recorded_beginning(identity);
+}
+
+void TraceFinder::recorded_beginning(std::uint64_t identity) {
+  if (TraceCandidate* candidate = candidates_.find(identity)) ++candidate->recordings;
+}
+
+void TraceFinder::replayed(std::uint64_t identity) {
+  ++counters_.replays;
+  TraceCandidate* const candidate = candidates_.find(identity);
+  if (candidate == nullptr) return;
+  candidate->appeared(1, now());
+  if (candidate->replays++ > 0) return;
+  // What is found is of use: more may be.
+  sampling_.restart(now());
+  next_ = std::min(next_, sampling_.next_at());
+}
+
+void TraceFinder::turn() {
+  if (settled_ && analysed_in_a_row_ >= kUnsettling) {
+    settled_ = false;
+    sampling_.restart(now() - analysed_in_a_row_);
+  }
+  if (job_ != nullptr && now() >= due_) take_in();
+  if (now() >= sampling_.next_at() && may_mine()) send_for();
+  next_ = job_ != nullptr ? due_ : sampling_.next_at();
+  if (may_mine()) next_ = std::min(next_, sampling_.next_at());
+}
+
+void TraceFinder::send_for() {
+  const std::size_t length = sampling_.next(now(), largest_now());
+  if (length == 0) return;
+  Sample sample = history_.last(length);
+  const std::uint64_t mined = sample.tokens.size();
+  counters_.mined_calls += mined;
+  ++counters_.mined;
+  if (mined <= options_.at_once) return add(mine(sample, options_.limits));
+  job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
+  alone_ = !miners_.post(job_);
+  late_ = false;
+  due_ = now() + std::max<std::uint64_t>(1, mined / 4) * distance_;
+}
+
+void TraceFinder::take_in() {
+  if (alone_ || job_->tokens() <= options_.alone) job_->run();
+  if (!job_->is_done()) {
+    if (!std::exchange(late_, true)) {
+      ++counters_.late;
+      distance_ = std::min(2 * distance_, kMostDistance);
+      on_time_ = 0;
+      miners_.hurry();
+    }
+    due_ = now() + std::max<std::uint64_t>(1, options_.sample / 4);
+    return;
+  }
+  if (!late_ && ++on_time_ % kOnTime == 0) distance_ = std::max<std::uint64_t>(1, distance_ / 2);
+  add(job_->take());
+  job_ = nullptr;
+}
+
+void TraceFinder::add(std::vector<MinedRepeat> repeats) {
+  counters_.candidates += candidates_.add(std::move(repeats), now());
+}
+
+}  // namespace refrain::autotrace

@@ -1,0 +1,152 @@
+#pragma once
+// What happens to the graph when a node is published, becomes ready, and completes: the part that the
+// threaded and the seeded executor share. Each calls it with a sink of its own:
+//   sink.ready(node)    the node may run now, somewhere
+//   sink.granted(node)  a kManual node has become ready; its owner may be waiting for that
+//   sink.owns(node)     this thread is the owner of the node's scope
+//   sink.finish(node)   complete the node (with complete_node) and give it back to its owner
+
+#include <span>
+
+#include "graph/executor.hpp"
+#include "graph/failure.hpp"
+#include "graph/node.hpp"
+#include "graph/reducer_gate.hpp"
+#include "graph/scope.hpp"
+
+namespace refrain::exec {
+
+/// Runs the node's operation on this thread. What it throws becomes the node's failure. The node may
+/// have been given a failure by its predecessors; their lowering of `pending`, which the caller has
+/// acquired, made it visible.
+inline void run_node(Node& node, Executor& executor, int processor) {
+  Execution execution{executor, processor, node.failure.load(std::memory_order_relaxed)};
+  try {
+    node.run(node, execution);
+  } catch (...) { fail(node, std::current_exception()); }
+}
+
+/// A kManual node has become ready: its run (may be null, must be short) is called here and now, then
+/// the owner may go on. The owner may have ended it already, without having waited.
+template <class Sink>
+void grant(Node& node, Executor& executor, Sink& sink) {
+  if (node.run) run_node(node, executor, 0);
+  // seq_cst: orders what the predecessors wrote before is_granted; and before the look for sleepers
+  // that follows in sink.granted. Acquire half: partner of the owner's exchange in end_manual.
+  const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
+  if (before == std::uint8_t(ManualState::ended)) {
+    sink.finish(node);
+  } else {
+    sink.granted(node);
+  }
+}
+
+/// Owner: ends a kManual node; completes it when it has been granted, otherwise leaves that to grant.
+template <class Sink>
+void end_manual(Node& node, Sink& sink) {
+  // seq_cst (release half): what the owner wrote under its access is visible to successors also when
+  // another thread completes the node; partner: the exchange in grant.
+  const auto before = node.manual.exchange(std::uint8_t(ManualState::ended));
+  if (before == std::uint8_t(ManualState::granted)) sink.finish(node);
+}
+
+/// The same as node_ready for those few that do not simply run. Apart, so that complete_node stays small.
+template <class Sink>
+[[gnu::noinline]] void special_ready(Node& node, Executor& executor, Sink& sink) {
+  if (node.flags & kManual) {
+    grant(node, executor, sink);
+  } else if (node.scope->gate().admit(node)) {
+    sink.ready(node);
+  }
+}
+
+/// All predecessors of `node` are complete.
+template <class Sink>
+inline void node_ready(Node& node, Executor& executor, Sink& sink) {
+  if ((node.flags & (kReducer | kManual)) == 0) [[likely]] {
+    sink.ready(node);
+  } else {
+    special_ready(node, executor, sink);
+  }
+}
+
+/// Gives `node` its predecessors. True: they are all complete, so it is ready. Otherwise the one that
+/// completes last makes it ready, perhaps at once: unless this returns true, the caller must not look at
+/// the node again.
+inline bool connect(Node& node, std::span<const Edge> predecessors) {
+  if (node.flags & kReducer) node.scope->gate().enroll(node);
+  const auto count = static_cast<std::int32_t>(predecessors.size());
+  // Relaxed: the release in add_edge orders it before any predecessor lowers the count.
+  node.pending.store(count, std::memory_order_relaxed);
+  std::int32_t complete = 0;
+  for (const Edge& edge : predecessors) complete += add_edge(edge.from, node, edge.kind) ? 0 : 1;
+  if (complete == count) {
+    // No unfinished predecessor knows the node: nobody else looks at the count.
+    node.pending.store(0, std::memory_order_relaxed);
+    return true;
+  }
+  if (complete == 0) return false;
+  // acquire: partner of the releases in lower_pending, so that the runner sees what they wrote.
+  // release: what the owner wrote into the node is visible to whoever lowers the count to zero.
+  return node.pending.fetch_sub(complete, std::memory_order_acq_rel) == complete;
+}
+
+/// One predecessor of `node` is complete. True: it was the last one.
+inline bool lower_pending(Node& node) {
+  // acquire: partner of the release half below (other predecessors) and of connect (the owner).
+  // At 1 only this thread is left that could touch the count, so it need not be written.
+  return node.pending.load(std::memory_order_acquire) == 1 ||
+         node.pending.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+template <class Sink>
+inline void lower_successor(TaggedNode tagged, const Failure* failure, Executor& executor,
+                            Sink& sink) {
+  Node& node = *reinterpret_cast<Node*>(tagged & ~TaggedNode{1});
+  if (failure && (tagged & 1)) [[unlikely]]
+    pass_failure(*failure, node);
+  if (lower_pending(node)) node_ready(node, executor, sink);
+}
+
+/// Ends the list of successors; returns how many there are.
+inline std::uint32_t close_successors(Node& node, bool by_owner) {
+  if (by_owner) {
+    // Only the owner appends to the list and asks whether the node is complete: nobody meets this thread
+    // here, and no waiter can be asleep for it.
+    const std::uint32_t count = node.successor_state.load(std::memory_order_relaxed);
+    node.successor_state.store(Node::kClosed, std::memory_order_relaxed);
+    return count;
+  }
+  // acquire: partner of the owner's compare-and-swap in add_edge, the slots are readable. release: what
+  // the operation wrote is visible to whoever sees kClosed (is_complete, add_edge). seq_cst: comes
+  // before the look for sleeping waiters; partner: Notifier::prepare and is_complete.
+  return node.successor_state.exchange(Node::kClosed, std::memory_order_seq_cst);
+}
+
+/// The operation of `node` is done: closes its list of successors and lowers their counts. The node is
+/// still the caller's to give back.
+template <class Sink>
+void complete_node(Node& node, Executor& executor, Sink& sink) {
+  const Failure* failure = node.failure.load(std::memory_order_relaxed);
+  const std::uint32_t count = close_successors(node, sink.owns(node));
+  const std::uint32_t in_node = count < Node::kInlineSuccessors ? count : Node::kInlineSuccessors;
+  for (std::uint32_t i = 0; i < in_node; ++i) {
+    lower_successor(node.successors[i], failure, executor, sink);
+  }
+  if (count > Node::kInlineSuccessors) [[unlikely]] {
+    const SuccessorBlock* block = node.overflow;
+    for (std::uint32_t i = 0, left = count - Node::kInlineSuccessors; left > 0; --left, ++i) {
+      if (i == SuccessorBlock::kSlots) block = block->next, i = 0;
+      lower_successor(block->slots[i], failure, executor, sink);
+    }
+  }
+  if (node.flags & kFold) [[unlikely]] {
+    for (Node* reducer = node.scope->gate().folded(node); reducer;) {
+      Node* next = reducer->next;
+      sink.ready(*reducer);
+      reducer = next;
+    }
+  }
+}
+
+}  // namespace refrain::exec

@@ -1,0 +1,166 @@
+#pragma once
+// Runs the nodes of the task graph. Two implementations: threads (exec/threaded_executor.hpp) and the
+// deterministic scheduler that interleaves everything on one thread by a seed
+// (exec/seeded_executor.hpp).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/node.hpp"
+
+namespace refrain {
+class Machine;
+}
+
+namespace refrain::exec {
+
+class Chore;
+class Scope;
+class Executor;
+struct Replay;
+struct LiveNode;
+struct Issued;
+/// What Node::run is told about where and how it runs.
+struct Execution {
+  Executor& executor;
+  int processor = 0;                 ///< id of the machine's processor that runs the node
+  const Failure* failure = nullptr;  ///< set: a predecessor's data is missing; do not run the body
+};
+
+struct ExecutorOptions {
+  int workers = 1;        ///< threads beside the launching one (0: it does everything itself)
+  int accumulators = 64;  ///< live accumulators per scope
+  /// Seeded: bodies that have begun and not ended, the program among them, each on a stack of its own. A process
+  /// may have 65530 mappings (Linux' vm.max_map_count), of which a stack takes two.
+  std::size_t stacks = 16384;
+  bool bind = true;           ///< bind worker threads to cores (hwloc)
+  bool oldest_first = false;  ///< a thread runs first what it has made ready first
+  bool path_order = false;    ///< replays order what becomes ready (graph/path_order.hpp)
+};
+
+/// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.
+class ExecutionListener {
+ public:
+  virtual ~ExecutionListener() = default;
+  virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
+                        std::uint64_t end_ns) = 0;
+  /// A light operation of a replay (graph/replay.hpp); `seq` as a node's.
+  virtual void replayed(const NodeInfo* info, NodeKind kind, std::uint64_t seq, int thread,
+                        std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
+};
+
+/// Counters for --refrain:stats.
+struct ExecutorCounters {
+  std::uint64_t executed = 0, stolen = 0, sleeps = 0;
+  std::uint64_t chores = 0, chore_ns = 0;  ///< done, and the time they took
+  double idle_share = 0;                   ///< of the workers' time
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Runs `program` as the root program (seeded: on a stack of its own, as one actor among the others)
+  /// and returns when it returns; an exception of the program passes through. The calling thread is
+  /// the launching thread.
+  virtual void run_root(const std::function<void()>& program) = 0;
+
+  /// Owner thread. The node runs after its predecessors, complete ones among them or not. It may run,
+  /// complete and come back at any time from here on.
+  virtual void publish(Node& node, std::span<const Edge> predecessors) = 0;
+
+  /// Like publish; if the node is ready at once it is run on the calling thread before this returns
+  /// (the hint inline_if_ready). Kinds the calling thread cannot run are published.
+  virtual void publish_inline(Node& node, std::span<const Edge> predecessors) = 0;
+
+  /// Ends a kManual node (owner thread), granted or not: one that has not been granted completes
+  /// when it would have been.
+  virtual void complete_manual(Node& node) = 0;
+
+  /// Owner of `scope`. Blocks until done() is true; runs nodes of `scope` and of scopes below it
+  /// meanwhile (never others: a foreign node could wait for the caller in turn). done() is called on
+  /// the calling thread only and must be computed from is_complete, is_granted, Scope::collect and what
+  /// Replays says, of this scope: these are ordered against going to sleep, and the owner hears of no other
+  /// scope. `awaited` names the node waited for
+  /// in a Deadlock report (may be empty: everything in the scope). Throws Deadlock when nothing runs,
+  /// nothing is ready and done() is false; the text is the chain of who waits for whom.
+  virtual void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
+                    const NodeInfo* waiter) = 0;
+
+  /// A point at which the seeded scheduler may run something else (each launch); nothing otherwise.
+  virtual void interleave() = 0;
+
+  /// Runs f(begin, end) over pieces of [0, count) on the caller and on idle cpu workers; returns when
+  /// all are done. No barriers inside f, so one thread may run it all. Exceptions: the one of the lowest piece.
+  virtual void parallel_for(std::int64_t count, std::int64_t grain,
+                            const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
+
+  // --- chores (exec/chore.hpp) ---------------------------------------------------------------------
+
+  /// Any thread that launches, several at once. A worker runs the chore when it finds nothing else to do;
+  /// never a thread that launches or waits, nor a dedicated processor's. Seeded: an actor like others, but this
+  /// call is no point at which it may run. A chore that nobody has begun when the executor ends is dropped, one
+  /// that runs is finished first.
+  virtual void post(std::shared_ptr<Chore> chore) = 0;
+  /// What was posted is late: workers take it before their next node, until none is left. Seeded: nothing.
+  virtual void hurry() = 0;
+  /// Whether anybody ever runs a chore. If not, the poster had better run it itself.
+  [[nodiscard]] virtual bool runs_chores() const = 0;
+
+  [[nodiscard]] virtual int threads() const = 0;  ///< all threads that issue or execute
+  /// The calling thread, which is one of them, as listeners are told it.
+  [[nodiscard]] virtual int this_thread() const = 0;
+  [[nodiscard]] virtual ExecutorCounters counters() const = 0;
+  virtual void set_listener(ExecutionListener* listener) = 0;  ///< before run_root
+
+  // --- for Scope -----------------------------------------------------------------------------------
+
+  /// What a scope learns when it begins.
+  struct Opened {
+    void* owner = nullptr;       ///< the calling thread's place in the executor, if it has one
+    const Node* task = nullptr;  ///< whose body is running on it; null for the root
+  };
+  virtual Opened open(Scope& scope) = 0;
+  virtual void close(Scope& scope) = 0;
+  /// While the calling thread runs alone: runs ready nodes of `scope` until at most `target` are in flight.
+  /// False when that many cannot be run now, or other threads are there to do it.
+  virtual bool relieve(Scope& scope, std::size_t target) = 0;
+  [[nodiscard]] virtual const ExecutorOptions& options() const = 0;
+
+  // --- for Replays (graph/replays.hpp) --------------------------------------------------------------
+
+  /// Owner: the watermark has moved, or the replay was left.
+  virtual void release_replay(Replay& replay, const Issued& issued) = 0;
+  /// Owner, each time it has issued `replay_burst` operations: the seeded scheduler may run something else;
+  /// a thread that runs alone runs what is ready in `scope`.
+  virtual void relieve_replays(Scope& scope) = 0;
+  [[nodiscard]] virtual std::uint32_t replay_burst() const = 0;
+  /// Owner: whether it gets on best by itself, running what it issues at once and in order.
+  [[nodiscard]] virtual bool runs_in_order() = 0;
+  /// Owner: runs operations [from, to), whose predecessors have run, one after the other on this thread,
+  /// without their counts. Returns the first that it has not run, because it is no longer alone; not so if
+  /// it is to go on `to_the_end`.
+  virtual std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                                     bool to_the_end) = 0;
+  /// Owner: the first operations have run without their counts, which are set: does what completing them does.
+  virtual void complete_in_order(Replay& replay, std::uint32_t count) = 0;
+  /// Thread that runs a node: what a replayed operation awaited is complete.
+  virtual void let_go(LiveNode& live) = 0;
+  /// Thread that runs its node: a heavy operation has run.
+  virtual void complete_heavy(LiveNode& live, const Failure* failure) = 0;
+  /// Owner: the operation has been given a stand-in; it is completed here if the operation is done.
+  virtual void open_exit(Replay& replay, std::uint32_t index) = 0;
+  /// Owner: the replay is complete; completes the stand-ins that are left.
+  virtual void close_exits(Replay& replay) = 0;
+};
+
+std::unique_ptr<Executor> make_threaded_executor(const Machine& machine,
+                                                 const ExecutorOptions& options);
+std::unique_ptr<Executor> make_seeded_executor(const Machine& machine,
+                                               const ExecutorOptions& options, std::uint64_t seed);
+
+}  // namespace refrain::exec

@@ -1,0 +1,145 @@
+#pragma once
+// An error on its way along the data edges of the task graph. A node that throws makes one; every node
+// that would have read what it should have written carries the same one instead of running its body.
+//
+// Immutable after creation and reference counted (any thread). A pointer kept beyond the moment at
+// which it was read from a node needs a reference of its own: FailureRef.
+//
+// Order. When several failures reach a node, the one whose thrower was launched first stays; one of another
+// scope (which comes with a future that was there already) before those of the node's own. Which failures
+// reach a node is decided by the graph alone, so the one that stays is the same in every run.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/sure_memory.hpp"
+#include "graph/node.hpp"
+
+namespace refrain::exec {
+
+class Failure {
+ public:
+  /// What threw.
+  struct Origin {
+    std::uint64_t scope;  ///< Scope::identity
+    std::uint64_t seq;
+  };
+  /// What messages call an operation. Not asked where memory is short.
+  using Who = std::function<std::string()>;
+  /// The failure of an operation whose run threw `error`. The caller gets the first reference.
+  static const Failure* thrown_by(const Origin& origin, const std::exception_ptr& error,
+                                  const Who& who) noexcept;
+
+  /// The scope of the node that threw (Scope::identity).
+  [[nodiscard]] std::uint64_t scope() const { return scope_; }
+  /// Sequence number of the node that threw, within its scope.
+  [[nodiscard]] std::uint64_t seq() const { return seq_; }
+  /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT". Where there was no memory to say so, what
+  /// was thrown.
+  [[nodiscard]] const std::exception_ptr& error() const { return error_; }
+  /// Throws it to the program or body that waits: it has been told then.
+  [[noreturn]] void rethrow() const {
+    told_.store(true, std::memory_order_relaxed);
+    std::rethrow_exception(error_);
+  }
+  [[nodiscard]] bool told() const { return told_.load(std::memory_order_relaxed); }
+
+  static void* operator new(std::size_t size) { return allocate_surely(size, kAlign); }
+  static void operator delete(void* memory, std::size_t size) { free_surely(memory, size, kAlign); }
+
+  void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const;
+
+ private:
+  Failure(std::uint64_t scope, std::uint64_t seq, std::exception_ptr error)
+      : scope_(scope), seq_(seq), error_(std::move(error)) {}
+  static constexpr std::size_t kAlign = alignof(std::max_align_t);
+  std::uint64_t scope_;
+  std::uint64_t seq_;
+  std::exception_ptr error_;
+  mutable std::atomic<std::uint32_t> references_{1};
+  mutable std::atomic<bool> told_{false};
+};
+
+/// One reference to a failure, or none.
+class FailureRef {
+ public:
+  FailureRef() = default;
+  explicit FailureRef(const Failure* failure) : failure_(failure) {
+    if (failure_) failure_->retain();
+  }
+  /// Takes over a reference that the caller holds.
+  static FailureRef adopt(const Failure* failure) {
+    FailureRef ref;
+    ref.failure_ = failure;
+    return ref;
+  }
+  FailureRef(const FailureRef& other) : FailureRef(other.failure_) {}
+  FailureRef(FailureRef&& other) noexcept : failure_(std::exchange(other.failure_, nullptr)) {}
+  FailureRef& operator=(FailureRef other) noexcept {
+    std::swap(failure_, other.failure_);
+    return *this;
+  }
+  ~FailureRef() {
+    if (failure_) failure_->release();
+  }
+  [[nodiscard]] const Failure* get() const { return failure_; }
+  const Failure* operator->() const { return failure_; }
+  explicit operator bool() const { return failure_ != nullptr; }
+
+ private:
+  const Failure* failure_ = nullptr;
+};
+
+/// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
+/// back; for longer, a FailureRef. `who` is what the text calls it: if not given, operation_name.
+const Failure& fail(Node& node, const std::exception_ptr& error) noexcept;
+const Failure& fail(Node& node, const std::exception_ptr& error, const Failure::Who& who) noexcept;
+
+/// Whether `a` is the one to tell of two failures that reach an operation of this scope.
+bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope);
+/// The one to tell of two, either of which may be null.
+inline const Failure* first_of(const Failure* a, const Failure* b, std::uint64_t scope) {
+  return a == nullptr || (b != nullptr && comes_before(*b, *a, scope)) ? b : a;
+}
+
+/// Gives `failure` to a node that is not yet running, unless it carries one of an earlier launch.
+/// Several completing threads may do this at once to one node; failures are rare, so they take turns
+/// behind one lock.
+void pass_failure(const Failure& failure, Node& to);
+
+/// The failures of a scope's nodes that have come back. Owner of the scope only.
+class FailureLog {
+ public:
+  /// `node` has come back: notes its failure and takes it off the node.
+  void reclaimed(Node& node);
+  /// The operation with this number has the failure. `threw`: it is its own. May be said twice.
+  void note(std::uint64_t seq, FailureRef failure, bool threw);
+  /// The failure that the operation's data carries, null if it did not fail.
+  [[nodiscard]] const Failure* of(const NodeRef& ref) const;
+  /// The earliest failure not taken and not told yet; valid until the next call or the end of the log.
+  const Failure* take();
+  /// Forgets the failure of every operation for which `unreachable(seq)`: nobody will add an edge from
+  /// it any more. What has been told need not be told again.
+  template <class Predicate>
+  void prune(Predicate unreachable) {
+    std::erase_if(by_seq_, [&](const auto& entry) { return unreachable(entry.first); });
+    std::erase_if(untaken_, [](const auto& entry) { return entry.second->told(); });
+  }
+  [[nodiscard]] std::size_t size() const { return by_seq_.size() + untaken_.size(); }
+
+ private:
+  using BySeq = std::map<std::uint64_t, FailureRef, std::less<>,
+                         SureAllocator<std::pair<const std::uint64_t, FailureRef>>>;
+  BySeq by_seq_;   ///< of every failed operation
+  BySeq untaken_;  ///< of those that threw themselves
+  FailureRef taken_;
+};
+
+}  // namespace refrain::exec

@@ -1,0 +1,194 @@
+#pragma once
+// A node of the task graph: one operation (a task, a copy, a fill, a fold, ...) and its place in the
+// order of operations.
+//
+// Life of a node. The thread that owns a scope (graph/scope.hpp) allocates the node and publishes it with
+// its predecessors (Executor::publish), to whose lists of successors it is added. When its count of
+// unfinished predecessors reaches zero it is ready and some thread runs it. When it has run, that thread *completes* it: the
+// list of successors is closed and each successor's count is lowered. The memory goes back to the
+// owner through the scope's return list; only the owner reuses it.
+//
+// Who writes what. The first cache line is written by the owner before publication and is read-only
+// until the node has come back (except `next`, `ahead` and `manual`, written by whoever holds the ready
+// or completed node). The second line is shared: the owner appends successors, the threads that complete
+// predecessors lower `pending`, the completing thread closes the list.
+//
+// The list of successors has one producer, the owner, and ends once. The owner writes slot n and then
+// moves `successor_state` from n to n + 1 with a compare-and-swap, which fails only when the list has
+// been closed; the completer exchanges kClosed in and may then read the slots below the count it got.
+// The slots beyond the inline ones are in blocks that the owner chains at the tail, so that the
+// completer never reads a pointer that the owner could still write.
+
+#include <atomic>
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+namespace refrain::exec {
+
+class Scope;
+struct Execution;
+struct Node;
+
+enum class NodeKind : std::uint8_t { task, copy, fill, fold, access, detach, other };
+
+/// What reports, timelines and error texts say of a node. Outlives every node that points to it.
+struct NodeInfo {
+  std::string name;  ///< task name, or what the runtime does ("copy", "fence")
+  std::source_location where;
+};
+
+/// "task 'NAME' launched at FILE:LINE": what every message calls a launch.
+std::string launch_name(std::string_view task, const std::source_location& where);
+/// What messages call an operation: a launch, "the inline access 'NAME' opened at FILE:LINE", or
+/// "operation 'NAME' launched at FILE:LINE"; without the line where the runtime itself made it.
+std::string operation_name(const NodeInfo* info, NodeKind kind);
+
+/// An error that travels along the edges that carry data: nodes that would read what a failed node
+/// should have written do not run their bodies and fail with the same Failure. Reference counted;
+/// immutable after creation.
+class Failure;
+
+/// Why one node must come after another.
+enum class EdgeKind : std::uint8_t {
+  order,  ///< a write after a read or a write: the successor does not use the predecessor's data
+  data,   ///< the successor reads what the predecessor wrote: failures travel along it
+};
+
+/// Names an operation for as long as the program runs: a node and the sequence number it had then.
+/// When the numbers differ the operation is complete and its node reused.
+struct NodeRef {
+  Node* node = nullptr;
+  std::uint64_t seq = 0;
+  explicit operator bool() const { return node != nullptr; }
+  friend bool operator==(const NodeRef&, const NodeRef&) = default;
+};
+
+/// A successor with its edge kind in the low bit (set: data).
+using TaggedNode = std::uintptr_t;
+
+/// Successors beyond the inline ones. Owned by the node, recycled by the scope's pool.
+struct SuccessorBlock {
+  static constexpr int kSlots = 14;
+  SuccessorBlock* next =
+      nullptr;  ///< read by the completer only when the count says that it is there
+  SuccessorBlock* tail = nullptr;  ///< in the first block: the last one (owner only)
+  TaggedNode slots[kSlots] = {};
+};
+
+/// Where a kManual node stands between becoming ready and being ended.
+enum class ManualState : std::uint8_t { waiting, granted, ended };
+
+struct alignas(64) Node {
+  // --- written by the owner before publication ---------------------------------------------------
+  std::uint64_t seq =
+      0;  ///< launch order within the scope; never repeats, so it also names the operation
+  Scope* scope = nullptr;
+  union {
+    /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
+    /// but still release what the node holds. May throw: the node then fails with the exception.
+    void (*run)(Node&, Execution&) = nullptr;
+    /// Once complete, in the scope's return list: a node some places further on, or null.
+    Node* ahead;
+  };
+  const NodeInfo* info = nullptr;
+  void* record = nullptr;  ///< for the layer that made the node (its launch record)
+  Node* next = nullptr;    ///< link in whichever single list the node is in (ready, returned, free)
+  std::int16_t priority = 0;  ///< higher first; 0 is the common case and costs nothing
+  std::uint16_t processor =
+      0;  ///< queue: 0 any cpu worker, otherwise a dedicated processor's id + 1
+  NodeKind kind = NodeKind::task;
+  std::uint8_t flags = 0;               ///< NodeFlag bits
+  std::uint8_t size_class = 0;          ///< of the node's memory (graph/node_pool.hpp)
+  std::atomic<std::uint8_t> manual{0};  ///< ManualState, of kManual nodes only
+  /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
+  /// back its reducer is (set both through graph/reducer_gate.hpp).
+  std::uint32_t reduction = 0;
+
+  // --- shared ------------------------------------------------------------------------------------
+  static constexpr int kInlineSuccessors = 5;
+  static constexpr std::int32_t kUnpublished =
+      -1;  ///< in `pending`: the predecessors are not known yet
+  static constexpr std::uint32_t kClosed = 1u << 31;  ///< in `successor_state`: complete
+  alignas(64) std::atomic<std::int32_t> pending{kUnpublished};
+  std::atomic<std::uint32_t> successor_state{0};  ///< number of successors | kClosed
+  std::atomic<const Failure*> failure{nullptr};   ///< holds one reference
+  TaggedNode successors[kInlineSuccessors] = {};
+  SuccessorBlock* overflow = nullptr;
+
+  /// The bytes after the node: arguments of the operation, laid out by the layer that made it.
+  void* payload() { return this + 1; }
+  template <class T>
+  T& payload_as() {
+    return *static_cast<T*>(payload());
+  }
+};
+static_assert(sizeof(Node) == 128, "a node is two cache lines");
+
+enum NodeFlag : std::uint8_t {
+  kReducer = 1,  ///< needs an accumulator slot before it starts (graph/reducer_gate.hpp)
+  kFold = 2,     ///< gives an accumulator slot back when it completes
+  kManual = 4,   ///< does not complete when run; Executor::complete_manual ends it (inline access)
+  kStandIn = 8,  ///< stands for a replayed operation and completes with it (graph/replay_aside.hpp)
+  kAwaited = 16,                  ///< holds a replayed operation back (Replays::await)
+  kBeside = kStandIn | kAwaited,  ///< no operation: the replayed one is counted (Scope::operations)
+};
+
+/// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote
+/// is visible).
+inline bool is_granted(const Node& node) {
+  // seq_cst: partner of the exchange in grant() (graph/completion.hpp) and of Notifier::prepare.
+  return node.manual.load(std::memory_order_seq_cst) == std::uint8_t(ManualState::granted);
+}
+
+/// Owner thread only. True once the operation has completed (acquire: what it wrote is visible).
+inline bool is_complete(const NodeRef& ref) {
+  // seq_cst: a thread that is about to sleep asks this after it has registered with the Notifier; the
+  // partner is the exchange in complete_node() (graph/completion.hpp), which precedes the look for sleepers.
+  return ref.node->seq != ref.seq ||
+         (ref.node->successor_state.load(std::memory_order_seq_cst) & Node::kClosed) != 0;
+}
+
+namespace detail {
+/// Appends behind the inline slots; false when the list is closed.
+bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to);
+/// The edge's source is complete: hands its failure, if any, to `to`.
+void inherit_failure(const NodeRef& from, Node& to);
+}  // namespace detail
+
+/// One predecessor of a node that is about to be published.
+struct Edge {
+  NodeRef from;
+  EdgeKind kind = EdgeKind::order;
+  friend bool operator==(const Edge&, const Edge&) = default;
+};
+
+/// Owner thread only, while `to` is being published (graph/completion.hpp). Adds the edge unless `from` is
+/// complete; says whether it did. When `from` is complete and failed, a data edge passes the failure on to
+/// `to`.
+inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
+  Node& node = *from.node;
+  if (node.seq == from.seq) {
+    // acquire: partner of the closing exchange, so that `failure` of a complete node is visible.
+    std::uint32_t count = node.successor_state.load(std::memory_order_acquire);
+    if ((count & Node::kClosed) == 0) {
+      const TaggedNode tagged =
+          reinterpret_cast<TaggedNode>(&to) | TaggedNode(kind == EdgeKind::data);
+      if (count >= Node::kInlineSuccessors) {
+        if (detail::add_overflow_edge(node, count, tagged)) return true;
+      } else {
+        node.successors[count] = tagged;
+        // release: partner of the closing exchange, which makes the slot readable to the completer.
+        if (node.successor_state.compare_exchange_strong(
+                count, count + 1, std::memory_order_release, std::memory_order_acquire)) {
+          return true;
+        }
+      }
+    }
+  }
+  if (kind == EdgeKind::data) detail::inherit_failure(from, to);
+  return false;
+}
+
+}  // namespace refrain::exec

@@ -1,0 +1,135 @@
+#pragma once
+// One replay of a template in flight: a *slot* with a count of unfinished predecessors per operation.
+//
+// What follows is of replays that go through the graph. One that is run in order (graph/replays.hpp) lowers
+// no count and stores no `done`; the owner ends it by setting `sinks_left`.
+//
+// Life of a slot. It is *reserved* when the replay before it begins, since that one's carried edges
+// lower its counts. Its own replay then begins (graph/replays.hpp), is issued by moving the watermark
+// forward, and is complete when its last operation without inner successors is done. Nothing is
+// initialised in between but where a chain begins: whoever starts an operation sets its count for the next
+// time.
+//
+// **Why a count may be set again so early.** When operation i of replay r starts, all its predecessors
+// have lowered the count, so nobody else touches it in r. The next to touch it are predecessors in the
+// slot's next replay q, or in the one before q, p, whose carried edges lead into this slot. p begins
+// after this slot was found free to be reserved for q, and q after p; so all of that comes after r is
+// complete. (After a chain was left, the slot that was reserved for a replay that never came holds
+// decrements: the owner sets its counts again.)
+//
+// **Why a complete replay is touched by nobody.** Completing an operation lowers, in this order, its
+// carried successors, and then its inner ones or, without any, `sinks_left`; after the last of these it
+// touches nothing of the slot. Every operation leads by inner edges to a sink, which starts after all
+// counts on the way were lowered. So when the sinks are through, everybody is.
+//
+// **Counts.** A node's count is the number of those who hold it back: predecessors, nodes of the
+// ordinary graph that it awaits, and a *guard* of the owner's where nothing else would keep it from
+// starting before it is issued (nodes without predecessors; all nodes of a replay that enters anew).
+// Who finds the count at 1 holds the last one and does not write it: no locked instruction.
+// He starts the node if it has been issued, and otherwise parks it, keeping the count at 1.
+// As long as the node is not issued the owner may raise the count (Replays::await). So who has seen that
+// it is issued, and only then, may look whether the count is still at 1; if not, he lowers it and lets go.
+//
+// **Watermark and parked nodes** share a word, so that parking (compare-and-swap) and issuing (exchange)
+// come one after the other: a node is parked before the exchange, which hands it to the owner, or is
+// seen to be issued. Those handed over that are still not issued the owner keeps (Replays::take_parked).
+//
+// **Light and heavy.** Light operations (root scope, any cpu, no priority, no reduction) are run from
+// this array. Each heavy one has a node of its scope's pool besides, made when it is issued, that waits
+// for the count here and then goes the way of all nodes; what its run does last is to complete it here.
+//
+// Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode:
+// whoever lowers, holds or runs it, as said above.
+
+#include <atomic>
+#include <cstdint>
+
+#include "graph/template.hpp"
+
+namespace refrain::exec {
+
+class ReplayAside;
+
+/// An operation of a replay.
+struct LiveNode {
+  std::atomic<std::int32_t> pending{0};
+  std::uint32_t index = 0;             ///< constant
+  std::atomic<std::uint32_t> done{0};  ///< number of the last replay that has done it
+  std::uint32_t next_parked = 0;       ///< index + 1; belongs to whoever holds the last count
+};
+static_assert(sizeof(LiveNode) == 16);
+
+/// How much of a replay is issued, whether it was left there, and the nodes parked behind.
+class Watermark {
+ public:
+  struct State {
+    std::uint64_t word = 0;
+    [[nodiscard]] std::uint32_t issued() const {
+      return static_cast<std::uint32_t>(word & kIssued);
+    }
+    [[nodiscard]] bool left() const { return (word & kLeft) != 0; }
+    [[nodiscard]] std::uint32_t parked() const { return static_cast<std::uint32_t>(word >> 32); }
+  };
+
+  /// acquire: partner of advance; what the owner wrote before it issued is visible.
+  [[nodiscard]] State load() const { return {word_.load(std::memory_order_acquire)}; }
+  /// Puts a node before the parked ones. False, with `state` as it is now: look again.
+  bool park(State& state, std::uint32_t index_and_one) {
+    const std::uint64_t parked = std::uint64_t{index_and_one} << 32 | (state.word & ~kParked);
+    // release: what the node's predecessors wrote is visible to the owner. acquire: partner of advance.
+    return word_.compare_exchange_weak(state.word, parked, std::memory_order_acq_rel,
+                                       std::memory_order_acquire);
+  }
+  /// Owner. Returns the first of the nodes that were parked, which are now the caller's.
+  std::uint32_t advance(std::uint32_t issued, bool left) {
+    const std::uint64_t next = issued | (left ? kLeft : 0);
+    // release: partner of load and park. acquire: partner of park.
+    return State{word_.exchange(next, std::memory_order_acq_rel)}.parked();
+  }
+  /// The same, not left, where the owner's thread is the only one.
+  std::uint32_t advance_alone(std::uint32_t issued) {
+    const State before{word_.load(std::memory_order_relaxed)};
+    word_.store(issued, std::memory_order_relaxed);
+    return before.parked();
+  }
+  /// Owner, while nobody else looks.
+  void reset() { word_.store(0, std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::uint64_t kLeft = 1u << 31, kIssued = kLeft - 1;
+  static constexpr std::uint64_t kParked = ~std::uint64_t{0} << 32;
+  std::atomic<std::uint64_t> word_{0};
+};
+
+/// What makes a replay unusual.
+enum ReplayEvent : std::uint32_t {
+  kFailures = 1,  ///< some of its operations carry failures
+  kExits = 2,     ///< nodes of the ordinary graph come after some of its operations
+  kTimed = 4,     ///< it is noted how long its operations take (graph/path_order.hpp)
+};
+
+struct alignas(64) Replay {
+  const TemplateNode* nodes = nullptr;
+  const Successor* successors = nullptr;
+  Replay* after = nullptr;  ///< the slot that carried edges lead into
+  std::uint64_t base = 0;   ///< sequence number of operation 0
+  void* user = nullptr;     ///< for the layer above
+  ReplayAside* aside = nullptr;
+  std::uint32_t number = 0;  ///< of this replay, counted from 1
+  std::atomic<std::uint32_t> events{0};
+
+  alignas(64) Watermark watermark;
+  alignas(64) std::atomic<std::uint32_t> sinks_left{0};
+
+  /// Of an operation that is issued, in a replay that is not run in order.
+  [[nodiscard]] bool is_done(std::uint32_t index) {
+    // acquire: partner of the store in complete_any and complete_plain, what it wrote is visible.
+    return live()[index].done.load(std::memory_order_acquire) == number;
+  }
+
+  /// The nodes follow the slot in memory.
+  LiveNode* live() { return reinterpret_cast<LiveNode*>(this + 1); }
+  static Replay& of(LiveNode& live) { return *(reinterpret_cast<Replay*>(&live - live.index) - 1); }
+};
+
+}  // namespace refrain::exec

@@ -1,0 +1,390 @@
+#pragma once
+// What happens to a replay when an operation is issued, becomes ready, runs and completes: the part that
+// the threaded and the seeded executor share (as graph/completion.hpp for nodes; graph/replay.hpp has the
+// protocol). Each calls it with a sink of its own, which has, beside what graph/completion.hpp asks for:
+//   sink.ready(live)   the light operation may run now, somewhere
+//   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
+//   sink.ended()       a replay is complete; its owner may be waiting for that
+//   sink.woken()       an operation with kWakes is done
+//   sink.executor      the executor
+
+#include <exception>
+#include <string>
+
+#include "base/assert.hpp"
+#include "graph/completion.hpp"
+#include "graph/replay_aside.hpp"
+
+namespace refrain::exec {
+
+/// The caller is one of those who hold `live` back. True: the last one; the count stays at 1. Otherwise
+/// it has been lowered.
+inline bool is_last(LiveNode& live) {
+  // acquire: partner of the release half below. At 1 only this thread is left that could touch the
+  // count, so it need not be written.
+  std::int32_t count = live.pending.load(std::memory_order_acquire);
+  while (count != 1) {
+    // acquire and release: who gets to 1 sees what all others have done.
+    if (live.pending.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel,
+                                           std::memory_order_acquire)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// A heavy operation is issued and ready: its node goes the ordinary way.
+template <class Sink>
+[[gnu::noinline]] void start_heavy(Replay& replay, LiveNode& live, Sink& sink) {
+  const ReplayAside& aside = *replay.aside;
+  Node& node = *aside.heavy[aside.recorded().operation(live.index).heavy];
+  if (const Failure* failure = aside.failure_of(live.index)) pass_failure(*failure, node);
+  node_ready(node, sink.executor, sink);
+}
+
+/// The operation is issued and nothing holds it back.
+template <class Sink>
+inline void start(Replay& replay, LiveNode& live, bool heavy, Sink& sink) {
+  if (heavy) [[unlikely]]
+    return start_heavy(replay, live, sink);
+  sink.ready(live);
+}
+
+inline bool is_heavy(const Replay& replay, const LiveNode& live) {
+  return (replay.nodes[live.index].flags & kHeavy) != 0;
+}
+
+template <class Sink>
+void cancel(Replay& replay, LiveNode& live, Sink& sink);
+
+/// The caller holds the last count of `live`, which did not seem to be issued.
+template <class Sink>
+void arrive(Replay& replay, LiveNode& live, Sink& sink) {
+  Watermark::State state = replay.watermark.load();
+  do {
+    const bool issued = live.index < state.issued();
+    if (issued || state.left()) {
+      // The owner raises the count no more, but may have done so since.
+      if (!is_last(live)) return;
+      return issued ? start(replay, live, is_heavy(replay, live), sink)
+                    : cancel(replay, live, sink);
+    }
+    live.next_parked = state.parked();
+  } while (!replay.watermark.park(state, live.index + 1));
+}
+
+/// One of those who hold `live` back lets go. Whether it is issued is not known.
+template <class Sink>
+[[gnu::noinline]] void lower_behind(Replay& replay, LiveNode& live, Sink& sink) {
+  if (is_last(live)) arrive(replay, live, sink);
+}
+
+/// The same for a successor; `issued`: how many operations of its replay are known to be. True: it is a
+/// light operation that may run now, and the caller's.
+template <class Sink>
+inline bool lower(Replay& replay, Successor successor, std::uint32_t issued, Sink& sink) {
+  LiveNode& live = replay.live()[successor.index()];
+  if (successor.index() >= issued) [[unlikely]] {
+    lower_behind(replay, live, sink);
+    return false;
+  }
+  if (!is_last(live)) return false;
+  if (!successor.heavy()) return true;
+  start_heavy(replay, live, sink);
+  return false;
+}
+
+/// An operation without inner successors is done. After this the slot may be used again.
+template <class Sink>
+inline void sink_done(Replay& replay, Sink& sink) {
+  // acquire and release: the owner, who reads 0, sees what all operations wrote. seq_cst: before the
+  // look for sleepers; partner: Notifier::prepare and Replays::is_complete.
+  if (replay.sinks_left.fetch_sub(1, std::memory_order_seq_cst) == 1) sink.ended();
+}
+
+/// Operations that were not issued when the chain was left pass on what reaches them, and do nothing, so
+/// that the replay comes to an end. All that follow one in the replay are such, too.
+template <class Sink>
+[[gnu::noinline]] void cancel(Replay& replay, LiveNode& first, Sink& sink) {
+  first.next_parked = 0;
+  for (std::uint32_t top = first.index + 1; top != 0;) {
+    LiveNode& live = replay.live()[top - 1];
+    const TemplateNode& node = replay.nodes[live.index];
+    top = live.next_parked;
+    live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
+    const Successor* at = replay.successors + node.first;
+    const Successor* const inner = at + node.carried();
+    const Successor* const end = inner + node.inner;
+    for (; at != inner; ++at) lower_behind(*replay.after, replay.after->live()[at->index()], sink);
+    if (at == end) sink_done(replay, sink);
+    for (; at != end; ++at) {
+      LiveNode& successor = replay.live()[at->index()];
+      if (!is_last(successor)) continue;
+      successor.next_parked = top;
+      top = at->index() + 1;
+    }
+  }
+}
+
+/// What was issued in one step (owner).
+struct Issued {
+  std::uint32_t from, to;
+  std::uint32_t parked;                    ///< index + 1 of the first parked node
+  std::span<const std::uint32_t> sources;  ///< those whose guard is lowered
+  bool anew;                               ///< the guards of all are lowered
+};
+
+/// Owner: the watermark has been moved (`left`: for the last time, [from, to) will never be issued).
+template <class Sink>
+void release(Replay& replay, const Issued& issued, Sink& sink) {
+  for (std::uint32_t at = issued.parked; at != 0;) {
+    LiveNode& live = replay.live()[at - 1];
+    at = live.next_parked;
+    arrive(replay, live, sink);
+  }
+  if (issued.anew) {
+    for (std::uint32_t i = issued.from; i < issued.to; ++i) {
+      lower_behind(replay, replay.live()[i], sink);
+    }
+  } else {
+    for (const std::uint32_t i : issued.sources) lower_behind(replay, replay.live()[i], sink);
+  }
+}
+
+/// Makes the failure of an operation whose run threw `error`; the replay holds it. A run that does not let
+/// its exception out sets Execution::failure to this.
+const Failure& fail(const Replay& replay, std::uint32_t index,
+                    const std::exception_ptr& error) noexcept;
+/// The same; `who` is what the text calls it.
+const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
+                    const Failure::Who& who) noexcept;
+
+/// Calls an operation's run. May throw.
+inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
+                 Execution& execution) {
+  if (node.flags & kAsks) return node.run(node.operand, replay, index, execution);
+  if (execution.failure == nullptr) node.plain(node.operand);
+}
+
+/// Notes how long an operation takes, until the end of the scope, in a replay that is timed.
+class Timed {
+ public:
+  Timed(const Replay& replay, std::uint32_t index);
+  ~Timed();
+  Timed(const Timed&) = delete;
+
+ private:
+  PathOrder* order_;  ///< null: it is not timed
+  std::uint32_t index_;
+  std::uint64_t begin_ns_ = 0;
+};
+
+constexpr std::uint32_t kUnusual = kFailures | kTimed;
+
+/// Runs a light operation that carries failures, or whose neighbours do, or that is timed.
+[[gnu::noinline]] inline const Failure* run_unusual(Replay& replay, std::uint32_t index,
+                                                    const TemplateNode& node,
+                                                    Execution& execution) {
+  execution.failure = replay.aside->failure_of(index);
+  const Timed timed(replay, index);
+  try {
+    call(node, replay, index, execution);
+  } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
+  return execution.failure;
+}
+
+/// Runs a light operation on this thread. Returns the failure that it carries then, null if none; it is in
+/// `execution`, where there was none before, too.
+inline const Failure* run_live(Replay& replay, LiveNode& live, std::uint32_t index,
+                               const TemplateNode& node, Execution& execution) {
+  live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
+  // relaxed: set before the count was lowered.
+  if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
+    return run_unusual(replay, index, node, execution);
+  try {
+    call(node, replay, index, execution);
+  } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
+  return execution.failure;
+}
+
+/// The same for one without any TemplateFlag.
+inline const Failure* run_plain(Replay& replay, LiveNode& live, std::uint32_t index,
+                                const TemplateNode& node, Execution& execution) {
+  live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
+  if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
+    return run_unusual(replay, index, node, execution);
+  try {
+    node.plain(node.operand);
+  } catch (...) { return &fail(replay, index, std::current_exception()); }
+  return nullptr;
+}
+
+/// Hands an operation's failure to those that would read what it should have written.
+[[gnu::noinline]] inline void pass_on(Replay& replay, const TemplateNode& node,
+                                      const Failure& failure) {
+  const Successor* at = replay.successors + node.first;
+  for (std::uint32_t i = 0; i < node.carried() + node.inner; ++i, ++at) {
+    if (!at->data()) continue;
+    const Replay& target = i < node.carried() ? *replay.after : replay;
+    target.aside->fail(at->index(), failure);
+  }
+}
+
+template <class Sink>
+[[gnu::noinline]] void take_exit(Replay& replay, const LiveNode& live, Sink& sink) {
+  if (Node* stand_in = replay.aside->claim(live.index)) sink.finish(*stand_in);
+}
+
+constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
+
+/// The last thing that an operation with inner successors does: lowers them, `head` and the `left` that follow
+/// it at `at`. Returns the first light one that became ready, if there is `room` for one that the thread
+/// goes on with, or kNoNode; the others are in the sink. `issued`: how many of the replay are known to be;
+/// brought up to date if that does not do.
+template <class Sink>
+inline std::uint32_t lower_inner(Replay& replay, Successor head, const Successor* at,
+                                 std::uint32_t left, std::uint32_t& issued, bool room, Sink& sink) {
+  std::uint32_t next = kNoNode;
+  for (Successor successor = head;; successor = *at++) {
+    const std::uint32_t index = successor.index();
+    if (index >= issued) issued = replay.watermark.load().issued();
+    if (lower(replay, successor, issued, sink)) {
+      if (room && next == kNoNode) {
+        next = index;
+      } else {
+        sink.ready(replay.live()[index]);
+      }
+    }
+    if (left-- == 0) return next;
+  }
+}
+
+/// Lowers the carried successors of an operation that has some. Returns the first light one that became
+/// ready, null if none did; the others are in the sink.
+template <class Sink>
+inline LiveNode* lower_carried(Replay& after, const Successor* at, const Successor* end,
+                               Sink& sink) {
+  const std::uint32_t issued = after.watermark.load().issued();
+  LiveNode* next = nullptr;
+  for (; at != end; ++at) {
+    if (!lower(after, *at, issued, sink)) continue;
+    LiveNode& ready = after.live()[at->index()];
+    if (next == nullptr && sink.keeps()) {
+      next = &ready;
+    } else {
+      sink.ready(ready);
+    }
+  }
+  return next;
+}
+
+/// An operation is done. Returns what the thread goes on with, null if nothing.
+template <class Sink>
+[[gnu::noinline]] LiveNode* complete_any(Replay& replay, LiveNode& live, const TemplateNode& node,
+                                         const Failure* failure, Sink& sink) {
+  if (failure != nullptr) [[unlikely]]
+    pass_on(replay, node, *failure);
+  const Successor* const first = replay.successors + node.first;
+  const Successor* const inner = first + node.carried();
+  LiveNode* next = nullptr;
+  if (inner != first) next = lower_carried(*replay.after, first, inner, sink);
+  if (node.flags & kWakes) {
+    // seq_cst: before the look for sleepers; partner: Notifier::prepare.
+    live.done.store(replay.number, std::memory_order_seq_cst);
+    sink.woken();
+  } else {
+    // release: who finds it done sees what it wrote.
+    live.done.store(replay.number, std::memory_order_release);
+  }
+  // acquire: partner of ReplayAside::set_event.
+  if (replay.events.load(std::memory_order_acquire) & kExits) [[unlikely]]
+    take_exit(replay, live, sink);
+  if (node.inner == 0) {
+    sink_done(replay, sink);
+    return next;
+  }
+  std::uint32_t issued = 0;
+  const std::uint32_t index = lower_inner(replay, *inner, inner + 1, node.inner - 1, issued,
+                                          next == nullptr && sink.keeps(), sink);
+  return index == kNoNode ? next : replay.live() + index;
+}
+
+/// The same for most: it has inner successors, no others, and nothing else is to be done (no TemplateFlag, no
+/// failure). Returns as lower_inner.
+template <class Sink>
+inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const TemplateNode& node,
+                                    std::uint32_t& issued, Sink& sink) {
+  // release and acquire: as in complete_any.
+  live.done.store(replay.number, std::memory_order_release);
+  if (replay.events.load(std::memory_order_acquire) & kExits) [[unlikely]]
+    take_exit(replay, live, sink);
+  return lower_inner(replay, node.head, replay.successors + node.first + 1, node.inner - 1, issued,
+                     sink.keeps(), sink);
+}
+
+/// Completes an operation on a thread that goes on with something else.
+template <class Sink>
+void complete_apart(LiveNode& live, const Failure* failure, Sink& sink) {
+  Replay& replay = Replay::of(live);
+  LiveNode* next = complete_any(replay, live, replay.nodes[live.index], failure, sink);
+  if (next != nullptr) sink.ready(*next);
+}
+
+/// In a replay that is run in order: runs operations from `from` on, before `to` and while `goes_on()`, up to
+/// one that asks, or if one carries failures. Returns the first that it has not run.
+template <class GoesOn>
+inline std::uint32_t run_alike(Replay& replay, std::uint32_t from, std::uint32_t to,
+                               GoesOn goes_on) {
+  // relaxed: nobody else has to do with the replay, so only what throws here brings failures in.
+  if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]]
+    return from;
+  const TemplateNode* node = replay.nodes + from;
+  const TemplateNode* const end = replay.nodes + to;
+  const auto index = [&] { return static_cast<std::uint32_t>(node - replay.nodes); };
+  try {
+    while (node != end && (node->flags & kAsks) == 0) {
+      node->plain(node->operand);
+      ++node;
+      if (!goes_on()) break;
+    }
+  } catch (...) {
+    pass_on(replay, *node, fail(replay, index(), std::current_exception()));
+    ++node;
+  }
+  return index();
+}
+
+/// Runs an operation whose predecessors have all run, in a replay that is run in order.
+inline void run_next(Replay& replay, std::uint32_t index, const TemplateNode& node,
+                     Execution& execution) {
+  if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]] {
+    run_unusual(replay, index, node, execution);
+  } else {
+    try {
+      call(node, replay, index, execution);
+      if (execution.failure == nullptr) [[likely]]
+        return;
+    } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
+  }
+  const Failure* failure = std::exchange(execution.failure, nullptr);
+  if (failure != nullptr) pass_on(replay, node, *failure);
+}
+
+/// The first `count` operations have run in order; all counts are set as for a replay that enters anew. Does
+/// what completing them would have done.
+template <class Sink>
+void complete_first(Replay& replay, std::uint32_t count, Sink& sink) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    LiveNode& live = replay.live()[i];
+    live.pending.store(static_cast<std::int32_t>(replay.nodes[i].predecessors),
+                       std::memory_order_relaxed);
+    complete_apart(live, nullptr, sink);  // failures have been passed on
+  }
+}
+
+/// The body of a heavy operation's node.
+void run_heavy(Node& node, Execution& execution);
+/// The body of a node that stands for what a replayed operation awaits.
+void run_awaited(Node& node, Execution& execution);
+
+}  // namespace refrain::exec

@@ -1,0 +1,502 @@
+#include "graph/replays.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "graph/executor.hpp"
+#include "graph/replay_steps.hpp"
+#include "graph/scope.hpp"
+#include "profile/clock.hpp"
+
+namespace refrain::exec {
+
+namespace {
+constexpr std::align_val_t kAlign{64};
+constexpr std::uint32_t kLeastSlots = 4;
+}  // namespace
+
+Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots)
+    : executor_(executor),
+      scope_(scope),
+      template_(recorded),
+      order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded) : nullptr),
+      most_slots_(std::max(kLeastSlots, slots == 0 ? scope.window() / recorded.size() : slots)),
+      most_operations_(
+          std::max<std::size_t>(scope.window(), std::size_t{kLeastSlots} * recorded.size())),
+      burst_(executor.replay_burst()),
+      alone_(executor.threads() == 1),
+      to_the_end_(alone_ || !recorded.heavy().empty()) {}
+
+Replays::~Replays() {
+  REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
+  if (attached_) scope_.detach(*this);
+}
+
+// --- slots -----------------------------------------------------------------------------------------
+
+void Replays::FreeSlot::operator()(Replay* slot) const { ::operator delete(slot, kAlign); }
+
+std::size_t Replays::slot_bytes() const {
+  return sizeof(Replay) + template_.size() * sizeof(LiveNode);
+}
+
+Replays::SlotMemory Replays::make_slot() {
+  auto* slot = new (::operator new(slot_bytes(), kAlign)) Replay;
+  for (std::uint32_t i = 0; i < template_.size(); ++i) (new (slot->live() + i) LiveNode)->index = i;
+  slot->nodes = template_.nodes();
+  slot->successors = template_.successors();
+  set_counts(*slot, false);
+  return SlotMemory(slot);
+}
+
+void Replays::set_counts(Replay& slot, bool anew) {
+  LiveNode* live = slot.live();
+  for (std::uint32_t i = 0; i < template_.size(); ++i) {
+    const std::uint32_t count =
+        anew ? template_.inner_predecessors(i) + 1 : template_.node(i).predecessors;
+    live[i].pending.store(static_cast<std::int32_t>(count), std::memory_order_relaxed);
+  }
+}
+
+bool Replays::has_free(std::size_t count) const {
+  return free_.size() + (most_slots_ - slots_.size()) >= count;
+}
+
+void Replays::add_slot() {
+  slots_.reserve(slots_.size() + 1);
+  asides_.reserve(slots_.size() + 1);
+  free_.reserve(slots_.size() + 1);
+  SlotMemory slot = make_slot();
+  asides_.push_back(std::make_unique<ReplayAside>(*slot, template_, scope_, order_.get()));
+  slot->aside = asides_.back().get();
+  free_.push_back(slot.get());
+  slots_.push_back(std::move(slot));
+}
+
+/// There is one (prepare_slots).
+Replay& Replays::take_free() {
+  Replay& slot = *free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+bool Replays::is_complete(const Replay& replay) {
+  // seq_cst: a thread about to sleep looks here; partner: sink_done.
+  return replay.sinks_left.load(std::memory_order_seq_cst) == 0;
+}
+
+/// Those that end before an older one wait for it: most do not.
+void Replays::collect() {
+  for (; collected_ < in_flight_.size(); ++collected_) {
+    if (&oldest() == present_ || !is_complete(oldest())) break;
+    finish(oldest());
+  }
+  if (2 * collected_ < in_flight_.size()) return;
+  in_flight_.erase(in_flight_.begin(),
+                   in_flight_.begin() + static_cast<std::ptrdiff_t>(collected_));
+  collected_ = 0;
+}
+
+/// Operations of the present replay that are issued and no nodes, if some are not done.
+std::uint32_t Replays::to_be_done() const { return in_order() ? 0 : issued_ - next_heavy_; }
+
+/// The present replay comes to an end without the owner.
+void Replays::count(Replay& replay) {
+  replay.aside->counted = to_be_done();
+  scope_.count_replayed(replay.aside->counted);
+}
+
+/// The replay is complete.
+void Replays::finish(Replay& replay) {
+  scope_.count_replayed(-std::ptrdiff_t{replay.aside->counted});
+  // acquire: partner of ReplayAside::set_event.
+  if (replay.events.load(std::memory_order_acquire) & kExits) executor_.close_exits(replay);
+  note_failures(replay, template_.size());
+  // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.
+  if (replay.aside->ends_chain && replay.after != nullptr) {
+    if (!replay.aside->in_order) set_counts(*replay.after, false);
+    end_slot(*replay.after);
+  }
+  end_slot(replay);
+}
+
+/// Of its first `count` operations: those that are done. To others an earlier failure may yet be given.
+void Replays::note_failures(const Replay& replay, std::uint32_t count) {
+  replay.aside->for_each_failure([&](std::uint32_t index, const FailureRef& failure) {
+    if (index < count) scope_.note_failure(replay.base + index, failure);
+  });
+}
+
+/// Nobody touches the slot until it is reserved or used again; its counts are set.
+void Replays::end_slot(Replay& slot) {
+  slot.aside->clear();
+  slot.watermark.reset();
+  slot.after = nullptr;
+  free_.push_back(&slot);
+}
+
+// --- a replay ----------------------------------------------------------------------------------------
+
+Replay& Replays::begin(bool carried) {
+  REFRAIN_ASSERT(carried ? present_ != nullptr && issued_ == template_.size() : present_ == nullptr,
+                 "a replay follows a complete one, or enters anew when the chain before was left");
+  REFRAIN_ASSERT(early_count_ == 0, "what was parked early has been issued, or left");
+  const bool reserved = carried && present_->after != nullptr;
+  const std::size_t wanted = (reserved ? 0 : 1) + (template_.has_carried() ? 1 : 0);
+  const bool in_order = can_run_in_order(carried);
+  // Whether the replay before has lowered counts in this one's slot.
+  const bool lowered = carried && !present_->aside->in_order;
+  collect();
+  if (!has_free(wanted)) {
+    executor_.wait(
+        scope_,
+        [&] {
+          collect();  // asked after each operation that this thread runs meanwhile
+          return has_free(wanted);
+        },
+        {}, nullptr);
+  }
+  scope_.make_room_to_replay(most_operations_, template_.size() + (carried ? to_be_done() : 0));
+  prepare_slots(wanted);  // nothing throws from here on
+  if (carried) count(*present_);
+  Replay& replay = reserved ? *present_->after : take_free();
+  replay.after = template_.has_carried() ? &take_free() : nullptr;
+  replay.base = scope_.reserve(template_.size());
+  replay.number = ++number_;
+  replay.sinks_left.store(template_.sinks(), std::memory_order_relaxed);
+  replay.aside->in_order = in_order;
+  anew_ = !in_order && !lowered;
+  if (anew_) set_counts(replay, true);
+  if (in_order && lowered) {  // by what is complete: as if it had not been
+    set_counts(replay, false);
+    replay.watermark.reset();
+  }
+  in_flight_.push_back(&replay);
+  present_ = &replay;
+  if (order_ != nullptr) take_order(replay);
+  unrelieved_ += issued_ - counted_;
+  issued_ = counted_ = next_early_ = next_source_ = next_heavy_ = done_ = 0;
+  see_what_is_simple();
+  return replay;
+}
+
+/// What a replay that begins needs: so many slots, a place among those in flight, and in the scope.
+void Replays::prepare_slots(std::size_t count) {
+  while (free_.size() < count) add_slot();
+  if (in_flight_.size() == in_flight_.capacity())
+    in_flight_.reserve(std::max<std::size_t>(kLeastSlots, 2 * in_flight_.size()));
+  if (attached_) return;
+  scope_.attach(*this);
+  attached_ = true;
+}
+
+/// Nothing of the replay is issued yet, so nobody looks at what it is run from.
+void Replays::take_order(Replay& replay) {
+  if (!replay.aside->in_order && order_->times(replay.number, oldest().number))
+    // relaxed: before it is issued.
+    replay.events.fetch_or(kTimed, std::memory_order_relaxed);
+  replay.nodes = order_->nodes();
+  replay.successors = order_->successors();
+}
+
+void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> outside) {
+  REFRAIN_ASSERT(&replay == present_ && index >= issued_,
+                 "what an operation awaits is said before it is issued");
+  const auto is_open = [](const Edge& edge) { return !exec::is_complete(edge.from); };
+  if (std::none_of(outside.begin(), outside.end(), is_open)) {
+    for (const Edge& edge : outside) {
+      if (edge.kind != EdgeKind::data) continue;
+      if (const Failure* failure = scope_.failure_of(edge.from))
+        replay.aside->fail(index, *failure);
+    }
+    return;
+  }
+  if (in_order()) leave_order(replay);
+  LiveNode& live = replay.live()[index];
+  Node& node = scope_.allocate(sizeof(LiveNode*));
+  // relaxed: the watermark, moved later, makes it visible to who finds the operation issued.
+  live.pending.fetch_add(1, std::memory_order_relaxed);
+  node.kind = template_.operation(index).kind;  // its name, for messages
+  node.info = template_.operation(index).info;
+  scope_.mark_beside(node, kAwaited);
+  node.run = run_awaited;
+  node.payload_as<LiveNode*>() = &live;
+  executor_.publish(node, outside);
+}
+
+void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
+  REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
+  if (!replay.aside->in_order) return issue_in_graph(replay, count);
+  if (count == issued_) return;
+  scope_.set_runs_in_order(true);
+  issued_ = counted_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
+  scope_.set_runs_in_order(false);
+  if (issued_ == template_.size()) {
+    replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
+  } else if (issued_ < count) {
+    leave_order(replay);
+    issue_in_graph(replay, count);
+  }
+}
+
+void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {
+  const std::uint32_t from = issued_;
+  if (next_heavy_ != template_.heavy().size()) make_heavy(replay, count);
+  issued_ = count;
+  const std::uint32_t parked = take_parked(replay, advance(replay, count), count);
+  const std::span<const std::uint32_t> sources = take_sources(count);
+  if (parked != 0 || anew_ || !sources.empty()) {
+    executor_.release_replay(replay, {from, count, parked, sources, anew_});
+  }
+  unrelieved_ += count - std::exchange(counted_, count);
+  const bool relieve = unrelieved_ >= burst_;
+  if (relieve) unrelieved_ = 0;
+  see_what_is_simple();
+  if (relieve) executor_.relieve_replays(scope_);
+}
+
+void Replays::release_parked(Replay& replay, std::uint32_t first) {
+  const std::uint32_t parked = take_parked(replay, first, issued_);
+  if (parked != 0) executor_.release_replay(replay, {issued_, issued_, parked, {}, false});
+}
+
+/// Of the nodes that were parked, `first` and those it leads to and what was early before, the ones before `to`, in
+/// the same form. The others are kept here: each is looked at twice, however many there are.
+std::uint32_t Replays::take_parked(Replay& replay, std::uint32_t first, std::uint32_t to) {
+  LiveNode* const live = replay.live();
+  std::uint32_t taken = 0;
+  const auto take = [&](std::uint32_t index) {
+    live[index].next_parked = taken;
+    taken = index + 1;
+  };
+  while (first != 0) {
+    const std::uint32_t index = first - 1;
+    first = live[index].next_parked;
+    if (index < to) take(index);
+    else keep_early(index);
+  }
+  for (; next_early_ < to && early_count_ != 0; ++next_early_)
+    if (take_early(next_early_)) take(next_early_);
+  next_early_ = to;
+  return taken;
+}
+
+void Replays::keep_early(std::uint32_t index) {
+  if (early_.empty()) early_.resize(template_.size() / 64 + 1);
+  early_[index / 64] |= std::uint64_t{1} << index % 64;
+  ++early_count_;
+}
+
+bool Replays::take_early(std::uint32_t index) {
+  const std::uint64_t bit = std::uint64_t{1} << index % 64;
+  if ((early_[index / 64] & bit) == 0) return false;
+  early_[index / 64] &= ~bit;
+  --early_count_;
+  return true;
+}
+
+void Replays::see_what_is_simple() {
+  const auto next_of = [](std::span<const std::uint32_t> these, std::uint32_t i) {
+    return i < these.size() ? these[i] : Template::kMost;
+  };
+  simple_until_ = anew_ || in_order()
+                      ? 0
+                      : std::min({next_of(template_.sources(), next_source_),
+                                  next_of(template_.heavy(), next_heavy_),
+                                  counted_ + (burst_ - unrelieved_) - 1, template_.size()});
+}
+
+// --- in order ----------------------------------------------------------------------------------------
+
+bool Replays::can_run_in_order(bool carried) {
+  if (!template_.one_thread_may_run_it() || !executor_.runs_in_order()) return false;
+  // What is ready has to run first, and nobody else is going to: replays, and what a first one comes after.
+  if (!all_complete() || (!carried && scope_.in_flight() > 0)) executor_.relieve_replays(scope_);
+  return all_complete();
+}
+
+bool Replays::all_complete() {
+  collect();
+  return in_flight_.empty() || (&oldest() == present_ && is_complete(*present_));
+}
+
+void Replays::leave_order(Replay& replay) {
+  replay.aside->in_order = false;
+  anew_ = true;
+  const std::span<const std::uint32_t> heavy = template_.heavy();
+  while (next_heavy_ < heavy.size() && heavy[next_heavy_] < issued_) ++next_heavy_;
+  set_counts(replay, true);
+  replay.watermark.advance(issued_, false);
+  executor_.complete_in_order(replay, issued_);
+  see_what_is_simple();
+}
+
+// --- issuing -----------------------------------------------------------------------------------------
+
+/// Those before `to` not taken yet.
+std::span<const std::uint32_t> Replays::take_sources(std::uint32_t to) {
+  const std::span<const std::uint32_t> sources = template_.sources();
+  const std::uint32_t first = next_source_;
+  while (next_source_ < sources.size() && sources[next_source_] < to) ++next_source_;
+  return sources.subspan(first, next_source_ - first);
+}
+
+/// The nodes of heavy operations before `to`. Whoever finds one ready here makes its node ready.
+void Replays::make_heavy(Replay& replay, std::uint32_t to) {
+  const std::span<const std::uint32_t> heavy = template_.heavy();
+  // All nodes first, since that may throw: the scope then gives up those that are there.
+  for (std::uint32_t i = next_heavy_; i < heavy.size() && heavy[i] < to; ++i)
+    replay.aside->heavy[i] = &scope_.allocate_reserved(sizeof(LiveNode*), replay.base + heavy[i]);
+  for (; next_heavy_ < heavy.size() && heavy[next_heavy_] < to; ++next_heavy_) {
+    const std::uint32_t index = heavy[next_heavy_];
+    const Template::Operation& operation = template_.operation(index);
+    Node& node = *replay.aside->heavy[next_heavy_];
+    node.run = run_heavy;
+    node.info = operation.info;
+    node.kind = operation.kind;
+    node.priority = operation.priority;
+    node.processor = operation.processor;
+    node.flags = operation.flags;
+    node.reduction = operation.reduction;
+    node.payload_as<LiveNode*>() = &replay.live()[index];
+    node.pending.store(1, std::memory_order_relaxed);
+    if (node.flags & kReducer) scope_.gate().enroll(node);
+  }
+}
+
+void Replays::leave(Replay& replay) {
+  REFRAIN_ASSERT(&replay == present_, "the present replay is left");
+  replay.aside->ends_chain = true;
+  count(replay);
+  present_ = nullptr;
+  const std::uint32_t size = template_.size();
+  if (issued_ == size) return;
+  if (replay.aside->in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
+  const std::uint32_t parked = take_parked(replay, replay.watermark.advance(issued_, true), size);
+  executor_.release_replay(replay, {issued_, size, parked, take_sources(size), anew_});
+}
+
+void Replays::abandon() noexcept {
+  if (present_ != nullptr) leave(*present_);
+}
+
+NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
+  REFRAIN_ASSERT(replay.aside->in_order ? &replay != present_ || index < issued_
+                                        : index < replay.watermark.load().issued(),
+                 "what is referred to has been issued");
+  const std::uint64_t seq = replay.base + index;
+  const Template::Operation& operation = template_.operation(index);
+  if (is_done(replay, index)) {
+    if (const Failure* failure = replay.aside->failure_of(index)) {
+      scope_.note_failure(seq, FailureRef(failure));
+    }
+    return scope_.complete_ref(seq);
+  }
+  if (template_.node(index).flags & kHeavy) return {replay.aside->heavy[operation.heavy], seq};
+  if (Node* named = replay.aside->stand_in(index)) return {named, seq};
+  replay.aside->prepare_exits();
+  Node& node = scope_.allocate_reserved(0, seq);
+  node.kind = operation.kind;
+  node.info = operation.info;
+  scope_.mark_beside(node, kStandIn);
+  node.pending.store(1, std::memory_order_relaxed);
+  replay.aside->open_exit(index, node);
+  executor_.open_exit(replay, index);
+  return {&node, seq};
+}
+
+NodeRef Replays::ref(std::uint64_t seq) {
+  const std::span<Replay* const> replays = in_flight();
+  const auto after = std::ranges::upper_bound(replays, seq, {}, &Replay::base);
+  if (after == replays.begin()) return scope_.complete_ref(seq);
+  Replay& replay = **std::prev(after);
+  if (seq - replay.base >= template_.size()) return scope_.complete_ref(seq);
+  return ref(replay, static_cast<std::uint32_t>(seq - replay.base));
+}
+
+// --- waiting -----------------------------------------------------------------------------------------
+
+bool Replays::is_done(Replay& replay, std::uint32_t index) {
+  if (replay.aside->in_order) return true;  // all that was issued
+  return replay.is_done(index);
+}
+
+bool Replays::idle() {
+  collect();
+  if (in_flight_.empty()) return true;
+  if (&oldest() != present_) return false;
+  if (in_order() || issued_ == template_.size()) {
+    if (!in_order() && !is_complete(*present_)) return false;
+    note_failures(*present_, issued_);
+    return true;
+  }
+  // Nobody is told when an operation in the middle is done, unless it has a stand-in.
+  while (done_ < issued_ && exec::is_complete(ref(*present_, done_))) ++done_;
+  return done_ == issued_;
+}
+
+std::span<Replay* const> Replays::in_flight() {
+  collect();
+  return std::span(in_flight_).subspan(collected_);
+}
+
+void Replays::drain(const NodeInfo* waiter) {
+  const auto drained = [this] { return idle(); };
+  if (!drained()) executor_.wait(scope_, drained, {}, waiter);
+}
+
+// --- failures --------------------------------------------------------------------------------------------
+
+const Failure& fail(const Replay& replay, std::uint32_t index,
+                    const std::exception_ptr& error) noexcept {
+  const Template::Operation& operation = replay.aside->recorded().operation(index);
+  return fail(replay, index, error,
+              [&operation] { return operation_name(operation.info, operation.kind); });
+}
+
+const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
+                    const Failure::Who& who) noexcept {
+  ReplayAside& aside = *replay.aside;
+  const Failure* failure =
+      Failure::thrown_by({aside.scope().identity(), replay.base + index}, error, who);
+  aside.threw(index, FailureRef::adopt(failure));
+  return *failure;
+}
+
+Timed::Timed(const Replay& replay, std::uint32_t index)
+    // relaxed: set before the operation was issued.
+    : order_(replay.events.load(std::memory_order_relaxed) & kTimed ? replay.aside->order
+                                                                    : nullptr),
+      index_(index) {
+  if (order_ != nullptr) begin_ns_ = profile::now_ns();
+}
+Timed::~Timed() {
+  if (order_ != nullptr) order_->took(index_, profile::now_ns() - begin_ns_);
+}
+
+// --- what their nodes run ------------------------------------------------------------------------------
+
+void run_heavy(Node& node, Execution& execution) {
+  LiveNode& live = *node.payload_as<LiveNode*>();
+  Replay& replay = Replay::of(live);
+  const TemplateNode& recorded = replay.nodes[live.index];
+  live.pending.store(static_cast<std::int32_t>(recorded.predecessors), std::memory_order_relaxed);
+  try {
+    const Timed timed(replay, live.index);
+    call(recorded, replay, live.index, execution);
+  } catch (...) { execution.failure = &fail(replay, live.index, std::current_exception()); }
+  if (execution.failure != nullptr) pass_failure(*execution.failure, node);
+  execution.executor.complete_heavy(live, execution.failure);
+}
+
+void run_awaited(Node& node, Execution& execution) {
+  LiveNode& live = *node.payload_as<LiveNode*>();
+  if (execution.failure != nullptr) {
+    Replay::of(live).aside->fail(live.index, *execution.failure);
+  }
+  execution.executor.let_go(live);
+}
+
+}  // namespace refrain::exec

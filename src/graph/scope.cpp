@@ -1,0 +1,189 @@
+#include "graph/scope.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/prefetch.hpp"
+#include "graph/executor.hpp"
+#include "graph/replays.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::exec {
+
+namespace {
+/// A thread that is alone runs a few hundred nodes at a time: their memory is still in the cache.
+constexpr std::size_t kBurst = 256;
+
+/// The owner will write all of it again.
+void prefetch_node(const Node& node) {
+  const auto* line = reinterpret_cast<const std::byte*>(&node);
+  prefetch_exclusive(line);
+  prefetch_exclusive(line + 64);
+  prefetch_exclusive(line + 128);
+}
+}  // namespace
+
+std::uint64_t Scope::next_identity() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
+    : executor_(executor),
+      parent_(parent),
+      most_(std::max(1U, window)),
+      window_(std::max(1U, window)),
+      depth_(parent ? parent->depth_ + 1 : 0),
+      gate_(std::max(1, executor.options().accumulators)) {
+  limit_ = std::min<std::size_t>(kBurst, window_);
+  const Executor::Opened opened = executor_.open(*this);
+  owner_ = opened.owner;
+  task_ = opened.task;
+}
+
+Scope::~Scope() {
+  collect();
+  REFRAIN_ASSERT(replays_.empty(), "replays end before their scope");
+  REFRAIN_ASSERT(in_flight() == 0 && operations() == 0,
+                 "a scope ends when nothing of it is in flight");
+  executor_.close(*this);
+}
+
+std::size_t Scope::collect() {
+  for (Node* node = std::exchange(own_returns_, nullptr); node != nullptr;)
+    take_back(*std::exchange(node, node->next));
+  // seq_cst: a thread about to sleep looks here after Notifier::prepare; partner: give_back.
+  if (returns_.load(std::memory_order_seq_cst)) {
+    // acquire: partner of the release in give_back.
+    Node* node = returns_.exchange(nullptr, std::memory_order_acquire);
+    while (node != nullptr) {
+      if (node->ahead != nullptr) prefetch_node(*node->ahead);
+      take_back(*std::exchange(node, node->next));
+    }
+  }
+  return in_flight();
+}
+
+void Scope::take_back(Node& node) {
+  if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
+    failures_.reclaimed(node);
+  if ((node.flags & kBeside) != 0) [[unlikely]]
+    --beside_;
+  if (reclaim) reclaim(node);
+  pool_.put(node);
+  ++collected_;
+}
+
+void Scope::drain(const NodeInfo* waiter) {
+  // Replays first: asking them may make a node, or find one complete that has not come back yet.
+  const auto drained = [this] { return replays_idle() && collect() <= held_; };
+  if (drained()) return;
+  executor_.wait(*this, drained, {}, waiter);
+}
+
+/// Those that are at rest then are let go.
+template <class Look>
+void Scope::look_at_replays(Look look) {
+  std::erase_if(replays_, [&look](Replays* replays) {
+    look(*replays);
+    if (!replays->at_rest()) return false;
+    replays->detached();
+    return true;
+  });
+}
+
+/// Asked again and again by who waits: one that is not idle is the first to be asked next time, alone.
+bool Scope::replays_idle() {
+  for (std::size_t i = 0; i < replays_.size();) {
+    if (!replays_[i]->idle()) {
+      std::swap(replays_.front(), replays_[i]);
+      return false;
+    }
+    if (!replays_[i]->at_rest()) {
+      ++i;
+      continue;
+    }
+    replays_[i]->detached();
+    replays_[i] = replays_.back();
+    replays_.pop_back();
+  }
+  return true;
+}
+
+void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
+  Node* first = nullptr;
+  for_each_live([&first](Node& node) {
+    if (node.pending.load(std::memory_order_relaxed) == Node::kUnpublished)
+      node.next = std::exchange(first, &node);
+  });
+  while (first != nullptr) {
+    Node& node = *std::exchange(first, first->next);
+    fail(node, error);
+    // With a failure a run only lets go of what the node holds.
+    if (node.run == nullptr) node.run = [](Node&, Execution&) {};
+    node.flags &= static_cast<std::uint8_t>(kReducer | kBeside);
+    node.priority = 0;
+    node.processor = 0;
+    executor_.publish(node, {});
+  }
+}
+
+const Failure* Scope::take_failure() {
+  look_at_replays([](Replays& replays) { (void)replays.idle(); });
+  collect();
+  return failures_.take();
+}
+
+Node* Scope::take_slow(int size_class) {
+  collect();
+  Node* node = pool_.take_free(size_class);
+  if (node != nullptr) return node;
+  node = pool_.carve(size_class);
+  node->scope = this;
+  return node;
+}
+
+void Scope::make_room() {
+  if (in_flight() >= limit_) make_room_among_nodes();
+  if (replayed_ != 0 && !has_room(1)) make_room_beside_replays(1);
+}
+
+// Comes by every few hundred launches: what is complete is taken back while it is in the cache.
+void Scope::make_room_among_nodes() {
+  collect();
+  const std::size_t most = std::size_t{window_} + held_;
+  if (in_flight() < most) {
+    const bool relieved = in_flight() >= limit_ &&
+                          executor_.relieve(*this, in_flight() > kBurst ? in_flight() - kBurst : 0);
+    const std::size_t next = in_flight() + (relieved ? kBurst / 4 : kBurst);
+    limit_ = std::min(most, std::max(kBurst, next));
+    return;
+  }
+  const std::size_t target = most - std::max<std::size_t>(1, window_ / 4);
+  executor_.wait(
+      *this, [this, target] { return collect() <= target; }, {}, nullptr);
+  limit_ = std::min<std::size_t>(kBurst, window_) + held_;
+}
+
+// A replay is in flight until all of it is done. So where something waits for the owner itself, for an access that
+// it holds open, much less may be left to be done than it seems, and nothing that could be waited for: then the
+// owner goes on, and waits again when it is a window further.
+void Scope::make_room_beside_replays(std::size_t more) {
+  const auto there_is = [this](std::size_t room) {
+    // Replays first: they may find a node complete that has not come back yet.
+    look_at_replays([](Replays& replays) { replays.collect(); });
+    collect();
+    return has_room(room);
+  };
+  beyond_ = 0;
+  if (there_is(more)) return;
+  // Where replays are small, room for several: whether there is any is asked of all recordings.
+  const std::size_t room = more + (most_ > window_ ? 0 : window_ / 4);
+  try {
+    executor_.wait(
+        *this, [&] { return there_is(room); }, {}, nullptr);
+  } catch (const Deadlock&) { beyond_ = operations() + more - most_ - held_ + window_; }
+}
+
+}  // namespace refrain::exec

@@ -1,0 +1,274 @@
+#pragma once
+// A scope is the execution side of a context: the nodes that one context has launched and not yet
+// got back, the pool they come from, and the window that bounds them, together with what replays have in
+// flight. Scopes form a tree: a task that launches tasks has a scope of its own below the scope that its
+// own node belongs to.
+//
+// Owner: the thread that runs the context's program (the launching thread for the root, the thread
+// that runs the parent task's body for a nested one). All members are the owner's, except the return
+// list (written by completing threads) and, for nested scopes, the ready queue.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/failure.hpp"
+#include "graph/node.hpp"
+#include "graph/node_pool.hpp"
+#include "graph/ready_queue.hpp"
+#include "graph/reducer_gate.hpp"
+
+namespace refrain::exec {
+
+class Executor;
+class Replays;
+
+class Scope {
+ public:
+  /// `parent` null: the root scope. A nested scope is made and ended by the thread that runs the
+  /// parent task's body.
+  Scope(Executor& executor, Scope* parent, std::uint32_t window);
+  ~Scope();  ///< nothing may be in flight
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  /// Waits (and helps) while the window is full. Called between operations, when the owner holds no
+  /// node that it has not published; an operation of several nodes may go beyond the window a little.
+  void throttle() {
+    if (full()) [[unlikely]]
+      make_room();
+  }
+  /// Whether throttle has anything to do.
+  [[nodiscard]] bool full() const {
+    return in_flight() >= limit_ || (replayed_ != 0 && !has_room(1));
+  }
+
+  /// A fresh node with `payload_bytes` behind it, next sequence number, not published, no successors.
+  /// Never waits. Allocates nothing in the steady state.
+  Node& allocate(std::size_t payload_bytes) {
+    return allocate_class(NodePool::class_of(payload_bytes));
+  }
+  /// The same, the size having been looked up.
+  Node& allocate_class(int size_class) {
+    Node* node = pool_.take_free(size_class);
+    if (!node) [[unlikely]]
+      node = take_slow(size_class);
+    node->seq = ++launched_;
+    node->record = nullptr;
+    node->run = nullptr;
+    node->info = nullptr;
+    node->priority = 0;
+    node->processor = 0;
+    node->kind = NodeKind::task;
+    node->flags = 0;
+    node->manual.store(0, std::memory_order_relaxed);
+    node->reduction = 0;
+    node->pending.store(Node::kUnpublished, std::memory_order_relaxed);
+    node->successor_state.store(0, std::memory_order_relaxed);
+    return *node;
+  }
+
+  /// Takes `count` sequence numbers for operations that are no nodes of this scope (graph/replays.hpp): they
+  /// do not count as nodes in flight. Returns the first.
+  std::uint64_t reserve(std::uint32_t count) {
+    const std::uint64_t first = launched_ + 1;
+    launched_ += count;
+    collected_ += count;
+    return first;
+  }
+  /// A fresh node for one of them after all.
+  Node& allocate_reserved(std::size_t payload_bytes, std::uint64_t seq) {
+    Node& node = allocate(payload_bytes);
+    --launched_;
+    --collected_;
+    node.seq = seq;
+    return node;
+  }
+  /// The node allocated last, kStandIn or kAwaited, stands beside an operation: it is none itself.
+  void mark_beside(Node& node, NodeFlag flag) {
+    node.flags = flag;
+    ++beside_;
+  }
+  /// Of replays that end without the owner, `change` operations more are in flight and are no nodes.
+  void count_replayed(std::ptrdiff_t change) { replayed_ += static_cast<std::size_t>(change); }
+  /// Waits, and helps, until with `more` operations no more than `most` are in flight; the next launches go by
+  /// that, too, while replays are in flight. Called before a replay begins. Those that wait for what only the
+  /// owner can do are not waited for.
+  void make_room_to_replay(std::size_t most, std::size_t more) {
+    most_ = most;
+    if (!has_room(more)) [[unlikely]]
+      make_room_beside_replays(more);
+  }
+  /// Names one of them that is complete.
+  NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
+  /// Whether the owner runs replayed operations where it issues them: nothing else is to be issued meanwhile.
+  [[nodiscard]] bool runs_in_order() const { return runs_in_order_; }
+  void set_runs_in_order(bool runs) { runs_in_order_ = runs; }
+  /// It has failed.
+  void note_failure(std::uint64_t seq, const FailureRef& failure) {
+    failures_.note(seq, failure, failure->scope() == identity_ && failure->seq() == seq);
+  }
+  /// What replays in this scope now: drain waits for it, too, and detaches it when it is at rest.
+  void attach(Replays& replays) { replays_.push_back(&replays); }
+  void detach(Replays& replays) { std::erase(replays_, &replays); }
+  [[nodiscard]] std::span<Replays* const> replays() const { return replays_; }
+
+  /// Operations that the owner itself holds open (kManual) do not count against the window: launches go
+  /// on beside any number of them. Owner: +1 when it begins to hold one, -1 when it has ended it.
+  void hold_open(int change) {
+    held_ += static_cast<std::uint32_t>(change);
+    limit_ += static_cast<std::size_t>(change);
+    beyond_ = 0;  // what waited for it goes on
+  }
+
+  /// What messages say, beside its name, of an operation that the owner holds open or waits to: " to field 'x' of
+  /// region 0". By its number, while the owner waits; null: nothing.
+  std::function<std::string(std::uint64_t)> about_held;
+
+  /// Called for each node when the owner takes it back, before it is reused (releases `record`).
+  void (*reclaim)(Node&) = nullptr;
+
+  /// Takes completed nodes back (owner). Returns how many are still in flight.
+  std::size_t collect();
+
+  /// Waits until nothing is in flight but what the owner itself holds open.
+  void drain(const NodeInfo* waiter);
+
+  /// An exception has come between the making of nodes and their publication. They complete without having run,
+  /// and fail with it. What was decided in between is lost: nothing more may be launched.
+  void give_up_unpublished(const std::exception_ptr& error) noexcept;
+
+  /// The failure with the lowest sequence number among those not taken yet (tasks that threw
+  /// themselves, not those that inherited it); null if none. Valid until the next call or the end of
+  /// the scope. Owner; exact when nothing is in flight.
+  const Failure* take_failure();
+
+  /// The failure that a complete operation's data carries, null if it did not fail. Consulted by
+  /// add_edge; costs one load while nothing ever failed.
+  const Failure* failure_of(const NodeRef& ref) const { return failures_.of(ref); }
+  /// Forgets failures that no edge can ask for any more: those with unreachable(seq).
+  template <class Predicate>
+  void prune_failures(Predicate unreachable) {
+    failures_.prune(unreachable);
+  }
+  /// How many are remembered, for failure_of and take_failure.
+  [[nodiscard]] std::size_t failures() const { return failures_.size(); }
+
+  /// Never repeats in the process.
+  [[nodiscard]] std::uint64_t identity() const { return identity_; }
+  /// The sequence number given last: of a node, or of a replay's last operation.
+  [[nodiscard]] std::uint64_t launched() const { return launched_; }
+  /// Nodes, as of the last collect.
+  [[nodiscard]] std::size_t in_flight() const { return launched_ - collected_; }
+  /// Operations, those of replays among them, as of the last look; without those of a present replay that are
+  /// no nodes.
+  [[nodiscard]] std::size_t operations() const { return in_flight() - beside_ + replayed_; }
+  [[nodiscard]] Scope* parent() const { return parent_; }
+  [[nodiscard]] std::uint32_t window() const { return window_; }
+  [[nodiscard]] std::size_t pool_bytes() const { return pool_.bytes(); }
+
+  // --- for the executors ---------------------------------------------------------------------------
+
+  /// Scopes above this one.
+  [[nodiscard]] int depth() const { return depth_; }
+  /// This scope or one below `other`.
+  [[nodiscard]] bool is_within(const Scope& other) const {
+    const Scope* scope = this;
+    while (scope->depth_ > other.depth_) scope = scope->parent_;
+    return scope == &other;
+  }
+  /// The task whose body made this scope; null for the root.
+  [[nodiscard]] const Node* task() const { return task_; }
+  /// What the executor said in Executor::open: names the owner's place in it.
+  [[nodiscard]] void* owner() const { return owner_; }
+  /// Who waits in this scope, as the executor names it; null: nobody.
+  [[nodiscard]] void* waiter() const { return waiter_; }
+  void set_waiter(void* waiter) { waiter_ = waiter; }
+  /// Reducers of this scope. Any thread.
+  ReducerGate& gate() { return gate_; }
+  /// Ready nodes of a nested scope. Any thread.
+  ReadyQueue& ready() { return ready_; }
+  SuccessorBlock* take_block() { return pool_.take_block(); }
+
+  /// Owner: a node that the owner completed itself.
+  void give_back_own(Node& node) {
+    node.next = own_returns_;
+    own_returns_ = &node;
+  }
+  /// Any other thread: completed nodes. The scope may end at once.
+  void give_back(std::span<Node* const> nodes) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      nodes[i]->next = i + 1 < nodes.size() ? nodes[i + 1] : nullptr;
+      nodes[i]->ahead = i + kAhead < nodes.size() ? nodes[i + kAhead] : nullptr;
+    }
+    Node* head = returns_.load(std::memory_order_relaxed);
+    do {
+      nodes.back()->next = head;
+      // release: partner of the acquire in collect, the nodes are done with. seq_cst: precedes the look
+      // for sleeping waiters; partner: Notifier::prepare and the load in collect.
+    } while (!returns_.compare_exchange_weak(head, nodes.front(), std::memory_order_seq_cst,
+                                             std::memory_order_relaxed));
+  }
+
+  /// Calls visit(node) for each node that has been allocated and is not complete. Only while no other
+  /// thread does anything with this scope.
+  template <class Visit>
+  void for_each_live(Visit visit) const {
+    pool_.for_each([&](Node& node) {
+      if ((node.successor_state.load(std::memory_order_relaxed) & Node::kClosed) == 0) visit(node);
+    });
+  }
+
+ private:
+  /// How far the owner looks ahead while it takes nodes back that another thread has written: their
+  /// lines come one by one otherwise, each when the one before has told its address.
+  static constexpr std::size_t kAhead = 4;
+
+  template <class Look>
+  void look_at_replays(Look look);
+  bool replays_idle();
+  [[nodiscard]] bool has_room(std::size_t more) const {
+    return operations() + more <= most_ + held_ + beyond_;
+  }
+  void make_room();
+  void make_room_among_nodes();
+  void make_room_beside_replays(std::size_t more);
+  Node* take_slow(int size_class);
+  void take_back(Node& node);
+
+  static std::uint64_t next_identity();
+
+  Executor& executor_;
+  Scope* parent_;
+  const std::uint64_t identity_ = next_identity();
+  void* owner_ = nullptr;
+  const Node* task_ = nullptr;
+  std::uint64_t launched_ = 0;
+  std::uint64_t collected_ = 0;
+  std::size_t limit_;         ///< nodes at which throttle calls make_room; at most window_ + held_
+  std::size_t replayed_ = 0;  ///< operations of replays, see count_replayed
+  std::size_t most_;          ///< operations, while there are such
+  std::size_t beyond_ = 0;    ///< so many more, since nobody else could have ended any
+  std::size_t beside_ = 0;    ///< nodes that are no operations
+  std::uint32_t held_ = 0;    ///< held open by the owner
+  std::uint32_t window_;
+  int depth_;
+  bool runs_in_order_ = false;
+  Node* own_returns_ = nullptr;
+  NodePool pool_;
+  FailureLog failures_;
+  std::vector<Replays*> replays_;
+  Node nobody_;  ///< of no sequence number
+  void* waiter_ = nullptr;
+
+  alignas(64) std::atomic<Node*> returns_{nullptr};  ///< written by completing threads
+  alignas(64) ReducerGate gate_;
+  ReadyQueue ready_;
+};
+
+}  // namespace refrain::exec

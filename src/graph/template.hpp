@@ -1,0 +1,135 @@
+#pragma once
+// A template: a recorded graph of operations, compiled into flat arrays, from which it is replayed
+// (graph/replays.hpp) any number of times. The graph is that of a loop, so it is cyclic: *inner* edges
+// lead from an operation to a later one of the same replay, *carried* edges into the replay that
+// follows.
+//
+// Immutable once made, so any thread reads it without a lock. Memory: 32 bytes per operation and 4 per
+// edge are touched by every replay; 52 per operation lie beside them.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/node.hpp"
+
+namespace refrain::exec {
+
+struct Replay;
+
+/// What a replay runs: called with the operation's operand and its place. `Execution::failure` set: the
+/// body must not run, but what the launch holds is released. May throw: the operation then fails.
+using ReplayedRun = void (*)(const void* operand, Replay& replay, std::uint32_t index,
+                             Execution& execution);
+/// The same of an operation to which all replays are alike. Not called where it carries a failure.
+using PlainRun = void (*)(const void* operand);
+
+enum TemplateFlag : std::uint8_t {
+  kHeavy = 1,  ///< runs as an ordinary node (graph/replay.hpp)
+  kWakes = 2,  ///< somebody may sleep until it is done
+  kEnds = 4,   ///< has carried successors, or no inner ones
+  kAsks = 8,   ///< its run is told where it is
+};
+
+/// A successor in one word.
+class Successor {
+ public:
+  Successor() = default;
+  Successor(std::uint32_t index, bool heavy, EdgeKind kind)
+      : word_(index << 2 | std::uint32_t{heavy} << 1 | std::uint32_t{kind == EdgeKind::data}) {}
+  [[nodiscard]] std::uint32_t index() const { return word_ >> 2; }
+  [[nodiscard]] bool heavy() const { return (word_ & 2) != 0; }
+  [[nodiscard]] bool data() const { return (word_ & 1) != 0; }
+
+ private:
+  std::uint32_t word_;
+};
+
+/// What a replay reads of an operation, half a cache line.
+struct alignas(32) TemplateNode {
+  union {
+    PlainRun plain;
+    ReplayedRun run;  ///< with kAsks
+  };
+  const void* operand;
+  std::uint32_t first;  ///< its successors: carried ones first, then inner ones
+  union {
+    std::uint32_t carried_count;  ///< with kEnds: how many of them lead into the next replay
+    Successor head;               ///< without: the first of them once more, one look less for most
+  };
+  std::uint32_t inner;              ///< how many stay in this one
+  std::uint32_t predecessors : 24;  ///< inner and carried; 1 for a node without any: its guard
+  std::uint32_t flags : 8;          ///< TemplateFlag bits; most nodes have none
+
+  [[nodiscard]] std::uint32_t carried() const { return flags & kEnds ? carried_count : 0; }
+};
+static_assert(sizeof(TemplateNode) == 32, "two operations are a cache line");
+
+class Template {
+ public:
+  static constexpr std::uint32_t kMost = 1u << 30;  ///< operations
+
+  /// One recorded operation. `run`, `operand` and `info` outlive the template.
+  struct Operation {
+    ReplayedRun run = nullptr;  ///< either this ...
+    PlainRun plain = nullptr;   ///< ... or this
+    const void* operand = nullptr;
+    const NodeInfo* info = nullptr;
+    std::int16_t priority = 0;
+    std::uint16_t processor = 0;  ///< as Node::processor
+    NodeKind kind = NodeKind::task;
+    std::uint8_t flags = 0;  ///< kReducer or kFold (NodeFlag)
+    bool wakes = false;      ///< somebody may sleep until it is done: for a future that it settles
+    bool opens_scope = false;  ///< its body may launch tasks
+    std::uint32_t reduction =
+        0;                    ///< of a reducer: its folds; of a fold: how far back its reducer is
+    std::uint32_t heavy = 0;  ///< its number among the heavy ones (the template's)
+  };
+  struct Edge {
+    std::uint32_t from;
+    std::uint32_t to;
+    EdgeKind kind = EdgeKind::order;
+  };
+
+  /// `inner`: from < to. `carried`: from any operation to any of the next replay. An edge that is named
+  /// twice counts twice. `nested`: to be replayed in a nested scope, where every operation is heavy.
+  Template(std::vector<Operation> operations, std::span<const Edge> inner,
+           std::span<const Edge> carried, bool nested);
+
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  [[nodiscard]] const TemplateNode* nodes() const { return nodes_.data(); }
+  [[nodiscard]] const TemplateNode& node(std::uint32_t index) const { return nodes_[index]; }
+  [[nodiscard]] const Successor* successors() const { return successors_.data(); }
+  [[nodiscard]] const Operation& operation(std::uint32_t index) const { return operations_[index]; }
+  /// Predecessors in the same replay.
+  [[nodiscard]] std::uint32_t inner_predecessors(std::uint32_t index) const {
+    return inner_predecessors_[index];
+  }
+  /// Operations without predecessors, and the heavy ones, ascending.
+  [[nodiscard]] std::span<const std::uint32_t> sources() const { return sources_; }
+  [[nodiscard]] std::span<const std::uint32_t> heavy() const { return heavy_; }
+  /// How many have no inner successor: a replay is complete with the last of them.
+  [[nodiscard]] std::uint32_t sinks() const { return sinks_; }
+  [[nodiscard]] bool has_carried() const { return has_carried_; }
+  /// Whether any thread of the scope may run all of it: what is heavy only reduces.
+  [[nodiscard]] bool one_thread_may_run_it() const { return one_thread_may_run_it_; }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  void count(std::span<const Edge> inner, std::span<const Edge> carried);
+  void place(std::span<const Edge> inner, std::span<const Edge> carried);
+  void classify(bool nested);
+
+  std::vector<TemplateNode> nodes_;
+  std::vector<Successor> successors_;
+  std::vector<Operation> operations_;
+  std::vector<std::uint32_t> inner_predecessors_;
+  std::vector<std::uint32_t> sources_;
+  std::vector<std::uint32_t> heavy_;
+  std::uint32_t sinks_ = 0;
+  bool has_carried_ = false;
+  bool one_thread_may_run_it_ = true;
+};
+
+}  // namespace refrain::exec

@@ -1,0 +1,36 @@
+#pragma once
+// Signatures of calls: what can affect the analysis, as names and slots (data/forest.hpp,
+// launch/task_record.hpp): no address, thread or time, so that a program gives the same signatures in
+// every run. The token is their 64-bit hash: it selects, the words prove.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "refrain/region.hpp"
+
+namespace refrain::runtime {
+
+class Signature {
+ public:
+  enum class Call : std::uint8_t { launch, fill, copy, access, attach, detach, destroy, reduce };
+
+  explicit Signature(Call call) : call_(call) { add(static_cast<std::uint64_t>(call)); }
+  void add(std::uint64_t word) { words_.push_back(word); }
+  void add(std::string_view name);
+  /// Depth of the context that made the tree, slot of the tree, number of the node.
+  void add(const AnyRegion& region);
+  void add(const AnyPartition& partition);
+  void add(const AnyField& field);
+
+  [[nodiscard]] std::uint64_t token() const;
+  /// What people call the call: "fill".
+  [[nodiscard]] const char* call_name() const;
+  [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
+
+ private:
+  Call call_;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace refrain::runtime

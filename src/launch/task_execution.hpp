@@ -1,0 +1,28 @@
+#pragma once
+// Running a point task: from its node, or its place in a replay, to its body. Called by the executor on
+// whatever thread runs it.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "graph/executor.hpp"
+#include "graph/replay.hpp"
+#include "launch/launch_record.hpp"
+
+namespace refrain::runtime {
+
+void run_task(exec::Node& node, exec::Execution& execution);
+
+/// A replayed task of a launch without values, futures and result, that makes no accumulators and is not
+/// checked: nothing is written to its payload, which several threads may run at once. Not when a predecessor
+/// has failed.
+void run_shared_task(TaskPayload& payload, exec::Execution& execution);
+/// A replayed task of any other launch.
+void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
+                  exec::Execution& execution);
+
+/// The payload of a point whose instances have been chosen, in TaskPayload::bytes of memory. Its folds are
+/// the caller's to fill in.
+TaskPayload* make_payload(std::byte* memory, LaunchRecord& record, std::uint32_t rank);
+
+}  // namespace refrain::runtime

@@ -1,0 +1,317 @@
+#include "memory/accumulator.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "memory/shared_fold.hpp"
+
+namespace refrain::detail {
+
+namespace {
+
+std::atomic<std::size_t> live{0};
+
+}  // namespace
+
+Accumulator::Accumulator(const ReductionOp& op, const data::IndexSpace& points)
+    : initialise_(op.initialise),
+      fold_(op.fold),
+      value_size_(op.type->size),
+      shift_(accumulator_chunk_shift(op.type->size)),
+      row_(points.dim() - 1),
+      bounds_(points.bounds()) {
+  volume_ = 1;
+  for (int d = 0; d < 3; ++d) {
+    extent_[d] = points.empty() ? 0 : static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1);
+    if (__builtin_mul_overflow(volume_, extent_[d], &volume_)) throw std::bad_alloc();
+  }
+  entries_ = (volume_ >> shift_) + 1;
+  table_ = entries_ <= inline_entries ? inline_table_
+                                      : data::AccumulatorPool::shared().take_table(entries_);
+  live.fetch_add(1, std::memory_order_relaxed);
+}
+
+Accumulator::~Accumulator() {
+  if (lists_touched()) {
+    for (std::size_t chunk : touched_) free_chunk(std::exchange(table_[chunk], nullptr));
+    data::AccumulatorPool::shared().give_table(table_, entries_);
+    for (std::byte* slab : few_slabs_) free_chunk(slab);
+  } else {
+    for (std::byte* chunk : inline_table_) free_chunk(chunk);
+  }
+  if (spare_ != nullptr) data::AccumulatorPool::shared().give_chunks(spare_);
+  live.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::size_t Accumulator::live_count() noexcept { return live.load(std::memory_order_relaxed); }
+
+std::size_t Accumulator::touched_chunks() const {
+  if (lists_touched()) return touched_.size();
+  return inline_entries - static_cast<std::size_t>(std::count(std::begin(inline_table_),
+                                                              std::end(inline_table_), nullptr));
+}
+
+void* Accumulator::slot(std::size_t index) {
+  const std::size_t chunk = index >> shift_;
+  // Pairs with the release in touch(): the chunk's values are initialised.
+  std::byte* values = std::atomic_ref(table_[chunk]).load(std::memory_order_acquire);
+  if (values == nullptr) values = touch(chunk);
+  return values + (index - (chunk << shift_)) * value_size_;
+}
+
+std::byte* Accumulator::touch(std::size_t chunk) {
+  const std::lock_guard lock(touching_);
+  return make_chunk(chunk);
+}
+
+// Under the lock. Unless it is there already; with what was kept of it one by one.
+std::byte* Accumulator::make_chunk(std::size_t chunk) {
+  std::atomic_ref entry(table_[chunk]);
+  if (std::byte* made = entry.load(std::memory_order_relaxed)) return made;
+  if (lists_touched()) touched_.push_back(chunk);
+  std::byte* values = new_chunk();
+  try {
+    initialise_(values, std::min(std::size_t{1} << shift_, volume_ - (chunk << shift_)));
+  } catch (...) {  // the operator is the program's
+    free_chunk(values);
+    throw;
+  }
+  if (const auto found = few_.find(chunk); found != few_.end()) {
+    data::FewValues& few = *found->second;
+    for (std::size_t i = 0; i < few.size(); ++i)
+      std::memcpy(values + few.position(i) * value_size_, few.value(i, value_size_), value_size_);
+    few_.erase(found);
+    ++few_outgrown_;
+  }
+  // Pairs with the acquire in slot() and in accessors.
+  entry.store(values, std::memory_order_release);
+  return values;
+}
+
+void Accumulator::contribute(std::size_t index, const void* value) {
+  const std::lock_guard lock(touching_);
+  const std::size_t chunk = index >> shift_, position = index - (chunk << shift_);
+  std::byte* at = place_among_few(chunk, position);
+  if (at == nullptr) at = make_chunk(chunk) + position * value_size_;
+  const auto size = static_cast<std::ptrdiff_t>(value_size_);
+  fold_(at, size, static_cast<const std::byte*>(value), size, 1);
+}
+
+// Under the lock. Null when the chunk is there or should be.
+std::byte* Accumulator::place_among_few(std::size_t chunk, std::size_t position) {
+  constexpr std::size_t trials = 16;
+  const bool small = !lists_touched() || (std::size_t{1} << shift_) < 4 * data::FewValues::most;
+  if (small || table_[chunk] != nullptr) return nullptr;
+  const auto found = few_.find(chunk);
+  if (found == few_.end() && few_ever_ >= trials && 2 * few_outgrown_ > few_ever_) return nullptr;
+  data::FewValues& few = found == few_.end() ? few_of(chunk) : *found->second;
+  std::size_t entry = few.find(position);
+  if (entry == few.size()) {
+    if (few.refuses(position)) return nullptr;
+    entry = few.add(position);
+    initialise_(few.value(entry, value_size_), 1);
+  }
+  return few.value(entry, value_size_);
+}
+
+// Their storage is cut from chunks.
+data::FewValues& Accumulator::few_of(std::size_t chunk) {
+  const std::size_t bytes = data::FewValues::bytes(value_size_);
+  if (few_slabs_.empty() || (few_in_slab_ + 1) * bytes > data::AccumulatorPool::chunk_bytes) {
+    few_slabs_.push_back(new_chunk());
+    few_in_slab_ = 0;
+  }
+  auto* few = ::new (few_slabs_.back() + few_in_slab_++ * bytes) data::FewValues;
+  few_.emplace(chunk, few);
+  ++few_ever_;
+  return *few;
+}
+
+// A task that touches much asks the shared pool seldom.
+std::byte* Accumulator::new_chunk() {
+  if (value_size_ > data::AccumulatorPool::chunk_bytes) {
+    void* chunk = std::aligned_alloc(64, (value_size_ + 63) / 64 * 64);
+    if (chunk == nullptr) throw std::bad_alloc();
+    return static_cast<std::byte*>(chunk);
+  }
+  if (spare_ == nullptr)
+    spare_ = data::AccumulatorPool::shared().take_chunks(
+        std::clamp<std::size_t>(touched_.size(), 1, 16));
+  return reinterpret_cast<std::byte*>(std::exchange(spare_, spare_->next));
+}
+
+void Accumulator::free_chunk(std::byte* chunk) {
+  if (chunk == nullptr) return;
+  if (value_size_ > data::AccumulatorPool::chunk_bytes) return std::free(chunk);
+  auto* freed = ::new (chunk) data::AccumulatorPool::Chunk;
+  freed->next = std::exchange(spare_, freed);
+}
+
+std::size_t Accumulator::index_of(const data::BoxPoint& p) const {
+  std::size_t index = 0;
+  for (int d = 0; d < 3; ++d)
+    index = index * extent_[d] + static_cast<std::size_t>(p[d] - bounds_.lo[d]);
+  return index;
+}
+
+data::BoxPoint Accumulator::point_at(std::size_t index) const {
+  data::BoxPoint p;
+  for (int d = 2; d >= 0; --d) {
+    p[d] = bounds_.lo[d] + static_cast<Coord>(index % extent_[d]);
+    index /= extent_[d];
+  }
+  return p;
+}
+
+void Accumulator::fold_into(const data::IndexSpace& points, std::byte* zero, const Coord stride[3],
+                            bool shared) {
+  fold_points(points, {zero, stride, nullptr, shared});
+}
+
+void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target, bool shared) {
+  fold_points(points, {nullptr, nullptr, &target, shared});
+}
+
+void Accumulator::fold_points(const data::IndexSpace& points, const Target& target) {
+  std::sort(touched_.begin(), touched_.end());
+  for (const data::Box& box : points.boxes()) fold_box(box, target);
+  fold_few(points, target);
+}
+
+// What was kept one by one. A point is folded once, so their order does not matter.
+void Accumulator::fold_few(const data::IndexSpace& points, const Target& target) {
+  for (const auto& [chunk, few] : few_) {
+    for (std::size_t i = 0; i < few->size(); ++i) {
+      const data::BoxPoint p = point_at((chunk << shift_) + few->position(i));
+      if (!points.contains(p)) continue;
+      if (target.accumulator != nullptr && !target.shared)
+        target.accumulator->contribute(target.accumulator->index_of(p), few->value(i, value_size_));
+      else fold_contributions(p, few->value(i, value_size_), 1, target);
+    }
+  }
+}
+
+// To `count` points of a row.
+void Accumulator::fold_contributions(const data::BoxPoint& start, const std::byte* contributions,
+                                     std::size_t count, const Target& target) const {
+  if (target.accumulator != nullptr)
+    target.accumulator->take_in(start, contributions, count, target.shared);
+  else fold_affine(start, contributions, count, target);
+}
+
+// Goes by the rows of the box or by the touched chunks, whichever are fewer steps.
+void Accumulator::fold_box(const data::Box& box, const Target& target) {
+  if (!lists_touched()) return fold_rows(box, target);
+  const std::size_t first = index_of(box.lo) >> shift_, last = index_of(box.hi) >> shift_;
+  if (first == last && table_[first] == nullptr) return;
+  const auto begin = std::lower_bound(touched_.begin(), touched_.end(), first);
+  const auto end = std::upper_bound(begin, touched_.end(), last);
+  if (begin == end) return;
+  const auto width = static_cast<std::size_t>(box.hi[row_] - box.lo[row_] + 1);
+  std::size_t rows = 1;
+  for (int d = 0; d < row_; ++d) rows *= static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
+  const std::size_t by_rows = rows * (1 + (width >> shift_));
+  const std::size_t rows_in_chunk = 1 + (std::size_t{1} << shift_) / extent_[row_];
+  const auto touched = static_cast<std::size_t>(end - begin);
+  if (by_rows <= touched * rows_in_chunk) fold_rows(box, target);
+  else
+    fold_touched(box, target, static_cast<std::size_t>(begin - touched_.begin()),
+                 static_cast<std::size_t>(end - touched_.begin()));
+}
+
+void Accumulator::fold_rows(const data::Box& box, const Target& target) {
+  const auto width = static_cast<std::size_t>(box.hi[row_] - box.lo[row_] + 1);
+  const Coord last0 = row_ > 0 ? box.hi[0] : box.lo[0];
+  const Coord last1 = row_ > 1 ? box.hi[1] : box.lo[1];
+  data::BoxPoint p = box.lo;
+  for (p[0] = box.lo[0]; p[0] <= last0; ++p[0])
+    for (p[1] = box.lo[1]; p[1] <= last1; ++p[1]) fold_run(p, index_of(p), width, target);
+}
+
+// Of each touched chunk, the parts of rows that lie in the box.
+void Accumulator::fold_touched(const data::Box& box, const Target& target, std::size_t first,
+                               std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
+    std::size_t index = touched_[i] << shift_;
+    const std::size_t end = std::min(index + (std::size_t{1} << shift_), volume_);
+    while (index < end) {
+      data::BoxPoint p = point_at(index);
+      const std::size_t count =
+          std::min(end - index, static_cast<std::size_t>(bounds_.hi[row_] - p[row_] + 1));
+      bool inside = true;
+      for (int d = 0; d < row_; ++d) inside = inside && box.lo[d] <= p[d] && p[d] <= box.hi[d];
+      const Coord from = std::max(p[row_], box.lo[row_]);
+      const Coord to = std::min(p[row_] + static_cast<Coord>(count) - 1, box.hi[row_]);
+      if (inside && from <= to) {
+        const auto skipped = static_cast<std::size_t>(from - p[row_]);
+        p[row_] = from;
+        fold_run(p, index + skipped, static_cast<std::size_t>(to - from + 1), target);
+      }
+      index += count;
+    }
+  }
+}
+
+// `count` points of a row from `start`, which is at position `index`, chunk by chunk.
+void Accumulator::fold_run(data::BoxPoint start, std::size_t index, std::size_t count,
+                           const Target& target) {
+  while (count > 0) {
+    const std::size_t chunk = index >> shift_, within = index - (chunk << shift_);
+    const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
+    if (const std::byte* values = table_[chunk]) {
+      fold_contributions(start, values + within * value_size_, n, target);
+    }
+    start[row_] += static_cast<Coord>(n);
+    index += n;
+    count -= n;
+  }
+}
+
+void Accumulator::fold_affine(const data::BoxPoint& start, const std::byte* contributions,
+                              std::size_t count, const Target& target) const {
+  // Addresses wrap: only the sum is sure to be inside the storage.
+  auto address = reinterpret_cast<std::uintptr_t>(target.zero);
+  for (int d = 0; d < 3; ++d)
+    address +=
+        static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(target.stride[d]);
+  fold_values(reinterpret_cast<std::byte*>(address),
+              static_cast<std::ptrdiff_t>(target.stride[row_]), contributions, count,
+              target.shared);
+}
+
+// Folds in what another accumulator has for `count` points of a row.
+void Accumulator::take_in(const data::BoxPoint& start, const std::byte* contributions,
+                          std::size_t count, bool shared) {
+  std::size_t index = index_of(start);
+  while (count > 0) {
+    const std::size_t within = index & ((std::size_t{1} << shift_) - 1);
+    const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
+    fold_values(static_cast<std::byte*>(slot(index)), static_cast<std::ptrdiff_t>(value_size_),
+                contributions, n, shared);
+    contributions += n * value_size_;
+    index += n;
+    count -= n;
+  }
+}
+
+void Accumulator::fold_values(std::byte* values, std::ptrdiff_t stride,
+                              const std::byte* contributions, std::size_t count,
+                              bool shared) const {
+  const auto size = static_cast<std::ptrdiff_t>(value_size_);
+  if (shared) data::fold_shared(fold_, values, stride, contributions, size, count);
+  else fold_(values, stride, contributions, size, count);
+}
+
+void* accumulator_slot(Accumulator& accumulator, std::size_t index) {
+  return accumulator.slot(index);
+}
+std::byte** accumulator_chunks(Accumulator& accumulator) { return accumulator.chunks(); }
+void accumulator_contribute(Accumulator& accumulator, std::size_t index, const void* value) {
+  accumulator.contribute(index, value);
+}
+
+}  // namespace refrain::detail

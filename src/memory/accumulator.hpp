@@ -1,0 +1,116 @@
+#pragma once
+// An accumulator: what one reducing task contributes to one argument, point by point, each starting at
+// the operator's identity; folded into the region when the task's turn has come.
+//
+// It covers the bounding box of the argument's points in row-major order, in chunks of up to 512 values.
+// A chunk is made (and set to the identity) when the task has touched several of its points, or two side by
+// side; until then its values are kept one by one (memory/few_values.hpp). When most chunks have turned out
+// to be wanted, they are made at once; in a small region always. Folding goes through what was touched
+// alone, which gives the bits of folding every point because fold(x, identity) == x. So a task that
+// touches 1% of a large region pays for about that much, wherever the points are; the table of chunks is
+// recycled clean (memory/accumulator_pool.hpp).
+//
+// Threads: made, filled, folded and ended by one thread after another. While it is filled, several
+// threads (of one gang task) may use slots of different points; what has no chunk is under the lock. Cost: a
+// slot is two loads; where there is no chunk, a lock and a look-up. Folding: the smaller of the rows of the
+// points and the touched chunks, the values in those chunks, and those kept one by one.
+
+#include <cstddef>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "data/index_space.hpp"
+#include "memory/accumulator_pool.hpp"
+#include "memory/few_values.hpp"
+#include "refrain/accessor.hpp"
+#include "refrain/reduction.hpp"
+
+namespace refrain::detail {
+
+class Accumulator {
+ public:
+  /// For contributions to any of `points`. Keeps no reference to either.
+  Accumulator(const ReductionOp& op, const data::IndexSpace& points);
+  ~Accumulator();
+  Accumulator(const Accumulator&) = delete;
+  Accumulator& operator=(const Accumulator&) = delete;
+
+  /// The value at a row-major position of the bounding box.
+  [[nodiscard]] void* slot(std::size_t index);
+
+  /// Folds the contributions to `points`, some or all of the points it was made for, into an affine
+  /// layout: the address of the point (0, 0, 0), and the strides in bytes. `shared`: others may fold into
+  /// the same points meanwhile, if they say so too.
+  void fold_into(const data::IndexSpace& points, std::byte* zero, const Coord stride[3],
+                 bool shared = false);
+  /// The same into another accumulator of the operator, which was made for these points at least. Other
+  /// points of it may be in use meanwhile.
+  void fold_into(const data::IndexSpace& points, Accumulator& target, bool shared = false);
+
+  /// The chunks by position, null where nothing was touched; for accumulator_slot in accessors.
+  [[nodiscard]] std::byte** chunks() { return table_; }
+  /// Folds a value in where there may be no chunk.
+  void contribute(std::size_t index, const void* value);
+
+  [[nodiscard]] std::size_t touched_chunks() const;
+  /// Accumulators alive in the process.
+  static std::size_t live_count() noexcept;
+
+ private:
+  static constexpr std::size_t inline_entries = 8;
+
+  /// Where values are folded to: an affine layout, or an accumulator.
+  struct Target {
+    std::byte* zero;
+    const Coord* stride;
+    Accumulator* accumulator;
+    bool shared;
+  };
+  [[nodiscard]] bool lists_touched() const { return table_ != inline_table_; }
+  [[nodiscard]] std::size_t index_of(const data::BoxPoint& p) const;
+  [[nodiscard]] data::BoxPoint point_at(std::size_t index) const;
+  std::byte* touch(std::size_t chunk);
+  std::byte* make_chunk(std::size_t chunk);
+  std::byte* place_among_few(std::size_t chunk, std::size_t position);
+  data::FewValues& few_of(std::size_t chunk);
+  void fold_few(const data::IndexSpace& points, const Target& target);
+  std::byte* new_chunk();
+  void free_chunk(std::byte* chunk);
+  void fold_points(const data::IndexSpace& points, const Target& target);
+  void fold_box(const data::Box& box, const Target& target);
+  void fold_rows(const data::Box& box, const Target& target);
+  void fold_touched(const data::Box& box, const Target& target, std::size_t first,
+                    std::size_t last);
+  void fold_run(data::BoxPoint start, std::size_t index, std::size_t count, const Target& target);
+  void fold_contributions(const data::BoxPoint& start, const std::byte* contributions,
+                          std::size_t count, const Target& target) const;
+  void fold_affine(const data::BoxPoint& start, const std::byte* contributions, std::size_t count,
+                   const Target& target) const;
+  void take_in(const data::BoxPoint& start, const std::byte* contributions, std::size_t count,
+               bool shared);
+  void fold_values(std::byte* values, std::ptrdiff_t stride, const std::byte* contributions,
+                   std::size_t count, bool shared) const;
+
+  decltype(ReductionOp::initialise) const initialise_;
+  decltype(ReductionOp::fold) const fold_;
+  const std::size_t value_size_;
+  const int shift_;  // a chunk holds 2^shift_ values
+  const int row_;    // the dimension along which positions follow each other
+  const data::Box bounds_;
+  std::size_t extent_[3];
+  std::size_t volume_;   // of the bounding box
+  std::size_t entries_;  // of the table
+  std::byte** table_;
+  std::byte* inline_table_[inline_entries] = {};
+  std::mutex touching_;               // guards all below and the making of chunks
+  std::vector<std::size_t> touched_;  // unless the table is the inline one
+  std::unordered_map<std::size_t, data::FewValues*> few_;  // by chunk; those that are not made
+  std::vector<std::byte*> few_slabs_;                      // chunks that the values above are in
+  std::size_t few_in_slab_ = 0;                            // of the last one
+  std::size_t few_ever_ = 0;      // chunks of which few values were kept ...
+  std::size_t few_outgrown_ = 0;  // ... and that were made in the end
+  data::AccumulatorPool::Chunk* spare_ = nullptr;
+};
+
+}  // namespace refrain::detail

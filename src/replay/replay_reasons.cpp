@@ -1,0 +1,184 @@
+#include "replay/replay_reasons.hpp"
+
+#include <algorithm>
+
+#include "analysis/field_state.hpp"
+#include "base/assert.hpp"
+#include "data/shared_index_space.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+std::string name_of(const RecordedCall& call) {
+  if (call.plan != nullptr) return exec::launch_name(call.info->name, call.info->where);
+  return call.info->name + " at " + to_string(call.info->where);
+}
+
+std::string name_of(const TracedCall& call) {
+  return call.request != nullptr ? launch_name(*call.request)
+                                 : call.name + (" at " + to_string(call.where));
+}
+
+std::string describe(const Requirement& requirement) {
+  const bool partitioned = requirement.partition.tree != nullptr;
+  return (partitioned ? requirement.partition.name() : requirement.region.name()) + ", field '" +
+         std::string(requirement.field.name) + "', " +
+         std::string(to_string(requirement.privilege));
+}
+
+/// The same of a recorded launch; `words`: the argument's in its key.
+std::string describe_argument(const LaunchPlan& plan, std::size_t i,
+                              std::span<const std::uint64_t> words) {
+  data::RegionTree& tree = *plan.arguments[i].region.tree;
+  const PlannedRequirement& requirement = plan.requirements[i];
+  std::string name = "a region that was destroyed";
+  if (tree.uid() == words[0]) {
+    const auto number = static_cast<std::uint32_t>(words[1] >> 32);
+    const bool partitioned = (words[1] >> 16 & 1) != 0;
+    name = partitioned ? tree.name_of_partition(number) : tree.name_of(number);
+  }
+  return name + ", field '" + requirement.field + "', " +
+         std::string(to_string(requirement.privilege));
+}
+
+std::string argument_difference(const RecordedCall& expected, const LaunchRequest& request,
+                                std::size_t i, std::span<const std::uint64_t> words) {
+  const std::string then = describe_argument(*expected.plan, i, words);
+  const std::string now = describe(request.requirements[i]);
+  const std::string begin = "argument " + std::to_string(i);
+  if (then == now) return begin + ", " + now + ": its projection, operator or order of folding";
+  return begin + ": expected " + then + "; found " + now;
+}
+
+std::string domain_difference(const LaunchPlan& plan, const LaunchDomain* domain) {
+  return "its domain: expected " +
+         (plan.group ? data::to_string(*plan.domain) : "a single launch") + "; found " +
+         (domain == nullptr           ? "a single launch"
+          : domain->sparse != nullptr ? data::to_string(*domain->sparse->space)
+                                      : data::to_string(domain->rect, domain->dim));
+}
+
+/// The word of a key that has the numbers of arguments and futures, the hint, and whether the result is kept.
+std::string count_difference(std::uint64_t expected, std::uint64_t came) {
+  const std::uint64_t changed = expected ^ came;
+  if (changed >> 34 != 0) return "the number of its region arguments";
+  if (changed >> 2 != 0) return "how many futures it is given";
+  return (changed & 2) != 0 ? "its hint inline_if_ready" : "whether its future is kept";
+}
+
+/// In what two calls differ whose name and source line are the same. Of launches, ContextImpl::give_key says which
+/// word of a key is what: five of the launch, its domain, and seven per argument.
+std::string difference(const RecordedCall& expected, const TracedCall& came) {
+  constexpr std::size_t kPriority = 2, kMapper = 3, kCounts = 4, kPerArgument = 7;
+  if (std::ranges::equal(expected.key, came.key))
+    return expected.has_values == came.has_values ? "the calls that make its futures"
+                                                  : "whether it has by-value arguments";
+  if (came.request == nullptr) return "what it works on";
+  const LaunchRequest& request = *came.request;
+  // Of a mapper that is asked each time: the key is what it said.
+  if (expected.plan->number != 0) return "its arguments, or what the mapper said of it";
+  const auto at = static_cast<std::size_t>(std::ranges::mismatch(expected.key, came.key).in2 -
+                                           came.key.begin());
+  const std::size_t arguments = came.key.size() - kPerArgument * request.requirements.size();
+  if (at < kPriority) return "its task: another one of this name";
+  if (at == kPriority) return "its priority";
+  if (at == kMapper) return "its mapping: the mapper has forgotten what it said";
+  if (at == kCounts) return count_difference(expected.key[at], came.key[at]);
+  if (expected.plan->group != (request.domain != nullptr) || at < arguments ||
+      expected.key.size() != came.key.size())
+    return domain_difference(*expected.plan, request.domain);
+  const std::size_t argument = (at - arguments) / kPerArgument;
+  return argument_difference(
+      expected, request, argument,
+      std::span(expected.key).subspan(arguments + argument * kPerArgument, kPerArgument));
+}
+
+std::string names_of(const trace::Instances& valid, const Machine& machine) {
+  std::string names;
+  for (const analysis::Instance* instance : valid)
+    names += (names.empty() ? "valid in " : " and ") + machine.memory(instance->memory).name +
+             " (room for " + data::to_string(*instance->space) + ")";
+  return names.empty() ? "valid nowhere" : names;
+}
+
+std::string describe(const trace::Place& place, const Machine& machine) {
+  trace::Instances now;
+  for (const analysis::Use& use : place.piece->uses)
+    if (use.valid) now.push_back(use.instance);
+  std::ranges::sort(now, {}, &analysis::Instance::number);
+  const auto state = [&](const trace::Instances& valid, bool pending) {
+    return names_of(valid, machine) + (pending ? ", a fill pending" : "");
+  };
+  return place.field->describe() + ", points " +
+         data::to_string(*place.field->points_of(*place.piece)) + ": expected " +
+         state(place.valid, place.pending) + ", found " + state(now, place.piece->fill != nullptr);
+}
+
+}  // namespace
+
+Reason other_call(const RecordedCall& expected, const TracedCall& came) {
+  const std::string before = name_of(expected), now = name_of(came);
+  if (before != now)
+    return {"another call: expected " + before + ", found " + now, true, expected.token};
+  return {"the call has changed: " + now + " differs in " + difference(expected, came), true,
+          expected.token};
+}
+
+Reason beyond_the_end(const std::string& ended_by, const TracedCall& came) {
+  return {"the recording ends before " + name_of(came) + ": " + ended_by, true};
+}
+
+Reason left_before(const TracedCall& came, const std::string& what) {
+  return {"the replay was left before " + name_of(came) + ": " + what, true};
+}
+
+Reason no_room(const analysis::Instance& wanted, const Machine& machine) {
+  return {"there was no room in " + machine.memory(wanted.memory).name + " for " +
+          wanted.field->describe()};
+}
+
+Reason other_state(const trace::Recording& recording, const Machine& machine) {
+  const std::string begin = "the data is not where it was when this was recorded: ";
+  const trace::FieldUsed* other = nullptr;
+  for (const trace::FieldUsed& used : recording.fields)
+    if (!recording.finds(used) && (other == nullptr || other->found == 0)) other = &used;
+  // Where there was no storage, what is there now tells more.
+  const auto broken = std::ranges::find_if_not(recording.places, &trace::Place::holds);
+  if (broken != recording.places.end() && (other == nullptr || other->found == 0))
+    return {begin + describe(*broken, machine), true};
+  REFRAIN_ASSERT(other != nullptr, "a precondition that does not hold says where");
+  return {begin + other->field->describe() + " has other storage", true};
+}
+
+Reason slower_by_replaying() {
+  return {"replaying took longer than the analysis: what was replayed at a time was too short",
+          true};
+}
+
+Reason stale(const trace::Recording& recording) {
+  const std::string begin = "what was recorded is stale: ";
+  for (const trace::Recording::Tree& used : recording.trees) {
+    const std::string region = "region " + std::to_string(used.tree->slot());
+    if (!used.tree->alive()) return {begin + region + " was destroyed"};
+    if (used.tree->uid() != used.uid)
+      return {begin + "partitions of " + region + " were forgotten, or it was destroyed"};
+  }
+  for (const trace::FieldUsed& used : recording.fields) {
+    if (used.field->shape_epoch() != used.shape_epoch)
+      return {begin + used.field->describe() + " was cut into other pieces", true};
+    if (!used.own && used.field->instance_epoch() != used.instance_epoch)
+      return {begin + "storage of " + used.field->describe() + " was given up, or came", true};
+  }
+  REFRAIN_ASSERT(false, "what is stale names something that has changed");
+}
+
+std::string not_looked_for(const Options& options) {
+  const std::string begin = "no trace was open, and ";
+  if (!options.tracing) return begin + "--refrain:tracing is off";
+  if (!options.autotrace) return begin + "--refrain:autotrace is off";
+  return begin + "the first launches of a task are not looked at";
+}
+
+}  // namespace refrain::runtime

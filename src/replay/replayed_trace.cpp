@@ -1,0 +1,565 @@
+#include "replay/replayed_trace.hpp"
+
+#include <algorithm>
+#include <new>
+#include <unordered_map>
+
+#include "base/assert.hpp"
+#include "graph/replay_steps.hpp"
+#include "launch/task_execution.hpp"
+#include "memory/accumulator.hpp"
+#include "refrain/error.hpp"
+#include "runtime/context_impl.hpp"
+#include "trace/optimiser.hpp"
+
+namespace refrain::runtime {
+
+using trace::Index;
+
+// --- what operations run -----------------------------------------------------------------------------
+
+struct ReplayedTrace::Runs {
+  /// For bodies that said that they ask for nothing.
+  struct Nothing final : detail::ContextSource {
+    Context& context() override { fail("its context"); }
+    void parallel_for(std::int64_t, std::int64_t,
+                      const std::function<void(std::int64_t, std::int64_t)>&) override {
+      fail("parallel_for");
+    }
+    [[noreturn]] static void fail(const char* what) {
+      throw UsageError(std::string("a body asks for ") + what +
+                       ", but its variant is said not to (TaskVariant::may_launch)");
+    }
+  };
+  static inline Nothing nothing;
+
+  static const Operand& of(const void* operand) { return *static_cast<const Operand*>(operand); }
+  static ReplayValues& values(const exec::Replay& replay) {
+    return *static_cast<ReplayValues*>(replay.user);
+  }
+
+  /// A plain task whose body is more than a function.
+  static void plain_task(const void* operand) {
+    const Plain& task = *static_cast<const Plain*>(operand);
+    (*task.body)(task.frame);
+  }
+  static void shared_task(const void* operand, exec::Replay&, std::uint32_t,
+                          exec::Execution& execution) {
+    if (execution.failure == nullptr) [[likely]]
+      run_shared_task(*of(operand).payload, execution);
+  }
+  static void own_task(const void* operand, exec::Replay& replay, std::uint32_t index,
+                       exec::Execution& execution) {
+    std::byte* payload = values(replay).payloads.get() + of(operand).offset;
+    run_own_task(*std::launder(reinterpret_cast<TaskPayload*>(payload)), replay, index, execution);
+  }
+  /// What a recording's instance is in this replay.
+  static const analysis::Instance& in(const exec::Replay& replay, const analysis::Instance& named) {
+    return named.storage == analysis::Storage::none ? *values(replay).instances[named.live_index]
+                                                    : named;
+  }
+  static void copy(const void* operand, exec::Replay& replay, std::uint32_t,
+                   exec::Execution& execution) {
+    const auto& copy = *static_cast<const analysis::CopyPayload*>(of(operand).work);
+    if (execution.failure == nullptr) copy.run(in(replay, *copy.source), in(replay, *copy.target));
+  }
+  static void fill(const void* operand, exec::Replay& replay, std::uint32_t,
+                   exec::Execution& execution) {
+    const auto& fill = *static_cast<const trace::Fill*>(of(operand).work);
+    ReplayValues::Fill& value = values(replay).filled[of(operand).number];
+    if (execution.failure == nullptr)
+      analysis::FillPayload{&in(replay, *fill.target), fill.points, {}, fill.value_size}.run(
+          *value);
+  }
+  static void reduce(const void* operand, exec::Replay& replay, std::uint32_t index,
+                     exec::Execution& execution) {
+    FutureReduction reduction =
+        std::exchange(values(replay).reductions[of(operand).number], FutureReduction{});
+    reduction.run(execution.failure, [&](const std::exception_ptr& error) -> const exec::Failure& {
+      const exec::Failure& failure = exec::fail(replay, index, error);
+      execution.failure = &failure;
+      return failure;
+    });
+  }
+  static void fold(const void* operand, exec::Replay& replay, std::uint32_t index,
+                   exec::Execution& execution) {
+    analysis::FoldPayload& fold = values(replay).folds[of(operand).number];
+    const std::unique_ptr<detail::Accumulator> accumulator(
+        std::exchange(fold.accumulator, nullptr));
+    if (accumulator == nullptr || execution.failure != nullptr) return;
+    const auto& recorded = *static_cast<const trace::Fold*>(of(operand).work);
+    fold.target = &in(replay, *recorded.payload.target);
+    try {
+      fold.run(*accumulator);
+    } catch (...) {  // the operator is the program's
+      execution.failure =
+          &exec::fail(replay, index, std::current_exception(), [&fold] { return fold.who(); });
+    }
+  }
+};
+
+// --- layout ------------------------------------------------------------------------------------------
+
+ReplayedTrace::ReplayedTrace(ContextImpl& context,
+                             std::unique_ptr<const trace::Recording> recording, Calls calls,
+                             bool optimise, ReplayedTraces& all)
+    : context_(context), recording_(std::move(recording)), calls_(std::move(calls)), all_(all) {
+  for (const auto& call : calls_)
+    if (call->plan != nullptr) ++call->plan->recordings;
+  prepare_own();
+  lay_out();
+  compile(optimise);
+  counts_ = counts(static_cast<Index>(operands_.size()));
+  prepare_quick();
+  bytes_of_all_ = bytes_of_all();
+  bytes_of_values_ = bytes_of_values();
+  count_bytes();
+}
+
+void ReplayedTrace::count_bytes() {
+  all_.bytes -= std::exchange(counted_, bytes());
+  all_.bytes += counted_;
+}
+
+void ReplayedTrace::prepare_quick() {
+  const auto is_quick = [this](Index step) {
+    const RecordedCall& call = *calls_[step];
+    return call.plan != nullptr && call.makers.empty() && !call.wants_result &&
+           fills_of(step).operations.empty() && !call.plan->points.empty() && made_by(step).empty();
+  };
+  std::size_t arguments = 0;
+  for (Index step = 0; step < steps(); ++step)
+    if (is_quick(step)) arguments += calls_[step]->plan->argument_count;
+  arguments_.resize(arguments);
+  quick_.resize(steps());
+  RememberedArgument* next = arguments_.data();
+  for (Index step = 0; step < steps(); ++step) {
+    if (!is_quick(step)) continue;
+    const RecordedCall& call = *calls_[step];
+    Quick& quick = quick_[step];
+    quick.token = call.token;
+    quick.operations = recording_->steps[step].operations;
+    quick.points = static_cast<std::uint32_t>(call.plan->points.size());
+    quick.has_values = call.has_values;
+    quick.arguments = std::exchange(next, next + call.plan->argument_count);
+  }
+}
+
+void ReplayedTrace::pin() {
+  if (pinned_) return;
+  all_.pinned.push_back(this);
+  pinned_ = true;
+  for (const auto& call : calls_)
+    if (call->plan != nullptr && call->plan->in_flight++ == 0)
+      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->pin();
+  for (const trace::Recording::Tree& used : recording_->trees) used.tree->pin();
+}
+
+void ReplayedTrace::unpin_idle(ReplayedTraces& all) {
+  std::erase_if(all.pinned, [](ReplayedTrace* trace) {
+    if (!trace->replays_->idle()) return false;
+    trace->unpin();
+    return true;
+  });
+}
+
+void ReplayedTrace::unpin() {
+  pinned_ = false;
+  for (const auto& call : calls_)
+    if (call->plan != nullptr && --call->plan->in_flight == 0)
+      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->unpin();
+  for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin();
+}
+
+void ReplayedTrace::retire() { all_.bytes -= std::exchange(counted_, 0); }
+
+ReplayedTrace::~ReplayedTrace() {
+  retire();
+  if (pinned_) {
+    std::erase(all_.pinned, this);
+    unpin();
+  }
+  for (const auto& call : calls_)
+    if (call->plan != nullptr) --call->plan->recordings;
+}
+
+// A launch has something of its own in each replay when it is given values or futures, or makes one.
+bool ReplayedTrace::needs_own(const RecordedCall& call) {
+  return call.has_values || !call.makers.empty() || call.wants_result;
+}
+
+void ReplayedTrace::lay_out() {
+  operands_.resize(recording_->operations.size());
+  ranks_.resize(recording_->operations.size());
+  plain_.resize(recording_->operations.size());
+  launches_ = std::make_unique_for_overwrite<Launch[]>(steps());
+  shared_payloads_ = std::make_unique_for_overwrite<std::byte[]>(shared_bytes());
+  std::byte* shared = shared_payloads_.get();
+  fills_until_.reserve(steps());
+  Index operation = 0;
+  for (Index step = 0; step < steps(); ++step) {
+    const RecordedCall& call = *calls_[step];
+    if (call.plan != nullptr) {
+      Launch& launch = launches_[step];
+      launch.shared.plan = call.plan;
+      launch.shared.context = &context_;
+      if (needs_own(call)) launch.own = static_cast<std::int64_t>(records_++);
+    }
+    std::uint32_t rank = 0;
+    for (; operation < recording_->steps[step].operations; ++operation) {
+      const trace::Operation& recorded = recording_->operations[operation];
+      Operand& operand = operands_[operation];
+      if (recorded.kind == exec::NodeKind::task) {
+        lay_out_task(operation, rank++, shared);
+      } else if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work)) {
+        operand.work = copy;
+      } else if (const auto* fill = std::get_if<trace::Fill>(&recorded.work)) {
+        operand.work = fill;
+        operand.number = fills_.size();
+        fills_.push_back(operation);
+      } else if (const auto* fold = std::get_if<trace::Fold>(&recorded.work)) {
+        operand.work = fold;
+        operand.number = folds_++;
+      } else {
+        operand.number = reductions_++;
+      }
+    }
+    fills_until_.push_back(fills_.size());
+  }
+}
+
+namespace {
+std::size_t payload_size(const LaunchPlan& plan) {
+  return (TaskPayload::bytes(plan) + 15) / 16 * 16;
+}
+}  // namespace
+
+// Accumulators and checks are written to the payload while the task runs, and instances of a replay's own when
+// they are made: several replays may be in flight.
+bool ReplayedTrace::shares_payloads(Index step) const {
+  const RecordedCall& call = *calls_[step];
+  const auto& own = recording_->own_arguments;
+  const auto first =
+      std::ranges::lower_bound(own, first_of(step), {}, &trace::OwnArgument::operation);
+  const bool has_own = first != own.end() && first->operation < recording_->steps[step].operations;
+  return !needs_own(call) && call.plan->reductions == 0 && !call.plan->check && !has_own;
+}
+
+std::size_t ReplayedTrace::shared_bytes() const {
+  std::size_t sum = 0;
+  for (Index step = 0; step < steps(); ++step)
+    if (const LaunchPlan* plan = calls_[step]->plan; plan != nullptr && shares_payloads(step))
+      sum += plan->points.size() * payload_size(*plan);
+  return sum;
+}
+
+/// `shared`: the room for payloads that is left.
+void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*& shared) {
+  const Index step = recording_->operations[operation].step;
+  Launch& launch = launches_[step];
+  const LaunchPlan& plan = *launch.shared.plan;
+  ranks_[operation] = rank;
+  Operand& operand = operands_[operation];
+  const std::size_t bytes = payload_size(plan);
+  if (!shares_payloads(step)) {
+    operand.offset = payload_bytes_;
+    payload_bytes_ += bytes;
+    return;
+  }
+  operand.payload = make_payload(std::exchange(shared, shared + bytes), launch.shared, rank);
+  const PlannedPoint& point = plan.points[rank];
+  TaskFrame& frame = plain_[operation].frame;
+  frame.arguments = {operand.payload->arguments(), plan.argument_count};
+  frame.point = point.point;
+  frame.rank = rank;
+  frame.source = &Runs::nothing;
+  plain_[operation].body = &point.variant->body;
+}
+
+std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
+  auto values = std::make_unique<ReplayValues>();
+  values->records = std::make_unique<LaunchRecord[]>(records_);
+  values->step_fills.resize(steps());
+  values->filled.resize(fills_.size());
+  values->folds.resize(folds_);
+  values->reductions.resize(reductions_);
+  values->instances.resize(recording_->own.size());
+  values->payloads = std::make_unique<std::byte[]>(payload_bytes_);
+  for (Index step = 0; step < steps(); ++step) {
+    const Launch& launch = launches_[step];
+    if (launch.own < 0) continue;
+    LaunchRecord& record = values->records[static_cast<std::size_t>(launch.own)];
+    record.plan = launch.shared.plan;
+    record.context = &context_;
+  }
+  for (Index i = 0; i < operands_.size(); ++i) {
+    const trace::Operation& recorded = recording_->operations[i];
+    const Operand& operand = operands_[i];
+    if (const auto* fold = std::get_if<trace::Fold>(&recorded.work))
+      values->folds[operand.number] = fold->payload;
+    if (recorded.kind != exec::NodeKind::task || operand.payload != nullptr) continue;
+    Launch& launch = launches_[recorded.step];
+    LaunchRecord& record =
+        launch.own < 0 ? launch.shared : values->records[static_cast<std::size_t>(launch.own)];
+    TaskPayload* payload = make_payload(values->payloads.get() + operand.offset, record, ranks_[i]);
+    // The folds of a task are the operations that name it, in the order of its arguments.
+    analysis::FoldPayload** slot = payload->folds(*record.plan);
+    for (Index other = i + 1, left = record.plan->reductions; left > 0; ++other) {
+      const auto* fold = std::get_if<trace::Fold>(&recording_->operations[other].work);
+      if (fold == nullptr || fold->reducer != i) continue;
+      *slot++ = &values->folds[operands_[other].number];
+      --left;
+    }
+  }
+  return values;
+}
+
+ReplayValues& ReplayedTrace::values(exec::Replay& replay) {
+  if (replay.user == nullptr) {
+    replay.user = values_.emplace_back(make_values()).get();
+    count_bytes();
+  }
+  return *static_cast<ReplayValues*>(replay.user);
+}
+
+// --- instances that each replay has of its own ---------------------------------------------------------
+
+void ReplayedTrace::prepare_own() {
+  for (const trace::OwnInstance& own : recording_->own) {
+    if (own.made != trace::kNone) made_.push_back(&own);
+    if (own.ended != trace::kNone) ended_.push_back(&own);
+  }
+  std::ranges::stable_sort(made_, {}, &trace::OwnInstance::made);
+  std::ranges::stable_sort(ended_, {}, &trace::OwnInstance::ended);
+  own_arguments_ = recording_->own_arguments;
+  std::ranges::stable_sort(own_arguments_, {}, &trace::OwnArgument::own);
+}
+
+ReplayedTrace::OwnInstances ReplayedTrace::made_by(Index step) const {
+  const auto found = std::ranges::equal_range(made_, step, {}, &trace::OwnInstance::made);
+  return {found.begin(), found.end()};
+}
+
+ReplayedTrace::OwnInstances ReplayedTrace::ended_by(Index step) const {
+  const auto found = std::ranges::equal_range(ended_, step, {}, &trace::OwnInstance::ended);
+  return {found.begin(), found.end()};
+}
+
+void ReplayedTrace::give(exec::Replay& replay, const trace::OwnInstance& own,
+                         analysis::Instance& instance) {
+  own.name->counterpart = &instance;
+  const auto number = static_cast<Index>(own.name->live_index);
+  ReplayValues& mine = values(replay);
+  mine.instances[number] = &instance;
+  for (const auto& use :
+       std::ranges::equal_range(own_arguments_, number, {}, &trace::OwnArgument::own)) {
+    std::byte* payload = mine.payloads.get() + operands_[use.operation].offset;
+    auto& task = *std::launder(reinterpret_cast<TaskPayload*>(payload));
+    task.arguments()[use.argument].placement = &instance;
+  }
+}
+
+void ReplayedTrace::give_found(exec::Replay& replay) {
+  for (const trace::OwnInstance& own : recording_->own)
+    if (own.made == trace::kNone) give(replay, own, *own.name->counterpart);
+}
+
+LaunchRecord* ReplayedTrace::record(exec::Replay& replay, Index step) {
+  const std::int64_t own = launches_[step].own;
+  return own < 0 ? nullptr : &values(replay).records[static_cast<std::size_t>(own)];
+}
+
+FutureReduction& ReplayedTrace::reduction(exec::Replay& replay, Index step) {
+  return values(replay).reductions[operands_[first_of(step)].number];
+}
+
+ReplayedTrace::FillsOfStep ReplayedTrace::fills_of(Index step) const {
+  const std::size_t first = step == 0 ? 0 : fills_until_[step - 1];
+  return {first, std::span(fills_).subspan(first, fills_until_[step] - first)};
+}
+
+const trace::Outcome& ReplayedTrace::outcome() {
+  if (!outcome_)
+    outcome_ = trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()));
+  return *outcome_;
+}
+
+const ReplayedTrace::Uses& ReplayedTrace::uses() {
+  if (!uses_) uses_ = uses(steps());
+  return *uses_;
+}
+
+ReplayedTrace::Uses ReplayedTrace::uses(Index steps) const {
+  Uses found;
+  std::unordered_map<analysis::Instance*, std::uint64_t> last;
+  for (Index step = 0; step < steps; ++step) {
+    if (LaunchPlan* plan = calls_[step]->plan) {
+      for (Index i = first_of(step); i < recording_->steps[step].operations; ++i) {
+        if (recording_->operations[i].kind != exec::NodeKind::task) continue;
+        ++found.points;
+        for (std::uint32_t argument = 0; argument < plan->argument_count; ++argument) {
+          analysis::Instance* own = recording_->own_argument(i, argument);
+          last[own != nullptr ? own : plan->arguments_of(ranks_[i])[argument].instance] =
+              found.points;
+        }
+      }
+    } else if (const Index end = recording_->steps[step].operations; end > first_of(step)) {
+      // Of a copy between regions: what made the source valid comes first.
+      const auto* copy = std::get_if<analysis::CopyPayload>(&recording_->operations[end - 1].work);
+      if (copy == nullptr) continue;
+      ++found.points;
+      for (const analysis::Instance* instance : {copy->source, copy->target})
+        last[const_cast<analysis::Instance*>(instance)] = found.points;
+    }
+  }
+  found.instances.assign(last.begin(), last.end());
+  return found;
+}
+
+Index ReplayedTrace::first_of(Index step) const {
+  return step == 0 ? 0 : recording_->steps[step - 1].operations;
+}
+
+analysis::AnalysisCounters ReplayedTrace::counts(Index operations) const {
+  const std::size_t memories = context_.runtime().machine().memories().size();
+  analysis::AnalysisCounters sum;
+  sum.link_copies.resize(memories * memories);
+  sum.link_bytes.resize(memories * memories);
+  for (Index i = 0; i < operations; ++i) {
+    const trace::Operation& recorded = recording_->operations[i];
+    sum.edges += template_->node(i).carried() + template_->node(i).inner;
+    if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work))
+      sum.count_copy(copy->source->memory * memories + copy->target->memory,
+                     copy->points->volume() * copy->value_size);
+    else if (std::holds_alternative<trace::Fill>(recorded.work)) ++sum.fills;
+    else if (std::holds_alternative<trace::Fold>(recorded.work)) ++sum.folds;
+  }
+  return sum;
+}
+
+// --- compiling ---------------------------------------------------------------------------------------
+
+exec::Template::Operation ReplayedTrace::describe(Index index) const {
+  const trace::Operation& recorded = recording_->operations[index];
+  exec::Template::Operation made;
+  made.operand = &operands_[index];
+  made.info = recorded.info;
+  made.kind = recorded.kind;
+  switch (recorded.kind) {
+    case exec::NodeKind::task: {
+      const Launch& launch = launches_[recorded.step];
+      const LaunchPlan& plan = *launch.shared.plan;
+      const PlannedPoint& point = plan.points[ranks_[index]];
+      if (is_plain(index)) {
+        const Plain& plain = plain_[index];
+        made.plain = point.variant->plain != nullptr ? point.variant->plain : Runs::plain_task;
+        made.operand = &plain;
+        if (point.variant->plain != nullptr) made.operand = &plain.frame;
+      } else {
+        made.run = operands_[index].payload != nullptr ? Runs::shared_task : Runs::own_task;
+      }
+      made.priority = point.priority;
+      made.processor = point.queue;
+      made.wakes = calls_[recorded.step]->wants_result;
+      made.opens_scope = point.variant->may_launch;
+      if (plan.reductions > 0) {
+        made.flags = exec::kReducer;
+        made.reduction = plan.reductions;
+      }
+      break;
+    }
+    case exec::NodeKind::copy: made.run = Runs::copy; break;
+    case exec::NodeKind::fill: made.run = Runs::fill; break;
+    case exec::NodeKind::fold:
+      made.run = Runs::fold;
+      made.flags = exec::kFold;
+      made.reduction = index - std::get<trace::Fold>(recorded.work).reducer;
+      break;
+    case exec::NodeKind::other:
+      made.run = Runs::reduce;
+      made.wakes = true;
+      break;
+    default: REFRAIN_ASSERT(false, "operations of other kinds are not recorded");
+  }
+  return made;
+}
+
+// Such a task runs with less ado: it has no context, and waits for nothing.
+bool ReplayedTrace::is_plain(Index index) const {
+  const trace::Operation& recorded = recording_->operations[index];
+  if (recorded.kind != exec::NodeKind::task || operands_[index].payload == nullptr) return false;
+  const LaunchPlan& plan = *launches_[recorded.step].shared.plan;
+  const TaskVariant& variant = *plan.points[ranks_[index]].variant;
+  return !variant.may_launch && variant.kind != ProcessorKind::gang;
+}
+
+void ReplayedTrace::compile(bool optimise) {
+  trace::RecordedEdges edges{recording_->edges, recording_->carried};
+  const auto count = static_cast<std::uint32_t>(operands_.size());
+  if (optimise) {
+    trace::OptimisedEdges optimised = trace::optimise(count, std::move(edges));
+    edges = std::move(optimised.edges);
+    unexamined_edges_ = optimised.unexamined;
+  }
+  std::vector<exec::Template::Operation> operations;
+  operations.reserve(count);
+  for (Index i = 0; i < count; ++i) operations.push_back(describe(i));
+  const auto convert = [](const std::vector<trace::RecordedEdge>& from) {
+    std::vector<exec::Template::Edge> to;
+    to.reserve(from.size());
+    for (const trace::RecordedEdge& edge : from) to.push_back({edge.from, edge.to, edge.kind});
+    return to;
+  };
+  template_ = std::make_unique<exec::Template>(std::move(operations), convert(edges.inner),
+                                               convert(edges.carried),
+                                               context_.scope().parent() != nullptr);
+  if (context_.runtime().graph_log() != nullptr) edges_ = std::move(edges);
+  replays_ =
+      std::make_unique<exec::Replays>(context_.runtime().executor(), context_.scope(), *template_);
+}
+
+namespace {
+std::span<const trace::RecordedEdge> edges_to(const std::vector<trace::RecordedEdge>& edges,
+                                              Index operation) {
+  const auto found = std::ranges::equal_range(edges, operation, {}, &trace::RecordedEdge::to);
+  return {found.begin(), found.end()};
+}
+}  // namespace
+
+std::span<const trace::RecordedEdge> ReplayedTrace::inner_of(Index operation) const {
+  return edges_to(edges_.inner, operation);
+}
+std::span<const trace::RecordedEdge> ReplayedTrace::carried_of(Index operation) const {
+  return edges_to(edges_.carried, operation);
+}
+
+std::size_t ReplayedTrace::bytes_of_all() const {
+  constexpr std::size_t kAround = 1024;  // its segment, the forks there, what the allocator adds
+  std::size_t sum = kAround + sizeof *this + sizeof *template_ + sizeof *replays_ +
+                    recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) +
+                    operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +
+                    quick_.size() * sizeof(Quick) + arguments_.size() * sizeof(RememberedArgument) +
+                    (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge) +
+                    (made_.size() + ended_.size()) * sizeof(trace::OwnInstance*) +
+                    own_arguments_.size() * sizeof(trace::OwnArgument);
+  for (const auto& call : calls_)
+    sum += sizeof *call + call->key.capacity() * sizeof(std::uint64_t) +
+           call->makers.capacity() * sizeof(Index);
+  for (Index i = 0; i < operands_.size(); ++i)
+    if (operands_[i].payload != nullptr)
+      sum += TaskPayload::bytes(*launches_[recording_->operations[i].step].shared.plan);
+  return sum;
+}
+
+std::size_t ReplayedTrace::bytes_of_values() const {
+  return sizeof(ReplayValues) + payload_bytes_ + records_ * sizeof(LaunchRecord) +
+         (steps() + fills_.size()) * sizeof(ReplayValues::Fill) +
+         folds_ * sizeof(analysis::FoldPayload) + reductions_ * sizeof(FutureReduction) +
+         recording_->own.size() * sizeof(analysis::Instance*);
+}
+
+std::size_t ReplayedTrace::bytes() const {
+  return bytes_of_all_ + replays_->bytes() + values_.size() * bytes_of_values_;
+}
+
+}  // namespace refrain::runtime

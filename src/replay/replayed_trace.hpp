@@ -1,0 +1,188 @@
+#pragma once
+// A recording that is ready to be replayed: its template, what the template's operations work on, and what
+// each replay has of its own.
+//
+// Owner: the context's thread. Threads that run operations read what is the same for all replays, and of
+// their replay what the owner has written before it issued them.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/analysis.hpp"
+#include "graph/replays.hpp"
+#include "launch/future_reduction.hpp"
+#include "launch/launch_record.hpp"
+#include "launch/remembered_launch.hpp"
+#include "trace/outcome.hpp"
+#include "trace/recorded_call.hpp"
+
+namespace refrain::runtime {
+
+class ContextImpl;
+
+/// What a replay has of its own: its slot's, from one replay to the next.
+struct ReplayValues {
+  using Fill = std::shared_ptr<const analysis::FillValue>;
+  std::unique_ptr<LaunchRecord[]> records;  ///< of launches with values, futures or a result
+  std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
+  std::vector<Fill> filled;                 ///< by fill operation: what it writes
+  std::vector<analysis::FoldPayload> folds;
+  std::vector<const analysis::Instance*> instances;  ///< by Recording::own
+  std::vector<FutureReduction> reductions;
+  std::unique_ptr<std::byte[]>
+      payloads;  ///< of the tasks of these launches, and of those that reduce
+};
+
+class ReplayedTrace;
+
+/// What those of one context have together. Each enters itself.
+struct ReplayedTraces {
+  std::size_t bytes = 0;
+  std::vector<ReplayedTrace*> pinned;
+};
+
+class ReplayedTrace {
+ public:
+  using Calls = std::vector<std::shared_ptr<const RecordedCall>>;
+
+  /// `optimise`: edges that others imply are left out. `all`: outlives this.
+  ReplayedTrace(ContextImpl& context, std::unique_ptr<const trace::Recording> recording,
+                Calls calls, bool optimise, ReplayedTraces& all);
+  ~ReplayedTrace();  ///< nothing of it is in flight
+  ReplayedTrace(const ReplayedTrace&) = delete;
+
+  [[nodiscard]] const trace::Recording& recording() const { return *recording_; }
+  [[nodiscard]] const Calls& calls() const { return calls_; }
+  /// The first operation of a step.
+  [[nodiscard]] trace::Index first_of(trace::Index step) const;
+  [[nodiscard]] trace::Index steps() const { return static_cast<trace::Index>(calls_.size()); }
+  /// After all of it. Made when somebody asks: not before a chain is left.
+  [[nodiscard]] const trace::Outcome& outcome();
+  [[nodiscard]] exec::Replays& replays() { return *replays_; }
+  [[nodiscard]] std::size_t bytes() const;
+  /// How many edges the optimiser's budget left unexamined.
+  [[nodiscard]] std::size_t unexamined_edges() const { return unexamined_edges_; }
+  /// What the first operations come to, for the statistics.
+  [[nodiscard]] analysis::AnalysisCounters counts(trace::Index operations) const;
+  [[nodiscard]] const analysis::AnalysisCounters& counts() const { return counts_; }
+  /// Which instances the points of the first steps have used, for Analysis::note_uses.
+  struct Uses {
+    std::vector<std::pair<analysis::Instance*, std::uint64_t>> instances;
+    std::uint64_t points = 0;
+  };
+  [[nodiscard]] Uses uses(trace::Index steps) const;
+  [[nodiscard]] const Uses& uses();  ///< made when somebody asks
+
+  /// While operations may run, what their launches name keeps all it has, as for launches in flight. Owner:
+  /// before a replay begins, and when nothing may be running any more.
+  void pin();
+  static void unpin_idle(ReplayedTraces& all);
+  /// No replay begins any more: its bytes are not counted from now on.
+  void retire();
+
+  /// The replay's own values; made when its slot is used for the first time.
+  ReplayValues& values(exec::Replay& replay);
+  /// Where the launch of a step keeps what a replay has of its own; null: it has nothing.
+  LaunchRecord* record(exec::Replay& replay, trace::Index step);
+  /// The instances that a replay makes at a step, before its operations; and those that end there.
+  using OwnInstances = std::span<const trace::OwnInstance* const>;
+  [[nodiscard]] OwnInstances made_by(trace::Index step) const;
+  [[nodiscard]] OwnInstances ended_by(trace::Index step) const;
+  /// The replay, which is the present one, has this instance. Before operations are issued that use it.
+  void give(exec::Replay& replay, const trace::OwnInstance& own, analysis::Instance& instance);
+  /// The replay begins: it has those that it finds, as Recording::holds has found them.
+  void give_found(exec::Replay& replay);
+  /// What the step works on that reduces the values of a group.
+  FutureReduction& reduction(exec::Replay& replay, trace::Index step);
+  /// The fill operations of a step, in order. Their places in ReplayValues::filled begin at `first`.
+  struct FillsOfStep {
+    std::size_t first;
+    std::span<const trace::Index> operations;
+  };
+  [[nodiscard]] FillsOfStep fills_of(trace::Index step) const;
+  /// What is to be done for a step that is a launch without futures, and no fills.
+  struct Quick {
+    RememberedLaunch last;  ///< the one before
+    std::uint64_t token = 0;
+    trace::Index operations = 0;  ///< up to its end; 0: no such step
+    std::uint32_t points = 0;
+    bool has_values = false;                  ///< by-value arguments
+    RememberedArgument* arguments = nullptr;  ///< for `last`
+  };
+  [[nodiscard]] std::span<Quick> quick() { return quick_; }
+
+  /// The edges to an operation that are replayed. Kept while a graph is logged.
+  [[nodiscard]] std::span<const trace::RecordedEdge> inner_of(trace::Index operation) const;
+  [[nodiscard]] std::span<const trace::RecordedEdge> carried_of(trace::Index operation) const;
+
+ private:
+  /// What the tasks of a launch share.
+  struct Launch {
+    LaunchRecord shared;    ///< when no replay needs one of its own
+    std::int64_t own = -1;  ///< number of the replay's own record, or -1
+  };
+  /// What an operation works on.
+  struct Operand {
+    TaskPayload* payload = nullptr;  ///< of a task, when replays can share it ...
+    std::size_t offset = 0;  ///< ... or where the replay's own one is, in ReplayValues::payloads
+    const void* work = nullptr;  ///< of a copy, fill or fold
+    std::size_t number = 0;      ///< of a fill, fold or reduction of values, in ReplayValues
+  };
+  /// A task whose body needs nothing but its arguments.
+  struct Plain {
+    TaskFrame frame;  ///< the same in each replay
+    const std::function<void(const TaskFrame&)>* body = nullptr;
+  };
+  struct Runs;
+
+  void unpin();
+  void lay_out();
+  void prepare_own();
+  void prepare_quick();
+  [[nodiscard]] bool shares_payloads(trace::Index step) const;
+  [[nodiscard]] std::size_t shared_bytes() const;
+  void lay_out_task(trace::Index operation, std::uint32_t rank, std::byte*& shared);
+  void compile(bool optimise);
+  [[nodiscard]] exec::Template::Operation describe(trace::Index operation) const;
+  std::unique_ptr<ReplayValues> make_values() const;
+  [[nodiscard]] static bool needs_own(const RecordedCall& call);
+  [[nodiscard]] bool is_plain(trace::Index operation) const;
+  [[nodiscard]] std::size_t bytes_of_all() const;
+  [[nodiscard]] std::size_t bytes_of_values() const;
+  void count_bytes();
+
+  ContextImpl& context_;
+  std::unique_ptr<const trace::Recording> recording_;
+  Calls calls_;
+  std::optional<trace::Outcome> outcome_;
+  std::vector<Quick> quick_;                   ///< by step
+  std::vector<RememberedArgument> arguments_;  ///< of `quick_`
+  analysis::AnalysisCounters counts_;          ///< of all operations
+  std::optional<Uses> uses_;                   ///< of all steps
+  std::unique_ptr<Launch[]> launches_;  ///< by step; without a plan where the call is no launch
+  std::vector<Operand> operands_;       ///< by operation
+  std::vector<Plain> plain_;            ///< by operation; unused of most kinds
+  std::vector<std::uint32_t> ranks_;    ///< of tasks, by operation
+  std::vector<trace::Index> fills_;
+  trace::RecordedEdges edges_;                           ///< for a log
+  std::vector<std::size_t> fills_until_;                 ///< by step
+  std::vector<const trace::OwnInstance*> made_, ended_;  ///< by step
+  std::vector<trace::OwnArgument> own_arguments_;        ///< by own instance
+  std::unique_ptr<std::byte[]> shared_payloads_;
+  bool pinned_ = false;
+  std::size_t records_ = 0, folds_ = 0, reductions_ = 0, payload_bytes_ = 0;
+  std::size_t unexamined_edges_ = 0;
+  std::unique_ptr<const exec::Template> template_;
+  std::unique_ptr<exec::Replays> replays_;
+  std::vector<std::unique_ptr<ReplayValues>> values_;
+  std::size_t bytes_of_all_ = 0;     ///< of what all replays share
+  std::size_t bytes_of_values_ = 0;  ///< of what each has
+  ReplayedTraces& all_;
+  std::size_t counted_ = 0;  ///< in its bytes
+};
+
+}  // namespace refrain::runtime

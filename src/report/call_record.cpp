@@ -1,0 +1,117 @@
+#include "report/call_record.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "base/descriptor_buffer.hpp"
+#include "base/new_file.hpp"
+#include "oracle/error.hpp"
+#include "refrain/error.hpp"
+#include "report/call_names.hpp"
+
+namespace refrain::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Error cannot_be_recorded(const std::string& why) { return Error("--refrain:record: " + why); }
+
+}  // namespace
+
+CallRecord::CallRecord(std::string path) : path_(std::move(path)) {
+  if (descriptor_of(path_))
+    throw cannot_be_recorded(
+        path_ + ": leads to what this process writes, and a record is a file of its own");
+  struct Cleanup {
+    const std::string& file;
+    bool is_wanted = true;
+    ~Cleanup() {
+      if (is_wanted && !file.empty()) std::remove(file.c_str());
+    }
+  } cleanup{beside_};
+  try {
+    oracle::check_replaceable(path_);
+    std::error_code none;
+    target_ = fs::weakly_canonical(path_, none).string();
+    if (!none && fs::exists(target_, none) && !fs::is_empty(target_, none))
+      beside_ = make_beside(target_);
+    const std::string& recorded = beside_.empty() ? path_ : beside_;
+    oracle::create_run(recorded, ::program_invocation_short_name);
+    empty_size_ = fs::file_size(recorded, none);
+    writer_ = std::make_unique<oracle::RunWriter>(recorded);
+  } catch (const oracle::OracleError& error) { throw cannot_be_recorded(error.what()); }
+  cleanup.is_wanted = false;
+}
+
+CallRecord::~CallRecord() {
+  if (!beside_.empty()) std::remove(beside_.c_str());
+}
+
+void CallRecord::program_begins() {
+  end_stream();
+  if (fault_.empty()) stream_.emplace(*writer_, programs_);
+  ++programs_;
+}
+
+std::uint32_t CallRecord::Stream::event_of(const Call& call) {
+  if (!call.traceable) return names.number(call_name(call));
+  auto& events = call.marked ? marked : unmarked;
+  const auto found = events.find(call.token);
+  if (found != events.end()) return found->second;
+  return events.emplace(call.token, names.number(call_name(call))).first->second;
+}
+
+void CallRecord::called(const Call& call) {
+  if (!stream_) return;
+  try {
+    const std::uint32_t event = stream_->event_of(call);
+    stream_->recorder.add(event, 0, [&]() -> const std::string& { return stream_->names[event]; });
+  } catch (const std::bad_alloc&) {
+    give_up(path_ + ": there is not enough memory for more calls");
+  }
+}
+
+/// What is in the file by then stays.
+void CallRecord::give_up(std::string why) {
+  fault_ = std::move(why);
+  stream_.reset();
+}
+
+void CallRecord::end_stream() {
+  if (!stream_) return;
+  try {
+    stream_->recorder.append();
+    stream_.reset();
+  } catch (const oracle::OracleError& error) {
+    give_up(error.what());
+  } catch (const std::bad_alloc&) {
+    give_up(path_ + ": there is not enough memory to write all calls");
+  }
+}
+
+void CallRecord::close() {
+  end_stream();
+  if (const std::string recorded = std::exchange(beside_, {}); !recorded.empty()) {
+    if (!fault_.empty())
+      fault_ +=
+          "; '" + path_ + "' is not replaced by '" + recorded + "', which has the calls before";
+    else if (std::rename(recorded.c_str(), target_.c_str()) != 0)
+      fault_ = path_ + ": cannot be replaced by '" + recorded + "': " + std::strerror(errno);
+  }
+  if (!fault_.empty()) throw cannot_be_recorded(fault_);
+}
+
+void CallRecord::keep_so_far() const {
+  std::error_code none;
+  if (beside_.empty() || !fault_.empty()) return;
+  if (fs::file_size(beside_, none) > empty_size_) fs::rename(beside_, target_, none);
+  else fs::remove(beside_, none);
+}
+
+}  // namespace refrain::runtime

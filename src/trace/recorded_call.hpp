@@ -1,0 +1,42 @@
+#pragma once
+// What is remembered of a call in a trace, to tell whether the next one is the same.
+
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launch/launch_plan.hpp"
+#include "trace/recording.hpp"
+
+namespace refrain::runtime {
+
+struct RecordedCall {
+  static constexpr trace::Index kOutside = ~trace::Index{0};
+
+  std::vector<std::uint64_t> key;  ///< as ContextImpl::give_key and call_key write it
+  std::uint64_t token = 0;
+  const exec::NodeInfo* info = nullptr;  ///< the launch's, or what else the call does
+  LaunchPlan* plan = nullptr;            ///< of a launch
+  bool has_values = false;               ///< by-value arguments
+  bool wants_result = false;  ///< the program keeps a future, or is given one that is reduced
+  std::vector<trace::Index>
+      makers;  ///< of the futures it names: operations of the trace, or kOutside
+};
+
+/// A call that the program makes.
+struct TracedCall {
+  std::span<const std::uint64_t> key;
+  const char* name;  ///< what it does, unless it is a launch
+  std::source_location where;
+  const LaunchRequest* request = nullptr;  ///< of a launch
+  std::span<detail::FutureState* const> futures{};
+  bool has_values = false;  ///< by-value arguments
+
+  static TracedCall of(const LaunchRequest& request, std::span<const std::uint64_t> key) {
+    return {key, nullptr, request.where, &request, request.futures, request.value_ops != nullptr};
+  }
+};
+
+}  // namespace refrain::runtime

@@ -1,0 +1,97 @@
+#include "tracing/found_traces.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "runtime/runtime_impl.hpp"
+
+namespace refrain::runtime {
+
+autotrace::FinderOptions finder_options(const Options& options) {
+  autotrace::FinderOptions chosen;
+  chosen.limits.least = options.autotrace_min_length;
+  if (options.autotrace_max_length > 0) chosen.limits.most = options.autotrace_max_length;
+  chosen.limits.least = std::min(chosen.limits.least, chosen.limits.most);
+  chosen.history = options.autotrace_history;
+  chosen.sample = options.autotrace_sample;
+  return chosen;
+}
+
+FoundTraces::FoundTraces(RuntimeImpl& runtime, std::uint64_t context)
+    : finder_(finder_options(runtime.options()), runtime.miners()) {
+  if (context == 0) finder_.propose(runtime.warm_start());
+  if (ReportFile* file = runtime.autotrace_file())
+    log_ = std::make_unique<AutotraceLog>(*file, context);
+}
+
+std::unique_ptr<FoundTraces> FoundTraces::make(RuntimeImpl& runtime, std::uint64_t context) {
+  const Options& options = runtime.options();
+  if (!options.tracing || !options.autotrace) return nullptr;
+  return std::unique_ptr<FoundTraces>(new FoundTraces(runtime, context));
+}
+
+FoundTraces::Root* FoundTraces::find(std::uint64_t first_call) {
+  const auto at = roots_.find(first_call);
+  return at != roots_.end() ? &at->second : nullptr;
+}
+
+FoundTraces::Root& FoundTraces::root(std::uint64_t first_call) {
+  if (roots_.size() >= roots_limit_) {
+    std::erase_if(roots_, [](const auto& root) { return root.second.fork.empty(); });
+    roots_limit_ = 2 * roots_.size() + kRoots;
+  }
+  return roots_[first_call];
+}
+
+void FoundTraces::analysed(autotrace::Token token) {
+  if (log_ != nullptr) log_->analysed(finder_.now());
+  finder_.add(token);
+  if (watched_ == nullptr) return;
+  const bool same = watched_->tokens[watched_calls_] == token;
+  if (same && ++watched_calls_ < watched_->tokens.size()) return;
+  watched_->trust.came(same);
+  if (watched_in_context_) watched_->trust_in_context.came(same);
+  watched_ = nullptr;
+}
+
+void FoundTraces::take_turn() {
+  if (!finder_.is_due()) return;
+  const AutotraceCounters before = finder_.counters();
+  finder_.turn();
+  if (log_ == nullptr) return;
+  const AutotraceCounters now = finder_.counters();
+  if (now.mined != before.mined || now.candidates != before.candidates)
+    log_->mined(finder_.now(), now.mined_calls - before.mined_calls,
+                now.candidates - before.candidates);
+}
+
+void FoundTraces::untraceable() {
+  finder_.add_unique();
+  watched_ = nullptr;
+}
+
+void FoundTraces::replayed(const Segment& segment, std::size_t calls) {
+  watched_ = nullptr;
+  const bool whole = calls == segment.tokens.size();
+  if (log_ != nullptr) log_->replayed(finder_.now(), calls, whole);
+  finder_.add_replayed(std::span(segment.tokens).first(calls));
+  if (whole && segment.candidate != 0) finder_.replayed(segment.candidate);
+}
+
+std::uint64_t FoundTraces::made_segment(std::size_t calls) {
+  if (log_ != nullptr) log_->recorded(finder_.now(), calls);
+  ++segments_;
+  return ++numbers_;
+}
+
+void FoundTraces::abandoned(std::size_t calls) {
+  if (log_ != nullptr) log_->abandoned(finder_.now(), calls);
+}
+
+bool FoundTraces::left_again(const Segment& segment, std::size_t calls, autotrace::Token token) {
+  if (exits_.size() >= kMostExits) exits_.clear();
+  const std::uint64_t place[] = {segment.number, calls, token};
+  return exits_[hash_bytes(place, sizeof place)]++ > 0;
+}
+
+}  // namespace refrain::runtime
