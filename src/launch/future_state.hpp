@@ -28,7 +28,7 @@
 #include "refrain/future.hpp"
 
 namespace refrain::runtime {
-class ContextImpl;
+struct ContextCore;
 }
 
 namespace refrain::detail {
@@ -155,7 +155,7 @@ class Waiter {
   /// The point (`all`: every point) was asked for and is ready, with or without a wait.
   virtual void has_waited_for(FutureState& state, std::size_t rank_or_all) = 0;
   /// The context that it may call: null while it has none.
-  [[nodiscard]] virtual const runtime::ContextImpl* context_in_use() const = 0;
+  [[nodiscard]] virtual const runtime::ContextCore* context_in_use() const = 0;
 
   /// The present thread's, or null.
   [[nodiscard]] static Waiter* current() noexcept;

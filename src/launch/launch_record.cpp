@@ -1,14 +1,12 @@
-// A launch record from the context's free list to its return there.
-
 #include "launch/launch_record.hpp"
 
 #include <new>
 #include <utility>
 
 #include "base/exception_text.hpp"
+#include "launch/context_core.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launch.hpp"
-#include "runtime/context_impl.hpp"
 
 namespace refrain {
 
@@ -59,21 +57,22 @@ void LaunchRecord::end_values() {
   futures.clear();
 }
 
-AnyFuture ContextImpl::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
+AnyFuture LaunchRecords::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
   const ResultType& type = request.task->result();
   if (!request.wants_future || type.size == 0) return {};
-  return AnyFuture(plan.group
-                       ? detail::FutureState::make_group(futures_, type, identity_, plan.domain)
-                       : detail::FutureState::make(futures_, type, identity_));
+  return AnyFuture(
+      plan.group
+          ? detail::FutureState::make_group(context_.futures, type, context_.identity, plan.domain)
+          : detail::FutureState::make(context_.futures, type, context_.identity));
 }
 
-LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& request) {
-  LaunchRecord* record = free_records_;
+LaunchRecord& LaunchRecords::take(LaunchPlan& plan, const LaunchRequest& request) {
+  LaunchRecord* record = free_;
   if (record == nullptr) {
-    record = records_.emplace_back(std::make_unique<LaunchRecord>()).get();
-    record->context = this;
+    record = all_.emplace_back(std::make_unique<LaunchRecord>()).get();
+    record->context = &context_;
   } else {
-    free_records_ = record->next_free;
+    free_ = record->next_free;
   }
   record->plan = &plan;
   record->unreclaimed = plan.nodes(static_cast<std::uint32_t>(plan.points.size()));
@@ -81,11 +80,11 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
     for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
   record->holds_something = request.value_ops != nullptr || !request.futures.empty();
   if (!record->holds_something && !request.wants_future) [[likely]] {
-    record->begin(calls_ - 1);
+    record->begin(context_.calls - 1);
     return *record;
   }
   try {
-    fill_record(*record, request);
+    fill(*record, request);
   } catch (...) {  // a value that cannot be moved: nothing was launched
     release(*record);
     throw;
@@ -93,8 +92,7 @@ LaunchRecord& ContextImpl::take_record(LaunchPlan& plan, const LaunchRequest& re
   return *record;
 }
 
-// What this launch has that no other one with its plan has.
-void ContextImpl::fill_record(LaunchRecord& record, const LaunchRequest& request) {
+void LaunchRecords::fill(LaunchRecord& record, const LaunchRequest& request) {
   if (const ValueOps* ops = request.value_ops)
     if (request.values == nullptr || ops->move == nullptr || ops->destroy == nullptr) [[unlikely]]
       throw UsageError(launch_name(request) +
@@ -106,7 +104,7 @@ void ContextImpl::fill_record(LaunchRecord& record, const LaunchRequest& request
   try {
     record.take_values(request.values, request.value_ops);
   } catch (...) { detail::fail_values(request); }
-  record.begin(calls_ - 1);
+  record.begin(context_.calls - 1);
   for (detail::FutureState* future : request.futures) {
     detail::retain(future);
     record.futures.emplace_back(future);
@@ -114,19 +112,19 @@ void ContextImpl::fill_record(LaunchRecord& record, const LaunchRequest& request
   if (request.wants_future) record.result = std::move(result);
 }
 
-// A node has come back: the last one of a launch returns the record.
-void ContextImpl::reclaim(exec::Node& node) {
+void LaunchRecords::reclaim(exec::Node& node) {
   if (node.record == nullptr) return;
   auto& record = *static_cast<LaunchRecord*>(node.record);
   if (--record.unreclaimed == 0) release(record);
 }
 
-void ContextImpl::release(LaunchRecord& record) {
+void LaunchRecords::release(LaunchRecord& record) {
   if (--record.plan->in_flight == 0)
     for (const LaunchPlan::Tree& used : record.plan->trees) used.tree->unpin();
   record.result = {};
-  record.next_free = record.context->free_records_;
-  record.context->free_records_ = &record;
+  LaunchRecords& home = record.context->records;
+  record.next_free = home.free_;
+  home.free_ = &record;
 }
 
 }  // namespace refrain::runtime

@@ -18,13 +18,13 @@ struct FoldPayload;
 
 namespace refrain::runtime {
 
-class ContextImpl;
+struct ContextCore;
 
 struct LaunchRecord {
   static constexpr std::size_t kInlineValues = 128;
 
   LaunchPlan* plan = nullptr;
-  ContextImpl* context = nullptr;
+  ContextCore* context = nullptr;
   std::uint64_t call = 0;
   // acq_rel decrements: the last point sees what the others did with the values.
   std::atomic<std::uint32_t> unfinished{0};  ///< points that have not run
@@ -34,7 +34,7 @@ struct LaunchRecord {
   const ValueOps* value_ops = nullptr;
   AnyFuture result;
   std::vector<AnyFuture> futures;
-  LaunchRecord* next_free = nullptr;
+  LaunchRecord* next_free = nullptr;  ///< among the records of the context that are free
   alignas(std::max_align_t) std::byte inline_values[kInlineValues];
 
   /// A launch of the plan, the context's call of this number.
@@ -68,6 +68,28 @@ struct TaskPayload {
     return sizeof(TaskPayload) + plan.argument_count * sizeof(PhysicalArgument) +
            plan.reductions * sizeof(analysis::FoldPayload*);
   }
+};
+
+/// The launch records of one context, used again and again.
+class LaunchRecords {
+ public:
+  explicit LaunchRecords(ContextCore& context) : context_(context) {}
+  LaunchRecords(const LaunchRecords&) = delete;
+
+  /// A record for the context's present call. It comes back when the last of its nodes does.
+  LaunchRecord& take(LaunchPlan& plan, const LaunchRequest& request);
+  /// Gives the record what only this launch has: its values, its futures and its result.
+  void fill(LaunchRecord& record, const LaunchRequest& request);
+  /// The future of a launch; none where nobody wants one.
+  AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
+  /// A node has come back (Scope::reclaim).
+  static void reclaim(exec::Node& node);
+  static void release(LaunchRecord& record);
+
+ private:
+  ContextCore& context_;
+  std::vector<std::unique_ptr<LaunchRecord>> all_;
+  LaunchRecord* free_ = nullptr;
 };
 
 }  // namespace refrain::runtime

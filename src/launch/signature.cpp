@@ -23,10 +23,10 @@ void Signature::add(const AnyField& field) {
   add(field.type->name);
 }
 
-const char* Signature::call_name() const {
+const char* Signature::name_of(Call call) {
   constexpr const char* names[] = {"launch", "fill",   "copy",    "access",
                                    "attach", "detach", "destroy", "reduce"};
-  return names[static_cast<std::size_t>(call_)];
+  return names[static_cast<std::size_t>(call)];
 }
 
 std::uint64_t Signature::token() const {

@@ -25,7 +25,8 @@ class Signature {
 
   [[nodiscard]] std::uint64_t token() const;
   /// What people call the call: "fill".
-  [[nodiscard]] const char* call_name() const;
+  [[nodiscard]] const char* call_name() const { return name_of(call_); }
+  [[nodiscard]] static const char* name_of(Call call);
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
 
  private:

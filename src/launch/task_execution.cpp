@@ -10,9 +10,9 @@
 #include "graph/replay_steps.hpp"
 #include "graph/scope.hpp"
 #include "launch/argument_info.hpp"
+#include "launch/context_core.hpp"
 #include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
-#include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
 
@@ -39,7 +39,7 @@ class RunningTask final : public detail::ContextSource,
     if (!nested_) {
       if (exec::Stack::current().nearly_full()) [[unlikely]]
         fail_depth();
-      nested_ = std::make_unique<ContextImpl>(*record_.context, record_, payload_);
+      nested_ = record_.context->make_nested(*record_.context, record_, payload_);
     }
     return nested_->facade();
   }
@@ -61,7 +61,9 @@ class RunningTask final : public detail::ContextSource,
     if (nested_) nested_->has_waited_for(state, rank_or_all);
   }
 
-  [[nodiscard]] const ContextImpl* context_in_use() const override { return nested_.get(); }
+  [[nodiscard]] const ContextCore* context_in_use() const override {
+    return nested_ ? nested_->context_in_use() : nullptr;
+  }
 
   [[nodiscard]] bool is_lent(std::size_t argument) const override {
     return nested_ && nested_->is_lent(argument);
@@ -77,8 +79,7 @@ class RunningTask final : public detail::ContextSource,
  private:
   /// This thread runs the bodies that wait for each other one above the other on its stack.
   [[noreturn]] void fail_depth() const {
-    throw Error("its body gets no context, " +
-                std::to_string(record_.context->scope().depth() + 1) +
+    throw Error("its body gets no context, " + std::to_string(record_.context->scope.depth() + 1) +
                 " tasks deep: the stack of the thread that runs it is nearly full, because tasks "
                 "that wait for their children stay there; nest less deeply, or give the program a "
                 "larger stack (ulimit -s)");
@@ -110,7 +111,7 @@ class RunningTask final : public detail::ContextSource,
   TaskPayload& payload_;
   exec::Execution& execution_;
   std::unique_ptr<detail::ArgumentInfo[]> infos_;
-  std::unique_ptr<ContextImpl> nested_;  ///< its size is not for every task's stack
+  std::unique_ptr<NestedContext> nested_;  ///< its size is not for every task's stack
 };
 
 // The thread is being ended, and others' work with it; such an exception cannot be held up.

@@ -10,7 +10,7 @@ void Explanation::count(ReasonCounts& reasons, const std::string& reason, std::u
 }
 
 void Explanation::occurred(std::uint64_t trace, const std::string& name, std::source_location where,
-                           const Occurrence& occurrence) {
+                           const TraceExecution& occurrence) {
   if (occurrence.empty()) return;
   const std::lock_guard lock(mutex_);
   ExplainedTrace& told = told_.traces[trace];

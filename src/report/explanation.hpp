@@ -14,7 +14,7 @@
 
 #include "launch/launch_plan.hpp"
 #include "refrain/machine.hpp"
-#include "replay/occurrence.hpp"
+#include "replay/trace_execution.hpp"
 #include "report/wait_times.hpp"
 
 namespace refrain::runtime {
@@ -60,7 +60,7 @@ class Explanation {
       : waits_(log, listener) {}
 
   void occurred(std::uint64_t trace, const std::string& name, std::source_location where,
-                const Occurrence& occurrence);
+                const TraceExecution& occurrence);
   /// A recording under this name; `ended_by` says why it goes no further.
   void recorded(std::uint64_t trace, const char* ended_by);
   /// A launch, which has its instances. `why` it was analysed; empty: it was replayed.

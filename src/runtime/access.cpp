@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "data/set_algebra.hpp"
-#include "launch/signature.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
@@ -36,23 +35,23 @@ exec::NodeRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState& f
                                 analysis::Footprint& footprint, analysis::Instance& instance,
                                 Privilege privilege, exec::NodeKind kind,
                                 const analysis::Origin& origin, exec::FailureRef& failure) {
-  analysis_.touch(instance);
-  if (reads(privilege)) analysis_.make_valid(field, footprint, instance, origin);
-  exec::Node& node = scope_.allocate(0);
+  analysis.touch(instance);
+  if (reads(privilege)) analysis.make_valid(field, footprint, instance, origin);
+  exec::Node& node = scope.allocate(0);
   node.kind = kind;
   node.run = run_nothing;
   node.info = origin.info;
   node.flags = exec::kManual;
   const exec::NodeRef self{&node, node.seq};
   held_.push_back({self.seq, region, &field, privilege});
-  analysis_.log_operation(node, origin, &field, instance.memory, instance.memory, footprint.points);
-  analysis::Edges edges = analysis_.edges_to(node);
-  analysis_.use(edges, footprint, instance, privilege);
-  scope_.hold_open(+1);
-  analysis_.publish(edges);
+  analysis.log_operation(node, origin, &field, instance.memory, instance.memory, footprint.points);
+  analysis::Edges edges = analysis.edges_to(node);
+  analysis.use(edges, footprint, instance, privilege);
+  scope.hold_open(+1);
+  analysis.publish(edges);
   try {
-    runtime_.executor().wait(
-        scope_, [&] { return exec::is_granted(node); }, self, origin.info);
+    runtime.executor().wait(
+        scope, [&] { return exec::is_granted(node); }, self, origin.info);
   } catch (...) {
     let_go(self);
     throw;
@@ -75,17 +74,17 @@ std::string ContextImpl::about_held(std::uint64_t seq) const {
 
 void ContextImpl::let_go(const exec::NodeRef& held) {
   std::erase_if(held_, [&](const Held& one) { return one.seq == held.seq; });
-  runtime_.executor().complete_manual(*held.node);
-  scope_.hold_open(-1);
+  runtime.executor().complete_manual(*held.node);
+  scope.hold_open(-1);
 }
 
 std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField& field,
                                         Privilege privilege, PhysicalArgument& physical,
                                         Where where, const char* call) {
-  runtime_.executor().interleave();
-  scope_.throttle();
+  runtime.executor().interleave();
+  scope.throttle();
   forget_failures();
-  if (tracing_ != nullptr) tracing_->untraceable_call("the program accessed data itself");
+  traces.untraceable_call("the program accessed data itself");
   const std::string who = std::string(call) + " at " + to_string(where);
   if (privilege >= Privilege::reduce)
     throw UsageError(who + ": the program reads and writes; reductions are for tasks");
@@ -93,18 +92,17 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
   analysis::Footprint& footprint = state.footprint(points);
-  Signature signature(Signature::Call::access);
-  signature.add(region);
-  signature.add(field);
-  signature.add(static_cast<std::uint64_t>(privilege));
-  note_untraceable_call(signature);
-  lend(state, privilege);
+  note_untraceable_call({.kind = Signature::Call::access,
+                         .where = where,
+                         .operands = {{{&region, &field}}},
+                         .privilege = privilege});
+  grants.lend(state, privilege);
   auto access = std::make_unique<OpenAccess>();
   access->plan = access_plan(region, field, privilege, points, where);
-  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for(call, where), exec::NodeKind::access};
-  analysis_.begin_point();
+  const analysis::Origin origin{calls - 1, 0, 0, &info_for(call, where), exec::NodeKind::access};
+  analysis.begin_point();
   analysis::Instance& instance =
-      analysis_.instance_for(state, points, program_memories(), Layout{}, origin);
+      analysis.instance_for(state, points, program_memories(), Layout{}, origin);
   exec::FailureRef failure;
   if (accesses_.size() == accesses_.capacity())  // what is held is remembered
     accesses_.reserve(std::max<std::size_t>(8, 2 * accesses_.size()));
@@ -115,7 +113,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   access->argument.plan = access->plan.get();
   physical.points = &access->plan->arguments[0].physical_points;
   physical.placement = &instance;
-  if (runtime_.options().check) physical.info = &access->argument;
+  if (runtime.options().check) physical.info = &access->argument;
   access->ticket = next_ticket_++;
   accesses_.push_back(std::move(access));
   return accesses_.back()->ticket;
@@ -148,10 +146,10 @@ void ContextImpl::end_access(std::uint64_t ticket) {
 
 void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* memory,
                          const AttachLayout& layout, Where where) {
-  if (tracing_ != nullptr) tracing_->untraceable_call("memory was attached");
+  traces.untraceable_call("memory was attached");
   const std::string who = "attach at " + to_string(where);
   check_usable(region, who.c_str());
-  if (&region.tree->forest() != &forest_)
+  if (&region.tree->forest() != &forest)
     throw UsageError(who + ": " + region.name() + " was made by another context");
   if (memory == nullptr) throw UsageError(who + ": the memory for " + region.name() + " is null");
   analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
@@ -164,12 +162,10 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   const std::string what = "field '" + state.name() + "' of " + region.name();
   if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
     throw UsageError(who + ": " + what + ": " + fault);
-  Attachments::Entry entry = runtime_.attachments().add(
+  Attachments::Entry entry = runtime.attachments().add(
       values, what + ", attached at " + to_string(where), who + ", to " + what);
-  Signature signature(Signature::Call::attach);
-  signature.add(region);
-  signature.add(field);
-  note_untraceable_call(signature);
+  note_untraceable_call(
+      {.kind = Signature::Call::attach, .where = where, .operands = {{{&region, &field}}}});
   analysis::Footprint& footprint = state.footprint(points);
 
   auto instance = std::make_unique<analysis::Instance>();
@@ -184,25 +180,22 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   }
   instance->zero = zero;
   analysis::Instance& added = state.add_instance(std::move(instance));
-  analysis_.store().adopt(added);
+  analysis.store().adopt(added);
   attached_.emplace(&added, std::move(entry));
   analysis::Analysis::invalidate(footprint);
   for (analysis::Piece* piece : footprint.pieces) piece->at(&added).valid = true;
 }
 
 void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where where) {
-  runtime_.executor().interleave();
-  if (tracing_ != nullptr) tracing_->untraceable_call("memory was detached");
+  runtime.executor().interleave();
+  traces.untraceable_call("memory was detached");
   const std::string who = "detach at " + to_string(where);
   check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, Privilege::read_write, nullptr, who);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   for (const auto& instance : state.instances().all()) {
     if (instance->storage != analysis::Storage::attached || instance->space != points) continue;
-    Signature signature(Signature::Call::detach);
-    signature.add(region);
-    signature.add(field);
-    note_untraceable_call(signature);
+    note_untraceable_call({Signature::Call::detach, where, {{{&region, &field}}}});
     if (const auto failure = end_attachment(state, *instance, where)) failure->rethrow();
     return;
   }
@@ -215,14 +208,14 @@ void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where w
 exec::FailureRef ContextImpl::end_attachment(analysis::FieldState& field,
                                              analysis::Instance& instance, Where where) {
   analysis::Footprint& footprint = field.footprint(instance.space);
-  const analysis::Origin origin{calls_ - 1, 0, 0, &info_for("detach", where),
+  const analysis::Origin origin{calls - 1, 0, 0, &info_for("detach", where),
                                 exec::NodeKind::detach};
   auto end = [&] {
     analysis::Analysis::invalidate(footprint);
     attached_.erase(&instance);
-    analysis_.release_instance(instance);
+    analysis.release_instance(instance);
   };
-  analysis_.begin_point();
+  analysis.begin_point();
   exec::FailureRef failure;
   try {
     const exec::NodeRef held = hold(field.tree()->handle(0), field, footprint, instance,
@@ -245,7 +238,7 @@ exec::FailureRef ContextImpl::end_attachments(data::RegionTree& tree, Where wher
       if (instance->storage == analysis::Storage::attached) attached.push_back(instance.get());
     for (analysis::Instance* instance : attached) {
       const exec::FailureRef failure = end_attachment(field, *instance, where);
-      if (failure && (!first || exec::comes_before(*failure.get(), *first.get(), identity_)))
+      if (failure && (!first || exec::comes_before(*failure.get(), *first.get(), identity)))
         first = failure;
     }
   });
@@ -264,7 +257,7 @@ bool ContextImpl::is_attached(data::RegionTree& tree) const {
 }
 
 std::span<const MemoryId> ContextImpl::program_memories() const {
-  return runtime_.machine().memories(MemoryKind::system);
+  return runtime.machine().memories(MemoryKind::system);
 }
 
 }  // namespace refrain::runtime

@@ -59,25 +59,25 @@ void Context::fence(Where where) {
 }
 
 void Context::begin_trace(const Trace& trace, Where where) {
-  impl_.make_call("begin_trace", where, [&] { impl_.begin_trace(trace, where); });
+  impl_.make_call("begin_trace", where, [&] { impl_.traces.made().begin(trace, where); });
 }
 void Context::end_trace(const Trace& trace, Where where) {
-  impl_.make_call("end_trace", where, [&] { impl_.end_trace(trace, where); });
+  impl_.make_call("end_trace", where, [&] { impl_.traces.made().end(trace, where); });
 }
 void Context::leave_trace(const Trace& trace) {
-  runtime::end_quietly(impl_, [&] { impl_.leave_trace(trace); });
+  runtime::end_quietly(impl_, [&] { impl_.traces.leave_trace(trace); });
 }
 void Context::require_replay(const Trace& trace, Where where) {
   impl_.check_caller("require_replay", where);
-  impl_.require_replay(trace, where);
+  impl_.traces.made().require_replay(trace, where);
 }
 
 void Context::print_recordings(std::ostream& out, Where where) const {
   impl_.check_caller("print_recordings", where);
-  impl_.print_recordings(out);
+  impl_.traces.print(out);
 }
 
-const Machine& Context::machine() const { return impl_.runtime().machine(); }
+const Machine& Context::machine() const { return impl_.runtime.machine(); }
 
 using runtime::check_field;
 

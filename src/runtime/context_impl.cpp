@@ -6,26 +6,18 @@
 
 #include "base/exception_text.hpp"
 #include "refrain/error.hpp"
-#include "report/explanation.hpp"
 
 namespace refrain::runtime {
 
-ContextImpl::ContextImpl(RuntimeImpl& runtime)
-    : runtime_(runtime),
-      facade_(*this),
-      scope_(runtime.executor(), nullptr, runtime.window()),
-      analysis_(runtime.executor(), scope_, runtime.memories(), runtime.machine(), id_,
-                runtime.graph_log()),
-      forest_(runtime.graveyard()) {
-  scope_.reclaim = reclaim;
-  scope_.about_held = [this](std::uint64_t seq) { return about_held(seq); };
+ContextImpl::ContextImpl(RuntimeImpl& of)
+    : ContextCore(of, nullptr, std::string(), make_nested), facade_(*this) {
+  scope.about_held = [this](std::uint64_t seq) { return about_held(seq); };
 }
 
 ContextImpl::~ContextImpl() {
   if (alive_) *alive_ = nullptr;
   try {
-    if (Explanation* explanation = runtime_.explanation()) explanation->waits().closed(identity_);
-    runtime_.add(*this);
+    runtime.add(*this);
   } catch (const std::bad_alloc&) {}  // then it is not in the statistics
 }
 
@@ -34,49 +26,23 @@ std::shared_ptr<ContextImpl*> ContextImpl::alive() {
   return alive_;
 }
 
-const exec::NodeInfo& ContextImpl::info_for(const char* name, Where where) {
-  const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
-  if (added) entry->second = {name, where};
-  return entry->second;
-}
-
-void ContextImpl::fail_planning() {
-  throw UsageError(
-      "a mapper or a projection function uses the context whose launch it is asked about");
-}
-
-namespace {
-constexpr const char* kCaptured =
-    "the context belongs to another task: a task's body that wants one takes it as a parameter, "
-    "Context&, and does not capture the one of its launcher";
-constexpr const char* kForeign =
-    "the context belongs to another thread: all calls on it come from the thread that runs its "
-    "program or its task's body, and none from a thread that this one has started";
-}  // namespace
-
-void ContextImpl::tell(CallLog::Call call) {
-  if (!is_program()) return;
-  call.marked = tracing_ != nullptr && tracing_->is_marked();
-  runtime_.call_log()->called(call);
-}
-
 // A body that has captured the context of whoever launched it races with that one.
 void ContextImpl::fail_caller(const char* call, Where where) {
   const bool in_a_body = Waiter::current() != nullptr;
-  throw UsageError(std::string(call) + " at " + to_string(where) + ": " +
-                   (in_a_body ? kCaptured : kForeign));
+  if (in_a_body) fail_captured(std::string(call) + " at " + to_string(where) + ": ");
+  throw UsageError(std::string(call) + " at " + to_string(where) +
+                   ": the context belongs to another thread: all calls on it come from the thread "
+                   "that runs its program or its task's body, and none from a thread that this one "
+                   "has started");
 }
 
 void ContextImpl::check_caller_in_full(const char* call, Where where) const {
   if (thread_ != this_thread()) fail_caller(call, where);
   if (broken_) std::rethrow_exception(broken_);
-  if (!runtime_.options().check) return;
+  if (!runtime.options().check) return;
   const Waiter* caller = Waiter::current();
   if (caller == nullptr || caller->context_in_use() != this) fail_caller(call, where);
 }
-
-// The same, found out while the launching thread runs the body.
-void ContextImpl::fail_captured() { throw UsageError(kCaptured); }
 
 void ContextImpl::check_invariants() {
   for_each_field([](const analysis::FieldState& field) { field.check_invariants(); });
@@ -85,19 +51,19 @@ void ContextImpl::check_invariants() {
 void ContextImpl::end_regions() {
   accesses_.clear();
   attached_.clear();
-  for (const Grant& grant : grants_) analysis_.end_field(*grant.state);
-  for (data::RegionTree* tree : forest_.trees()) {
+  for (const Grant& grant : grants.all()) analysis.end_field(*grant.state);
+  for (data::RegionTree* tree : forest.trees()) {
     if (tree->is_view()) continue;
     analysis::TreeState::of(*tree).for_each(
-        [&](analysis::FieldState& field) { analysis_.end_field(field); });
-    forest_.destroy(*tree);
+        [&](analysis::FieldState& field) { analysis.end_field(field); });
+    forest.destroy(*tree);
   }
 }
 
 // Memory still attached gets its values, as if the program had detached it. What cannot be had because a
 // task failed is not told here: the end of the context tells the first failure that nobody knows.
 void ContextImpl::end_attachments() {
-  for (data::RegionTree* tree : forest_.trees()) {
+  for (data::RegionTree* tree : forest.trees()) {
     if (tree->is_view()) continue;
     try {
       end_attachments(*tree, Where{});
@@ -107,13 +73,13 @@ void ContextImpl::end_attachments() {
 
 void ContextImpl::finish() {
   if (broken_) std::rethrow_exception(broken_);
-  const std::string left_open = tracing_ != nullptr ? tracing_->left_open() : std::string();
-  if (tracing_ != nullptr) tracing_->close();
+  const std::string left_open = traces.left_open();
+  traces.close();
   while (!accesses_.empty()) end_access(accesses_.back()->ticket);
   end_attachments();
-  scope_.drain(nullptr);
+  scope.drain(nullptr);
   bring_all_home();
-  exec::FailureRef failure(scope_.take_failure());
+  exec::FailureRef failure(scope.take_failure());
   if (!failure) failure = poison_at_home();
   end_regions();
   if (failure) failure->rethrow();
@@ -127,15 +93,13 @@ void ContextImpl::abandon() noexcept {
       step();
     } catch (...) {}  // already on the way out with an error; what is left unfinished belongs to it
   };
-  if (tracing_ != nullptr) {
-    if (!broken_) attempt([this] { tracing_->close(); });
-    tracing_->abandon();
-  }
-  scope_.give_up_unpublished(broken_ ? broken_ : std::make_exception_ptr(std::bad_alloc()));
+  if (!broken_) attempt([this] { traces.close(); });
+  traces.abandon();
+  scope.give_up_unpublished(broken_ ? broken_ : std::make_exception_ptr(std::bad_alloc()));
   while (!accesses_.empty()) end_access(accesses_.back()->ticket);
-  attempt([this] { scope_.drain(nullptr); });
+  attempt([this] { scope.drain(nullptr); });
   attached_.clear();
-  analysis_.store().abandon();
+  analysis.store().abandon();
 }
 
 namespace {
@@ -160,8 +124,8 @@ std::exception_ptr broken_by(const std::exception_ptr& cause, const std::string&
 void ContextImpl::break_down(const std::function<std::string()>& who) {
   broken_ = std::current_exception();
   caller_ = nullptr;
-  if (tracing_ != nullptr) tracing_->abandon();
-  scope_.give_up_unpublished(broken_);
+  traces.abandon();
+  scope.give_up_unpublished(broken_);
   try {
     broken_ = broken_by(broken_, who());
   } catch (...) {}  // no memory even for the message

@@ -1,8 +1,8 @@
 #pragma once
-// What the calls that make partitions ask of their handles, which have been checked.
+// A call that makes a partition: its handles are checked, and what is wrong is told with its name, its place and the
+// region. Where the pieces cannot be had, or cannot be a partition, nothing has happened.
 
 #include <new>
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,64 +12,89 @@
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
-namespace refrain::runtime::partition_calls {
+namespace refrain::runtime {
 
-using data::IndexSpaceRef;
+class PartitionCall {
+ public:
+  using Pieces = ContextImpl::Pieces;
 
-/// "halo at main.cpp:12", for the beginning of a message.
-inline std::string at(const char* call, std::source_location where) {
-  return std::string(call) + " at " + to_string(where);
+  PartitionCall(ContextImpl& context, const char* name, Where where)
+      : context_(context),
+        name_(name),
+        where_(where),
+        who_(std::string(name) + " at " + to_string(where)) {}
+
+  /// "halo at main.cpp:12", for the beginning of a message.
+  [[nodiscard]] const std::string& who() const { return who_; }
+
+  /// The points of a region that is alive, and a partition that is alive.
+  const data::IndexSpaceRef& points_of(const AnyRegion& region) const {
+    context_.check_usable(region, who().c_str());
+    return region.tree->node(region.node).space;
+  }
+  const data::PartitionNode& node_of(const AnyPartition& partition) const {
+    context_.check_usable(partition, who().c_str());
+    return partition.tree->partition(partition.index);
+  }
+  AnyRegion parent_of(const AnyPartition& partition) const {
+    return partition.tree->handle(node_of(partition).parent);
+  }
+  std::vector<data::IndexSpaceRef> pieces_of(const AnyPartition& partition) const {
+    const data::PartitionNode& node = node_of(partition);
+    std::vector<data::IndexSpaceRef> pieces;
+    for (std::uint32_t i = 0; i < node.pieces(); ++i)
+      pieces.push_back(partition.tree->node(node.first_child + i).space);
+    return pieces;
+  }
+
+  /// The result of f(). An error in the numbers that f was given is told with the call and the region, and so is that
+  /// there is no memory for so many pieces.
+  template <class F>
+  auto telling(const AnyRegion& region, F&& f) const {
+    const auto about = [&] { return who() + ", of " + region.name() + ": "; };
+    try {
+      return f();
+    } catch (const UsageError& error) {
+      throw UsageError(about() + error.what());
+    } catch (const OutOfMemory& error) {
+      throw OutOfMemory(about() + error.what());
+    } catch (const std::bad_alloc&) {
+      throw OutOfMemory(about() + "no memory for so many pieces");
+    } catch (const std::length_error&) {
+      throw OutOfMemory(about() + "no memory for so many pieces");
+    }
+  }
+  /// A partition of the region, whose pieces f() computes.
+  template <class F>
+  AnyPartition make(const AnyRegion& region, const char* kind, F&& f) const {
+    const ContextImpl::Place place = context_.place_of(region, who().c_str());
+    Pieces pieces = telling(region, [&] {
+      Pieces computed = f();
+      context_.check_pieces(place, computed);
+      return computed;
+    });
+    return place.tree->make_partition(place.node, std::move(pieces.colours),
+                                      std::move(pieces.spaces), kind);
+  }
+
+  /// The program reads the field, for as long as the access is there.
+  std::uint64_t begin_access(const AnyRegion& region, const AnyField& field,
+                             PhysicalArgument& physical) const {
+    return context_.begin_access(region, field, Privilege::read, physical, where_, name_);
+  }
+  void end_access(std::uint64_t ticket) const { context_.end_access(ticket); }
+
+ private:
+  ContextImpl& context_;
+  const char* const name_;
+  const Where where_;
+  const std::string who_;
+};
+
+/// Makes the call of the program: body(call).
+template <class Body>
+AnyPartition call_for_partition(ContextImpl& context, const char* name, Where where, Body&& body) {
+  return context.make_call(name, where, [&] { return body(PartitionCall(context, name, where)); });
 }
 
-[[noreturn]] inline void fail_too_many(const char* call, std::source_location where,
-                                       const AnyRegion& region) {
-  throw OutOfMemory(at(call, where) + ", of " + region.name() + ": no memory for so many pieces");
-}
-
-/// What f returns; what is wrong with the numbers that it was given is told with the call and the region, and
-/// so is that there is no memory for so many pieces.
-template <class F>
-auto telling(const char* call, std::source_location where, const AnyRegion& region, F&& f) {
-  try {
-    return f();
-  } catch (const UsageError& error) {
-    throw UsageError(at(call, where) + ", of " + region.name() + ": " + error.what());
-  } catch (const OutOfMemory& error) {
-    throw OutOfMemory(at(call, where) + ", of " + region.name() + ": " + error.what());
-  } catch (const std::bad_alloc&) {
-    fail_too_many(call, where, region);
-  } catch (const std::length_error&) { fail_too_many(call, where, region); }
-}
-
-/// A partition of `region`, whose pieces f() computes. When these cannot be had or cannot be a partition, that is told
-/// as above, and nothing has happened.
-template <class F>
-AnyPartition partition_of(const AnyRegion& region, const ContextImpl::Place& place,
-                          const char* kind, ContextImpl& impl, const char* call,
-                          std::source_location where, F&& f) {
-  ContextImpl::Pieces pieces = telling(call, where, region, [&] {
-    ContextImpl::Pieces computed = f();
-    impl.check_pieces(place, computed);
-    return computed;
-  });
-  return ContextImpl::make_partition(place, std::move(pieces), kind);
-}
-
-inline const IndexSpaceRef& points_of(const AnyRegion& region) {
-  return region.tree->node(region.node).space;
-}
-inline const IndexSpaceRef& colours_of(const AnyPartition& partition) {
-  return partition.tree->partition(partition.index).colours;
-}
-inline AnyRegion parent_of(const AnyPartition& partition) {
-  return partition.tree->handle(partition.tree->partition(partition.index).parent);
-}
-inline std::vector<IndexSpaceRef> pieces_of(const AnyPartition& partition) {
-  const data::PartitionNode& node = partition.tree->partition(partition.index);
-  std::vector<IndexSpaceRef> pieces;
-  for (std::uint32_t i = 0; i < node.pieces(); ++i)
-    pieces.push_back(partition.tree->node(node.first_child + i).space);
-  return pieces;
-}
-
-}  // namespace refrain::runtime::partition_calls
+}  // namespace refrain::runtime

@@ -11,20 +11,18 @@
 
 namespace refrain {
 
-using namespace runtime::partition_calls;
-using Pieces = runtime::ContextImpl::Pieces;
+using runtime::call_for_partition;
+using runtime::PartitionCall;
+using Pieces = PartitionCall::Pieces;
 
 namespace {
 
 /// What a field holds at each point: a point of `dim` dimensions, or a rectangle.
 class PointerField {
  public:
-  PointerField(runtime::ContextImpl& context, const AnyRegion& region, const AnyField& field,
-               int dim, const char* call, std::source_location where)
-      : context_(context),
-        dim_(dim),
-        ticket_(context.begin_access(region, field, Privilege::read, physical_, where, call)) {}
-  ~PointerField() { context_.end_access(ticket_); }
+  PointerField(const PartitionCall& call, const AnyRegion& region, const AnyField& field, int dim)
+      : call_(call), dim_(dim), ticket_(call.begin_access(region, field, physical_)) {}
+  ~PointerField() { call_.end_access(ticket_); }
   PointerField(const PointerField&) = delete;
 
   [[nodiscard]] data::PointReader points() const {
@@ -56,7 +54,7 @@ class PointerField {
     return q;
   }
 
-  runtime::ContextImpl& context_;
+  const PartitionCall& call_;
   int dim_;
   PhysicalArgument physical_;
   std::uint64_t ticket_;
@@ -78,26 +76,24 @@ bool holds_rects(const AnyField& field, int dim, const std::string& who) {
 
 AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& field,
                                      const AnyIndexSpace& colours, Where where) {
-  return impl_.make_call("by_colour", where, [&] {
-    const std::string who = at("by_colour", where);
-    const auto place = impl_.place_of(region, who.c_str());
-    const IndexSpaceRef& space = colours.shared().space;
-    runtime::check_field(field, who);
+  return call_for_partition(impl_, "by_colour", where, [&](const PartitionCall& call) {
+    const data::IndexSpaceRef &points = call.points_of(region), &space = colours.shared().space;
+    runtime::check_field(field, call.who());
     if (field.type->size != point_size(space->dim()))
-      throw UsageError(who + ": field '" + std::string(field.name) + "' holds " +
+      throw UsageError(call.who() + ": field '" + std::string(field.name) + "' holds " +
                        std::string(field.type->name) + ", expected colours of " +
                        std::to_string(space->dim()) + " dimensions");
-    const PointerField field_of_colours(impl_, region, field, space->dim(), "by_colour", where);
-    return partition_of(region, place, "by_colour", impl_, "by_colour", where, [&] {
-      return Pieces{space, data::by_colour(points_of(region), field_of_colours.points(), space)};
+    const PointerField field_of_colours(call, region, field, space->dim());
+    return call.make(region, "by_colour", [&] {
+      return Pieces{space, data::by_colour(points, field_of_colours.points(), space)};
     });
   });
 }
 
 AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& field, Coord colours,
                                      Where where) {
-  return impl_.make_call("by_colour", where, [&] {
-    const AnyIndexSpace space = telling("by_colour", where, region, [&] {
+  return call_for_partition(impl_, "by_colour", where, [&](const PartitionCall& call) {
+    const AnyIndexSpace space = call.telling(region, [&] {
       if (colours < 0) throw UsageError(std::to_string(colours) + " colours, expected at least 0");
       return AnyIndexSpace(1, Rect<3>{{0, 0, 0}, {colours - 1, 0, 0}});
     });
@@ -107,36 +103,32 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
 
 AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pieces,
                                  const AnyField& field, Where where) {
-  return impl_.make_call("image", where, [&] {
-    const std::string who = at("image", where);
-    impl_.check_usable(pieces, who.c_str());
-    const auto place = impl_.place_of(target, who.c_str());
-    const int dim = points_of(target)->dim();
-    const bool rects = holds_rects(field, dim, who);
-    const PointerField pointers(impl_, parent_of(pieces), field, dim, "image", where);
-    return partition_of(target, place, "image", impl_, "image", where, [&] {
-      return Pieces{colours_of(pieces),
-                    rects
-                        ? data::image_rects(pieces_of(pieces), pointers.rects(), points_of(target))
-                        : data::image(pieces_of(pieces), pointers.points(), points_of(target))};
+  return call_for_partition(impl_, "image", where, [&](const PartitionCall& call) {
+    const AnyRegion source = call.parent_of(pieces);
+    const data::IndexSpaceRef& points = call.points_of(target);
+    const bool rects = holds_rects(field, points->dim(), call.who());
+    const PointerField pointers(call, source, field, points->dim());
+    return call.make(target, "image", [&] {
+      const auto parts = call.pieces_of(pieces);
+      return Pieces{call.node_of(pieces).colours,
+                    rects ? data::image_rects(parts, pointers.rects(), points)
+                          : data::image(parts, pointers.points(), points)};
     });
   });
 }
 
 AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition& pieces,
                                     const AnyField& field, Where where) {
-  return impl_.make_call("preimage", where, [&] {
-    const std::string who = at("preimage", where);
-    impl_.check_usable(pieces, who.c_str());
-    const auto place = impl_.place_of(source, who.c_str());
-    const int dim = points_of(parent_of(pieces))->dim();
-    const bool rects = holds_rects(field, dim, who);
-    const PointerField pointers(impl_, source, field, dim, "preimage", where);
-    return partition_of(source, place, "preimage", impl_, "preimage", where, [&] {
-      return Pieces{
-          colours_of(pieces),
-          rects ? data::preimage_rects(pieces_of(pieces), pointers.rects(), points_of(source))
-                : data::preimage(pieces_of(pieces), pointers.points(), points_of(source))};
+  return call_for_partition(impl_, "preimage", where, [&](const PartitionCall& call) {
+    const int dim = call.points_of(call.parent_of(pieces))->dim();
+    const data::IndexSpaceRef& points = call.points_of(source);
+    const bool rects = holds_rects(field, dim, call.who());
+    const PointerField pointers(call, source, field, dim);
+    return call.make(source, "preimage", [&] {
+      const auto parts = call.pieces_of(pieces);
+      return Pieces{call.node_of(pieces).colours,
+                    rects ? data::preimage_rects(parts, pointers.rects(), points)
+                          : data::preimage(parts, pointers.points(), points)};
     });
   });
 }

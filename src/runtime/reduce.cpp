@@ -4,9 +4,8 @@
 #include <vector>
 
 #include "launch/future_reduction.hpp"
-#include "launch/signature.hpp"
+#include "launch/issue.hpp"
 #include "refrain/error.hpp"
-#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -46,8 +45,8 @@ void FutureReduction::fold() {
 }
 
 AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Where where) {
-  runtime_.executor().interleave();
-  scope_.throttle();
+  runtime.executor().interleave();
+  scope.throttle();
   const std::string who = "reduce at " + to_string(where);
   check_usable(values.state(), who);
   if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
@@ -59,43 +58,36 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
                      " bytes) does not fit values of " +
                      std::to_string(values.state()->type().size) + " bytes");
   const ResultType type{op.type->size, op.type->alignment, nullptr};
-  AnyFuture result(detail::FutureState::make(futures_, type, identity_));
-  std::vector<std::uint64_t> key;
+  AnyFuture result(detail::FutureState::make(futures, type, identity));
   detail::FutureState* const given = values.state();
-  if (tracing_ != nullptr) {
-    key = call_key(Signature::Call::reduce, {}, {}, where);
-    key.push_back(reinterpret_cast<std::uint64_t>(&op));
-    if (tracing_->replay_reduction({key, "reduce", where, nullptr, {&given, 1}},
-                                   {values, result, &op})) {
-      note_reduction(values, result);
-      return result;
-    }
-  }
-  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), "reduce", where);
-  Signature signature(Signature::Call::reduce);
-  signature.add(op.name);
-  signature.add(op.type->name);
-  note_analysed_call(signature);
-  exec::Node& node = scope_.allocate(sizeof(FutureReduction));
+  traces.make(
+      {.kind = Signature::Call::reduce, .where = where, .op = &op}, {&given, 1}, {},
+      [&](ReplayCursor& replay) {
+        replay.take_reduction({&given, 1}, {values, result, &op});
+      },
+      [&] { issue_reduction(values, result, op, where); });
+  note_reduction(values, result);
+  return result;
+}
+
+void ContextImpl::issue_reduction(const AnyFuture& values, const AnyFuture& result,
+                                  const ReductionOp& op, Where where) {
+  exec::Node& node = scope.allocate(sizeof(FutureReduction));
   ::new (node.payload()) FutureReduction{values, result, &op};
   node.kind = exec::NodeKind::other;
   node.run = run_reduce;
   node.info = &info_for("reduce", where);
   result.state()->set_producer(0, {&node, node.seq});
-  note_reduction(values, result);
-  const analysis::Origin origin{calls_ - 1, 0, -1, node.info};
-  analysis_.log_operation(node, origin);
-  analysis::Edges edges = analysis_.edges_to(node);
-  depend_on(edges, *values.state());
-  analysis_.publish(edges);
-  if (tracing_ != nullptr)
-    tracing_->reduced({key, "reduce", where, nullptr, {&given, 1}}, signature.token());
-  return result;
+  const analysis::Origin origin{calls - 1, 0, -1, node.info};
+  analysis.log_operation(node, origin);
+  analysis::Edges edges = analysis.edges_to(node);
+  depend_on(*this, edges, *values.state());
+  analysis.publish(edges);
 }
 
 // Who waits for the result has waited for the values.
 void ContextImpl::note_reduction(const AnyFuture& values, const AnyFuture& result) {
-  if (!grants_.empty() && reductions_.size() < kReductions)
+  if (!grants.empty() && reductions_.size() < kReductions)
     reductions_.emplace(result.state()->producer(0).seq, values);
 }
 

@@ -163,9 +163,9 @@ Counters RuntimeImpl::counters() const {
   if (program_ != nullptr) now.add(*program_);
   Counters counters = counters_of(now);
   if (program_ != nullptr) {
-    counters.regions_alive = program_->regions_alive();
+    counters.regions_alive = program_->forest.alive();
     counters.instances_alive = program_->instances_alive();
-    counters.nodes_alive = program_->scope().collect();
+    counters.nodes_alive = program_->scope.collect();
   }
   counters.futures_alive = detail::FutureState::live_count();
   return counters;
@@ -176,9 +176,9 @@ void RuntimeImpl::add_program(void* runtime) {
   if (self.program_ == nullptr) return;
   self.outside_.totals.add(*self.program_);
   Counters& counters = self.outside_.counters;
-  counters.regions_alive = self.program_->regions_alive();
+  counters.regions_alive = self.program_->forest.alive();
   counters.instances_alive = self.program_->instances_alive();
-  counters.nodes_alive = self.program_->scope().in_flight();
+  counters.nodes_alive = self.program_->scope.in_flight();
 }
 
 RuntimeImpl::Sums RuntimeImpl::sums_from_outside() {
@@ -203,12 +203,12 @@ RuntimeImpl::Sums RuntimeImpl::sums_from_outside() {
 }
 
 void Totals::add(const ContextImpl& context) {
-  launches += context.launches();
-  tasks += context.tasks();
-  analysis_ns += context.analysis_ns();
-  analysis += context.analysis_counters();
-  traces += context.trace_counters();
-  const AutotraceCounters found = context.autotrace_counters();
+  launches += context.launches;
+  tasks += context.tasks;
+  analysis_ns += context.analysis_ns;
+  analysis += context.analysis.counters();
+  traces += context.traces.counters();
+  const AutotraceCounters found = context.traces.autotrace_counters();
   autotrace.analysed += found.analysed;
   autotrace.replayed += found.replayed;
   autotrace.candidates += found.candidates;

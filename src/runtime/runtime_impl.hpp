@@ -20,9 +20,9 @@
 #include "graph/executor.hpp"
 #include "refrain/mapper.hpp"
 #include "refrain/runtime.hpp"
+#include "replay/trace_counters.hpp"
 #include "report/call_log.hpp"
 #include "runtime/attachments.hpp"
-#include "tracing/trace_counters.hpp"
 
 namespace refrain::runtime {
 

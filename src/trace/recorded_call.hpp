@@ -15,7 +15,7 @@ namespace refrain::runtime {
 struct RecordedCall {
   static constexpr trace::Index kOutside = ~trace::Index{0};
 
-  std::vector<std::uint64_t> key;  ///< as ContextImpl::give_key and call_key write it
+  std::vector<std::uint64_t> key;  ///< as launch/call_identity.hpp writes it
   std::uint64_t token = 0;
   const exec::NodeInfo* info = nullptr;  ///< the launch's, or what else the call does
   LaunchPlan* plan = nullptr;            ///< of a launch
@@ -32,11 +32,19 @@ struct TracedCall {
   std::source_location where;
   const LaunchRequest* request = nullptr;  ///< of a launch
   std::span<detail::FutureState* const> futures{};
-  bool has_values = false;  ///< by-value arguments
+  bool has_values = false;    ///< by-value arguments
+  bool makes_future = false;  ///< of a call that is no launch
 
   static TracedCall of(const LaunchRequest& request, std::span<const std::uint64_t> key) {
     return {key, nullptr, request.where, &request, request.futures, request.value_ops != nullptr};
   }
 };
+
+struct ContextCore;
+/// For each value of the futures the operation that makes it, if it is one of the context's `count` operations from
+/// sequence number `base` on; else kOutside.
+std::vector<trace::Index> makers_of(const ContextCore& context,
+                                    std::span<detail::FutureState* const> futures,
+                                    std::uint64_t base, trace::Index count);
 
 }  // namespace refrain::runtime

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "runtime/runtime_impl.hpp"
-
 namespace refrain::runtime {
 
 autotrace::FinderOptions finder_options(const Options& options) {
@@ -17,30 +15,17 @@ autotrace::FinderOptions finder_options(const Options& options) {
   return chosen;
 }
 
-FoundTraces::FoundTraces(RuntimeImpl& runtime, std::uint64_t context)
-    : finder_(finder_options(runtime.options()), runtime.miners()) {
-  if (context == 0) finder_.propose(runtime.warm_start());
-  if (ReportFile* file = runtime.autotrace_file())
-    log_ = std::make_unique<AutotraceLog>(*file, context);
+FoundTraces::FoundTraces(ContextCore& context)
+    : finder_(finder_options(context.runtime.options()), context.runtime.miners()) {
+  if (context.parent == nullptr) finder_.propose(context.runtime.warm_start());
+  if (ReportFile* file = context.runtime.autotrace_file())
+    log_ = std::make_unique<AutotraceLog>(*file, context.id);
 }
 
-std::unique_ptr<FoundTraces> FoundTraces::make(RuntimeImpl& runtime, std::uint64_t context) {
-  const Options& options = runtime.options();
+std::unique_ptr<FoundTraces> FoundTraces::make(ContextCore& context) {
+  const Options& options = context.runtime.options();
   if (!options.tracing || !options.autotrace) return nullptr;
-  return std::unique_ptr<FoundTraces>(new FoundTraces(runtime, context));
-}
-
-FoundTraces::Root* FoundTraces::find(std::uint64_t first_call) {
-  const auto at = roots_.find(first_call);
-  return at != roots_.end() ? &at->second : nullptr;
-}
-
-FoundTraces::Root& FoundTraces::root(std::uint64_t first_call) {
-  if (roots_.size() >= roots_limit_) {
-    std::erase_if(roots_, [](const auto& root) { return root.second.fork.empty(); });
-    roots_limit_ = 2 * roots_.size() + kRoots;
-  }
-  return roots_[first_call];
+  return std::unique_ptr<FoundTraces>(new FoundTraces(context));
 }
 
 void FoundTraces::analysed(autotrace::Token token) {
@@ -49,8 +34,8 @@ void FoundTraces::analysed(autotrace::Token token) {
   if (watched_ == nullptr) return;
   const bool same = watched_->tokens[watched_calls_] == token;
   if (same && ++watched_calls_ < watched_->tokens.size()) return;
-  watched_->trust.came(same);
-  if (watched_in_context_) watched_->trust_in_context.came(same);
+  watched_->confidence.came(same);
+  if (watched_in_context_) watched_->confidence_in_context.came(same);
   watched_ = nullptr;
 }
 
@@ -70,17 +55,16 @@ void FoundTraces::untraceable() {
   watched_ = nullptr;
 }
 
-void FoundTraces::replayed(const Segment& segment, std::size_t calls) {
+void FoundTraces::replayed(const Branch& branch, std::size_t calls) {
   watched_ = nullptr;
-  const bool whole = calls == segment.tokens.size();
+  const bool whole = calls == branch.tokens.size();
   if (log_ != nullptr) log_->replayed(finder_.now(), calls, whole);
-  finder_.add_replayed(std::span(segment.tokens).first(calls));
-  if (whole && segment.candidate != 0) finder_.replayed(segment.candidate);
+  finder_.add_replayed(std::span(branch.tokens).first(calls));
+  if (whole && branch.candidate != 0) finder_.replayed(branch.candidate);
 }
 
-std::uint64_t FoundTraces::made_segment(std::size_t calls) {
+std::uint64_t FoundTraces::made_branch(std::size_t calls) {
   if (log_ != nullptr) log_->recorded(finder_.now(), calls);
-  ++segments_;
   return ++numbers_;
 }
 
@@ -88,9 +72,9 @@ void FoundTraces::abandoned(std::size_t calls) {
   if (log_ != nullptr) log_->abandoned(finder_.now(), calls);
 }
 
-bool FoundTraces::left_again(const Segment& segment, std::size_t calls, autotrace::Token token) {
+bool FoundTraces::left_again(const Branch& branch, std::size_t calls, autotrace::Token token) {
   if (exits_.size() >= kMostExits) exits_.clear();
-  const std::uint64_t place[] = {segment.number, calls, token};
+  const std::uint64_t place[] = {branch.number, calls, token};
   return exits_[hash_bytes(place, sizeof place)]++ > 0;
 }
 

@@ -10,7 +10,7 @@ void RequiredReplays::require(const Trace& trace, std::source_location where) {
   traces_[trace.id()].where = where;
 }
 
-void RequiredReplays::judge(const Trace& trace, const Occurrence& occurrence,
+void RequiredReplays::judge(const Trace& trace, const TraceExecution& occurrence,
                             std::source_location begun, std::source_location ended) {
   Required& required = traces_.at(trace.id());
   if (required.settled.size() >= kMost) required.settled.clear();

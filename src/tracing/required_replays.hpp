@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "refrain/trace.hpp"
-#include "replay/occurrence.hpp"
+#include "replay/trace_execution.hpp"
 
 namespace refrain::runtime {
 
@@ -20,7 +20,7 @@ class RequiredReplays {
     return !traces_.empty() && traces_.contains(trace);
   }
   /// At the end of an occurrence, begun and ended there. Throws UsageError.
-  void judge(const Trace& trace, const Occurrence& occurrence, std::source_location begun,
+  void judge(const Trace& trace, const TraceExecution& occurrence, std::source_location begun,
              std::source_location ended);
 
  private:

@@ -1,13 +1,13 @@
 #include "tracing/tracing.hpp"
 
 #include <algorithm>
-#include <ranges>
+#include <cstring>
+#include <utility>
 
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "report/explanation.hpp"
 #include "report/timeline_listener.hpp"
-#include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
 
@@ -15,113 +15,107 @@ using trace::Index;
 
 namespace {
 
-std::string mark(const char* call, const std::string& trace, std::source_location where) {
+std::string mark(const char* call, const std::string& trace, Where where) {
   return std::string(call) + "('" + trace + "') at " + to_string(where);
 }
 
 }  // namespace
 
-Tracing::Tracing(ContextImpl& context)
+Tracing::Tracing(ContextCore& context)
     : context_(context),
-      enabled_(context.runtime().options().tracing),
-      mark_(context.parent_ == nullptr ? "the context of the program"
-                                       : "the context of " + context.task_name_),
-      found_(FoundTraces::make(context.runtime(), context.id_)) {}
-Tracing::~Tracing() {
-  rounds_.clear();
-  // What begins in a segment was recorded after it. Left to each other, they would end one within the other.
-  while (!all_.empty()) {
-    Segment& last = *all_.back();
-    all_.pop_back();
-    last.home->remove(last);
-  }
-}
+      tree_(context, counters_,
+            [this](const Branch& branch) {
+              recent_.clear();
+              if (asked_.doubtful == &branch) asked_.doubtful = nullptr;
+              if (found_recording_.tail == &branch) found_recording_.tail = nullptr;
+              if (found_ != nullptr) found_->dropped(branch);
+            }),
+      cursor_(context, tree_.compiled(), counters_),
+      session_(context),
+      found_(FoundTraces::make(context)),
+      enabled_(context.runtime.options().tracing),
+      mark_(context.parent == nullptr ? "the context of the program"
+                                      : "the context of " + context.task_name) {}
 
 // --- marks -------------------------------------------------------------------------------------------
 
-void Tracing::begin(const Trace& trace, std::source_location where) {
-  if (open_ != 0)
-    throw UsageError(mark("begin_trace", trace.name(), where) + ": trace '" + open_name_ +
-                     "', begun at " + to_string(opened_at_) +
+void Tracing::begin(const Trace& trace, Where where) {
+  if (is_marked())
+    throw UsageError(mark("begin_trace", trace.name(), where) + ": trace '" + open_.name +
+                     "', begun at " + to_string(open_.where) +
                      ", has not ended: traces do not nest");
   context_.forget_failures();
   if (found_ != nullptr) {
     leave_unmarked();
     found_->untraceable();
   }
-  open_ = trace.id();
-  open_name_ = trace.name();
-  opened_at_ = where;
-  mark_.begin(open_, where);
-  parted_ = nullptr;
-  parted_by_ = nullptr;
-  occurrence_ = {};
-  occurrence_.watched = required_.contain(open_) || context_.runtime_.explanation() != nullptr;
+  open_ = {trace.id(), nullptr, trace.name(), where};
+  mark_.begin(open_.mark, where);
+  left_ = {};
+  execution_ = {};
+  execution_.watched = required_.contain(open_.mark) || context_.runtime.explanation() != nullptr;
   if (!enabled_) return;
-  if (names_.size() >= names_limit_) forget_names();
-  fork_ = root_ = &names_[open_];
-  if (required_.contain(open_) || !root_->replaying.pause()) return;
-  fork_ = nullptr;  // nothing begins before the next occurrence
-  if (occurrence_.watched) occurrence_.add(slower_by_replaying());
+  open_.root = &tree_.root(TraceTree::Kind::marked, open_.mark);
+  point_ = &open_.root->point;
+  if (required_.contain(open_.mark) || !point_->replaying.pause()) return;
+  point_ = nullptr;  // nothing begins before the next execution
+  if (execution_.watched) execution_.add(slower_by_replaying());
 }
 
-// A program may name a trace anew each time; of most then nothing is recorded any more.
-void Tracing::forget_names() {
-  std::erase_if(names_, [](const auto& name) { return name.second.empty(); });
-  names_limit_ = 2 * names_.size() + kNames;
-}
-
-void Tracing::end(const Trace& trace, std::source_location where) {
-  if (open_ == 0)
+void Tracing::end(const Trace& trace, Where where) {
+  if (!is_marked())
     throw UsageError(mark("end_trace", trace.name(), where) +
                      ": no trace has been begun in this context" +
                      OpenTrace::elsewhere(trace.id()));
-  if (open_ != trace.id())
+  if (open_.mark != trace.id())
     throw UsageError(mark("end_trace", trace.name(), where) + ": the trace that is open is '" +
-                     open_name_ + "', begun at " + to_string(opened_at_) +
+                     open_.name + "', begun at " + to_string(open_.where) +
                      OpenTrace::elsewhere(trace.id()));
   close_trace();
   if (enabled_ && required_.contain(trace.id()))
-    required_.judge(trace, occurrence_, opened_at_, where);
+    required_.judge(trace, execution_, open_.where, where);
 }
 
 void Tracing::leave_trace(const Trace& trace) {
-  if (open_ == trace.id()) close_trace();
+  if (open_.mark == trace.id()) close_trace();
 }
 
 std::string Tracing::left_open() const {
-  if (open_ == 0) return {};
-  return mark("begin_trace", open_name_, opened_at_) + ": the trace is still open at the end of " +
-         (context_.parent_ == nullptr ? "the program" : context_.task_name_) +
+  if (!is_marked()) return {};
+  return mark("begin_trace", open_.name, open_.where) + ": the trace is still open at the end of " +
+         (context_.parent == nullptr ? "the program" : context_.task_name) +
          "; end_trace is missing, or call trace(), which ends what it begins";
 }
 
-void Tracing::require_replay(const Trace& trace, std::source_location where) {
-  if (open_ == trace.id())
+void Tracing::require_replay(const Trace& trace, Where where) {
+  if (open_.mark == trace.id())
     throw UsageError(mark("require_replay", trace.name(), where) + ": the trace, begun at " +
-                     to_string(opened_at_) + ", is open; say so before it begins");
+                     to_string(open_.where) + ", is open; say so before it begins");
   required_.require(trace, where);
 }
 
 void Tracing::close_trace() {
   finish_recording("the trace ended there");
-  if (following_) {
-    show_end(profile::Category::replaying, step_ - part_begin_);
+  if (cursor_.is_following()) {
+    show_end(profile::Category::replaying, cursor_.followed());
     note_replayed_calls();
   }
-  if (Explanation* explanation = context_.runtime_.explanation(); explanation && open_id() != 0)
-    explanation->occurred(open_id(), open_name_, opened_at_, occurrence_);
-  if (root_ != nullptr && occurrence_.replayed) root_->judge(occurrence_);
-  root_ = nullptr;
+  const bool was_marked = is_marked();
+  if (Explanation* explanation = context_.runtime.explanation();
+      explanation != nullptr && (was_marked || open_.root != nullptr))
+    explanation->occurred(was_marked ? open_.mark : open_.root->id, open_.name, open_.where,
+                          execution_);
+  if (was_marked && open_.root != nullptr && execution_.replayed)
+    open_.root->point.judge(execution_);
+  open_.root = nullptr;
   mark_.end();
-  open_ = 0;
-  root_found_ = nullptr;
-  fork_ = nullptr;
+  open_.mark = 0;
+  point_ = nullptr;
   // What a whole trace was recorded as stays, however large, or it would never be replayed.
-  if (parted_ != nullptr && parted_->parent != nullptr) parted_ = nullptr;
-  unfollow();
-  surplus_ = 0;
-  drop_surplus();
+  if (left_.branch != nullptr && left_.branch->parent != nullptr) left_.branch = nullptr;
+  cursor_.unfollow();
+  tree_.look_again();
+  tree_.drop_surplus(left_.branch, chain_);
 }
 
 void Tracing::close() {
@@ -132,76 +126,229 @@ void Tracing::close() {
 }
 
 void Tracing::abandon() noexcept {
-  if (recorder_ != nullptr) context_.analysis_.set_state_log(nullptr);
-  recorder_.reset();
-  for (ReplayedTrace* trace : replayed_.pinned) trace->replays().abandon();
+  session_.abandon();
+  cursor_.abandon();
   chain_ = nullptr;
-  round_ = nullptr;
-  replay_ = nullptr;
-  fork_ = root_ = nullptr;
-  open_ = 0;
+  joined_ = nullptr;
+  point_ = nullptr;
+  open_.root = nullptr;
+  open_.mark = 0;
   mark_.end();
-  unfollow();
 }
 
 // --- what a timeline shows ---------------------------------------------------------------------------
 
 void Tracing::show_begin() {
-  if (context_.runtime_.timeline() != nullptr) [[unlikely]]
+  if (context_.runtime.timeline() != nullptr) [[unlikely]]
     shown_from_ns_ = profile::now_ns();
 }
 
 void Tracing::show_end(profile::Category what, std::size_t calls) {
-  if (TimelineListener* timeline = context_.runtime_.timeline()) [[unlikely]]
-    timeline->traced(what, open_name_, opened_at_, calls,
-                     context_.runtime_.executor().this_thread(), shown_from_ns_);
+  if (TimelineListener* timeline = context_.runtime.timeline()) [[unlikely]]
+    timeline->traced(what, open_.name, open_.where, calls,
+                     context_.runtime.executor().this_thread(), shown_from_ns_);
 }
 
-// --- which segment -----------------------------------------------------------------------------------
+// --- selecting ---------------------------------------------------------------------------------------
 
-/// Whether the call is that of the step, in the part that begins with `part_begin`.
-bool Tracing::next_is(const Unit& unit, Index step, Index part_begin, const TracedCall& made) {
-  const ReplayedTrace& trace = *unit.trace;
-  if (step >= trace.steps()) return false;
-  const RecordedCall& call = *trace.calls()[step];
-  if (!std::ranges::equal(call.key, made.key)) return false;
-  if (call.has_values != made.has_values) return false;
-  if (call.makers.empty()) return made.futures.empty();
-  // Futures: those that the part makes must be made by the same operations as then.
-  if (step == part_begin) {
-    return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
-  }
-  const Index first = trace.first_of(part_begin);
-  return makers_of(made.futures, replay_->base + first, trace.first_of(step) - first) ==
-         call.makers;
-}
+bool Tracing::offer(const TracedCall& call) { return step_to(call) && make_instances(); }
 
-// Whether the call is the next one of a segment; then `step_` is its place there. Otherwise it is to be
-// analysed; outside of traces a chain may still have to be left.
+/// Whether the call is the next one of the cursor's replay. Otherwise it is to be analysed; outside of traces a chain may
+/// still have to be left.
 bool Tracing::step_to(const TracedCall& call) {
-  if (following_) {
-    if (step_ < part_end_ && next_is(*chain_, step_, part_begin_, call)) return make_instances();
-    if (is_marked() && goes_on(&part().segment->forks[step_ - part_begin_], call))
-      return make_instances();
-    if (!is_marked() && step_ == part_end_) leave_part();
+  if (cursor_.is_following()) {
+    if (cursor_.is_next(call)) return true;
+    if (is_marked() && goes_on(&prefix().branch->points[cursor_.followed()], call)) return true;
+    if (!is_marked() && cursor_.at_end()) leave_prefix();
     else leave_for_next();
   }
-  return (is_marked() ? select(call) : select_found(call)) && make_instances();
+  return is_marked() ? select(call) : select_found(call);
+}
+
+// Where there is no room the analysis gives up other instances, or fails: it goes on from those that there was room for.
+bool Tracing::make_instances() {
+  const analysis::Instance* missing = nullptr;
+  try {
+    missing = cursor_.make_instances();
+  } catch (...) {  // made again, the call finds what there is
+    leave_branch();
+    throw;
+  }
+  if (missing == nullptr) return true;
+  leave_branch();
+  point_ = nullptr;  // what is given up now is not recorded
+  asked_.may_record = false;
+  if (execution_.watched) execution_.add(no_room(*missing, context_.runtime.machine()));
+  return false;
+}
+
+bool Tracing::select(const TracedCall& call) {
+  if (point_ == nullptr || session_.is_open()) return false;
+  if (chain_ != nullptr) {
+    if (goes_on(point_, call)) return true;
+    leave_for_next();
+  }
+  tree_.drop_stale(*point_);
+  bool same_call = false;
+  if (replay_best(*point_, call, same_call)) return true;
+  if (execution_.watched) execution_.add(why_not(call));
+  if (!required_.contain(open_.mark) && point_->recording.pause()) {
+    point_ = nullptr;  // nothing begins here before the next execution
+  } else {
+    start_recording(same_call);
+  }
+  return false;
+}
+
+/// Replays the branch used last of those that begin there with the call and whose precondition holds, or a joined
+/// recording that begins with it. `same_call`: a branch begins with the call. No chain goes on.
+bool Tracing::replay_best(BranchPoint& point, const TracedCall& call, bool& same_call) {
+  Branch* best = nullptr;
+  point.for_each_beginning_with(call.key, [&](Branch& branch) {
+    if (branch.trace->recording().stale() || !begins_with(branch, call)) return;
+    same_call = true;
+    if (!may_enter(branch)) return;
+    if (best != nullptr && best->last_used > branch.last_used) return;
+    if (branch.trace->recording().holds()) best = &branch;
+  });
+  if (best == nullptr) {
+    recent_.clear();
+    if (same_call) ++counters_.preconditions_failed;
+    return false;
+  }
+  point.note_replayed();
+  in_context_ = !best->confidence.is_given();
+  joined_ = tree_.joined_from(*best, recent_.twice(), chain_);
+  if (joined_ != nullptr) start(*joined_, false);
+  else start(*best, false);
+  return true;
+}
+
+/// Whether the chain goes on with the call, without a look at the state: with the next prefix of a joined recording, or
+/// with all of it once more. `here`: where branches begin now.
+bool Tracing::goes_on(const BranchPoint* here, const TracedCall& call) {
+  if (!cursor_.at_end()) return false;
+  const std::size_t next = (prefix_ + 1) % chain_->prefixes.size();
+  if (next == 0 && !chain_->trace->recording().idempotent) return false;
+  const Index begin = next == 0 ? 0 : cursor_.step();
+  if (chain_->prefixes[next].branch->home != here ||
+      !cursor_.is_step(*chain_->trace, begin, begin, call))
+    return false;
+  if (cursor_.is_following()) {  // in the middle of a trace
+    show_end(profile::Category::replaying, cursor_.followed());
+    note_replayed_calls();
+  }
+  recent_.add({prefix().branch, prefix().steps, cursor_.has_noted_uses()});
+  if (next == 0) start(*chain_, true);
+  else enter_prefix(next);
+  return true;
+}
+
+/// Why the call is not replayed, at `point_`.
+Reason Tracing::why_not(const TracedCall& call) {
+  const Branch* alike = nullptr;
+  point_->for_each_beginning_with(call.key, [&](const Branch& branch) {
+    if (alike == nullptr && may_enter(branch) && begins_with(branch, call)) alike = &branch;
+  });
+  if (alike != nullptr) {
+    const trace::Recording& recording = alike->trace->recording();
+    return recording.stale() ? stale(recording)
+                             : other_state(recording, context_.runtime.machine());
+  }
+  if (!point_->lost.text.empty()) {
+    Reason lost = point_->lost;
+    if (point_->recording.is_pausing())
+      lost.text += "; so were others before they were replayed, and fewer are made";
+    return lost;
+  }
+  if (left_.branch != nullptr && left_.by != nullptr) return left_before(call, left_.by);
+  if (left_.branch != nullptr && left_.calls < left_.branch->trace->steps())
+    return other_call(*left_.branch->trace->calls()[left_.calls], call);
+  if (!point_->empty()) {
+    const auto& latest = *std::ranges::max_element(
+        point_->branches(), {}, [](const auto& branch) { return branch->last_used; });
+    return other_call(*latest->trace->calls()[0], call);
+  }
+  if (left_.branch != nullptr) return beyond_the_end(left_.branch->ended_by, call);
+  return {"it was recorded for the first time", true};
+}
+
+std::string Tracing::why_analysed() const {
+  if (!is_marked())
+    return found_ != nullptr ? why_not_found() : not_looked_for(context_.runtime.options());
+  if (!enabled_) return "--refrain:tracing is off";
+  return execution_.why();
+}
+
+// --- replaying ---------------------------------------------------------------------------------------
+
+void Tracing::start(Replayable& replayed, bool carried) {
+  if (!carried) execution_.note_entered();
+  cursor_.start(*replayed.trace, carried);
+  chain_ = &replayed;
+  enter_prefix(0);
+}
+
+/// Everything before the prefix has been issued.
+void Tracing::enter_prefix(std::size_t number) {
+  show_begin();
+  prefix_ = number;
+  Branch& entered = *prefix().branch;
+  tree_.note_use(entered);
+  entered.replayed = true;
+  execution_.replayed = true;
+  point_ = nullptr;
+  cursor_.follow(prefix().steps);
+}
+
+/// The trace leaves off following the chain, which may go on.
+void Tracing::leave_prefix() {
+  left_ = {prefix().branch, cursor_.followed(), nullptr};
+  show_end(profile::Category::replaying, left_.calls);
+  note_replayed_calls();
+  cursor_.unfollow();
+}
+
+/// The program does something else than the branch has, or goes on after its end.
+void Tracing::leave_branch() {
+  leave_prefix();
+  catch_up();
+  point_ = is_marked() ? &left_.branch->points[left_.calls] : nullptr;
+}
+
+/// The chain is left, and the next replay follows directly.
+void Tracing::leave_for_next() {
+  Repetition<BranchPrefix> recent = std::move(recent_);
+  recent.add({prefix().branch, cursor_.followed(), cursor_.has_noted_uses()});
+  settle();
+  recent_ = std::move(recent);
+}
+
+void Tracing::note_replayed_calls() {
+  const CompiledTrace& trace = cursor_.trace();
+  const Branch& branch = *prefix().branch;
+  const Index steps = cursor_.followed();
+  if (!is_marked()) found_->replayed(branch, steps);
+  execution_.note_replayed(trace.first_of(cursor_.step()) - trace.first_of(cursor_.begin()));
+  if (!cursor_.at_end()) execution_.note_left_early(trace.recording().operations.size());
+  if (!execution_.watched) return;
+  if (steps == branch.trace->steps()) return execution_.sequence.add(branch.sequence);
+  for (Index step = 0; step < steps; ++step)
+    execution_.sequence.add(branch.trace->calls()[step]->token);
 }
 
 void Tracing::make_way(const LaunchPlan& plan) {
   if (chain_ == nullptr) [[likely]]
     return;
   if (!passes_by(plan)) return catch_up();
-  // What is evicted follows the order of launches: the chain's uses come before those of this one.
-  if (!std::exchange(noted_, true)) note_uses(chain_->trace->uses());
+  cursor_.note_uses();
 }
 
-// The launch needs no other instances than it had, and has no field in common with the chain. So it finds its
-// own pieces as they are, and leaves the chain's alone.
+/// The launch needs no other instances than it had, and has no field in common with the chain. So it finds its
+/// equivalence sets as they are, and leaves the chain's alone.
 bool Tracing::passes_by(const LaunchPlan& plan) const {
-  if (step_ != chain_->trace->steps()) return false;
-  const std::vector<trace::FieldUsed>& fields = chain_->trace->recording().fields;
+  if (!cursor_.is_whole()) return false;
+  const std::vector<trace::FieldUsed>& fields = cursor_.trace().recording().fields;
   const analysis::FieldState* last = nullptr;
   return std::ranges::all_of(plan.arguments, [&](const PlannedArgument& argument) {
     if (!argument.chosen()) return false;
@@ -210,209 +357,152 @@ bool Tracing::passes_by(const LaunchPlan& plan) const {
   });
 }
 
-void Tracing::note_uses(const ReplayedTrace::Uses& uses) {
-  context_.analysis_.note_uses(uses.instances, uses.points);
+void Tracing::settle() {
+  if (cursor_.is_following()) leave_branch();
+  else catch_up();
 }
 
-/// The trace leaves off following the chain, which may go on.
-void Tracing::leave_part() {
-  parted_ = part().segment;
-  parted_at_ = step_ - part_begin_;
-  parted_by_ = nullptr;
-  show_end(profile::Category::replaying, parted_at_);
-  note_replayed_calls();
-  unfollow();
+void Tracing::catch_up() {
+  if (chain_ == nullptr) [[likely]]
+    return;
+  judge_chain();
+  cursor_.catch_up();
+  tree_.free_retired();
+  chain_ = nullptr;
+  joined_ = nullptr;
+  recent_.clear();
 }
 
-// The program does something else than the segment has, or goes on after its end.
-void Tracing::leave_segment() {
-  leave_part();
-  catch_up();
-  fork_ = is_marked() ? &parted_->forks[parted_at_] : nullptr;
-}
-
-bool Tracing::select(const TracedCall& call) {
-  if (fork_ == nullptr || recorder_ != nullptr) return false;
-  if (chain_ != nullptr) {
-    if (goes_on(fork_, call)) return true;
-    leave_for_next();
+/// The chain is left: was it of use to enter it?
+void Tracing::judge_chain() {
+  // A joined recording of a marked trace is of use if one replay of it came to its end.
+  const bool came_to_an_end = cursor_.is_carried() || cursor_.is_whole();
+  if (!prefix().branch->was_found()) {
+    if (joined_ != nullptr) joined_->entering.judge(came_to_an_end);
+    return;
   }
-  drop_stale(*fork_);
-  bool same_call = false;
-  if (replay_best(*fork_, call, same_call)) return true;
-  if (occurrence_.watched) occurrence_.add(why_not(call));
-  if (!required_.contain(open_) && fork_->recording.pause()) {
-    fork_ = nullptr;  // nothing begins here before the next occurrence
-  } else {
-    start_recording(same_call);
+  const CompiledTrace& trace = cursor_.trace();
+  const std::uint64_t operations = trace.recording().operations.size();
+  TraceExecution gained;
+  gained.note_entered();
+  gained.note_replayed(cursor_.whole_replays() * operations + trace.first_of(cursor_.step()));
+  if (!cursor_.at_end()) {
+    gained.note_left_early(operations);
+    found_->was_wrong();
   }
-  return false;
+  Branch& entered = *chain_->prefixes.front().branch;
+  (in_context_ ? entered.confidence_in_context : entered.confidence).judge(gained.gain);
+  if (joined_ != nullptr) joined_->entering.judge(gained.gain > 0 && came_to_an_end);
 }
 
-/// Replays the segment used last of those that begin there with the call and whose precondition holds, or a round that
-/// begins with it. `same_call`: there are some that begin with the call. No chain goes on.
-bool Tracing::replay_best(Fork& fork, const TracedCall& call, bool& same_call) {
-  Segment* best = nullptr;
-  fork.for_each_beginning_with(call.key, [&](Segment& segment) {
-    if (segment.trace->recording().stale() || !next_is(segment, 0, 0, call)) return;
-    same_call = true;
-    if (!may_enter(segment)) return;
-    if (best != nullptr && best->last_used > segment.last_used) return;
-    if (segment.trace->recording().holds()) best = &segment;
-  });
-  if (best != nullptr) {
-    fork.note_replayed();
-    in_context_ = !best->trust.is_given();
-    round_ = round_from(*best);
-    if (round_ != nullptr) start(*round_, false);
-    else start(*best, false);
+// --- recording ---------------------------------------------------------------------------------------
+
+void Tracing::start_recording(bool beside_others) {
+  beside_others_ = beside_others;
+  show_begin();
+  session_.begin();
+}
+
+void Tracing::analysed(LaunchPlan& plan, const LaunchRequest& request) {
+  execution_.note_analysed(plan.token);
+  if (!session_.is_open()) return;
+  session_.add(plan, request);
+  added_call();
+}
+
+void Tracing::analysed(const TracedCall& call, std::uint64_t token,
+                       std::initializer_list<analysis::FieldState*> fields,
+                       std::span<const AnyRegion* const> regions) {
+  execution_.note_analysed(token);
+  if (!session_.is_open()) return;
+  session_.add(call, token, fields, regions);
+  added_call();
+}
+
+void Tracing::added_call() {
+  if (session_.fault() != nullptr) {
+    finish_recording("");
+    if (!is_marked()) close_trace();
+  } else if (session_.operations() >= context_.runtime.options().trace_length) {
+    finish_recording("it reached --refrain:trace-length");
+  } else if (!is_marked()) {
+    note_recorded_call();
+  }
+}
+
+void Tracing::untraceable(const char* what) {
+  const bool in_the_middle = cursor_.is_following() && !cursor_.at_end();
+  settle();
+  finish_recording(what);
+  left_.by = in_the_middle ? what : nullptr;
+}
+
+void Tracing::untraceable_call(const char* what) {
+  if (found_ != nullptr && !is_marked()) {
+    settle();
+    if (is_long_enough()) finish_recording(what);
+    leave_unmarked();
+    return found_->untraceable();
+  }
+  untraceable(what);
+  if (is_marked()) execution_.sequence.add(hash_bytes(what, std::strlen(what)));
+}
+
+/// False: nothing is kept.
+bool Tracing::finish_recording(const char* ended_by) {
+  if (!session_.is_open()) return false;
+  show_end(profile::Category::recording, session_.calls());
+  RecordingSession::Result recorded = session_.end();
+  if (recorded.recording != nullptr) {
+    keep_recording(std::move(recorded), ended_by);
     return true;
   }
-  recent_.clear();
-  if (same_call) ++counters_.preconditions_failed;
+  found_recording_ = {};
+  if (recorded.fault != nullptr) {
+    point_->lost = {std::string("a recording was given up: ") + recorded.fault,
+                    recorded.may_work_next_time};
+    if (!recorded.may_work_next_time) point_->recording.judge(false);
+    point_ = nullptr;  // what follows would not follow what is recorded
+  } else {
+    // The next time as well: but who requires replays misses none.
+    execution_.vacuous += recorded.calls.size();
+    point_->lost = {std::string("there was no operation to record: ") + ended_by, true};
+    if (!is_marked()) point_->recording.judge(false);
+  }
   return false;
 }
 
-void Tracing::drop_stale(Fork& fork) {
-  Reason why;
-  bool replayed = false;
-  fork.for_each_lately_recorded([&](Segment& segment) {
-    if (!segment.trace->recording().stale()) return true;
-    if (why.text.empty()) why = stale(segment.trace->recording());
-    replayed |= segment.replayed;
-    drop(segment);
-    return false;
-  });
-  if (why.text.empty()) return;
-  fork.lost = std::move(why);
-  fork.recording.judge(replayed);
-}
-
-/// Why the call is not replayed, at `fork_`.
-Reason Tracing::why_not(const TracedCall& call) {
-  const Segment* alike = nullptr;
-  fork_->for_each_beginning_with(call.key, [&](const Segment& segment) {
-    if (alike == nullptr && may_enter(segment) && next_is(segment, 0, 0, call)) alike = &segment;
-  });
-  if (alike != nullptr) {
-    const trace::Recording& recording = alike->trace->recording();
-    return recording.stale() ? stale(recording)
-                             : other_state(recording, context_.runtime_.machine());
+void Tracing::keep_recording(RecordingSession::Result recorded, const char* ended_by) {
+  const FoundRecording found = std::exchange(found_recording_, {});
+  auto branch = std::make_unique<Branch>();
+  branch->ended_by = ended_by;
+  for (const auto& call : recorded.calls) branch->sequence.add(call->token);
+  branch->trace = tree_.compile(std::move(recorded.recording), std::move(recorded.calls));
+  branch->prefixes = {{branch.get(), branch->trace->steps()}};
+  branch->name = open_.name;
+  branch->begun_at = open_.where;
+  if (left_.branch != nullptr) {
+    branch->parent = left_.branch;
+    branch->parent_calls = left_.calls;
+    branch->calls_before = left_.branch->calls_before + left_.calls;
   }
-  const Segment* latest = nullptr;
-  for (const auto& segment : fork_->segments())
-    if (latest == nullptr || segment->last_used > latest->last_used) latest = segment.get();
-  if (!fork_->lost.text.empty()) {
-    Reason lost = fork_->lost;
-    if (fork_->recording.is_pausing())
-      lost.text += "; so were others before they were replayed, and fewer are made";
-    return lost;
+  if (!is_marked()) {
+    branch->candidate = found.candidate;
+    branch->context = found.context;
+    for (const auto& call : branch->trace->calls()) branch->tokens.push_back(call->token);
+    branch->number = found_->made_branch(branch->tokens.size());
   }
-  if (parted_ != nullptr && parted_by_ != nullptr) return left_before(call, parted_by_);
-  if (parted_ != nullptr && parted_at_ < parted_->trace->steps())
-    return other_call(*parted_->trace->calls()[parted_at_], call);
-  if (latest != nullptr) return other_call(*latest->trace->calls()[0], call);
-  if (parted_ != nullptr) return beyond_the_end(parted_->ended_by, call);
-  return {"it was recorded for the first time", true};
-}
-
-std::string Tracing::why_analysed() const {
-  if (!is_marked())
-    return found_ != nullptr ? why_not_found() : not_looked_for(context_.runtime_.options());
-  if (!enabled_) return "--refrain:tracing is off";
-  return occurrence_.why();
-}
-
-/// The trace leaves off following the chain.
-void Tracing::note_replayed_calls() {
-  const ReplayedTrace& trace = *chain_->trace;
-  if (!is_marked()) found_->replayed(*part().segment, step_ - part_begin_);
-  occurrence_.note_replayed(trace.first_of(step_) - trace.first_of(part_begin_));
-  if (step_ != part_end_) occurrence_.note_left_early(trace.recording().operations.size());
-  if (!occurrence_.watched) return;
-  const Segment& segment = *part().segment;
-  const Index steps = step_ - part_begin_;
-  if (steps == segment.trace->steps()) return occurrence_.sequence.add(segment.sequence);
-  for (Index step = 0; step < steps; ++step)
-    occurrence_.sequence.add(segment.trace->calls()[step]->token);
-}
-
-/// The segment and all that begin in it, each after the one that it begins in.
-std::vector<Segment*> Tracing::with_descendants(Segment& segment) {
-  std::vector<Segment*> all{&segment};
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (const auto& [step, fork] : all[i]->forks)
-      for (const auto& later : fork.segments()) all.push_back(later.get());
-  return all;
-}
-
-/// The chain, which may go on, consists of it or has it as a part.
-bool Tracing::is_on_chain(const Segment& segment) const {
-  return chain_ != nullptr && chain_->has(segment);
-}
-
-/// No chain has any of them.
-void Tracing::drop(Segment& segment) {
-  recent_.clear();
-  for (Segment* each : with_descendants(segment) | std::views::reverse) {
-    if (!each->tokens.empty()) found_->dropped(*each);
-    if (asked_.untrusted == each) asked_.untrusted = nullptr;
-    if (found_recording_.tail == each) found_recording_.tail = nullptr;
-    std::erase_if(rounds_, [&](const auto& round) {
-      if (!round->has(*each)) return false;
-      retire(std::move(round->trace));
-      return true;
-    });
-    all_.erase(each->among_all);
-    retire(std::move(each->home->remove(*each)->trace));
-  }
-  free_retired();
-}
-
-/// Stays until nothing of it is in flight.
-void Tracing::retire(std::unique_ptr<ReplayedTrace> trace) {
-  if (trace == nullptr) return;
-  trace->retire();
-  retired_.push_back(std::move(trace));
-}
-
-void Tracing::free_retired() {
-  while (!retired_.empty() && retired_.front()->replays().idle()) retired_.pop_front();
-}
-
-// --- what a context is asked ------------------------------------------------------------------------
-
-bool ContextImpl::start_tracing() {
-  const Options& options = runtime_.options();
-  if (!options.tracing || !options.autotrace) return false;
-  // Most tasks launch a few others and are done; what looks for traces costs as much as some launches.
-  if (parent_ != nullptr && launches_ < std::min<std::size_t>(32, options.autotrace_sample / 2))
-    return false;
-  tracing_ = std::make_unique<Tracing>(*this);
-  return true;
-}
-
-void ContextImpl::begin_trace(const Trace& trace, Where where) {
-  if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(*this);
-  tracing_->begin(trace, where);
-}
-
-void ContextImpl::end_trace(const Trace& trace, Where where) {
-  if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(*this);
-  tracing_->end(trace, where);
-}
-
-void ContextImpl::print_recordings(std::ostream& out) const {
-  if (tracing_ != nullptr) tracing_->print(out);
-}
-
-void ContextImpl::leave_trace(const Trace& trace) {
-  if (tracing_ != nullptr) tracing_->leave_trace(trace);
-}
-
-void ContextImpl::require_replay(const Trace& trace, Where where) {
-  if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(*this);
-  tracing_->require_replay(trace, where);
+  if (Explanation* explanation = context_.runtime.explanation())
+    explanation->recorded(is_marked() || open_.root == nullptr ? open_.mark : open_.root->id,
+                          ended_by);
+  point_->lost = {};
+  point_->note_recorded(beside_others_);
+  execution_.note_recorded(branch->trace->recording().operations.size());
+  left_ = {&tree_.add(*point_, std::move(branch)), 0, nullptr};
+  left_.calls = left_.branch->trace->steps();
+  point_ = &left_.branch->points[left_.calls];
+  if (found_ != nullptr) tree_.drop_stale_found(left_.branch, chain_);
+  tree_.drop_surplus(left_.branch, chain_);
 }
 
 }  // namespace refrain::runtime

@@ -6,7 +6,6 @@
 #include <ranges>
 #include <utility>
 
-#include "runtime/context_impl.hpp"
 #include "tracing/tracing.hpp"
 
 namespace refrain::runtime {
@@ -28,11 +27,11 @@ constexpr std::size_t kMostBranches = 16;
 /// when it does not matter, or if something longer goes on there, which would be lost.
 constexpr std::size_t kTail = 20;
 
-bool goes_on_longer(const Segment& segment) {
-  const auto end = segment.forks.find(static_cast<Index>(segment.tokens.size()));
-  return end != segment.forks.end() &&
-         std::ranges::any_of(end->second.segments(), [&](const auto& later) {
-           return later->tokens.size() > segment.tokens.size();
+bool goes_on_longer(const Branch& branch) {
+  const auto end = branch.points.find(static_cast<Index>(branch.tokens.size()));
+  return end != branch.points.end() &&
+         std::ranges::any_of(end->second.branches(), [&](const auto& later) {
+           return later->tokens.size() > branch.tokens.size();
          });
 }
 
@@ -42,97 +41,97 @@ bool goes_on_longer(const Segment& segment) {
 
 /// Replays what begins with the call: where the trace that is open has been left, or anywhere.
 bool Tracing::select_found(const TracedCall& call) {
-  if (found_ == nullptr || found_->empty()) return false;
+  if (found_ == nullptr || (!tree_.has_found_roots() && found_->finder().candidates().empty()))
+    return false;
   asked_ = {};
-  asked_.hash = Fork::hash(call.key);
+  asked_.hash = BranchPoint::hash(call.key);
   asked_.request = call.request;
   asked_.name = call.name;
   asked_.where = call.where;
-  FoundTraces::Root* const root = found_->find(asked_.hash);
-  if (recorder_ != nullptr) {
-    FoundRecording& branch = found_recording_;
-    if (!branch.is_branch || root == nullptr || branch.tail != nullptr) return false;
-    Segment* const known = begins(root->fork, call);
+  TraceRoot* const root = found_root();
+  if (session_.is_open()) {
+    FoundRecording& what = found_recording_;
+    if (!what.is_branch || root == nullptr || what.tail != nullptr) return false;
+    Branch* const known = begins(root->point, call);
     if (known == nullptr) return false;
-    if (calls_.size() < context_.runtime_.options().autotrace_min_length &&
-        known->tokens.size() <= kTail * calls_.size() && !goes_on_longer(*known)) {
-      branch.tail = known;
-      branch.tail_calls = 0;
+    if (session_.calls() < context_.runtime.options().autotrace_min_length &&
+        known->tokens.size() <= kTail * session_.calls() && !goes_on_longer(*known)) {
+      what.tail = known;
+      what.tail_calls = 0;
       return false;
     }
     finish_recording("a trace that was found begins there");
   }
-  if (root_found_ != nullptr && parted_ != nullptr) {
-    const auto fork = parted_->forks.find(parted_at_);
-    if (fork != parted_->forks.end() && replay_found(fork->second, call)) return true;
-    asked_.untrusted_branch = asked_.untrusted != nullptr;
+  if (open_.root != nullptr && left_.branch != nullptr) {
+    const auto here = left_.branch->points.find(left_.calls);
+    if (here != left_.branch->points.end() && replay_found(here->second, call)) return true;
+    asked_.doubtful_here = asked_.doubtful != nullptr;
   }
-  if (root == nullptr || begins(root->fork, call) == nullptr) return false;
-  if (root_found_ != nullptr) close_trace();
+  if (root == nullptr || begins(root->point, call) == nullptr) return false;
+  if (open_.root != nullptr) close_trace();
   open_found(*root);
-  return replay_found(root->fork, call);
+  return replay_found(root->point, call);
 }
 
 /// A segment that is trusted and begins with the call, or null.
-Segment* Tracing::begins(const Fork& fork, const TracedCall& call) {
-  Segment* trusted = nullptr;
-  fork.for_each_beginning_with(call.key, [&](Segment& segment) {
-    if (!next_is(segment, 0, 0, call)) return;
-    if (!may_enter(segment)) {
-      if (asked_.untrusted == nullptr || segment.context == *asked_.context)
-        asked_.untrusted = &segment;
-    } else if (trusted == nullptr || segment.last_used > trusted->last_used) trusted = &segment;
+Branch* Tracing::begins(const BranchPoint& point, const TracedCall& call) {
+  Branch* trusted = nullptr;
+  point.for_each_beginning_with(call.key, [&](Branch& branch) {
+    if (!begins_with(branch, call)) return;
+    if (!may_enter(branch)) {
+      if (asked_.doubtful == nullptr || branch.context == *asked_.context)
+        asked_.doubtful = &branch;
+    } else if (trusted == nullptr || branch.last_used > trusted->last_used) {
+      trusted = &branch;
+    }
   });
   return trusted;
 }
 
 /// Whether it is trusted, here or anywhere.
-bool Tracing::may_enter(const Segment& segment) {
-  if (segment.trust.is_given()) return true;
+bool Tracing::may_enter(const Branch& branch) {
+  if (branch.confidence.is_given()) return true;
   if (!asked_.context) asked_.context = found_->finder().context(0);
-  return segment.context == *asked_.context && segment.trust_in_context.is_given();
+  return branch.context == *asked_.context && branch.confidence_in_context.is_given();
 }
 
-bool Tracing::replay_found(Fork& fork, const TracedCall& call) {
-  if (begins(fork, call) == nullptr) return false;
+bool Tracing::replay_found(BranchPoint& point, const TracedCall& call) {
+  if (begins(point, call) == nullptr) return false;
   if (chain_ != nullptr) {
-    if (goes_on(&fork, call)) return true;
+    if (goes_on(&point, call)) return true;
     leave_for_next();
   }
-  drop_stale(fork);
-  if (replay_best(fork, call, asked_.same_call)) return true;
-  if (occurrence_.watched) {
-    fork_ = &fork;
-    occurrence_.add(why_not(call));
-    fork_ = nullptr;
+  tree_.drop_stale(point);
+  if (replay_best(point, call, asked_.same_call)) return true;
+  if (execution_.watched) {
+    point_ = &point;
+    execution_.add(why_not(call));
+    point_ = nullptr;
   }
   return false;
 }
 
 std::string Tracing::why_not_found() const {
-  if (recorder_ != nullptr) return "it was found to repeat, and recorded";
-  if (asked_.untrusted != nullptr)
+  if (session_.is_open()) return "it was found to repeat, and recorded";
+  if (asked_.doubtful != nullptr)
     return "what begins with it was often left early: it is watched until it comes in full";
-  if (asked_.same_call) return occurrence_.why();
-  const FoundTraces::Root* const root = found_->find(asked_.hash);
-  if (root != nullptr && !root->fork.lost.text.empty()) return root->fork.lost.text;
+  if (asked_.same_call) return execution_.why();
+  const TraceRoot* const root = found_root();
+  if (root != nullptr && !root->point.lost.text.empty()) return root->point.lost.text;
   return "no trace was open, and none was found";
 }
 
-void Tracing::open_found(const FoundTraces::Root& root) {
-  root_found_ = &root;
-  open_name_ = root.name;
-  opened_at_ = root.where;
-  parted_ = nullptr;
-  parted_by_ = nullptr;
-  occurrence_ = {};
-  occurrence_.watched = context_.runtime_.explanation() != nullptr;
+void Tracing::open_found(TraceRoot& root) {
+  open_ = {0, &root, root.name, root.where};
+  left_ = {};
+  execution_ = {};
+  execution_.watched = context_.runtime.explanation() != nullptr;
 }
 
 /// Something comes that is no call of a trace that was found.
 void Tracing::leave_unmarked() {
-  if (recorder_ != nullptr) abandon_recording();
-  if (root_found_ != nullptr) close_trace();
+  if (session_.is_open()) abandon_recording();
+  if (open_.root != nullptr) close_trace();
 }
 
 // --- when it is --------------------------------------------------------------------------------------
@@ -140,25 +139,26 @@ void Tracing::leave_unmarked() {
 void Tracing::analysing_unmarked(Token token) {
   // No chain that would have to be left first: the call looks at the state, between what was replayed and what will be.
   if (chain_ == nullptr) recent_.clear();
-  if (asked_.untrusted != nullptr)
-    found_->watch(*asked_.untrusted, asked_.untrusted->context == *asked_.context);
+  if (asked_.doubtful != nullptr)
+    found_->watch(const_cast<Branch&>(*asked_.doubtful),
+                  asked_.doubtful->context == *asked_.context);
   found_->analysed(token);
-  if (recorder_ != nullptr) {
+  if (session_.is_open()) {
     if (goes_on_recording(token)) return;
-  } else if (root_found_ != nullptr && parted_ != nullptr) {
+  } else if (open_.root != nullptr && left_.branch != nullptr) {
     if (record_from_here(token)) return;
   }
-  if (root_found_ != nullptr) close_trace();
+  if (open_.root != nullptr) close_trace();
   if (const Candidates::Position at = found_->finder().candidates().begin(token);
       at && may_record(at)) {
     const std::uint64_t context = found_->finder().context(1);
     const bool expected = found_->finder().candidates().is_expected(token, context);
-    Patience& patience = expected ? found_->guessing_in_context : found_->guessing;
-    if (!patience.pause() && is_hopeful(at)) {
-      FoundTraces::Root& root = root_of(token);
-      if (!root.fork.recording.pause()) {
+    Backoff& guessing = expected ? found_->guessing_in_context : found_->guessing;
+    if (!guessing.pause() && is_hopeful(at)) {
+      TraceRoot& root = make_found_root(token);
+      if (!root.point.recording.pause()) {
         open_found(root);
-        return record_found(root.fork, {.at = at, .expected = expected, .context = context});
+        return record_found(root.point, {.at = at, .expected = expected, .context = context});
       }
     }
   }
@@ -171,9 +171,13 @@ bool Tracing::is_hopeful(Candidates::Position at) const {
   return at && Candidates::best(at, now)->is_worth_recording(now);
 }
 
-/// Where traces begin that begin with the present call.
-FoundTraces::Root& Tracing::root_of(Token token) {
-  FoundTraces::Root& root = found_->root(asked_.hash);
+/// Where traces begin that begin with the present call; null: nowhere.
+TraceRoot* Tracing::found_root() const {
+  return const_cast<TraceTree&>(tree_).find_root(TraceTree::Kind::found, asked_.hash);
+}
+
+TraceRoot& Tracing::make_found_root(Token token) {
+  TraceRoot& root = tree_.root(TraceTree::Kind::found, asked_.hash);
   if (root.id != 0) return root;
   root.id = token;
   root.name = "found " + std::to_string(++found_roots_) + ", from ";
@@ -185,7 +189,7 @@ FoundTraces::Root& Tracing::root_of(Token token) {
 /// Where something begins that is not trusted it is watched instead, unless something else may begin there.
 bool Tracing::may_record(Candidates::Position at) const {
   if (!asked_.may_record) return false;
-  if (asked_.untrusted == nullptr) return true;
+  if (asked_.doubtful == nullptr) return true;
   return at && Candidates::best(at, found_->finder().now())->recordings == 0;
 }
 
@@ -194,10 +198,10 @@ void Tracing::judge_guess(const FoundRecording& guess, bool of_use) {
   (guess.expected ? found_->guessing_in_context : found_->guessing).judge(of_use);
 }
 
-void Tracing::record_found(Fork& fork, const FoundRecording& what) {
+void Tracing::record_found(BranchPoint& point, const FoundRecording& what) {
   settle();
   recent_.clear();
-  fork_ = &fork;
+  point_ = &point;
   found_recording_ = what;
   start_recording(asked_.same_call);
 }
@@ -207,29 +211,30 @@ void Tracing::record_found(Fork& fork, const FoundRecording& what) {
 bool Tracing::record_from_here(Token token) {
   FoundRecording what{.at = Candidates::next(position(), token)};
   if (!is_hopeful(what.at)) what.at = {};
-  what.is_branch = !what.at && found_->left_again(*parted_, parted_at_, token);
+  what.is_branch = !what.at && found_->left_again(*left_.branch, left_.calls, token);
   // That something begins with the call which is not trusted elsewhere says nothing against a branch; if it is a branch
   // of this place, it is there already.
-  const bool wanted = what.is_branch ? asked_.may_record && !asked_.untrusted_branch
-                                     : what.at && may_record(what.at);
+  const bool wanted =
+      what.is_branch ? asked_.may_record && !asked_.doubtful_here : what.at && may_record(what.at);
   if (!wanted) return false;
-  Fork& fork = parted_->forks[parted_at_];
-  if (fork.recording.pause() || (what.is_branch && fork.segments().size() >= kMostBranches))
+  BranchPoint& point = left_.branch->points[left_.calls];
+  if (point.recording.pause() || (what.is_branch && point.branches().size() >= kMostBranches))
     return false;
-  const std::size_t most = context_.runtime_.options().autotrace_max_length;
-  if (what.is_branch) what.calls_left = most > 0 ? most : kLongBranch + 2 * parted_->tokens.size();
+  const std::size_t most = context_.runtime.options().autotrace_max_length;
+  if (what.is_branch)
+    what.calls_left = most > 0 ? most : kLongBranch + 2 * left_.branch->tokens.size();
   what.context = found_->finder().context(1);
-  record_found(fork, what);
+  record_found(point, what);
   return true;
 }
 
 /// Where in the candidates the trace that is open has got to.
 Candidates::Position Tracing::position() const {
   std::vector<std::span<const Token>> path;
-  Index calls = parted_at_;
-  for (const Segment* segment = parted_; segment != nullptr; segment = segment->parent) {
-    path.push_back(std::span(segment->tokens).first(calls));
-    calls = segment->parent_calls;
+  Index calls = left_.calls;
+  for (const Branch* branch = left_.branch; branch != nullptr; branch = branch->parent) {
+    path.push_back(std::span(branch->tokens).first(calls));
+    calls = branch->parent_calls;
   }
   Candidates::Position at;
   bool first = true;
@@ -259,10 +264,10 @@ bool Tracing::goes_on_recording(Token token) {
             Candidates::best(before, found_->finder().now())->repeat.identity);
     }
   }
-  if (recorder_ != nullptr) abandon_recording();
+  if (session_.is_open()) abandon_recording();
   // Nobody has looked whether something begins here that has been recorded.
-  const FoundTraces::Root* const root = found_->find(asked_.hash);
-  asked_.may_record = root == nullptr || root->fork.empty();
+  const TraceRoot* const root = found_root();
+  asked_.may_record = root == nullptr || root->point.empty();
   return false;
 }
 
@@ -277,7 +282,7 @@ void Tracing::note_recorded_call() {
   const TraceCandidate* best = Candidates::best(what.at, found_->finder().now());
   const std::uint32_t period = best->repeat.period;
   const bool enough =
-      period != 0 && what.at.length() % period == 0 && recorder_->operations() >= kEnoughOperations;
+      period != 0 && what.at.length() % period == 0 && session_.operations() >= kEnoughOperations;
   if (!enough && Candidates::ending(what.at) != best) return;
   what.candidate = best->repeat.identity;
   const FoundRecording ended = what;
@@ -289,42 +294,21 @@ void Tracing::note_recorded_call() {
 
 /// What is recorded may be kept, though it does not end where it should.
 bool Tracing::is_long_enough() const {
-  return recorder_ != nullptr &&
+  return session_.is_open() &&
          (found_recording_.is_branch ||
-          calls_.size() >= context_.runtime_.options().autotrace_min_length);
+          session_.calls() >= context_.runtime.options().autotrace_min_length);
 }
 
 void Tracing::abandon_recording() {
-  show_end(profile::Category::recording, calls_.size());
-  found_->abandoned(calls_.size());
-  context_.analysis_.set_state_log(nullptr);
-  recorder_ = nullptr;
-  calls_.clear();
-  fork_->lost = {"what was found did not come to its end"};
+  show_end(profile::Category::recording, session_.calls());
+  found_->abandoned(session_.calls());
+  session_.abandon();
+  point_->lost = {"what was found did not come to its end"};
   // That a guess was wrong says nothing against recording what does come.
   if (const FoundRecording what = std::exchange(found_recording_, {}); what.is_branch)
-    fork_->recording.judge(false);
+    point_->recording.judge(false);
   else judge_guess(what, false);
-  fork_ = nullptr;
-}
-
-// --- whether it was of use -----------------------------------------------------------------------------
-
-/// The chain is left: whether it was of use to enter it.
-void Tracing::judge_found() {
-  const ReplayedTrace& trace = *chain_->trace;
-  const std::uint64_t operations = trace.recording().operations.size();
-  Occurrence gained;
-  gained.note_entered();
-  gained.note_replayed(whole_replays_ * operations + trace.first_of(step_));
-  if (step_ != part_end_) {
-    gained.note_left_early(operations);
-    found_->was_wrong();
-  }
-  Segment& entered = *chain_->parts.front().segment;
-  (in_context_ ? entered.trust_in_context : entered.trust).judge(gained.gain);
-  if (round_ != nullptr)
-    round_->entering.judge(gained.gain > 0 && (carried_ || step_ == trace.steps()));
+  point_ = nullptr;
 }
 
 }  // namespace refrain::runtime

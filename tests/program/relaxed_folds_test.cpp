@@ -128,9 +128,9 @@ std::uint64_t edges_after_group(int launches, Launch launch) {
     ctx.launch(set, cells[number]);
     ctx.launch(look, cells[number]);
     for (int i = 0; i < launches; ++i) launch(ctx, cells);
-    edges = ctx.impl().analysis_counters().edges;
+    edges = ctx.impl().analysis.counters().edges;
     ctx.launch(look, cells[number]);
-    edges = ctx.impl().analysis_counters().edges - edges;
+    edges = ctx.impl().analysis.counters().edges - edges;
   });
   return edges;
 }

@@ -254,7 +254,7 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
     case Kind::fence: context.fence(); break;
     case Kind::begin_trace: context.begin_trace(trace(s.id)); break;
     case Kind::end_trace: context.end_trace(trace(s.id)); break;
-    case Kind::remap: MappingRule::next_phase(context.impl().runtime().mapper()); break;
+    case Kind::remap: MappingRule::next_phase(context.impl().runtime.mapper()); break;
   }
 }
 

@@ -203,7 +203,7 @@ class FakeContext final : public Waiter {
   }
   bool may_wait_for(const FutureState& state) const override { return state.context() == id_; }
   void has_waited_for(FutureState&, std::size_t rank) override { asked.push_back(rank); }
-  [[nodiscard]] const runtime::ContextImpl* context_in_use() const override { return nullptr; }
+  [[nodiscard]] const runtime::ContextCore* context_in_use() const override { return nullptr; }
   int waits = 0;
   std::vector<std::size_t> asked;
 

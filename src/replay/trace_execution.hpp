@@ -24,7 +24,7 @@ struct CallSequence {
   }
 };
 
-class Occurrence {
+class TraceExecution {
  public:
   bool watched = false;        ///< somebody wants to know why calls are not replayed
   bool replayed = false;       ///< calls were

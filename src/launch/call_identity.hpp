@@ -1,18 +1,101 @@
 #pragma once
-// A launch as it was described, to tell at once that the next one is the same. Where this says so, the
-// launches have one key (ContextImpl::make_key), and all that they name is alive; where it does not, the key
-// has to be asked. What is compared lies together, in the order in which it is looked at: a program that
-// replays a long trace reads it once per launch.
+// The identity of a call, in three forms. The *key* finds what this process remembers of the call: addresses and unique
+// numbers, compared in full. The *signature* (launch/signature.hpp) is the same in every run and every process. The
+// *quick comparison* tells at once that a launch is the one before; where it cannot, the key decides.
+//
+// Any of them covers everything that the analysis of the call depends on, and no value that a task is given.
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <source_location>
+#include <vector>
 
 #include "data/forest.hpp"
+#include "data/shared_index_space.hpp"
+#include "launch/launch_plan.hpp"
+#include "launch/signature.hpp"
 #include "refrain/dynamic.hpp"
 
 namespace refrain::runtime {
+
+/// UsageError: the argument names nothing that is alive.
+[[noreturn]] void fail_dead(const LaunchRequest& request, std::size_t argument);
+
+/// The key of a launch: everything that its plan depends on, as words of this process. Gives them to put(word) in
+/// order, until that returns false. UsageError when a handle is dead.
+template <class Put>
+bool give_key(const LaunchRequest& request, const data::Forest& forest, std::uint64_t mapper_epoch,
+              Put put) {
+  const auto word = [](const void* address) { return reinterpret_cast<std::uint64_t>(address); };
+  if (!put(word(request.task)) || !put(word(request.where.file_name())) ||
+      !put(std::uint64_t{request.where.line()} << 32 |
+           static_cast<std::uint32_t>(request.hints.priority)) ||
+      !put(mapper_epoch) ||
+      !put(request.requirements.size() << 34 | request.futures.size() << 2 |
+           std::uint64_t{request.hints.inline_if_ready} << 1 | std::uint64_t{request.wants_future}))
+    return false;
+  if (const LaunchDomain* domain = request.domain) {
+    if (!put(static_cast<std::uint64_t>(domain->dim))) return false;
+    if (domain->sparse != nullptr) {
+      if (!put(word(domain->sparse->space.get()))) return false;
+    } else {
+      for (int d = 0; d < std::min(domain->dim, 3); ++d)
+        if (!put(static_cast<std::uint64_t>(domain->rect.lo[d])) ||
+            !put(static_cast<std::uint64_t>(domain->rect.hi[d])))
+          return false;
+    }
+  }
+  for (std::size_t i = 0; i < request.requirements.size(); ++i) {
+    const Requirement& r = request.requirements[i];
+    const bool partitioned = r.partition.tree != nullptr;
+    const data::RegionTree* tree = partitioned ? r.partition.tree : r.region.tree;
+    // A tree of an enclosing context may have been destroyed since this task was launched: it may still
+    // use what it was given.
+    if (tree == nullptr ||
+        !(tree->in(forest)
+              ? (partitioned ? tree->names_living(r.partition) : tree->names_living(r.region))
+              : (partitioned ? tree->knows(r.partition) : tree->knows(r.region)))) [[unlikely]] {
+      fail_dead(request, i);
+    }
+    if (!put(tree->uid()) ||
+        !put(std::uint64_t{partitioned ? r.partition.index : r.region.node} << 32 |
+             std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
+             static_cast<std::uint64_t>(r.privilege)) ||
+        !put(r.field.key) || !put(word(r.field.name.data())) || !put(word(r.field.type)) ||
+        !put(word(r.op)) || !put(word(r.projection.impl())))
+      return false;
+  }
+  return true;
+}
+
+/// Whether the launch has this key.
+bool has_key(const LaunchRequest& request, const data::Forest& forest, std::uint64_t mapper_epoch,
+             std::span<const std::uint64_t> key);
+/// What a call that is no launch names, in a fixed order.
+struct CallIdentity {
+  struct Operand {
+    const AnyRegion* region;
+    const AnyField* field = nullptr;  ///< null: the region as a whole
+  };
+  Signature::Call kind;
+  std::source_location where;
+  std::array<Operand, 2> operands{};        ///< those that there are come first
+  const AnyPartition* partition = nullptr;  ///< that the call ends
+  const ReductionOp* op = nullptr;          ///< that reduces the values of a group
+  std::optional<Privilege> privilege{};     ///< of an access
+
+  [[nodiscard]] const char* name() const { return Signature::name_of(kind); }
+  [[nodiscard]] std::vector<std::uint64_t> key() const;
+  [[nodiscard]] Signature signature() const;
+  [[nodiscard]] std::vector<const AnyRegion*> regions() const;
+};
+
+/// Gives the plan its signature and its token.
+void sign(LaunchPlan& plan, const LaunchRequest& request);
 
 /// A requirement; its projection is kept alive by the plan of the launch.
 struct RememberedArgument {

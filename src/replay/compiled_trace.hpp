@@ -14,15 +14,15 @@
 
 #include "analysis/analysis.hpp"
 #include "graph/replays.hpp"
+#include "launch/call_identity.hpp"
 #include "launch/future_reduction.hpp"
 #include "launch/launch_record.hpp"
-#include "launch/remembered_launch.hpp"
 #include "trace/outcome.hpp"
 #include "trace/recorded_call.hpp"
 
 namespace refrain::runtime {
 
-class ContextImpl;
+struct ContextCore;
 
 /// What a replay has of its own: its slot's, from one replay to the next.
 struct ReplayValues {
@@ -37,23 +37,23 @@ struct ReplayValues {
       payloads;  ///< of the tasks of these launches, and of those that reduce
 };
 
-class ReplayedTrace;
+class CompiledTrace;
 
 /// What those of one context have together. Each enters itself.
-struct ReplayedTraces {
+struct CompiledTraces {
   std::size_t bytes = 0;
-  std::vector<ReplayedTrace*> pinned;
+  std::vector<CompiledTrace*> pinned;
 };
 
-class ReplayedTrace {
+class CompiledTrace {
  public:
   using Calls = std::vector<std::shared_ptr<const RecordedCall>>;
 
   /// `optimise`: edges that others imply are left out. `all`: outlives this.
-  ReplayedTrace(ContextImpl& context, std::unique_ptr<const trace::Recording> recording,
-                Calls calls, bool optimise, ReplayedTraces& all);
-  ~ReplayedTrace();  ///< nothing of it is in flight
-  ReplayedTrace(const ReplayedTrace&) = delete;
+  CompiledTrace(ContextCore& context, std::unique_ptr<const trace::Recording> recording,
+                Calls calls, bool optimise, CompiledTraces& all);
+  ~CompiledTrace();  ///< nothing of it is in flight
+  CompiledTrace(const CompiledTrace&) = delete;
 
   [[nodiscard]] const trace::Recording& recording() const { return *recording_; }
   [[nodiscard]] const Calls& calls() const { return calls_; }
@@ -80,7 +80,7 @@ class ReplayedTrace {
   /// While operations may run, what their launches name keeps all it has, as for launches in flight. Owner:
   /// before a replay begins, and when nothing may be running any more.
   void pin();
-  static void unpin_idle(ReplayedTraces& all);
+  static void unpin_idle(CompiledTraces& all);
   /// No replay begins any more: its bytes are not counted from now on.
   void retire();
 
@@ -155,7 +155,7 @@ class ReplayedTrace {
   [[nodiscard]] std::size_t bytes_of_values() const;
   void count_bytes();
 
-  ContextImpl& context_;
+  ContextCore& context_;
   std::unique_ptr<const trace::Recording> recording_;
   Calls calls_;
   std::optional<trace::Outcome> outcome_;
@@ -181,7 +181,7 @@ class ReplayedTrace {
   std::vector<std::unique_ptr<ReplayValues>> values_;
   std::size_t bytes_of_all_ = 0;     ///< of what all replays share
   std::size_t bytes_of_values_ = 0;  ///< of what each has
-  ReplayedTraces& all_;
+  CompiledTraces& all_;
   std::size_t counted_ = 0;  ///< in its bytes
 };
 

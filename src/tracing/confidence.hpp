@@ -7,9 +7,9 @@
 
 namespace refrain::runtime {
 
-class Trust {
+class Confidence {
  public:
-  /// It was replayed, and has gained as Occurrence::gain says.
+  /// It was replayed, and has gained as TraceExecution::gain says.
   void judge(std::int64_t gain) {
     balance_ = std::min(balance_ + gain, kMostBalance);
     if (gain > 0) level_ /= 2;

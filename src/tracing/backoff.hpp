@@ -7,7 +7,7 @@
 
 namespace refrain::runtime {
 
-class Patience {
+class Backoff {
  public:
   /// It was tried; whether that was of use.
   void judge(bool of_use) {

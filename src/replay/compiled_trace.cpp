@@ -1,4 +1,4 @@
-#include "replay/replayed_trace.hpp"
+#include "replay/compiled_trace.hpp"
 
 #include <algorithm>
 #include <new>
@@ -6,10 +6,10 @@
 
 #include "base/assert.hpp"
 #include "graph/replay_steps.hpp"
+#include "launch/context_core.hpp"
 #include "launch/task_execution.hpp"
 #include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
-#include "runtime/context_impl.hpp"
 #include "trace/optimiser.hpp"
 
 namespace refrain::runtime {
@@ -18,7 +18,7 @@ using trace::Index;
 
 // --- what operations run -----------------------------------------------------------------------------
 
-struct ReplayedTrace::Runs {
+struct CompiledTrace::Runs {
   /// For bodies that said that they ask for nothing.
   struct Nothing final : detail::ContextSource {
     Context& context() override { fail("its context"); }
@@ -100,9 +100,9 @@ struct ReplayedTrace::Runs {
 
 // --- layout ------------------------------------------------------------------------------------------
 
-ReplayedTrace::ReplayedTrace(ContextImpl& context,
+CompiledTrace::CompiledTrace(ContextCore& context,
                              std::unique_ptr<const trace::Recording> recording, Calls calls,
-                             bool optimise, ReplayedTraces& all)
+                             bool optimise, CompiledTraces& all)
     : context_(context), recording_(std::move(recording)), calls_(std::move(calls)), all_(all) {
   for (const auto& call : calls_)
     if (call->plan != nullptr) ++call->plan->recordings;
@@ -116,12 +116,12 @@ ReplayedTrace::ReplayedTrace(ContextImpl& context,
   count_bytes();
 }
 
-void ReplayedTrace::count_bytes() {
+void CompiledTrace::count_bytes() {
   all_.bytes -= std::exchange(counted_, bytes());
   all_.bytes += counted_;
 }
 
-void ReplayedTrace::prepare_quick() {
+void CompiledTrace::prepare_quick() {
   const auto is_quick = [this](Index step) {
     const RecordedCall& call = *calls_[step];
     return call.plan != nullptr && call.makers.empty() && !call.wants_result &&
@@ -145,7 +145,7 @@ void ReplayedTrace::prepare_quick() {
   }
 }
 
-void ReplayedTrace::pin() {
+void CompiledTrace::pin() {
   if (pinned_) return;
   all_.pinned.push_back(this);
   pinned_ = true;
@@ -155,15 +155,15 @@ void ReplayedTrace::pin() {
   for (const trace::Recording::Tree& used : recording_->trees) used.tree->pin();
 }
 
-void ReplayedTrace::unpin_idle(ReplayedTraces& all) {
-  std::erase_if(all.pinned, [](ReplayedTrace* trace) {
+void CompiledTrace::unpin_idle(CompiledTraces& all) {
+  std::erase_if(all.pinned, [](CompiledTrace* trace) {
     if (!trace->replays_->idle()) return false;
     trace->unpin();
     return true;
   });
 }
 
-void ReplayedTrace::unpin() {
+void CompiledTrace::unpin() {
   pinned_ = false;
   for (const auto& call : calls_)
     if (call->plan != nullptr && --call->plan->in_flight == 0)
@@ -171,9 +171,9 @@ void ReplayedTrace::unpin() {
   for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin();
 }
 
-void ReplayedTrace::retire() { all_.bytes -= std::exchange(counted_, 0); }
+void CompiledTrace::retire() { all_.bytes -= std::exchange(counted_, 0); }
 
-ReplayedTrace::~ReplayedTrace() {
+CompiledTrace::~CompiledTrace() {
   retire();
   if (pinned_) {
     std::erase(all_.pinned, this);
@@ -184,11 +184,11 @@ ReplayedTrace::~ReplayedTrace() {
 }
 
 // A launch has something of its own in each replay when it is given values or futures, or makes one.
-bool ReplayedTrace::needs_own(const RecordedCall& call) {
+bool CompiledTrace::needs_own(const RecordedCall& call) {
   return call.has_values || !call.makers.empty() || call.wants_result;
 }
 
-void ReplayedTrace::lay_out() {
+void CompiledTrace::lay_out() {
   operands_.resize(recording_->operations.size());
   ranks_.resize(recording_->operations.size());
   plain_.resize(recording_->operations.size());
@@ -236,7 +236,7 @@ std::size_t payload_size(const LaunchPlan& plan) {
 
 // Accumulators and checks are written to the payload while the task runs, and instances of a replay's own when
 // they are made: several replays may be in flight.
-bool ReplayedTrace::shares_payloads(Index step) const {
+bool CompiledTrace::shares_payloads(Index step) const {
   const RecordedCall& call = *calls_[step];
   const auto& own = recording_->own_arguments;
   const auto first =
@@ -245,7 +245,7 @@ bool ReplayedTrace::shares_payloads(Index step) const {
   return !needs_own(call) && call.plan->reductions == 0 && !call.plan->check && !has_own;
 }
 
-std::size_t ReplayedTrace::shared_bytes() const {
+std::size_t CompiledTrace::shared_bytes() const {
   std::size_t sum = 0;
   for (Index step = 0; step < steps(); ++step)
     if (const LaunchPlan* plan = calls_[step]->plan; plan != nullptr && shares_payloads(step))
@@ -254,7 +254,7 @@ std::size_t ReplayedTrace::shared_bytes() const {
 }
 
 /// `shared`: the room for payloads that is left.
-void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*& shared) {
+void CompiledTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*& shared) {
   const Index step = recording_->operations[operation].step;
   Launch& launch = launches_[step];
   const LaunchPlan& plan = *launch.shared.plan;
@@ -276,7 +276,7 @@ void ReplayedTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*
   plain_[operation].body = &point.variant->body;
 }
 
-std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
+std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
   auto values = std::make_unique<ReplayValues>();
   values->records = std::make_unique<LaunchRecord[]>(records_);
   values->step_fills.resize(steps());
@@ -314,7 +314,7 @@ std::unique_ptr<ReplayValues> ReplayedTrace::make_values() const {
   return values;
 }
 
-ReplayValues& ReplayedTrace::values(exec::Replay& replay) {
+ReplayValues& CompiledTrace::values(exec::Replay& replay) {
   if (replay.user == nullptr) {
     replay.user = values_.emplace_back(make_values()).get();
     count_bytes();
@@ -324,7 +324,7 @@ ReplayValues& ReplayedTrace::values(exec::Replay& replay) {
 
 // --- instances that each replay has of its own ---------------------------------------------------------
 
-void ReplayedTrace::prepare_own() {
+void CompiledTrace::prepare_own() {
   for (const trace::OwnInstance& own : recording_->own) {
     if (own.made != trace::kNone) made_.push_back(&own);
     if (own.ended != trace::kNone) ended_.push_back(&own);
@@ -335,17 +335,17 @@ void ReplayedTrace::prepare_own() {
   std::ranges::stable_sort(own_arguments_, {}, &trace::OwnArgument::own);
 }
 
-ReplayedTrace::OwnInstances ReplayedTrace::made_by(Index step) const {
+CompiledTrace::OwnInstances CompiledTrace::made_by(Index step) const {
   const auto found = std::ranges::equal_range(made_, step, {}, &trace::OwnInstance::made);
   return {found.begin(), found.end()};
 }
 
-ReplayedTrace::OwnInstances ReplayedTrace::ended_by(Index step) const {
+CompiledTrace::OwnInstances CompiledTrace::ended_by(Index step) const {
   const auto found = std::ranges::equal_range(ended_, step, {}, &trace::OwnInstance::ended);
   return {found.begin(), found.end()};
 }
 
-void ReplayedTrace::give(exec::Replay& replay, const trace::OwnInstance& own,
+void CompiledTrace::give(exec::Replay& replay, const trace::OwnInstance& own,
                          analysis::Instance& instance) {
   own.name->counterpart = &instance;
   const auto number = static_cast<Index>(own.name->live_index);
@@ -359,37 +359,37 @@ void ReplayedTrace::give(exec::Replay& replay, const trace::OwnInstance& own,
   }
 }
 
-void ReplayedTrace::give_found(exec::Replay& replay) {
+void CompiledTrace::give_found(exec::Replay& replay) {
   for (const trace::OwnInstance& own : recording_->own)
     if (own.made == trace::kNone) give(replay, own, *own.name->counterpart);
 }
 
-LaunchRecord* ReplayedTrace::record(exec::Replay& replay, Index step) {
+LaunchRecord* CompiledTrace::record(exec::Replay& replay, Index step) {
   const std::int64_t own = launches_[step].own;
   return own < 0 ? nullptr : &values(replay).records[static_cast<std::size_t>(own)];
 }
 
-FutureReduction& ReplayedTrace::reduction(exec::Replay& replay, Index step) {
+FutureReduction& CompiledTrace::reduction(exec::Replay& replay, Index step) {
   return values(replay).reductions[operands_[first_of(step)].number];
 }
 
-ReplayedTrace::FillsOfStep ReplayedTrace::fills_of(Index step) const {
+CompiledTrace::FillsOfStep CompiledTrace::fills_of(Index step) const {
   const std::size_t first = step == 0 ? 0 : fills_until_[step - 1];
   return {first, std::span(fills_).subspan(first, fills_until_[step] - first)};
 }
 
-const trace::Outcome& ReplayedTrace::outcome() {
+const trace::Outcome& CompiledTrace::outcome() {
   if (!outcome_)
     outcome_ = trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()));
   return *outcome_;
 }
 
-const ReplayedTrace::Uses& ReplayedTrace::uses() {
+const CompiledTrace::Uses& CompiledTrace::uses() {
   if (!uses_) uses_ = uses(steps());
   return *uses_;
 }
 
-ReplayedTrace::Uses ReplayedTrace::uses(Index steps) const {
+CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
   Uses found;
   std::unordered_map<analysis::Instance*, std::uint64_t> last;
   for (Index step = 0; step < steps; ++step) {
@@ -416,12 +416,12 @@ ReplayedTrace::Uses ReplayedTrace::uses(Index steps) const {
   return found;
 }
 
-Index ReplayedTrace::first_of(Index step) const {
+Index CompiledTrace::first_of(Index step) const {
   return step == 0 ? 0 : recording_->steps[step - 1].operations;
 }
 
-analysis::AnalysisCounters ReplayedTrace::counts(Index operations) const {
-  const std::size_t memories = context_.runtime().machine().memories().size();
+analysis::AnalysisCounters CompiledTrace::counts(Index operations) const {
+  const std::size_t memories = context_.runtime.machine().memories().size();
   analysis::AnalysisCounters sum;
   sum.link_copies.resize(memories * memories);
   sum.link_bytes.resize(memories * memories);
@@ -439,7 +439,7 @@ analysis::AnalysisCounters ReplayedTrace::counts(Index operations) const {
 
 // --- compiling ---------------------------------------------------------------------------------------
 
-exec::Template::Operation ReplayedTrace::describe(Index index) const {
+exec::Template::Operation CompiledTrace::describe(Index index) const {
   const trace::Operation& recorded = recording_->operations[index];
   exec::Template::Operation made;
   made.operand = &operands_[index];
@@ -485,7 +485,7 @@ exec::Template::Operation ReplayedTrace::describe(Index index) const {
 }
 
 // Such a task runs with less ado: it has no context, and waits for nothing.
-bool ReplayedTrace::is_plain(Index index) const {
+bool CompiledTrace::is_plain(Index index) const {
   const trace::Operation& recorded = recording_->operations[index];
   if (recorded.kind != exec::NodeKind::task || operands_[index].payload == nullptr) return false;
   const LaunchPlan& plan = *launches_[recorded.step].shared.plan;
@@ -493,7 +493,7 @@ bool ReplayedTrace::is_plain(Index index) const {
   return !variant.may_launch && variant.kind != ProcessorKind::gang;
 }
 
-void ReplayedTrace::compile(bool optimise) {
+void CompiledTrace::compile(bool optimise) {
   trace::RecordedEdges edges{recording_->edges, recording_->carried};
   const auto count = static_cast<std::uint32_t>(operands_.size());
   if (optimise) {
@@ -510,12 +510,12 @@ void ReplayedTrace::compile(bool optimise) {
     for (const trace::RecordedEdge& edge : from) to.push_back({edge.from, edge.to, edge.kind});
     return to;
   };
-  template_ = std::make_unique<exec::Template>(std::move(operations), convert(edges.inner),
-                                               convert(edges.carried),
-                                               context_.scope().parent() != nullptr);
-  if (context_.runtime().graph_log() != nullptr) edges_ = std::move(edges);
+  template_ =
+      std::make_unique<exec::Template>(std::move(operations), convert(edges.inner),
+                                       convert(edges.carried), context_.scope.parent() != nullptr);
+  if (context_.runtime.graph_log() != nullptr) edges_ = std::move(edges);
   replays_ =
-      std::make_unique<exec::Replays>(context_.runtime().executor(), context_.scope(), *template_);
+      std::make_unique<exec::Replays>(context_.runtime.executor(), context_.scope, *template_);
 }
 
 namespace {
@@ -526,14 +526,14 @@ std::span<const trace::RecordedEdge> edges_to(const std::vector<trace::RecordedE
 }
 }  // namespace
 
-std::span<const trace::RecordedEdge> ReplayedTrace::inner_of(Index operation) const {
+std::span<const trace::RecordedEdge> CompiledTrace::inner_of(Index operation) const {
   return edges_to(edges_.inner, operation);
 }
-std::span<const trace::RecordedEdge> ReplayedTrace::carried_of(Index operation) const {
+std::span<const trace::RecordedEdge> CompiledTrace::carried_of(Index operation) const {
   return edges_to(edges_.carried, operation);
 }
 
-std::size_t ReplayedTrace::bytes_of_all() const {
+std::size_t CompiledTrace::bytes_of_all() const {
   constexpr std::size_t kAround = 1024;  // its segment, the forks there, what the allocator adds
   std::size_t sum = kAround + sizeof *this + sizeof *template_ + sizeof *replays_ +
                     recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) +
@@ -551,14 +551,14 @@ std::size_t ReplayedTrace::bytes_of_all() const {
   return sum;
 }
 
-std::size_t ReplayedTrace::bytes_of_values() const {
+std::size_t CompiledTrace::bytes_of_values() const {
   return sizeof(ReplayValues) + payload_bytes_ + records_ * sizeof(LaunchRecord) +
          (steps() + fills_.size()) * sizeof(ReplayValues::Fill) +
          folds_ * sizeof(analysis::FoldPayload) + reductions_ * sizeof(FutureReduction) +
          recording_->own.size() * sizeof(analysis::Instance*);
 }
 
-std::size_t ReplayedTrace::bytes() const {
+std::size_t CompiledTrace::bytes() const {
   return bytes_of_all_ + replays_->bytes() + values_.size() * bytes_of_values_;
 }
 

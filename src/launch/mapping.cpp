@@ -1,14 +1,13 @@
-// Asking the mapper: once for a plan that is remembered, or at every launch. Then a launch has two plans: the
-// one without a mapping is found by what the launch is, the other by the first one's number and the answers.
-// So a new plan is made of an old one, and only for a combination that was not seen before.
+// The mapper's part of a plan.
 
 #include <algorithm>
 
 #include "base/exception_text.hpp"
+#include "launch/call_identity.hpp"
+#include "launch/planner.hpp"
 #include "mapping/default_mapper.hpp"
 #include "mapping/validate.hpp"
 #include "report/explanation.hpp"
-#include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
 
@@ -80,21 +79,34 @@ void write_down(const MappingOutput& answer, std::vector<std::uint64_t>& words) 
   }
 }
 
+// Answers repeat from point to point, mostly with the period of the machine's processors.
+std::uint32_t remember_mapping(LaunchPlan& plan, const ArgumentMapping& answer) {
+  constexpr std::size_t reach = 64;
+  const std::size_t size = plan.mappings.size();
+  for (std::size_t back = 1; back <= std::min(size, reach); ++back) {
+    const ArgumentMapping& known = plan.mappings[size - back];
+    if (known.memories == answer.memories && known.layout == answer.layout)
+      return static_cast<std::uint32_t>(size - back);
+  }
+  plan.mappings.push_back(answer);
+  return static_cast<std::uint32_t>(size);
+}
+
 }  // namespace
 
-void ContextImpl::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
-  Question question(runtime_, plan, request);
+void Planner::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
+  Question question(context_.runtime, plan, request);
   MappingOutput answer;
-  if (Explanation* explanation = runtime_.explanation()) explanation->asked(plan);
+  if (Explanation* explanation = context_.runtime.explanation()) explanation->asked(plan);
   for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
     question.ask(rank, answer);
     take_answer(plan, request, rank, answer);
   }
 }
 
-void ContextImpl::take_answer(LaunchPlan& plan, const LaunchRequest& request, std::size_t rank,
-                              const MappingOutput& answer) {
-  const Processor& processor = runtime_.machine().processor(answer.processor);
+void Planner::take_answer(LaunchPlan& plan, const LaunchRequest& request, std::size_t rank,
+                          const MappingOutput& answer) {
+  const Processor& processor = context_.runtime.machine().processor(answer.processor);
   PlannedPoint& point = plan.points[rank];
   point.processor = answer.processor;
   point.queue = processor.kind == ProcessorKind::gpu
@@ -108,35 +120,31 @@ void ContextImpl::take_answer(LaunchPlan& plan, const LaunchRequest& request, st
     arguments[i].mapping = remember_mapping(plan, answer.arguments[i]);
 }
 
-// Answers repeat from point to point, mostly with the period of the machine's processors.
-std::uint32_t ContextImpl::remember_mapping(LaunchPlan& plan, const ArgumentMapping& answer) {
-  constexpr std::size_t reach = 64;
-  const std::size_t size = plan.mappings.size();
-  for (std::size_t back = 1; back <= std::min(size, reach); ++back) {
-    const ArgumentMapping& known = plan.mappings[size - back];
-    if (known.memories == answer.memories && known.layout == answer.layout)
-      return static_cast<std::uint32_t>(size - back);
+bool Planner::asks_each_time(const LaunchRequest& request) const {
+  const Mapper& mapper = context_.runtime.mapper();
+  try {
+    return mapper.every_launch();
+  } catch (...) {
+    fail_around("mapper '" + std::string(mapper.name()) + "' for " + launch_name(request) +
+                ": every_launch() threw");
   }
-  plan.mappings.push_back(answer);
-  return static_cast<std::uint32_t>(size);
 }
 
-// The plan of a launch whose mapper is asked each time. Its key begins with a number that is no task's address,
-// as those of remembered plans do.
-LaunchPlan& ContextImpl::asked_plan(const LaunchRequest& request,
-                                    std::span<const std::uint64_t> key) {
-  if (asking_ == nullptr) asking_ = std::make_unique<Asking>();
-  auto& answers = asking_->answers;
-  auto& asked_key = asking_->key;
+LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,
+                                     std::span<const std::uint64_t> key) {
+  if (asked_ == nullptr) asked_ = std::make_unique<Asked>();
+  auto& answers = asked_->answers;
+  // The key begins with a number that is no task's address, as the keys of remembered plans do.
+  auto& asked_key = asked_->key;
   LaunchPlan& unmapped = unmapped_plan(request, key);
-  unmapped.last_used = calls_;
+  unmapped.last_used = context_.calls;
   const std::size_t points = unmapped.points.size();
   answers.resize(std::max(answers.size(), points));
   asked_key.assign(1, unmapped.number);
-  if (Explanation* explanation = runtime_.explanation()) explanation->asked(unmapped);
+  if (Explanation* explanation = context_.runtime.explanation()) explanation->asked(unmapped);
   {
-    const Planning now(*this);
-    Question question(runtime_, unmapped, request);
+    const Planning now(context_);
+    Question question(context_.runtime, unmapped, request);
     for (std::size_t rank = 0; rank < points; ++rank) {
       question.ask(rank, answers[rank]);
       write_down(answers[rank], asked_key);
@@ -144,23 +152,23 @@ LaunchPlan& ContextImpl::asked_plan(const LaunchRequest& request,
   }
   const std::uint64_t hash = PlanCache::hash(asked_key);
   if (LaunchPlan* known = plans_.find(asked_key, hash)) return *known;
-  auto plan = std::make_unique<LaunchPlan>(unmapped);
-  plan->key = asked_key;
+  auto made = std::make_unique<LaunchPlan>(unmapped);
+  made->key = asked_key;
   for (std::size_t rank = 0; rank < points; ++rank)
-    take_answer(*plan, request, rank, answers[rank]);
-  sign(*plan, request);
-  return plans_.insert(std::move(plan), hash);
+    take_answer(*made, request, rank, answers[rank]);
+  sign(*made, request);
+  return plans_.insert(std::move(made), hash);
 }
 
-LaunchPlan& ContextImpl::unmapped_plan(const LaunchRequest& request,
-                                       std::span<const std::uint64_t> key) {
+LaunchPlan& Planner::unmapped_plan(const LaunchRequest& request,
+                                   std::span<const std::uint64_t> key) {
   const std::uint64_t hash = PlanCache::hash(key);
-  if (LaunchPlan* known = asking_->unmapped.find(key, hash)) return *known;
+  if (LaunchPlan* known = asked_->unmapped.find(key, hash)) return *known;
   const std::vector<std::uint64_t> kept(key.begin(), key.end());
   std::unique_ptr<LaunchPlan> made = make_unmapped(request);
   made->key = kept;
-  made->number = ++asking_->last_number;
-  return asking_->unmapped.insert(std::move(made), hash);
+  made->number = ++asked_->last_number;
+  return asked_->unmapped.insert(std::move(made), hash);
 }
 
 }  // namespace refrain::runtime

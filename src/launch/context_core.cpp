@@ -1,0 +1,115 @@
+#include "launch/context_core.hpp"
+
+#include <new>
+#include <unordered_set>
+
+#include "launch/field_check.hpp"
+#include "profile/clock.hpp"
+#include "refrain/error.hpp"
+#include "report/explanation.hpp"
+
+namespace refrain::runtime {
+
+ContextCore::ContextCore(RuntimeImpl& of, ContextCore* enclosing, std::string task,
+                         MakeNested nested)
+    : runtime(of),
+      parent(enclosing),
+      id(enclosing == nullptr ? 0 : of.next_context_id()),
+      task_name(std::move(task)),
+      make_nested(nested),
+      scope(of.executor(), enclosing == nullptr ? nullptr : &enclosing->scope, of.window()),
+      analysis(of.executor(), scope, of.memories(), of.machine(), id, of.graph_log()),
+      forest(enclosing == nullptr ? data::Forest(of.graveyard())
+                                  : data::Forest::nested_in(enclosing->forest)) {
+  scope.reclaim = LaunchRecords::reclaim;
+  if (Explanation* explanation = runtime.explanation(); explanation != nullptr && parent != nullptr)
+    explanation->waits().opened(identity, id);
+}
+
+ContextCore::~ContextCore() {
+  try {
+    if (Explanation* explanation = runtime.explanation()) explanation->waits().closed(identity);
+  } catch (const std::bad_alloc&) {}  // then it is not in the explanation
+}
+
+void ContextCore::tell(CallLog::Call call) {
+  if (parent != nullptr) return;
+  call.marked = deferred->is_marked();
+  runtime.call_log()->called(call);
+}
+
+void ContextCore::make_room() {
+  forget_failures();
+  if (!runtime.times_launches()) [[likely]]
+    return scope.throttle();
+  const std::uint64_t begin = profile::now_ns();
+  scope.throttle();
+  analysis_ns -= profile::now_ns() - begin;
+}
+
+void ContextCore::forget_failures_now() {
+  deferred->settle();
+  std::unordered_set<std::uint64_t> carried;
+  for_each_field([&carried](const analysis::FieldState& field) {
+    for (const auto& piece : field.pieces()) {
+      if (piece->fill && piece->fill->producer) carried.insert(piece->fill->producer.seq);
+      for (const analysis::Use& use : piece->uses)
+        use.for_each_writer([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
+    }
+  });
+  scope.prune_failures([&](std::uint64_t seq) { return !carried.contains(seq); });
+  failures_limit_ = 2 * scope.failures() + kFailures;
+}
+
+void ContextCore::fail_planning() {
+  throw UsageError(
+      "a mapper or a projection function uses the context whose launch it is asked about");
+}
+
+void ContextCore::fail_captured(const std::string& call) {
+  throw UsageError(
+      call +
+      "the context belongs to another task: a task's body that wants one takes it as a parameter, "
+      "Context&, and does not capture the one of its launcher");
+}
+
+const exec::NodeInfo& ContextCore::info_for(const char* name, Where where) {
+  const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
+  if (added) entry->second = {name, where};
+  return entry->second;
+}
+
+analysis::FieldState& ContextCore::field_state(const AnyRegion& region, const AnyField& field,
+                                               Privilege privilege, const ReductionOp* op,
+                                               const std::string& who) {
+  check_field(field, who);
+  data::RegionTree& tree = region.tree->data_tree();
+  const auto index = tree.find_field(field);
+  if (!index) {
+    std::string text = who + ": " + region.name() + " has no field '" + std::string(field.name) +
+                       "' of type " + std::string(field.type->name) + "; it has";
+    for (const data::FieldColumn& column : tree.fields())
+      text += " '" + column.name + "' (" + std::string(column.type.name) + "),";
+    text.pop_back();
+    throw UsageError(text);
+  }
+  if (&tree.forest() == &forest) return analysis::TreeState::of(tree).field(tree, *index);
+  return grants.field_state(tree, *index, region, privilege, op, who, task_name);
+}
+
+exec::NodeRef ContextCore::producer_of(const detail::FutureState& state, std::size_t rank) {
+  // A replayed operation is named by its number alone until something has to come after it.
+  const exec::NodeRef& producer = state.producer(rank);
+  return state.ready(rank) ? producer : deferred->resolve(producer);
+}
+
+void ContextCore::check_usable(const detail::FutureState* future, const std::string& who) const {
+  if (future == nullptr) throw UsageError(who + ": the future is empty");
+  if (future->context() == identity || future->ready()) return;
+  throw UsageError(
+      who +
+      ": the future is of another context and not there yet: a task may use the futures "
+      "that it launched itself or was given as arguments");
+}
+
+}  // namespace refrain::runtime

@@ -1,0 +1,66 @@
+#include "launch/grants.hpp"
+
+#include "analysis/independence.hpp"
+#include "data/set_algebra.hpp"
+#include "launch/future_state.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::runtime {
+
+bool Grant::allows(Privilege asked, const ReductionOp* asked_op) const {
+  if (privilege == Privilege::reduce) return analysis::compatible(privilege, op, asked, asked_op);
+  return asked == Privilege::read || writes(privilege);
+}
+
+namespace {
+
+std::string describe(Privilege privilege, const ReductionOp* op) {
+  return std::string(to_string(privilege)) + " access" +
+         (op != nullptr ? " with '" + std::string(op->name) + "'" : std::string());
+}
+
+}  // namespace
+
+analysis::FieldState& Grants::field_state(const data::RegionTree& root, std::uint32_t field,
+                                          const AnyRegion& region, Privilege privilege,
+                                          const ReductionOp* op, const std::string& who,
+                                          const std::string& task) const {
+  const data::IndexSpaceRef& points = region.tree->node(region.node).space;
+  std::string found;
+  for (const Grant& grant : all_) {
+    if (grant.root != &root || grant.field != field) continue;
+    if (!data::contains(grant.points, points)) {
+      found = "an argument that does not contain all of its points";
+      continue;
+    }
+    if (grant.allows(privilege, op)) return *grant.state;
+    found = describe(grant.privilege, grant.op) + " to it";
+  }
+  if (task.empty())
+    throw UsageError(who + ": " + region.name() +
+                     " belongs to another runtime, or to a run that has ended");
+  throw UsageError(who + " asks for more than its parent has: " + describe(privilege, op) +
+                   " to field '" + root.fields()[field].name + "' of " + region.name() +
+                   "; the parent, " + task + ", has " +
+                   (found.empty() ? "no argument with that data" : found));
+}
+
+void Grants::lend(const LaunchPlan& plan, const detail::FutureState* result) {
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
+    const PlannedArgument& argument = plan.arguments[i];
+    for (Grant& grant : all_) {
+      if (grant.state.get() != argument.field || !grant.conflicts(argument.privilege)) continue;
+      if (argument.points == grant.points) grant.loan.supersede(argument.privilege);
+      if (result == nullptr) grant.loan.until_fence(argument.privilege);
+      else grant.loan.to(result->producer(i / plan.argument_count).seq, argument.privilege);
+    }
+  }
+}
+
+void Grants::lend(const analysis::FieldState& field, Privilege privilege) {
+  for (Grant& grant : all_)
+    if (grant.state.get() == &field && grant.conflicts(privilege))
+      grant.loan.until_fence(privilege);
+}
+
+}  // namespace refrain::runtime

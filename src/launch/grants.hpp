@@ -1,0 +1,105 @@
+#pragma once
+// The data of a parent task that its children may use: a grant for each region argument of the parent.
+//
+// The values of a grant begin in one place, its *home*: the parent's instance or, where the parent reduces, its
+// accumulator. A child that conflicts with the parent's accessor takes the home *on loan*. Until the parent has waited
+// for that child, the accessor is invalid.
+//
+// Owner: the thread that runs the parent's body.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/field_state.hpp"
+#include "launch/launch_plan.hpp"
+#include "refrain/privilege.hpp"
+#include "refrain/reduction.hpp"
+
+namespace refrain::detail {
+class FutureState;
+}
+
+namespace refrain::runtime {
+
+/// The children that the parent still has to wait for. Launches are counted, nodes are not looked up: so an accessor is
+/// valid at the same places in every run, with every mapping.
+class Loan {
+ public:
+  /// To a point task that has a future.
+  void to(std::uint64_t task, Privilege privilege) {
+    Borrowers& borrowers = of(privilege);
+    borrowers.tasks.insert(task);
+    if (borrowers.tasks.size() > kMost) until_fence(privilege);
+  }
+  /// To a child that only a fence waits for.
+  void until_fence(Privilege privilege) { of(privilege) = {true, {}}; }
+  /// The next child uses all of the data: it comes after the others, but a reader not after readers.
+  void supersede(Privilege privilege) {
+    writers_ = {};
+    if (privilege != Privilege::read) readers_ = {};
+  }
+  /// The parent has waited for the task.
+  void waited_for(std::uint64_t task) {
+    writers_.tasks.erase(task);
+    readers_.tasks.erase(task);
+  }
+  void end() { writers_ = readers_ = {}; }
+  [[nodiscard]] bool open() const { return writers_.any() || readers_.any(); }
+
+ private:
+  /// Beyond this number a fence has to come.
+  static constexpr std::size_t kMost = 1 << 16;
+  struct Borrowers {
+    bool until_fence = false;
+    std::unordered_set<std::uint64_t> tasks{};  ///< their sequence numbers
+    [[nodiscard]] bool any() const { return until_fence || !tasks.empty(); }
+  };
+  Borrowers& of(Privilege privilege) { return privilege == Privilege::read ? readers_ : writers_; }
+  Borrowers writers_, readers_;
+};
+
+struct Grant {
+  const data::RegionTree* root = nullptr;  ///< the tree that has the data
+  std::uint32_t field = 0;                 ///< index in the tree's field space
+  data::IndexSpaceRef points;
+  Privilege privilege = Privilege::read;
+  const ReductionOp* op = nullptr;  ///< of Privilege::reduce
+  std::unique_ptr<analysis::FieldState> state;
+  analysis::Instance* home = nullptr;  ///< borrowed; none where there are no points
+  Loan loan;
+
+  /// Whether a child may have this access to some of the points.
+  [[nodiscard]] bool allows(Privilege asked, const ReductionOp* asked_op) const;
+  /// Whether a child with this access and the parent's accessor exclude each other.
+  [[nodiscard]] bool conflicts(Privilege asked) const {
+    return asked != Privilege::read || writes(privilege);
+  }
+};
+
+/// The grants of one context, by requirement of the parent's launch; the program's context has none.
+class Grants {
+ public:
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+  [[nodiscard]] std::span<Grant> all() { return all_; }
+  [[nodiscard]] std::span<const Grant> all() const { return all_; }
+  void add(Grant grant) { all_.push_back(std::move(grant)); }
+
+  /// The state of a field for a child with this access to the region. UsageError names `who` and, as the parent, `task`.
+  analysis::FieldState& field_state(const data::RegionTree& root, std::uint32_t field,
+                                    const AnyRegion& region, Privilege privilege,
+                                    const ReductionOp* op, const std::string& who,
+                                    const std::string& task) const;
+  /// A launch uses arguments of the parent; null: it has no result.
+  void lend(const LaunchPlan& plan, const detail::FutureState* result);
+  /// Another operation does, which only a fence waits for.
+  void lend(const analysis::FieldState& field, Privilege privilege);
+
+ private:
+  std::vector<Grant> all_;
+};
+
+}  // namespace refrain::runtime

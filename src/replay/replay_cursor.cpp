@@ -1,0 +1,370 @@
+#include "replay/replay_cursor.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "launch/call_identity.hpp"
+#include "refrain/error.hpp"
+#include "report/explanation.hpp"
+
+namespace refrain::runtime {
+
+using trace::Index;
+
+void ReplayCursor::follow(Index calls) {
+  begin_ = step_;
+  end_ = step_ + calls;
+  // A log is told step by step, and a mapper that is asked each time has its say first.
+  quick_ = context_.runtime.graph_log() == nullptr && !context_.runtime.mapper().every_launch()
+               ? trace_->quick().first(end_)
+               : std::span<CompiledTrace::Quick>();
+  following_ = true;
+}
+
+void ReplayCursor::start(CompiledTrace& trace, bool carried) {
+  carried_ = carried;
+  before_noted_ = std::exchange(noted_, false);
+  whole_replays_ = carried ? whole_replays_ + 1 : 0;
+  if (carried) {
+    before_base_ = replay_->base;
+    before_values_ = &trace.values(*replay_);
+  }
+  trace.pin();
+  replay_ = &trace.replays().begin(carried);
+  trace.values(*replay_);  // made, the first time: what is issued looks there
+  if (!trace.recording().own.empty()) trace.give_found(*replay_);
+  // A replay is remembered while it may be in flight.
+  if (!carried) bases_.clear();
+  if (context_.runtime.graph_log() == nullptr) {
+    const std::uint64_t oldest = trace.replays().in_flight().front()->base;
+    while (!bases_.empty() && bases_.front() < oldest) bases_.pop_front();
+  }
+  bases_.push_back(replay_->base);
+  awaited_.clear();
+  trace_ = &trace;
+  replays_ = &trace.replays();
+  step_ = 0;
+  const auto matters = [this](const exec::Edge& edge) {
+    // A log is told of every edge.
+    return context_.runtime.graph_log() != nullptr || !exec::is_complete(edge.from) ||
+           context_.scope.failure_of(edge.from) != nullptr;
+  };
+  if (carried) {
+    std::erase_if(entries_, [&](const trace::Entry& entry) { return !matters(entry.after); });
+    await(entries_);
+  } else {
+    entries_ = trace::entries(trace.recording(), matters);
+    await(entries_);
+    std::erase_if(entries_, [](const trace::Entry& entry) { return !entry.standing; });
+  }
+}
+
+bool ReplayCursor::is_step(const CompiledTrace& trace, Index step, Index begin,
+                           const TracedCall& made) const {
+  if (step >= trace.steps()) return false;
+  const RecordedCall& call = *trace.calls()[step];
+  if (!std::ranges::equal(call.key, made.key)) return false;
+  if (call.has_values != made.has_values) return false;
+  if (call.makers.empty()) return made.futures.empty();
+  // Futures that the stretch makes must be made by the same operations as then.
+  if (step == begin)
+    return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
+  const Index first = trace.first_of(begin);
+  return makers_of(context_, made.futures, replay_->base + first, trace.first_of(step) - first) ==
+         call.makers;
+}
+
+/// Each operation with all that it comes after.
+void ReplayCursor::await(std::span<const trace::Entry> entries) {
+  for (auto first = entries.begin(); first != entries.end();) {
+    const auto last = std::find_if(first, entries.end(), [&](const trace::Entry& entry) {
+      return entry.operation != first->operation;
+    });
+    after_.clear();
+    std::ranges::transform(first, last, std::back_inserter(after_), &trace::Entry::after);
+    trace_->replays().await(*replay_, first->operation, after_);
+    first = last;
+  }
+  if (context_.runtime.graph_log() != nullptr)
+    awaited_.insert(awaited_.end(), entries.begin(), entries.end());
+}
+
+/// The operation reads what the producer makes.
+void ReplayCursor::await(Index operation, const exec::NodeRef& producer) {
+  const trace::Entry entry{operation, {resolve(producer), exec::EdgeKind::data}};
+  await({&entry, 1});
+}
+
+bool ReplayCursor::matches(const LaunchRequest& request, CompiledTrace::Quick& next) {
+  if (next.operations == 0 || (request.value_ops != nullptr) != next.has_values ||
+      !request.futures.empty() ||
+      !has_key(request, context_.forest, context_.runtime.mapper().epoch(),
+               trace_->calls()[step_]->key))
+    return false;
+  next.last.remember(request, context_.forest, context_.runtime.mapper().epoch(), next.arguments);
+  return true;
+}
+
+bool ReplayCursor::replay_next(const LaunchRequest& request) {
+  if (step_ >= quick_.size()) return false;
+  CompiledTrace::Quick& next = quick_[step_];
+  if ((request.value_ops != nullptr) != next.has_values || !request.futures.empty() ||
+      !next.last.is(request, context_.forest, context_.runtime.mapper().epoch())) [[unlikely]] {
+    if (!matches(request, next)) return false;
+  }
+  context_.note_launch(next.token, {}, next.points);
+  if (next.has_values) {
+    LaunchRecord& record = *trace_->record(*replay_, step_);
+    context_.records.fill(record, request);
+    record.holds_something = true;
+  }
+  if (!context_.grants.empty()) [[unlikely]]
+    context_.grants.lend(*trace_->calls()[step_]->plan, nullptr);
+  counters_.replayed_tasks += next.points;
+  const Index operations = next.operations;
+  if (++step_ == quick_.size()) count_whole();
+  replays_->issue(*replay_, operations);
+  return true;
+}
+
+/// The stretch has been issued to its end.
+void ReplayCursor::count_whole() {
+  ++counters_.replays;
+  if (step_ < trace_->steps()) return;
+  context_.analysis.counters() += trace_->counts();
+}
+
+void ReplayCursor::take_launch(const LaunchRequest& request, AnyFuture& result) {
+  CompiledTrace& trace = *trace_;
+  LaunchPlan& plan = *trace.calls()[step_]->plan;
+  context_.note_launch(plan);
+  if (Explanation* explanation = context_.runtime.explanation()) [[unlikely]]
+    explanation->launched(plan, "");
+  if (LaunchRecord* record = trace.record(*replay_, step_)) {
+    if (plan.points.empty()) {
+      result = context_.records.make_result(plan, request);
+    } else {
+      context_.records.fill(*record, request);
+      record->holds_something = true;
+      result = record->result;
+    }
+  }
+  if (result.valid() || !request.futures.empty()) {
+    std::uint32_t rank = 0;
+    const Index to = trace.recording().steps[step_].operations;
+    for (Index i = trace.first_of(step_); i < to; ++i) {
+      if (trace.recording().operations[i].kind != exec::NodeKind::task) continue;
+      if (result.valid())
+        result.state()->set_producer(rank++, context_.scope.complete_ref(replay_->base + i));
+      take_futures(request.futures, i);
+    }
+  }
+  if (!context_.grants.empty()) context_.grants.lend(plan, result.state());
+  prepare_fills();
+}
+
+// The task comes after what makes the futures it is given, and fails with them. Those made in this part are
+// its predecessors in the template.
+void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, Index operation) {
+  const std::uint64_t first = replay_->base + trace_->first_of(begin_);
+  for (detail::FutureState* future : futures) {
+    const bool own = future->context() == context_.identity;
+    for (std::size_t rank = 0; rank < future->points(); ++rank) {
+      if (own && future->producer(rank).seq >= first) continue;
+      if (!future->ready(rank)) {
+        await(operation, future->producer(rank));
+        continue;
+      }
+      if (const exec::FailureRef failure = future->failure(rank))
+        replay_->aside->fail(operation, *failure.get());
+      if (own && context_.runtime.graph_log() != nullptr)
+        awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
+    }
+  }
+}
+
+void ReplayCursor::take_fill(const ReplayValues::Fill& value) {
+  trace_->values(*replay_).step_fills[step_] = value;
+  context_.note_call(trace_->calls()[step_]->token, {});
+}
+
+void ReplayCursor::take_call() {
+  context_.note_call(trace_->calls()[step_]->token, {});
+  prepare_fills();
+}
+
+void ReplayCursor::take_reduction(std::span<detail::FutureState* const> values,
+                                  FutureReduction reduction) {
+  context_.note_call(trace_->calls()[step_]->token, {});
+  const Index operation = trace_->first_of(step_);
+  reduction.result.state()->set_producer(0, context_.scope.complete_ref(replay_->base + operation));
+  take_futures(values, operation);
+  trace_->reduction(*replay_, step_) = std::move(reduction);
+}
+
+void ReplayCursor::take_end(data::RegionTree& tree) {
+  context_.note_call(trace_->calls()[step_]->token, {});
+  const CompiledTrace::OwnInstances ended = trace_->ended_by(step_);
+  const trace::Replayed names = names_of(replay_->base);
+  // The state knows those from before the chain.
+  const auto users_of = [&](analysis::Instance& instance) {
+    std::vector<exec::NodeRef> users;
+    const auto own = std::ranges::find(
+        ended, &instance, [](const trace::OwnInstance* each) { return each->name->counterpart; });
+    if (own == ended.end()) return users;
+    for (const Index user : (*own)->users)
+      if (const exec::NodeRef named = names.operation(user); !exec::is_complete(named))
+        users.push_back(named);
+    (*own)->name->counterpart = nullptr;
+    return users;
+  };
+  analysis::TreeState::of(tree).for_each(
+      [&](analysis::FieldState& field) { context_.analysis.end_field(field, users_of); });
+}
+
+const analysis::Instance* ReplayCursor::make_instances() {
+  if (trace_->recording().own.empty()) [[likely]]
+    return nullptr;
+  for (const trace::OwnInstance* own : trace_->made_by(step_)) {
+    const analysis::Instance& name = *own->name;
+    const LaunchPlan* plan = trace_->calls()[step_]->plan;
+    analysis::Instance* made = context_.analysis.make_instance(
+        *name.field, name.space, name.memory, name.layout, trace_->calls()[step_]->info,
+        plan != nullptr ? exec::NodeKind::task : exec::NodeKind::copy);
+    if (made == nullptr) return &name;
+    trace_->give(*replay_, *own, *made);
+  }
+  return nullptr;
+}
+
+// The value that is pending where a fill operation reads it.
+ReplayValues::Fill ReplayCursor::value_of(const trace::FillSource& source) {
+  CompiledTrace& trace = *trace_;
+  if (!source.entry) return trace.values(*replay_).step_fills[source.index];
+  const Index filled_by = trace.outcome().places[source.index].fill;
+  if (carried_ && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
+  return trace.recording().places[source.index].piece->fill;
+}
+
+void ReplayCursor::prepare_fills() {
+  CompiledTrace& trace = *trace_;
+  const CompiledTrace::FillsOfStep fills = trace.fills_of(step_);
+  if (fills.operations.empty()) [[likely]]
+    return;
+  ReplayValues& values = trace.values(*replay_);
+  for (std::size_t i = 0; i < fills.operations.size(); ++i) {
+    const Index operation = fills.operations[i];
+    const auto& fill = std::get<trace::Fill>(trace.recording().operations[operation].work);
+    ReplayValues::Fill& value = values.filled[fills.first + i];
+    value = value_of(fill.source);
+    if (!value->producer) continue;
+    await(operation, value->producer);
+  }
+}
+
+void ReplayCursor::issue_step() {
+  CompiledTrace& trace = *trace_;
+  const trace::Step& step = trace.recording().steps[step_];
+  if (context_.runtime.graph_log() != nullptr) log_step();
+  ++step_;
+  if (trace.calls()[step_ - 1]->plan != nullptr)
+    counters_.replayed_tasks += trace.calls()[step_ - 1]->plan->points.size();
+  if (step_ == end_) count_whole();
+  trace.replays().issue(*replay_, step.operations);
+}
+
+void ReplayCursor::log_step() {
+  CompiledTrace& trace = *trace_;
+  const trace::Recording& recording = trace.recording();
+  analysis::GraphLog& log = *context_.runtime.graph_log();
+  const Index from = trace.first_of(step_);
+  for (Index i = from; i < recording.steps[step_].operations; ++i) {
+    const trace::Operation& operation = recording.operations[i];
+    analysis::LoggedOperation logged;
+    logged.scope = context_.id;
+    logged.seq = replay_->base + i;
+    logged.kind = operation.kind;
+    logged.call = context_.calls - 1;
+    logged.rank = operation.rank;
+    logged.argument = operation.argument;
+    logged.info = operation.info;
+    trace::describe_work(operation, logged);
+    log.operation(logged);
+    for (const trace::RecordedEdge& edge : trace.inner_of(i))
+      log.edge(context_.id, replay_->base + edge.from, logged.seq, edge.kind);
+    if (!carried_) continue;
+    for (const trace::RecordedEdge& edge : trace.carried_of(i))
+      log.edge(context_.id, before_base_ + edge.from, logged.seq, edge.kind);
+  }
+  std::erase_if(awaited_, [&](const trace::Entry& entry) {
+    if (entry.operation >= recording.steps[step_].operations) return false;
+    log.edge(context_.id, entry.after.from.seq, replay_->base + entry.operation, entry.after.kind);
+    return true;
+  });
+}
+
+// --- leaving -----------------------------------------------------------------------------------------
+
+/// A replay of the chain, whose first operation has this sequence number.
+trace::Replayed ReplayCursor::names_of(std::uint64_t base) {
+  return {[this, base](Index operation) { return replays_->ref(base + operation); }, nullptr};
+}
+
+void ReplayCursor::catch_up() {
+  CompiledTrace& trace = *trace_;
+  exec::Replay& present = *replay_;
+  const bool whole = is_whole();
+  ++counters_.catch_ups;
+  if (!at_end()) ++counters_.early_exits;
+  if (!whole && step_ > 0)
+    context_.analysis.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
+  for (std::uint64_t base : bases_)
+    if (base != present.base && (whole || base != before_base_))
+      trace::add_standing_readers(context_.analysis, trace.recording(), trace.outcome(),
+                                  names_of(base));
+  if (!whole && carried_) {
+    trace::Replayed names = names_of(before_base_);
+    names.fill = [this](Index step) { return before_values_->step_fills[step]; };
+    trace::bring_forward(context_.analysis, trace.recording(), trace.outcome(), names);
+    if (!before_noted_) note_uses(trace.uses());
+  }
+  trace::Replayed names = names_of(present.base);
+  names.fill = [&](Index step) { return trace.values(present).step_fills[step]; };
+  if (whole) {
+    trace::bring_forward(context_.analysis, trace.recording(), trace.outcome(), names);
+    if (!noted_) note_uses(trace.uses());
+  } else if (step_ > 0) {
+    const Index effects = trace.recording().steps[step_ - 1].effects;
+    trace::bring_forward(context_.analysis, trace.recording(),
+                         trace::outcome_of(trace.recording(), effects), names);
+    note_uses(trace.uses(step_));
+  }
+  trace.replays().leave(present);
+  CompiledTrace::unpin_idle(traces_);
+  trace_ = nullptr;
+  replay_ = nullptr;
+  unfollow();
+  entries_.clear();
+}
+
+void ReplayCursor::note_uses() {
+  if (!std::exchange(noted_, true)) note_uses(trace_->uses());
+}
+
+void ReplayCursor::abandon() noexcept {
+  for (CompiledTrace* trace : traces_.pinned) trace->replays().abandon();
+  trace_ = nullptr;
+  replay_ = nullptr;
+  unfollow();
+}
+
+exec::NodeRef ReplayCursor::resolve(const exec::NodeRef& producer) const {
+  for (CompiledTrace* trace : traces_.pinned) {  // others have nothing in flight
+    const exec::NodeRef named = trace->replays().ref(producer.seq);
+    if (!exec::is_complete(named)) return named;
+  }
+  return producer;
+}
+
+}  // namespace refrain::runtime

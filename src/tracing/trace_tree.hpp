@@ -1,0 +1,241 @@
+#pragma once
+// The recordings of one context, as trees.
+//
+// A tree has a *root*: a trace that the program marks, or the first call of one that was found. At a *branch point*
+// branches begin, each with its own first call or with the same one and the data elsewhere. A *branch* is a recording
+// from there to the end of the trace, or to a call that cannot be traced. A new branch begins where the program once did
+// something else than a branch has.
+//
+// Branches that follow each other in the same order again and again are joined into one recording (trace/join.hpp). A
+// *joined recording* is replayed in their place, and goes on for as long as the calls are those of its parts.
+//
+// The number of recordings and their bytes are bounded: the branches that were used longest ago go first.
+//
+// Owner: the context's thread.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <iterator>
+#include <list>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "launch/context_core.hpp"
+#include "repeats/repeats.hpp"
+#include "replay/compiled_trace.hpp"
+#include "replay/replay_reasons.hpp"
+#include "replay/trace_counters.hpp"
+#include "replay/trace_execution.hpp"
+#include "tracing/backoff.hpp"
+#include "tracing/confidence.hpp"
+
+namespace refrain::runtime {
+
+struct Branch;
+
+/// A place where branches begin.
+class BranchPoint {
+ public:
+  using Key = std::span<const std::uint64_t>;
+
+  [[nodiscard]] bool empty() const { return branches_.empty(); }
+  /// In the order in which they were recorded.
+  [[nodiscard]] const std::list<std::unique_ptr<Branch>>& branches() const { return branches_; }
+  Branch& add(std::unique_ptr<Branch> branch);
+  std::unique_ptr<Branch> remove(Branch& branch);
+  [[nodiscard]] static std::uint64_t hash(Key key) {
+    return hash_bytes(key.data(), key.size_bytes());
+  }
+  /// Calls visit(branch) for the branches whose first call has this key, and perhaps for others.
+  template <class Visit>
+  void for_each_beginning_with(Key key, Visit visit) const {
+    const auto [first, last] = by_first_call_.equal_range(hash(key));
+    for (auto entry = first; entry != last; ++entry) visit(*entry->second);
+  }
+  /// Calls visit(branch) for the branches recorded last, the latest first, and now and then for all: so each is looked
+  /// at a few times, however many are recorded. visit() may remove the branch; it says whether the branch stays.
+  template <class Visit>
+  void for_each_lately_recorded(Visit visit) {
+    const bool all = added_ >= branches_.size() / 2 + kFew;
+    if (all) added_ = 0;
+    std::size_t left = all ? branches_.size() : std::min(branches_.size(), kFew);
+    for (auto behind = branches_.end(); left > 0; --left) {
+      const auto at = std::prev(behind);
+      if (visit(**at)) behind = at;
+    }
+  }
+
+  /// A branch was recorded, beside others with the same first call or not; or one was replayed.
+  void note_recorded(bool beside_others);
+  void note_replayed();
+  /// An execution of the trace that begins here has ended, and some of it was replayed.
+  void judge(const TraceExecution& execution);
+
+  Reason lost;  ///< why the branch recorded last is not there; no text: it is, or there was none
+  Backoff recording;  ///< branches were lost before they were of use, or are not used
+  Backoff replaying;  ///< executions of the trace were slower for being replayed
+
+ private:
+  static constexpr std::size_t kFew = 8;
+  static constexpr std::uint32_t kMostUnused = 1024;
+  static constexpr std::int64_t kLearning = 1024, kCredit = 96;  ///< operations
+  std::list<std::unique_ptr<Branch>> branches_;
+  std::unordered_multimap<std::uint64_t, Branch*> by_first_call_;
+  /// Recorded since one was replayed. Branches beside others with the same first call count more: each of these is
+  /// asked for its precondition whenever the call comes.
+  std::uint32_t unused_ = 0;
+  std::size_t added_ = 0;  ///< since all were looked at
+  /// Gained by executions that were replayed. It begins with some credit, until joined recordings are found.
+  std::int64_t balance_ = kLearning;
+};
+
+/// The first calls of a branch.
+struct BranchPrefix {
+  Branch* branch = nullptr;
+  trace::Index steps = 0;
+  bool passed_by = false;  ///< a launch after it left the chain as it was (Tracing::passes_by)
+  friend bool operator==(const BranchPrefix&, const BranchPrefix&) = default;
+};
+
+/// A recording that is replayed as one, and that forms chains.
+struct Replayable {
+  std::unique_ptr<CompiledTrace> trace;
+  std::vector<BranchPrefix> prefixes;  ///< of a branch: all of itself
+
+  [[nodiscard]] bool has(const Branch& branch) const {
+    return std::ranges::find(prefixes, &branch, &BranchPrefix::branch) != prefixes.end();
+  }
+};
+
+/// Prefixes that follow each other again and again. Without a trace where they cannot be joined.
+struct JoinedRecording : Replayable {
+  Backoff entering;  ///< it was left before one replay of it came to its end
+};
+
+struct Branch : Replayable {
+  BranchPoint* home = nullptr;  ///< where it begins, and its place there
+  std::list<std::unique_ptr<Branch>>::iterator at_home;
+  std::list<Branch*>::iterator among_all;
+  Branch* parent = nullptr;                    ///< in which `home` is; null: `home` is a root
+  trace::Index parent_calls = 0;               ///< calls of the parent before it
+  std::map<trace::Index, BranchPoint> points;  ///< by the number of its calls made before
+  std::uint64_t last_used = 0;
+  bool replayed = false;
+  CallSequence sequence;  ///< of its calls
+  // Of a trace that was found.
+  std::vector<autotrace::Token> tokens;  ///< of its calls
+  std::uint64_t candidate = 0;           ///< whose last call is its last; 0: none
+  std::uint64_t number = 0;              ///< among all that were found in the context
+  std::uint64_t context = 0;             ///< in which it was recorded (finder/history.hpp)
+  Confidence confidence;                 ///< wherever its first call comes
+  Confidence confidence_in_context;      ///< where that comes in the same context
+  // For people.
+  const char* ended_by = "";  ///< why it was recorded no further
+  std::string name;           ///< of the trace, begun there
+  std::source_location begun_at;
+  std::size_t calls_before = 0;  ///< calls of the trace that come before
+
+  [[nodiscard]] bool was_found() const { return !tokens.empty(); }
+  /// Whether no branch begins in it.
+  [[nodiscard]] bool is_leaf() const {
+    return std::ranges::all_of(points, [](const auto& point) { return point.second.empty(); });
+  }
+};
+
+/// A trace's beginning. A marked one has the program's name, a found one the name of its first call.
+struct TraceRoot {
+  BranchPoint point;
+  std::uint64_t id = 0;  ///< of a found one: token of the first call
+  std::string name;
+  std::source_location where;
+};
+
+class TraceTree {
+ public:
+  /// `dropped(branch)` is called before a branch goes. `counters` outlives this.
+  TraceTree(ContextCore& context, TraceCounters& counters,
+            std::function<void(const Branch&)> dropped)
+      : context_(context), counters_(counters), dropped_(std::move(dropped)) {}
+  ~TraceTree();
+  TraceTree(const TraceTree&) = delete;
+
+  enum class Kind : std::uint8_t { marked, found };
+  /// The root of the trace with this Trace::id, or with this hash of its first call; made if it is not there.
+  TraceRoot& root(Kind kind, std::uint64_t id);
+  /// The same if it is there, or null.
+  [[nodiscard]] TraceRoot* find_root(Kind kind, std::uint64_t id);
+  /// Whether there are roots of traces that were found.
+  [[nodiscard]] bool has_found_roots() const { return roots_of(Kind::found).size() > 0; }
+
+  /// A branch that was recorded now.
+  Branch& add(BranchPoint& home, std::unique_ptr<Branch> branch);
+  /// The branch is used now.
+  void note_use(Branch& branch) { branch.last_used = ++clock_; }
+  std::unique_ptr<CompiledTrace> compile(std::unique_ptr<trace::Recording> recording,
+                                         CompiledTrace::Calls calls);
+
+  /// The branches that are stale go from a branch point.
+  void drop_stale(BranchPoint& point);
+  /// Branches go while there are too many. `keep`: where the program is; `chain`: what is replayed, or null.
+  void drop_surplus(const Branch* keep, const Replayable* chain);
+  /// The same for those that were found and are stale, where nobody may ask for them again.
+  void drop_stale_found(const Branch* keep, const Replayable* chain);
+  /// Recordings that were dropped go when nothing of them is in flight.
+  void free_retired();
+  /// The trace has ended: what did not fit in may be looked at again.
+  void look_again() { surplus_ = 0; }
+
+  /// A joined recording that begins with the branch and may be replayed in its place, or null. `repeated`: what came
+  /// twice, one after the other, just now. `chain`: as above.
+  JoinedRecording* joined_from(const Branch& first, std::span<const BranchPrefix> repeated,
+                               const Replayable* chain);
+
+  [[nodiscard]] CompiledTraces& compiled() { return compiled_; }
+  [[nodiscard]] std::size_t bytes() const { return compiled_.bytes; }
+  /// Writes the recordings that are of use now, in graph calculus; or one.
+  void print(std::ostream& out) const;
+  void print(std::ostream& out, const Branch& branch) const;
+
+ private:
+  using Roots = std::unordered_map<std::uint64_t, TraceRoot>;
+  static constexpr std::size_t kRoots = 64, kMostJoined = 16, kFound = 16, kMostFound = 512;
+
+  [[nodiscard]] const Roots& roots_of(Kind kind) const {
+    return roots_[static_cast<std::size_t>(kind)];
+  }
+  void drop(Branch& branch);
+  void give_up(Branch& branch, Reason why);
+  void drop_leaves(std::size_t bytes, std::size_t found, const Branch* keep,
+                   const Replayable* chain);
+  bool drop_oldest_joined(const Replayable* chain);
+  void retire(std::unique_ptr<CompiledTrace> trace);
+  JoinedRecording* joined_of(std::span<const BranchPrefix> prefixes, const Replayable* chain);
+  std::unique_ptr<JoinedRecording> join(std::span<const BranchPrefix> prefixes);
+
+  ContextCore& context_;
+  TraceCounters& counters_;
+  const std::function<void(const Branch&)> dropped_;
+  CompiledTraces compiled_;
+  /// Dropped, the oldest first, and some may be in flight. So the time at which one is dropped decides nothing.
+  std::deque<std::unique_ptr<CompiledTrace>> retired_;
+  Roots roots_[2];                                 ///< by Kind
+  std::size_t roots_limit_[2] = {kRoots, kRoots};  ///< at which those without branches go
+  std::list<Branch*> all_;                         ///< in the order in which they were recorded
+  std::size_t found_ = 0;                          ///< of them
+  std::size_t found_limit_ = kFound;               ///< at which the stale ones are looked for
+  std::vector<std::unique_ptr<JoinedRecording>> joined_;  ///< the one joined last is last
+  std::size_t surplus_ = 0;  ///< bytes up to which none can be dropped now
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace refrain::runtime
