@@ -66,9 +66,9 @@ void ContextCore::fail_planning() {
       "a mapper or a projection function uses the context whose launch it is asked about");
 }
 
-void ContextCore::fail_captured(const std::string& call) {
+void ContextCore::fail_captured(const char* call) {
   throw UsageError(
-      call +
+      std::string(call) +
       "the context belongs to another task: a task's body that wants one takes it as a parameter, "
       "Context&, and does not capture the one of its launcher");
 }

@@ -96,7 +96,7 @@ struct ContextCore {
   }
   [[noreturn]] static void fail_planning();
   /// The launching thread runs a body that uses the context of its launcher.
-  [[noreturn]] static void fail_captured(const std::string& call = {});
+  [[noreturn]] static void fail_captured(const char* call = "");
 
   /// Waits for room in the window.
   void make_room();

@@ -25,10 +25,13 @@ namespace refrain::runtime {
 
 class ReplayCursor {
  public:
-  /// `counters` outlives this.
-  ReplayCursor(ContextCore& context, CompiledTraces& traces, TraceCounters& counters)
-      : context_(context), traces_(traces), counters_(counters) {}
+  explicit ReplayCursor(ContextCore& context) : context_(context) {}
   ReplayCursor(const ReplayCursor&) = delete;
+
+  /// What the compiled traces of the context have together, and what was done with them.
+  [[nodiscard]] CompiledTraces& traces() { return traces_; }
+  [[nodiscard]] TraceCounters& counters() { return counters_; }
+  [[nodiscard]] const TraceCounters& counters() const { return counters_; }
 
   // --- the chain -----------------------------------------------------------------------------------------
 
@@ -105,8 +108,8 @@ class ReplayCursor {
   }
 
   ContextCore& context_;
-  CompiledTraces& traces_;
-  TraceCounters& counters_;
+  CompiledTraces traces_;
+  TraceCounters counters_;
   CompiledTrace* trace_ = nullptr;  ///< of the chain
   exec::Replay* replay_ = nullptr;  ///< the present one
   exec::Replays* replays_ = nullptr;

@@ -29,7 +29,7 @@ std::shared_ptr<ContextImpl*> ContextImpl::alive() {
 // A body that has captured the context of whoever launched it races with that one.
 void ContextImpl::fail_caller(const char* call, Where where) {
   const bool in_a_body = Waiter::current() != nullptr;
-  if (in_a_body) fail_captured(std::string(call) + " at " + to_string(where) + ": ");
+  if (in_a_body) fail_captured((std::string(call) + " at " + to_string(where) + ": ").c_str());
   throw UsageError(std::string(call) + " at " + to_string(where) +
                    ": the context belongs to another thread: all calls on it come from the thread "
                    "that runs its program or its task's body, and none from a thread that this one "

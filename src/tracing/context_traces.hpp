@@ -24,7 +24,10 @@ class ContextTraces final : public DeferredState {
   [[nodiscard]] bool is_on() const { return tracing_ != nullptr; }
   /// For a mark of the program.
   Tracing& made() {
-    if (tracing_ == nullptr) tracing_ = std::make_unique<Tracing>(context_);
+    if (tracing_ == nullptr) {
+      tracing_ = std::make_unique<Tracing>(context_);
+      cursor_ = &tracing_->cursor();
+    }
     return *tracing_;
   }
   /// For a launch that is about to be analysed; null: it is not traced. Traces are looked for from the first launch on,
@@ -39,8 +42,9 @@ class ContextTraces final : public DeferredState {
       return nullptr;
     return &made();
   }
+  /// The quick way of a launch: it is the next call of what is replayed, and is given no futures.
   bool replay_next(const LaunchRequest& request) {
-    return tracing_ != nullptr && tracing_->replay_next(request);
+    return cursor_ != nullptr && cursor_->replay_next(request);
   }
   /// Makes a call that a trace may hold, and that is no launch. Either take(cursor) gives a replay what only this call
   /// has, or analyse() analyses it, and it is recorded if there is a recording. It names the states of these fields.
@@ -118,6 +122,7 @@ class ContextTraces final : public DeferredState {
  private:
   ContextCore& context_;
   std::unique_ptr<Tracing> tracing_;
+  ReplayCursor* cursor_ = nullptr;  ///< its
 };
 
 }  // namespace refrain::runtime

@@ -162,10 +162,10 @@ struct TraceRoot {
 
 class TraceTree {
  public:
-  /// `dropped(branch)` is called before a branch goes. `counters` outlives this.
-  TraceTree(ContextCore& context, TraceCounters& counters,
+  /// `dropped(branch)` is called before a branch goes. `compiled` and `counters` outlive this.
+  TraceTree(ContextCore& context, CompiledTraces& compiled, TraceCounters& counters,
             std::function<void(const Branch&)> dropped)
-      : context_(context), counters_(counters), dropped_(std::move(dropped)) {}
+      : context_(context), compiled_(compiled), counters_(counters), dropped_(std::move(dropped)) {}
   ~TraceTree();
   TraceTree(const TraceTree&) = delete;
 
@@ -200,7 +200,6 @@ class TraceTree {
   JoinedRecording* joined_from(const Branch& first, std::span<const BranchPrefix> repeated,
                                const Replayable* chain);
 
-  [[nodiscard]] CompiledTraces& compiled() { return compiled_; }
   [[nodiscard]] std::size_t bytes() const { return compiled_.bytes; }
   /// Writes the recordings that are of use now, in graph calculus; or one.
   void print(std::ostream& out) const;
@@ -223,9 +222,9 @@ class TraceTree {
   std::unique_ptr<JoinedRecording> join(std::span<const BranchPrefix> prefixes);
 
   ContextCore& context_;
+  CompiledTraces& compiled_;
   TraceCounters& counters_;
   const std::function<void(const Branch&)> dropped_;
-  CompiledTraces compiled_;
   /// Dropped, the oldest first, and some may be in flight. So the time at which one is dropped decides nothing.
   std::deque<std::unique_ptr<CompiledTrace>> retired_;
   Roots roots_[2];                                 ///< by Kind

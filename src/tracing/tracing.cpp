@@ -23,14 +23,14 @@ std::string mark(const char* call, const std::string& trace, Where where) {
 
 Tracing::Tracing(ContextCore& context)
     : context_(context),
-      tree_(context, counters_,
+      cursor_(context),
+      tree_(context, cursor_.traces(), cursor_.counters(),
             [this](const Branch& branch) {
               recent_.clear();
               if (asked_.doubtful == &branch) asked_.doubtful = nullptr;
               if (found_recording_.tail == &branch) found_recording_.tail = nullptr;
               if (found_ != nullptr) found_->dropped(branch);
             }),
-      cursor_(context, tree_.compiled(), counters_),
       session_(context),
       found_(FoundTraces::make(context)),
       enabled_(context.runtime.options().tracing),
@@ -213,7 +213,7 @@ bool Tracing::replay_best(BranchPoint& point, const TracedCall& call, bool& same
   });
   if (best == nullptr) {
     recent_.clear();
-    if (same_call) ++counters_.preconditions_failed;
+    if (same_call) ++cursor_.counters().preconditions_failed;
     return false;
   }
   point.note_replayed();

@@ -60,8 +60,6 @@ class Tracing final : public DeferredState {
 
   // --- calls ---------------------------------------------------------------------------------------------
 
-  /// The quick way, where the launch is the next call and is given no futures.
-  bool replay_next(const LaunchRequest& request) { return cursor_.replay_next(request); }
   /// Offers a call. True: it is the next one of the cursor's replay, which is to be given what only this call has.
   bool offer(const TracedCall& call);
   [[nodiscard]] ReplayCursor& cursor() { return cursor_; }
@@ -93,7 +91,7 @@ class Tracing final : public DeferredState {
   [[nodiscard]] bool is_marked() const override { return open_.mark != 0; }
 
   void print(std::ostream& out) const { tree_.print(out); }
-  [[nodiscard]] const TraceCounters& counters() const { return counters_; }
+  [[nodiscard]] const TraceCounters& counters() const { return cursor_.counters(); }
   [[nodiscard]] AutotraceCounters autotrace_counters() const {
     return found_ != nullptr ? found_->finder().counters() : AutotraceCounters{};
   }
@@ -166,9 +164,8 @@ class Tracing final : public DeferredState {
   [[nodiscard]] bool is_long_enough() const;
 
   ContextCore& context_;
-  TraceCounters counters_;
-  TraceTree tree_;
   ReplayCursor cursor_;
+  TraceTree tree_;
   RecordingSession session_;
   std::unique_ptr<FoundTraces> found_;  ///< null: only marks count
   const bool enabled_;
