@@ -7,7 +7,6 @@
 #include "base/exception_text.hpp"
 #include "mapping/default_mapper.hpp"
 #include "mapping/validate.hpp"
-#include "report/explanation.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -85,7 +84,7 @@ void write_down(const MappingOutput& answer, std::vector<std::uint64_t>& words) 
 void ContextImpl::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
   Question question(runtime_, plan, request);
   MappingOutput answer;
-  if (Explanation* explanation = runtime_.explanation()) explanation->asked(plan);
+  if (Listener* told = runtime_.listener(Events::decisions)) told->asked(plan);
   for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
     question.ask(rank, answer);
     take_answer(plan, request, rank, answer);
@@ -133,7 +132,7 @@ LaunchPlan& ContextImpl::asked_plan(const LaunchRequest& request,
   const std::size_t points = unmapped.points.size();
   answers.resize(std::max(answers.size(), points));
   asked_key.assign(1, unmapped.number);
-  if (Explanation* explanation = runtime_.explanation()) explanation->asked(unmapped);
+  if (Listener* told = runtime_.listener(Events::decisions)) told->asked(unmapped);
   {
     const Planning now(*this);
     Question question(runtime_, unmapped, request);

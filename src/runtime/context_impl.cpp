@@ -6,7 +6,6 @@
 
 #include "base/exception_text.hpp"
 #include "refrain/error.hpp"
-#include "report/explanation.hpp"
 
 namespace refrain::runtime {
 
@@ -24,7 +23,7 @@ ContextImpl::ContextImpl(RuntimeImpl& runtime)
 ContextImpl::~ContextImpl() {
   if (alive_) *alive_ = nullptr;
   try {
-    if (Explanation* explanation = runtime_.explanation()) explanation->waits().closed(identity_);
+    if (Listener* graph = runtime_.listener(Events::graph)) graph->closed(identity_);
     runtime_.add(*this);
   } catch (const std::bad_alloc&) {}  // then it is not in the statistics
 }
@@ -54,10 +53,10 @@ constexpr const char* kForeign =
     "program or its task's body, and none from a thread that this one has started";
 }  // namespace
 
-void ContextImpl::tell(CallLog::Call call) {
+void ContextImpl::tell(Listener::Call call) {
   if (!is_program()) return;
   call.marked = tracing_ != nullptr && tracing_->is_marked();
-  runtime_.call_log()->called(call);
+  runtime_.listener(Events::calls)->called(call);
 }
 
 // A body that has captured the context of whoever launched it races with that one.

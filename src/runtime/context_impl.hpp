@@ -313,14 +313,14 @@ class ContextImpl final : public detail::Waiter {
   void end_regions();
   /// A name and source line that last as long as the context.
   const exec::NodeInfo& info_for(const char* name, Where where);
-  /// Every call that the analysis sees begins with this. `name`: as CallLog::Call.
+  /// Every call that the analysis sees begins with this. `name`: as Listener::Call.
   void note_call(std::uint64_t token, std::string_view name, bool traceable = true) {
     check_not_planning();
     ++calls_;
-    if (runtime_.call_log() != nullptr) [[unlikely]]
+    if (runtime_.listener(Events::calls) != nullptr) [[unlikely]]
       tell({token, name, traceable});
   }
-  [[gnu::noinline]] void tell(CallLog::Call call);
+  [[gnu::noinline]] void tell(Listener::Call call);
   /// The same for one that is about to be analysed, ...
   void note_analysed_call(const Signature& signature) {
     const std::uint64_t token = signature.token();

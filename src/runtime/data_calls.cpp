@@ -7,7 +7,6 @@
 #include "launch/field_check.hpp"
 #include "launch/signature.hpp"
 #include "refrain/error.hpp"
-#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -155,7 +154,7 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
     key = call_key(Signature::Call::fill, {&region}, {&field}, where);
     if (tracing_->replay_fill(call(), value)) return lend(state, Privilege::write);
   }
-  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), "fill", where);
+  const ShownAnalysis shown(runtime_.listener(Events::times), runtime_.executor(), "fill", where);
   Signature signature(Signature::Call::fill);
   signature.add(region);
   signature.add(field);
@@ -219,7 +218,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
         call_key(Signature::Call::copy, {&source, &target}, {&source_field, &target_field}, where);
     if (tracing_->replay_call({key, "copy", where})) return lend_to_copy();
   }
-  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), "copy", where);
+  const ShownAnalysis shown(runtime_.listener(Events::times), runtime_.executor(), "copy", where);
   Signature signature(Signature::Call::copy);
   signature.add(source);
   signature.add(source_field);

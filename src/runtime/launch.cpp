@@ -9,8 +9,6 @@
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "replay/replay_reasons.hpp"
-#include "report/explanation.hpp"
-#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -110,9 +108,8 @@ AnyFuture ContextImpl::launch_in_full(const LaunchRequest& request) {
   const std::uint64_t begin = profile::now_ns(), waited = analysis_.counters().waited_ns;
   AnyFuture result = analyse(request);
   analysis_ns_ += profile::now_ns() - begin - (analysis_.counters().waited_ns - waited);
-  if (TimelineListener* timeline = runtime_.timeline(); timeline != nullptr && tracing_ == nullptr)
-    timeline->analysed(request.task->name(), request.where, runtime_.executor().this_thread(),
-                       begin);
+  if (Listener* told = runtime_.listener(Events::times); told != nullptr && tracing_ == nullptr)
+    told->analysed(request.task->name(), request.where, runtime_.executor().this_thread(), begin);
   return result;
 }
 
@@ -164,8 +161,8 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   }
   AnyFuture result;
   if (tracing_->replay_launch(request, key, result)) return result;
-  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), request.task->name(),
-                            request.where);
+  const ShownAnalysis shown(runtime_.listener(Events::times), runtime_.executor(),
+                            request.task->name(), request.where);
   if (plan == nullptr) plan = &plan_of(request, key);
   wake(*plan);
   tracing_->analysing(plan->token);
@@ -198,7 +195,7 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
     if (!grants_.empty()) lend(plan, nullptr);
     throw;
   }
-  if (runtime_.explanation() != nullptr) [[unlikely]]
+  if (runtime_.listener(Events::decisions) != nullptr) [[unlikely]]
     explain(plan);
   if (!grants_.empty()) [[unlikely]]
     lend(plan, result.state());
@@ -206,8 +203,9 @@ AnyFuture ContextImpl::issue(LaunchPlan& plan, const LaunchRequest& request) {
 }
 
 void ContextImpl::explain(LaunchPlan& plan) {
-  runtime_.explanation()->launched(
-      plan, tracing_ != nullptr ? tracing_->why_analysed() : not_looked_for(runtime_.options()));
+  runtime_.listener(Events::decisions)
+      ->launched(plan, tracing_ != nullptr ? tracing_->why_analysed()
+                                           : not_looked_for(runtime_.options()));
 }
 
 void ContextImpl::choose_instance(LaunchPlan& plan, PlannedArgument& argument,

@@ -3,7 +3,6 @@
 #include "analysis/independence.hpp"
 #include "data/set_algebra.hpp"
 #include "refrain/error.hpp"
-#include "report/explanation.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -20,8 +19,7 @@ ContextImpl::ContextImpl(ContextImpl& parent, LaunchRecord& record, TaskPayload&
       forest_(data::Forest::nested_in(parent.forest_)) {
   scope_.reclaim = reclaim;
   scope_.about_held = [this](std::uint64_t seq) { return about_held(seq); };
-  if (Explanation* explanation = runtime_.explanation())
-    explanation->waits().opened(identity_, id_);
+  if (Listener* graph = runtime_.listener(Events::graph)) graph->opened(identity_, id_);
   for (std::size_t i = 0; i < record.plan->requirements.size(); ++i)
     grants_.push_back(make_grant(*record.plan, payload, i));
 }

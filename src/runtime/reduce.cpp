@@ -6,7 +6,6 @@
 #include "launch/future_reduction.hpp"
 #include "launch/signature.hpp"
 #include "refrain/error.hpp"
-#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -71,7 +70,7 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
       return result;
     }
   }
-  const ShownAnalysis shown(runtime_.timeline(), runtime_.executor(), "reduce", where);
+  const ShownAnalysis shown(runtime_.listener(Events::times), runtime_.executor(), "reduce", where);
   Signature signature(Signature::Call::reduce);
   signature.add(op.name);
   signature.add(op.type->name);

@@ -20,8 +20,8 @@ autotrace::FinderOptions finder_options(const Options& options) {
 FoundTraces::FoundTraces(RuntimeImpl& runtime, std::uint64_t context)
     : finder_(finder_options(runtime.options()), runtime.miners()) {
   if (context == 0) finder_.propose(runtime.warm_start());
-  if (ReportFile* file = runtime.autotrace_file())
-    log_ = std::make_unique<AutotraceLog>(*file, context);
+  if (Listener* told = runtime.listener(Events::autotrace))
+    log_ = std::make_unique<AutotraceLog>(*told, context);
 }
 
 std::unique_ptr<FoundTraces> FoundTraces::make(RuntimeImpl& runtime, std::uint64_t context) {

@@ -5,8 +5,6 @@
 
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "report/explanation.hpp"
-#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -56,7 +54,8 @@ void Tracing::begin(const Trace& trace, std::source_location where) {
   parted_ = nullptr;
   parted_by_ = nullptr;
   occurrence_ = {};
-  occurrence_.watched = required_.contain(open_) || context_.runtime_.explanation() != nullptr;
+  occurrence_.watched =
+      required_.contain(open_) || context_.runtime_.listener(Events::decisions) != nullptr;
   if (!enabled_) return;
   if (names_.size() >= names_limit_) forget_names();
   fork_ = root_ = &names_[open_];
@@ -109,8 +108,8 @@ void Tracing::close_trace() {
     show_end(profile::Category::replaying, step_ - part_begin_);
     note_replayed_calls();
   }
-  if (Explanation* explanation = context_.runtime_.explanation(); explanation && open_id() != 0)
-    explanation->occurred(open_id(), open_name_, opened_at_, occurrence_);
+  if (Listener* told = context_.runtime_.listener(Events::decisions); told && open_id() != 0)
+    told->occurred(open_id(), open_name_, opened_at_, occurrence_);
   if (root_ != nullptr && occurrence_.replayed) root_->judge(occurrence_);
   root_ = nullptr;
   mark_.end();
@@ -147,14 +146,14 @@ void Tracing::abandon() noexcept {
 // --- what a timeline shows ---------------------------------------------------------------------------
 
 void Tracing::show_begin() {
-  if (context_.runtime_.timeline() != nullptr) [[unlikely]]
+  if (context_.runtime_.listener(Events::times) != nullptr) [[unlikely]]
     shown_from_ns_ = profile::now_ns();
 }
 
 void Tracing::show_end(profile::Category what, std::size_t calls) {
-  if (TimelineListener* timeline = context_.runtime_.timeline()) [[unlikely]]
-    timeline->traced(what, open_name_, opened_at_, calls,
-                     context_.runtime_.executor().this_thread(), shown_from_ns_);
+  if (Listener* told = context_.runtime_.listener(Events::times)) [[unlikely]]
+    told->traced(what, open_name_, opened_at_, calls, context_.runtime_.executor().this_thread(),
+                 shown_from_ns_);
 }
 
 // --- which segment -----------------------------------------------------------------------------------

@@ -40,6 +40,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "launch/listener.hpp"
 #include "profile/timeline.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/trace.hpp"
@@ -233,7 +234,7 @@ class Tracing {
   // Recording one.
   void start_recording(bool beside_others);
   [[nodiscard]] std::size_t calls_before_fork() const;
-  void print(std::ostream& out, const Segment& segment) const;
+  [[nodiscard]] Listener::Recorded as_recorded(const Segment& segment, const char* ended_by) const;
   bool finish_recording(const char* ended_by);
   void keep_recording(std::unique_ptr<trace::Recording> recording, const FoundRecording& found,
                       const char* ended_by);

@@ -126,7 +126,7 @@ void Tracing::open_found(const FoundTraces::Root& root) {
   parted_ = nullptr;
   parted_by_ = nullptr;
   occurrence_ = {};
-  occurrence_.watched = context_.runtime_.explanation() != nullptr;
+  occurrence_.watched = context_.runtime_.listener(Events::decisions) != nullptr;
 }
 
 /// Something comes that is no call of a trace that was found.

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <ostream>
 #include <queue>
-#include <sstream>
 #include <utility>
 
-#include "report/explanation.hpp"
-#include "report/recording_text.hpp"
-#include "report/report_file.hpp"
+#include "report/listeners.hpp"
 #include "runtime/context_impl.hpp"
 #include "tracing/tracing.hpp"
 
@@ -92,15 +90,10 @@ void Tracing::keep_recording(std::unique_ptr<trace::Recording> recording,
     for (const auto& call : segment->trace->calls()) segment->tokens.push_back(call->token);
     segment->number = found_->made_segment(segment->tokens.size());
   }
-  if (ReportFile* file = context_.runtime_.recordings_file()) {
-    std::ostringstream text;
-    print(text, *segment);
-    file->append(text.str());
-  }
   ++counters_.recordings;
   counters_.unexamined_edges += segment->trace->unexamined_edges();
-  if (Explanation* explanation = context_.runtime_.explanation())
-    explanation->recorded(open_id(), ended_by);
+  if (Listener* told = context_.runtime_.listener(Events::recordings))
+    told->recorded(as_recorded(*segment, ended_by));
   fork_->lost = {};
   fork_->note_recorded(beside_others_);
   occurrence_.note_recorded(segment->trace->recording().operations.size());
@@ -131,22 +124,25 @@ std::size_t Tracing::calls_before_fork() const {
   return parted_ == nullptr ? 0 : parted_->calls_before + parted_at_;
 }
 
-void Tracing::print(std::ostream& out, const Segment& segment) const {
+Listener::Recorded Tracing::as_recorded(const Segment& segment, const char* ended_by) const {
   std::string where = to_string(segment.begun_at);
   if (segment.calls_before > 0)
     where += ", from call " + std::to_string(segment.calls_before + 1) + " on";
   if (!context_.task_name_.empty()) where += ", in " + context_.task_name_;
   const ReplayedTrace& trace = *segment.trace;
-  runtime::print(out,
-                 {trace.recording(), trace.calls(), segment.name, where,
-                  context_.runtime_.options().trace_optimize},
-                 context_.runtime_.machine());
-  out << "\n\n";
+  return {open_id(),
+          ended_by,
+          trace.recording(),
+          trace.calls(),
+          segment.name,
+          where,
+          context_.runtime_.options().trace_optimize};
 }
 
 void Tracing::print(std::ostream& out) const {
   for (const Segment* segment : all_)
-    if (!segment->trace->recording().stale()) print(out, *segment);
+    if (!segment->trace->recording().stale())
+      runtime::print(out, as_recorded(*segment, ""), context_.runtime_.machine());
 }
 
 // Rounds go first: their parts do as well. Then what was not used for longest, if nothing begins in it and it

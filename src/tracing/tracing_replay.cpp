@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "refrain/error.hpp"
-#include "report/explanation.hpp"
 #include "runtime/context_impl.hpp"
 #include "tracing/tracing.hpp"
 
@@ -140,8 +139,8 @@ void Tracing::take_launch(const LaunchRequest& request, AnyFuture& result) {
   ReplayedTrace& trace = *chain_->trace;
   LaunchPlan& plan = *trace.calls()[step_]->plan;
   context_.note_launch(plan);
-  if (Explanation* explanation = context_.runtime_.explanation()) [[unlikely]]
-    explanation->launched(plan, "");
+  if (Listener* told = context_.runtime_.listener(Events::decisions)) [[unlikely]]
+    told->launched(plan, "");
   if (LaunchRecord* record = trace.record(*replay_, step_)) {
     if (plan.points.empty()) {
       result = context_.make_result(plan, request);
