@@ -10,10 +10,10 @@
 #include <memory>
 #include <system_error>
 
+#include "base/new_file.hpp"
 #include "base/size.hpp"
 #include "command.hpp"
-#include "finder/steadiness.hpp"
-#include "report/report_file.hpp"
+#include "finder/trace_finder.hpp"
 #include "share_chart.hpp"
 #include "traced_run_file.hpp"
 
@@ -74,9 +74,7 @@ void report(const Request& request) {
   const PictureFormat format = picture_format(request.picture);
   const TracedRunFile file = read_traced_run(request.log, request.context);
   for (const std::string& note : file.notes) std::fprintf(stderr, "refrain: %s\n", note.c_str());
-  runtime::ReportFile out(request.picture, "picture");
-  out.append(draw(chart_of(file.run, request), format));
-  out.close();
+  write_file(request.picture, "picture", draw(chart_of(file.run, request), format));
   const auto steady = file.run.steady_from();
   fmt::print("{}, context {}: {}, {}\n", request.log, request.context, totals(file.run),
              steady ? "steady from call " + grouped(*steady) : "no steady state");

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "finder/steadiness.hpp"
+#include "finder/trace_finder.hpp"
 
 namespace refrain::tools {
 

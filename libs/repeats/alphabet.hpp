@@ -32,7 +32,7 @@ class Alphabet {
     std::uint32_t letter_and_one = 0;
   };
 
-  /// That of the token, or the empty one that is to be.
+  /// The slot of the token, or the empty one where it belongs.
   Slot& slot_of(Token token) {
     // Fibonacci hashing: tokens may be small numbers.
     std::size_t at = (token * 0x9e3779b97f4a7c15u) >> (64 - std::countr_zero(slots_.size()));

@@ -1,10 +1,9 @@
 #pragma once
-// Algorithm 2 again and again. Between two suffixes it considers all that they have in common and nothing shorter, so
-// once the longest repeats are chosen, most of what is left between them belongs to candidates that reach into
-// them, and is not covered: of a loop with something between some of its iterations about a fifth.
-// Here the same algorithm then has what is left as its text, and so on. This goes beyond the paper, which looks at
-// slices of several lengths instead. The trace finder does without: what is left it finds when it mines the next sample,
-// without what is replayed by then.
+// Algorithm 2 in passes. Of two suffixes the algorithm considers the longest common beginning, and nothing shorter. Once
+// the longest repeats are chosen, most of the text between them belongs to candidates that reach into them, and stays
+// uncovered: about a fifth of a loop with calls between some of its iterations. So each pass has the uncovered text of
+// the last one as its text. This goes beyond the paper, which looks at slices of several lengths instead. The trace
+// finder needs no passes: its next sample lacks the calls that are replayed by then.
 
 #include <cstdint>
 #include <span>

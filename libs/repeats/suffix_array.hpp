@@ -1,6 +1,5 @@
 #pragma once
-// Suffix arrays: the suffixes of a text in alphabetical order, and what neighbours in that order have in
-// common.
+// Suffix arrays: the suffixes of a text in alphabetical order, and the common beginnings of neighbours in that order.
 
 #include <cstdint>
 #include <span>

@@ -24,13 +24,8 @@ std::string describe(const Origin& origin) {
   return text + ": ";
 }
 
-AnalysisCounters& AnalysisCounters::operator+=(const AnalysisCounters& more) {
-  edges += more.edges;
-  copies += more.copies;
-  copied_bytes += more.copied_bytes;
-  fills += more.fills;
-  folds += more.folds;
-  evictions += more.evictions;
+void AnalysisCounters::operator+=(const AnalysisCounters& more) {
+  OperationCounters::operator+=(more);
   waited_ns += more.waited_ns;
   link_copies.resize(std::max(link_copies.size(), more.link_copies.size()));
   link_bytes.resize(link_copies.size());
@@ -38,7 +33,6 @@ AnalysisCounters& AnalysisCounters::operator+=(const AnalysisCounters& more) {
     link_copies[i] += more.link_copies[i];
     link_bytes[i] += more.link_bytes[i];
   }
-  return *this;
 }
 
 Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories,

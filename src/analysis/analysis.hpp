@@ -31,6 +31,7 @@
 #include "analysis/state_log.hpp"
 #include "graph/executor.hpp"
 #include "graph/scope.hpp"
+#include "refrain/counters.hpp"
 #include "refrain/privilege.hpp"
 #include "refrain/reduction.hpp"
 
@@ -89,13 +90,12 @@ class Edges {
 };
 
 /// Counted by the owner.
-struct AnalysisCounters {
-  std::uint64_t edges = 0, copies = 0, copied_bytes = 0, fills = 0, folds = 0, evictions = 0;
+struct AnalysisCounters : OperationCounters {
   std::uint64_t waited_ns = 0;  ///< for memory
   std::vector<std::uint64_t> link_copies,
       link_bytes;  ///< per pair of memories, from * memories + to
 
-  AnalysisCounters& operator+=(const AnalysisCounters& more);
+  void operator+=(const AnalysisCounters& more);
   void count_copy(std::size_t link, std::uint64_t bytes) {
     ++copies;
     copied_bytes += bytes;

@@ -1,6 +1,7 @@
 #include "finder/candidates.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace refrain::autotrace {
 
@@ -43,8 +44,6 @@ bool TraceCandidate::may_pay(std::uint64_t now) const {
   return repeat.analysed * kTimesMore * std::max(1.0, appearances_at(now)) >=
          static_cast<double>(repeat.tokens.size());
 }
-
-Candidates::~Candidates() = default;
 
 std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now) {
   std::size_t added = 0;
@@ -89,91 +88,60 @@ void Candidates::evict(std::uint64_t now) {
 }
 
 void Candidates::rebuild() {
+  sorted_.clear();
   roots_.clear();
   active_.clear();
   expected_.clear();
-  std::vector<TraceCandidate*> all;
-  all.reserve(all_.size());
-  for (const auto& [identity, candidate] : all_) all.push_back(candidate.get());
-  std::ranges::sort(all, {}, &TraceCandidate::number);  // the trie is the same in every run
-  for (TraceCandidate* candidate : all) {
-    insert(*candidate);
+  for (const auto& [identity, candidate] : all_) {
+    sorted_.push_back(candidate.get());
     expected_.insert(candidate->repeat.tokens.front() ^ candidate->repeat.context);
   }
-}
-
-void Candidates::insert(TraceCandidate& candidate) {
-  const std::vector<Token>& tokens = candidate.repeat.tokens;
-  std::unique_ptr<Node>* place = &roots_[tokens.front()];
-  std::size_t done = 0;
-  while (*place != nullptr) {
-    Node& node = **place;
-    const auto [label_at, token_at] =
-        std::mismatch(node.label.begin(), node.label.end(),
-                      tokens.begin() + static_cast<std::ptrdiff_t>(done), tokens.end());
-    done = static_cast<std::size_t>(token_at - tokens.begin());
-    if (label_at != node.label.end()) {  // the node is cut in two
-      auto upper = std::make_unique<Node>();
-      upper->label.assign(node.label.begin(), label_at);
-      node.label.erase(node.label.begin(), label_at);
-      upper->children.push_back(std::move(*place));
-      *place = std::move(upper);
-    }
-    Node& reached = **place;
-    if (done == tokens.size()) {
-      reached.end = &candidate;
-      return;
-    }
-    const auto child = std::ranges::find_if(
-        reached.children, [&](const auto& each) { return each->label.front() == tokens[done]; });
-    place = child != reached.children.end() ? &*child : &reached.children.emplace_back();
+  // Of the same tokens, as those of a loop and of none, the last that came.
+  std::ranges::sort(sorted_, [](const TraceCandidate* a, const TraceCandidate* b) {
+    return std::tie(a->repeat.tokens, b->number) < std::tie(b->repeat.tokens, a->number);
+  });
+  const auto same = std::ranges::unique(
+      sorted_, {}, [](const TraceCandidate* each) -> const auto& { return each->repeat.tokens; });
+  sorted_.erase(same.begin(), same.end());
+  for (std::size_t i = 0, begin = 0; i < sorted_.size(); ++i) {
+    const Token first = sorted_[i]->repeat.tokens.front();
+    if (first != sorted_[begin]->repeat.tokens.front()) begin = i;
+    roots_[first] = Alike(sorted_).subspan(begin, i + 1 - begin);
   }
-  *place = std::make_unique<Node>();
-  (*place)->label.assign(tokens.begin() + static_cast<std::ptrdiff_t>(done), tokens.end());
-  (*place)->end = &candidate;
 }
 
 Candidates::Position Candidates::begin(Token token) const {
   Position at;
   if (const auto root = roots_.find(token); root != roots_.end()) {
-    at.node_ = root->second.get();
-    at.in_label_ = at.length_ = 1;
+    at.alike_ = root->second;
+    at.length_ = 1;
   }
   return at;
 }
 
 Candidates::Position Candidates::next(Position at, Token token) {
-  if (!at) return at;
-  if (at.in_label_ < at.node_->label.size()) {
-    if (at.node_->label[at.in_label_] != token) return {};
-    ++at.in_label_;
-    ++at.length_;
-    return at;
-  }
-  Position then;
-  for (const auto& child : at.node_->children)
-    if (child->label.front() == token) then.node_ = child.get();
-  then.in_label_ = 1;
-  then.length_ = at.length_ + 1;
-  return then;
+  // Few begin alike.
+  const auto goes_on = [&](const TraceCandidate* each) {
+    const std::vector<Token>& tokens = each->repeat.tokens;
+    return tokens.size() > at.length_ && tokens[at.length_] == token;
+  };
+  Alike& alike = at.alike_;
+  while (!alike.empty() && !goes_on(alike.front())) alike = alike.subspan(1);
+  while (alike.size() > 1 && !goes_on(alike.back())) alike = alike.first(alike.size() - 1);
+  ++at.length_;
+  return at;
 }
 
 TraceCandidate* Candidates::ending(Position at) {
-  return at && at.in_label_ == at.node_->label.size() ? at.node_->end : nullptr;
+  // The shortest comes first.
+  return at && at.alike_.front()->repeat.tokens.size() == at.length_ ? at.alike_.front() : nullptr;
 }
 
 TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
-  TraceCandidate* found = nullptr;
-  std::pair<bool, double> highest;
-  const auto look_at = [&](const Node& node, const auto& again) -> void {
-    if (node.end != nullptr) {
-      const std::pair rank(node.end->is_worth_recording(now), node.end->score(now));
-      if (found == nullptr || rank > highest) found = node.end, highest = rank;
-    }
-    for (const auto& child : node.children) again(*child, again);
+  const auto rank = [now](const TraceCandidate* each) {
+    return std::tuple(each->is_worth_recording(now), each->score(now), ~each->number);
   };
-  if (at) look_at(*at.node_, look_at);
-  return found;
+  return at ? *std::ranges::max_element(at.alike_, {}, rank) : nullptr;
 }
 
 TraceCandidate* Candidates::find(std::uint64_t identity) {

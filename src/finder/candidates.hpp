@@ -1,11 +1,12 @@
 #pragma once
-// What may be worth a trace: a trie of sequences of tokens, and which of them the stream is in the middle of. Yadav
-// et al., section 4.3.
+// Candidates: sequences of tokens that may be worth a trace, and those that the stream is in the middle of. Yadav et
+// al., section 4.3, with a sorted list for the trie: candidates that begin alike are neighbours in it.
 //
 // Owner: one thread. Memory: bounded; beyond the limits those with the lowest scores go.
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -26,8 +27,7 @@ struct TraceCandidate {
   /// Its length, as often as it has appeared: at most so often, less as time goes by; a little more if it has been
   /// replayed. So a long one is preferred, an old one can be overtaken, and a steady state is not left lightly.
   [[nodiscard]] double score(std::uint64_t now) const;
-  /// It was recorded again and again and never replayed: its calls have the same tokens, and something else is
-  /// different each time.
+  /// It was recorded again and again and never replayed: its tokens are the same each time, and the data is not.
   [[nodiscard]] bool is_hopeless() const { return recordings >= kMostRecordings && replays == 0; }
   /// To record it all of its calls have to be analysed once more; a replay saves those that are not replayed already.
   /// Whether that may pay, if it comes a few times as often as it has come.
@@ -43,34 +43,34 @@ struct TraceCandidate {
 };
 
 class Candidates {
-  struct Node;
+  /// Candidates that begin alike: neighbours in the order of their tokens.
+  using Alike = std::span<TraceCandidate* const>;
 
  public:
   /// After some tokens, from the beginning of a candidate. Good until a candidate comes or goes.
   class Position {
    public:
-    explicit operator bool() const { return node_ != nullptr; }
+    explicit operator bool() const { return !alike_.empty(); }
     /// So many tokens.
     [[nodiscard]] std::size_t length() const { return length_; }
 
    private:
     friend class Candidates;
-    const Node* node_ = nullptr;
-    std::size_t in_label_ = 0, length_ = 0;
+    Alike alike_;
+    std::size_t length_ = 0;
   };
 
   /// `most_tokens`: of all together.
   Candidates(std::size_t most, std::size_t most_tokens) : most_(most), most_tokens_(most_tokens) {}
   Candidates(const Candidates&) = delete;
-  ~Candidates();
 
-  /// What was mined: new candidates, or other appearances of known ones. One that was never recorded is replaced: it
-  /// may begin elsewhere now. How many are new.
+  /// Repeats are new candidates, or appearances of known ones. A known one that was never recorded is replaced, since
+  /// the new one may begin elsewhere. Returns how many are new.
   std::size_t add(std::vector<MinedRepeat> repeats, std::uint64_t now);
 
   /// A call that was analysed: those that it completes have appeared.
   void observe(Token token, std::uint64_t now);
-  /// Calls were replayed: what was in the middle of something is not any more.
+  /// Calls were replayed: the stream is in the middle of no candidate.
   void skip() { active_.clear(); }
 
   [[nodiscard]] Position begin(Token token) const;
@@ -81,8 +81,7 @@ class Candidates {
   [[nodiscard]] static Position next(Position at, Token token);
   /// The candidate that ends there, or null.
   [[nodiscard]] static TraceCandidate* ending(Position at);
-  /// The one with the highest score that begins with what leads there and goes on or ends there; of those that are
-  /// worth recording, if there are such.
+  /// The candidate with the highest score among those that begin so, the ones that are worth recording first.
   [[nodiscard]] static TraceCandidate* best(Position at, std::uint64_t now);
   /// Null: it has gone.
   [[nodiscard]] TraceCandidate* find(std::uint64_t identity);
@@ -92,12 +91,6 @@ class Candidates {
 
  private:
   static constexpr std::size_t kMostActive = 4;
-  struct Node {
-    std::vector<Token> label;
-    TraceCandidate* end = nullptr;
-    std::vector<std::unique_ptr<Node>> children;
-  };
-  void insert(TraceCandidate& candidate);
   void rebuild();
   void evict(std::uint64_t now);
 
@@ -105,9 +98,10 @@ class Candidates {
   std::size_t tokens_ = 0;
   std::uint32_t added_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<TraceCandidate>> all_;  ///< by identity
-  std::unordered_map<Token, std::unique_ptr<Node>> roots_;                  ///< by the first token
+  std::vector<TraceCandidate*> sorted_;         ///< by their tokens: a trie
+  std::unordered_map<Token, Alike> roots_;      ///< by the first token
   std::unordered_set<std::uint64_t> expected_;  ///< first tokens with their contexts
-  std::vector<Position> active_;  ///< the oldest first; in the middle of labels, or at their ends
+  std::vector<Position> active_;                ///< the oldest first
 };
 
 }  // namespace refrain::autotrace

@@ -31,4 +31,48 @@ Sample History::last(std::size_t length) const {
   return sample;
 }
 
+Sampling::Sampling(std::size_t multiple, std::size_t history)
+    : multiple_(std::max<std::size_t>(1, std::min(multiple, history))),
+      for_small_(kCallsPerToken * kForFree),
+      for_large_(kCallsPerToken * std::max<std::uint64_t>(kForFree, 2 * history)),
+      most_(for_large_) {
+  for (std::size_t tokens = multiple_;; tokens *= 2) {
+    sizes_.push_back(
+        {std::min(tokens, std::max<std::size_t>(1, history)), 0, ~std::uint64_t{0}, 0});
+    if (tokens >= history) break;
+  }
+  restart(0);
+}
+
+void Sampling::restart(std::uint64_t now) {
+  for (Size& size : sizes_) {
+    size.wait = size.tokens;
+    size.due =
+        std::min(size.due, now + size.wait);  // often called, it would never come to the large ones
+    size.tries = 0;
+  }
+  next_at_ = std::min(next_at_, now + multiple_);
+}
+
+std::size_t Sampling::next(std::uint64_t now, std::size_t most) {
+  for (std::uint64_t* credit : {&for_small_, &for_large_})
+    *credit = std::min(most_, *credit + (now - paid_at_));
+  paid_at_ = now;
+  std::size_t largest = sizes_.size();
+  const auto is_mined = [&](const Size& size) {
+    return size.tokens <= most && size.due <= now && price(size) <= credit(size);
+  };
+  while (largest > 0 && !is_mined(sizes_[largest - 1])) --largest;
+  // The smaller pieces are parts of it.
+  for (Size& size : std::span(sizes_).first(largest)) {
+    if (++size.tries % kTries == 0)
+      size.wait = std::min<std::uint64_t>(2 * size.wait, kMostWait * size.tokens);
+    size.due = now + size.wait;
+  }
+  next_at_ = std::max(now + multiple_, std::ranges::min(sizes_, {}, &Size::due).due);
+  if (largest == 0) return 0;
+  credit(sizes_[largest - 1]) -= price(sizes_[largest - 1]);
+  return sizes_[largest - 1].tokens;
+}
+
 }  // namespace refrain::autotrace

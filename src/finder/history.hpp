@@ -1,7 +1,7 @@
 #pragma once
-// The last tokens of a stream, for mining.
+// The last tokens of a stream, and when which of them are mined.
 //
-// Owner: one thread. Memory: bounded by twice the capacity (and what a context takes).
+// Owner: one thread. Memory: bounded by twice the capacity (and the length of a context).
 
 #include <algorithm>
 #include <cstddef>
@@ -20,13 +20,13 @@ struct Sample {
   std::vector<Kind> kinds;  ///< what became of their calls
 };
 
-/// Calls that are no calls of the stream have a token of their own each; those are the last numbers that there are, no
+/// A call that cannot be traced has a token that never comes again. These tokens are the largest numbers, which are no
 /// more likely a token of a call than others.
 [[nodiscard]] constexpr Token unique_token(std::uint64_t number) { return ~number; }
 [[nodiscard]] constexpr bool is_unique(Token token) { return ~token < std::uint64_t{1} << 32; }
 
-/// What comes before a call tells apart the places of a long loop where the same call is made: the hash of the last few
-/// tokens of these. What is unique is not told from other such.
+/// The context of a call: the hash of the last few tokens before it. It tells apart the places of a long loop where the
+/// same call is made. Unique tokens count as one.
 constexpr std::size_t kContext = 16;
 [[nodiscard]] std::uint64_t context_of(std::span<const Token> before);
 
@@ -68,6 +68,51 @@ class History {
   std::uint64_t forgotten_ = 0;
   std::vector<Token> tokens_;
   std::vector<Replay> replays_;  ///< disjoint, ascending
+};
+
+/// How much of the history is mined when: small pieces often, so that short loops are found soon, large ones seldom, so
+/// that long loops are found at all. Yadav et al., section 4.4: in multiples of a constant, as the ruler function has
+/// it. A size that has brought nothing a few times is tried half as often from then on. So the cost of mining per launch
+/// tends to a small constant where nothing repeats. After a beginning that is for free, each call pays for a part of a
+/// token that is mined. All times are counted in tokens, so decisions are the same in every run.
+class Sampling {
+ public:
+  /// Pieces of `multiple`, twice, four times as much ..., up to the whole history.
+  Sampling(std::size_t multiple, std::size_t history);
+
+  /// When next() is to be called next: a count of tokens.
+  [[nodiscard]] std::uint64_t next_at() const { return next_at_; }
+  /// `now`: not before next_at(). How many of the last tokens are to be mined, at most `most`; 0: none.
+  std::size_t next(std::uint64_t now, std::size_t most);
+  /// A candidate was of use, or the stream has changed: starts again.
+  void restart(std::uint64_t now);
+
+ private:
+  /// Small pieces and large ones are paid for apart, or the small ones of a stream that changes often would leave
+  /// nothing for the others.
+  static constexpr std::size_t kSmall = 1024;
+  /// So that a long loop is found as soon as it can be, two histories of large pieces are for free, too.
+  static constexpr std::uint64_t kForFree = 8192, kCallsPerToken = 4;
+  /// Waits grow to this many times the size: then all sizes together cost 1/kMostWait token per launch and size.
+  static constexpr std::uint64_t kMostWait = 256;
+  static constexpr std::uint32_t kTries = 2;  ///< before the wait doubles
+  struct Size {
+    std::size_t tokens;
+    std::uint64_t wait, due;
+    std::uint32_t tries;
+  };
+  std::size_t multiple_;
+  [[nodiscard]] std::uint64_t& credit(const Size& size) {
+    return size.tokens <= kSmall ? for_small_ : for_large_;
+  }
+  [[nodiscard]] static std::uint64_t price(const Size& size) {
+    return kCallsPerToken * size.tokens;
+  }
+
+  std::vector<Size> sizes_;                     ///< ascending
+  std::uint64_t for_small_, for_large_, most_;  ///< what may be mined, in calls that pay for it
+  std::uint64_t paid_at_ = 0;
+  std::uint64_t next_at_ = ~std::uint64_t{0};
 };
 
 }  // namespace refrain::autotrace

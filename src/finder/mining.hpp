@@ -1,15 +1,20 @@
 #pragma once
-// What of a sample of the stream may be worth a trace: repeats (Algorithm 2), and what they say about loops.
+// The candidates in a sample of the stream: its repeats (Algorithm 2), with loops reduced to one period.
 //
-// A repeat of a loop's body is usually many iterations of it, from anywhere to anywhere. So of a repeat that is
-// periodic, or that follows itself, only one **period** is kept, or a few if it is short. A period may begin with any of
-// its tokens; it is turned so that it begins where calls were analysed after others that were replayed, since there
-// a trace can begin that does not leave another; or else where the rarest token is, since nothing else begins with
-// that. What was replayed anyway, the last time that it came, is left out. Departs from Yadav et al., who keep repeats
-// as they are.
+// A repeat of a loop is usually many iterations, from anywhere to anywhere. So a repeat that is periodic, or that
+// follows itself, is reduced to one **period**, or to a few if it is short. A period may begin with any of its tokens.
+// The best place is an analysed call after replayed ones: a trace that begins there cuts no other. The next best place
+// is the rarest token, with which nothing else begins. Calls that were replayed the last time are left out. Yadav et
+// al. keep repeats as they are.
+//
+// Threads: mine() is a pure function. A MiningJob is shared by the finder and one other thread.
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "finder/history.hpp"
@@ -45,5 +50,45 @@ MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_
 
 /// The shortest p such that all tokens are equal to those p before them; the length, if there is none.
 std::uint32_t period_of(std::span<const Token> tokens);
+
+/// A sample that is mined beside the program. The finder makes a job, shares it with one thread, which runs it, and
+/// takes the repeats.
+class MiningJob {
+ public:
+  MiningJob(Sample sample, const MiningLimits& limits)
+      : sample_(std::move(sample)), limits_(limits) {}
+
+  [[nodiscard]] std::size_t tokens() const { return sample_.tokens.size(); }
+
+  /// On any thread; whoever comes first does it. False: somebody else has begun.
+  bool run() noexcept {
+    // relaxed: the sample was there before the job was shared.
+    if (begun_.exchange(true, std::memory_order_relaxed)) return false;
+    try {
+      repeats_ = mine(sample_, limits_);
+    } catch (const std::bad_alloc&) {}  // then nothing was found
+    // release: partner of the load in is_done; the repeats are there.
+    done_.store(true, std::memory_order_release);
+    return true;
+  }
+  [[nodiscard]] bool is_done() const { return done_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::vector<MinedRepeat> take() { return std::move(repeats_); }
+
+ private:
+  Sample sample_;
+  MiningLimits limits_;
+  std::vector<MinedRepeat> repeats_;
+  std::atomic<bool> begun_{false}, done_{false};
+};
+
+/// Who mines.
+class Miners {
+ public:
+  virtual ~Miners() = default;
+  /// Some thread runs the job when it has nothing else to do. False: there is none.
+  virtual bool post(const std::shared_ptr<MiningJob>& job) = 0;
+  /// A job is late.
+  virtual void hurry() = 0;
+};
 
 }  // namespace refrain::autotrace

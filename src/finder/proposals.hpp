@@ -1,14 +1,13 @@
 #pragma once
-// Candidates out of the grammar of an earlier run (oracle/grammar.hpp): a grammar says what repeats, so nothing has to
-// be searched for. What is proposed proves nothing: it is recorded and compared as what a finder has found.
+// Candidates out of the grammar of an earlier run (oracle/grammar.hpp). The rules of a grammar are its repeats, so
+// there is nothing to search for. A proposal proves nothing: it is recorded and compared like any other candidate.
 //
-// Which rules. To record a rule costs its calls, once; after that, an entry for each row of it. To record parts of it
-// instead costs less, but what is in no part is analysed each time, and each part has its entries. So from the bottom
-// up each rule is compared with the best of its parts, and from the root down those are taken that are the better:
-// the body of an inner loop where the outer one comes seldom, the outer one's where it comes often. A rule that
-// follows itself is a loop's body, and becomes what the finder makes of that (finder/mining.hpp): turned, and as
-// many iterations as the least length asks for. Of one with something in it that cannot be replayed the pieces in
-// between are proposed.
+// Choice of rules. Recording a rule costs its calls once, and then an entry for each row of it. Recording its parts
+// costs less, but calls in no part are analysed each time, and each part has entries of its own. So each rule is
+// compared with the best of its parts, from the bottom up; the better ones are taken, from the root down. That is the
+// body of an inner loop if the outer loop comes seldom, and the body of the outer one if it comes often. A rule that
+// follows itself is the body of a loop, and is turned and unrolled as the finder does (finder/mining.hpp). A rule with
+// calls that cannot be replayed is cut there, and its pieces are proposed.
 
 #include <cstddef>
 #include <optional>

@@ -1,13 +1,14 @@
 #pragma once
-// Finds in the stream of a context's calls what may be worth a trace: keeps the history, has pieces of it mined,
-// and keeps what was found as candidates. Yadav et al., Algorithm 1 (TraceFinder) and section 5.1.
+// The finder of a context: keeps the history of its calls, has samples of it mined, and keeps the repeats as candidates
+// for traces. Yadav et al., Algorithm 1 (TraceFinder) and section 5.1.
 //
-// **Decisions are the same in every run.** What is mined when, and when a result is taken in, is counted in tokens.
-// Small samples are mined at once. Others by whoever has time; a result that is not there by then is taken in when it is,
-// and the next ones are given more tokens' time; nobody waits for one.
+// **Decisions are the same in every run.** The times of samples and of their results are counted in tokens. Small
+// samples are mined at once, others by an idle thread. A late result is taken in when it is there, and the next ones are
+// given more tokens of time. Nobody waits for a result.
 //
-// Owner: the context's thread.
+// Owner: the thread of the context. Cost of a call: a look at the candidates that the stream is in.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,21 +16,41 @@
 #include "finder/candidates.hpp"
 #include "finder/history.hpp"
 #include "finder/mining.hpp"
-#include "finder/mining_job.hpp"
-#include "finder/sampling.hpp"
-#include "finder/steadiness.hpp"
-#include "refrain/runtime.hpp"
+#include "refrain/counters.hpp"
 
 namespace refrain::autotrace {
+
+/// From when on a stream is replayed: the first call after which of any 1,000 calls in a row 95% are.
+class Steadiness {
+ public:
+  static constexpr std::uint64_t kWindow = 1000, kMostAnalysed = 50;
+
+  /// The call with this number, from 0, is analysed.
+  void analysed(std::uint64_t call) {
+    std::uint64_t& oldest = last_[next_];
+    // With the others and this one, too many for a window that has them all.
+    if (seen_ < last_.size()) ++seen_;
+    else if (call - oldest < kWindow) since_ = oldest + 1;
+    oldest = call;
+    next_ = (next_ + 1) % last_.size();
+  }
+  /// Calls before the steady state; of `calls` in all. The same as `calls` or close to it: there is none.
+  [[nodiscard]] std::uint64_t since() const { return since_; }
+
+ private:
+  std::array<std::uint64_t, kMostAnalysed> last_{};  ///< analysed, the oldest at next_
+  std::size_t next_ = 0, seen_ = 0;
+  std::uint64_t since_ = 0;
+};
 
 struct FinderOptions {
   MiningLimits limits;
   std::size_t history = 1;  ///< tokens
   std::size_t sample = 1;   ///< what is mined is a multiple of it
-  /// So many tokens are mined in the time that it takes to wake a thread: that is done at once.
+  /// Samples of up to so many tokens are mined at once: waking a thread takes as long.
   std::size_t at_once = 256;
-  /// What nobody has begun when it is due has found the other threads busy, or asleep: so many tokens are then mined
-  /// without them, in a fifth of a millisecond. So only what is larger can be late.
+  /// A sample that nobody has begun when it is due has found the other threads busy, or asleep. Up to so many tokens
+  /// are then mined by the owner, in a fifth of a millisecond. So only larger samples can be late.
   std::size_t alone = 2048;
 };
 
@@ -37,7 +58,7 @@ class TraceFinder {
  public:
   TraceFinder(const FinderOptions& options, Miners& miners);
 
-  /// What an earlier run says that repeats; before all calls.
+  /// Repeats of an earlier run; before all calls.
   void propose(const std::vector<MinedRepeat>& repeats) { add(repeats); }
   /// A call that is analysed.
   void add(Token token) {
@@ -48,12 +69,11 @@ class TraceFinder {
     // After what was replayed, so much that was not: the stream has changed.
     if (++analysed_in_a_row_ == kUnsettling && settled_) next_ = now();
   }
-  /// One that cannot be traced, whatever it is.
+  /// A call that cannot be traced.
   void add_unique();
   /// Calls that were replayed.
   void add_replayed(std::span<const Token> tokens);
-  /// A recording of this candidate was made; or only of its beginning, which is one for nothing until it is replayed;
-  /// or the candidate was replayed to its end.
+  /// A recording was made of this candidate, or of its beginning, or the candidate was replayed to its end.
   void recorded(std::uint64_t identity);
   void recorded_beginning(std::uint64_t identity);
   void replayed(std::uint64_t identity);
@@ -81,7 +101,7 @@ class TraceFinder {
  private:
   /// Candidates that are kept, and their tokens in histories.
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
-  /// So many calls that are analysed after others were replayed: the stream has changed.
+  /// So many analysed calls in a row, after replayed ones: the stream has changed.
   static constexpr std::uint64_t kUnsettling = 16;
   /// A result is due after a quarter as many tokens as are mined; late ones raise that to so many quarters, and so many
   /// in a row that are there in time lower it again.

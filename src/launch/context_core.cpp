@@ -6,11 +6,10 @@
 #include "launch/field_check.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "report/explanation.hpp"
 
 namespace refrain::runtime {
 
-ContextCore::ContextCore(RuntimeImpl& of, ContextCore* enclosing, std::string task,
+ContextCore::ContextCore(RuntimeCore& of, ContextCore* enclosing, std::string task,
                          MakeNested nested)
     : runtime(of),
       parent(enclosing),
@@ -22,20 +21,20 @@ ContextCore::ContextCore(RuntimeImpl& of, ContextCore* enclosing, std::string ta
       forest(enclosing == nullptr ? data::Forest(of.graveyard())
                                   : data::Forest::nested_in(enclosing->forest)) {
   scope.reclaim = LaunchRecords::reclaim;
-  if (Explanation* explanation = runtime.explanation(); explanation != nullptr && parent != nullptr)
-    explanation->waits().opened(identity, id);
+  if (Listener* graph = runtime.listener(Events::graph); graph != nullptr && parent != nullptr)
+    graph->opened(identity, id);
 }
 
 ContextCore::~ContextCore() {
   try {
-    if (Explanation* explanation = runtime.explanation()) explanation->waits().closed(identity);
-  } catch (const std::bad_alloc&) {}  // then it is not in the explanation
+    if (Listener* graph = runtime.listener(Events::graph)) graph->closed(identity);
+  } catch (const std::bad_alloc&) {}  // then it is not in the reports
 }
 
-void ContextCore::tell(CallLog::Call call) {
+void ContextCore::tell(Listener::Call call) {
   if (parent != nullptr) return;
   call.marked = deferred->is_marked();
-  runtime.call_log()->called(call);
+  runtime.listener(Events::calls)->called(call);
 }
 
 void ContextCore::make_room() {

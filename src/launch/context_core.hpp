@@ -22,8 +22,8 @@
 #include "launch/future_state.hpp"
 #include "launch/grants.hpp"
 #include "launch/launch_record.hpp"
+#include "launch/runtime_core.hpp"
 #include "launch/signature.hpp"
-#include "runtime/runtime_impl.hpp"
 
 namespace refrain::runtime {
 
@@ -64,18 +64,18 @@ using MakeNested = std::unique_ptr<NestedContext> (*)(ContextCore& parent, Launc
 
 struct ContextCore {
   /// `parent`: null for the program's context; `task_name`: of the task whose body runs.
-  ContextCore(RuntimeImpl& runtime, ContextCore* parent, std::string task_name,
+  ContextCore(RuntimeCore& runtime, ContextCore* parent, std::string task_name,
               MakeNested make_nested);
   ~ContextCore();
   ContextCore(const ContextCore&) = delete;
 
   // --- calls -------------------------------------------------------------------------------------------
 
-  /// Every call that the analysis sees begins with this. `name`: as CallLog::Call.
+  /// Every call that the analysis sees begins with this. `name`: as Listener::Call.
   void note_call(std::uint64_t token, std::string_view name, bool traceable = true) {
     check_not_planning();
     ++calls;
-    if (runtime.call_log() != nullptr) [[unlikely]]
+    if (runtime.listener(Events::calls) != nullptr) [[unlikely]]
       tell({token, name, traceable});
   }
   void note_launch(LaunchPlan& plan) {
@@ -135,7 +135,7 @@ struct ContextCore {
       data::check_alive(handle, what);
   }
 
-  RuntimeImpl& runtime;
+  RuntimeCore& runtime;
   ContextCore* const parent;
   const std::uint64_t id;  ///< in logs
   const std::string task_name;
@@ -154,7 +154,7 @@ struct ContextCore {
   bool planning = false;  ///< a mapper or a projection function is asked about a launch
 
  private:
-  [[gnu::noinline]] void tell(CallLog::Call call);
+  [[gnu::noinline]] void tell(Listener::Call call);
   [[gnu::noinline]] void forget_failures_now();
 
   static constexpr std::size_t kFailures = 1024;

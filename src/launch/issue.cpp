@@ -4,7 +4,6 @@
 
 #include "graph/reducer_gate.hpp"
 #include "launch/task_execution.hpp"
-#include "report/explanation.hpp"
 
 namespace refrain::runtime {
 
@@ -164,8 +163,8 @@ AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& req
     context.grants.lend(plan, nullptr);
     throw;
   }
-  if (Explanation* explanation = context.runtime.explanation()) [[unlikely]]
-    explanation->launched(plan, context.deferred->why_analysed());
+  if (Listener* told = context.runtime.listener(Events::decisions)) [[unlikely]]
+    told->launched(plan, context.deferred->why_analysed());
   if (!context.grants.empty()) [[unlikely]]
     context.grants.lend(plan, result.state());
   return result;

@@ -7,7 +7,6 @@
 #include "launch/planner.hpp"
 #include "mapping/default_mapper.hpp"
 #include "mapping/validate.hpp"
-#include "report/explanation.hpp"
 
 namespace refrain::runtime {
 
@@ -16,7 +15,7 @@ namespace {
 /// What a mapper is told about the points of one launch, and the check of what it says.
 class Question {
  public:
-  Question(RuntimeImpl& runtime, const LaunchPlan& plan, const LaunchRequest& request)
+  Question(RuntimeCore& runtime, const LaunchPlan& plan, const LaunchRequest& request)
       : mapper_(runtime.mapper()),
         plan_(plan),
         request_(request),
@@ -97,7 +96,7 @@ std::uint32_t remember_mapping(LaunchPlan& plan, const ArgumentMapping& answer) 
 void Planner::plan_mapping(LaunchPlan& plan, const LaunchRequest& request) {
   Question question(context_.runtime, plan, request);
   MappingOutput answer;
-  if (Explanation* explanation = context_.runtime.explanation()) explanation->asked(plan);
+  if (Listener* told = context_.runtime.listener(Events::decisions)) told->asked(plan);
   for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
     question.ask(rank, answer);
     take_answer(plan, request, rank, answer);
@@ -141,7 +140,7 @@ LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,
   const std::size_t points = unmapped.points.size();
   answers.resize(std::max(answers.size(), points));
   asked_key.assign(1, unmapped.number);
-  if (Explanation* explanation = context_.runtime.explanation()) explanation->asked(unmapped);
+  if (Listener* told = context_.runtime.listener(Events::decisions)) told->asked(unmapped);
   {
     const Planning now(context_);
     Question question(context_.runtime, unmapped, request);

@@ -1,7 +1,10 @@
 #include "profile/timeline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <ostream>
 #include <unordered_map>
@@ -9,7 +12,6 @@
 #include "base/json_text.hpp"
 #include "base/new_file.hpp"
 #include "profile/clock.hpp"
-#include "profile/lanes.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::profile {
@@ -18,6 +20,14 @@ namespace {
 
 constexpr std::size_t names_limit = 65536;
 constexpr std::uint32_t no_name = ~std::uint32_t{0};
+
+// The ends of the events of a lane that are open, the innermost last.
+using Lane = std::vector<std::uint64_t>;
+
+bool accepts(Lane& lane, const Interval& event) {
+  while (!lane.empty() && lane.back() <= event.begin) lane.pop_back();
+  return lane.empty() || event.end <= lane.back();
+}
 
 struct Stored {
   std::uint64_t begin_ns, end_ns;
@@ -34,65 +44,27 @@ struct Snapshot {
   std::vector<std::string> names;
 };
 
-// Microseconds, three digits after the point.
-void append_time(std::string& out, std::uint64_t ns) {
-  const std::string fraction = std::to_string(ns % 1000);
-  out += std::to_string(ns / 1000);
-  out += '.';
-  out.append(3 - fraction.size(), '0');
-  out += fraction;
+std::string json_string(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
 }
 
-/// What the subject of such an event is, and what happened where.
-struct Keys {
-  const char *subject = "task", *where = "launched at";
+// Microseconds, three digits after the point.
+std::string microseconds(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+/// What an event of a category is shown with: the keys of its subject and its place and, for a colour of its own in
+/// chrome://tracing, one of the names that it knows.
+struct Look {
+  const char *subject = "task", *where = "launched at", *colour = nullptr;
 };
-Keys keys_of(Category category) {
+Look look_of(Category category) {
   switch (category) {
-    case Category::analysing: return {"call", "called at"};
-    case Category::recording:
-    case Category::replaying: return {"trace", "begun at"};
+    case Category::analysing: return {"call", "called at", "rail_response"};        // blue
+    case Category::recording: return {"trace", "begun at", "thread_state_iowait"};  // orange
+    case Category::replaying: return {"trace", "begun at", "good"};                 // green
     default: return {};
   }
-}
-
-// Of what has a colour of its own in chrome://tracing: one of the names that it knows.
-const char* colour_of(Category category) {
-  switch (category) {
-    case Category::analysing: return "rail_response";        // blue
-    case Category::recording: return "thread_state_iowait";  // orange
-    case Category::replaying: return "good";                 // green
-    default: return nullptr;
-  }
-}
-
-void append_arguments(std::string& out, const Stored& event,
-                      const std::vector<std::string>& names) {
-  out += ",\"args\":{";
-  const char* separator = "";
-  const auto [subject, where] = keys_of(event.category);
-  if (event.subject != no_name) {
-    append_json_string(out, subject);
-    out += ':';
-    append_json_string(out, names[event.subject]);
-    separator = ",";
-  }
-  if (event.where.line() != 0) {
-    out += separator;
-    append_json_string(out, where);
-    out += ':';
-    append_json_string(out, refrain::to_string(event.where));
-    separator = ",";
-  }
-  for (const EventNumber& number : event.numbers) {
-    if (number.key == nullptr) continue;
-    out += separator;
-    append_json_string(out, number.key);
-    out += ':';
-    out += std::to_string(number.value);
-    separator = ",";
-  }
-  out += '}';
 }
 
 class Writer {
@@ -126,40 +98,50 @@ class Writer {
   }
 
   void name_row(int row, const std::string& name) {
-    const std::string place =
-        "\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(row) + ",\"args\":{";
-    std::string line = "{\"name\":\"thread_name\"," + place + "\"name\":";
-    append_json_string(line, name);
-    put(line + "}}");
-    put("{\"name\":\"thread_sort_index\"," + place + "\"sort_index\":" + std::to_string(row) +
-        "}}");
+    constexpr const char* kRow = R"({{"name":"{}","ph":"M","pid":1,"tid":{},"args":{{"{}":{}}}}})";
+    put(fmt::format(kRow, "thread_name", row, "name", json_string(name)));
+    put(fmt::format(kRow, "thread_sort_index", row, "sort_index", row));
   }
 
   void event(const Stored& e, const std::vector<std::string>& names, int row) {
-    line_ = "{\"ph\":\"X\",\"pid\":1,\"tid\":" + std::to_string(row) + ",\"ts\":";
-    append_time(line_, e.begin_ns - std::min(e.begin_ns, start_ns_));
-    line_ += ",\"dur\":";
-    append_time(line_, e.end_ns - std::min(e.begin_ns, e.end_ns));
-    line_ += ",\"name\":";
-    append_json_string(line_, names[e.name]);
-    line_ += ",\"cat\":\"";
-    line_ += to_string(e.category);
-    line_ += '"';
-    if (const char* colour = colour_of(e.category))
-      line_ += std::string(",\"cname\":\"") + colour + '"';
-    append_arguments(line_, e, names);
-    line_ += '}';
-    put(line_);
+    const Look look = look_of(e.category);
+    std::string arguments;
+    const auto add = [&arguments](std::string_view key, const std::string& value) {
+      arguments += (arguments.empty() ? "" : ",") + json_string(key) + ":" + value;
+    };
+    if (e.subject != no_name) add(look.subject, json_string(names[e.subject]));
+    if (e.where.line() != 0) add(look.where, json_string(refrain::to_string(e.where)));
+    for (const EventNumber& number : e.numbers)
+      if (number.key != nullptr) add(number.key, std::to_string(number.value));
+    put(fmt::format(
+        R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}"{},"args":{{{}}}}})",
+        row, microseconds(e.begin_ns - std::min(e.begin_ns, start_ns_)),
+        microseconds(e.end_ns - std::min(e.begin_ns, e.end_ns)), json_string(names[e.name]),
+        to_string(e.category), look.colour ? fmt::format(R"(,"cname":"{}")", look.colour) : "",
+        arguments));
   }
 
   std::ostream& out_;
   const std::uint64_t start_ns_;
   const char* separator_ = "";
   int row_ = 0;
-  std::string line_;
 };
 
 }  // namespace
+
+std::vector<int> assign_lanes(std::span<const Interval> events) {
+  std::vector<int> lanes;
+  lanes.reserve(events.size());
+  std::vector<Lane> open;
+  for (const Interval& event : events) {
+    std::size_t lane = 0;
+    while (lane < open.size() && !accepts(open[lane], event)) ++lane;
+    if (lane == open.size()) open.emplace_back();
+    open[lane].push_back(event.end);
+    lanes.push_back(static_cast<int>(lane));
+  }
+  return lanes;
+}
 
 // The last events of one thread: a ring that grows until it is full.
 class Timeline::Track {

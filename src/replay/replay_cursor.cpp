@@ -6,7 +6,6 @@
 
 #include "launch/call_identity.hpp"
 #include "refrain/error.hpp"
-#include "report/explanation.hpp"
 
 namespace refrain::runtime {
 
@@ -139,8 +138,8 @@ void ReplayCursor::take_launch(const LaunchRequest& request, AnyFuture& result) 
   CompiledTrace& trace = *trace_;
   LaunchPlan& plan = *trace.calls()[step_]->plan;
   context_.note_launch(plan);
-  if (Explanation* explanation = context_.runtime.explanation()) [[unlikely]]
-    explanation->launched(plan, "");
+  if (Listener* told = context_.runtime.listener(Events::decisions)) [[unlikely]]
+    told->launched(plan, "");
   if (LaunchRecord* record = trace.record(*replay_, step_)) {
     if (plan.points.empty()) {
       result = context_.records.make_result(plan, request);

@@ -1,6 +1,9 @@
 #include "report/call_record.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -12,7 +15,6 @@
 #include "base/new_file.hpp"
 #include "oracle/error.hpp"
 #include "refrain/error.hpp"
-#include "report/call_names.hpp"
 
 namespace refrain::runtime {
 
@@ -20,9 +22,31 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::string_view kBeforeToken = " 0x";
+constexpr std::size_t kDigits = 16;
+constexpr std::string_view kMarked = ", marked";
+
 Error cannot_be_recorded(const std::string& why) { return Error("--refrain:record: " + why); }
 
 }  // namespace
+
+std::string call_name(const Listener::Call& call) {
+  if (!call.traceable) return std::string(call.name);
+  return fmt::format("{}{}{:016x}{}", call.name, kBeforeToken, call.token,
+                     call.marked ? kMarked : "");
+}
+
+std::optional<NamedCall> call_named(std::string_view name) {
+  NamedCall call;
+  call.marked = name.ends_with(kMarked);
+  if (call.marked) name.remove_suffix(kMarked.size());
+  if (name.size() < kBeforeToken.size() + kDigits) return std::nullopt;
+  const std::string_view digits = name.substr(name.size() - kDigits);
+  if (!name.substr(0, name.size() - kDigits).ends_with(kBeforeToken)) return std::nullopt;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), call.token, 16);
+  if (error != std::errc() || end != digits.end()) return std::nullopt;
+  return call;
+}
 
 CallRecord::CallRecord(std::string path) : path_(std::move(path)) {
   if (descriptor_of(path_))

@@ -1,8 +1,14 @@
 #pragma once
 // --refrain:record: the calls of a runtime's programs, as the oracle's grammar in the file of a run
 // (oracle/run_format.hpp). Each program that the runtime runs is a thread of the file, the first one number 0. An
-// event is a call, named by its task and its token (report/call_names.hpp). Calls of tasks are not recorded: which
-// of them come first depends on time.
+// event is a call, named for people, and so that the token can be had back:
+//
+//   "calc_new_currents 0x5d1f0c9e7a34b682"            a launch of that task
+//   "fill 0x0f33a1b2c3d4e5f6"                         another call
+//   "calc_new_currents 0x5d1f0c9e7a34b682, marked"    one within a trace that the program marks
+//   "access"                                          one that cannot be traced
+//
+// Calls that tasks make are not recorded: their order depends on time.
 //
 // What a killed run has recorded so far is in the file (oracle/recorder.hpp). Where an older file is there, the run is
 // recorded in one beside it, "FILE.new-PROCESS-NUMBER", which takes its place at the end; of a killed run it is left there.
@@ -16,16 +22,27 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
+#include "launch/listener.hpp"
 #include "oracle/names.hpp"
 #include "oracle/recorder.hpp"
 #include "oracle/run_writer.hpp"
-#include "report/call_log.hpp"
+#include "repeats/repeats.hpp"
 
 namespace refrain::runtime {
 
-class CallRecord final : public CallLog {
+[[nodiscard]] std::string call_name(const Listener::Call& call);
+
+struct NamedCall {
+  autotrace::Token token = 0;
+  bool marked = false;
+};
+/// None: it cannot be traced, or this is no such name.
+[[nodiscard]] std::optional<NamedCall> call_named(std::string_view name);
+
+class CallRecord final : public Listener {
  public:
   /// Throws Error if the file cannot be made, or would be what the process writes anyway ("/dev/stdout").
   explicit CallRecord(std::string path);

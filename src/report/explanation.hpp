@@ -1,21 +1,25 @@
 #pragma once
-// --refrain:explain: of each trace and each task, what was replayed, what was analysed and why, what it
-// waited for, and where it was mapped.
+// --refrain:explain: of each trace and each task, what was replayed, what was analysed and why, what tasks waited for,
+// and where they were mapped.
 //
-// Threads: any context tells it, one lock. Memory: bounded by the names of the program; of one trace or
-// task no more than kMostReasons reasons are told apart.
+// Waits. The graph says when an operation was issued and after which others it comes; the execution says when they
+// ran. An operation has waited for the predecessor that was done last, if that was after it was issued; from then on
+// for a thread.
+//
+// Threads: any, one lock. Memory: operations that were issued and have not run; else it is bounded by the names of the
+// program, and by kMostReasons reasons of one trace or task.
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <source_location>
 #include <string>
-#include <tuple>
+#include <unordered_map>
+#include <vector>
 
-#include "launch/launch_plan.hpp"
+#include "launch/listener.hpp"
 #include "refrain/machine.hpp"
-#include "replay/trace_execution.hpp"
-#include "report/wait_times.hpp"
 
 namespace refrain::runtime {
 
@@ -38,6 +42,14 @@ struct Placement {
   auto operator<=>(const Placement&) const = default;
 };
 
+struct Wait {
+  std::uint64_t ns = 0, times = 0;
+  void add(std::uint64_t more) {
+    ns += more;
+    ++times;
+  }
+};
+
 /// All launches of the tasks of one name, in points.
 struct ExplainedTask {
   std::uint64_t replayed = 0, analysed = 0;
@@ -45,47 +57,60 @@ struct ExplainedTask {
   std::uint64_t asked = 0;  ///< the mapper was; for the others its answer was remembered
   std::map<ProcessorId, std::uint64_t> processors;
   std::map<Placement, std::uint64_t> placements;
-  Waits waits;
+  std::map<std::string, Wait> waited;  ///< after a task's name, or "copy of 'FIELD'" and the like
+  Wait waited_for_thread;              ///< ready, and no thread free
 };
 
-struct Explained {
-  std::string mapper;
-  std::map<std::uint64_t, ExplainedTrace> traces;  ///< by Trace::id
-  std::map<std::string, ExplainedTask> tasks;
-};
-
-class Explanation {
+class Explanation final : public Listener {
  public:
-  explicit Explanation(analysis::GraphLog* log, exec::ExecutionListener* listener)
-      : waits_(log, listener) {}
-
+  void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
+                std::uint64_t end_ns) override;
+  void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
+                std::uint64_t begin_ns, std::uint64_t end_ns) override;
+  void operation(const analysis::LoggedOperation& operation) override;
+  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
+            exec::EdgeKind kind) override;
+  void opened(std::uint64_t identity, std::uint64_t context) override;
+  void closed(std::uint64_t identity) override;
+  void asked(const LaunchPlan& plan) override;
+  void launched(LaunchPlan& plan, const std::string& why) override;
   void occurred(std::uint64_t trace, const std::string& name, std::source_location where,
-                const TraceExecution& occurrence);
-  /// A recording under this name; `ended_by` says why it goes no further.
-  void recorded(std::uint64_t trace, const char* ended_by);
-  /// A launch, which has its instances. `why` it was analysed; empty: it was replayed.
-  void launched(LaunchPlan& plan, const std::string& why);
-  /// The mapper was asked about every point.
-  void asked(const LaunchPlan& plan);
+                const TraceExecution& occurrence) override;
+  void recorded(const Recorded& recorded) override;
 
-  [[nodiscard]] WaitTimes& waits() { return waits_; }
-  /// All so far.
-  [[nodiscard]] Explained told(std::string mapper) const;
+  /// Writes all so far to PREFIX.txt, for people, and PREFIX.json, for programs. Throws Error, naming the file that
+  /// cannot be written.
+  void write(const std::string& mapper, const Machine& machine, const std::string& prefix) const;
 
  private:
   static constexpr std::size_t kMostReasons = 64;
+  /// An operation of a context.
+  struct Key {
+    std::uint64_t context, seq;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return (key.context * 0x9E3779B97F4A7C15ull) ^ key.seq;
+    }
+  };
+  /// Issued, and not run yet.
+  struct Issued {
+    std::string name;
+    bool task = false;
+    std::uint64_t issued_ns = 0;
+    std::uint64_t done_ns = 0;  ///< when its last predecessor so far was done ...
+    std::string after;          ///< ... and what that was
+    std::vector<Key> successors;
+  };
   static void count(ReasonCounts& reasons, const std::string& reason, std::uint64_t times);
+  void done(const Key& key, std::uint64_t begin_ns, std::uint64_t end_ns);
 
-  WaitTimes waits_;
   mutable std::mutex mutex_;
-  Explained told_;
+  std::map<std::uint64_t, ExplainedTrace> traces_;  ///< by Trace::id
+  std::map<std::string, ExplainedTask> tasks_;
+  std::unordered_map<std::uint64_t, std::uint64_t> contexts_;  ///< nested ones, by identity
+  std::unordered_map<Key, Issued, Hash> issued_;
 };
-
-/// For people, and for programs.
-std::string to_text(const Explained& told, const Machine& machine);
-std::string to_json(const Explained& told, const Machine& machine);
-
-/// Writes PREFIX.txt and PREFIX.json. Throws Error, naming the file that cannot be written.
-void write_explanation(const Explained& told, const Machine& machine, const std::string& prefix);
 
 }  // namespace refrain::runtime

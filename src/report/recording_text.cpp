@@ -1,13 +1,17 @@
-#include "report/recording_text.hpp"
+// Recordings as text.
 
 #include <algorithm>
 #include <ostream>
 #include <vector>
 
 #include "analysis/field_state.hpp"
+#include "launch/launch_plan.hpp"
 #include "refrain/machine.hpp"
+#include "report/listeners.hpp"
 #include "trace/optimiser.hpp"
 #include "trace/outcome.hpp"
+#include "trace/recorded_call.hpp"
+#include "trace/recording.hpp"
 #include "trace/recording_commands.hpp"
 
 namespace refrain::runtime {
@@ -15,6 +19,7 @@ namespace refrain::runtime {
 namespace {
 
 using trace::Index;
+using Recorded = Listener::Recorded;
 
 void append(std::string& list, const std::string& text) {
   if (!list.empty()) list += ", ";
@@ -65,7 +70,7 @@ class Names {
   const Machine& machine_;
 };
 
-std::string task_text(const PrintedRecording& printed, Index index, const Names& names) {
+std::string task_text(const Recorded& printed, Index index, const Names& names) {
   const trace::Operation& operation = printed.recording.operations[index];
   LaunchPlan& plan = *printed.calls[operation.step]->plan;
   std::string arguments;
@@ -83,7 +88,7 @@ std::string task_text(const PrintedRecording& printed, Index index, const Names&
   return plan.info.name + "(" + arguments + ")";
 }
 
-std::string text_of(Index index, const PrintedRecording& printed, const Names& names) {
+std::string text_of(Index index, const Recorded& printed, const Names& names) {
   const trace::Operation& operation = printed.recording.operations[index];
   if (operation.kind == exec::NodeKind::task) return task_text(printed, index, names);
   if (const auto* copy = std::get_if<analysis::CopyPayload>(&operation.work))
@@ -96,7 +101,7 @@ std::string text_of(Index index, const PrintedRecording& printed, const Names& n
   return operation.info->name + "()";
 }
 
-trace::RecordingGraph graph_of(const PrintedRecording& printed, const Names& names) {
+trace::RecordingGraph graph_of(const Recorded& printed, const Names& names) {
   const trace::Recording& recording = printed.recording;
   trace::RecordingGraph graph;
   for (Index i = 0; i < recording.operations.size(); ++i)
@@ -131,13 +136,13 @@ std::string summary_text(const trace::Recording& recording, const Names& names) 
 
 }  // namespace
 
-void print(std::ostream& out, const PrintedRecording& printed, const Machine& machine) {
+void print(std::ostream& out, const Recorded& printed, const Machine& machine) {
   const trace::Recording& recording = printed.recording;
   const Names names(recording, machine);
   const trace::RecordingGraph graph = graph_of(printed, names);
   const trace::Outcome outcome =
       trace::outcome_of(recording, static_cast<Index>(recording.effects.size()));
-  trace::RecordingText text{printed.trace, printed.where, {}, {}, summary_text(recording, names)};
+  trace::RecordingText text{printed.name, printed.where, {}, {}, summary_text(recording, names)};
   for (std::size_t i = 0; i < recording.places.size(); ++i) {
     const trace::Place& place = recording.places[i];
     const trace::LeftValid& after = outcome.places[i];
@@ -147,6 +152,7 @@ void print(std::ostream& out, const PrintedRecording& printed, const Machine& ma
   const auto operations = static_cast<std::uint32_t>(recording.operations.size());
   trace::print(out, text, graph,
                printed.optimise ? trace::optimise(operations, graph.edges).edges : graph.edges);
+  out << "\n\n";
 }
 
 }  // namespace refrain::runtime

@@ -17,44 +17,59 @@ namespace refrain::runtime {
 
 namespace {
 
-double per_task(const Statistics& s) {
-  return s.counters.tasks == 0
-             ? 0
-             : static_cast<double>(s.analysis_ns) / static_cast<double>(s.counters.tasks);
+double share_of(std::uint64_t part, std::uint64_t all) {
+  return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
 }
-
+double per_task(const Statistics& s) { return share_of(s.analysis_ns, s.counters.tasks); }
 double replayed_share(const Statistics& s) {
-  return s.counters.tasks == 0 ? 0
-                               : static_cast<double>(s.counters.replayed_tasks) /
-                                     static_cast<double>(s.counters.tasks);
+  return share_of(s.counters.replayed_tasks, s.counters.tasks);
 }
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // Labels to the left, values to the right, both as wide as the widest.
 class Table {
  public:
+  struct Row {
+    std::string label, value, note = {};
+  };
   void row(std::string label, std::string value, std::string note = {}) {
-    label_width_ = std::max(label_width_, label.size());
-    value_width_ = std::max(value_width_, value.size());
     rows_.push_back({std::move(label), std::move(value), std::move(note)});
   }
+  /// What the row of a counter has beside the number, in its place, and below.
+  struct Told {
+    std::string note, value = {};
+    std::vector<Row> below = {};
+  };
+  /// A row for each of the counters that has one.
+  template <class Counters>
+  void rows(const Counters& counters, const std::map<std::string_view, Told>& told = {}) {
+    counters.each([&](std::string_view name, const char* label, std::uint64_t count) {
+      if (*label == 0) return;
+      const auto found = told.find(name);
+      const Told& more = found != told.end() ? found->second : Told{};
+      row(label, more.value.empty() ? grouped(count) : more.value, more.note);
+      rows_.insert(rows_.end(), more.below.begin(), more.below.end());
+    });
+  }
   [[nodiscard]] std::string text() const {
-    std::string out;
+    std::size_t labels = 0, values = 0;
     for (const Row& r : rows_) {
-      out += fmt::format("  {:<{}}  {:>{}}", r.label, label_width_, r.value, value_width_);
-      out += r.note.empty() ? "\n" : "  " + r.note + "\n";
+      labels = std::max(labels, r.label.size());
+      values = std::max(values, r.value.size());
     }
+    std::string out;
+    for (const Row& r : rows_)
+      out += fmt::format("  {:<{}}  {:>{}}{}{}\n", r.label, labels, r.value, values,
+                         r.note.empty() ? "" : "  ", r.note);
     return out;
   }
 
  private:
-  struct Row {
-    std::string label, value, note;
-  };
   std::vector<Row> rows_;
-  std::size_t label_width_ = 0, value_width_ = 0;
 };
 
-void add_copies(Table& table, const Statistics& s) {
+/// Also by the kinds of memory that they join.
+Table::Told copies_of(const Statistics& s) {
   std::map<std::pair<std::string, std::string>, std::pair<std::uint64_t, std::uint64_t>> kinds;
   std::uint64_t copies = 0, bytes = 0;
   for (const LinkTraffic& link : s.links) {
@@ -64,48 +79,32 @@ void add_copies(Table& table, const Statistics& s) {
     copies += link.copies;
     bytes += link.bytes;
   }
-  table.row("copies", grouped(copies), copies == 0 ? "" : short_size(bytes));
+  Table::Told told{copies == 0 ? "" : short_size(bytes), grouped(copies)};
   for (const auto& [ends, sum] : kinds)
-    table.row("  " + ends.first + " to " + ends.second, grouped(sum.first), short_size(sum.second));
+    told.below.push_back(
+        {"  " + ends.first + " to " + ends.second, grouped(sum.first), short_size(sum.second)});
+  return told;
 }
 
 void add_traces(Table& table, const Statistics& s) {
-  if (s.counters.recordings == 0) return;
-  table.row("recordings made", grouped(s.counters.recordings),
-            short_size(s.recording_bytes) + " at most in one context");
-  table.row("rounds joined", grouped(s.counters.rounds));
-  table.row("recordings replayed", grouped(s.counters.replays),
-            grouped(s.counters.early_exits) + " more in part");
-  table.row("tasks replayed", fmt::format("{:.1f} %", 100 * replayed_share(s)));
-  table.row("preconditions failed", grouped(s.counters.preconditions_failed));
-  table.row("state caught up", grouped(s.counters.catch_ups));
-  table.row("edges left unexamined", grouped(s.counters.unexamined_edges));
+  const TraceCounters& traces = s.counters;
+  if (traces.recordings == 0) return;
+  table.rows(traces, {{"recordings", {short_size(s.recording_bytes) + " at most in one context"}},
+                      {"replays", {grouped(traces.early_exits) + " more in part"}},
+                      {"replayed_tasks", {"", percent(replayed_share(s))}}});
 }
 
 void add_autotrace(Table& table, const AutotraceCounters& found) {
   const std::uint64_t calls = found.analysed + found.replayed;
   if (calls == 0) return;
-  const auto share = [](std::uint64_t part, std::uint64_t all) {
-    return fmt::format("{:.1f} %",
-                       all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all));
-  };
-  table.row("calls outside of marks", grouped(calls), share(found.replayed, calls) + " replayed");
-  table.row("repeats found", grouped(found.candidates),
-            grouped(found.mined_calls) + " calls mined, " + grouped(found.mined) + " times, " +
-                grouped(found.late) + " late");
-  table.row("repeats recorded", grouped(found.recordings));
-  table.row("repeats replayed", grouped(found.replays), grouped(found.wrong) + " wrong guesses");
+  table.rows(found, {{"analysed",
+                      {percent(share_of(found.replayed, calls)) + " replayed", grouped(calls)}},
+                     {"candidates",
+                      {grouped(found.mined_calls) + " calls mined, " + grouped(found.mined) +
+                       " times, " + grouped(found.late) + " late"}},
+                     {"replays", {grouped(found.wrong) + " wrong guesses"}}});
   table.row("calls to steady state",
             found.before_steady ? grouped(*found.before_steady) : "not reached");
-}
-
-void add_alive(Table& table, const Statistics& s) {
-  table.row("alive: regions", grouped(s.counters.regions_alive));
-  table.row("alive: instances", grouped(s.counters.instances_alive));
-  table.row("alive: nodes", grouped(s.counters.nodes_alive));
-  table.row("alive: futures", grouped(s.counters.futures_alive));
-  table.row("alive: accumulators", grouped(s.accumulators_alive));
-  table.row("alive: index spaces", grouped(s.index_spaces_alive));
 }
 
 }  // namespace
@@ -119,59 +118,45 @@ std::uint64_t peak_resident_bytes() {
 std::string to_text(const Statistics& s) {
   Table table;
   table.row("time", fmt::format("{:.3f} s", static_cast<double>(s.wall_ns) * 1e-9));
-  table.row("launches", grouped(s.counters.launches));
-  table.row("tasks", grouped(s.counters.tasks));
-  table.row("edges", grouped(s.counters.edges));
-  add_copies(table, s);
-  table.row("fills", grouped(s.counters.fills));
-  table.row("folds", grouped(s.counters.folds));
-  table.row("evictions", grouped(s.counters.evictions));
+  const OperationCounters& operations = s.counters;
+  const LaunchCounters& launches = s.counters;
+  const AliveCounters& alive = s.counters;
+  table.rows(launches);
+  table.rows(operations, {{"copies", copies_of(s)}});
   add_traces(table, s);
   add_autotrace(table, s.counters.autotrace);
   table.row("analysis per task", fmt::format("{:.0f} ns", per_task(s)),
             s.counters.recordings == 0 ? "" : "recording included");
   table.row("workers", std::to_string(s.workers), "beside the launching thread");
-  table.row("workers idle", fmt::format("{:.1f} %", 100 * s.idle_share));
+  table.row("workers idle", percent(s.idle_share));
   table.row("nodes stolen", grouped(s.stolen));
   table.row("times asleep", grouped(s.sleeps));
   table.row("peak resident", short_size(s.peak_resident));
   for (const MemoryUse& m : s.memories)
     table.row("peak in " + m.memory, short_size(m.peak), "of " + short_size(m.capacity));
-  add_alive(table, s);
+  table.rows(alive);
   return "Refrain statistics\n" + table.text();
 }
 
 std::string to_json(const Statistics& s) {
   using Json = nlohmann::ordered_json;
+  const LaunchCounters& launches = s.counters;
+  const OperationCounters& operations = s.counters;
+  const TraceCounters& traces = s.counters;
+  const AliveCounters& alive = s.counters;
+  const auto into = [](Json& json) {
+    return [&json](std::string_view name, const char*, std::uint64_t count) {
+      json[std::string(name)] = count;
+    };
+  };
+  Json root = {{"wall_ns", s.wall_ns}};
+  launches.each(into(root));
+  operations.each(into(root));
+  traces.each(into(root));
+  s.counters.autotrace.each(into(root["autotrace"]));
   const auto& steady = s.counters.autotrace.before_steady;
-  const Json before_steady = steady ? Json(*steady) : Json(nullptr);
-  Json root = {{"wall_ns", s.wall_ns},
-               {"launches", s.counters.launches},
-               {"tasks", s.counters.tasks},
-               {"edges", s.counters.edges},
-               {"fills", s.counters.fills},
-               {"folds", s.counters.folds},
-               {"evictions", s.counters.evictions},
-               {"recordings", s.counters.recordings},
-               {"rounds", s.counters.rounds},
-               {"replays", s.counters.replays},
-               {"early_exits", s.counters.early_exits},
-               {"replayed_tasks", s.counters.replayed_tasks},
-               {"replayed_share", replayed_share(s)},
-               {"autotrace",
-                {{"analysed", s.counters.autotrace.analysed},
-                 {"replayed", s.counters.autotrace.replayed},
-                 {"candidates", s.counters.autotrace.candidates},
-                 {"recordings", s.counters.autotrace.recordings},
-                 {"replays", s.counters.autotrace.replays},
-                 {"wrong", s.counters.autotrace.wrong},
-                 {"mined", s.counters.autotrace.mined},
-                 {"mined_calls", s.counters.autotrace.mined_calls},
-                 {"late", s.counters.autotrace.late},
-                 {"before_steady", before_steady}}},
-               {"preconditions_failed", s.counters.preconditions_failed},
-               {"catch_ups", s.counters.catch_ups},
-               {"unexamined_edges", s.counters.unexamined_edges},
+  root["autotrace"]["before_steady"] = steady ? Json(*steady) : Json(nullptr);
+  root.update({{"replayed_share", replayed_share(s)},
                {"recording_bytes", s.recording_bytes},
                {"analysis_ns", s.analysis_ns},
                {"analysis_ns_per_task", per_task(s)},
@@ -179,7 +164,7 @@ std::string to_json(const Statistics& s) {
                {"idle_share", s.idle_share},
                {"stolen", s.stolen},
                {"sleeps", s.sleeps},
-               {"peak_resident", s.peak_resident}};
+               {"peak_resident", s.peak_resident}});
   root["links"] = Json::array();
   for (const LinkTraffic& l : s.links)
     root["links"].push_back({{"from", l.from},
@@ -191,10 +176,9 @@ std::string to_json(const Statistics& s) {
   root["memories"] = Json::array();
   for (const MemoryUse& m : s.memories)
     root["memories"].push_back({{"memory", m.memory}, {"capacity", m.capacity}, {"peak", m.peak}});
-  root["alive"] = {
-      {"regions", s.counters.regions_alive},  {"instances", s.counters.instances_alive},
-      {"nodes", s.counters.nodes_alive},      {"futures", s.counters.futures_alive},
-      {"accumulators", s.accumulators_alive}, {"index_spaces", s.index_spaces_alive}};
+  alive.each([&](std::string name, const char*, std::uint64_t count) {
+    root["alive"][name.substr(0, name.rfind("_alive"))] = count;
+  });
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

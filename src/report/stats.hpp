@@ -28,8 +28,6 @@ struct MemoryUse {
 struct Statistics {
   std::uint64_t wall_ns = 0;
   Counters counters;
-  /// Alive beside what `counters` says; 0 after a program that destroyed what it made.
-  std::uint64_t accumulators_alive = 0, index_spaces_alive = 0;
   /// On the launching threads, all launches together, without waiting for room in the window or for memory.
   /// What a mapper takes is in it, and tasks that run at once (inline_if_ready). Launches replayed at a glance
   /// (Tracing::replay_next) are not: each takes less than a look at the clock.

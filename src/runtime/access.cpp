@@ -162,7 +162,7 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   const std::string what = "field '" + state.name() + "' of " + region.name();
   if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
     throw UsageError(who + ": " + what + ": " + fault);
-  Attachments::Entry entry = runtime.attachments().add(
+  Attachments::Entry entry = owner().attachments().add(
       values, what + ", attached at " + to_string(where), who + ", to " + what);
   note_untraceable_call(
       {.kind = Signature::Call::attach, .where = where, .operands = {{{&region, &field}}}});

@@ -17,7 +17,7 @@ ContextImpl::ContextImpl(RuntimeImpl& of)
 ContextImpl::~ContextImpl() {
   if (alive_) *alive_ = nullptr;
   try {
-    runtime.add(*this);
+    owner().add(*this);
   } catch (const std::bad_alloc&) {}  // then it is not in the statistics
 }
 

@@ -3,7 +3,6 @@
 #include "launch/issue.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "report/timeline_listener.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -15,9 +14,8 @@ AnyFuture ContextImpl::launch_in_full(const LaunchRequest& request) {
   const std::uint64_t begin = profile::now_ns(), waited = analysis.counters().waited_ns;
   AnyFuture result = analyse(request);
   analysis_ns += profile::now_ns() - begin - (analysis.counters().waited_ns - waited);
-  if (TimelineListener* timeline = runtime.timeline(); timeline != nullptr && !traces.is_on())
-    timeline->analysed(request.task->name(), request.where, runtime.executor().this_thread(),
-                       begin);
+  if (Listener* told = runtime.listener(Events::times); told != nullptr && !traces.is_on())
+    told->analysed(request.task->name(), request.where, runtime.executor().this_thread(), begin);
   return result;
 }
 
@@ -47,8 +45,8 @@ AnyFuture ContextImpl::trace_launch(Tracing& tracing, const LaunchRequest& reque
     tracing.cursor().issue_step();
     return result;
   }
-  const ShownAnalysis shown(runtime.timeline(), runtime.executor(), request.task->name(),
-                            request.where);
+  const ShownAnalysis shown(runtime.listener(Events::times), runtime.executor(),
+                            request.task->name(), request.where);
   if (plan == nullptr) plan = &planner_.plan_of(request, key);
   planner_.wake(*plan);
   tracing.analysing(plan->token);

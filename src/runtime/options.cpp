@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <limits>
+#include <filesystem>
+#include <functional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/descriptor_buffer.hpp"
 #include "base/nearest.hpp"
 #include "base/size.hpp"
 #include "refrain/error.hpp"
-#include "runtime/check_options.hpp"
+#include "runtime/runtime_impl.hpp"
 
 namespace refrain {
 
@@ -35,36 +38,31 @@ enum class Value {
   none,
 };
 
-/// The numbers that a member may have, by a flag or by the program. Without a member: it is no number.
-struct Range {
-  std::int64_t least = 0;
-  std::uint64_t most = 0;
-  int Options::*number = nullptr;
-  std::size_t Options::*count = nullptr;
-
-  [[nodiscard]] constexpr explicit operator bool() const {
-    return number != nullptr || count != nullptr;
-  }
-  [[nodiscard]] std::string expected() const {
-    return fmt::format("a whole number from {} to {}", least, most);
-  }
-  /// What the member holds, as a text; empty: it is in the range.
-  [[nodiscard]] std::string found_beyond(const Options& options) const {
-    const auto beyond = [this](auto value) {
-      return std::cmp_less(value, least) || std::cmp_greater(value, most) ? std::to_string(value)
-                                                                          : std::string();
-    };
-    return number != nullptr ? beyond(options.*number) : beyond(options.*count);
-  }
+/// What a flag takes, and what the member of Options behind it may hold.
+struct Kind {
+  Value value;
+  std::string shown;     ///< how the help shows the value
+  std::string expected;  ///< how an error calls a right value
+  /// The text (empty: none was given) becomes the member's value. False: it is no such value.
+  std::function<bool(Options&, std::string_view)> take;
+  /// What the member holds, if a program may not set it to that; otherwise empty.
+  std::function<std::string(const Options&)> found_wrong = {};
+  /// The files that are written.
+  std::function<std::vector<std::string>(const Options&)> files = {};
 };
 
-constexpr std::uint64_t million = 1'000'000;
-constexpr Range from_to(std::int64_t least, std::uint64_t most, int Options::*member) {
-  return {least, most, member, nullptr};
-}
-constexpr Range from_to(std::int64_t least, std::uint64_t most, std::size_t Options::*member) {
-  return {least, most, nullptr, member};
-}
+struct Flag {
+  std::string_view name;  ///< of the member of Options, too, with '_' for '-'
+  Kind kind;
+  std::string_view help;
+
+  [[nodiscard]] bool takes(Options& options, std::string_view text) const {
+    return kind.take(options, text) && found_wrong(options).empty();
+  }
+  [[nodiscard]] std::string found_wrong(const Options& options) const {
+    return kind.found_wrong ? kind.found_wrong(options) : std::string();
+  }
+};
 
 template <class Number>
 bool take_whole(Number& into, std::string_view text) {
@@ -76,54 +74,53 @@ bool take_whole(Number& into, std::string_view text) {
   return true;
 }
 
-bool take_in_range(const Range& range, Options& options, std::string_view text) {
-  const bool is_whole = range.number != nullptr ? take_whole(options.*range.number, text)
-                                                : take_whole(options.*range.count, text);
-  return is_whole && range.found_beyond(options).empty();
+template <class Number>
+Kind whole(Number Options::*member, std::int64_t least, std::uint64_t most) {
+  return {Value::required, "N", fmt::format("a whole number from {} to {}", least, most),
+          [=](Options& o, std::string_view text) { return take_whole(o.*member, text); },
+          [=](const Options& o) {
+            const bool is_right =
+                std::cmp_greater_equal(o.*member, least) && std::cmp_less_equal(o.*member, most);
+            return is_right ? std::string() : std::to_string(o.*member);
+          }};
 }
 
-// Takes a flag's value (empty when none was given) into the options; false when it is no such value.
-using Take = bool (*)(Options&, std::string_view);
-
-struct Flag {
-  std::string_view name;
-  Value value;
-  std::string_view shown_value;  // how the help shows the value
-  std::string_view expected;     // how an error calls a right value; of a number its range does
-  std::string_view help;
-  Take take;  // of a number: null
-  Range range = {};
-
-  [[nodiscard]] std::string right_value() const {
-    return range ? range.expected() : std::string(expected);
-  }
-  /// The member of Options is called as the flag is.
-  [[nodiscard]] std::string member() const {
-    std::string member(name);
-    std::ranges::replace(member, '-', '_');
-    return member;
-  }
-};
-
-bool take_text(std::string& into, std::string_view text) {
-  into = text;
-  return !text.empty();
+Kind text(std::string Options::*member, const char* shown, const char* expected) {
+  return {Value::required, shown, expected, [=](Options& o, std::string_view text) {
+            o.*member = text;
+            return !text.empty();
+          }};
 }
 
-/// What names are made of by adding to it.
-bool take_prefix(std::string& into, std::string_view text) {
-  return take_text(into, text) && !text.ends_with('/');
+Kind file(std::string Options::*member) {
+  Kind kind = text(member, "FILE", "a file to write");
+  kind.files = [=](const Options& o) { return std::vector{o.*member}; };
+  return kind;
 }
 
-bool take_size(std::size_t& into, std::string_view text) {
-  const auto size = parse_size(text);
-  if (size) into = *size;
-  return size.has_value();
+/// Files are called as it is, with something behind.
+Kind prefix_of(std::string Options::*member, std::vector<std::string> suffixes) {
+  Kind kind = text(member, "PREFIX", "a prefix of files to write, not ending in '/'");
+  kind.found_wrong = [=](const Options& o) {
+    return (o.*member).ends_with('/') ? "'" + o.*member + "'" : std::string();
+  };
+  kind.files = [=](const Options& o) {
+    std::vector<std::string> files;
+    if (!(o.*member).empty())
+      for (const std::string& suffix : suffixes) files.push_back(o.*member + suffix);
+    return files;
+  };
+  return kind;
 }
 
 bool take_switch(bool& into, std::string_view text) {
   into = text.empty() || text == "on";
   return into || text == "off";
+}
+
+Kind on_off(bool Options::*member) {
+  return {Value::optional, "[=on|off]", "on or off",
+          [=](Options& o, std::string_view text) { return take_switch(o.*member, text); }};
 }
 
 // `paper`: the parameters of Yadav et al., appendix A.5, and of section 4.4 the multiple.
@@ -144,90 +141,98 @@ bool take_order(Options& options, std::string_view text) {
   return text == "path" || text == "fifo" || text == "local";
 }
 
-// All flags. A new flag is one more entry.
-constexpr Flag flags[] = {
-    {"workers", Value::required, "N", "",
-     "worker threads beside the launching one (-1: one fewer than the machine has cpus)", nullptr,
-     from_to(-1, 4096, &Options::workers)},
-    {"window", Value::required, "N", "", "most operations in flight per context (8192)", nullptr,
-     from_to(1, 1000 * million, &Options::window)},
-    {"machine", Value::required, "TEXT|FILE", "a JSON file or a text such as emulated:gpus=2",
-     "run on the machine described (this machine as found)",
-     [](Options& o, std::string_view v) { return take_text(o.machine, v); }},
-    {"mapper", Value::required, "NAME", "default",
-     "who decides where tasks run and data lies (default)",
-     [](Options& o, std::string_view v) { return take_text(o.mapper, v); }},
-    {"schedule", Value::required, "SEED", "a whole number from 0 to 2^64-1",
-     "run everything on one thread, in the order this seed decides",
-     [](Options& o, std::string_view v) { return take_whole(o.schedule.emplace(), v); }},
-    {"check", Value::optional, "[=on|off]", "on or off",
-     "check every access against bounds and privileges (on in debug builds)",
-     [](Options& o, std::string_view v) { return take_switch(o.check, v); }},
-    {"stats", Value::optional, "[=on|off|FILE.json]", "on, off or a file",
-     "print counters at exit, or write them to a file (off)",
-     [](Options& o, std::string_view v) {
-       o.stats_file.clear();
-       if (!take_switch(o.stats, v)) {
-         o.stats = true;
-         o.stats_file = v;
-       }
-       return true;
-     }},
-    {"timeline", Value::required, "FILE", "a file to write",
-     "write the timeline, for Perfetto or chrome://tracing",
-     [](Options& o, std::string_view v) { return take_text(o.timeline, v); }},
-    {"graph", Value::required, "FILE", "a file to write",
-     "write the executed task graph, for Graphviz",
-     [](Options& o, std::string_view v) { return take_text(o.graph, v); }},
-    {"graph-calculus", Value::required, "FILE", "a file to write",
-     "write what is recorded of traces, in graph calculus",
-     [](Options& o, std::string_view v) { return take_text(o.graph_calculus, v); }},
-    {"explain", Value::required, "PREFIX", "a prefix of files to write, not ending in '/'",
-     "write to PREFIX.txt and PREFIX.json what was replayed, what was analysed and why",
-     [](Options& o, std::string_view v) { return take_prefix(o.explain, v); }},
-    {"tracing", Value::optional, "[=on|off]", "on or off", "record and replay traces (on)",
-     [](Options& o, std::string_view v) { return take_switch(o.tracing, v); }},
-    {"trace-optimize", Value::optional, "[=on|off]", "on or off",
-     "leave out edges that others imply (on)",
-     [](Options& o, std::string_view v) { return take_switch(o.trace_optimize, v); }},
-    {"trace-length", Value::required, "N", "", "most operations of one recording (1000000)",
-     nullptr, from_to(1, 100 * million, &Options::trace_length)},
-    {"trace-memory", Value::required, "SIZE", "a size such as 64MiB",
-     "most memory for the recordings of a context (1GiB)",
-     [](Options& o, std::string_view v) { return take_size(o.trace_memory, v); }},
-    {"autotrace", Value::required, "on|off|paper", "on, off or paper",
-     "find traces where the program has marked none; paper: as published (on)", take_autotrace},
-    {"autotrace-min-length", Value::required, "N", "", "fewest calls of a trace that is found (16)",
-     nullptr, from_to(1, million, &Options::autotrace_min_length)},
-    {"autotrace-max-length", Value::required, "N", "",
-     "most calls of a trace that is found; 0: no limit (0)", nullptr,
-     from_to(0, 100 * million, &Options::autotrace_max_length)},
-    {"autotrace-history", Value::required, "N", "",
-     "calls among which repeats are looked for (16384)", nullptr,
-     from_to(2, 100 * million, &Options::autotrace_history)},
-    {"autotrace-sample", Value::required, "N", "",
-     "repeats are looked for among a multiple of so many calls (64)", nullptr,
-     from_to(1, 100 * million, &Options::autotrace_sample)},
-    {"autotrace-log", Value::required, "FILE", "a file to write",
-     "write what automatic tracing does, as JSON lines",
-     [](Options& o, std::string_view v) { return take_text(o.autotrace_log, v); }},
-    {"record", Value::required, "FILE", "a file to write",
-     "record which calls the program makes, for warm starts and the oracle",
-     [](Options& o, std::string_view v) { return take_text(o.record, v); }},
-    {"warm-start", Value::required, "FILE", "a file that an earlier run has recorded",
-     "begin with what repeats in the calls that an earlier run has recorded",
-     [](Options& o, std::string_view v) { return take_text(o.warm_start, v); }},
-    {"order", Value::required, "local|fifo|path", "local, fifo or path",
-     "which ready task comes first: made ready last, made ready first, or with the longest path "
-     "behind it (local)",
-     take_order},
-    {"help", Value::none, "", "no value", "list these flags",
-     [](Options& o, std::string_view) { return o.help = true; }},
-};
+bool take_stats(Options& options, std::string_view text) {
+  options.stats_file.clear();
+  if (take_switch(options.stats, text)) return true;
+  options.stats = true;
+  options.stats_file = text;
+  return true;
+}
 
-const Flag& flag_called(std::string_view name, std::string_view source = {}) {
+/// All flags: what is read, checked, helped with and named in errors comes from here. A new flag is a member of
+/// Options and an entry.
+const std::vector<Flag>& flags() {
+  using O = Options;
+  constexpr std::uint64_t million = 1'000'000;
+  static const std::vector<Flag> all = {
+      {"workers", whole(&O::workers, -1, 4096),
+       "worker threads beside the launching one (-1: one fewer than the machine has cpus)"},
+      {"window", whole(&O::window, 1, 1000 * million),
+       "most operations in flight per context (8192)"},
+      {"machine", text(&O::machine, "TEXT|FILE", "a JSON file or a text such as emulated:gpus=2"),
+       "run on the machine described (this machine as found)"},
+      {"mapper", text(&O::mapper, "NAME", "default"),
+       "who decides where tasks run and data lies (default)"},
+      {"schedule",
+       {Value::required, "SEED", "a whole number from 0 to 2^64-1",
+        [](O& o, std::string_view seed) { return take_whole(o.schedule.emplace(), seed); }},
+       "run everything on one thread, in the order this seed decides"},
+      {"check", on_off(&O::check),
+       "check every access against bounds and privileges (on in debug builds)"},
+      {"stats",
+       {Value::optional,
+        "[=on|off|FILE.json]",
+        "on, off or a file",
+        take_stats,
+        {},
+        [](const O& o) { return std::vector{o.stats_file}; }},
+       "print counters at exit, or write them to a file (off)"},
+      {"timeline", file(&O::timeline), "write the timeline, for Perfetto or chrome://tracing"},
+      {"graph", file(&O::graph), "write the executed task graph, for Graphviz"},
+      {"graph-calculus", file(&O::graph_calculus),
+       "write what is recorded of traces, in graph calculus"},
+      {"explain", prefix_of(&O::explain, {".txt", ".json"}),
+       "write to PREFIX.txt and PREFIX.json what was replayed, what was analysed and why"},
+      {"tracing", on_off(&O::tracing), "record and replay traces (on)"},
+      {"trace-optimize", on_off(&O::trace_optimize), "leave out edges that others imply (on)"},
+      {"trace-length", whole(&O::trace_length, 1, 100 * million),
+       "most operations of one recording (1000000)"},
+      {"trace-memory",
+       {Value::required, "SIZE", "a size such as 64MiB, below 2^63 bytes",
+        [](O& o, std::string_view size) {
+          const auto parsed = parse_size(size);
+          if (parsed) o.trace_memory = *parsed;
+          return parsed.has_value();
+        },
+        [](const O& o) {
+          return o.trace_memory >> 63 != 0 ? std::to_string(o.trace_memory) : std::string();
+        }},
+       "most memory for the recordings of a context (1GiB)"},
+      {"autotrace",
+       {Value::required, "on|off|paper", "on, off or paper", take_autotrace},
+       "find traces where the program has marked none; paper: as published (on)"},
+      {"autotrace-min-length", whole(&O::autotrace_min_length, 1, million),
+       "fewest calls of a trace that is found (16)"},
+      {"autotrace-max-length", whole(&O::autotrace_max_length, 0, 100 * million),
+       "most calls of a trace that is found; 0: no limit (0)"},
+      {"autotrace-history", whole(&O::autotrace_history, 2, 100 * million),
+       "calls among which repeats are looked for (16384)"},
+      {"autotrace-sample", whole(&O::autotrace_sample, 1, 100 * million),
+       "repeats are looked for among a multiple of so many calls (64)"},
+      {"autotrace-log", file(&O::autotrace_log),
+       "write what automatic tracing does, as JSON lines"},
+      {"record", file(&O::record),
+       "record which calls the program makes, for warm starts and the oracle"},
+      {"warm-start", text(&O::warm_start, "FILE", "a file that an earlier run has recorded"),
+       "begin with what repeats in the calls that an earlier run has recorded"},
+      {"order",
+       {Value::required, "local|fifo|path", "local, fifo or path", take_order,
+        [](const O& o) {
+          return o.order > O::Order::path ? std::to_string(static_cast<int>(o.order))
+                                          : std::string();
+        }},
+       "which ready task comes first: made ready last, made ready first, or with the longest path "
+       "behind it (local)"},
+      {"help",
+       {Value::none, "", "no value", [](O& o, std::string_view) { return o.help = true; }},
+       "list these flags"},
+  };
+  return all;
+}
+
+const Flag& flag_called(std::string_view name, std::string_view source) {
   std::vector<std::string_view> names;
-  for (const Flag& flag : flags) {
+  for (const Flag& flag : flags()) {
     if (flag.name == name) return flag;
     names.push_back(flag.name);
   }
@@ -249,33 +254,32 @@ class FlagReader {
     if (equals != std::string_view::npos) {
       // "=" with nothing after it is a slip (an empty shell variable), never "no value".
       const std::string_view value = word.substr(equals + 1);
-      if (value.empty() || flag.value == Value::none) wrong(flag, value);
+      if (value.empty() || flag.kind.value == Value::none) wrong(flag, value);
       take(flag, value);
       return 1;
     }
     const std::string* next = i + 1 < words.size() ? &words[i + 1] : nullptr;
-    if (flag.value == Value::required) {
+    if (flag.kind.value == Value::required) {
       if (next == nullptr || next->starts_with("--"))
         throw InputError(fmt::format("{}: {}{} needs a value: expected {}, found {}", source_,
-                                     prefix, flag.name, flag.right_value(),
+                                     prefix, flag.name, flag.kind.expected,
                                      next == nullptr ? "nothing" : "'" + *next + "'"));
       take(flag, *next);
       return 2;
     }
     const bool has_switch =
-        flag.value == Value::optional && next != nullptr && (*next == "on" || *next == "off");
+        flag.kind.value == Value::optional && next != nullptr && (*next == "on" || *next == "off");
     take(flag, has_switch ? std::string_view(*next) : std::string_view());
     return has_switch ? 2 : 1;
   }
 
  private:
   void take(const Flag& flag, std::string_view value) {
-    if (!(flag.range ? take_in_range(flag.range, options_, value) : flag.take(options_, value)))
-      wrong(flag, value);
+    if (!flag.takes(options_, value)) wrong(flag, value);
   }
   [[noreturn]] void wrong(const Flag& flag, std::string_view value) const {
     throw InputError(fmt::format("{}: {}{}: expected {}, found '{}'", source_, prefix, flag.name,
-                                 flag.right_value(), value));
+                                 flag.kind.expected, value));
   }
 
   Options& options_;
@@ -329,26 +333,45 @@ void read_environment(Options& options) {
 
 namespace runtime {
 
+namespace {
+
+/// Throws InputError when two flags name one file, however they spell it. What is no regular file, or the program's
+/// output, may have several.
+void check_different_files(const Options& options) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  std::vector<std::pair<std::string_view, std::string>> seen;  // flag, path
+  for (const Flag& flag : flags())
+    for (const std::string& path :
+         flag.kind.files ? flag.kind.files(options) : std::vector<std::string>()) {
+      if (path.empty()) continue;
+      const bool is_special = descriptor_of(path).has_value() ||
+                              (fs::exists(path, none) && !fs::is_regular_file(path, none));
+      // Of a relative path of which nothing is there yet the canonical one would be relative, too.
+      const auto named = [&none](const std::string& name) {
+        return fs::weakly_canonical(fs::absolute(name, none), none);
+      };
+      for (const auto& [other, same] : seen)
+        if (!is_special && (fs::equivalent(path, same, none) || named(path) == named(same)))
+          throw InputError(fmt::format(
+              "--refrain:{} and --refrain:{} write to one file, '{}'{}; give each a file of its "
+              "own",
+              flag.name, other, path, path == same ? "" : fmt::format(" and '{}'", same)));
+      seen.emplace_back(flag.name, path);
+    }
+}
+
+}  // namespace
+
 void check_options(const Options& options) {
-  const auto fail = [](const Flag& flag, const std::string& expected, const std::string& found) {
-    throw InputError(fmt::format("Options::{} ({}{}): expected {}, found {}", flag.member(), prefix,
-                                 flag.name, expected, found));
-  };
-  for (const Flag& flag : flags)
-    if (flag.range)
-      if (const std::string found = flag.range.found_beyond(options); !found.empty())
-        fail(flag, flag.right_value(), found);
-  if (options.order > Options::Order::path) {
-    const Flag& order = flag_called("order");
-    fail(order, order.right_value(), std::to_string(static_cast<int>(options.order)));
-  }
-  if (options.explain.ends_with('/')) {
-    const Flag& explain = flag_called("explain");
-    fail(explain, explain.right_value(), "'" + options.explain + "'");
-  }
-  if (options.trace_memory > std::numeric_limits<std::size_t>::max() / 2)
-    fail(flag_called("trace-memory"), "a size below 2^63 bytes",
-         std::to_string(options.trace_memory));
+  for (const Flag& flag : flags())
+    if (const std::string found = flag.found_wrong(options); !found.empty()) {
+      std::string member(flag.name);
+      std::ranges::replace(member, '-', '_');
+      throw InputError(fmt::format("Options::{} ({}{}): expected {}, found {}", member, prefix,
+                                   flag.name, flag.kind.expected, found));
+    }
+  check_different_files(options);
 }
 
 }  // namespace runtime
@@ -378,10 +401,10 @@ Options parse_options(int& argc, char** argv) {
 
 std::string flags_help() {
   std::string text = "Runtime flags, also read from REFRAIN_ARGS:\n";
-  for (const Flag& flag : flags) {
-    const bool attached = flag.shown_value.starts_with("[") || flag.shown_value.empty();
+  for (const Flag& flag : flags()) {
+    const bool attached = flag.kind.shown.starts_with("[") || flag.kind.shown.empty();
     const std::string shown =
-        fmt::format("{}{}{}{}", prefix, flag.name, attached ? "" : " ", flag.shown_value);
+        fmt::format("{}{}{}{}", prefix, flag.name, attached ? "" : " ", flag.kind.shown);
     text += fmt::format("  {:<34} {}\n", shown, flag.help);
   }
   return text;

@@ -1,17 +1,21 @@
 #include "refrain/runtime.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <optional>
 
+#include "base/exception_text.hpp"
 #include "data/index_space.hpp"
-#include "finder/steadiness.hpp"
+#include "finder/trace_finder.hpp"
 #include "machine/machine.hpp"
 #include "mapping/make_mapper.hpp"
+#include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
-#include "report/reports.hpp"
-#include "runtime/check_options.hpp"
 #include "runtime/context_impl.hpp"
+#include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "tracing/miners.hpp"
 #include "tracing/warm_start.hpp"
@@ -36,7 +40,7 @@ std::unique_ptr<exec::Executor> make_executor(const Options& options, const Mach
   return exec::make_threaded_executor(machine, chosen);
 }
 
-Options checked(Options options) {
+const Options& checked(const Options& options) {
   check_options(options);
   return options;
 }
@@ -57,15 +61,14 @@ std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
 
 }  // namespace
 
+// Braces: the options are checked first, and the warm start is read before its file may be recorded anew.
 RuntimeImpl::RuntimeImpl(Options options)
-    : options_(checked(std::move(options))),
-      warm_start_(read_warm_start(options_)),
-      machine_(load_machine(options_.machine)),
-      memories_(machine_),
-      mapper_(mapping::make_mapper(options_.mapper)),
-      executor_(make_executor(options_, machine_)),
-      miners_(make_miners(*executor_)),
-      reports_(std::make_unique<Reports>(*this)) {}
+    : RuntimeCore{checked(options), read_warm_start(options), load_machine(options.machine)} {
+  mapper_ = mapping::make_mapper(options_.mapper);
+  executor_ = make_executor(options_, machine_);
+  miners_ = make_miners(*executor_);
+  reports_ = std::make_unique<Reports>(*this);
+}
 
 // A program that holds the Runtime itself has its results by now: it is told, no more.
 RuntimeImpl::~RuntimeImpl() {
@@ -110,7 +113,7 @@ void RuntimeImpl::run(const std::function<void(Context&)>& program) {
     }
   } thread{*this};
   executor_->run_root([&] {
-    if (call_log_ != nullptr) call_log_->program_begins();
+    if (Listener* calls = listener(Events::calls)) calls->program_begins();
     ContextImpl context(*this);
     const detail::CurrentWaiter current(context);
     program_ = &context;
@@ -131,94 +134,59 @@ void RuntimeImpl::add(const ContextImpl& context) {
   totals_.add(context);
 }
 
-namespace {
-
-Counters counters_of(const Totals& now) {
-  Counters counters;
-  counters.launches = now.launches;
-  counters.tasks = now.tasks;
-  counters.edges = now.analysis.edges;
-  counters.copies = now.analysis.copies;
-  counters.copied_bytes = now.analysis.copied_bytes;
-  counters.fills = now.analysis.fills;
-  counters.folds = now.analysis.folds;
-  counters.evictions = now.analysis.evictions;
-  counters.recordings = now.traces.recordings;
-  counters.rounds = now.traces.rounds;
-  counters.replays = now.traces.replays;
-  counters.early_exits = now.traces.early_exits;
-  counters.replayed_tasks = now.traces.replayed_tasks;
-  counters.preconditions_failed = now.traces.preconditions_failed;
-  counters.catch_ups = now.traces.catch_ups;
-  counters.unexamined_edges = now.traces.unexamined_edges;
-  counters.autotrace = now.autotrace;
-  return counters;
-}
-
-}  // namespace
-
-Counters RuntimeImpl::counters() const {
+Totals RuntimeImpl::totals() const {
   const std::lock_guard lock(counters_mutex_);
   Totals now = totals_;
-  if (program_ != nullptr) now.add(*program_);
-  Counters counters = counters_of(now);
   if (program_ != nullptr) {
-    counters.regions_alive = program_->forest.alive();
-    counters.instances_alive = program_->instances_alive();
-    counters.nodes_alive = program_->scope.collect();
+    program_->scope.collect();
+    now.add_program(*program_);
   }
-  counters.futures_alive = detail::FutureState::live_count();
-  return counters;
+  now.add_process();
+  return now;
 }
 
 void RuntimeImpl::add_program(void* runtime) {
   auto& self = *static_cast<RuntimeImpl*>(runtime);
-  if (self.program_ == nullptr) return;
-  self.outside_.totals.add(*self.program_);
-  Counters& counters = self.outside_.counters;
-  counters.regions_alive = self.program_->forest.alive();
-  counters.instances_alive = self.program_->instances_alive();
-  counters.nodes_alive = self.program_->scope.in_flight();
+  if (self.program_ != nullptr) self.outside_.add_program(*self.program_);
 }
 
-RuntimeImpl::Sums RuntimeImpl::sums_from_outside() {
+Totals RuntimeImpl::totals_from_outside() {
   const std::size_t links = machine_.memories().size() * machine_.memories().size();
   {
     const std::lock_guard lock(counters_mutex_);
-    outside_.totals = totals_;
+    outside_ = totals_;
   }
-  outside_.totals.analysis.link_copies.resize(links);
-  outside_.totals.analysis.link_bytes.resize(links);
+  outside_.analysis.link_copies.resize(links);
+  outside_.analysis.link_bytes.resize(links);
   {
     const std::lock_guard lock(thread_mutex_);
     if (thread_) BeforeTermination::interrupt(*thread_, add_program, this);
   }
-  const Counters alive = outside_.counters;
-  outside_.counters = counters_of(outside_.totals);
-  outside_.counters.regions_alive = alive.regions_alive;
-  outside_.counters.instances_alive = alive.instances_alive;
-  outside_.counters.nodes_alive = alive.nodes_alive;
-  outside_.counters.futures_alive = detail::FutureState::live_count();
+  outside_.add_process();
   return outside_;
 }
 
 void Totals::add(const ContextImpl& context) {
-  launches += context.launches;
-  tasks += context.tasks;
+  launches += {context.launches, context.tasks};
   analysis_ns += context.analysis_ns;
   analysis += context.analysis.counters();
   traces += context.traces.counters();
   const AutotraceCounters found = context.traces.autotrace_counters();
-  autotrace.analysed += found.analysed;
-  autotrace.replayed += found.replayed;
-  autotrace.candidates += found.candidates;
-  autotrace.recordings += found.recordings;
-  autotrace.replays += found.replays;
-  autotrace.wrong += found.wrong;
-  autotrace.mined += found.mined;
-  autotrace.mined_calls += found.mined_calls;
-  autotrace.late += found.late;
+  autotrace += found;
   if (context.is_program()) autotrace.before_steady = steady_from(found);
+}
+
+void Totals::add_program(ContextImpl& program) {
+  add(program);
+  alive.regions_alive = program.forest.alive();
+  alive.instances_alive = program.instances_alive();
+  alive.nodes_alive = program.scope.in_flight();
+}
+
+void Totals::add_process() {
+  alive.futures_alive = detail::FutureState::live_count();
+  alive.accumulators_alive = detail::Accumulator::live_count();
+  alive.index_spaces_alive = data::IndexSpace::live_count();
 }
 
 }  // namespace refrain::runtime
@@ -233,6 +201,31 @@ void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std
 void Runtime::run(const std::function<void(Context&)>& program) { impl_->run(program); }
 void Runtime::write_reports() { impl_->write_reports(); }
 const Machine& Runtime::machine() const { return impl_->machine(); }
-Counters Runtime::counters() const { return impl_->counters(); }
+Counters Runtime::counters() const { return impl_->totals().counters(); }
+
+/// A whole program under the runtime's flags.
+int run(int& argc, char** argv, const std::function<void(Context&)>& program) {
+  try {
+    const Options options = parse_options(argc, argv);
+    if (options.help) {
+      std::printf("usage: %s [FLAGS]\n\n%s", argc > 0 ? argv[0] : "program", flags_help().c_str());
+      return 0;
+    }
+    Runtime runtime(options);
+    runtime.run(program);
+    runtime.write_reports();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "refrain: %s\n", error.what());
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the program ends its thread: pthread_exit
+  } catch (...) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "refrain: the program ended with an exception of type %s\n",
+                 type_of_current_exception().c_str());
+  }
+  return 1;
+}
 
 }  // namespace refrain

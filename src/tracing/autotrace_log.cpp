@@ -3,8 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "report/report_file.hpp"
-
 namespace refrain::runtime {
 
 using Json = nlohmann::ordered_json;
@@ -12,7 +10,7 @@ using Json = nlohmann::ordered_json;
 void AutotraceLog::write(Json line) {
   Json all = {{"context", context_}};
   all.update(line);
-  file_.append(all.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  told_.autotraced(all.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void AutotraceLog::flush() {

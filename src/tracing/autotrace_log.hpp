@@ -6,16 +6,15 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
+
+#include "launch/listener.hpp"
 
 namespace refrain::runtime {
 
-class ReportFile;
-
 class AutotraceLog {
  public:
-  /// `file` outlives it.
-  AutotraceLog(ReportFile& file, std::uint64_t context) : file_(file), context_(context) {}
+  /// `told` outlives it.
+  AutotraceLog(Listener& told, std::uint64_t context) : told_(told), context_(context) {}
   ~AutotraceLog() { flush(); }
   AutotraceLog(const AutotraceLog&) = delete;
 
@@ -33,7 +32,7 @@ class AutotraceLog {
   void write(nlohmann::ordered_json line);
   void flush();
 
-  ReportFile& file_;
+  Listener& told_;
   std::uint64_t context_;
   /// Of calls that became the same: one line.
   struct Stretch {

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "launch/call_identity.hpp"
-#include "report/timeline_listener.hpp"
 #include "tracing/tracing.hpp"
 
 namespace refrain::runtime {
@@ -62,8 +61,8 @@ class ContextTraces final : public DeferredState {
       }
       tracing_->make_way();
     }
-    const ShownAnalysis shown(context_.runtime.timeline(), context_.runtime.executor(), call.name(),
-                              call.where);
+    const ShownAnalysis shown(context_.runtime.listener(Events::times), context_.runtime.executor(),
+                              call.name(), call.where);
     const std::uint64_t token = call.signature().token();
     context_.note_call(token, call.name());
     if (tracing_ != nullptr) tracing_->analysing(token);

@@ -18,8 +18,8 @@ autotrace::FinderOptions finder_options(const Options& options) {
 FoundTraces::FoundTraces(ContextCore& context)
     : finder_(finder_options(context.runtime.options()), context.runtime.miners()) {
   if (context.parent == nullptr) finder_.propose(context.runtime.warm_start());
-  if (ReportFile* file = context.runtime.autotrace_file())
-    log_ = std::make_unique<AutotraceLog>(*file, context.id);
+  if (Listener* told = context.runtime.listener(Events::autotrace))
+    log_ = std::make_unique<AutotraceLog>(*told, context.id);
 }
 
 std::unique_ptr<FoundTraces> FoundTraces::make(ContextCore& context) {

@@ -2,10 +2,9 @@
 
 #include <queue>
 #include <ranges>
-#include <sstream>
 
-#include "report/recording_text.hpp"
-#include "report/report_file.hpp"
+#include "refrain/error.hpp"
+#include "report/listeners.hpp"
 #include "trace/join.hpp"
 
 namespace refrain::runtime {
@@ -90,32 +89,32 @@ std::unique_ptr<CompiledTrace> TraceTree::compile(std::unique_ptr<trace::Recordi
 Branch& TraceTree::add(BranchPoint& home, std::unique_ptr<Branch> branch) {
   note_use(*branch);
   if (branch->was_found()) ++found_;
-  if (ReportFile* file = context_.runtime.recordings_file()) {
-    std::ostringstream text;
-    print(text, *branch);
-    file->append(text.str());
-  }
+  if (Listener* told = context_.runtime.listener(Events::recordings))
+    told->recorded(as_recorded(*branch));
   ++counters_.recordings;
   Branch& added = home.add(std::move(branch));
   added.among_all = all_.insert(all_.end(), &added);
   return added;
 }
 
-void TraceTree::print(std::ostream& out, const Branch& branch) const {
+Listener::Recorded TraceTree::as_recorded(const Branch& branch) const {
   std::string where = to_string(branch.begun_at);
   if (branch.calls_before > 0)
     where += ", from call " + std::to_string(branch.calls_before + 1) + " on";
   if (!context_.task_name.empty()) where += ", in " + context_.task_name;
-  runtime::print(out,
-                 {branch.trace->recording(), branch.trace->calls(), branch.name, where,
-                  context_.runtime.options().trace_optimize},
-                 context_.runtime.machine());
-  out << "\n\n";
+  return {branch.trace_id,
+          branch.ended_by,
+          branch.trace->recording(),
+          branch.trace->calls(),
+          branch.name,
+          where,
+          context_.runtime.options().trace_optimize};
 }
 
 void TraceTree::print(std::ostream& out) const {
   for (const Branch* branch : all_)
-    if (!branch->trace->recording().stale()) print(out, *branch);
+    if (!branch->trace->recording().stale())
+      runtime::print(out, as_recorded(*branch), context_.runtime.machine());
 }
 
 // --- dropping ----------------------------------------------------------------------------------------

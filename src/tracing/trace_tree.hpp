@@ -139,7 +139,8 @@ struct Branch : Replayable {
   std::uint64_t context = 0;             ///< in which it was recorded (finder/history.hpp)
   Confidence confidence;                 ///< wherever its first call comes
   Confidence confidence_in_context;      ///< where that comes in the same context
-  // For people.
+  // For listeners.
+  std::uint64_t trace_id = 0;
   const char* ended_by = "";  ///< why it was recorded no further
   std::string name;           ///< of the trace, begun there
   std::source_location begun_at;
@@ -201,9 +202,8 @@ class TraceTree {
                                const Replayable* chain);
 
   [[nodiscard]] std::size_t bytes() const { return compiled_.bytes; }
-  /// Writes the recordings that are of use now, in graph calculus; or one.
+  /// Writes the recordings that are of use now, in graph calculus.
   void print(std::ostream& out) const;
-  void print(std::ostream& out, const Branch& branch) const;
 
  private:
   using Roots = std::unordered_map<std::uint64_t, TraceRoot>;
@@ -212,6 +212,7 @@ class TraceTree {
   [[nodiscard]] const Roots& roots_of(Kind kind) const {
     return roots_[static_cast<std::size_t>(kind)];
   }
+  [[nodiscard]] Listener::Recorded as_recorded(const Branch& branch) const;
   void drop(Branch& branch);
   void give_up(Branch& branch, Reason why);
   void drop_leaves(std::size_t bytes, std::size_t found, const Branch* keep,

@@ -6,8 +6,6 @@
 
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "report/explanation.hpp"
-#include "report/timeline_listener.hpp"
 
 namespace refrain::runtime {
 
@@ -53,7 +51,8 @@ void Tracing::begin(const Trace& trace, Where where) {
   mark_.begin(open_.mark, where);
   left_ = {};
   execution_ = {};
-  execution_.watched = required_.contain(open_.mark) || context_.runtime.explanation() != nullptr;
+  execution_.watched =
+      required_.contain(open_.mark) || context_.runtime.listener(Events::decisions) != nullptr;
   if (!enabled_) return;
   open_.root = &tree_.root(TraceTree::Kind::marked, open_.mark);
   point_ = &open_.root->point;
@@ -101,10 +100,9 @@ void Tracing::close_trace() {
     note_replayed_calls();
   }
   const bool was_marked = is_marked();
-  if (Explanation* explanation = context_.runtime.explanation();
-      explanation != nullptr && (was_marked || open_.root != nullptr))
-    explanation->occurred(was_marked ? open_.mark : open_.root->id, open_.name, open_.where,
-                          execution_);
+  if (Listener* told = context_.runtime.listener(Events::decisions);
+      told != nullptr && (was_marked || open_.root != nullptr))
+    told->occurred(open_id(), open_.name, open_.where, execution_);
   if (was_marked && open_.root != nullptr && execution_.replayed)
     open_.root->point.judge(execution_);
   open_.root = nullptr;
@@ -139,14 +137,14 @@ void Tracing::abandon() noexcept {
 // --- what a timeline shows ---------------------------------------------------------------------------
 
 void Tracing::show_begin() {
-  if (context_.runtime.timeline() != nullptr) [[unlikely]]
+  if (context_.runtime.listener(Events::times) != nullptr) [[unlikely]]
     shown_from_ns_ = profile::now_ns();
 }
 
 void Tracing::show_end(profile::Category what, std::size_t calls) {
-  if (TimelineListener* timeline = context_.runtime.timeline()) [[unlikely]]
-    timeline->traced(what, open_.name, open_.where, calls,
-                     context_.runtime.executor().this_thread(), shown_from_ns_);
+  if (Listener* told = context_.runtime.listener(Events::times)) [[unlikely]]
+    told->traced(what, open_.name, open_.where, calls, context_.runtime.executor().this_thread(),
+                 shown_from_ns_);
 }
 
 // --- selecting ---------------------------------------------------------------------------------------
@@ -476,6 +474,7 @@ void Tracing::keep_recording(RecordingSession::Result recorded, const char* ende
   const FoundRecording found = std::exchange(found_recording_, {});
   auto branch = std::make_unique<Branch>();
   branch->ended_by = ended_by;
+  branch->trace_id = open_id();
   for (const auto& call : recorded.calls) branch->sequence.add(call->token);
   branch->trace = tree_.compile(std::move(recorded.recording), std::move(recorded.calls));
   branch->prefixes = {{branch.get(), branch->trace->steps()}};
@@ -492,9 +491,6 @@ void Tracing::keep_recording(RecordingSession::Result recorded, const char* ende
     for (const auto& call : branch->trace->calls()) branch->tokens.push_back(call->token);
     branch->number = found_->made_branch(branch->tokens.size());
   }
-  if (Explanation* explanation = context_.runtime.explanation())
-    explanation->recorded(is_marked() || open_.root == nullptr ? open_.mark : open_.root->id,
-                          ended_by);
   point_->lost = {};
   point_->note_recorded(beside_others_);
   execution_.note_recorded(branch->trace->recording().operations.size());

@@ -98,6 +98,10 @@ class Tracing final : public DeferredState {
 
  private:
   void close_trace();
+  /// Of the trace that is open, for listeners.
+  [[nodiscard]] std::uint64_t open_id() const {
+    return is_marked() || open_.root == nullptr ? open_.mark : open_.root->id;
+  }
   void catch_up();
   void show_begin();
   void show_end(profile::Category what, std::size_t calls);

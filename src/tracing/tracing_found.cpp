@@ -125,7 +125,7 @@ void Tracing::open_found(TraceRoot& root) {
   open_ = {0, &root, root.name, root.where};
   left_ = {};
   execution_ = {};
-  execution_.watched = context_.runtime.explanation() != nullptr;
+  execution_.watched = context_.runtime.listener(Events::decisions) != nullptr;
 }
 
 /// Something comes that is no call of a trace that was found.

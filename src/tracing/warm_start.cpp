@@ -11,7 +11,7 @@
 #include "finder/proposals.hpp"
 #include "oracle/error.hpp"
 #include "oracle/run_reader.hpp"
-#include "report/call_names.hpp"
+#include "report/call_record.hpp"
 #include "tracing/found_traces.hpp"
 
 namespace refrain::runtime {

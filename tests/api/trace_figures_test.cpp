@@ -171,7 +171,7 @@ TEST(Figures, Figure6InTheTaskGraph) {
   Runtime runtime(options);
   runtime.set_mapper(std::make_unique<PlacedMapper>(figure_2));
   GraphRecorder log;
-  runtime.impl().set_graph_log(&log);
+  runtime.impl().listeners().add(log, {runtime::Events::graph});
   Graph graph;
   runtime.run([&](Context& ctx) {
     const Trace trace{"figure 6"};

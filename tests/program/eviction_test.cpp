@@ -79,10 +79,10 @@ Outcome run(std::uint64_t program, int workers, std::optional<std::uint64_t> sch
   options.schedule = schedule;
   Runtime runtime(options);
   GraphRecorder graph;
-  runtime.impl().set_graph_log(&graph);
+  runtime.impl().listeners().add(graph, {runtime::Events::graph});
   Outcome outcome;
   runtime.run([&](Context& ctx) { outcome.sum = come_and_go(ctx, program); });
-  runtime.impl().set_graph_log(nullptr);
+  runtime.impl().listeners().remove(graph);
   outcome.evictions = runtime.counters().evictions;
   outcome.graph = to_text(graph.log_of(nullptr));
   return outcome;

@@ -35,12 +35,12 @@ class Graph {
     Options options;
     options.machine = "emulated:cpus=2";
     Runtime runtime(options);
-    runtime.impl().set_graph_log(&recorder_);
+    runtime.impl().listeners().add(recorder_, {runtime::Events::graph});
     runtime.run([&](Context& ctx) {
       const auto cells = ctx.region(Rect1{0, 7}, number);
       program(ctx, cells, ctx.blocks(cells, 2));
     });
-    runtime.impl().set_graph_log(nullptr);
+    runtime.impl().listeners().remove(recorder_);
   }
 
   [[nodiscard]] int count(exec::NodeKind kind) const { return static_cast<int>(all(kind).size()); }

@@ -23,10 +23,9 @@ namespace {
 
 using Tokens = std::vector<std::uint64_t>;
 
-class TokenLog final : public runtime::CallLog {
+class TokenLog final : public runtime::Listener {
  public:
   explicit TokenLog(Tokens& tokens) : tokens_(tokens) {}
-  void program_begins() override {}
   void called(const Call& call) override { tokens_.push_back(call.token); }
 
  private:
@@ -39,9 +38,9 @@ Tokens tokens_of(Runtime& runtime, const Plan& plan) {
   runtime.set_mapper(rule.mapper(false));
   Tokens tokens;
   TokenLog log(tokens);
-  runtime.impl().set_call_log(&log);
+  runtime.impl().listeners().add(log, {runtime::Events::calls});
   const RunOutcome outcome = execute(runtime, program);
-  runtime.impl().set_call_log(nullptr);
+  runtime.impl().listeners().remove(log);
   EXPECT_TRUE(outcome.complaints.empty())
       << "seed " << plan.seed << ": " << outcome.complaints.front();
   return tokens;
@@ -173,11 +172,11 @@ TEST(Tokens, HoldTheAnswersOfAMapperThatIsAskedEachTime) {
   const Task nothing{"nothing", [] {}};
   Tokens tokens;
   TokenLog log(tokens);
-  runtime.impl().set_call_log(&log);
+  runtime.impl().listeners().add(log, {runtime::Events::calls});
   runtime.run([&](Context& ctx) {
     for (int i = 0; i < 9; ++i) ctx.launch(nothing);
   });
-  runtime.impl().set_call_log(nullptr);
+  runtime.impl().listeners().remove(log);
   ASSERT_EQ(tokens.size(), 9U);
   for (std::size_t i = 0; i < 9; ++i)
     for (std::size_t j = 0; j < 9; ++j) EXPECT_EQ(tokens[i] == tokens[j], i % 3 == j % 3);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/graph_log.hpp"
+#include "launch/listener.hpp"
 #include "support/naive_analysis.hpp"
 
 namespace refrain::test {
@@ -31,7 +31,7 @@ struct ContextLog {
 };
 
 /// Keeps all contexts apart.
-class GraphRecorder : public analysis::GraphLog {
+class GraphRecorder : public runtime::Listener {
  public:
   void operation(const analysis::LoggedOperation& operation) override;
   void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,

@@ -87,7 +87,7 @@ struct SameRun {
     GraphRecorder graph;
     Runtime runtime(options);
     runtime.set_mapper(std::make_unique<ByName>(every_launch));
-    if (logged) runtime.impl().set_graph_log(&graph);
+    if (logged) runtime.impl().listeners().add(graph, {runtime::Events::graph});
     runtime.run([&](Context& ctx) { outcome.values = program(ctx); });
     if (logged) outcome.graph = graph.log_of(nullptr);
     outcome.counters = runtime.counters();

@@ -192,9 +192,9 @@ std::string Trials::run_as(const Plan& marked, const Setting& setting, const Opt
   static const std::size_t usual = analysis::FieldState::least_entries;
   analysis::FieldState::least_entries = mix(plan.seed, 12) % 2 == 0 ? 6 : usual;
   GraphRecorder graph;
-  if (setting.logged) runtime.impl().set_graph_log(&graph);
+  if (setting.logged) runtime.impl().listeners().add(graph, {runtime::Events::graph});
   const RunOutcome outcome = execute(runtime, program);
-  runtime.impl().set_graph_log(nullptr);
+  runtime.impl().listeners().remove(graph);
   found_ = runtime.counters().autotrace;
   std::string wrong = compare(program, expected, outcome) + left_over(runtime);
   if (wrong.empty() && setting.logged)

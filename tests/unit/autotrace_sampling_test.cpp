@@ -1,6 +1,6 @@
 // What is mined when. Yadav et al., Figure 5.
 
-#include "finder/sampling.hpp"
+#include "finder/history.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/call_names.hpp"
+#include "report/call_record.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@ namespace refrain::runtime {
 namespace {
 
 TEST(CallNames, AreForPeopleAndForTheNextRun) {
-  const CallLog::Call call{0x5d1f0c9e7a34b682, "calc 0x12, marked"};
+  const Listener::Call call{0x5d1f0c9e7a34b682, "calc 0x12, marked"};
   EXPECT_EQ(call_name(call), "calc 0x12, marked 0x5d1f0c9e7a34b682");
   ASSERT_TRUE(call_named(call_name(call)));
   EXPECT_EQ(call_named(call_name(call))->token, call.token);
@@ -14,7 +14,7 @@ TEST(CallNames, AreForPeopleAndForTheNextRun) {
 }
 
 TEST(CallNames, OfMarkedCallsAndThoseThatCannotBeTraced) {
-  CallLog::Call call{7, "fill"};
+  Listener::Call call{7, "fill"};
   call.marked = true;
   EXPECT_EQ(call_name(call), "fill 0x0000000000000007, marked");
   EXPECT_EQ(call_named(call_name(call))->token, 7u);

@@ -11,16 +11,15 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "base/json_tree.hpp"
 #include "base/new_file.hpp"
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"
-#include "report/graph_file.hpp"
-#include "report/report_file.hpp"
+#include "report/listeners.hpp"
 #include "report/stats.hpp"
 #include "report/termination.hpp"
-#include "report/timeline_listener.hpp"
 
 namespace refrain::runtime {
 namespace {
@@ -275,21 +274,67 @@ TEST_F(Reports, StatisticsForPrograms) {
   EXPECT_EQ(root.at("alive").at("instances").as_integer(0, 9), 2);
 }
 
+// The table of counters is all that has to be told of a new one.
+TEST_F(Reports, EveryCounterIsSummedAndShown) {
+  Statistics s;
+  s.counters.recordings = s.counters.autotrace.analysed = 1;
+  const std::string json = to_json(s), text = to_text(s);
+  const JsonFile file(json, "stats");
+  const auto is_shown = [&](const JsonNode& group) {
+    return [&](std::string_view name, std::string_view row, std::uint64_t count) {
+      EXPECT_EQ(group.at(std::string(name)).as_integer(0, 1), static_cast<std::int64_t>(count));
+      EXPECT_NE(text.find("  " + std::string(row) + "  "), std::string::npos) << row;
+    };
+  };
+  static_cast<LaunchCounters&>(s.counters).each(is_shown(file.root()));
+  static_cast<OperationCounters&>(s.counters).each(is_shown(file.root()));
+  static_cast<TraceCounters&>(s.counters).each(is_shown(file.root()));
+  s.counters.autotrace.each(is_shown(file.root().at("autotrace")));
+  OperationCounters sum{1, 2, 3, 4, 5, 6};
+  sum += {10, 20, 30, 40, 50, 60};
+  std::vector<std::uint64_t> sums;
+  sum.each([&](const char*, const char*, std::uint64_t count) { sums.push_back(count); });
+  EXPECT_EQ(sums, (std::vector<std::uint64_t>{11, 22, 33, 44, 55, 66}));
+}
+
+class Heard final : public Listener {
+ public:
+  void called(const Call& call) override { text += call.name; }
+  void asked(const LaunchPlan&) override { text += "asked"; }
+  std::string text;
+};
+
+TEST(Listeners, HearTheKindsThatTheyWant) {
+  Heard first, second;
+  Listeners listeners;
+  EXPECT_EQ(listeners.of(Events::calls), nullptr);
+  listeners.add(first, {Events::calls, Events::graph});
+  EXPECT_EQ(listeners.of(Events::calls), &first);
+  EXPECT_EQ(listeners.of(Events::decisions), nullptr);
+  listeners.of(Events::calls)->called({1, "a"});
+  listeners.add(second, {Events::calls});
+  listeners.of(Events::calls)->called({2, "b"});
+  listeners.remove(first);
+  listeners.of(Events::calls)->called({3, "c"});
+  EXPECT_EQ(listeners.of(Events::graph), nullptr);
+  EXPECT_EQ(first.text, "ab");
+  EXPECT_EQ(second.text, "bc");
+}
+
 TEST_F(Reports, PeakResidentIsPlausible) {
   EXPECT_GT(peak_resident_bytes(), std::uint64_t{1} << 20);
   EXPECT_LT(peak_resident_bytes(), std::uint64_t{1} << 40);
 }
 
 TEST_F(Reports, NodesAppearOnTheTimelineOfTheirThread) {
-  profile::Timeline timeline(2);
-  TimelineListener listener(timeline);
+  TimelineListener listener(2);
   const exec::NodeInfo info{"step", std::source_location::current()};
   exec::Node node;
   node.seq = 12;
   node.info = &info;
   listener.executed(node, 1, 100, 200);
   std::ostringstream out;
-  timeline.write(out);
+  listener.timeline().write(out);
   EXPECT_NE(
       out.str().find("\"tid\":1,\"ts\":0.000,\"dur\":0.100,\"name\":\"step\",\"cat\":\"task\""),
       std::string::npos)

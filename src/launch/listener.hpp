@@ -1,0 +1,201 @@
+#pragma once
+// The stream of a runtime's events, and its listeners. Reports are listeners (report/). A listener names the kinds of
+// events that it wants; others cost it nothing. A new report is a class that overrides some events.
+//
+// Threads: the thread that ran an operation tells it; the thread of a context tells all else. Several contexts tell
+// at once, so a listener locks, unless its events come from the program's context only. Listeners come and go while
+// no program runs. Cost of a kind to which nobody listens: the test of a pointer.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/graph_log.hpp"
+#include "graph/executor.hpp"
+#include "profile/clock.hpp"
+#include "profile/timeline.hpp"
+
+namespace refrain::trace {
+struct Recording;
+}
+
+namespace refrain::runtime {
+
+struct LaunchPlan;
+class TraceExecution;
+struct RecordedCall;
+
+enum class Events : std::uint8_t {
+  execution,   ///< executed, replayed: threads then look at the clock for each operation
+  graph,       ///< operation, edge, opened, closed: all edges, so replays are followed step by step
+  calls,       ///< program_begins, called
+  times,       ///< analysed, traced
+  decisions,   ///< asked, launched, occurred: reasons are then put into words
+  recordings,  ///< recorded
+  autotrace,   ///< autotraced
+};
+inline constexpr std::size_t kEvents = 7;
+
+class Listener : public exec::ExecutionListener, public analysis::GraphLog {
+ public:
+  /// A call of the program's context, whatever becomes of it.
+  struct Call {
+    std::uint64_t token = 0;  ///< of its signature (launch/signature.hpp)
+    /// The task's, or what is done: "fill". Empty, perhaps, if the program has made the call before.
+    std::string_view name;
+    bool traceable = true;
+    bool marked = false;  ///< within a trace that the program marks
+  };
+  /// A recording that was made. Good during the event, while replays of it may run.
+  struct Recorded {
+    std::uint64_t trace;   ///< Trace::id
+    const char* ended_by;  ///< why the recording goes no further
+    const trace::Recording& recording;
+    std::span<const std::shared_ptr<const RecordedCall>> calls;
+    std::string name, where;  ///< of the trace; where the recording begins
+    bool optimise;            ///< edges that others imply were left out
+  };
+
+  // execution
+  void executed(const exec::Node&, int, std::uint64_t, std::uint64_t) override {}
+  void replayed(const exec::NodeInfo*, exec::NodeKind, std::uint64_t, int, std::uint64_t,
+                std::uint64_t) override {}
+  // graph
+  void operation(const analysis::LoggedOperation&) override {}
+  void edge(std::uint64_t, std::uint64_t, std::uint64_t, exec::EdgeKind) override {}
+  /// A nested context lives: the identity of its scope, and its number in the graph.
+  virtual void opened(std::uint64_t /*identity*/, std::uint64_t /*context*/) {}
+  virtual void closed(std::uint64_t /*identity*/) {}
+  // calls
+  /// All calls from here on are those of another program, which the runtime begins to run.
+  virtual void program_begins() {}
+  virtual void called(const Call&) {}
+  // times
+  /// A call was analysed until now: a launch of the task of this name, or "copy" and the like.
+  virtual void analysed(std::string_view /*call*/, const std::source_location&, int /*thread*/,
+                        std::uint64_t /*begin_ns*/) {}
+  /// Part of a trace was recorded or replayed until now: so many calls.
+  virtual void traced(profile::Category, std::string_view /*trace*/,
+                      const std::source_location& /*begun_at*/, std::uint64_t /*calls*/,
+                      int /*thread*/, std::uint64_t /*begin_ns*/) {}
+  // decisions
+  /// The mapper was asked about every point of the launch.
+  virtual void asked(const LaunchPlan&) {}
+  /// A launch has its instances. `why` it was analysed; empty: it was replayed.
+  virtual void launched(LaunchPlan&, const std::string& /*why*/) {}
+  /// An occurrence of a marked trace has ended.
+  virtual void occurred(std::uint64_t /*trace*/, const std::string& /*name*/,
+                        std::source_location /*begun_at*/, const TraceExecution&) {}
+  // recordings
+  virtual void recorded(const Recorded&) {}
+  // autotrace
+  /// A line of the log of automatic tracing (docs/automatic-tracing.md).
+  virtual void autotraced(const std::string& /*line*/) {}
+};
+
+/// The listeners of a runtime, by kind.
+class Listeners {
+ public:
+  void add(Listener& listener, std::initializer_list<Events> kinds) {
+    for (const Events kind : kinds)
+      several_[static_cast<std::size_t>(kind)].all.push_back(&listener);
+    choose();
+  }
+  void remove(Listener& listener) {
+    for (Several& each : several_) std::erase(each.all, &listener);
+    choose();
+  }
+  /// Who is to be told of such events; null: nobody listens.
+  [[nodiscard]] Listener* of(Events kind) const { return told_[static_cast<std::size_t>(kind)]; }
+
+ private:
+  /// Passes every event on.
+  class Several final : public Listener {
+   public:
+    std::vector<Listener*> all;
+
+    template <class... Parameters, class... Arguments>
+    void tell(void (Listener::*event)(Parameters...), Arguments&&... arguments) {
+      for (Listener* each : all) (each->*event)(arguments...);
+    }
+    void executed(const exec::Node& node, int thread, std::uint64_t begin,
+                  std::uint64_t end) override {
+      tell(&Listener::executed, node, thread, begin, end);
+    }
+    void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
+                  std::uint64_t begin, std::uint64_t end) override {
+      tell(&Listener::replayed, info, kind, seq, thread, begin, end);
+    }
+    void operation(const analysis::LoggedOperation& one) override {
+      tell(&Listener::operation, one);
+    }
+    void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
+              exec::EdgeKind kind) override {
+      tell(&Listener::edge, scope, from, to, kind);
+    }
+    void opened(std::uint64_t identity, std::uint64_t context) override {
+      tell(&Listener::opened, identity, context);
+    }
+    void closed(std::uint64_t identity) override { tell(&Listener::closed, identity); }
+    void program_begins() override { tell(&Listener::program_begins); }
+    void called(const Call& call) override { tell(&Listener::called, call); }
+    void analysed(std::string_view call, const std::source_location& where, int thread,
+                  std::uint64_t begin) override {
+      tell(&Listener::analysed, call, where, thread, begin);
+    }
+    void traced(profile::Category what, std::string_view trace, const std::source_location& begun,
+                std::uint64_t calls, int thread, std::uint64_t begin) override {
+      tell(&Listener::traced, what, trace, begun, calls, thread, begin);
+    }
+    void asked(const LaunchPlan& plan) override { tell(&Listener::asked, plan); }
+    void launched(LaunchPlan& plan, const std::string& why) override {
+      tell(&Listener::launched, plan, why);
+    }
+    void occurred(std::uint64_t trace, const std::string& name, std::source_location begun,
+                  const TraceExecution& occurrence) override {
+      tell(&Listener::occurred, trace, name, begun, occurrence);
+    }
+    void recorded(const Recorded& recording) override { tell(&Listener::recorded, recording); }
+    void autotraced(const std::string& line) override { tell(&Listener::autotraced, line); }
+  };
+  void choose() {
+    for (std::size_t kind = 0; kind < kEvents; ++kind) {
+      std::vector<Listener*>& all = several_[kind].all;
+      told_[kind] = all.empty() ? nullptr : all.size() == 1 ? all.front() : &several_[kind];
+    }
+  }
+
+  std::array<Listener*, kEvents> told_{};
+  std::array<Several, kEvents> several_;
+};
+
+/// Tells that a call is being analysed, at the end of the scope.
+class ShownAnalysis {
+ public:
+  ShownAnalysis(Listener* listener, const exec::Executor& executor, std::string_view call,
+                const std::source_location& where)
+      : listener_(listener), executor_(executor), call_(call), where_(where) {
+    if (listener_ != nullptr) begin_ns_ = profile::now_ns();
+  }
+  ~ShownAnalysis() {
+    if (listener_ != nullptr)
+      listener_->analysed(call_, where_, executor_.this_thread(), begin_ns_);
+  }
+  ShownAnalysis(const ShownAnalysis&) = delete;
+
+ private:
+  Listener* const listener_;
+  const exec::Executor& executor_;
+  const std::string_view call_;
+  const std::source_location& where_;
+  std::uint64_t begin_ns_ = 0;
+};
+
+}  // namespace refrain::runtime

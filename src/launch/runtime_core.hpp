@@ -1,0 +1,77 @@
+#pragma once
+// What the contexts of a runtime share: the machine, the memories, the executor, the mapper and the listeners.
+//
+// Threads: set up before a program runs; then read by all contexts. Mappers, listeners, memories, the executor and the
+// miners say themselves who may call them.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analysis/instance_store.hpp"
+#include "data/forest.hpp"
+#include "finder/trace_finder.hpp"
+#include "graph/executor.hpp"
+#include "launch/listener.hpp"
+#include "refrain/machine.hpp"
+#include "refrain/mapper.hpp"
+#include "refrain/options.hpp"
+
+namespace refrain::runtime {
+
+class RuntimeCore {
+ public:
+  RuntimeCore(const RuntimeCore&) = delete;
+
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] exec::Executor& executor() { return *executor_; }
+  [[nodiscard]] analysis::Memories& memories() { return memories_; }
+  [[nodiscard]] const std::shared_ptr<data::TreeGraveyard>& graveyard() const { return graveyard_; }
+  [[nodiscard]] Mapper& mapper() { return *mapper_; }
+  /// Whether somebody wants to know how long launches take.
+  [[nodiscard]] bool times_launches() const { return times_launches_; }
+  /// Of each context's scope.
+  [[nodiscard]] std::uint32_t window() const { return static_cast<std::uint32_t>(options_.window); }
+
+  /// Who is told what happens. They come and go while no program runs.
+  [[nodiscard]] Listeners& listeners() { return listeners_; }
+  /// Null: nobody wants to know.
+  [[nodiscard]] Listener* listener(Events kind) const { return listeners_.of(kind); }
+  [[nodiscard]] analysis::GraphLog* graph_log() const { return listener(Events::graph); }
+
+  /// Repeats of an earlier run, out of its record (tracing/warm_start.hpp).
+  [[nodiscard]] const std::vector<autotrace::MinedRepeat>& warm_start() const {
+    return warm_start_;
+  }
+  /// Who looks for repeats.
+  [[nodiscard]] autotrace::Miners& miners() { return *miners_; }
+
+  /// A number for a nested context; the program's is 0.
+  std::uint64_t next_context_id() {
+    return context_ids_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+
+ protected:
+  RuntimeCore(Options options, std::vector<autotrace::MinedRepeat> warm_start, Machine machine)
+      : options_(std::move(options)),
+        warm_start_(std::move(warm_start)),
+        machine_(std::move(machine)),
+        memories_(machine_) {}
+  ~RuntimeCore() = default;
+
+  const Options options_;
+  const std::vector<autotrace::MinedRepeat> warm_start_;
+  const Machine machine_;
+  analysis::Memories memories_;
+  std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
+  std::unique_ptr<Mapper> mapper_;
+  std::unique_ptr<exec::Executor> executor_;
+  std::unique_ptr<autotrace::Miners> miners_;
+  Listeners listeners_;
+  const bool times_launches_ = options_.stats || !options_.timeline.empty();
+  std::atomic<std::uint64_t> context_ids_{0};
+};
+
+}  // namespace refrain::runtime

@@ -1,0 +1,135 @@
+#include "runtime/reports.hpp"
+
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "base/new_file.hpp"
+#include "profile/clock.hpp"
+#include "refrain/error.hpp"
+#include "report/call_record.hpp"
+#include "report/explanation.hpp"
+#include "report/listeners.hpp"
+#include "report/stats.hpp"
+#include "runtime/runtime_impl.hpp"
+
+namespace refrain::runtime {
+
+namespace {
+
+void check_writable(const char* flag, const std::string& path) {
+  if (path.empty()) return;
+  const NewFile tried(path);
+  if (tried.error() != 0)
+    throw Error(std::string("--refrain:") + flag + ": cannot write the file '" + path +
+                "': " + std::generic_category().message(tried.error()));
+}
+
+}  // namespace
+
+template <class Report, class... Arguments>
+Report& Reports::listen(std::initializer_list<Events> kinds, Arguments&&... arguments) {
+  auto made = std::make_unique<Report>(std::forward<Arguments>(arguments)...);
+  Report& report = *made;
+  runtime_.listeners().add(report, kinds);
+  listeners_.push_back(std::move(made));
+  return report;
+}
+
+Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::now_ns()) {
+  const Options& options = runtime.options();
+  const Machine& machine = runtime.machine();
+  const auto close = [this](auto& file) {
+    writers_.emplace_back([&file](const Totals&, bool) { file.close(); });
+  };
+  if (!options.timeline.empty()) {
+    check_writable("timeline", options.timeline);
+    auto& timeline =
+        listen<TimelineListener>({Events::execution, Events::times}, runtime.executor().threads());
+    writers_.emplace_back(
+        [&](const Totals&, bool) { timeline.timeline().write(options.timeline); });
+  }
+  if (!options.graph.empty()) close(listen<GraphFile>({Events::graph}, options.graph, machine));
+  if (!options.graph_calculus.empty())
+    close(listen<RecordingsFile>({Events::recordings}, options.graph_calculus, machine));
+  if (!options.autotrace_log.empty())
+    close(listen<AutotraceFile>({Events::autotrace}, options.autotrace_log));
+  if (!options.record.empty()) {
+    auto& calls = listen<CallRecord>({Events::calls}, options.record);
+    // The record is the program's thread's alone: before the end there is what that has written so far.
+    writers_.emplace_back([&calls](const Totals&, bool at_the_end) {
+      at_the_end ? calls.close() : calls.keep_so_far();
+    });
+  }
+  if (!options.explain.empty()) {
+    check_writable("explain", options.explain + ".txt");
+    check_writable("explain", options.explain + ".json");
+    auto& explanation = listen<Explanation>(
+        {Events::execution, Events::graph, Events::decisions, Events::recordings});
+    writers_.emplace_back([&](const Totals&, bool) {
+      explanation.write(std::string(runtime_.mapper().name()), machine, options.explain);
+    });
+  }
+  if (options.stats) {
+    check_writable("stats", options.stats_file);
+    writers_.emplace_back([this](const Totals& totals, bool) { write_statistics(totals); });
+  }
+  runtime.executor().set_listener(runtime.listener(Events::execution));
+  if (!writers_.empty()) before_termination_.emplace([this] { write_early(); });
+}
+
+void Reports::write() {
+  const std::lock_guard lock(writing_);
+  if (std::exchange(written_, true)) return;
+  write_all(runtime_.totals(), true);
+}
+
+void Reports::write_early() noexcept {
+  const std::lock_guard lock(writing_);
+  if (std::exchange(written_, true)) return;
+  try {
+    write_all(runtime_.totals_from_outside(), false);
+  } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
+}
+
+void Reports::write_all(const Totals& totals, bool at_the_end) {
+  std::string faults;
+  for (const auto& write_one : writers_) {
+    try {
+      write_one(totals, at_the_end);
+    } catch (const std::exception& error) {
+      faults += (faults.empty() ? "" : "\n") + std::string(error.what());
+    }
+  }
+  if (!faults.empty()) throw Error(faults);
+}
+
+void Reports::write_statistics(const Totals& totals) const {
+  const Machine& machine = runtime_.machine();
+  const exec::ExecutorCounters executed = runtime_.executor().counters();
+  Statistics s;
+  s.wall_ns = profile::now_ns() - start_ns_;
+  s.counters = totals.counters();
+  s.analysis_ns = totals.analysis_ns;
+  s.workers = runtime_.executor().threads() - 1;
+  s.idle_share = executed.idle_share;
+  s.stolen = executed.stolen;
+  s.sleeps = executed.sleeps;
+  s.peak_resident = peak_resident_bytes();
+  s.recording_bytes = totals.traces.most_bytes;
+  const std::size_t memories = machine.memories().size();
+  for (std::size_t link = 0; link < totals.analysis.link_copies.size(); ++link) {
+    if (totals.analysis.link_copies[link] == 0) continue;
+    const Memory& from = machine.memory(static_cast<MemoryId>(link / memories));
+    const Memory& to = machine.memory(static_cast<MemoryId>(link % memories));
+    s.links.push_back({from.name, to.name, std::string(to_string(from.kind)),
+                       std::string(to_string(to.kind)), totals.analysis.link_copies[link],
+                       totals.analysis.link_bytes[link]});
+  }
+  for (const Memory& memory : machine.memories())
+    s.memories.push_back(
+        {memory.name, memory.capacity, runtime_.memories().pool(memory.id).peak()});
+  report(s, runtime_.options().stats_file);
+}
+
+}  // namespace refrain::runtime
