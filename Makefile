@@ -1,5 +1,5 @@
 # The front door. Every target installs the Debian packages it needs and builds what it runs.
-# The build itself is CMake's: see CMakeLists.txt and the presets release, debug, asan and tsan.
+# The build itself is CMake's: see CMakeLists.txt and the presets release, debug, asan, tsan and clang.
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
@@ -13,8 +13,15 @@ BIN := build/release/bin
 ## run: build and run the demonstration: automatic tracing off and on, applications beside their sequential twins
 run: setup-build setup-run
 	@$(CONFIGURE) release > /dev/null
-	@$(BUILD) build/release -j $(JOBS) --target apps refrain_tool
+	@$(BUILD) build/release -j $(JOBS) --target demo
 	@scripts/demo $(BIN)
+
+## install: build the libraries and the command `refrain`, install them to PREFIX
+install: setup-build
+	@$(if $(PREFIX),,$(error make install wants PREFIX=folder))
+	@$(CONFIGURE) release > /dev/null
+	@$(BUILD) build/release -j $(JOBS) --target installed
+	@cmake --install build/release --prefix $(PREFIX)
 
 ## test: build and pass all tests, a part of them under the sanitizers too
 test: setup-build setup-test
@@ -28,13 +35,18 @@ test-quick: setup-build setup-test
 test-debug test-asan test-tsan: test-%: setup-build setup-test
 	@JOBS=$(JOBS) scripts/test $*
 
+## test-clang: the libraries with clang, without a warning
+test-clang: setup-build setup-clang
+	@cmake -DREFRAIN_WERROR=ON --log-level=WARNING --preset clang > /dev/null
+	@$(BUILD) build/clang -j $(JOBS) --target libraries
+
 ## fuzz: random programs for FUZZ_SECONDS (60) seconds; a failure prints its seed and a shrunk program
 fuzz: setup-build
 	@$(CONFIGURE) release > /dev/null
 	@$(BUILD) build/release -j $(JOBS) --target fuzz
 	@$(BIN)/fuzz --seconds $(FUZZ_SECONDS)
 
-## bench: measure what the goals need, within 10 minutes; results in build/bench/results.json
+## bench: measure what the goals need, in some 10 minutes; results in build/bench/results.json
 bench: bench-build
 	@bench/run.py $(BIN) --out build/bench/results.json
 
@@ -48,11 +60,16 @@ bench-%: bench-build
 
 bench-build: setup-build setup-bench
 	@$(CONFIGURE) release > /dev/null
-	@$(BUILD) build/release -j $(JOBS)
+	@$(BUILD) build/release -j $(JOBS) --target benches
 
-## lint: format, clang-tidy, and the direction of inclusion
+## lint: format, direction of inclusion, lines per room, and clang-tidy on what the branch has changed
 lint: setup-build setup-lint
-	@$(CONFIGURE) release > /dev/null
+	@$(CONFIGURE) lint > /dev/null
+	@JOBS=$(JOBS) scripts/lint changed
+
+## lint-all: the same with clang-tidy on the libraries, tools and applications
+lint-all: setup-build setup-lint
+	@$(CONFIGURE) lint > /dev/null
 	@JOBS=$(JOBS) scripts/lint
 
 ## format: bring all sources into the format that lint asks for
@@ -70,5 +87,5 @@ help:
 setup-%:
 	@scripts/setup $*
 
-.PHONY: run test test-quick test-debug test-asan test-tsan fuzz bench bench-all bench-build lint format \
-        clean help
+.PHONY: run install test test-quick test-debug test-asan test-tsan test-clang fuzz bench bench-all bench-build \
+        lint lint-all format clean help

@@ -3,7 +3,8 @@
 
 Usage: bench/run.py BIN_DIR --out FILE [--only NAME] [--all] [--seconds N]
 
-Without --only and --all: all benchmarks that a bar judges, not those that give figures alone.
+Without --only and --all: all benchmarks that a bar judges, not those that give figures alone. Each has --seconds (180;
+without a bound with --all) for itself, several times what it needs, so that a slow one takes nothing from the others.
 Each program BIN_DIR/bench_NAME writes records (see support/records.hpp) to a file of its own. They
 are merged into FILE; a benchmark's records replace those that an earlier run left there under the
 same `benchmark`. A program that fails, writes a record twice or does not end in time makes the run
@@ -20,6 +21,7 @@ import sys
 import time
 
 FIGURES_ONLY = {"bench_metg"}
+SECONDS = 180  # for one benchmark
 NAME_KEYS = ("benchmark", "system", "variant", "threads", "size", "metric")
 KEYS = NAME_KEYS + ("unit", "value", "min", "max")
 
@@ -85,7 +87,7 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path, required=True, help="the merged records")
     parser.add_argument("--only", metavar="NAME", help="this benchmark only")
     parser.add_argument("--all", action="store_true", help="also what gives figures alone")
-    parser.add_argument("--seconds", type=float, help="for everything (600; unbounded with --all)")
+    parser.add_argument("--seconds", type=float, help="for each (180; unbounded with --all)")
     return parser.parse_args()
 
 
@@ -99,26 +101,27 @@ def main():
     if not programs:
         print(f"bench: no program {wanted.bin}/bench_{wanted.only or '*'}", file=sys.stderr)
         return 1
-    seconds = wanted.seconds or (None if wanted.all else 600)
-    end = time.monotonic() + seconds if seconds else None
+    seconds = wanted.seconds or (None if wanted.all else SECONDS)
     flags = ["--all"] if wanted.all else []
     wanted.out.parent.mkdir(parents=True, exist_ok=True)
 
-    new, failures = [], []
+    new, failures, took = [], [], {}
     for program in programs:
         print(f"--- {program.name}", flush=True)
+        begin = time.monotonic()
         try:
-            left = max(1.0, end - time.monotonic()) if end else None
-            new += run(program, wanted.out.parent / (program.name + ".json"), flags, left)
+            new += run(program, wanted.out.parent / (program.name + ".json"), flags, seconds)
         except (subprocess.SubprocessError, OSError, ValueError) as error:
             failures.append(f"{program.name}: {error}")
+        took[program.name.removeprefix("bench_")] = time.monotonic() - begin
     check(new, "all benchmarks together")
     old = json.loads(wanted.out.read_text()) if wanted.out.exists() else []
     wanted.out.write_text(json.dumps(merge(old, new), indent=1) + "\n")
     table(new)
     for failure in failures:
         print(f"bench: {failure}", file=sys.stderr)
-    print(f"bench: {len(new)} records in {wanted.out}")
+    print("bench: " + ", ".join(f"{name} {time_s:.0f} s" for name, time_s in took.items()))
+    print(f"bench: {len(new)} records in {wanted.out}, {sum(took.values()):.0f} s")
     return 1 if failures else 0
 
 

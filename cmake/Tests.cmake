@@ -98,7 +98,8 @@ if(NOT REFRAIN_TEST_PREFIX)
   endforeach()
 
   add_test(NAME layers COMMAND ${Python3_EXECUTABLE} ${scripts_dir}/check_layers ${PROJECT_SOURCE_DIR})
-  set_tests_properties(layers PROPERTIES LABELS layers)
+  add_test(NAME layers.lines COMMAND ${Python3_EXECUTABLE} ${scripts_dir}/count_lines ${PROJECT_SOURCE_DIR})
+  set_tests_properties(layers layers.lines PROPERTIES LABELS layers)
 
   if(REFRAIN_INSTALL)
     # The second way builds the library once more: with this build's flags where a compiler cache has what they give,

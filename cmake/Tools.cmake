@@ -16,17 +16,21 @@ target_link_libraries(refrain_commands PUBLIC refrain_internal refrain_oracle_co
 include(GNUInstallDirs)
 target_compile_definitions(refrain_commands PRIVATE REFRAIN_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}")
 refrain_warnings(refrain_commands)
+# They read flags and short files; what takes time of them is compiling them.
+target_compile_options(refrain_commands PRIVATE -O1)
 
 refrain_executable(refrain_tool ${main})
 set_target_properties(refrain_tool PROPERTIES OUTPUT_NAME refrain
   INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-# `refrain oracle` looks for the preload libraries where it runs.
+target_link_libraries(refrain_tool PRIVATE refrain_commands)
+
+# The tool with the preload libraries that `refrain oracle` looks for where it runs; the other subcommands need none.
+add_custom_target(tools DEPENDS refrain_tool)
 foreach(library refrain_oracle refrain_oracle_gomp refrain_oracle_mpi)
   if(TARGET ${library})
-    add_dependencies(refrain_tool ${library})
+    add_dependencies(tools ${library})
   endif()
 endforeach()
-target_link_libraries(refrain_tool PRIVATE refrain_commands)
 if(REFRAIN_INSTALL)
   install(TARGETS refrain_tool COMPONENT refrain_tools)
 endif()
