@@ -1,5 +1,8 @@
 #pragma once
-// Canonical lists of boxes: the one way in which a set of points is written down.
+// Boxes, and canonical lists of boxes: the one way in which a set of points is written down.
+//
+// A Box is a rectangle whose number of dimensions is forgotten: it always has three, and the unused trailing ones are
+// [0, 0]. The index space that owns a box keeps the number, so set algebra is written and compiled once.
 //
 // A set is cut into *slabs* along dimension 0: maximal runs of coordinates whose cross-sections (the
 // remaining dimensions) are equal and not empty. Each cross-section is cut in the same way along
@@ -19,9 +22,23 @@
 #include <span>
 #include <vector>
 
-#include "data/box.hpp"
+#include "refrain/geometry.hpp"
 
 namespace refrain::data {
+
+using Box = Rect<3>;
+using BoxPoint = Point<3>;
+
+/// Whether two boxes, neither of them empty, share a point.
+inline bool meet(const Box& a, const Box& b) {
+  for (int d = 0; d < 3; ++d)
+    if (a.hi[d] < b.lo[d] || b.hi[d] < a.lo[d]) return false;
+  return true;
+}
+
+/// "[lo..hi]" in `dim` dimensions.
+std::string to_string(const Box& box, int dim);
+std::string to_string(const BoxPoint& point, int dim);
 
 using BoxList = std::vector<Box>;
 using BoxSpan = std::span<const Box>;

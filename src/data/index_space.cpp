@@ -1,12 +1,13 @@
 #include "data/index_space.hpp"
 
 #include <algorithm>
+#include <array>
+#include <mutex>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
-#include "data/index_space_table.hpp"
 #include "data/point_collector.hpp"
-#include "data/set_cache.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {
@@ -50,14 +51,112 @@ std::size_t checked_volume(int dim, BoxSpan list, const Box& bounds) {
   return static_cast<std::size_t>(total);
 }
 
-// Sets whose last reference went while another one was being freed on this thread. The cache may hold
-// the last reference to a result whose operands die, so deaths come in chains, possibly long ones;
-// a list instead of recursion keeps the stack small. Trivially destructible on purpose: references may
-// go while the thread ends.
-thread_local const IndexSpace* dying = nullptr;
-thread_local bool freeing = false;
-
 }  // namespace
+
+/// The table of all index spaces alive, by content: what makes equality a comparison of references.
+///
+/// The table owns nothing. Its protocol with the reference count: a count that has reached zero never
+/// rises again. find() takes a reference only while the count is positive (under the shard's lock), and
+/// the thread that brought it to zero removes the set and frees it. A set that dies while an equal one
+/// is made is simply not found, and for a moment two equal objects exist, of which only one has owners.
+///
+/// Any thread may call anything. Sharded by hash, so that threads rarely meet. Never destroyed: static
+/// references may go after any order of destruction.
+class IndexSpaceTable {
+ public:
+  static IndexSpaceTable& instance();
+
+  /// The living set with this content, or null.
+  IndexSpaceRef find(int dim, BoxSpan list, std::uint64_t id);
+  /// Enters a new set whose single reference passes to the caller, unless an equal one came first:
+  /// then `space` is freed and the other returned.
+  IndexSpaceRef insert(const IndexSpace* space);
+  /// Takes out a set that has no references any more.
+  void remove(const IndexSpace* space) noexcept;
+  std::size_t live_count() const { return live_.load(std::memory_order_relaxed); }
+
+ private:
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::vector<const IndexSpace*> buckets;  // chained through IndexSpace::chain_
+    std::size_t count = 0;
+  };
+  static constexpr std::size_t shard_count = 16;
+
+  // The highest bits choose the shard, the lowest the bucket.
+  Shard& shard_of(std::uint64_t id) { return shards_[id >> 60]; }
+  static const IndexSpace*& bucket_of(Shard& shard, std::uint64_t id) {
+    return shard.buckets[id & (shard.buckets.size() - 1)];
+  }
+  static IndexSpaceRef find_in(Shard& shard, int dim, BoxSpan list, std::uint64_t id);
+  static void grow(Shard& shard);
+
+  std::array<Shard, shard_count> shards_;
+  std::atomic<std::size_t> live_{0};
+};
+
+IndexSpaceTable& IndexSpaceTable::instance() {
+  static IndexSpaceTable* const table = new IndexSpaceTable;
+  return *table;
+}
+
+IndexSpaceRef IndexSpaceTable::find_in(Shard& shard, int dim, BoxSpan list, std::uint64_t id) {
+  if (shard.buckets.empty()) return {};
+  for (const IndexSpace* space = bucket_of(shard, id); space; space = space->chain_) {
+    if (space->id_ != id || space->dim_ != dim || !std::ranges::equal(space->boxes(), list))
+      continue;
+    std::uint32_t count = space->references_.load(std::memory_order_relaxed);
+    while (count != 0)
+      if (space->references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed))
+        return {space, IndexSpaceRef::Adopt{}};
+  }
+  return {};
+}
+
+IndexSpaceRef IndexSpaceTable::find(int dim, BoxSpan list, std::uint64_t id) {
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  return find_in(shard, dim, list, id);
+}
+
+IndexSpaceRef IndexSpaceTable::insert(const IndexSpace* space) {
+  Shard& shard = shard_of(space->id_);
+  const std::lock_guard lock(shard.mutex);
+  if (IndexSpaceRef other = find_in(shard, space->dim_, space->boxes(), space->id_)) {
+    delete space;
+    return other;
+  }
+  if (shard.count >= shard.buckets.size()) grow(shard);
+  const IndexSpace*& bucket = bucket_of(shard, space->id_);
+  space->chain_ = bucket;
+  bucket = space;
+  ++shard.count;
+  live_.fetch_add(1, std::memory_order_relaxed);
+  return {space, IndexSpaceRef::Adopt{}};
+}
+
+void IndexSpaceTable::remove(const IndexSpace* space) noexcept {
+  Shard& shard = shard_of(space->id_);
+  const std::lock_guard lock(shard.mutex);
+  const IndexSpace** link = &bucket_of(shard, space->id_);
+  while (*link != space) link = &(*link)->chain_;
+  *link = space->chain_;
+  --shard.count;
+  live_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void IndexSpaceTable::grow(Shard& shard) {
+  std::vector<const IndexSpace*> old(std::max<std::size_t>(64, 2 * shard.buckets.size()), nullptr);
+  old.swap(shard.buckets);
+  for (const IndexSpace* space : old)
+    while (space) {
+      const IndexSpace* next = space->chain_;
+      const IndexSpace*& bucket = bucket_of(shard, space->id_);
+      space->chain_ = bucket;
+      bucket = space;
+      space = next;
+    }
+}
 
 IndexSpace::IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id,
                        BoxList boxes)
@@ -184,17 +283,7 @@ BoxPoint IndexSpace::nth(std::size_t position) const {
 
 void IndexSpace::last_reference_gone() const noexcept {
   IndexSpaceTable::instance().remove(this);
-  chain_ = dying;
-  dying = this;
-  if (freeing) return;
-  freeing = true;
-  while (dying) {
-    const IndexSpace* space = dying;
-    dying = space->chain_;
-    if (space->cached_.load(std::memory_order_relaxed)) set_cache().forget(*space);
-    delete space;
-  }
-  freeing = false;
+  delete this;
 }
 
 std::size_t IndexSpace::live_count() { return IndexSpaceTable::instance().live_count(); }

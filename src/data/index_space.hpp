@@ -29,7 +29,6 @@ namespace refrain::data {
 
 class IndexSpace;
 class IndexSpaceTable;
-class SetCache;
 
 /// A counted reference to an interned index space, or null. Equality is equality of sets (a null
 /// equals only a null). Never compare for order: addresses differ from run to run; use id() for that.
@@ -53,7 +52,6 @@ class IndexSpaceRef {
  private:
   friend class IndexSpace;
   friend class IndexSpaceTable;
-  friend class SetCache;
   struct Adopt {};
   IndexSpaceRef(const IndexSpace* space, Adopt) noexcept : space_(space) {}
 
@@ -127,7 +125,6 @@ class IndexSpace {
  private:
   friend class IndexSpaceRef;
   friend class IndexSpaceTable;
-  friend class SetCache;
   IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id, BoxList boxes);
   ~IndexSpace() = default;
 
@@ -158,18 +155,13 @@ class IndexSpace {
   }
 
   const int dim_;
-  // Set once, under the lock of the cache, when the cache first holds an entry about this set; read by
-  // the last owner, whose acquire of the reference count orders it after every entry ever made.
-  mutable std::atomic<bool> cached_{false};
   mutable std::atomic<std::uint32_t> references_{1};
   const Box bounds_;
   const std::size_t volume_;
   const std::uint64_t id_;
   const BoxList boxes_;              // empty when the set is dense
   std::vector<std::size_t> before_;  // points in the boxes before each; one more entry than boxes_
-  mutable const IndexSpace* chain_ =
-      nullptr;  // next in the table's bucket; then in the list of the dying
-  mutable std::uint32_t cache_entries_ = 0;  // head of this set's list, owned by the cache
+  mutable const IndexSpace* chain_ = nullptr;  // next in the table's bucket
 };
 
 inline IndexSpaceRef::IndexSpaceRef(const IndexSpaceRef& other) noexcept : space_(other.space_) {

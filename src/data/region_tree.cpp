@@ -5,7 +5,7 @@
 
 #include "base/assert.hpp"
 #include "data/forest.hpp"
-#include "data/partition_checks.hpp"
+#include "data/partition_ops.hpp"
 
 namespace refrain::data {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "data/box.hpp"
+#include "data/box_list.hpp"
 #include "graph/node.hpp"
 #include "refrain/error.hpp"
 

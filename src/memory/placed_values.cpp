@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/box_tree.hpp"
+#include "data/box_index.hpp"
 #include "data/set_algebra.hpp"
 
 namespace refrain::data {
@@ -108,16 +108,18 @@ std::string layout_fault(const PlacedValues& values, const ValueType& type) {
 
 bool share_bytes(const PlacedValues& a, const PlacedValues& b) {
   if (a.points->empty() || b.points->empty()) return false;
-  std::vector<BoxTree::Item> ranges;
-  for (const Box& box : b.points->boxes())
+  const BoxSpan boxes_of_b = b.points->boxes();
+  std::vector<NumberedBox> ranges;
+  for (const Box& box : boxes_of_b)
     ranges.push_back({refrain::detail::erase_dimension(extent_of(b, box)),
                       static_cast<std::uint32_t>(ranges.size())});
-  const BoxTree tree(std::move(ranges));
+  const auto index = index_of(ranges);
   return std::ranges::any_of(a.points->boxes(), [&](const Box& box) {
-    return !tree.query(refrain::detail::erase_dimension(extent_of(a, box)),
-                       [&](const BoxTree::Item& other) {
-                         return !share_bytes(a, box, b, b.points->boxes()[other.owner]);
-                       });
+    bool shared = false;
+    index.find(refrain::detail::erase_dimension(extent_of(a, box)), [&](const NumberedBox& other) {
+      shared = shared || share_bytes(a, box, b, boxes_of_b[other.number]);
+    });
+    return shared;
   });
 }
 

@@ -122,15 +122,15 @@ void check_union(const AnyPartition& a, const AnyPartition& b, const AnyRegion& 
   const IndexSpaceRef& points = points_of(parent);
   const auto pieces = pieces_of(other);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (data::contains_uncached(points, pieces[i])) continue;
+    if (data::contains(points, pieces[i])) continue;
     const IndexSpaceRef& colours = colours_of(other);
     throw UsageError(
         who + ": " + a.name() + " and " + b.name() +
         " are partitions of different regions, of which neither contains what the other "
         "partition has: colour " +
         data::to_string(colours->nth(i), colours->dim()) + " of " + other.name() + " has point " +
-        data::to_string(data::subtract_uncached(pieces[i], points)->nth(0), points->dim()) +
-        ", which " + parent.name() + " has not; make both of a region that contains both");
+        data::to_string(data::subtract(pieces[i], points)->nth(0), points->dim()) + ", which " +
+        parent.name() + " has not; make both of a region that contains both");
   }
 }
 

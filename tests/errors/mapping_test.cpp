@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/box.hpp"
+#include "data/box_list.hpp"
 #include "machine/machine.hpp"
 #include "mapping/default_mapper.hpp"
 #include "mapping/validate.hpp"
