@@ -7,8 +7,14 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace refrain {
+
+/// A number in a small file of the kernel's, under /proc, /sys or a control group: the one that begins the first line, or
+/// follows `key` in the first line that begins with it ("MemTotal:  123 kB"). Nothing where there is no such file, line
+/// or number ("max"), or it is 2^64 or more.
+std::optional<std::uint64_t> number_in(const std::string& path, std::string_view key = {});
 
 struct GroupLimit {
   std::string group;  ///< whose limit is the least, as a folder of the hierarchy: "/batch/job7"

@@ -12,14 +12,40 @@
 //
 // Threads: one at a time per object. Processes and objects may write to one path: the last one that is kept stays.
 
+#include <array>
+#include <cstddef>
 #include <fstream>
 #include <optional>
 #include <ostream>
+#include <streambuf>
 #include <string>
 
-#include "base/descriptor_buffer.hpp"
-
 namespace refrain {
+
+/// The buffer of a stream that writes by a descriptor which others write by, too. They share one place in the file, so
+/// that none overwrites what another wrote.
+class DescriptorBuffer final : public std::streambuf {
+ public:
+  /// Keeps a duplicate; errno tells why there is none where is_open() is false.
+  explicit DescriptorBuffer(int descriptor);
+  /// What was not flushed is lost.
+  ~DescriptorBuffer() override;
+  DescriptorBuffer(const DescriptorBuffer&) = delete;
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+
+ protected:
+  int_type overflow(int_type c) override;
+  int sync() override;
+
+ private:
+  const int descriptor_;
+  std::array<char, std::size_t{1} << 14> bytes_;
+};
+
+/// The descriptor by which this process writes to that file already: standard output or error, by whatever name
+/// ("/dev/stdout", that of the file it leads to), or one named by number ("/dev/fd/7").
+std::optional<int> descriptor_of(const std::string& path);
 
 /// Makes an empty file beside `target`, of the usual mode, whose name nobody else has:
 /// "TARGET.new-PROCESS-NUMBER". Returns its name; empty: none can be made.

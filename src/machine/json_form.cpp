@@ -7,9 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "base/json_tree.hpp"
-#include "base/nearest.hpp"
-#include "base/size.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 #include "machine/machine.hpp"
 
 namespace refrain::machine {

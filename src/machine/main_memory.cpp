@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "base/control_group.hpp"
-#include "base/number_in.hpp"
-#include "base/size.hpp"
+#include "base/text.hpp"
 
 namespace refrain::machine {
 

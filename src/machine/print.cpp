@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "machine/machine.hpp"
 
 namespace refrain::machine {

@@ -8,8 +8,7 @@
 #include <charconv>
 #include <optional>
 
-#include "base/nearest.hpp"
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"
 

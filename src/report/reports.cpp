@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/descriptor_buffer.hpp"
 #include "base/new_file.hpp"
 #include "data/index_space.hpp"
 #include "launch/future_state.hpp"

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/nearest.hpp"
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "refrain/error.hpp"
 #include "runtime/check_options.hpp"
 

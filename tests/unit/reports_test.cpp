@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/json_tree.hpp"
+#include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+// What people write in flags and descriptions, and what they are answered: quantities, and "did you mean ...?".
+//
 // Quantities as people write them in flags and descriptions: sizes ("64MiB", "1.5GB", "4096"),
 // bandwidths ("16GB/s") and durations ("1.5us").
 //
@@ -9,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,5 +34,14 @@ std::string short_bandwidth(double bytes_per_second);
 std::string short_duration(double seconds);
 /// For people: "1'234'567".
 std::string grouped(std::uint64_t number);
+
+/// The candidate with the fewest single-character edits (insert, remove, replace) from `word`, the first
+/// of several; empty when even the best differs in more than half of its characters. Cost: the product
+/// of the lengths, per candidate.
+std::string_view nearest_name(std::string_view word, std::span<const std::string_view> candidates);
+
+/// What to say after "unknown name 'gpu'": "; did you mean 'gpus'?", or, when no candidate is near,
+/// "; known are cpus, gpus".
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace refrain
