@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "data/box_list.hpp"
+#include "refrain/domain.hpp"
 
 namespace refrain::data {
 
@@ -175,6 +176,23 @@ inline IndexSpaceRef::~IndexSpaceRef() {
 [[nodiscard]] std::string to_string(const IndexSpace& space);
 
 }  // namespace refrain::data
+
+namespace refrain::detail {
+
+/// What the public IndexSpace<N> (refrain/domain.hpp) holds.
+struct SharedIndexSpace {
+  data::IndexSpaceRef space;
+};
+
+/// The points of an index space, for accessors and programs. Valid as long as the space is.
+template <int N>
+Domain<N> domain_of(const data::IndexSpaceRef& space) {
+  const Rect<N> bounds = detail::restore_dimension<N>(space->bounds());
+  if (space->dense()) return Domain<N>(bounds);
+  return Domain<N>(bounds, space->boxes().data(), space->boxes().size());
+}
+
+}  // namespace refrain::detail
 
 template <>
 struct std::hash<refrain::data::IndexSpaceRef> {

@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "base/exception_text.hpp"
-#include "mapping/default_mapper.hpp"
-#include "mapping/validate.hpp"
+#include "mapping/mapping.hpp"
 #include "report/explanation.hpp"
 #include "runtime/context_impl.hpp"
 

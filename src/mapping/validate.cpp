@@ -1,4 +1,4 @@
-#include "mapping/validate.hpp"
+#include "mapping/mapping.hpp"
 
 #include <algorithm>
 #include <string>

@@ -9,7 +9,6 @@
 #include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "profile/clock.hpp"
-#include "profile/lanes.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::profile {
@@ -287,6 +286,32 @@ void Timeline::write(const std::string& path) const {
   }
   if (error != 0)
     throw Error("the timeline cannot be written to '" + path + "': " + std::strerror(error));
+}
+
+namespace {
+
+// The ends of the events of a lane that are open, the innermost last.
+using Lane = std::vector<std::uint64_t>;
+
+bool accepts(Lane& lane, const Interval& event) {
+  while (!lane.empty() && lane.back() <= event.begin) lane.pop_back();
+  return lane.empty() || event.end <= lane.back();
+}
+
+}  // namespace
+
+std::vector<int> assign_lanes(std::span<const Interval> events) {
+  std::vector<int> lanes;
+  lanes.reserve(events.size());
+  std::vector<Lane> open;
+  for (const Interval& event : events) {
+    std::size_t lane = 0;
+    while (lane < open.size() && !accepts(open[lane], event)) ++lane;
+    if (lane == open.size()) open.emplace_back();
+    open[lane].push_back(event.end);
+    lanes.push_back(static_cast<int>(lane));
+  }
+  return lanes;
 }
 
 }  // namespace refrain::profile

@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <source_location>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,5 +83,14 @@ class Timeline {
   const std::uint64_t start_ns_;
   std::vector<std::unique_ptr<Track>> tracks_;
 };
+
+struct Interval {
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// Viewers draw the events of one track as a stack: each must lie inside the one that began before it, or after it.
+/// Lanes split a track's events into as few rows as that takes, first fit: the lane of each event, from 0. `events` ascend by begin, and among equals descend by end.
+/// O(events x lanes).
+std::vector<int> assign_lanes(std::span<const Interval> events);
 
 }  // namespace refrain::profile

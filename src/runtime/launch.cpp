@@ -3,7 +3,7 @@
 
 #include "base/assert.hpp"
 #include "base/exception_text.hpp"
-#include "data/shared_index_space.hpp"
+#include "data/index_space.hpp"
 #include "graph/reducer_gate.hpp"
 #include "launch/task_execution.hpp"
 #include "profile/clock.hpp"

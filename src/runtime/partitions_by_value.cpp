@@ -2,8 +2,8 @@
 // access of the program, which waits for it.
 
 #include "data/box_list.hpp"
+#include "data/index_space.hpp"
 #include "data/partition_ops.hpp"
-#include "data/shared_index_space.hpp"
 #include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"

@@ -7,7 +7,7 @@
 #include "data/index_space.hpp"
 #include "finder/steadiness.hpp"
 #include "machine/machine.hpp"
-#include "mapping/make_mapper.hpp"
+#include "mapping/mapping.hpp"
 #include "refrain/error.hpp"
 #include "report/reports.hpp"
 #include "runtime/check_options.hpp"

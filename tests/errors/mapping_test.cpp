@@ -4,8 +4,7 @@
 
 #include "data/box_list.hpp"
 #include "machine/machine.hpp"
-#include "mapping/default_mapper.hpp"
-#include "mapping/validate.hpp"
+#include "mapping/mapping.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::mapping {

@@ -9,7 +9,6 @@
 
 #include "base/json.hpp"
 #include "profile/clock.hpp"
-#include "profile/lanes.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::profile {
