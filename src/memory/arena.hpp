@@ -20,9 +20,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/sure_memory.hpp"
 
-namespace refrain::data {
+namespace refrain::memory {
 
 /// Names a retired block: an owner's address, and a number that the owner has given no other.
 struct Retirement {
@@ -31,18 +32,31 @@ struct Retirement {
   friend auto operator<=>(const Retirement&, const Retirement&) = default;
 };
 
-/// Settles all that `owner` has retired: of `retired`, whose keys are Retirements, settle(what) takes each out. Returns
-/// how many these were.
-template <class Retired, class Settle>
-std::size_t settle_all_of(const void* owner, const Retired& retired, Settle settle) {
-  std::size_t settled = 0;
-  for (;;) {
-    const auto at = retired.lower_bound(Retirement{owner, 0});
-    if (at == retired.end() || at->first.owner != owner) return settled;
-    settle(Retirement(at->first));
-    ++settled;
+/// Blocks that are retired and not settled.
+template <class Block>
+class RetiredBlocks : public std::map<Retirement, Block, std::less<>,
+                                      SureAllocator<std::pair<const Retirement, Block>>> {
+ public:
+  /// The oldest of this owner's, or of a later one's.
+  auto first_of(const void* owner) const { return this->lower_bound(Retirement{owner, 0}); }
+  Block take_out(const Retirement& what) {
+    const auto found = this->find(what);
+    REFRAIN_ASSERT(found != this->end(), "what has been retired is settled once");
+    const Block block = found->second;
+    this->erase(found);
+    return block;
   }
-}
+  /// Calls settle(what) for all of the owner's, which takes each out; returns how many these were.
+  template <class Settle>
+  std::size_t settle_all(const void* owner, Settle settle) const {
+    std::size_t settled = 0;
+    for (auto at = first_of(owner); at != this->end() && at->first.owner == owner; ++settled) {
+      settle(Retirement(at->first));
+      at = first_of(owner);
+    }
+    return settled;
+  }
+};
 
 class Arena {
  public:
@@ -84,8 +98,7 @@ class Arena {
                      SureAllocator<std::pair<const std::uint64_t, std::uint64_t>>>
       blocks_;  ///< taken and not retired: start to size
   using Extent = std::pair<std::uint64_t, std::uint64_t>;
-  std::map<Retirement, Extent, std::less<>, SureAllocator<std::pair<const Retirement, Extent>>>
-      retired_;  ///< start and end
+  RetiredBlocks<Extent> retired_;  ///< start and end
 };
 
-}  // namespace refrain::data
+}  // namespace refrain::memory

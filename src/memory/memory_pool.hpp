@@ -26,16 +26,16 @@
 #include <vector>
 
 #include "memory/arena.hpp"
+#include "memory/mover.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"
 
-namespace refrain::data {
-
-class IndexSpaceRef;
+namespace refrain::memory {
 
 class MemoryPool {
  public:
-  explicit MemoryPool(const Memory& memory);
+  /// `mover`: moves values into and out of this memory.
+  explicit MemoryPool(const Memory& memory, const Mover& mover = cpu_mover());
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
@@ -58,9 +58,10 @@ class MemoryPool {
 
   /// Would there be room if the memory were empty?
   [[nodiscard]] bool fits_ever(std::size_t bytes) const { return bytes <= capacity_; }
-  [[nodiscard]] bool fits_ever(const IndexSpaceRef& space, std::size_t value_size,
+  [[nodiscard]] bool fits_ever(const data::IndexSpaceRef& space, std::size_t value_size,
                                const Layout& layout) const;
 
+  [[nodiscard]] const Mover& mover() const { return mover_; }
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   /// Bytes of the blocks handed out (and not retired), now and at most so far.
   [[nodiscard]] std::uint64_t used() const;
@@ -79,7 +80,8 @@ class MemoryPool {
   struct State;
 
   const std::uint64_t capacity_;
+  const Mover& mover_;
   const std::unique_ptr<State> state_;
 };
 
-}  // namespace refrain::data
+}  // namespace refrain::memory
