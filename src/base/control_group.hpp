@@ -1,7 +1,7 @@
 #pragma once
-// What the control groups of this process allow it (cgroups(7), version 2 and 1): the least of the limits of its
-// group and of all that this is in. Reads /proc/self/cgroup and /sys/fs/cgroup; where these tell nothing there is no
-// limit.
+// Limits that the kernel puts on this process: its control groups (cgroups(7), version 2 and 1), and numbers in small
+// files. The limit of a process is the least of its group's and of all enclosing groups'. Reads /proc/self/cgroup and
+// /sys/fs/cgroup at each call; where they say nothing there is no limit. Any thread.
 
 #include <cstdint>
 #include <initializer_list>

@@ -1,16 +1,16 @@
 #pragma once
-// A file that takes the place of an older one when it is complete. Until then the text is in a file beside it, and the
-// older file stays as it is. The file beside it has the same name with ".new-PROCESS-NUMBER" behind; it
-// is left there where the process is killed.
+// A file that replaces an older one when it is complete. The text goes to a file beside it, with the same name and
+// ".new-PROCESS-NUMBER" behind; the older file stays as it is until then. A process that is killed leaves the new one.
 //
-// Three kinds are written in place. What the process's standard output or error leads to ("/dev/stdout"), or another
-// of its descriptors ("/dev/fd/7"), is written by that, so that the text comes behind what the program has written
-// there. A terminal, a pipe or a device has no text to lose. A regular file is written in place where no other can be
-// made beside it: the folder is closed to us, or the name is too long. The older text of such a file is lost when the
-// first text is written, not before. Behind other links a regular file is replaced as by its own name, and the link
-// stays.
+// Three kinds are written in place:
+// - a file that one of the process's descriptors writes already ("/dev/stdout", "/dev/fd/7"), by that descriptor, so
+//   that the text comes behind what the program has written there;
+// - a terminal, a pipe or a device, which has no text to lose;
+// - a regular file where no other can be made beside it (the folder is closed to us, or the name is too long). Its older
+//   text is lost with the first text written, not before.
+// Behind other links a regular file is replaced as by its own name, and the link stays.
 //
-// Threads: one at a time per object. Processes and objects may write to one path: the last one that is kept stays.
+// Threads: one at a time per object. Several processes and objects may write to one path: the last one kept stays.
 
 #include <array>
 #include <cstddef>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -35,10 +36,7 @@ bool is_digit(char c) { return '0' <= c && c <= '9'; }
 char lower(char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool same_word(std::string_view text, std::string_view lower_word) {
-  if (text.size() != lower_word.size()) return false;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (lower(text[i]) != lower_word[i]) return false;
-  return true;
+  return std::ranges::equal(text, lower_word, {}, lower);
 }
 
 // A number and one of the units. from_chars alone would also take signs, exponents and "inf", so the
@@ -60,6 +58,13 @@ std::optional<double> parse_quantity(std::string_view text, std::span<const Unit
 
 // At most four significant digits, without the zeros at the end.
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
+
+// In the largest of the units, each `step` times the one before, in which it is not below 1.
+std::string in_units(double value, double step, std::initializer_list<const char*> units) {
+  const char* const* unit = units.begin();
+  for (; value >= step && unit + 1 != units.end(); ++unit) value /= step;
+  return four_digits(value) + *unit;
+}
 
 }  // namespace
 
@@ -95,24 +100,11 @@ std::string exact_size(std::uint64_t bytes) {
 }
 
 std::string short_size(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> names{"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < names.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{}{}", four_digits(value), names[unit]);
+  return in_units(static_cast<double>(bytes), 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
 }
 
 std::string short_bandwidth(double bytes_per_second) {
-  constexpr std::array<const char*, 5> names{"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
-  std::size_t unit = 0;
-  while (bytes_per_second >= 1000 && unit + 1 < names.size()) {
-    bytes_per_second /= 1000;
-    ++unit;
-  }
-  return four_digits(bytes_per_second) + names[unit];
+  return in_units(bytes_per_second, 1000, {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"});
 }
 
 std::string short_duration(double seconds) {

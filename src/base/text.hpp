@@ -1,13 +1,10 @@
 #pragma once
-// What people write in flags and descriptions, and what they are answered: quantities, and "did you mean ...?".
+// Text for people: quantities in flags and descriptions, and answers to mistyped names. Pure functions.
 //
-// Quantities as people write them in flags and descriptions: sizes ("64MiB", "1.5GB", "4096"),
-// bandwidths ("16GB/s") and durations ("1.5us").
-//
-// A number (digits, at most one point) and a unit, with or without a blank between them. KB, MB, GB and
-// TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024; B or nothing means bytes. Durations
-// need a unit: ns, us, ms or s. Letters may be of either case. Nothing else is accepted: no
-// sign, no exponent, no further text. Sizes are rounded to the nearest byte.
+// Quantities are sizes ("64MiB", "1.5GB", "4096"), bandwidths ("16GB/s") and durations ("1.5us"): a number (digits, at
+// most one point) and a unit, with or without a blank between them. KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB
+// and TiB are powers of 1024; B or nothing means bytes. Durations need a unit: ns, us, ms or s. Letters may be of
+// either case. Nothing else is accepted: no sign, no exponent, no further text. Sizes are rounded to the nearest byte.
 
 #include <cstdint>
 #include <optional>

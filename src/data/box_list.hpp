@@ -61,9 +61,6 @@ inline constexpr Coord coordinate_limit = Coord{1} << 60;
 /// True when every point of `part` belongs to `whole`. Stops at the first that does not.
 [[nodiscard]] bool list_covers(int dim, BoxSpan whole, BoxSpan part);
 
-/// Checks the whole definition above (for tests; linear).
-[[nodiscard]] bool is_canonical_list(int dim, BoxSpan list);
-
 /// The end of the slab that begins at `first`: the boxes that share its interval in dimension d.
 /// Searched with growing steps, so short slabs are found at once.
 [[nodiscard]] std::size_t slab_end(BoxSpan list, std::size_t first, int d);

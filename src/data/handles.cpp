@@ -24,35 +24,21 @@ void check_dim(int dim) {
                      " dimensions: there are 1, 2 and 3");
 }
 
-data::BoxPoint cut(int dim, data::BoxPoint p) {
-  for (int d = dim; d < 3; ++d) p[d] = 0;
-  return p;
-}
-
-data::Box cut(int dim, const data::Box& box) { return {cut(dim, box.lo), cut(dim, box.hi)}; }
-
 }  // namespace
 
 AnyIndexSpace::AnyIndexSpace(int dim, const Rect<3>& dense) {
   check_dim(dim);
-  shared_ = share(data::IndexSpace::dense(dim, cut(dim, dense)));
+  shared_ = share(data::IndexSpace::dense(dim, dense));
 }
 
 AnyIndexSpace::AnyIndexSpace(int dim, std::span<const Rect<3>> rects) {
   check_dim(dim);
-  data::BoxList boxes;
-  boxes.reserve(rects.size());
-  for (const Rect<3>& rect : rects)
-    if (const data::Box box = cut(dim, rect); !box.empty()) boxes.push_back(box);
-  shared_ = share(data::IndexSpace::from_boxes(dim, std::move(boxes)));
+  shared_ = share(data::IndexSpace::from_boxes(dim, {rects.begin(), rects.end()}));
 }
 
 AnyIndexSpace::AnyIndexSpace(int dim, std::span<const Point<3>> points) {
   check_dim(dim);
-  std::vector<data::BoxPoint> cut_points;
-  cut_points.reserve(points.size());
-  for (const Point<3>& p : points) cut_points.push_back(cut(dim, p));
-  shared_ = share(data::IndexSpace::from_points(dim, cut_points));
+  shared_ = share(data::IndexSpace::from_points(dim, points));
 }
 
 int AnyIndexSpace::dim() const { return shared_->space->dim(); }
@@ -104,14 +90,6 @@ template class IndexSpace<3>;
 
 // The questions that programs ask of their handles.
 
-namespace {
-
-AnyIndexSpace public_space(const data::IndexSpaceRef& space) {
-  return AnyIndexSpace(std::make_shared<const detail::SharedIndexSpace>(space));
-}
-
-}  // namespace
-
 int AnyRegion::dim() const {
   data::check_readable(*this, "number of dimensions");
   return tree->dim();
@@ -119,7 +97,7 @@ int AnyRegion::dim() const {
 
 AnyIndexSpace AnyRegion::points() const {
   data::check_readable(*this, "points");
-  return public_space(tree->node(node).space);
+  return AnyIndexSpace(share(tree->node(node).space));
 }
 
 std::string AnyRegion::name() const { return tree == nullptr ? "no region" : tree->name_of(*this); }
@@ -151,7 +129,7 @@ int AnyPartition::dim() const {
 int AnyPartition::colour_dim() const { return node_of(*this, "colours").colours->dim(); }
 
 AnyIndexSpace AnyPartition::colours() const {
-  return public_space(node_of(*this, "colours").colours);
+  return AnyIndexSpace(share(node_of(*this, "colours").colours));
 }
 
 std::size_t AnyPartition::pieces() const { return node_of(*this, "pieces").colours->volume(); }

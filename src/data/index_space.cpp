@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <vector>
+#include <unordered_map>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
@@ -28,6 +28,11 @@ Box bounds_of(BoxSpan list) {
       bounds.hi[d] = std::max(bounds.hi[d], box.hi[d]);
     }
   return bounds;
+}
+
+Box flattened(int dim, Box box) {
+  for (int d = dim; d < 3; ++d) box.lo[d] = box.hi[d] = 0;
+  return box;
 }
 
 void check_coordinates(int dim, const Box& bounds) {
@@ -64,99 +69,68 @@ std::size_t checked_volume(int dim, BoxSpan list, const Box& bounds) {
 /// references may go after any order of destruction.
 class IndexSpaceTable {
  public:
-  static IndexSpaceTable& instance();
+  static IndexSpaceTable& instance() {
+    static IndexSpaceTable* const table = new IndexSpaceTable;
+    return *table;
+  }
 
   /// The living set with this content, or null.
-  IndexSpaceRef find(int dim, BoxSpan list, std::uint64_t id);
+  IndexSpaceRef find(int dim, BoxSpan list, std::uint64_t id) {
+    Shard& shard = shard_of(id);
+    const std::lock_guard lock(shard.mutex);
+    return find_in(shard, dim, list, id);
+  }
+
   /// Enters a new set whose single reference passes to the caller, unless an equal one came first:
   /// then `space` is freed and the other returned.
-  IndexSpaceRef insert(const IndexSpace* space);
+  IndexSpaceRef insert(const IndexSpace* space) {
+    Shard& shard = shard_of(space->id_);
+    const std::lock_guard lock(shard.mutex);
+    if (IndexSpaceRef other = find_in(shard, space->dim_, space->boxes(), space->id_)) {
+      delete space;
+      return other;
+    }
+    shard.sets.emplace(space->id_, space);
+    live_.fetch_add(1, std::memory_order_relaxed);
+    return {space, IndexSpaceRef::Adopt{}};
+  }
+
   /// Takes out a set that has no references any more.
-  void remove(const IndexSpace* space) noexcept;
+  void remove(const IndexSpace* space) noexcept {
+    Shard& shard = shard_of(space->id_);
+    const std::lock_guard lock(shard.mutex);
+    auto at = shard.sets.find(space->id_);
+    while (at->second != space) ++at;  // those of one id stand together
+    shard.sets.erase(at);
+    live_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
   std::size_t live_count() const { return live_.load(std::memory_order_relaxed); }
 
  private:
   struct alignas(64) Shard {
     std::mutex mutex;
-    std::vector<const IndexSpace*> buckets;  // chained through IndexSpace::chain_
-    std::size_t count = 0;
+    std::unordered_multimap<std::uint64_t, const IndexSpace*> sets;  // by id
   };
-  static constexpr std::size_t shard_count = 16;
 
-  // The highest bits choose the shard, the lowest the bucket.
   Shard& shard_of(std::uint64_t id) { return shards_[id >> 60]; }
-  static const IndexSpace*& bucket_of(Shard& shard, std::uint64_t id) {
-    return shard.buckets[id & (shard.buckets.size() - 1)];
-  }
-  static IndexSpaceRef find_in(Shard& shard, int dim, BoxSpan list, std::uint64_t id);
-  static void grow(Shard& shard);
 
-  std::array<Shard, shard_count> shards_;
+  static IndexSpaceRef find_in(Shard& shard, int dim, BoxSpan list, std::uint64_t id) {
+    const auto [first, last] = shard.sets.equal_range(id);
+    for (auto at = first; at != last; ++at) {
+      const IndexSpace* space = at->second;
+      if (space->dim_ != dim || !std::ranges::equal(space->boxes(), list)) continue;
+      std::uint32_t count = space->references_.load(std::memory_order_relaxed);
+      while (count != 0)
+        if (space->references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed))
+          return {space, IndexSpaceRef::Adopt{}};
+    }
+    return {};
+  }
+
+  std::array<Shard, 16> shards_;
   std::atomic<std::size_t> live_{0};
 };
-
-IndexSpaceTable& IndexSpaceTable::instance() {
-  static IndexSpaceTable* const table = new IndexSpaceTable;
-  return *table;
-}
-
-IndexSpaceRef IndexSpaceTable::find_in(Shard& shard, int dim, BoxSpan list, std::uint64_t id) {
-  if (shard.buckets.empty()) return {};
-  for (const IndexSpace* space = bucket_of(shard, id); space; space = space->chain_) {
-    if (space->id_ != id || space->dim_ != dim || !std::ranges::equal(space->boxes(), list))
-      continue;
-    std::uint32_t count = space->references_.load(std::memory_order_relaxed);
-    while (count != 0)
-      if (space->references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed))
-        return {space, IndexSpaceRef::Adopt{}};
-  }
-  return {};
-}
-
-IndexSpaceRef IndexSpaceTable::find(int dim, BoxSpan list, std::uint64_t id) {
-  Shard& shard = shard_of(id);
-  const std::lock_guard lock(shard.mutex);
-  return find_in(shard, dim, list, id);
-}
-
-IndexSpaceRef IndexSpaceTable::insert(const IndexSpace* space) {
-  Shard& shard = shard_of(space->id_);
-  const std::lock_guard lock(shard.mutex);
-  if (IndexSpaceRef other = find_in(shard, space->dim_, space->boxes(), space->id_)) {
-    delete space;
-    return other;
-  }
-  if (shard.count >= shard.buckets.size()) grow(shard);
-  const IndexSpace*& bucket = bucket_of(shard, space->id_);
-  space->chain_ = bucket;
-  bucket = space;
-  ++shard.count;
-  live_.fetch_add(1, std::memory_order_relaxed);
-  return {space, IndexSpaceRef::Adopt{}};
-}
-
-void IndexSpaceTable::remove(const IndexSpace* space) noexcept {
-  Shard& shard = shard_of(space->id_);
-  const std::lock_guard lock(shard.mutex);
-  const IndexSpace** link = &bucket_of(shard, space->id_);
-  while (*link != space) link = &(*link)->chain_;
-  *link = space->chain_;
-  --shard.count;
-  live_.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void IndexSpaceTable::grow(Shard& shard) {
-  std::vector<const IndexSpace*> old(std::max<std::size_t>(64, 2 * shard.buckets.size()), nullptr);
-  old.swap(shard.buckets);
-  for (const IndexSpace* space : old)
-    while (space) {
-      const IndexSpace* next = space->chain_;
-      const IndexSpace*& bucket = bucket_of(shard, space->id_);
-      space->chain_ = bucket;
-      bucket = space;
-      space = next;
-    }
-}
 
 IndexSpace::IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id,
                        BoxList boxes)
@@ -184,8 +158,7 @@ IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
 }
 
 IndexSpaceRef IndexSpace::dense(int dim, const Box& box) {
-  Box flat = box;
-  for (int d = dim; d < 3; ++d) flat.lo[d] = flat.hi[d] = 0;
+  const Box flat = flattened(dim, box);
   return flat.empty() ? intern(dim, {}, nullptr) : intern(dim, {&flat, 1}, nullptr);
 }
 
@@ -193,7 +166,7 @@ IndexSpaceRef IndexSpace::from_canonical(int dim, BoxList list) { return intern(
 
 IndexSpaceRef IndexSpace::from_boxes(int dim, BoxList boxes) {
   for (const Box& box : boxes)
-    if (!box.empty()) check_coordinates(dim, box);
+    if (!flattened(dim, box).empty()) check_coordinates(dim, box);
   return from_canonical(dim, canonical_list(dim, std::move(boxes)));
 }
 

@@ -162,7 +162,6 @@ class IndexSpace {
   const std::uint64_t id_;
   const BoxList boxes_;              // empty when the set is dense
   std::vector<std::size_t> before_;  // points in the boxes before each; one more entry than boxes_
-  mutable const IndexSpace* chain_ = nullptr;  // next in the table's bucket
 };
 
 inline IndexSpaceRef::IndexSpaceRef(const IndexSpaceRef& other) noexcept : space_(other.space_) {

@@ -223,8 +223,6 @@ namespace {
 constexpr int most_memories =
     1024;  // the table of ways grows with the square, its making with the cube
 
-constexpr double most_latency = 3600;
-
 std::uint64_t capacity_of(const JsonNode& node) {
   if (node.kind() == JsonNode::Kind::number)
     return static_cast<std::uint64_t>(node.as_integer(1, INT64_MAX));
@@ -233,23 +231,27 @@ std::uint64_t capacity_of(const JsonNode& node) {
   node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
 }
 
-double bandwidth_of(const JsonNode& node) {
+/// A number, or a text that `parse` reads, which is `valid`.
+template <class Valid>
+double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::string_view),
+                   Valid valid, std::string_view what) {
   std::optional<double> value;
   if (node.kind() == JsonNode::Kind::number) value = node.as_number();
-  if (node.kind() == JsonNode::Kind::string) value = parse_bandwidth(node.as_string());
-  if (!value || !(*value > 0) || !std::isfinite(*value))
-    node.expected("a bandwidth above 0 such as \"16GB/s\" or a number of bytes per second");
+  if (node.kind() == JsonNode::Kind::string) value = parse(node.as_string());
+  if (!value || !valid(*value)) node.expected(what);
   return *value;
 }
 
+double bandwidth_of(const JsonNode& node) {
+  return quantity_of(
+      node, parse_bandwidth, [](double value) { return value > 0 && std::isfinite(value); },
+      "a bandwidth above 0 such as \"16GB/s\" or a number of bytes per second");
+}
+
 double latency_of(const JsonNode& node) {
-  std::optional<double> value;
-  if (node.kind() == JsonNode::Kind::number) value = node.as_number();
-  if (node.kind() == JsonNode::Kind::string) value = parse_duration(node.as_string());
-  if (!value || !(*value >= 0) || *value > most_latency)
-    node.expected(
-        "a latency of at most an hour such as \"1.5us\", or a number of seconds from 0 to 3600");
-  return *value;
+  return quantity_of(
+      node, parse_duration, [](double value) { return value >= 0 && value <= 3600; },
+      "a latency of at most an hour such as \"1.5us\", or a number of seconds from 0 to 3600");
 }
 
 int numa_of(const JsonNode& object, int otherwise) {

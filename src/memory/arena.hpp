@@ -2,12 +2,12 @@
 // Places for blocks within a stretch of bytes, by next fit: the first hole that is large enough, from where
 // the last block ended. Never used bytes come first so, and then those given up longest ago.
 //
-// A block that operations may still use is *retired*: to the owner who retires it, its bytes are a hole from
-// then on; to everybody else they are taken until the retirement is *settled*, when the operations are done.
-// So where the blocks of one owner come to lie follows from the order of its own calls, however far its
-// operations are. Who gets retired bytes is told whose users to wait for.
+// Operations may still use a block when its owner gives it up; then the owner *retires* it. To the owner its bytes are a
+// hole from then on; to everybody else they are taken until the retirement is *settled*, when the operations are done.
+// So the places of an owner's blocks follow from the order of its own calls, however far its operations are. An owner
+// that gets retired bytes is told which retirements to wait for.
 //
-// Guarantees: blocks do not overlap, but for those of one owner that it has retired. A block starts at a
+// Guarantees: blocks do not overlap, except with blocks that the same owner has retired. A block starts at a
 // multiple of `unit`. Cost: a walk over the holes, in the worst case all of them. Threads: one at a time.
 
 #include <compare>

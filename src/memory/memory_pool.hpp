@@ -10,9 +10,9 @@
 // A framebuffer (emulated) is an arena (memory/arena.hpp) of exactly `capacity` bytes, reserved as addresses
 // only. So it fragments as a real one does, and the same requests give the same places in every run.
 //
-// A block that operations may still use is retired: its owner counts it as free from then on, all others
-// when it is settled. So what an owner gets follows from the order of calls alone; when it gets bytes before
-// they are free, it is told what to wait for before it uses them.
+// Operations may still use a block that its owner retires: the owner counts it as free from then on, all others when it
+// is settled (memory/arena.hpp). So an owner's blocks follow from the order of calls alone. An owner that gets bytes
+// before they are free is told which retirements to wait for.
 //
 // Guarantees: the sizes of the blocks handed out, and of those of other owners that are retired and not
 // settled, add up to no more than the capacity; such blocks do not overlap. A block's bytes are not

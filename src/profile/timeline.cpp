@@ -1,5 +1,7 @@
 #include "profile/timeline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -34,13 +36,7 @@ struct Snapshot {
 };
 
 // Microseconds, three digits after the point.
-void append_time(std::string& out, std::uint64_t ns) {
-  const std::string fraction = std::to_string(ns % 1000);
-  out += std::to_string(ns / 1000);
-  out += '.';
-  out.append(3 - fraction.size(), '0');
-  out += fraction;
-}
+std::string time_text(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 /// What the subject of such an event is, and what happened where.
 struct Keys {
@@ -65,33 +61,23 @@ const char* colour_of(Category category) {
   }
 }
 
-void append_arguments(std::string& out, const Stored& event,
-                      const std::vector<std::string>& names) {
-  out += ",\"args\":{";
-  const char* separator = "";
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+std::string arguments_of(const Stored& event, const std::vector<std::string>& names) {
+  std::vector<std::string> members;
   const auto [subject, where] = keys_of(event.category);
-  if (event.subject != no_name) {
-    append_json_string(out, subject);
-    out += ':';
-    append_json_string(out, names[event.subject]);
-    separator = ",";
-  }
-  if (event.where.line() != 0) {
-    out += separator;
-    append_json_string(out, where);
-    out += ':';
-    append_json_string(out, refrain::to_string(event.where));
-    separator = ",";
-  }
-  for (const EventNumber& number : event.numbers) {
-    if (number.key == nullptr) continue;
-    out += separator;
-    append_json_string(out, number.key);
-    out += ':';
-    out += std::to_string(number.value);
-    separator = ",";
-  }
-  out += '}';
+  const auto add = [&](const char* key, const std::string& value) {
+    members.push_back(quoted(key) + ":" + value);
+  };
+  if (event.subject != no_name) add(subject, quoted(names[event.subject]));
+  if (event.where.line() != 0) add(where, quoted(refrain::to_string(event.where)));
+  for (const EventNumber& number : event.numbers)
+    if (number.key != nullptr) add(number.key, std::to_string(number.value));
+  return fmt::format("{{{}}}", fmt::join(members, ","));
 }
 
 class Writer {
@@ -125,37 +111,26 @@ class Writer {
   }
 
   void name_row(int row, const std::string& name) {
-    const std::string place =
-        "\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(row) + ",\"args\":{";
-    std::string line = "{\"name\":\"thread_name\"," + place + "\"name\":";
-    append_json_string(line, name);
-    put(line + "}}");
-    put("{\"name\":\"thread_sort_index\"," + place + "\"sort_index\":" + std::to_string(row) +
-        "}}");
+    constexpr std::string_view line = R"({{"name":"{}","ph":"M","pid":1,"tid":{},"args":{{{}}}}})";
+    put(fmt::format(line, "thread_name", row, R"("name":)" + quoted(name)));
+    put(fmt::format(line, "thread_sort_index", row, fmt::format(R"("sort_index":{})", row)));
   }
 
   void event(const Stored& e, const std::vector<std::string>& names, int row) {
-    line_ = "{\"ph\":\"X\",\"pid\":1,\"tid\":" + std::to_string(row) + ",\"ts\":";
-    append_time(line_, e.begin_ns - std::min(e.begin_ns, start_ns_));
-    line_ += ",\"dur\":";
-    append_time(line_, e.end_ns - std::min(e.begin_ns, e.end_ns));
-    line_ += ",\"name\":";
-    append_json_string(line_, names[e.name]);
-    line_ += ",\"cat\":\"";
-    line_ += to_string(e.category);
-    line_ += '"';
-    if (const char* colour = colour_of(e.category))
-      line_ += std::string(",\"cname\":\"") + colour + '"';
-    append_arguments(line_, e, names);
-    line_ += '}';
-    put(line_);
+    const char* colour = colour_of(e.category);
+    put(fmt::format(
+        R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}"{},"args":{}}})", row,
+        time_text(e.begin_ns - std::min(e.begin_ns, start_ns_)),
+        time_text(e.end_ns - std::min(e.begin_ns, e.end_ns)), quoted(names[e.name]),
+        to_string(e.category),
+        colour != nullptr ? fmt::format(R"(,"cname":"{}")", colour) : std::string(),
+        arguments_of(e, names)));
   }
 
   std::ostream& out_;
   const std::uint64_t start_ns_;
   const char* separator_ = "";
   int row_ = 0;
-  std::string line_;
 };
 
 }  // namespace
