@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
-#include "machine/main_memory.hpp"
+#include "machine/machine.hpp"
 
 namespace refrain::tools {
 namespace {

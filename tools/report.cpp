@@ -10,7 +10,7 @@
 #include <memory>
 #include <system_error>
 
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "finder/steadiness.hpp"
 #include "report/report_file.hpp"
