@@ -7,9 +7,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
-#include "machine/main_memory.hpp"
 
 namespace refrain::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "oracle/delays.hpp"
 #include "oracle/reference.hpp"
 

@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "base/new_file.hpp"
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "finder/trace_finder.hpp"
 #include "share_chart.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::tools {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json_tree.hpp"
+#include "base/json.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::tools {

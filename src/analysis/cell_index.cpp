@@ -11,7 +11,7 @@ void CellIndex::add(Piece& piece, const data::Box& box) {
 }
 
 void CellIndex::restart(const std::vector<std::unique_ptr<Piece>>& pieces) {
-  std::vector<BoxIndex<Cell>::Item> all;
+  std::vector<data::BoxIndex<Cell>::Item> all;
   for (const auto& piece : pieces)
     for (Cell& cell : piece->cells) all.push_back({cell.box, &cell});
   index_.assign(std::move(all));

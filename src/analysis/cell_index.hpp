@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/box_index.hpp"
+#include "data/box_index.hpp"
 #include "data/index_space.hpp"
 
 namespace refrain::analysis {
@@ -52,7 +52,7 @@ class CellIndex {
  private:
   void trim(Cell& cell, const data::Box& box);
 
-  BoxIndex<Cell> index_;
+  data::BoxIndex<Cell> index_;
 };
 
 }  // namespace refrain::analysis

@@ -6,7 +6,7 @@
 
 #include "analysis/analysis.hpp"
 #include "base/assert.hpp"
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "data/layout.hpp"
 #include "data/set_algebra.hpp"
 #include "profile/clock.hpp"

@@ -4,25 +4,25 @@
 #include <functional>
 
 #include "base/assert.hpp"
-#include "data/box_tree.hpp"
+#include "data/box_index.hpp"
 
 namespace refrain::analysis {
 
 namespace {
 
-using data::BoxTree;
 using data::IndexSpace;
+using data::NumberedBox;
 
 bool all_use_one(const PointUses& uses) {
   return std::ranges::all_of(uses.sets, [&](const IndexSpace* set) { return set == uses.sets[0]; });
 }
 
-/// The boxes of the sets; the owner is the point. A set that all points use is there once, as the first
+/// The boxes of the sets; the number is the point. A set that all points use is there once, as the first
 /// point's.
-std::vector<BoxTree::Item> boxes_of(const PointUses& uses) {
+std::vector<NumberedBox> boxes_of(const PointUses& uses) {
   const std::size_t sets =
       all_use_one(uses) ? std::min<std::size_t>(1, uses.sets.size()) : uses.sets.size();
-  std::vector<BoxTree::Item> items;
+  std::vector<NumberedBox> items;
   items.reserve(sets);
   for (std::size_t rank = 0; rank < sets; ++rank)
     for (const data::Box& box : uses.sets[rank]->boxes())
@@ -46,18 +46,18 @@ std::optional<Conflict> conflict_within(std::size_t points, const PointUses& use
     return Conflict{0, 1, index, index, uses.sets[0]->nth(0)};
   }
   if (uses.disjoint_pieces && all_distinct(uses.sets)) return std::nullopt;
-  const std::vector<BoxTree::Item> items = boxes_of(uses);
-  const BoxTree tree(items);
-  for (const BoxTree::Item& item : items) {
-    std::optional<Conflict> found;
-    tree.query(item.box, [&](const BoxTree::Item& other) {
-      // Boxes of one set do not meet, so the box of the same owner is the item itself.
-      if (other.owner != item.owner)
-        found = Conflict{std::min(item.owner, other.owner), std::max(item.owner, other.owner),
-                         index, index, intersection(item.box, other.box).lo};
-      return !found;
+  const std::vector<NumberedBox> items = boxes_of(uses);
+  const auto index_of_boxes = data::index_of(items);
+  for (const NumberedBox& item : items) {
+    // Boxes of one set do not meet, so the box of the same point is the item itself.
+    const NumberedBox* other = nullptr;
+    index_of_boxes.find(item.box, [&](const NumberedBox& box) {
+      if (box.number != item.number && (other == nullptr || box.number < other->number))
+        other = &box;
     });
-    if (found) return found;
+    if (other != nullptr)
+      return Conflict{std::min(item.number, other->number), std::max(item.number, other->number),
+                      index, index, intersection(item.box, other->box).lo};
   }
   return std::nullopt;
 }
@@ -65,18 +65,19 @@ std::optional<Conflict> conflict_within(std::size_t points, const PointUses& use
 /// A point of one requirement and a point of another, perhaps the same, whose sets meet.
 std::optional<Conflict> conflict_between(const PointUses& a, std::size_t a_index,
                                          const PointUses& b, std::size_t b_index) {
-  const BoxTree tree(boxes_of(a));
-  for (const BoxTree::Item& item : boxes_of(b)) {
-    std::optional<Conflict> found;
-    tree.query(item.box, [&](const BoxTree::Item& other) {
-      found =
-          Conflict{other.owner, item.owner, a_index, b_index, intersection(item.box, other.box).lo};
-      return false;
+  const std::vector<NumberedBox> boxes_of_a = boxes_of(a);
+  const auto index_of_a = data::index_of(boxes_of_a);
+  for (const NumberedBox& item : boxes_of(b)) {
+    const NumberedBox* other = nullptr;
+    index_of_a.find(item.box, [&](const NumberedBox& box) {
+      if (other == nullptr || box.number < other->number) other = &box;
     });
-    if (!found) continue;
+    if (other == nullptr) continue;
+    Conflict found{other->number, item.number, a_index, b_index,
+                   intersection(item.box, other->box).lo};
     // A set that all points use meets the other one at the other's own point, too.
-    if (all_use_one(a)) found->first_point = found->second_point;
-    else if (all_use_one(b)) found->second_point = found->first_point;
+    if (all_use_one(a)) found.first_point = found.second_point;
+    else if (all_use_one(b)) found.second_point = found.first_point;
     return found;
   }
   return std::nullopt;

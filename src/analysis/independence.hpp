@@ -5,7 +5,7 @@
 //
 // Pure; any thread. Called when a launch is seen for the first time. Distinct pieces of a disjoint
 // partition need no look at their points; anything else is a search in a tree of boxes
-// (data/box_tree.hpp), left at the first witness: O(n log n) for n boxes.
+// (data/box_index.hpp), left at the first witness: O(n log n) for n boxes.
 
 #include <cstddef>
 #include <optional>

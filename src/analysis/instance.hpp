@@ -11,13 +11,10 @@
 
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
+#include "memory/mover.hpp"
 #include "refrain/accessor.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"
-
-namespace refrain::detail {
-class Accumulator;
-}
 
 namespace refrain::analysis {
 
@@ -38,8 +35,9 @@ struct Instance : refrain::detail::Placement {
   MemoryId memory = 0;
   Layout layout;
   Storage storage = Storage::pool;
-  void* bytes = nullptr;     ///< what the pool gave
-  std::size_t size = 0;      ///< of it
+  const memory::Mover* mover = &memory::cpu_mover();  ///< its memory's
+  void* bytes = nullptr;                              ///< what the pool gave
+  std::size_t size = 0;                               ///< of it
   std::uint32_t number = 0;  ///< order of creation within its field, from 0
   std::size_t live_index =
       0;  ///< its place in InstanceStore::in_memory; a name's in Recording::own

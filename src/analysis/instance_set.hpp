@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/box_index.hpp"
 #include "analysis/instance.hpp"
+#include "data/box_index.hpp"
 
 namespace refrain::analysis {
 
@@ -34,7 +34,7 @@ class InstanceSet {
   const data::IndexSpaceRef& field_;  ///< all points
   std::vector<std::unique_ptr<Instance>> all_;
   std::vector<Instance*> whole_;  ///< those of all points
-  BoxIndex<Instance> others_;
+  data::BoxIndex<Instance> others_;
   std::uint32_t next_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace refrain::analysis {
 
 Memories::Memories(const Machine& machine) : machine_(machine) {
   for (const Memory& memory : machine.memories())
-    pools_.push_back(std::make_unique<data::MemoryPool>(memory));
+    pools_.push_back(std::make_unique<memory::MemoryPool>(memory));
 }
 
 InstanceStore::InstanceStore(Memories& memories)
@@ -41,6 +41,7 @@ std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& spa
   }
   instance->space = space;
   instance->memory = memory;
+  instance->mover = &memories_.pool(memory).mover();
   instance->layout = layout;
   instance->bytes = bytes;
   instance->size = shape.bytes;

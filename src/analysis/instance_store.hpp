@@ -27,12 +27,12 @@ namespace refrain::analysis {
 class Memories {
  public:
   explicit Memories(const Machine& machine);
-  [[nodiscard]] data::MemoryPool& pool(MemoryId memory) { return *pools_[memory]; }
+  [[nodiscard]] memory::MemoryPool& pool(MemoryId memory) { return *pools_[memory]; }
   [[nodiscard]] const Machine& machine() const { return machine_; }
 
  private:
   const Machine& machine_;
-  std::vector<std::unique_ptr<data::MemoryPool>> pools_;
+  std::vector<std::unique_ptr<memory::MemoryPool>> pools_;
 };
 
 class InstanceStore {

@@ -3,9 +3,8 @@
 #include <new>
 
 #include "analysis/analysis.hpp"
-#include "data/layout.hpp"
 #include "graph/reducer_gate.hpp"
-#include "memory/accumulator.hpp"
+#include "memory/mover.hpp"
 
 namespace refrain::analysis {
 
@@ -40,19 +39,19 @@ void run_fold(exec::Node& node, exec::Execution& execution) {
 }  // namespace
 
 void CopyPayload::run(const Instance& from, const Instance& to) const {
-  data::copy_points(*points, to.zero, to.stride, from.zero, from.stride, value_size);
+  memory::mover_between(*from.mover, *to.mover).copy(*points, to, from, value_size);
 }
 
 void FillPayload::run(const FillValue& filled) const {
   const void* bytes = filled.future.valid() ? refrain::detail::ready_value(*filled.future.state())
                                             : filled.bytes.data();
-  data::fill_points(*points, target->zero, target->stride, bytes, value_size);
+  target->mover->fill(*points, *target, bytes, value_size);
 }
 
 void FoldPayload::run(refrain::detail::Accumulator& contribution) const {
   if (target->accumulator != nullptr)
     contribution.fold_into(*points, *target->accumulator, relaxed != nullptr);
-  else contribution.fold_into(*points, target->zero, target->stride, relaxed != nullptr);
+  else target->mover->fold(*points, *target, contribution, relaxed != nullptr);
 }
 
 std::string FoldPayload::who() const {

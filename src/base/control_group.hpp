@@ -1,14 +1,20 @@
 #pragma once
-// What the control groups of this process allow it (cgroups(7), version 2 and 1): the least of the limits of its
-// group and of all that this is in. Reads /proc/self/cgroup and /sys/fs/cgroup; where these tell nothing there is no
-// limit.
+// Limits that the kernel puts on this process: its control groups (cgroups(7), version 2 and 1), and numbers in small
+// files. The limit of a process is the least of its group's and of all enclosing groups'. Reads /proc/self/cgroup and
+// /sys/fs/cgroup at each call; where they say nothing there is no limit. Any thread.
 
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace refrain {
+
+/// A number in a small file of the kernel's, under /proc, /sys or a control group: the one that begins the first line, or
+/// follows `key` in the first line that begins with it ("MemTotal:  123 kB"). Nothing where there is no such file, line
+/// or number ("max"), or it is 2^64 or more.
+std::optional<std::uint64_t> number_in(const std::string& path, std::string_view key = {});
 
 struct GroupLimit {
   std::string group;  ///< whose limit is the least, as a folder of the hierarchy: "/batch/job7"

@@ -1,25 +1,51 @@
 #pragma once
-// A file that takes the place of an older one when it is complete. Until then the text is in a file beside it, and the
-// older file stays as it is. The file beside it has the same name with ".new-PROCESS-NUMBER" behind; it
-// is left there where the process is killed.
+// A file that replaces an older one when it is complete. The text goes to a file beside it, with the same name and
+// ".new-PROCESS-NUMBER" behind; the older file stays as it is until then. A process that is killed leaves the new one.
 //
-// Three kinds are written in place. What the process's standard output or error leads to ("/dev/stdout"), or another
-// of its descriptors ("/dev/fd/7"), is written by that, so that the text comes behind what the program has written
-// there. A terminal, a pipe or a device has no text to lose. A regular file is written in place where no other can be
-// made beside it: the folder is closed to us, or the name is too long. The older text of such a file is lost when the
-// first text is written, not before. Behind other links a regular file is replaced as by its own name, and the link
-// stays.
+// Three kinds are written in place:
+// - a file that one of the process's descriptors writes already ("/dev/stdout", "/dev/fd/7"), by that descriptor, so
+//   that the text comes behind what the program has written there;
+// - a terminal, a pipe or a device, which has no text to lose;
+// - a regular file where no other can be made beside it (the folder is closed to us, or the name is too long). Its older
+//   text is lost with the first text written, not before.
+// Behind other links a regular file is replaced as by its own name, and the link stays.
 //
-// Threads: one at a time per object. Processes and objects may write to one path: the last one that is kept stays.
+// Threads: one at a time per object. Several processes and objects may write to one path: the last one kept stays.
 
+#include <array>
+#include <cstddef>
 #include <fstream>
 #include <optional>
 #include <ostream>
+#include <streambuf>
 #include <string>
 
-#include "base/descriptor_buffer.hpp"
-
 namespace refrain {
+
+/// The buffer of a stream that writes by a descriptor which others write by, too. They share one place in the file, so
+/// that none overwrites what another wrote.
+class DescriptorBuffer final : public std::streambuf {
+ public:
+  /// Keeps a duplicate; errno tells why there is none where is_open() is false.
+  explicit DescriptorBuffer(int descriptor);
+  /// What was not flushed is lost.
+  ~DescriptorBuffer() override;
+  DescriptorBuffer(const DescriptorBuffer&) = delete;
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+
+ protected:
+  int_type overflow(int_type c) override;
+  int sync() override;
+
+ private:
+  const int descriptor_;
+  std::array<char, std::size_t{1} << 14> bytes_;
+};
+
+/// The descriptor by which this process writes to that file already: standard output or error, by whatever name
+/// ("/dev/stdout", that of the file it leads to), or one named by number ("/dev/fd/7").
+std::optional<int> descriptor_of(const std::string& path);
 
 /// Makes an empty file beside `target`, of the usual mode, whose name nobody else has:
 /// "TARGET.new-PROCESS-NUMBER". Returns its name; empty: none can be made.

@@ -1,9 +1,8 @@
 #pragma once
-// Memory for the books of what is in flight: who comes after whom, what is ready, what has failed. Without them
-// the operations of other threads would be lost. A request is granted, or the process ends with a message. Where
-// the heap has nothing left, a reserve of 1 MiB grants it, which is part of the program's image; no page of it is
-// touched before. All requests share the reserve: the largest that it covers is 1 MiB, while it is unused. The
-// program meets the shortage where it asks for memory itself, and can end in an orderly way.
+// Memory for bookkeeping that must not fail: the order of operations in flight, ready queues, failures. Without it the
+// operations of other threads would be lost, so a request is granted or the process ends with a message. A reserve of
+// 1 MiB serves requests when the heap has nothing left. It is part of the program's image, and no page of it is touched
+// before. Requests for a program's data do not use it: there the program meets the shortage, and can end in order.
 //
 // Threads: any. Cost: the heap's; a lock where the heap has nothing.
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "data/slab_writer.hpp"
-
 namespace refrain::data {
 
 namespace {
@@ -64,68 +62,107 @@ class SlabCursor {
   Coord lo_ = 0;
 };
 
-void intersect_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) {
-  SlabCursor a(a_list, d), b(b_list, d);
-  SlabWriter writer(out, d, dim);
-  while (!a.done() && !b.done()) {
-    if (a.lo() < b.lo()) {
-      a.skip_to(b.lo());
-    } else if (b.lo() < a.lo()) {
-      b.skip_to(a.lo());
-    } else {
-      const Coord lo = a.lo(), hi = std::min(a.hi(), b.hi());
-      if (d == dim - 1) writer.interval(lo, hi);
-      else writer.write(lo, hi, [&] { intersect_from(d + 1, dim, a.slab(), b.slab(), out); });
-      a.use_up_to(hi);
-      b.use_up_to(hi);
-    }
-  }
-}
+/// Appends the slabs of one dimension to a box list in increasing order and keeps the list canonical: a slab that
+/// continues the previous one with an equal cross-section is merged into it. Writers are nested: while the writer of
+/// dimension d is in write(), one of dimension d + 1 appends the cross-section. The coordinates of lower dimensions
+/// are filled in by the writers further out, and never read here.
+class SlabWriter {
+ public:
+  SlabWriter(BoxList& out, int d, int dim)
+      : out_(out), d_(d), dim_(dim), previous_(out.size()), start_(out.size()) {}
 
-void unite_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) {
+  /// Appends the slab [lo, hi] whose boxes `append()` adds to the list; one that adds none is no slab.
+  template <class Append>
+  void write(Coord lo, Coord hi, Append&& append) {
+    start_ = out_.size();
+    append();
+    if (out_.size() == start_) return;
+    if (continues_previous(lo)) {
+      out_.resize(start_);
+      for (std::size_t i = previous_; i < start_; ++i) out_[i].hi[d_] = hi;
+      return;
+    }
+    for (std::size_t i = start_; i < out_.size(); ++i) {
+      out_[i].lo[d_] = lo;
+      out_[i].hi[d_] = hi;
+    }
+    previous_ = start_;
+  }
+
+  /// Appends the slab [lo, hi] with the cross-section of existing boxes.
+  void copy(Coord lo, Coord hi, BoxSpan slab) {
+    write(lo, hi, [&] { out_.insert(out_.end(), slab.begin(), slab.end()); });
+  }
+
+  /// Appends an interval of the last dimension; it may touch or overlap the one before.
+  void interval(Coord lo, Coord hi) {
+    if (out_.size() > previous_ && out_.back().hi[d_] >= lo - 1) {
+      if (out_.back().hi[d_] < hi) out_.back().hi[d_] = hi;
+      return;
+    }
+    Box box{BoxPoint{}, BoxPoint{}};
+    box.lo[d_] = lo;
+    box.hi[d_] = hi;
+    out_.push_back(box);
+  }
+
+ private:
+  bool continues_previous(Coord lo) const {
+    const std::size_t count = start_ - previous_;
+    if (count == 0 || out_.size() - start_ != count || out_[previous_].hi[d_] + 1 != lo)
+      return false;
+    for (std::size_t i = 0; i < count; ++i)
+      for (int d = d_ + 1; d < dim_; ++d) {
+        const Box &a = out_[previous_ + i], &b = out_[start_ + i];
+        if (a.lo[d] != b.lo[d] || a.hi[d] != b.hi[d]) return false;
+      }
+    return true;
+  }
+
+  BoxList& out_;
+  const int d_, dim_;
+  std::size_t previous_;  // where the last slab written begins
+  std::size_t start_;     // where the slab being written begins
+};
+
+/// The three operations that make sets: which points belong to the result, those of one list alone or of both.
+struct Keep {
+  bool only_a, only_b, both;
+};
+
+template <Keep keep>
+void combine_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) {
   SlabCursor a(a_list, d), b(b_list, d);
   SlabWriter writer(out, d, dim);
   const bool last = d == dim - 1;
-  const auto one_only = [&](SlabCursor& one, const SlabCursor& other) {
+  const auto one_only = [&](SlabCursor& one, const SlabCursor& other, bool kept) {
+    if (!kept) return one.skip_to(other.lo());
     const Coord lo = one.lo(), hi = other.done() ? one.hi() : std::min(one.hi(), other.lo() - 1);
     if (last) writer.interval(lo, hi);
     else writer.copy(lo, hi, one.slab());
     one.use_up_to(hi);
   };
-  while (!a.done() || !b.done()) {
+  while ((!a.done() || (keep.only_b && !b.done())) && (keep.only_a || !b.done())) {
     if (b.done() || (!a.done() && a.lo() < b.lo())) {
-      one_only(a, b);
+      one_only(a, b, keep.only_a);
     } else if (a.done() || b.lo() < a.lo()) {
-      one_only(b, a);
+      one_only(b, a, keep.only_b);
     } else {
       const Coord lo = a.lo(), hi = std::min(a.hi(), b.hi());
-      if (last) writer.interval(lo, hi);
-      else writer.write(lo, hi, [&] { unite_from(d + 1, dim, a.slab(), b.slab(), out); });
+      if (!last)
+        writer.write(lo, hi, [&] { combine_from<keep>(d + 1, dim, a.slab(), b.slab(), out); });
+      else if (keep.both) writer.interval(lo, hi);
       a.use_up_to(hi);
       b.use_up_to(hi);
     }
   }
 }
 
-void subtract_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) {
-  SlabCursor a(a_list, d), b(b_list, d);
-  SlabWriter writer(out, d, dim);
-  const bool last = d == dim - 1;
-  while (!a.done()) {
-    if (b.done() || a.lo() < b.lo()) {
-      const Coord lo = a.lo(), hi = b.done() ? a.hi() : std::min(a.hi(), b.lo() - 1);
-      if (last) writer.interval(lo, hi);
-      else writer.copy(lo, hi, a.slab());
-      a.use_up_to(hi);
-    } else if (b.lo() < a.lo()) {
-      b.skip_to(a.lo());
-    } else {
-      const Coord lo = a.lo(), hi = std::min(a.hi(), b.hi());
-      if (!last) writer.write(lo, hi, [&] { subtract_from(d + 1, dim, a.slab(), b.slab(), out); });
-      a.use_up_to(hi);
-      b.use_up_to(hi);
-    }
-  }
+template <Keep keep>
+BoxList combine(int dim, BoxSpan a, BoxSpan b) {
+  BoxList out;
+  combine_from<keep>(0, dim, a, b, out);
+  return out;
 }
 
 bool overlap_from(int d, int dim, BoxSpan a_list, BoxSpan b_list) {
@@ -213,31 +250,19 @@ BoxList merged_intervals(BoxList boxes) {
   return boxes;
 }
 
-bool canonical_from(int d, int dim, BoxSpan list) {
-  std::size_t previous = 0;
-  for (std::size_t first = 0; first < list.size();) {
-    const Coord lo = list[first].lo[d], hi = list[first].hi[d];
-    std::size_t last = first;
-    while (last < list.size() && list[last].lo[d] == lo && list[last].hi[d] == hi) ++last;
-    if (hi < lo || (first > 0 && lo <= list[first - 1].hi[d])) return false;
-    if (d == dim - 1 ? last - first != 1
-                     : !canonical_from(d + 1, dim, list.subspan(first, last - first)))
-      return false;
-    if (first > 0 && lo == list[first - 1].hi[d] + 1 && last - first == first - previous) {
-      bool equal = true;
-      for (std::size_t i = 0; i < last - first; ++i)
-        for (int k = d + 1; k < dim; ++k)
-          equal &= list[first + i].lo[k] == list[previous + i].lo[k] &&
-                   list[first + i].hi[k] == list[previous + i].hi[k];
-      if (equal) return false;
-    }
-    previous = first;
-    first = last;
+}  // namespace
+
+std::string to_string(const BoxPoint& point, int dim) {
+  switch (dim) {
+    case 1: return refrain::to_string(refrain::detail::restore_dimension<1>(point));
+    case 2: return refrain::to_string(refrain::detail::restore_dimension<2>(point));
+    default: return refrain::to_string(point);
   }
-  return true;
 }
 
-}  // namespace
+std::string to_string(const Box& box, int dim) {
+  return "[" + to_string(box.lo, dim) + ".." + to_string(box.hi, dim) + "]";
+}
 
 std::size_t slab_end(BoxSpan list, std::size_t first, int d) {
   const Coord lo = list[first].lo[d];
@@ -263,31 +288,16 @@ BoxList canonical_list(int dim, BoxList boxes) {
 }
 
 BoxList intersect_lists(int dim, BoxSpan a, BoxSpan b) {
-  BoxList out;
-  intersect_from(0, dim, a, b, out);
-  return out;
+  return combine<Keep{false, false, true}>(dim, a, b);
 }
-
 BoxList unite_lists(int dim, BoxSpan a, BoxSpan b) {
-  BoxList out;
-  unite_from(0, dim, a, b, out);
-  return out;
+  return combine<Keep{true, true, true}>(dim, a, b);
 }
-
 BoxList subtract_lists(int dim, BoxSpan a, BoxSpan b) {
-  BoxList out;
-  subtract_from(0, dim, a, b, out);
-  return out;
+  return combine<Keep{true, false, false}>(dim, a, b);
 }
 
 bool lists_overlap(int dim, BoxSpan a, BoxSpan b) { return overlap_from(0, dim, a, b); }
 bool list_covers(int dim, BoxSpan whole, BoxSpan part) { return covers_from(0, dim, whole, part); }
-
-bool is_canonical_list(int dim, BoxSpan list) {
-  for (const Box& box : list)
-    for (int d = dim; d < 3; ++d)
-      if (box.lo[d] != 0 || box.hi[d] != 0) return false;
-  return canonical_from(0, dim, list);
-}
 
 }  // namespace refrain::data

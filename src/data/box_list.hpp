@@ -1,5 +1,8 @@
 #pragma once
-// Canonical lists of boxes: the one way in which a set of points is written down.
+// Boxes, and canonical lists of boxes: the one way in which a set of points is written down.
+//
+// A Box is a rectangle whose number of dimensions is forgotten: it always has three, and the unused trailing ones are
+// [0, 0]. The index space that owns a box keeps the number, so set algebra is written and compiled once.
 //
 // A set is cut into *slabs* along dimension 0: maximal runs of coordinates whose cross-sections (the
 // remaining dimensions) are equal and not empty. Each cross-section is cut in the same way along
@@ -19,9 +22,23 @@
 #include <span>
 #include <vector>
 
-#include "data/box.hpp"
+#include "refrain/geometry.hpp"
 
 namespace refrain::data {
+
+using Box = Rect<3>;
+using BoxPoint = Point<3>;
+
+/// Whether two boxes, neither of them empty, share a point.
+inline bool meet(const Box& a, const Box& b) {
+  for (int d = 0; d < 3; ++d)
+    if (a.hi[d] < b.lo[d] || b.hi[d] < a.lo[d]) return false;
+  return true;
+}
+
+/// "[lo..hi]" in `dim` dimensions.
+std::string to_string(const Box& box, int dim);
+std::string to_string(const BoxPoint& point, int dim);
 
 using BoxList = std::vector<Box>;
 using BoxSpan = std::span<const Box>;
@@ -43,9 +60,6 @@ inline constexpr Coord coordinate_limit = Coord{1} << 60;
 [[nodiscard]] bool lists_overlap(int dim, BoxSpan a, BoxSpan b);
 /// True when every point of `part` belongs to `whole`. Stops at the first that does not.
 [[nodiscard]] bool list_covers(int dim, BoxSpan whole, BoxSpan part);
-
-/// Checks the whole definition above (for tests; linear).
-[[nodiscard]] bool is_canonical_list(int dim, BoxSpan list);
 
 /// The end of the slab that begins at `first`: the boxes that share its interval in dimension d.
 /// Searched with growing steps, so short slabs are found at once.

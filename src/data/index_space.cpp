@@ -1,12 +1,13 @@
 #include "data/index_space.hpp"
 
 #include <algorithm>
+#include <array>
+#include <mutex>
+#include <unordered_map>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
-#include "data/index_space_table.hpp"
 #include "data/point_collector.hpp"
-#include "data/set_cache.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {
@@ -27,6 +28,11 @@ Box bounds_of(BoxSpan list) {
       bounds.hi[d] = std::max(bounds.hi[d], box.hi[d]);
     }
   return bounds;
+}
+
+Box flattened(int dim, Box box) {
+  for (int d = dim; d < 3; ++d) box.lo[d] = box.hi[d] = 0;
+  return box;
 }
 
 void check_coordinates(int dim, const Box& bounds) {
@@ -50,14 +56,81 @@ std::size_t checked_volume(int dim, BoxSpan list, const Box& bounds) {
   return static_cast<std::size_t>(total);
 }
 
-// Sets whose last reference went while another one was being freed on this thread. The cache may hold
-// the last reference to a result whose operands die, so deaths come in chains, possibly long ones;
-// a list instead of recursion keeps the stack small. Trivially destructible on purpose: references may
-// go while the thread ends.
-thread_local const IndexSpace* dying = nullptr;
-thread_local bool freeing = false;
-
 }  // namespace
+
+/// The table of all index spaces alive, by content: what makes equality a comparison of references.
+///
+/// The table owns nothing. Its protocol with the reference count: a count that has reached zero never
+/// rises again. find() takes a reference only while the count is positive (under the shard's lock), and
+/// the thread that brought it to zero removes the set and frees it. A set that dies while an equal one
+/// is made is simply not found, and for a moment two equal objects exist, of which only one has owners.
+///
+/// Any thread may call anything. Sharded by hash, so that threads rarely meet. Never destroyed: static
+/// references may go after any order of destruction.
+class IndexSpaceTable {
+ public:
+  static IndexSpaceTable& instance() {
+    static IndexSpaceTable* const table = new IndexSpaceTable;
+    return *table;
+  }
+
+  /// The living set with this content, or null.
+  IndexSpaceRef find(int dim, BoxSpan list, std::uint64_t id) {
+    Shard& shard = shard_of(id);
+    const std::lock_guard lock(shard.mutex);
+    return find_in(shard, dim, list, id);
+  }
+
+  /// Enters a new set whose single reference passes to the caller, unless an equal one came first:
+  /// then `space` is freed and the other returned.
+  IndexSpaceRef insert(const IndexSpace* space) {
+    Shard& shard = shard_of(space->id_);
+    const std::lock_guard lock(shard.mutex);
+    if (IndexSpaceRef other = find_in(shard, space->dim_, space->boxes(), space->id_)) {
+      delete space;
+      return other;
+    }
+    shard.sets.emplace(space->id_, space);
+    live_.fetch_add(1, std::memory_order_relaxed);
+    return {space, IndexSpaceRef::Adopt{}};
+  }
+
+  /// Takes out a set that has no references any more.
+  void remove(const IndexSpace* space) noexcept {
+    Shard& shard = shard_of(space->id_);
+    const std::lock_guard lock(shard.mutex);
+    auto at = shard.sets.find(space->id_);
+    while (at->second != space) ++at;  // those of one id stand together
+    shard.sets.erase(at);
+    live_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  std::size_t live_count() const { return live_.load(std::memory_order_relaxed); }
+
+ private:
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::unordered_multimap<std::uint64_t, const IndexSpace*> sets;  // by id
+  };
+
+  Shard& shard_of(std::uint64_t id) { return shards_[id >> 60]; }
+
+  static IndexSpaceRef find_in(Shard& shard, int dim, BoxSpan list, std::uint64_t id) {
+    const auto [first, last] = shard.sets.equal_range(id);
+    for (auto at = first; at != last; ++at) {
+      const IndexSpace* space = at->second;
+      if (space->dim_ != dim || !std::ranges::equal(space->boxes(), list)) continue;
+      std::uint32_t count = space->references_.load(std::memory_order_relaxed);
+      while (count != 0)
+        if (space->references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed))
+          return {space, IndexSpaceRef::Adopt{}};
+    }
+    return {};
+  }
+
+  std::array<Shard, 16> shards_;
+  std::atomic<std::size_t> live_{0};
+};
 
 IndexSpace::IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id,
                        BoxList boxes)
@@ -85,8 +158,7 @@ IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
 }
 
 IndexSpaceRef IndexSpace::dense(int dim, const Box& box) {
-  Box flat = box;
-  for (int d = dim; d < 3; ++d) flat.lo[d] = flat.hi[d] = 0;
+  const Box flat = flattened(dim, box);
   return flat.empty() ? intern(dim, {}, nullptr) : intern(dim, {&flat, 1}, nullptr);
 }
 
@@ -94,7 +166,7 @@ IndexSpaceRef IndexSpace::from_canonical(int dim, BoxList list) { return intern(
 
 IndexSpaceRef IndexSpace::from_boxes(int dim, BoxList boxes) {
   for (const Box& box : boxes)
-    if (!box.empty()) check_coordinates(dim, box);
+    if (!flattened(dim, box).empty()) check_coordinates(dim, box);
   return from_canonical(dim, canonical_list(dim, std::move(boxes)));
 }
 
@@ -184,17 +256,7 @@ BoxPoint IndexSpace::nth(std::size_t position) const {
 
 void IndexSpace::last_reference_gone() const noexcept {
   IndexSpaceTable::instance().remove(this);
-  chain_ = dying;
-  dying = this;
-  if (freeing) return;
-  freeing = true;
-  while (dying) {
-    const IndexSpace* space = dying;
-    dying = space->chain_;
-    if (space->cached_.load(std::memory_order_relaxed)) set_cache().forget(*space);
-    delete space;
-  }
-  freeing = false;
+  delete this;
 }
 
 std::size_t IndexSpace::live_count() { return IndexSpaceTable::instance().live_count(); }

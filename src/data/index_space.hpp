@@ -24,12 +24,12 @@
 #include <utility>
 
 #include "data/box_list.hpp"
+#include "refrain/domain.hpp"
 
 namespace refrain::data {
 
 class IndexSpace;
 class IndexSpaceTable;
-class SetCache;
 
 /// A counted reference to an interned index space, or null. Equality is equality of sets (a null
 /// equals only a null). Never compare for order: addresses differ from run to run; use id() for that.
@@ -53,7 +53,6 @@ class IndexSpaceRef {
  private:
   friend class IndexSpace;
   friend class IndexSpaceTable;
-  friend class SetCache;
   struct Adopt {};
   IndexSpaceRef(const IndexSpace* space, Adopt) noexcept : space_(space) {}
 
@@ -127,7 +126,6 @@ class IndexSpace {
  private:
   friend class IndexSpaceRef;
   friend class IndexSpaceTable;
-  friend class SetCache;
   IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id, BoxList boxes);
   ~IndexSpace() = default;
 
@@ -158,18 +156,12 @@ class IndexSpace {
   }
 
   const int dim_;
-  // Set once, under the lock of the cache, when the cache first holds an entry about this set; read by
-  // the last owner, whose acquire of the reference count orders it after every entry ever made.
-  mutable std::atomic<bool> cached_{false};
   mutable std::atomic<std::uint32_t> references_{1};
   const Box bounds_;
   const std::size_t volume_;
   const std::uint64_t id_;
   const BoxList boxes_;              // empty when the set is dense
   std::vector<std::size_t> before_;  // points in the boxes before each; one more entry than boxes_
-  mutable const IndexSpace* chain_ =
-      nullptr;  // next in the table's bucket; then in the list of the dying
-  mutable std::uint32_t cache_entries_ = 0;  // head of this set's list, owned by the cache
 };
 
 inline IndexSpaceRef::IndexSpaceRef(const IndexSpaceRef& other) noexcept : space_(other.space_) {
@@ -183,6 +175,23 @@ inline IndexSpaceRef::~IndexSpaceRef() {
 [[nodiscard]] std::string to_string(const IndexSpace& space);
 
 }  // namespace refrain::data
+
+namespace refrain::detail {
+
+/// What the public IndexSpace<N> (refrain/domain.hpp) holds.
+struct SharedIndexSpace {
+  data::IndexSpaceRef space;
+};
+
+/// The points of an index space, for accessors and programs. Valid as long as the space is.
+template <int N>
+Domain<N> domain_of(const data::IndexSpaceRef& space) {
+  const Rect<N> bounds = detail::restore_dimension<N>(space->bounds());
+  if (space->dense()) return Domain<N>(bounds);
+  return Domain<N>(bounds, space->boxes().data(), space->boxes().size());
+}
+
+}  // namespace refrain::detail
 
 template <>
 struct std::hash<refrain::data::IndexSpaceRef> {

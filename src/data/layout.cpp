@@ -1,143 +1,16 @@
 #include "data/layout.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/box_index.hpp"
+#include "data/set_algebra.hpp"
 
 namespace refrain::data {
-
-namespace {
-
-// Addresses wrap: the point zero may lie anywhere, only the sum for a point of the set is a real address.
-std::byte* at(std::byte* zero, const Coord stride[3], const BoxPoint& p) {
-  auto address = reinterpret_cast<std::uintptr_t>(zero);
-  for (int d = 0; d < 3; ++d)
-    address += static_cast<std::uintptr_t>(p[d]) * static_cast<std::uintptr_t>(stride[d]);
-  return reinterpret_cast<std::byte*>(address);
-}
-
-// A box as a nest of loops, the innermost first. Dimensions of one point are dropped, and two
-// dimensions that follow each other without a gap in both layouts are one loop.
-struct Loops {
-  std::size_t count[3] = {1, 1, 1};
-  Coord target[3] = {}, source[3] = {};
-  int depth = 0;
-
-  Loops(const Box& box, const Coord target_stride[3], const Coord source_stride[3]) {
-    for (int d = 0; d < 3; ++d)
-      if (box.hi[d] > box.lo[d])
-        insert(static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1), target_stride[d],
-               source_stride[d]);
-    merge();
-  }
-
- private:
-  void insert(std::size_t n, Coord target_stride, Coord source_stride) {
-    int at = depth++;
-    for (; at > 0 && target_stride < target[at - 1]; --at) {
-      count[at] = count[at - 1];
-      target[at] = target[at - 1];
-      source[at] = source[at - 1];
-    }
-    count[at] = n;
-    target[at] = target_stride;
-    source[at] = source_stride;
-  }
-
-  void merge() {
-    int kept = 0;
-    for (int next = 1; next < depth; ++next) {
-      const auto n = static_cast<Coord>(count[kept]);
-      if (target[next] == target[kept] * n && source[next] == source[kept] * n) {
-        count[kept] *= count[next];
-      } else if (++kept != next) {
-        count[kept] = count[next];
-        target[kept] = target[next];
-        source[kept] = source[next];
-      }
-    }
-    for (int d = kept + 1; d < 3; ++d) count[d] = 1;
-  }
-};
-
-// Calls row(target, source) for each innermost loop of the box.
-template <class Row>
-void for_each_row(const Loops& loops, std::byte* target, const std::byte* source, Row&& row) {
-  for (std::size_t i = 0; i < loops.count[2]; ++i) {
-    std::byte* t = target + static_cast<Coord>(i) * loops.target[2];
-    const std::byte* s = source + static_cast<Coord>(i) * loops.source[2];
-    for (std::size_t j = 0; j < loops.count[1]; ++j, t += loops.target[1], s += loops.source[1])
-      row(t, s);
-  }
-}
-
-// Calls f with the value size as a constant where it is a common one, so that a value is one move.
-template <class F>
-void with_size(std::size_t size, F&& f) {
-  switch (size) {
-    case 1: return f(std::integral_constant<std::size_t, 1>{});
-    case 2: return f(std::integral_constant<std::size_t, 2>{});
-    case 4: return f(std::integral_constant<std::size_t, 4>{});
-    case 8: return f(std::integral_constant<std::size_t, 8>{});
-    case 16: return f(std::integral_constant<std::size_t, 16>{});
-    default: return f(size);
-  }
-}
-
-template <class Size>
-void copy_box(const Box& box, std::byte* target, const Coord target_stride[3],
-              const std::byte* source, const Coord source_stride[3], Size size) {
-  const Loops loops(box, target_stride, source_stride);
-  std::byte* to = at(target, target_stride, box.lo);
-  const std::byte* from = at(const_cast<std::byte*>(source), source_stride, box.lo);
-  const std::size_t n = loops.count[0];
-  const auto contiguous = static_cast<Coord>(size);
-  if (n == 1 || (loops.target[0] == contiguous && loops.source[0] == contiguous)) {
-    for_each_row(loops, to, from, [bytes = n * size](std::byte* t, const std::byte* s) {
-      std::memcpy(t, s, bytes);
-    });
-    return;
-  }
-  for_each_row(loops, to, from, [&](std::byte* t, const std::byte* s) {
-    for (std::size_t i = 0; i < n; ++i, t += loops.target[0], s += loops.source[0])
-      std::memcpy(t, s, size);
-  });
-}
-
-// `count` values in a row. A size that is not a constant doubles what is written already.
-template <class Size>
-void fill_row(std::byte* target, std::size_t count, const std::byte* value, Size size) {
-  if constexpr (std::is_same_v<Size, std::size_t>) {
-    const std::size_t total = count * size;
-    std::memcpy(target, value, size);
-    for (std::size_t done = size; done < total; done *= 2)
-      std::memcpy(target + done, target, std::min(done, total - done));
-  } else {
-    std::byte copy[Size::value];
-    std::memcpy(copy, value, size);
-    for (std::size_t i = 0; i < count; ++i) std::memcpy(target + i * size, copy, size);
-  }
-}
-
-template <class Size>
-void fill_box(const Box& box, std::byte* target, const Coord target_stride[3],
-              const std::byte* value, Size size, bool one_byte) {
-  const Loops loops(box, target_stride, target_stride);
-  std::byte* to = at(target, target_stride, box.lo);
-  const std::size_t n = loops.count[0];
-  const bool contiguous = n == 1 || loops.target[0] == static_cast<Coord>(size);
-  for_each_row(loops, to, to, [&](std::byte* t, const std::byte*) {
-    if (contiguous && one_byte) {
-      std::memset(t, std::to_integer<int>(value[0]), n * size);
-    } else if (contiguous) {
-      fill_row(t, n, value, size);
-    } else {
-      for (std::size_t i = 0; i < n; ++i, t += loops.target[0]) std::memcpy(t, value, size);
-    }
-  });
-}
-
-}  // namespace
 
 InstanceLayout::InstanceLayout(const IndexSpace& space, std::size_t value_size,
                                const Layout& layout) {
@@ -157,22 +30,115 @@ InstanceLayout::InstanceLayout(const IndexSpace& space, std::size_t value_size,
   offset = static_cast<std::ptrdiff_t>(-first);
 }
 
-void copy_points(const IndexSpace& points, std::byte* target, const Coord target_stride[3],
-                 const std::byte* source, const Coord source_stride[3], std::size_t value_size) {
-  with_size(value_size, [&](auto size) {
-    for (const Box& box : points.boxes())
-      copy_box(box, target, target_stride, source, source_stride, size);
-  });
+namespace {
+
+Rect<1> extent_of(const PlacedValues& values, const Box& box) {
+  // Addresses wrap like the arithmetic that makes them, and are positive where a program can have memory.
+  std::uintptr_t lo = values.lowest, hi = values.lowest + values.size - 1;
+  const BoxPoint& corner = values.points->bounds().lo;
+  for (int d = 0; d < values.points->dim(); ++d) {
+    const auto step = static_cast<std::uintptr_t>(values.stride[d]);
+    const std::uintptr_t first = static_cast<std::uintptr_t>(box.lo[d] - corner[d]) * step;
+    const std::uintptr_t last = static_cast<std::uintptr_t>(box.hi[d] - corner[d]) * step;
+    lo += values.stride[d] < 0 ? last : first;
+    hi += values.stride[d] < 0 ? first : last;
+  }
+  return {static_cast<Coord>(lo), static_cast<Coord>(hi)};
 }
 
-void fill_points(const IndexSpace& points, std::byte* target, const Coord target_stride[3],
-                 const void* value, std::size_t value_size) {
-  const auto* bytes = static_cast<const std::byte*>(value);
-  const bool one_byte =
-      std::all_of(bytes, bytes + value_size, [&](std::byte b) { return b == bytes[0]; });
-  with_size(value_size, [&](auto size) {
-    for (const Box& box : points.boxes())
-      fill_box(box, target, target_stride, bytes, size, one_byte);
+/// Any whole number from lo to hi, times step.
+struct Term {
+  Coord step, lo, hi;
+};
+
+// What a box adds to the address of its lowest value; `sign` -1: takes from it.
+void add_terms(std::vector<Term>& terms, const PlacedValues& values, const Box& box, int sign) {
+  for (int d = 0; d < values.points->dim(); ++d) {
+    const Coord reach = sign * (box.hi[d] - box.lo[d]);
+    if (reach == 0) continue;
+    const Coord step = values.stride[d] < 0 ? -values.stride[d] : values.stride[d];
+    const auto same = std::ranges::find(terms, step, &Term::step);
+    Term& term = same != terms.end() ? *same : terms.emplace_back(Term{step, 0, 0});
+    (reach < 0 ? term.lo : term.hi) += reach;
+  }
+}
+
+Coord floor_divide(Coord a, Coord b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// Whether `sum` and some number of each term make a number from lo to hi. The terms are sorted, large steps
+// first; only those numbers of a term are tried with which the rest may come near enough.
+bool reaches(std::span<const Term> terms, Coord sum, Coord lo, Coord hi) {
+  if (terms.empty()) return lo <= sum && sum <= hi;
+  Coord divisor = 0, rest_lo = 0, rest_hi = 0;
+  for (const Term& term : terms) divisor = std::gcd(divisor, term.step);
+  if (sum + floor_divide(hi - sum, divisor) * divisor < lo) return false;
+  for (const Term& term : terms.subspan(1)) {
+    rest_lo += term.step * term.lo;
+    rest_hi += term.step * term.hi;
+  }
+  const Term& first = terms[0];
+  const Coord least = -floor_divide(sum + rest_hi - lo, first.step);
+  const Coord most = floor_divide(hi - sum - rest_lo, first.step);
+  for (Coord n = std::max(least, first.lo); n <= std::min(most, first.hi); ++n)
+    if (reaches(terms.subspan(1), sum + n * first.step, lo, hi)) return true;
+  return false;
+}
+
+bool share_bytes(const PlacedValues& a, const Box& of_a, const PlacedValues& b, const Box& of_b) {
+  std::vector<Term> terms;
+  add_terms(terms, a, of_a, 1);
+  add_terms(terms, b, of_b, -1);
+  std::ranges::sort(terms, std::ranges::greater{}, &Term::step);
+  const Coord apart = extent_of(a, of_a).lo[0] - extent_of(b, of_b).lo[0];
+  return reaches(terms, apart, 1 - static_cast<Coord>(a.size), static_cast<Coord>(b.size) - 1);
+}
+
+}  // namespace
+
+Rect<1> PlacedValues::extent() const { return extent_of(*this, points->bounds()); }
+
+// Going through the dimensions from the smallest stride, each step is at least as long as what the dimensions
+// before it cover.
+std::string layout_fault(const PlacedValues& values, const ValueType& type) {
+  if (values.lowest % type.alignment != 0)
+    return "the memory is not aligned for " + std::string(type.name);
+  const Box& bounds = values.points->bounds();
+  std::vector<std::pair<unsigned __int128, int>> steps;
+  for (int d = 0; d < values.points->dim(); ++d) {
+    if (bounds.lo[d] >= bounds.hi[d]) continue;
+    if (values.stride[d] % static_cast<Coord>(type.alignment) != 0)
+      return "the stride of " + std::to_string(values.stride[d]) + " bytes in dimension " +
+             std::to_string(d) + " is not aligned for " + std::string(type.name);
+    const __int128 step = values.stride[d];
+    steps.emplace_back(step < 0 ? -step : step, d);
+  }
+  std::ranges::sort(steps);
+  unsigned __int128 covered = type.size;
+  for (const auto& [step, d] : steps) {
+    if (step < covered)
+      return "with a stride of " + std::to_string(values.stride[d]) + " bytes in dimension " +
+             std::to_string(d) + " values overlap";
+    covered += step * static_cast<std::uint64_t>(bounds.hi[d] - bounds.lo[d]);
+    if (covered > static_cast<std::uint64_t>(coordinate_limit))
+      return "the strides cover more memory than there is";
+  }
+  return {};
+}
+
+bool share_bytes(const PlacedValues& a, const PlacedValues& b) {
+  if (a.points->empty() || b.points->empty()) return false;
+  const BoxSpan boxes_of_b = b.points->boxes();
+  std::vector<NumberedBox> ranges;
+  for (const Box& box : boxes_of_b)
+    ranges.push_back({refrain::detail::erase_dimension(extent_of(b, box)),
+                      static_cast<std::uint32_t>(ranges.size())});
+  const auto index = index_of(ranges);
+  return std::ranges::any_of(a.points->boxes(), [&](const Box& box) {
+    bool shared = false;
+    index.find(refrain::detail::erase_dimension(extent_of(a, box)), [&](const NumberedBox& other) {
+      shared = shared || share_bytes(a, box, b, boxes_of_b[other.number]);
+    });
+    return shared;
   });
 }
 

@@ -1,17 +1,20 @@
 #pragma once
-// Affine layouts: where each point of an instance lies in its storage, and moving values between two of
-// them.
+// Affine layouts: where each point of an instance lies in its storage, and whether values that a program places by
+// strides share bytes.
 //
-// The address of point p is base + offset + sum of p[d] * stride[d], base being what the memory's pool
-// gave. An instance has room for the bounding box of its points, so a sparse set pays for its holes (in
-// address space; pages that nobody touches cost nothing in main memory). Rows are not padded.
+// The address of point p is base + offset + sum of p[d] * stride[d], base being what the memory's pool gave. An instance
+// has room for the bounding box of its points, so a sparse set pays for its holes (in address space; pages that nobody
+// touches cost nothing in main memory). Rows are not padded.
 //
-// Threads: values and pure functions; copy_points and fill_points touch only the points they are given.
+// Threads: values and pure functions. Moving values between layouts: memory/mover.hpp.
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "data/index_space.hpp"
 #include "refrain/mapper.hpp"
+#include "refrain/value_type.hpp"
 
 namespace refrain::data {
 
@@ -25,14 +28,24 @@ struct InstanceLayout {
   Coord stride[3] = {};       ///< bytes; of size `value_size` in the contiguous dimension
 };
 
-/// Copies the values of `points` between two affine layouts, given by the address of the point (0, 0, 0)
-/// and the strides in bytes. The two must not share a byte. Cost: memory speed where rows are
-/// contiguous in both, a few nanoseconds per value otherwise, some tens of them per box of the set.
-void copy_points(const IndexSpace& points, std::byte* target, const Coord target_stride[3],
-                 const std::byte* source, const Coord source_stride[3], std::size_t value_size);
+/// Values of a set of points that lie in a program's memory by strides.
+struct PlacedValues {
+  IndexSpaceRef points;
+  std::uintptr_t lowest = 0;  ///< address of the low corner of the points' bounds
+  Coord stride[3] = {};       ///< bytes between neighbours
+  std::size_t size = 0;       ///< bytes of a value
 
-/// Writes the value to each of `points`. Cost: as copy_points.
-void fill_points(const IndexSpace& points, std::byte* target, const Coord target_stride[3],
-                 const void* value, std::size_t value_size);
+  /// The first and the last byte of the points' bounds. There must be points.
+  [[nodiscard]] Rect<1> extent() const;
+};
+
+/// Says what is wrong with the strides for values of this type; empty if nothing is. Values must lie where
+/// their type may, and apart.
+std::string layout_fault(const PlacedValues& values, const ValueType& type);
+
+/// Whether two sets of values share a byte. Exact: the fields of an array of structs, or blocks of one matrix, lie between
+/// each other without sharing anything. Cost: of two sets with the same strides and one box each, a few dozen steps; of
+/// boxes whose ranges of addresses meet, pair by pair.
+bool share_bytes(const PlacedValues& a, const PlacedValues& b);
 
 }  // namespace refrain::data

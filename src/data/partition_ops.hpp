@@ -3,7 +3,7 @@
 //
 // A partition's pieces stand in a vector, one per colour, in the order of the domain of its colour
 // space (IndexSpace: the piece of colour c is pieces[colours->rank(c)]). No piece is null; a piece may
-// be empty. Whether pieces are disjoint or cover their region is computed from them (partition_checks.hpp),
+// be empty. Whether pieces are disjoint or cover their region is computed from them,
 // never claimed by an operator.
 //
 // Operators that follow field values get them from a reader, which is called with boxes of at most
@@ -99,5 +99,18 @@ using RectReader = std::function<void(const Box& box, std::span<Box> values)>;
 /// dimension, and each lies within the parent: for families that a program gives.
 void check_pieces(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& colours,
                   const IndexSpaceRef& parent);
+
+// ---- what is true of a family of pieces, whatever made them ----
+// Near-linear for the usual families (blocks, halos, pieces of meshes), whose boxes overlap few others: a search for
+// each box in an index of all (data/box_index.hpp), left at the first witness.
+
+/// No point is in two pieces.
+[[nodiscard]] bool is_disjoint(std::span<const IndexSpaceRef> pieces);
+/// Every point of the parent is in a piece. Pieces lie within the parent.
+[[nodiscard]] bool is_complete(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& parent);
+/// A hash of what makes a partition the same as another: parent, colour space and every piece, by
+/// content; equal in every run and process. Equal hashes select, they do not prove.
+[[nodiscard]] std::uint64_t partition_id(const IndexSpaceRef& parent, const IndexSpaceRef& colours,
+                                         std::span<const IndexSpaceRef> pieces);
 
 }  // namespace refrain::data

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "data/box.hpp"
+#include "data/box_list.hpp"
 #include "refrain/error.hpp"
 #include "refrain/privilege.hpp"
 

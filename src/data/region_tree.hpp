@@ -2,23 +2,21 @@
 // Region trees: a root region (an index space times fields), its partitions, their subregions, their
 // partitions, to any depth. A tree sits in a numbered slot of its context's forest (data/forest.hpp).
 //
-// Names repeat. Destroying a tree (or partition) makes it *dormant*: a new one of the same shape (equal
-// index space and fields; a partition: equal pieces of the same region) takes over the slot that became
-// dormant last, with all that is remembered about it, under a new generation. So a loop that creates and
-// destroys its temporaries names the same slots in every iteration. The number of dormant trees and
-// partitions is bounded; dropping one changes `uid`, which everything memoised about the tree carries,
-// and gives its numbers free for new ones of the same size.
+// **Dormant trees.** A program that makes and destroys its temporaries in a loop names the same slots in every
+// iteration. A destroyed tree or partition becomes *dormant*: the next one of the same shape (equal index space and
+// fields; for a partition, equal pieces of the same region) takes over the slot that became dormant last, and all that
+// is remembered about it, under a new generation. The number of dormant trees and partitions is bounded. Dropping one
+// changes `uid`, which everything memoised about the tree carries, and frees its numbers for new ones of the same size.
 //
-// Generations. Each tree object has a clock that only rises. Making or reviving the tree or one of its
-// partitions takes the clock's next tick as generation; a dead one has generation 0. A handle of a root
-// carries the tree's generation, a handle of a piece that of the partition it is a piece of (which died
-// with everything above it, so that one comparison tells). A tree that is dropped is emptied and kept
-// for reuse, its clock going on: an old handle never points to nothing.
+// **Generations** tell living handles from dead ones. Each tree object has a clock that only rises. Making or reviving
+// the tree or one of its partitions takes the clock's next tick; a dead one has generation 0. The handle of a root
+// carries the tree's generation, the handle of a piece its partition's. One comparison is enough, since a partition
+// dies with everything above it. A tree that is dropped is emptied and kept for reuse, and its clock goes on: an old
+// handle never points to nothing.
 //
-// Owner: the thread of the context whose forest it is changes trees; other threads (running tasks that
-// hold handles) only read nodes and partitions that existed when their task was launched: storage is
-// stable (base/stable_vector.hpp), so reading needs no lock. While such a task may still read, the
-// owner keeps the tree pinned: what is pinned is not dropped.
+// Threads: the thread of the context owns its forest and changes the trees. Tasks that hold handles read nodes and
+// partitions that existed at their launch; storage is stable (base/stable_vector.hpp), so they take no lock. The owner
+// pins a tree while such a task may read it: a pinned tree is not dropped.
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "data/set_algebra.hpp"
 
 #include "base/assert.hpp"
-#include "data/set_cache.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {
@@ -13,10 +12,6 @@ int common_dimension(const IndexSpaceRef& a, const IndexSpaceRef& b) {
   return a->dim();
 }
 
-bool bounds_meet(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  return !intersection(a->bounds(), b->bounds()).empty();
-}
-
 bool within(const Box& inner, const Box& outer) {
   return outer.contains(inner.lo) && outer.contains(inner.hi);
 }
@@ -26,68 +21,10 @@ bool dense_cover(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
   return part->empty() || (whole->dense() && within(part->bounds(), whole->bounds()));
 }
 
-// The answers that bounds give: each returns null when they do not decide.
-
-IndexSpaceRef quick_intersect(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  const int dim = common_dimension(a, b);
-  if (a == b || dense_cover(b, a)) return a;
-  if (dense_cover(a, b)) return b;
-  if (!bounds_meet(a, b)) return IndexSpace::empty_space(dim);
-  if (a->dense() && b->dense())
-    return IndexSpace::dense(dim, intersection(a->bounds(), b->bounds()));
-  return {};
-}
-
-IndexSpaceRef quick_unite(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  common_dimension(a, b);
-  if (a == b || dense_cover(a, b)) return a;
-  if (dense_cover(b, a)) return b;
-  return {};
-}
-
-IndexSpaceRef quick_subtract(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  const int dim = common_dimension(a, b);
-  if (a == b || dense_cover(b, a)) return IndexSpace::empty_space(dim);
-  if (!bounds_meet(a, b)) return a;
-  return {};
-}
-
-std::optional<bool> quick_overlaps(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  common_dimension(a, b);
-  if (!bounds_meet(a, b)) return false;
-  if (a == b || (a->dense() && b->dense()) || dense_cover(a, b) || dense_cover(b, a)) return true;
-  return std::nullopt;
-}
-
-std::optional<bool> quick_contains(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
-  common_dimension(whole, part);
-  if (whole == part || dense_cover(whole, part)) return true;
-  if (whole->volume() < part->volume() || !within(part->bounds(), whole->bounds())) return false;
-  return std::nullopt;
-}
-
 using ListOperation = BoxList (*)(int, BoxSpan, BoxSpan);
 
 IndexSpaceRef compute(ListOperation operation, const IndexSpaceRef& a, const IndexSpaceRef& b) {
   return IndexSpace::from_canonical(a->dim(), operation(a->dim(), a->boxes(), b->boxes()));
-}
-
-IndexSpaceRef cached(SetQuery query, ListOperation operation, const IndexSpaceRef& a,
-                     const IndexSpaceRef& b) {
-  if (auto known = set_cache().find_set(query, a, b)) return *std::move(known);
-  IndexSpaceRef result = compute(operation, a, b);
-  set_cache().insert_set(query, a, b, result);
-  return result;
-}
-
-using ListPredicate = bool (*)(int, BoxSpan, BoxSpan);
-
-bool cached(SetQuery query, ListPredicate predicate, const IndexSpaceRef& a,
-            const IndexSpaceRef& b) {
-  if (const auto known = set_cache().find_truth(query, a, b)) return *known;
-  const bool result = predicate(a->dim(), a->boxes(), b->boxes());
-  set_cache().insert_truth(query, a, b, result);
-  return result;
 }
 
 void check_width(int dim, const BoxPoint& width) {
@@ -113,53 +50,40 @@ BoxList grown_list(int dim, BoxSpan boxes, const BoxPoint& width, const Box& wit
 }  // namespace
 
 IndexSpaceRef intersect(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  if (auto quick = quick_intersect(a, b)) return quick;
-  return cached(SetQuery::intersect, intersect_lists, a, b);
-}
-
-IndexSpaceRef unite(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  if (auto quick = quick_unite(a, b)) return quick;
-  return cached(SetQuery::unite, unite_lists, a, b);
-}
-
-IndexSpaceRef subtract(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  if (auto quick = quick_subtract(a, b)) return quick;
-  return cached(SetQuery::subtract, subtract_lists, a, b);
-}
-
-bool overlaps(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  if (const auto quick = quick_overlaps(a, b)) return *quick;
-  return cached(SetQuery::overlap, lists_overlap, a, b);
-}
-
-bool contains(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
-  if (const auto quick = quick_contains(whole, part)) return *quick;
-  return cached(SetQuery::cover, list_covers, whole, part);
-}
-
-IndexSpaceRef intersect_uncached(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  if (auto quick = quick_intersect(a, b)) return quick;
+  const int dim = common_dimension(a, b);
+  if (a == b || dense_cover(b, a)) return a;
+  if (dense_cover(a, b)) return b;
+  const Box common = intersection(a->bounds(), b->bounds());
+  if (common.empty() || (a->dense() && b->dense())) return IndexSpace::dense(dim, common);
   return compute(intersect_lists, a, b);
 }
 
-IndexSpaceRef unite_uncached(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  if (auto quick = quick_unite(a, b)) return quick;
+IndexSpaceRef unite(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  common_dimension(a, b);
+  if (a == b || dense_cover(a, b)) return a;
+  if (dense_cover(b, a)) return b;
   return compute(unite_lists, a, b);
 }
 
-IndexSpaceRef subtract_uncached(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  if (auto quick = quick_subtract(a, b)) return quick;
+IndexSpaceRef subtract(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  const int dim = common_dimension(a, b);
+  if (a == b || dense_cover(b, a)) return IndexSpace::empty_space(dim);
+  if (b->empty() || !meet(a->bounds(), b->bounds())) return a;
   return compute(subtract_lists, a, b);
 }
 
-bool overlaps_uncached(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  if (const auto quick = quick_overlaps(a, b)) return *quick;
-  return lists_overlap(a->dim(), a->boxes(), b->boxes());
+bool overlaps(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  const int dim = common_dimension(a, b);
+  if (a->empty() || b->empty() || !meet(a->bounds(), b->bounds())) return false;
+  if (a == b || (a->dense() && b->dense()) || dense_cover(a, b) || dense_cover(b, a)) return true;
+  return lists_overlap(dim, a->boxes(), b->boxes());
 }
 
-bool contains_uncached(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
-  if (const auto quick = quick_contains(whole, part)) return *quick;
-  return list_covers(whole->dim(), whole->boxes(), part->boxes());
+bool contains(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
+  const int dim = common_dimension(whole, part);
+  if (whole == part || dense_cover(whole, part)) return true;
+  if (whole->volume() < part->volume() || !within(part->bounds(), whole->bounds())) return false;
+  return list_covers(dim, whole->boxes(), part->boxes());
 }
 
 IndexSpaceRef clip(const IndexSpaceRef& a, const Box& box) {

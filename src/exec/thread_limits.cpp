@@ -10,8 +10,7 @@
 #include <fstream>
 
 #include "base/control_group.hpp"
-#include "base/number_in.hpp"
-#include "base/size.hpp"
+#include "base/text.hpp"
 
 namespace refrain::exec {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "data/forest.hpp"
-#include "data/shared_index_space.hpp"
+#include "data/index_space.hpp"
 #include "launch/launch_plan.hpp"
 #include "launch/signature.hpp"
 #include "refrain/dynamic.hpp"

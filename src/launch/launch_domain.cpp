@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/exception_text.hpp"
-#include "data/shared_index_space.hpp"
+#include "data/index_space.hpp"
 #include "launch/launch_plan.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launch.hpp"

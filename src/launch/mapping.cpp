@@ -5,8 +5,7 @@
 #include "base/exception_text.hpp"
 #include "launch/call_identity.hpp"
 #include "launch/planner.hpp"
-#include "mapping/default_mapper.hpp"
-#include "mapping/validate.hpp"
+#include "mapping/mapping.hpp"
 
 namespace refrain::runtime {
 

@@ -1,20 +1,26 @@
 // The machine as it is. hwloc reads the topology; what it cannot tell (a container without /sys, no
 // memory sizes) is replaced by what the operating system always knows.
 
+#include "machine/machine.hpp"
+
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
-#include "machine/machine.hpp"
-#include "machine/main_memory.hpp"
+#include "base/control_group.hpp"
+#include "base/text.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::machine {
+
 namespace {
 
 struct DestroyTopology {
@@ -125,20 +131,6 @@ Description without_topology(const std::vector<int>& allowed) {
   return machine;
 }
 
-// Ascending numbers as people write them: "0-3, 8".
-std::string in_ranges(const std::vector<int>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (i > 0) text += ", ";
-    text += std::to_string(numbers[i]);
-    if (last > i) text += "-" + std::to_string(numbers[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 }  // namespace
 
 Description discover_description() {
@@ -175,6 +167,44 @@ Machine discover() {
   Description machine = discover_description();
   machine.add_gangs();
   return std::move(machine).build();
+}
+
+namespace {
+
+/// What the kernel manages; where it does not tell, a GiB.
+std::uint64_t memory_of_machine(const std::string& root) {
+  if (const auto kibibytes = number_in(root + "/proc/meminfo", "MemTotal:"))
+    return *kibibytes << 10;
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return std::uint64_t{1} << 30;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
+}
+
+}  // namespace
+
+MainMemory find_main_memory(const std::string& root) {
+  const std::uint64_t all = memory_of_machine(root);
+  MainMemory memory{all, "all that the machine has"};
+  const auto at_most = [&](std::uint64_t bytes, const std::string& why) {
+    if (bytes < memory.bytes) memory = {bytes, why + " (the machine has " + short_size(all) + ")"};
+  };
+  if (const auto group = least_group_limit(
+          "memory", {"memory.max", "memory.high", "memory.limit_in_bytes"}, {}, root))
+    at_most(group->limit,
+            "what " + group->file + " of the control group '" + group->group + "' allows");
+  for (const auto& [what, name] : {std::pair{RLIMIT_AS, "-v"}, std::pair{RLIMIT_DATA, "-d"}}) {
+    rlimit limit{};
+    if (getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      at_most(limit.rlim_cur, std::string("what ulimit ") + name + " allows");
+  }
+  return memory;
+}
+
+std::uint64_t share_of_domain(std::uint64_t usable, std::uint64_t found, std::uint64_t in_all,
+                              std::size_t domains) {
+  if (found == 0 || in_all == 0) return usable / std::max<std::size_t>(domains, 1);
+  return static_cast<std::uint64_t>(static_cast<double>(usable) * static_cast<double>(found) /
+                                    static_cast<double>(in_all));
 }
 
 }  // namespace refrain::machine

@@ -2,6 +2,8 @@
 // Where machines come from: found on this computer, or described by a short text or a JSON file
 // (docs/machine.md). Everything here runs once, before a runtime starts, on one thread.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +57,23 @@ Description discover_description();
 /// InputError that says where (file, line and column), what was expected and what was found.
 Machine load(std::string_view description);
 
+/// How much main memory the process may use, and who says so: the machine's, or less where a control group (memory.max,
+/// memory.high, or version 1's memory.limit_in_bytes, of its own group or one around it) or a limit of the process
+/// (ulimit -v, -d) allows less. What happens to be free is not asked: it changes while a program runs.
+struct MainMemory {
+  std::uint64_t bytes = 0;
+  std::string
+      why;  ///< "all that the machine has", "what memory.max of the control group '/a' allows"
+};
+
+/// `root` stands before the paths that are read, for tests.
+MainMemory find_main_memory(const std::string& root = {});
+
+/// What a NUMA domain has of `usable` bytes: in proportion to the memory that the hardware shows for it, of all that it
+/// shows; evenly where it shows nothing.
+std::uint64_t share_of_domain(std::uint64_t usable, std::uint64_t found, std::uint64_t in_all,
+                              std::size_t domains);
+
 /// Throws InputError unless programs can run on it here: a hardware thread that a processor is bound to is one that
 /// this process may use, and a gpu is emulated. `description`: as for load().
 void check_runs_here(const Machine& machine, std::string_view description);
@@ -64,6 +83,8 @@ Machine parse_short_form(std::string_view text);
 /// The JSON form. `file` is the name that errors give.
 Machine parse_json(std::string_view text, const std::string& file);
 
+/// Ascending numbers as people write them: "0-3, 8".
+std::string in_ranges(const std::vector<int>& numbers);
 /// The machine as a JSON description that parse_json reads back.
 std::string to_json(const Machine& machine);
 /// The machine as aligned tables for people.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "machine/machine.hpp"
 
 namespace refrain::machine {
@@ -34,25 +34,12 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// "0-3,8": runs shortened.
-std::string numbers(const std::vector<int>& list) {
-  std::string text;
-  for (std::size_t i = 0; i < list.size();) {
-    std::size_t j = i;
-    while (j + 1 < list.size() && list[j + 1] == list[j] + 1) ++j;
-    if (!text.empty()) text += ",";
-    text += j > i ? fmt::format("{}-{}", list[i], list[j]) : fmt::format("{}", list[i]);
-    i = j + 1;
-  }
-  return text;
-}
-
 std::string runs_on(const Processor& processor) {
   if (processor.kind == ProcessorKind::gpu)
     return processor.emulated ? "a worker thread" : "device";
   if (processor.cpus.empty()) return "not bound";
   return "hardware thread" + std::string(processor.cpus.size() > 1 ? "s " : " ") +
-         numbers(processor.cpus);
+         in_ranges(processor.cpus);
 }
 
 std::string names_of(const Machine& machine, const std::vector<MemoryId>& ids) {
@@ -80,6 +67,19 @@ nlohmann::ordered_json describe(const Machine& machine, const Processor& p) {
 }
 
 }  // namespace
+
+std::string in_ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (i > 0) text += ", ";
+    text += std::to_string(numbers[i]);
+    if (last > i) text += "-" + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
 
 std::string to_json(const Machine& machine) {
   nlohmann::ordered_json root;

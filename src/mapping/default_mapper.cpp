@@ -1,4 +1,4 @@
-#include "mapping/default_mapper.hpp"
+#include "mapping/mapping.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -62,6 +62,23 @@ void map_by_default(const MappingInput& input, std::span<const ProcessorKind> bo
         memory && (gpu || answer.memories.empty()))
       answer.memories.push_back(*memory);
   output.arguments.assign(input.arguments.size(), answer);
+}
+
+namespace {
+
+// The answer comes filled in by the default rules, and stays as it is.
+class DefaultMapper final : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "default"; }
+  void map(const MappingInput&, MappingOutput&) override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Mapper> make_mapper(const std::string& name) {
+  if (name != "default")
+    throw InputError("--refrain:mapper: expected 'default', found '" + name + "'");
+  return std::make_unique<DefaultMapper>();
 }
 
 }  // namespace refrain::mapping

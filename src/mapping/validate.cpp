@@ -1,9 +1,9 @@
-#include "mapping/validate.hpp"
+#include "mapping/mapping.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "data/box.hpp"
+#include "data/box_list.hpp"
 #include "graph/node.hpp"
 #include "refrain/error.hpp"
 

@@ -2,18 +2,192 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 
-#include "memory/shared_fold.hpp"
+namespace refrain::memory {
+
+/// Contributions to a chunk of which the task has touched few points: these points and their values, in place of a whole
+/// chunk of identities. Threads: one at a time. Cost: a search among at most `most` entries.
+class alignas(64) FewValues {
+ public:
+  static constexpr std::size_t most = 12;
+
+  /// What one takes, a multiple of 64; its storage is aligned to 64.
+  static constexpr std::size_t bytes(std::size_t value_size) {
+    return sizeof(FewValues) + (most * value_size + 63) / 64 * 64;
+  }
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// The position in the chunk of entry i, and its value.
+  [[nodiscard]] std::size_t position(std::size_t i) const { return positions_[i]; }
+  [[nodiscard]] std::byte* value(std::size_t i, std::size_t value_size) {
+    return reinterpret_cast<std::byte*>(this + 1) + i * value_size;
+  }
+
+  /// The entry of a position; size() if it has none.
+  [[nodiscard]] std::size_t find(std::size_t position) const {
+    return static_cast<std::size_t>(std::find(positions_, positions_ + size_, position) -
+                                    positions_);
+  }
+  /// Whether this would be no place for another entry: it is full, or the task goes through the chunk point
+  /// by point.
+  [[nodiscard]] bool refuses(std::size_t position) const {
+    if (size_ == 0) return false;
+    const std::size_t last = positions_[size_ - 1];
+    return size_ == most || position == last + 1 || position + 1 == last;
+  }
+  /// A new entry, its value not initialised. Requires: it is not refused.
+  std::size_t add(std::size_t position) {
+    positions_[size_] = static_cast<std::uint16_t>(position);
+    return size_++;
+  }
+
+ private:
+  std::uint16_t size_ = 0;
+  std::uint16_t positions_[most] = {};
+};
+
+namespace {
+
+AccumulatorPool::Chunk* new_chunk() {
+  void* chunk = std::aligned_alloc(64, AccumulatorPool::chunk_bytes);
+  if (chunk == nullptr) throw std::bad_alloc();
+  return ::new (chunk) AccumulatorPool::Chunk;
+}
+
+void free_chunks(AccumulatorPool::Chunk* first) {
+  while (first != nullptr) std::free(std::exchange(first, first->next));
+}
+
+}  // namespace
+
+// Never destroyed: a runtime that is a static object of the program may end after this file's statics.
+AccumulatorPool& AccumulatorPool::shared() {
+  static AccumulatorPool& pool = *new AccumulatorPool;
+  return pool;
+}
+
+AccumulatorPool::Chunk* AccumulatorPool::take_chunks(std::size_t count) {
+  Chunk* taken = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    for (; count > 0 && chunks_ != nullptr; --count) {
+      Chunk* chunk = std::exchange(chunks_, chunks_->next);
+      chunk->next = std::exchange(taken, chunk);
+      --kept_chunks_;
+    }
+  }
+  for (; count > 0; --count) {
+    Chunk* chunk = new_chunk();
+    chunk->next = std::exchange(taken, chunk);
+  }
+  return taken;
+}
+
+void AccumulatorPool::give_chunks(Chunk* first) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (; first != nullptr && kept_chunks_ < kept_chunks_limit; ++kept_chunks_) {
+      Chunk* chunk = std::exchange(first, first->next);
+      chunk->next = std::exchange(chunks_, chunk);
+    }
+  }
+  free_chunks(first);
+}
+
+// Sizes are rounded to powers of two, so that pieces of about one size share their tables. From the
+// heap, a large table is zero without having been touched.
+std::byte** AccumulatorPool::take_table(std::size_t entries) {
+  const std::size_t size = std::bit_ceil(entries);
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto found = tables_.find(size); found != tables_.end()) {
+      std::byte** table = found->second;
+      tables_.erase(found);
+      kept_entries_ -= size;
+      return table;
+    }
+  }
+  void* table = std::calloc(size, sizeof(std::byte*));
+  if (table == nullptr) throw std::bad_alloc();
+  return static_cast<std::byte**>(table);
+}
+
+void AccumulatorPool::give_table(std::byte** table, std::size_t entries) {
+  const std::size_t size = std::bit_ceil(entries);
+  const std::lock_guard lock(mutex_);
+  if (kept_entries_ + size > kept_entries_limit) return std::free(table);
+  tables_.emplace(size, table);
+  kept_entries_ += size;
+}
+
+std::size_t AccumulatorPool::kept_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return kept_chunks_ * chunk_bytes + kept_entries_ * sizeof(std::byte*);
+}
+
+void AccumulatorPool::trim() {
+  const std::lock_guard lock(mutex_);
+  free_chunks(std::exchange(chunks_, nullptr));
+  for (const auto& [size, table] : tables_) std::free(table);
+  tables_.clear();
+  kept_chunks_ = kept_entries_ = 0;
+}
+
+}  // namespace refrain::memory
 
 namespace refrain::detail {
 
 namespace {
 
 std::atomic<std::size_t> live{0};
+
+constexpr std::size_t block_bytes = 16384, lock_count = 256;
+
+struct alignas(64) BlockLock {
+  std::mutex mutex;
+};
+constinit BlockLock locks[lock_count];
+
+/// How many of `count` values begin in the block in which the first one begins.
+std::size_t values_in_block(std::uintptr_t first, std::ptrdiff_t stride, std::size_t count) {
+  const std::size_t into = first % block_bytes;
+  if (stride == 0) return count;
+  const std::size_t values = stride > 0
+                                 ? (block_bytes - 1 - into) / static_cast<std::size_t>(stride) + 1
+                                 : into / static_cast<std::size_t>(-stride) + 1;
+  return std::min(values, count);
+}
+
+// Folds into storage that others fold into at the same time. A fold is not atomic, so updates of one value exclude each
+// other. Where a value lies says which lock is held while it is updated: the locks are a fixed number for the process,
+// and each block of 16 KiB has one of them. So folds of disjoint sets do not wait for each other, and folds of the same
+// set pass through it one block behind another; a lock per instance would make all of them take turns, since all regions
+// of main memory share one. Unrelated blocks that share a lock lose a little time now and then. A fold holds one lock at
+// a time and waits for nothing while it does, so there is no deadlock; under the seeded scheduler a fold runs in one
+// piece, and no lock is ever taken when another holds it.
+void fold_shared(decltype(ReductionOp::fold) fold, std::byte* values, std::ptrdiff_t value_stride,
+                 const std::byte* contributions, std::ptrdiff_t contribution_stride,
+                 std::size_t count) {
+  while (count > 0) {
+    const auto address = reinterpret_cast<std::uintptr_t>(values);
+    const std::size_t n = values_in_block(address, value_stride, count);
+    {
+      const std::lock_guard lock(locks[address / block_bytes % lock_count].mutex);
+      fold(values, value_stride, contributions, contribution_stride, n);
+    }
+    values += static_cast<std::ptrdiff_t>(n) * value_stride;
+    contributions += static_cast<std::ptrdiff_t>(n) * contribution_stride;
+    count -= n;
+  }
+}
 
 }  // namespace
 
@@ -31,19 +205,19 @@ Accumulator::Accumulator(const ReductionOp& op, const data::IndexSpace& points)
   }
   entries_ = (volume_ >> shift_) + 1;
   table_ = entries_ <= inline_entries ? inline_table_
-                                      : data::AccumulatorPool::shared().take_table(entries_);
+                                      : memory::AccumulatorPool::shared().take_table(entries_);
   live.fetch_add(1, std::memory_order_relaxed);
 }
 
 Accumulator::~Accumulator() {
   if (lists_touched()) {
     for (std::size_t chunk : touched_) free_chunk(std::exchange(table_[chunk], nullptr));
-    data::AccumulatorPool::shared().give_table(table_, entries_);
+    memory::AccumulatorPool::shared().give_table(table_, entries_);
     for (std::byte* slab : few_slabs_) free_chunk(slab);
   } else {
     for (std::byte* chunk : inline_table_) free_chunk(chunk);
   }
-  if (spare_ != nullptr) data::AccumulatorPool::shared().give_chunks(spare_);
+  if (spare_ != nullptr) memory::AccumulatorPool::shared().give_chunks(spare_);
   live.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -81,7 +255,7 @@ std::byte* Accumulator::make_chunk(std::size_t chunk) {
     throw;
   }
   if (const auto found = few_.find(chunk); found != few_.end()) {
-    data::FewValues& few = *found->second;
+    memory::FewValues& few = *found->second;
     for (std::size_t i = 0; i < few.size(); ++i)
       std::memcpy(values + few.position(i) * value_size_, few.value(i, value_size_), value_size_);
     few_.erase(found);
@@ -104,11 +278,11 @@ void Accumulator::contribute(std::size_t index, const void* value) {
 // Under the lock. Null when the chunk is there or should be.
 std::byte* Accumulator::place_among_few(std::size_t chunk, std::size_t position) {
   constexpr std::size_t trials = 16;
-  const bool small = !lists_touched() || (std::size_t{1} << shift_) < 4 * data::FewValues::most;
+  const bool small = !lists_touched() || (std::size_t{1} << shift_) < 4 * memory::FewValues::most;
   if (small || table_[chunk] != nullptr) return nullptr;
   const auto found = few_.find(chunk);
   if (found == few_.end() && few_ever_ >= trials && 2 * few_outgrown_ > few_ever_) return nullptr;
-  data::FewValues& few = found == few_.end() ? few_of(chunk) : *found->second;
+  memory::FewValues& few = found == few_.end() ? few_of(chunk) : *found->second;
   std::size_t entry = few.find(position);
   if (entry == few.size()) {
     if (few.refuses(position)) return nullptr;
@@ -119,13 +293,13 @@ std::byte* Accumulator::place_among_few(std::size_t chunk, std::size_t position)
 }
 
 // Their storage is cut from chunks.
-data::FewValues& Accumulator::few_of(std::size_t chunk) {
-  const std::size_t bytes = data::FewValues::bytes(value_size_);
-  if (few_slabs_.empty() || (few_in_slab_ + 1) * bytes > data::AccumulatorPool::chunk_bytes) {
+memory::FewValues& Accumulator::few_of(std::size_t chunk) {
+  const std::size_t bytes = memory::FewValues::bytes(value_size_);
+  if (few_slabs_.empty() || (few_in_slab_ + 1) * bytes > memory::AccumulatorPool::chunk_bytes) {
     few_slabs_.push_back(new_chunk());
     few_in_slab_ = 0;
   }
-  auto* few = ::new (few_slabs_.back() + few_in_slab_++ * bytes) data::FewValues;
+  auto* few = ::new (few_slabs_.back() + few_in_slab_++ * bytes) memory::FewValues;
   few_.emplace(chunk, few);
   ++few_ever_;
   return *few;
@@ -133,21 +307,21 @@ data::FewValues& Accumulator::few_of(std::size_t chunk) {
 
 // A task that touches much asks the shared pool seldom.
 std::byte* Accumulator::new_chunk() {
-  if (value_size_ > data::AccumulatorPool::chunk_bytes) {
+  if (value_size_ > memory::AccumulatorPool::chunk_bytes) {
     void* chunk = std::aligned_alloc(64, (value_size_ + 63) / 64 * 64);
     if (chunk == nullptr) throw std::bad_alloc();
     return static_cast<std::byte*>(chunk);
   }
   if (spare_ == nullptr)
-    spare_ = data::AccumulatorPool::shared().take_chunks(
+    spare_ = memory::AccumulatorPool::shared().take_chunks(
         std::clamp<std::size_t>(touched_.size(), 1, 16));
   return reinterpret_cast<std::byte*>(std::exchange(spare_, spare_->next));
 }
 
 void Accumulator::free_chunk(std::byte* chunk) {
   if (chunk == nullptr) return;
-  if (value_size_ > data::AccumulatorPool::chunk_bytes) return std::free(chunk);
-  auto* freed = ::new (chunk) data::AccumulatorPool::Chunk;
+  if (value_size_ > memory::AccumulatorPool::chunk_bytes) return std::free(chunk);
+  auto* freed = ::new (chunk) memory::AccumulatorPool::Chunk;
   freed->next = std::exchange(spare_, freed);
 }
 
@@ -302,7 +476,7 @@ void Accumulator::fold_values(std::byte* values, std::ptrdiff_t stride,
                               const std::byte* contributions, std::size_t count,
                               bool shared) const {
   const auto size = static_cast<std::ptrdiff_t>(value_size_);
-  if (shared) data::fold_shared(fold_, values, stride, contributions, size, count);
+  if (shared) fold_shared(fold_, values, stride, contributions, size, count);
   else fold_(values, stride, contributions, size, count);
 }
 

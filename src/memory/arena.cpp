@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/assert.hpp"
-
-namespace refrain::data {
+namespace refrain::memory {
 
 std::optional<std::uint64_t> Arena::take(std::uint64_t bytes, const void* owner,
                                          std::vector<std::uint64_t>& awaited) {
@@ -73,10 +71,7 @@ void Arena::release(std::uint64_t at) {
 }
 
 void Arena::settle(const Retirement& what) {
-  const auto found = retired_.find(what);
-  REFRAIN_ASSERT(found != retired_.end(), "what has been retired is settled once");
-  const auto [begin, end] = found->second;
-  retired_.erase(found);
+  const auto [begin, end] = retired_.take_out(what);
   for (auto hole = holes_.lower_bound(begin); hole != holes_.end() && hole->first < end; ++hole) {
     if (hole->second.of != what) continue;
     hole->second.of = {};
@@ -85,7 +80,7 @@ void Arena::settle(const Retirement& what) {
 }
 
 std::size_t Arena::settle_all(const void* owner) {
-  return settle_all_of(owner, retired_, [this](const Retirement& what) { settle(what); });
+  return retired_.settle_all(owner, [this](const Retirement& what) { settle(what); });
 }
 
 // Puts a hole of everybody's together with its neighbours.
@@ -106,4 +101,4 @@ Arena::Holes::iterator Arena::join(Holes::iterator hole) {
   return before;
 }
 
-}  // namespace refrain::data
+}  // namespace refrain::memory

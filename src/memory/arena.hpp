@@ -2,12 +2,12 @@
 // Places for blocks within a stretch of bytes, by next fit: the first hole that is large enough, from where
 // the last block ended. Never used bytes come first so, and then those given up longest ago.
 //
-// A block that operations may still use is *retired*: to the owner who retires it, its bytes are a hole from
-// then on; to everybody else they are taken until the retirement is *settled*, when the operations are done.
-// So where the blocks of one owner come to lie follows from the order of its own calls, however far its
-// operations are. Who gets retired bytes is told whose users to wait for.
+// Operations may still use a block when its owner gives it up; then the owner *retires* it. To the owner its bytes are a
+// hole from then on; to everybody else they are taken until the retirement is *settled*, when the operations are done.
+// So the places of an owner's blocks follow from the order of its own calls, however far its operations are. An owner
+// that gets retired bytes is told which retirements to wait for.
 //
-// Guarantees: blocks do not overlap, but for those of one owner that it has retired. A block starts at a
+// Guarantees: blocks do not overlap, except with blocks that the same owner has retired. A block starts at a
 // multiple of `unit`. Cost: a walk over the holes, in the worst case all of them. Threads: one at a time.
 
 #include <compare>
@@ -20,9 +20,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/sure_memory.hpp"
 
-namespace refrain::data {
+namespace refrain::memory {
 
 /// Names a retired block: an owner's address, and a number that the owner has given no other.
 struct Retirement {
@@ -31,18 +32,31 @@ struct Retirement {
   friend auto operator<=>(const Retirement&, const Retirement&) = default;
 };
 
-/// Settles all that `owner` has retired: of `retired`, whose keys are Retirements, settle(what) takes each out. Returns
-/// how many these were.
-template <class Retired, class Settle>
-std::size_t settle_all_of(const void* owner, const Retired& retired, Settle settle) {
-  std::size_t settled = 0;
-  for (;;) {
-    const auto at = retired.lower_bound(Retirement{owner, 0});
-    if (at == retired.end() || at->first.owner != owner) return settled;
-    settle(Retirement(at->first));
-    ++settled;
+/// Blocks that are retired and not settled.
+template <class Block>
+class RetiredBlocks : public std::map<Retirement, Block, std::less<>,
+                                      SureAllocator<std::pair<const Retirement, Block>>> {
+ public:
+  /// The oldest of this owner's, or of a later one's.
+  auto first_of(const void* owner) const { return this->lower_bound(Retirement{owner, 0}); }
+  Block take_out(const Retirement& what) {
+    const auto found = this->find(what);
+    REFRAIN_ASSERT(found != this->end(), "what has been retired is settled once");
+    const Block block = found->second;
+    this->erase(found);
+    return block;
   }
-}
+  /// Calls settle(what) for all of the owner's, which takes each out; returns how many these were.
+  template <class Settle>
+  std::size_t settle_all(const void* owner, Settle settle) const {
+    std::size_t settled = 0;
+    for (auto at = first_of(owner); at != this->end() && at->first.owner == owner; ++settled) {
+      settle(Retirement(at->first));
+      at = first_of(owner);
+    }
+    return settled;
+  }
+};
 
 class Arena {
  public:
@@ -84,8 +98,7 @@ class Arena {
                      SureAllocator<std::pair<const std::uint64_t, std::uint64_t>>>
       blocks_;  ///< taken and not retired: start to size
   using Extent = std::pair<std::uint64_t, std::uint64_t>;
-  std::map<Retirement, Extent, std::less<>, SureAllocator<std::pair<const Retirement, Extent>>>
-      retired_;  ///< start and end
+  RetiredBlocks<Extent> retired_;  ///< start and end
 };
 
-}  // namespace refrain::data
+}  // namespace refrain::memory

@@ -17,7 +17,7 @@
 #include "data/index_space.hpp"
 #include "data/layout.hpp"
 
-namespace refrain::data {
+namespace refrain::memory {
 
 namespace {
 
@@ -112,16 +112,13 @@ class MemoryPool::MainMemory final : public Source {
   }
 
   void settle(const Retirement& what) override {
-    const auto found = retired_.find(what);
-    REFRAIN_ASSERT(found != retired_.end(), "what has been retired is settled once");
-    const auto [block, bytes] = found->second;
-    retired_.erase(found);
+    const auto [block, bytes] = retired_.take_out(what);
     retired_bytes_ -= bytes;
     give(block, bytes);
   }
 
   std::size_t settle_all(const void* owner) override {
-    return settle_all_of(owner, retired_, [this](const Retirement& what) { settle(what); });
+    return retired_.settle_all(owner, [this](const Retirement& what) { settle(what); });
   }
 
   void trim() override {
@@ -137,7 +134,7 @@ class MemoryPool::MainMemory final : public Source {
 
   [[nodiscard]] bool find_room(const Request& request) const {
     std::uint64_t taken = retired_bytes_;
-    for (auto it = retired_.lower_bound({request.owner, 0});
+    for (auto it = retired_.first_of(request.owner);
          taken + request.bytes > request.room && it != retired_.end() &&
          it->first.owner == request.owner;
          ++it) {
@@ -153,9 +150,7 @@ class MemoryPool::MainMemory final : public Source {
   std::multimap<std::size_t, void*, std::less<>, SureAllocator<std::pair<const std::size_t, void*>>>
       free_;  // by size
   std::uint64_t retired_bytes_ = 0;
-  using Block = std::pair<void*, std::size_t>;
-  std::map<Retirement, Block, std::less<>, SureAllocator<std::pair<const Retirement, Block>>>
-      retired_;
+  RetiredBlocks<std::pair<void*, std::size_t>> retired_;
 };
 
 class MemoryPool::Framebuffer final : public Source {
@@ -217,8 +212,8 @@ struct MemoryPool::State {
   }
 };
 
-MemoryPool::MemoryPool(const Memory& memory)
-    : capacity_(memory.capacity), state_(std::make_unique<State>()) {
+MemoryPool::MemoryPool(const Memory& memory, const Mover& mover)
+    : capacity_(memory.capacity), mover_(mover), state_(std::make_unique<State>()) {
   if (memory.kind == MemoryKind::framebuffer)
     state_->source = std::make_unique<Framebuffer>(capacity_);
   else state_->source = std::make_unique<MainMemory>(capacity_);
@@ -278,9 +273,9 @@ void MemoryPool::release_all(const void* owner) noexcept {
   state.retired -= state.source->settle_all(owner);
 }
 
-bool MemoryPool::fits_ever(const IndexSpaceRef& space, std::size_t value_size,
+bool MemoryPool::fits_ever(const data::IndexSpaceRef& space, std::size_t value_size,
                            const Layout& layout) const {
-  return fits_ever(InstanceLayout(*space, value_size, layout).bytes);
+  return fits_ever(data::InstanceLayout(*space, value_size, layout).bytes);
 }
 
 std::uint64_t MemoryPool::used() const {
@@ -303,4 +298,4 @@ void MemoryPool::trim() {
   state_->source->trim();
 }
 
-}  // namespace refrain::data
+}  // namespace refrain::memory

@@ -10,9 +10,9 @@
 // A framebuffer (emulated) is an arena (memory/arena.hpp) of exactly `capacity` bytes, reserved as addresses
 // only. So it fragments as a real one does, and the same requests give the same places in every run.
 //
-// A block that operations may still use is retired: its owner counts it as free from then on, all others
-// when it is settled. So what an owner gets follows from the order of calls alone; when it gets bytes before
-// they are free, it is told what to wait for before it uses them.
+// Operations may still use a block that its owner retires: the owner counts it as free from then on, all others when it
+// is settled (memory/arena.hpp). So an owner's blocks follow from the order of calls alone. An owner that gets bytes
+// before they are free is told which retirements to wait for.
 //
 // Guarantees: the sizes of the blocks handed out, and of those of other owners that are retired and not
 // settled, add up to no more than the capacity; such blocks do not overlap. A block's bytes are not
@@ -26,16 +26,16 @@
 #include <vector>
 
 #include "memory/arena.hpp"
+#include "memory/mover.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"
 
-namespace refrain::data {
-
-class IndexSpaceRef;
+namespace refrain::memory {
 
 class MemoryPool {
  public:
-  explicit MemoryPool(const Memory& memory);
+  /// `mover`: moves values into and out of this memory.
+  explicit MemoryPool(const Memory& memory, const Mover& mover = cpu_mover());
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
@@ -58,9 +58,10 @@ class MemoryPool {
 
   /// Would there be room if the memory were empty?
   [[nodiscard]] bool fits_ever(std::size_t bytes) const { return bytes <= capacity_; }
-  [[nodiscard]] bool fits_ever(const IndexSpaceRef& space, std::size_t value_size,
+  [[nodiscard]] bool fits_ever(const data::IndexSpaceRef& space, std::size_t value_size,
                                const Layout& layout) const;
 
+  [[nodiscard]] const Mover& mover() const { return mover_; }
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   /// Bytes of the blocks handed out (and not retired), now and at most so far.
   [[nodiscard]] std::uint64_t used() const;
@@ -79,7 +80,8 @@ class MemoryPool {
   struct State;
 
   const std::uint64_t capacity_;
+  const Mover& mover_;
   const std::unique_ptr<State> state_;
 };
 
-}  // namespace refrain::data
+}  // namespace refrain::memory

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <unordered_map>
 
-#include "base/json_text.hpp"
+#include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"

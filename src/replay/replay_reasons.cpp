@@ -4,7 +4,7 @@
 
 #include "analysis/field_state.hpp"
 #include "base/assert.hpp"
-#include "data/shared_index_space.hpp"
+#include "data/index_space.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::runtime {

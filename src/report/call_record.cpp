@@ -11,7 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/descriptor_buffer.hpp"
 #include "base/new_file.hpp"
 #include "oracle/error.hpp"
 #include "refrain/error.hpp"

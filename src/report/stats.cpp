@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/new_file.hpp"
-#include "base/size.hpp"
+#include "base/text.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::runtime {

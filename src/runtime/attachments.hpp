@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "memory/placed_values.hpp"
+#include "data/layout.hpp"
 
 namespace refrain::runtime {
 

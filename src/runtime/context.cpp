@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "data/shared_index_space.hpp"
+#include "data/index_space.hpp"
 #include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"

@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/descriptor_buffer.hpp"
-#include "base/nearest.hpp"
-#include "base/size.hpp"
+#include "base/new_file.hpp"
+#include "base/text.hpp"
 #include "refrain/error.hpp"
 #include "runtime/runtime_impl.hpp"
 

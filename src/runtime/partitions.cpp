@@ -3,10 +3,10 @@
 
 #include <limits>
 
+#include "data/index_space.hpp"
 #include "data/partition_ops.hpp"
 #include "data/projection.hpp"
 #include "data/set_algebra.hpp"
-#include "data/shared_index_space.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/partition_calls.hpp"
@@ -123,15 +123,15 @@ void check_union(const PartitionCall& call, const AnyPartition& a, const AnyPart
   const data::IndexSpaceRef& points = call.points_of(parent);
   const auto pieces = call.pieces_of(other);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (data::contains_uncached(points, pieces[i])) continue;
+    if (data::contains(points, pieces[i])) continue;
     const data::IndexSpaceRef& colours = call.node_of(other).colours;
     throw UsageError(
         call.who() + ": " + a.name() + " and " + b.name() +
         " are partitions of different regions, of which neither contains what the other "
         "partition has: colour " +
         data::to_string(colours->nth(i), colours->dim()) + " of " + other.name() + " has point " +
-        data::to_string(data::subtract_uncached(pieces[i], points)->nth(0), points->dim()) +
-        ", which " + parent.name() + " has not; make both of a region that contains both");
+        data::to_string(data::subtract(pieces[i], points)->nth(0), points->dim()) + ", which " +
+        parent.name() + " has not; make both of a region that contains both");
   }
 }
 

@@ -1,9 +1,9 @@
 // The partitions that depend on what a field holds: by colour, image, preimage. The field is read through an
 // access of the program, which waits for it.
 
-#include "data/box.hpp"
+#include "data/box_list.hpp"
+#include "data/index_space.hpp"
 #include "data/partition_ops.hpp"
-#include "data/shared_index_space.hpp"
 #include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"

@@ -11,7 +11,7 @@
 #include "data/index_space.hpp"
 #include "finder/trace_finder.hpp"
 #include "machine/machine.hpp"
-#include "mapping/make_mapper.hpp"
+#include "mapping/mapping.hpp"
 #include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/json_tree.hpp"
+#include "base/json.hpp"
 #include "support/recordings.hpp"
 #include "support/settings.hpp"
 

@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "data/box.hpp"
+#include "data/box_list.hpp"
 #include "machine/machine.hpp"
-#include "mapping/default_mapper.hpp"
-#include "mapping/validate.hpp"
+#include "mapping/mapping.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::mapping {

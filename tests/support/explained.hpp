@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_tree.hpp"
+#include "base/json.hpp"
 #include "refrain/refrain.hpp"
 #include "support/recordings.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "mapping/default_mapper.hpp"
+#include "mapping/mapping.hpp"
 #include "refrain/value_type.hpp"
 #include "support/random.hpp"
 

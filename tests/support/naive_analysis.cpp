@@ -10,7 +10,7 @@ NaiveAnalysis::NaiveAnalysis(const Program& program, const MappingRule& mapping,
     : program_(&program), mapping_(&mapping), limited_(limited) {
   if (!limited) return;
   for (const Memory& memory : mapping.machine().memories())
-    pools_.push_back(std::make_unique<data::MemoryPool>(memory));
+    pools_.push_back(std::make_unique<memory::MemoryPool>(memory));
 }
 
 NaiveAnalysis::~NaiveAnalysis() {

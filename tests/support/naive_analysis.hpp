@@ -161,10 +161,10 @@ class NaiveAnalysis {
   std::vector<Use> homes_;             ///< of the parent's arguments
   bool limited_;
   bool fell_back_ = false;
-  std::vector<std::unique_ptr<data::MemoryPool>> pools_;  ///< where limited
-  std::uint64_t point_ = 0;                               ///< the point task, or the like
-  std::size_t rank_ = 0;                                  ///< within its launch
-  std::map<int, int> attached_;                           ///< the instances
+  std::vector<std::unique_ptr<memory::MemoryPool>> pools_;  ///< where limited
+  std::uint64_t point_ = 0;                                 ///< the point task, or the like
+  std::size_t rank_ = 0;                                    ///< within its launch
+  std::map<int, int> attached_;                             ///< the instances
 };
 
 }  // namespace refrain::test

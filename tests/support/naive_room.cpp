@@ -18,7 +18,7 @@ bool NaiveAnalysis::allocate(Instance& made) {
   const data::IndexSpaceRef space = data::IndexSpace::from_points(shape.dim, points);
   const data::InstanceLayout layout(
       *space, size_of(shape.fields[static_cast<std::size_t>(made.field)]), {.order = made.order});
-  data::MemoryPool& pool = *pools_[made.memory];
+  memory::MemoryPool& pool = *pools_[made.memory];
   while ((made.block = pool.allocate(layout.bytes, layout.alignment)) == nullptr)
     if (!pool.fits_ever(layout.bytes) || !evict_one(made.memory)) return false;
   return true;

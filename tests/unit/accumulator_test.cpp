@@ -176,15 +176,15 @@ constexpr std::size_t bytes_of_table = (10'000'000 / 512 + 1) * sizeof(void*);
 
 // The storage that is kept of an accumulator which was given `touched` values, `step` points apart.
 std::size_t bytes_for(std::size_t touched, std::size_t step) {
-  data::AccumulatorPool::shared().trim();
+  memory::AccumulatorPool::shared().trim();
   const auto space = IndexSpace::dense(Rect<1>{0, 9'999'999});
   {
     Accumulator accumulator(reduction_op<Sum, double>, *space);
     const double one = 1;
     for (std::size_t i = 0; i < touched; ++i) accumulator.contribute(i * step, &one);
   }
-  const std::size_t kept = data::AccumulatorPool::shared().kept_bytes();
-  data::AccumulatorPool::shared().trim();
+  const std::size_t kept = memory::AccumulatorPool::shared().kept_bytes();
+  memory::AccumulatorPool::shared().trim();
   return kept - bytes_of_table;
 }
 
@@ -197,7 +197,7 @@ TEST(Accumulator, PaysForWhatIsTouchedAlsoWhereItIsScattered) {
 }
 
 TEST(Accumulator, PaysForWhatIsTouched) {
-  data::AccumulatorPool::shared().trim();
+  memory::AccumulatorPool::shared().trim();
   const auto space = IndexSpace::dense(Rect<1>{0, 100'000'000});
   for (int round = 0; round < 3; ++round) {
     Accumulator accumulator(reduction_op<Sum, double>, *space);
@@ -206,9 +206,9 @@ TEST(Accumulator, PaysForWhatIsTouched) {
       *static_cast<double*>(accumulator.slot(50'000'000 + i)) += 1;
     EXPECT_LE(accumulator.touched_chunks(), 3U);
   }
-  EXPECT_LE(data::AccumulatorPool::shared().kept_bytes(), (2U << 20) + (16U << 12));
-  data::AccumulatorPool::shared().trim();
-  EXPECT_EQ(data::AccumulatorPool::shared().kept_bytes(), 0U);
+  EXPECT_LE(memory::AccumulatorPool::shared().kept_bytes(), (2U << 20) + (16U << 12));
+  memory::AccumulatorPool::shared().trim();
+  EXPECT_EQ(memory::AccumulatorPool::shared().kept_bytes(), 0U);
 }
 
 TEST(Accumulator, CountsTheLiving) {

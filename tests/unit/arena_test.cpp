@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-namespace refrain::data {
+namespace refrain::memory {
 namespace {
 
 constexpr std::uint64_t units = 64;
@@ -167,4 +167,4 @@ TEST(Arena, WhatOthersRetireIsTaken) {
 }
 
 }  // namespace
-}  // namespace refrain::data
+}  // namespace refrain::memory

@@ -1,9 +1,8 @@
-#include "mapping/default_mapper.hpp"
+#include "mapping/mapping.hpp"
 
 #include <gtest/gtest.h>
 
 #include "machine/machine.hpp"
-#include "mapping/validate.hpp"
 
 namespace refrain::mapping {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "data/shared_index_space.hpp"
+#include "data/index_space.hpp"
 #include "support/random.hpp"
 
 namespace refrain {

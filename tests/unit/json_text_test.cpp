@@ -1,10 +1,8 @@
-#include "base/json_text.hpp"
+#include "base/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
-
-#include "base/json_tree.hpp"
 
 namespace refrain {
 namespace {

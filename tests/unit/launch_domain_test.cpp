@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "data/shared_index_space.hpp"
+#include "data/index_space.hpp"
 #include "refrain/launch.hpp"
 
 namespace refrain::detail {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
+#include "memory/mover.hpp"
 #include "point_sets.hpp"
 #include "support/test_budget.hpp"
 
@@ -24,7 +26,11 @@ struct Storage {
     std::mt19937 random(seed);
     for (std::byte& b : bytes) b = static_cast<std::byte>(random());
   }
-  std::byte* zero() { return bytes.data() + layout.offset; }
+  refrain::detail::Placement placement() {
+    refrain::detail::Placement placed{bytes.data() + layout.offset, {}};
+    std::copy(std::begin(layout.stride), std::end(layout.stride), placed.stride);
+    return placed;
+  }
   std::byte* at(const BoxPoint& p) {
     std::ptrdiff_t place = layout.offset;
     for (int d = 0; d < 3; ++d) place += p[d] * layout.stride[d];
@@ -79,7 +85,7 @@ TEST(InstanceLayout, WhatNoMemoryHoldsDoesNotWrap) {
   EXPECT_EQ(InstanceLayout(*IndexSpace::empty_space(2), 8, {}).bytes, 0U);
 }
 
-TEST(CopyPoints, EqualsTheNaiveLoop) {
+TEST(CpuMover, CopyEqualsTheNaiveLoop) {
   for (test::TestBudget budget{2000, 200}; budget.more(); budget.next()) {
     RandomSets random(static_cast<unsigned>(budget.seed()));
     const int dim = static_cast<int>(random.number(1, 3));
@@ -96,13 +102,12 @@ TEST(CopyPoints, EqualsTheNaiveLoop) {
     Storage source(room(), size, order(), 1), target(room(), size, order(), 2);
     Storage expected = target;
     for (const BoxPoint& p : points_of(points)) std::memcpy(expected.at(p), source.at(p), size);
-    copy_points(*points, target.zero(), target.layout.stride, source.zero(), source.layout.stride,
-                size);
+    memory::cpu_mover().copy(*points, target.placement(), source.placement(), size);
     ASSERT_EQ(target.bytes, expected.bytes) << "seed " << budget.seed();
   }
 }
 
-TEST(FillPoints, EqualsTheNaiveLoop) {
+TEST(CpuMover, FillEqualsTheNaiveLoop) {
   for (test::TestBudget budget{2000, 200}; budget.more(); budget.next()) {
     RandomSets random(static_cast<unsigned>(budget.seed()));
     const int dim = static_cast<int>(random.number(1, 3));
@@ -114,12 +119,12 @@ TEST(FillPoints, EqualsTheNaiveLoop) {
     Storage target(points, size, random.number(0, 1) == 0 ? Order::c : Order::fortran, 3);
     Storage expected = target;
     for (const BoxPoint& p : points_of(points)) std::memcpy(expected.at(p), value.data(), size);
-    fill_points(*points, target.zero(), target.layout.stride, value.data(), size);
+    memory::cpu_mover().fill(*points, target.placement(), value.data(), size);
     ASSERT_EQ(target.bytes, expected.bytes) << "seed " << budget.seed();
   }
 }
 
-TEST(CopyPoints, WithGapsBetweenRowsAndValues) {
+TEST(CpuMover, CopyWithGapsBetweenRowsAndValues) {
   // Columns 1 and 2 of a 4 x 5 array of structs of 24 bytes whose second double is the value.
   struct Record {
     double a, b, c;
@@ -128,10 +133,10 @@ TEST(CopyPoints, WithGapsBetweenRowsAndValues) {
   for (std::size_t i = 0; i < records.size(); ++i) records[i].b = static_cast<double>(i);
   const auto points = IndexSpace::dense(Rect<2>{{0, 1}, {3, 2}});
   std::vector<double> out(8, -1);
-  const Coord source_stride[3] = {5 * sizeof(Record), sizeof(Record), 0};
-  const Coord target_stride[3] = {16, 8, 0};
-  copy_points(*points, reinterpret_cast<std::byte*>(out.data()) - 8, target_stride,
-              reinterpret_cast<std::byte*>(&records[0].b), source_stride, 8);
+  const refrain::detail::Placement source{reinterpret_cast<std::byte*>(&records[0].b),
+                                          {5 * sizeof(Record), sizeof(Record), 0}};
+  const refrain::detail::Placement target{reinterpret_cast<std::byte*>(out.data()) - 8, {16, 8, 0}};
+  memory::cpu_mover().copy(*points, target, source, 8);
   EXPECT_EQ(out, (std::vector<double>{1, 2, 6, 7, 11, 12, 16, 17}));
 }
 

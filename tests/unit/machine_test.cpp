@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "base/control_group.hpp"
-#include "machine/main_memory.hpp"
 #include "refrain/error.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "data/index_space.hpp"
 
-namespace refrain::data {
+namespace refrain::memory {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
@@ -53,7 +53,7 @@ TEST(MemoryPool, KeepsToItsCapacity) {
 
 TEST(MemoryPool, TakesShapes) {
   const MemoryPool pool(framebuffer(8000));
-  const auto space = IndexSpace::dense(Rect<1>{0, 999});
+  const auto space = data::IndexSpace::dense(Rect<1>{0, 999});
   EXPECT_TRUE(pool.fits_ever(space, 8, {}));
   EXPECT_FALSE(pool.fits_ever(space, 9, {}));
 }
@@ -200,4 +200,4 @@ TEST(MemoryPool, ManyThreads) {
 }
 
 }  // namespace
-}  // namespace refrain::data
+}  // namespace refrain::memory

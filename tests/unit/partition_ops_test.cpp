@@ -6,8 +6,7 @@
 
 #include <map>
 
-#include "data/box_tree.hpp"
-#include "data/partition_checks.hpp"
+#include "data/box_index.hpp"
 #include "data/set_algebra.hpp"
 #include "point_sets.hpp"
 #include "refrain/error.hpp"
@@ -299,21 +298,22 @@ TEST(PartitionOps, DisjointAndComplete) {
   });
 }
 
-TEST(PartitionOps, BoxTreeFindsAllThatMeet) {
+TEST(PartitionOps, BoxIndexFindsAllThatMeet) {
   for_seeds(500, [](RandomSets& random, int dim, Coord) {
-    std::vector<BoxTree::Item> items;
+    std::vector<NumberedBox> items;
     for (Coord n = random.number(0, 60); n > 0; --n) {
       const Box box = random.box(dim, 20);
       if (!box.empty()) items.push_back({box, static_cast<std::uint32_t>(items.size())});
     }
-    const BoxTree tree(items);
+    const auto index = index_of(items);
     for (int i = 0; i < 20; ++i) {
       const Box asked = random.box(dim, 22);
       if (asked.empty()) continue;
       std::set<std::uint32_t> found, expected;
-      tree.query(asked, [&](const BoxTree::Item& item) { return found.insert(item.owner).second; });
-      for (const BoxTree::Item& item : items)
-        if (!intersection(item.box, asked).empty()) expected.insert(item.owner);
+      index.find(asked,
+                 [&](const NumberedBox& item) { EXPECT_TRUE(found.insert(item.number).second); });
+      for (const NumberedBox& item : items)
+        if (!intersection(item.box, asked).empty()) expected.insert(item.number);
       ASSERT_EQ(found, expected);
     }
   });

@@ -1,6 +1,6 @@
 // Values placed by strides, against the bytes themselves.
 
-#include "memory/placed_values.hpp"
+#include "data/layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -101,4 +101,36 @@ void for_seeds(unsigned count, Body&& body) {
   }
 }
 
+// The definition of canonical lists (data/box_list.hpp), linear.
+inline bool canonical_from(int d, int dim, BoxSpan list) {
+  std::size_t previous = 0;
+  for (std::size_t first = 0; first < list.size();) {
+    const Coord lo = list[first].lo[d], hi = list[first].hi[d];
+    std::size_t last = first;
+    while (last < list.size() && list[last].lo[d] == lo && list[last].hi[d] == hi) ++last;
+    if (hi < lo || (first > 0 && lo <= list[first - 1].hi[d])) return false;
+    if (d == dim - 1 ? last - first != 1
+                     : !canonical_from(d + 1, dim, list.subspan(first, last - first)))
+      return false;
+    if (first > 0 && lo == list[first - 1].hi[d] + 1 && last - first == first - previous) {
+      bool equal = true;
+      for (std::size_t i = 0; i < last - first; ++i)
+        for (int k = d + 1; k < dim; ++k)
+          equal &= list[first + i].lo[k] == list[previous + i].lo[k] &&
+                   list[first + i].hi[k] == list[previous + i].hi[k];
+      if (equal) return false;
+    }
+    previous = first;
+    first = last;
+  }
+  return true;
+}
+
+inline bool is_canonical_list(int dim, BoxSpan list) {
+  for (const Box& box : list)
+    for (int d = dim; d < 3; ++d)
+      if (box.lo[d] != 0 || box.hi[d] != 0) return false;
+  return canonical_from(0, dim, list);
+}
+
 }  // namespace refrain::data

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/json_tree.hpp"
+#include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/json_tree.hpp"
+#include "base/json.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "base/json_tree.hpp"
+#include "base/json.hpp"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "base/assert.hpp"
-#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain {
@@ -29,53 +30,51 @@ TextPosition position_in(std::string_view text, std::size_t offset) {
   return at;
 }
 
-// Builds the tree from nlohmann's events. An event does not say where its value stands, but between two
-// values stand only blanks, commas and colons, and once the parser has accepted a value its text is known
-// to be well formed; so a cursor that skips the one and steps over the other is always at the next value.
-class JsonReader {
+void append_json_string(std::string& out, std::string_view text) {
+  using Json = nlohmann::json;
+  out += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Builds the tree from nlohmann's events. At an event the stream stands behind the last character of the value
+// (behind the one after it, for a number), so the value begins where its text does, read backwards.
+class JsonReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  using json = nlohmann::json;
-  using number_integer_t = json::number_integer_t;
-  using number_unsigned_t = json::number_unsigned_t;
-  using number_float_t = json::number_float_t;
-  using string_t = json::string_t;
-  using binary_t = json::binary_t;
+  explicit JsonReader(JsonFile& file) : file_(file), text_(file.text_), in_(file.text_) {}
+  void read() { nlohmann::json::sax_parse(in_, this); }
 
-  explicit JsonReader(JsonFile& file) : file_(file), text_(file.text_) {}
-
-  bool null() { return scalar(JsonNode::Kind::null), true; }
-  bool boolean(bool value) { return scalar(JsonNode::Kind::boolean).boolean_ = value, true; }
-  bool number_integer(number_integer_t value) { return integer(value); }
-  bool number_unsigned(number_unsigned_t value) {
-    constexpr auto most = static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max());
-    if (value <= most) return integer(static_cast<std::int64_t>(value));
-    return number_float(static_cast<double>(value), {});
+  bool null() override { return add(consumed() - 4, nullptr); }
+  bool boolean(bool value) override { return add(consumed() - (value ? 4 : 5), value); }
+  bool number_integer(number_integer_t value) override {
+    return number({static_cast<double>(value), value});
   }
-  bool number_float(number_float_t value, const string_t&) {
-    return scalar(JsonNode::Kind::number).number_ = value, true;
+  bool number_unsigned(number_unsigned_t value) override {
+    JsonNode::Number read{static_cast<double>(value), {}};
+    if (std::in_range<std::int64_t>(value)) read.integer = static_cast<std::int64_t>(value);
+    return number(read);
   }
-  bool string(string_t& value) {
-    return scalar(JsonNode::Kind::string).string_ = std::move(value), true;
+  bool number_float(number_float_t value, const string_t&) override { return number({value, {}}); }
+  bool string(string_t& value) override {
+    return add(string_begin(consumed() - 1), std::move(value));
   }
-  bool binary(binary_t&) { return false; }  // not in text
+  bool binary(binary_t&) override { return false; }  // not in text
 
-  bool start_object(std::size_t) { return open(JsonNode::Kind::object); }
-  bool start_array(std::size_t) { return open(JsonNode::Kind::array); }
-  bool end_object() { return close(); }
-  bool end_array() { return close(); }
+  bool start_object(std::size_t) override { return open(std::vector<JsonNode::Member>()); }
+  bool start_array(std::size_t) override { return open(std::vector<JsonNode>()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
 
-  bool key(string_t& name) {
-    const std::size_t offset = next_token();
-    for (const auto& member : open_.back()->members_)
+  bool key(string_t& name) override {
+    const std::size_t offset = string_begin(consumed() - 1);
+    auto& members = std::get<std::vector<JsonNode::Member>>(open_.back()->value_);
+    for (const auto& member : members)
       if (member.name == name)
         file_.fail(offset, fmt::format("'{}' is given a second time in this object", name));
-    open_.back()->members_.push_back({std::move(name), offset, {}});
-    step_over(offset);
+    members.push_back({std::move(name), offset, {}});
     return true;
   }
 
   bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception& error) {
+                   const nlohmann::detail::exception& error) override {
     // The parser's text is "[...] parse error at line 1, column 2: what"; the place is told again by us,
     // in our form, and as the start of the offending token: the parser stands behind its last character.
     std::string what = error.what();
@@ -86,17 +85,21 @@ class JsonReader {
     if (what.find("unexpected string literal") != std::string::npos) offset = string_begin(offset);
     else if (what.find("unexpected number literal") != std::string::npos ||
              what.starts_with("number overflow"))
-      while (offset > 0 && std::strchr("+-.0123456789eE", text_[offset - 1]) != nullptr) --offset;
+      offset = number_begin(offset);
     file_.fail(offset, what);
   }
 
  private:
   static constexpr std::size_t deepest = 64;
 
-  std::size_t next_token() {
-    while (cursor_ < text_.size() && std::strchr(" \t\r\n,:", text_[cursor_]) != nullptr) ++cursor_;
-    // After the last element of an array or object its closing bracket is stepped over by close().
-    return cursor_;
+  std::size_t consumed() {
+    return static_cast<std::size_t>(in_.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in));
+  }
+
+  // Where the characters of a number before `end` begin.
+  std::size_t number_begin(std::size_t end) const {
+    while (end > 0 && std::strchr("+-.0123456789eE", text_[end - 1]) != nullptr) --end;
+    return end;
   }
 
   // The opening quote of the string whose closing quote stands at `end`. A quote inside it is escaped,
@@ -111,66 +114,52 @@ class JsonReader {
     return end;
   }
 
-  void step_over(std::size_t offset) {
-    cursor_ = offset + 1;
-    if (text_[offset] == '"') {
-      while (text_[cursor_] != '"') cursor_ += text_[cursor_] == '\\' ? 2U : 1U;
-      ++cursor_;
-    } else if (std::strchr("[]{}", text_[offset]) == nullptr) {
-      while (cursor_ < text_.size() && std::strchr(" \t\r\n,:]}", text_[cursor_]) == nullptr)
-        ++cursor_;
-    }
+  // The character behind a number has been read, unless there is none.
+  bool number(const JsonNode::Number& value) {
+    const std::size_t end = consumed();
+    const bool is_last = number_begin(end) < end;
+    return add(number_begin(is_last ? end : end - 1), value);
   }
 
-  JsonNode& add(JsonNode::Kind kind) {
-    const std::size_t offset = next_token();
-    JsonNode* node = &file_.root_;
+  template <class Value>
+  bool add(std::size_t offset, Value&& value) {
+    last_ = &file_.root_;
     if (!open_.empty()) {
-      JsonNode& parent = *open_.back();
-      node = parent.kind_ == JsonNode::Kind::array ? &parent.elements_.emplace_back()
-                                                   : &parent.members_.back().value;
+      auto& parent = open_.back()->value_;
+      if (auto* list = std::get_if<std::vector<JsonNode>>(&parent)) last_ = &list->emplace_back();
+      else last_ = &std::get<std::vector<JsonNode::Member>>(parent).back().value;
     }
-    node->file_ = &file_;
-    node->offset_ = offset;
-    node->kind_ = kind;
-    step_over(offset);
-    return *node;
-  }
-  JsonNode& scalar(JsonNode::Kind kind) { return add(kind); }
-
-  bool integer(std::int64_t value) {
-    JsonNode& node = add(JsonNode::Kind::number);
-    node.number_ = static_cast<double>(value);
-    node.integer_ = value;
-    node.integral_ = true;
+    last_->file_ = &file_;
+    last_->offset_ = offset;
+    last_->value_ = std::forward<Value>(value);
     return true;
   }
 
   // The pointers in open_ stay valid: a list grows only while its owner is the innermost open one.
-  bool open(JsonNode::Kind kind) {
-    JsonNode& node = add(kind);
+  template <class List>
+  bool open(List list) {
+    add(consumed() - 1, std::move(list));
     if (open_.size() == deepest)
-      file_.fail(node.offset_, fmt::format("nested deeper than {} levels", deepest));
-    open_.push_back(&node);
+      file_.fail(last_->offset_, fmt::format("nested deeper than {} levels", deepest));
+    open_.push_back(last_);
     return true;
   }
   bool close() {
-    step_over(next_token());
     open_.pop_back();
     return true;
   }
 
   JsonFile& file_;
   std::string_view text_;
-  std::size_t cursor_ = 0;
+  std::istringstream in_;
+  JsonNode* last_ = nullptr;  ///< that was added
   std::vector<JsonNode*> open_;
 };
 
 JsonFile::JsonFile(std::string text, std::string name, int first_line)
     : text_(std::move(text)), name_(std::move(name)), first_line_(first_line) {
   if (text_.starts_with("\xEF\xBB\xBF")) text_.erase(0, 3);  // a byte order mark
-  JsonReader reader(*this);
-  nlohmann::json::sax_parse(text_, &reader);
+  JsonReader(*this).read();
 }
 
 std::string JsonFile::read(const std::string& path, std::string_view what) {
@@ -204,47 +193,43 @@ void JsonNode::expected(std::string_view what) const {
 }
 
 std::string JsonNode::shown() const {
-  switch (kind_) {
+  switch (kind()) {
     case Kind::null: return "null";
-    case Kind::boolean: return boolean_ ? "true" : "false";
-    case Kind::array: return elements_.empty() ? "an empty list" : "a list";
+    case Kind::boolean: return as_bool() ? "true" : "false";
+    case Kind::array: return as_array().empty() ? "an empty list" : "a list";
     case Kind::object: return "an object";
-    case Kind::number: return integral_ ? fmt::format("{}", integer_) : fmt::format("{}", number_);
+    case Kind::number: {
+      const auto& number = std::get<Number>(value_);
+      return number.integer ? fmt::format("{}", *number.integer) : fmt::format("{}", number.value);
+    }
     case Kind::string: break;
   }
-  if (string_.size() <= 40) return "'" + string_ + "'";
-  return "'" + string_.substr(0, 37) + "...'";
+  const std::string& text = as_string();
+  return text.size() <= 40 ? "'" + text + "'" : "'" + text.substr(0, 37) + "...'";
 }
 
-bool JsonNode::as_bool() const {
-  if (kind_ != Kind::boolean) expected("true or false");
-  return boolean_;
+template <class T>
+const T& JsonNode::as(const char* what) const {
+  if (const T* value = std::get_if<T>(&value_)) return *value;
+  expected(what);
 }
 
-double JsonNode::as_number() const {
-  if (kind_ != Kind::number) expected("a number");
-  return number_;
-}
+bool JsonNode::as_bool() const { return as<bool>("true or false"); }
+double JsonNode::as_number() const { return as<Number>("a number").value; }
 
 std::int64_t JsonNode::as_integer(std::int64_t least, std::int64_t most) const {
-  if (kind_ != Kind::number || !integral_ || integer_ < least || most < integer_)
+  const auto* number = std::get_if<Number>(&value_);
+  if (number == nullptr || !number->integer || *number->integer < least || most < *number->integer)
     expected(fmt::format("a whole number from {} to {}", least, most));
-  return integer_;
+  return *number->integer;
 }
 
-const std::string& JsonNode::as_string() const {
-  if (kind_ != Kind::string) expected("a text in quotes");
-  return string_;
-}
-
+const std::string& JsonNode::as_string() const { return as<std::string>("a text in quotes"); }
 const std::vector<JsonNode>& JsonNode::as_array() const {
-  if (kind_ != Kind::array) expected("a list in [ ]");
-  return elements_;
+  return as<std::vector<JsonNode>>("a list in [ ]");
 }
-
 const std::vector<JsonNode::Member>& JsonNode::as_object() const {
-  if (kind_ != Kind::object) expected("an object in { }");
-  return members_;
+  return as<std::vector<Member>>("an object in { }");
 }
 
 const JsonNode* JsonNode::find(std::string_view name) const {

@@ -1,12 +1,17 @@
-#include "base/size.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
+#include <numeric>
 #include <span>
+#include <vector>
 
 namespace refrain {
+
 namespace {
 
 struct Unit {
@@ -31,10 +36,7 @@ bool is_digit(char c) { return '0' <= c && c <= '9'; }
 char lower(char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool same_word(std::string_view text, std::string_view lower_word) {
-  if (text.size() != lower_word.size()) return false;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (lower(text[i]) != lower_word[i]) return false;
-  return true;
+  return std::ranges::equal(text, lower_word, {}, lower);
 }
 
 // A number and one of the units. from_chars alone would also take signs, exponents and "inf", so the
@@ -56,6 +58,13 @@ std::optional<double> parse_quantity(std::string_view text, std::span<const Unit
 
 // At most four significant digits, without the zeros at the end.
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
+
+// In the largest of the units, each `step` times the one before, in which it is not below 1.
+std::string in_units(double value, double step, std::initializer_list<const char*> units) {
+  const char* const* unit = units.begin();
+  for (; value >= step && unit + 1 != units.end(); ++unit) value /= step;
+  return four_digits(value) + *unit;
+}
 
 }  // namespace
 
@@ -91,24 +100,11 @@ std::string exact_size(std::uint64_t bytes) {
 }
 
 std::string short_size(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> names{"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < names.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{}{}", four_digits(value), names[unit]);
+  return in_units(static_cast<double>(bytes), 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
 }
 
 std::string short_bandwidth(double bytes_per_second) {
-  constexpr std::array<const char*, 5> names{"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
-  std::size_t unit = 0;
-  while (bytes_per_second >= 1000 && unit + 1 < names.size()) {
-    bytes_per_second /= 1000;
-    ++unit;
-  }
-  return four_digits(bytes_per_second) + names[unit];
+  return in_units(bytes_per_second, 1000, {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"});
 }
 
 std::string short_duration(double seconds) {
@@ -123,6 +119,50 @@ std::string grouped(std::uint64_t number) {
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
     digits.insert(static_cast<std::size_t>(at), 1, '\'');
   return digits;
+}
+
+namespace {
+
+// Levenshtein's distance, one row of the table at a time.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view word, std::span<const std::string_view> candidates) {
+  std::string_view best;
+  std::size_t fewest = word.size() + 1;
+  for (std::string_view candidate : candidates) {
+    const std::size_t distance = edits(word, candidate);
+    if (distance < fewest && 2 * distance <= candidate.size()) {
+      fewest = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
+  const std::string_view near = nearest_name(word, candidates);
+  if (!near.empty()) return "; did you mean '" + std::string(near) + "'?";
+  std::string text = "; known are ";
+  for (std::string_view candidate : candidates) {
+    if (candidate != candidates.front()) text += ", ";
+    text += candidate;
+  }
+  return text;
 }
 
 }  // namespace refrain

@@ -1,4 +1,4 @@
-#include "analysis/box_index.hpp"
+#include "data/box_index.hpp"
 
 // A header of Boost 1.74 includes one that it has itself marked as deprecated.
 #define BOOST_ALLOW_DEPRECATED_HEADERS
@@ -9,7 +9,7 @@
 #include <boost/iterator/function_output_iterator.hpp>
 #include <utility>
 
-namespace refrain::analysis {
+namespace refrain::data {
 
 namespace bg = boost::geometry;
 
@@ -17,13 +17,16 @@ namespace {
 
 using Corner = bg::model::point<Coord, 3, bg::cs::cartesian>;
 using Bounds = bg::model::box<Corner>;
-using Entry = std::pair<Bounds, void*>;
+using Entry = std::pair<Bounds, const void*>;
 
 // One point must have a volume, and a box in fewer dimensions than three, too: an R-tree puts together
 // what adds little volume. Doubled, neighbours still do not touch.
-Bounds to_bounds(const data::Box& box) {
-  return {Corner(2 * box.lo[0], 2 * box.lo[1], 2 * box.lo[2]),
-          Corner(2 * box.hi[0] + 1, 2 * box.hi[1] + 1, 2 * box.hi[2] + 1)};
+// A box that is asked for may reach beyond all coordinates; cut off there it meets the same ones.
+Bounds to_bounds(const Box& box) {
+  constexpr Coord beyond = 2 * coordinate_limit;
+  const auto doubled = [](Coord x) { return 2 * std::clamp(x, -beyond + 1, beyond - 1); };
+  return {Corner(doubled(box.lo[0]), doubled(box.lo[1]), doubled(box.lo[2])),
+          Corner(doubled(box.hi[0]) + 1, doubled(box.hi[1]) + 1, doubled(box.hi[2]) + 1)};
 }
 
 }  // namespace
@@ -47,7 +50,7 @@ void BoxIndexBase::assign(std::vector<Item> all) {
   list_ = {};
 }
 
-void BoxIndexBase::insert(const data::Box& box, void* owner) {
+void BoxIndexBase::insert(const Box& box, const void* owner) {
   if (tree_) {
     tree_->entries.insert({to_bounds(box), owner});
     return;
@@ -59,12 +62,12 @@ void BoxIndexBase::insert(const data::Box& box, void* owner) {
   list_ = {};
 }
 
-void BoxIndexBase::erase(const data::Box& box, void* owner) {
+void BoxIndexBase::erase(const Box& box, const void* owner) {
   if (tree_) tree_->entries.remove(Entry{to_bounds(box), owner});
   else std::erase(list_, Item{box, owner});
 }
 
-void BoxIndexBase::find(const data::Box& box, std::vector<void*>& found) const {
+void BoxIndexBase::find(const Box& box, Found& found) const {
   if (tree_) {
     tree_->entries.query(bg::index::intersects(to_bounds(box)),
                          boost::make_function_output_iterator(
@@ -72,7 +75,14 @@ void BoxIndexBase::find(const data::Box& box, std::vector<void*>& found) const {
     return;
   }
   for (const Item& item : list_)
-    if (data::meet(item.box, box)) found.push_back(item.owner);
+    if (meet(item.box, box)) found.push_back(item.owner);
 }
 
-}  // namespace refrain::analysis
+BoxIndex<const NumberedBox> index_of(const std::vector<NumberedBox>& boxes) {
+  std::vector<BoxIndex<const NumberedBox>::Item> items;
+  items.reserve(boxes.size());
+  for (const NumberedBox& box : boxes) items.push_back({box.box, &box});
+  return BoxIndex<const NumberedBox>(std::move(items));
+}
+
+}  // namespace refrain::data

@@ -1,10 +1,12 @@
 #pragma once
-// JSON input files, read so that every value remembers where it stands: a mistake in a file is reported
+// JSON: input files, and strings for files that are written piece by piece.
+//
+// Input files are read so that every value remembers where it stands: a mistake in a file is reported
 // with file, line and column, whether it is one of syntax ("expected ',' or '}'") or of meaning ("no
 // memory is called 'sys1'").
 //
-// The syntax is checked by nlohmann-json; the positions are ours, since its values forget them. Stricter
-// than JSON where JSON leaves room: a name may be given once per object, and nesting is limited, so that
+// nlohmann-json reads; the tree is our own, since values of the library's forget where they stood. Stricter than
+// JSON where JSON leaves room: a name may be given once per object, and nesting is limited, so that
 // no file can exhaust the stack. Reading costs time and memory proportional to the text. One thread.
 
 #include <cstddef>
@@ -14,9 +16,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace refrain {
+
+/// Appends `text` as a JSON string, quotes included. Control characters are escaped; UTF-8 stands as it is;
+/// bytes that are none are replaced by U+FFFD, since JSON has to be UTF-8.
+void append_json_string(std::string& out, std::string_view text);
 
 /// Line and column, both from 1; columns count characters, not bytes.
 struct TextPosition {
@@ -34,7 +41,7 @@ class JsonNode {
   enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
   struct Member;
 
-  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] Kind kind() const { return static_cast<Kind>(value_.index()); }
   /// Byte offset of the value's first character.
   [[nodiscard]] std::size_t offset() const { return offset_; }
 
@@ -63,16 +70,19 @@ class JsonNode {
   friend class JsonFile;
   friend class JsonReader;
 
+  struct Number {
+    double value = 0;
+    std::optional<std::int64_t> integer;  ///< where it is whole and fits
+  };
+
+  template <class T>
+  [[nodiscard]] const T& as(const char* what) const;
+
   const JsonFile* file_ = nullptr;
   std::size_t offset_ = 0;
-  Kind kind_ = Kind::null;
-  bool boolean_ = false;
-  bool integral_ = false;  // a number that integer_ holds exactly
-  double number_ = 0;
-  std::int64_t integer_ = 0;
-  std::string string_;
-  std::vector<JsonNode> elements_;
-  std::vector<Member> members_;
+  std::variant<std::nullptr_t, bool, Number, std::string, std::vector<JsonNode>,
+               std::vector<Member>>
+      value_;  ///< in the order of Kind
 };
 
 struct JsonNode::Member {

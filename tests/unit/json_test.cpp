@@ -1,4 +1,4 @@
-#include "base/json_tree.hpp"
+#include "base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,44 @@
+#pragma once
+// Text for people: quantities in flags and descriptions, and answers to mistyped names. Pure functions.
+//
+// Quantities are sizes ("64MiB", "1.5GB", "4096"), bandwidths ("16GB/s") and durations ("1.5us"): a number (digits, at
+// most one point) and a unit, with or without a blank between them. KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB
+// and TiB are powers of 1024; B or nothing means bytes. Durations need a unit: ns, us, ms or s. Letters may be of
+// either case. Nothing else is accepted: no sign, no exponent, no further text. Sizes are rounded to the nearest byte.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace refrain {
+
+/// Bytes, or nothing when `text` is no size or is 2^63 or more.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+/// Bytes per second, or nothing; a size followed by "/s".
+std::optional<double> parse_bandwidth(std::string_view text);
+/// Seconds, or nothing.
+std::optional<double> parse_duration(std::string_view text);
+
+/// A text that parse_size reads back to the same value: "64MiB" where a unit divides it, else "1000B".
+std::string exact_size(std::uint64_t bytes);
+/// For people: at most four significant digits and a binary unit, "15.63GiB".
+std::string short_size(std::uint64_t bytes);
+/// For people, and parsed back: "16GB/s".
+std::string short_bandwidth(double bytes_per_second);
+/// For people, and parsed back: "1.5us".
+std::string short_duration(double seconds);
+/// For people: "1'234'567".
+std::string grouped(std::uint64_t number);
+
+/// The candidate with the fewest single-character edits (insert, remove, replace) from `word`, the first
+/// of several; empty when even the best differs in more than half of its characters. Cost: the product
+/// of the lengths, per candidate.
+std::string_view nearest_name(std::string_view word, std::span<const std::string_view> candidates);
+
+/// What to say after "unknown name 'gpu'": "; did you mean 'gpus'?", or, when no candidate is near,
+/// "; known are cpus, gpus".
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace refrain
