@@ -27,7 +27,7 @@
 // starting before it is issued (nodes without predecessors; all nodes of a replay that enters anew).
 // Who finds the count at 1 holds the last one and does not write it: no locked instruction.
 // He starts the node if it has been issued, and otherwise parks it, keeping the count at 1.
-// As long as the node is not issued the owner may raise the count (Replays::await). So who has seen that
+// As long as the node is not issued the owner may raise the count (Replays::add_preconditions). So who has seen that
 // it is issued, and only then, may look whether the count is still at 1; if not, he lowers it and lets go.
 //
 // **Watermark and parked nodes** share a word, so that parking (compare-and-swap) and issuing (exchange)
@@ -48,7 +48,7 @@
 
 namespace refrain::exec {
 
-class ReplayAside;
+class ReplayExtras;
 
 /// An operation of a replay.
 struct LiveNode {
@@ -104,8 +104,8 @@ class Watermark {
 /// What makes a replay unusual.
 enum ReplayEvent : std::uint32_t {
   kFailures = 1,  ///< some of its operations carry failures
-  kExits = 2,     ///< nodes of the ordinary graph come after some of its operations
-  kTimed = 4,     ///< it is noted how long its operations take (graph/path_order.hpp)
+  kProxies = 2,   ///< nodes of the ordinary graph come after some of its operations
+  kTimed = 4,     ///< it is noted how long its operations take (graph/template.hpp)
 };
 
 struct alignas(64) Replay {
@@ -114,7 +114,7 @@ struct alignas(64) Replay {
   Replay* after = nullptr;  ///< the slot that carried edges lead into
   std::uint64_t base = 0;   ///< sequence number of operation 0
   void* user = nullptr;     ///< for the layer above
-  ReplayAside* aside = nullptr;
+  ReplayExtras* extras = nullptr;
   std::uint32_t number = 0;  ///< of this replay, counted from 1
   std::atomic<std::uint32_t> events{0};
 

@@ -11,7 +11,7 @@
 // several replays overlap as the edges allow. Each operation of each replay runs once; those of a replay
 // that was left in the middle which were not issued do not run.
 //
-// *In order.* When the owner gets on best by itself (the only thread, or exec/solo.hpp), it runs what it
+// *In order.* When the owner gets on best by itself (the only thread, or exec/single_thread.hpp), it runs what it
 // issues at once. The order of issue is an order of the graph, so nobody needs a count: they stay as they
 // are set, and what was issued is done. Such a replay begins when those before it are complete and its
 // template has no operation that has to run elsewhere, in a scope of its own, or by priority. As soon as
@@ -35,9 +35,8 @@
 #include "base/assert.hpp"
 #include "base/sure_memory.hpp"
 #include "graph/node.hpp"
-#include "graph/path_order.hpp"
 #include "graph/replay.hpp"
-#include "graph/replay_aside.hpp"
+#include "graph/replay_extras.hpp"
 #include "graph/template.hpp"
 
 namespace refrain::exec {
@@ -62,7 +61,7 @@ class Replays {
   Replay& begin(bool carried);
 
   /// An operation that is not issued yet also comes after these nodes of the ordinary graph.
-  void await(Replay& replay, std::uint32_t index, std::span<const Edge> outside);
+  void add_preconditions(Replay& replay, std::uint32_t index, std::span<const Edge> outside);
 
   /// Operations [0, count) of the present replay may run. A reducer is issued together with its folds.
   void issue(Replay& replay, std::uint32_t count) {
@@ -106,7 +105,7 @@ class Replays {
   void for_each_unfinished(Visit visit) const {
     for (std::size_t i = collected_; i < in_flight_.size(); ++i) {
       Replay& replay = *in_flight_[i];
-      if (replay.aside->in_order) continue;
+      if (replay.extras->in_order) continue;
       const std::uint32_t issued = replay.watermark.load().issued();
       for (std::uint32_t index = 0; index < issued; ++index) {
         if (!replay.is_done(index)) visit(replay, index);
@@ -124,10 +123,12 @@ class Replays {
   struct FreeSlot {
     void operator()(Replay* slot) const;
   };
-  using SlotMemory = std::unique_ptr<Replay, FreeSlot>;
+  struct Slot {
+    std::unique_ptr<Replay, FreeSlot> replay;
+    std::unique_ptr<ReplayExtras> extras;
+  };
 
   [[nodiscard]] std::size_t slot_bytes() const;
-  SlotMemory make_slot();
   void set_counts(Replay& slot, bool anew);
   [[nodiscard]] bool has_free(std::size_t count) const;
   void add_slot();
@@ -139,7 +140,7 @@ class Replays {
   void finish(Replay& replay);
   void note_failures(const Replay& replay, std::uint32_t count);
   void end_slot(Replay& slot);
-  void make_heavy(Replay& replay, std::uint32_t to);
+  void make_nodes(Replay& replay, std::uint32_t to);
   std::uint32_t advance(Replay& replay, std::uint32_t count) {
     return alone_ ? replay.watermark.advance_alone(count) : replay.watermark.advance(count, false);
   }
@@ -150,28 +151,24 @@ class Replays {
   void keep_early(std::uint32_t index);
   bool take_early(std::uint32_t index);
   std::span<const std::uint32_t> take_sources(std::uint32_t to);
-  void see_what_is_simple();
+  void find_simple_until();
   bool can_run_in_order(bool carried);
   void leave_order(Replay& replay);
+  [[nodiscard]] bool runs_to_the_end() const;
   [[nodiscard]] bool all_complete();
   void take_order(Replay& replay);
   static bool is_complete(const Replay& replay);
   static bool is_done(Replay& replay, std::uint32_t index);
-  [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->aside->in_order; }
+  [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->extras->in_order; }
 
   Executor& executor_;
   Scope& scope_;
   const Template& template_;
   const std::unique_ptr<PathOrder> order_;  ///< null: that of the template
-  std::uint32_t most_slots_;
-  std::size_t most_operations_;  ///< in flight in the scope, with a replay that begins
+  const std::uint32_t most_slots_;
   std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
   bool alone_;           ///< no other thread ever runs anything
-  /// What is issued in order is run to its end, also when others are to take part: with one thread none are, and
-  /// what reduces goes on to its folds, since the gate has not heard of it (graph/reducer_gate.hpp).
-  bool to_the_end_;
-  std::vector<SlotMemory> slots_;
-  std::vector<std::unique_ptr<ReplayAside>> asides_;
+  std::vector<Slot> slots_;
   std::vector<Replay*> free_;  ///< with their counts set
   /// As begun; the first `collected_` have been collected.
   std::vector<Replay*> in_flight_;
@@ -188,12 +185,11 @@ class Replays {
   /// clear between replays; and their number.
   std::vector<std::uint64_t, SureAllocator<std::uint64_t>> early_;
   std::uint32_t early_count_ = 0;
-  std::uint32_t next_early_ = 0;   ///< those before it have been taken
-  std::uint32_t next_source_ = 0;  ///< in Template::sources
-  std::uint32_t next_heavy_ = 0;   ///< in Template::heavy
-  std::uint32_t done_ = 0;         ///< operations before this one are known to be done
-  std::uint32_t unrelieved_ = 0;   ///< issued since the last look, before `counted_`
-  std::uint32_t counted_ = 0;
+  std::uint32_t next_early_ = 0;       ///< those before it have been taken
+  std::uint32_t next_source_ = 0;      ///< in Template::sources
+  std::uint32_t next_node_ = 0;        ///< in Template::with_node
+  std::uint32_t done_ = 0;             ///< operations before this one are known to be done
+  std::uint32_t relieve_at_ = burst_;  ///< when so many are issued, the burst ends
   std::uint32_t number_ = 0;
 };
 

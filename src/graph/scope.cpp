@@ -68,8 +68,8 @@ std::size_t Scope::collect() {
 void Scope::take_back(Node& node) {
   if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
     failures_.reclaimed(node);
-  if ((node.flags & kBeside) != 0) [[unlikely]]
-    --beside_;
+  if ((node.flags & kAuxiliary) != 0) [[unlikely]]
+    --auxiliary_;
   if (reclaim) reclaim(node);
   pool_.put(node);
   ++collected_;
@@ -122,7 +122,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
     fail(node, error);
     // With a failure a run only lets go of what the node holds.
     if (node.run == nullptr) node.run = [](Node&, Execution&) {};
-    node.flags &= static_cast<std::uint8_t>(kReducer | kBeside);
+    node.flags &= static_cast<std::uint8_t>(kReducer | kAuxiliary);
     node.priority = 0;
     node.processor = 0;
     executor_.publish(node, {});

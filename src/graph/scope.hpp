@@ -89,10 +89,10 @@ class Scope {
     node.seq = seq;
     return node;
   }
-  /// The node allocated last, kStandIn or kAwaited, stands beside an operation: it is none itself.
-  void mark_beside(Node& node, NodeFlag flag) {
+  /// The node allocated last, kProxy or kPrecondition, stands beside an operation: it is none itself.
+  void mark_auxiliary(Node& node, NodeFlag flag) {
     node.flags = flag;
-    ++beside_;
+    ++auxiliary_;
   }
   /// Of replays that end without the owner, `change` operations more are in flight and are no nodes.
   void count_replayed(std::ptrdiff_t change) { replayed_ += static_cast<std::size_t>(change); }
@@ -105,7 +105,7 @@ class Scope {
       make_room_beside_replays(more);
   }
   /// Names one of them that is complete.
-  NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
+  static NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
   /// Whether the owner runs replayed operations where it issues them: nothing else is to be issued meanwhile.
   [[nodiscard]] bool runs_in_order() const { return runs_in_order_; }
   void set_runs_in_order(bool runs) { runs_in_order_ = runs; }
@@ -167,7 +167,7 @@ class Scope {
   [[nodiscard]] std::size_t in_flight() const { return launched_ - collected_; }
   /// Operations, those of replays among them, as of the last look; without those of a present replay that are
   /// no nodes.
-  [[nodiscard]] std::size_t operations() const { return in_flight() - beside_ + replayed_; }
+  [[nodiscard]] std::size_t operations() const { return in_flight() - auxiliary_ + replayed_; }
   [[nodiscard]] Scope* parent() const { return parent_; }
   [[nodiscard]] std::uint32_t window() const { return window_; }
   [[nodiscard]] std::size_t pool_bytes() const { return pool_.bytes(); }
@@ -184,11 +184,11 @@ class Scope {
   }
   /// The task whose body made this scope; null for the root.
   [[nodiscard]] const Node* task() const { return task_; }
-  /// What the executor said in Executor::open: names the owner's place in it.
+  /// The executor's word about the owner: threaded, its thread's slot (Executor::open); seeded, the actor that waits
+  /// in this scope, null: nobody.
   [[nodiscard]] void* owner() const { return owner_; }
-  /// Who waits in this scope, as the executor names it; null: nobody.
-  [[nodiscard]] void* waiter() const { return waiter_; }
-  void set_waiter(void* waiter) { waiter_ = waiter; }
+  void set_owner(void* owner) { owner_ = owner; }
+  [[nodiscard]] Executor& executor() const { return executor_; }
   /// Reducers of this scope. Any thread.
   ReducerGate& gate() { return gate_; }
   /// Ready nodes of a nested scope. Any thread.
@@ -250,12 +250,12 @@ class Scope {
   const Node* task_ = nullptr;
   std::uint64_t launched_ = 0;
   std::uint64_t collected_ = 0;
-  std::size_t limit_;         ///< nodes at which throttle calls make_room; at most window_ + held_
-  std::size_t replayed_ = 0;  ///< operations of replays, see count_replayed
-  std::size_t most_;          ///< operations, while there are such
-  std::size_t beyond_ = 0;    ///< so many more, since nobody else could have ended any
-  std::size_t beside_ = 0;    ///< nodes that are no operations
-  std::uint32_t held_ = 0;    ///< held open by the owner
+  std::size_t limit_;          ///< nodes at which throttle calls make_room; at most window_ + held_
+  std::size_t replayed_ = 0;   ///< operations of replays, see count_replayed
+  std::size_t most_;           ///< operations, while there are such
+  std::size_t beyond_ = 0;     ///< so many more, since nobody else could have ended any
+  std::size_t auxiliary_ = 0;  ///< nodes that are no operations
+  std::uint32_t held_ = 0;     ///< held open by the owner
   std::uint32_t window_;
   int depth_;
   bool runs_in_order_ = false;
@@ -263,8 +263,7 @@ class Scope {
   NodePool pool_;
   FailureLog failures_;
   std::vector<Replays*> replays_;
-  Node nobody_;  ///< of no sequence number
-  void* waiter_ = nullptr;
+  static inline Node nobody_;  ///< of no sequence number
 
   alignas(64) std::atomic<Node*> returns_{nullptr};  ///< written by completing threads
   alignas(64) ReducerGate gate_;

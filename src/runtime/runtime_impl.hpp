@@ -120,7 +120,7 @@ class RuntimeImpl {
   std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
   Attachments attachments_;
   std::unique_ptr<Mapper> mapper_;
-  std::unique_ptr<exec::Executor> executor_;
+  std::shared_ptr<exec::Executor> executor_;
   std::unique_ptr<autotrace::Miners> miners_;
   analysis::GraphLog* graph_log_ = nullptr;
   ReportFile* recordings_file_ = nullptr;

@@ -78,7 +78,7 @@ void Tracing::await(std::span<const trace::Entry> entries) {
     });
     after_.clear();
     std::ranges::transform(first, last, std::back_inserter(after_), &trace::Entry::after);
-    chain_->trace->replays().await(*replay_, first->operation, after_);
+    chain_->trace->replays().add_preconditions(*replay_, first->operation, after_);
     first = last;
   }
   if (context_.runtime_.graph_log() != nullptr)
@@ -177,7 +177,7 @@ void Tracing::take_futures(std::span<detail::FutureState* const> futures, Index 
         continue;
       }
       if (const exec::FailureRef failure = future->failure(rank))
-        replay_->aside->fail(operation, *failure.get());
+        replay_->extras->fail(operation, *failure.get());
       if (own && context_.runtime_.graph_log() != nullptr)
         awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
     }
