@@ -1,29 +1,26 @@
 #pragma once
-// Spinning before sleep: how long, and in what steps. A thread in search of work looks about once per
-// microsecond: looking more often it would take each node of a program of tiny tasks the moment it is
-// published, and the two threads would do little but move cache lines to and fro (measured: 175 against
-// 55 ns per empty task). A waiter looks more often.
+// Sleeping and waking of an executor's threads (an eventcount with named sleepers), and spinning before it.
 //
-// Sleeping and waking of an executor's threads (an eventcount with named sleepers).
+// A thread that finds nothing to do calls prepare(), looks once more, and then either cancel() or commit(), which sleeps
+// until it is notified. A thread that changes something a sleeper may wait for makes the change first. Then it calls
+// notify_one or notify_all for the kind of sleeper concerned.
 //
-// A thread that finds nothing to do calls prepare(), looks once more, and then either cancel() or
-// commit(), which sleeps until it is notified. A thread that changes something a sleeper may wait for
-// makes the change first and then calls notify_one or notify_all for the kind of sleeper concerned.
+// No wake-up is lost. prepare() counts the sleeper in (seq_cst) before it looks again; the notifier makes its change (a
+// seq_cst store or read-modify-write) before it reads the count (seq_cst). In the single order of these four operations
+// either the count is read after it was raised, and the sleeper is notified, or the change comes before the second look,
+// whose loads are seq_cst too and see it. Once counted in, a notification is remembered in the sleeper, so it may come
+// before the sleep. A notify_one that hits a sleeper which has found something by itself is passed on by cancel().
 //
-// No wake-up is lost. prepare() counts the sleeper in (seq_cst) before it looks again; the notifier
-// makes its change (a seq_cst store or read-modify-write) before it reads the count (seq_cst). In the
-// single order of these four operations either the count is read after it was raised, and the sleeper
-// is notified, or the change comes before the second look, whose loads are seq_cst too and see it.
-// Once counted in, a notification is remembered in the sleeper, so it does not matter whether it comes
-// before or after the sleeper has gone to sleep. A notify_one that hits a sleeper which has found
-// something by itself is passed on by cancel().
+// Deadlocks. When the last of `threads` threads goes to sleep and no completion is expected from outside, `all_asleep`
+// is called under the lock, where everything that any of the threads did is visible. It may name a sleeper to be woken
+// with Wake::deadlock. The same happens when the last expected completion has arrived and all threads sleep.
 //
-// Cost: notifying nobody is one load of a line that changes only when threads go to sleep or wake;
-// everything else takes a lock and is off the hot path.
+// Cost: notifying nobody is one load of a line that changes only when threads go to sleep or wake. Everything else takes
+// a lock and is off the hot path.
 //
-// When the last of `threads` threads goes to sleep and nothing is expected from outside, `all_asleep` is called under the lock, where
-// everything that any of the threads did is visible: it may name a sleeper to be woken with
-// Wake::deadlock.
+// Spin: a thread in search of work looks about once per microsecond. Looking more often it would take each node of a
+// program of tiny tasks the moment it is published, and two threads would do little but move cache lines to and fro
+// (measured: 175 against 55 ns per empty task). A waiter looks more often.
 
 #include <atomic>
 #include <condition_variable>

@@ -107,7 +107,7 @@ void SeededExecutor::schedule(const std::function<bool()>& until) {
 
 void SeededExecutor::step(Actor& actor) {
   ++steps_;
-  if (actor.chore) return run_background_job(actor);
+  if (actor.job) return run_background_job(actor);
   if (actor.completing) {
     unused_.push_back(&actor);
     return finish(actor.work, actor.failure);
@@ -125,10 +125,10 @@ void SeededExecutor::step(Actor& actor) {
 
 /// On the thread's own stack: it launches nothing and waits for nothing.
 void SeededExecutor::run_background_job(Actor& actor) {
-  const std::shared_ptr<BackgroundJob> chore = std::move(actor.chore);
+  const std::shared_ptr<BackgroundJob> job = std::move(actor.job);
   unused_.push_back(&actor);
   const std::uint64_t begin = profile::now_ns();
-  chore->run();
+  job->run();
   counters_.background_ns += profile::now_ns() - begin;
   ++counters_.background_jobs;
 }
@@ -254,8 +254,8 @@ void SeededExecutor::interleave() {
   suspend_current();
 }
 
-void SeededExecutor::post(std::shared_ptr<BackgroundJob> chore) {
-  add_actor(nullptr).chore = std::move(chore);
+void SeededExecutor::post(std::shared_ptr<BackgroundJob> job) {
+  add_actor(nullptr).job = std::move(job);
 }
 
 void SeededExecutor::suspend_current() {

@@ -4,7 +4,7 @@
 //
 // Actors are what can take a step: the root program, every ready node's body (on a stack of its own,
 // since it may wait), and every finished body's completion. A step ends where the actor calls
-// interleave, publish or wait, or is done. A chore is an actor, too, of one step. One whose turn has not come
+// interleave, publish or wait, or is done. A background job is an actor, too, of one step. One whose turn has not come
 // when the program ends is left for the next program, and dropped with the executor.
 //
 // Order: probabilistic concurrency testing (S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A
@@ -14,10 +14,18 @@
 // of steps; here the number is unknown, so each step is one with a probability that the seed picks
 // among several scales, from every second step to almost never.
 //
+// Completion from outside. An operation that is completed later becomes an actor again when it is completed, by any
+// thread, so the seed decides when the others see it. A test that completes operations in background jobs lets the seed
+// decide when that is, too. While nothing can take a step and completions are outstanding, the thread sleeps.
+//
+// A world. Several root programs may run at once, each an actor (run_programs): several runtimes on one executor, each
+// with scopes, failures and a body-local pointer of its own. A listener hears of all of them.
+//
 // Nothing depends on addresses or time: equal seeds and programs give equal runs. Waiting, failures,
 // accumulators and deadlocks mean what they mean in the threaded executor. Helping is not needed, as
 // a waiting body's stack simply stays. Priorities of nodes and kinds of processors do not restrict the
-// order: what they forbid is no error of the program's. All members: the thread of run_root.
+// order: what they forbid is no error of the program's. All members: the thread of run_root, but
+// for completed_outside.
 //
 // Waiting. Only the owner of a scope waits for what is in it, so a scope has one waiter at most, which is
 // *told* of each operation of the scope that ends, is granted, or ends a replay. Before the next step those
@@ -67,7 +75,7 @@ class SeededExecutor final : public ReplayingExecutor<SeededExecutor> {
   void interleave() override;
   void parallel_for(std::int64_t count, std::int64_t grain,
                     const std::function<void(std::int64_t, std::int64_t)>& f) override;
-  void post(std::shared_ptr<BackgroundJob> chore) override;
+  void post(std::shared_ptr<BackgroundJob> job) override;
   void hurry() override {}
   [[nodiscard]] bool runs_background() const override { return true; }
   [[nodiscard]] int threads() const override { return 1; }
@@ -93,9 +101,9 @@ class SeededExecutor final : public ReplayingExecutor<SeededExecutor> {
     std::uint64_t priority = 0;
     std::uint64_t id = 0;                         ///< in order of creation; settles ties
     Fiber* fiber = nullptr;                       ///< null: not started yet, or a completion
-    Ready work;                                   ///< null: the root program, or a chore
-    std::shared_ptr<BackgroundJob> chore;         ///< until it runs
-    const Failure* failure = nullptr;             ///< of a light operation that has run
+    Ready work;                                   ///< null: the root program, or a job
+    std::shared_ptr<BackgroundJob> job;           ///< until it runs
+    const Failure* failure = nullptr;             ///< of an operation without a node that has run
     const Node* running = nullptr;                ///< innermost node whose body is on its stack
     bool completing = false;                      ///< its step is the node's completion
     const std::function<bool()>* done = nullptr;  ///< set while it waits

@@ -338,8 +338,8 @@ void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,
   });
 }
 
-void ThreadedExecutor::post(std::shared_ptr<BackgroundJob> chore) {
-  background_.post(std::move(chore));
+void ThreadedExecutor::post(std::shared_ptr<BackgroundJob> job) {
+  background_.post(std::move(job));
   notifier_.notify_one(kWorker);
 }
 

@@ -24,27 +24,31 @@
 // share on the hot path are the nodes, the deques' tops and the scopes' return lists. Nodes of the
 // root scope that a worker has completed go back in batches.
 //
-// Replays (threaded_replays.cpp). Light operations are in the deques as nodes are, and a thread runs a
-// streak of them in one loop. Before it sleeps it looks through the exits (graph/replay_extras.hpp).
+// Replays (threaded_replays.cpp). Operations without a node are in the deques as nodes are, and a thread runs a
+// streak of them in one loop. Before it sleeps it looks through the proxies (graph/replay_extras.hpp).
 //
 // Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
 // (exec/single_thread.hpp).
 //
-// Chores (exec/background.hpp) are in one queue. A worker takes one where it would else spin, sleep or nap, and
-// before its next node when they are late; always between bodies, never while one waits on its stack. It may be
-// gone for long, so it takes nothing along that others may want: its kept successor goes back into its deque,
-// its completed nodes to their scopes, it looks for exits as before sleep, and it is no sleeper whom a
-// notification could hit. Deadlocks: the thread of a running chore is awake, and who may take a chore does not
-// sleep; but when all workers wait in bodies, a chore that nobody has begun is no reason to go on.
+// Background jobs (exec/background.hpp) are in one queue. A worker takes a job where it would else spin, sleep or nap,
+// and before its next node when jobs are late; always between bodies, never while a body waits on its stack. A job may
+// take long, so the worker leaves behind what others may want: its kept successor goes into its deque, its completed
+// nodes to their scopes, it looks for proxies as before sleep, and it is no sleeper whom a notification could hit. The
+// thread of a running job is awake, and a thread that may take a job does not sleep, so jobs hide no deadlock. When all
+// workers wait in bodies, a job that nobody has begun is no reason to go on.
+//
+// Completion from outside. The node of an operation that completes later stays where it is. When it is completed, by any
+// thread, the rest of it goes into the queue of its nested scope, or into the ordered queue of the root scope, urgent.
+// The notifier counts what is outstanding, so that nobody is told of a deadlock meanwhile.
 //
 // Shutdown (destructor, the launching thread):
-//   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. Who completed the last one
-//      from outside may not have left yet, and is waited for. Background jobs that
-//      nobody has begun are dropped, so that nobody begins one that the join would wait for.
+//   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. The thread that completed
+//      the last one from outside is awaited, since it may still be notifying. Background jobs that nobody has begun
+//      are dropped, so that nobody begins one that the join would wait for.
 //   2. `stop_` is raised (seq_cst), so that a thread that is about to sleep sees it in its second look, and
 //      one that naps when it wakes.
 //   3. Every kind of sleeper is notified; those asleep wake and see it.
-//   4. The threads are joined, each when its chore is done; after that nobody touches the slots, the queues
+//   4. The threads are joined, each when its job is done; after that nobody touches the slots, the queues
 //      or the notifier.
 
 #include <atomic>
@@ -84,7 +88,7 @@ class ThreadedExecutor final : public ReplayingExecutor<ThreadedExecutor> {
   void interleave() override {}
   void parallel_for(std::int64_t count, std::int64_t grain,
                     const std::function<void(std::int64_t, std::int64_t)>& f) override;
-  void post(std::shared_ptr<BackgroundJob> chore) override;
+  void post(std::shared_ptr<BackgroundJob> job) override;
   void hurry() override { background_.hurry(); }
   [[nodiscard]] bool runs_background() const override { return options_.workers > 0; }
   [[nodiscard]] int threads() const override { return static_cast<int>(slots_.size()); }

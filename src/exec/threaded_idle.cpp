@@ -1,7 +1,5 @@
-// Where a thread of the ThreadedExecutor finds ready nodes.
-//
-// What a thread of the ThreadedExecutor does that has found nothing to run: it looks again, naps, sleeps,
-// and finds out when nobody will ever wake it. A worker does chores in this time.
+// How a thread of the ThreadedExecutor finds something to run, and what it does when there is nothing: it looks again,
+// naps, sleeps, and finds out when nobody will ever wake it. A worker does background jobs in this time.
 
 #include <chrono>
 #include <new>
@@ -79,14 +77,14 @@ Ready ThreadedExecutor::look(Slot& slot) {
   return ready;
 }
 
-/// A worker with no body on its stack, which is no sleeper. False: there is no chore.
+/// A worker with no body on its stack, which is no sleeper. False: there is no job.
 bool ThreadedExecutor::run_background_job(Slot& slot) {
   if (slot.dedicated >= 0 || !background_.any()) return false;
-  const std::shared_ptr<BackgroundJob> chore = background_.take();
-  if (!chore) return false;
+  const std::shared_ptr<BackgroundJob> job = background_.take();
+  if (!job) return false;
   look_at_proxies(slot);
   const std::uint64_t begin = profile::now_ns();
-  chore->run();
+  job->run();
   add(slot.background_ns, profile::now_ns() - begin);
   add(slot.background_jobs);
   return true;
@@ -100,7 +98,7 @@ void ThreadedExecutor::run_late_jobs(Slot& slot) {
   while (background_.late() && run_background_job(slot)) {}
 }
 
-/// A worker that has found nothing to do naps, or does chores, while the launching thread is better left
+/// A worker that has found nothing to do naps, or does background jobs, while the launching thread is better left
 /// alone.
 void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
   const bool decides = slot.index == 1;
@@ -110,7 +108,7 @@ void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
       background_.nap(std::chrono::nanoseconds(SingleThreadMode::kNapNs));
     if (!decides) continue;
     const std::uint64_t then = profile::now_ns();
-    if (single_thread_.due(then)) single_thread_.go_on(then, executed());  // a chore may be short
+    if (single_thread_.due(then)) single_thread_.go_on(then, executed());  // a job may be short
   }
 }
 
@@ -118,7 +116,7 @@ void ThreadedExecutor::stay_away(Slot& slot, std::uint64_t now) {
 Ready ThreadedExecutor::idle(Slot& slot) {
   flush(slot);
   const std::uint64_t begin = profile::now_ns();
-  const std::uint64_t chores_then = slot.background_ns.load(std::memory_order_relaxed);
+  const std::uint64_t background_then = slot.background_ns.load(std::memory_order_relaxed);
   if (slot.dedicated < 0) stay_away(slot, begin);
   const int kind = slot.dedicated < 0 ? int(kWorker) : kFirstDedicated + slot.dedicated;
   Ready ready;
@@ -130,9 +128,9 @@ Ready ThreadedExecutor::idle(Slot& slot) {
     look_at_proxies(slot);
     ready = look(slot);
     const bool stop = stop_.load(std::memory_order_seq_cst);
-    // Only looked for: a chore takes long, and a sleeper who does one keeps a notification from the others.
-    const bool chore = slot.dedicated < 0 && background_.any();
-    if (ready || stop || chore) {
+    // Only looked for: a job takes long, and a sleeper who does one keeps a notification from the others.
+    const bool job = slot.dedicated < 0 && background_.any();
+    if (ready || stop || job) {
       notifier_.cancel(slot.sleeper);
       if (stop && !ready) return nullptr;
     } else {
@@ -140,8 +138,9 @@ Ready ThreadedExecutor::idle(Slot& slot) {
       notifier_.commit(slot.sleeper);
     }
   }
-  const std::uint64_t chores = slot.background_ns.load(std::memory_order_relaxed) - chores_then;
-  add(slot.idle_ns, profile::now_ns() - begin - chores);
+  const std::uint64_t background =
+      slot.background_ns.load(std::memory_order_relaxed) - background_then;
+  add(slot.idle_ns, profile::now_ns() - begin - background);
   return ready;
 }
 

@@ -7,7 +7,7 @@
 
 namespace refrain::exec {
 
-/// Runs light operations, each the first that the one before has made ready, for a streak.
+/// Runs operations without a node, each the first that the one before has made ready, for a streak.
 template <bool listened>
 void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
   ReplaySink sink{*this, slot};
@@ -46,8 +46,8 @@ void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
   slot.streak = kStreak;
 }
 
-/// While light operations run on a thread: nobody opens a scope from there, the operation would be a heavy one;
-/// nor waits, unless it says how.
+/// While operations without a node run on a thread: none of them opens a scope (it would have a node), nor waits, unless
+/// it says how.
 struct ThreadedExecutor::WithoutNode {
   explicit WithoutNode(Slot& thread) : slot(thread) {}
   ~WithoutNode() {

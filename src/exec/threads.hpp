@@ -1,17 +1,16 @@
 #pragma once
-// Which threads stand for which processors of the machine.
-
-namespace refrain {
-class Machine;
-}
-//
-// Why no further thread can be started. The system reports the failure alone; the reason is found by comparing the
-// limits of the control group, the user, the process and the system with their use.
+// The threads of the threaded executor: which processor of the machine each stands for, where it is bound, and why no
+// further thread can be started. The system reports a failed start without its reason; the reason is found by comparing
+// the limits of the control group, the user, the process and the system with their use. Called when an executor starts.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace refrain {
+class Machine;
+}
 
 namespace refrain::exec {
 

@@ -70,7 +70,7 @@ class ExecutionListener {
   virtual ~ExecutionListener() = default;
   virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
                         std::uint64_t end_ns) = 0;
-  /// A light operation of a replay (graph/replay.hpp); `seq` as a node's.
+  /// An operation of a replay that has no node (graph/replay.hpp); `seq` as a node's.
   virtual void replayed(const NodeInfo* info, NodeKind kind, std::uint64_t seq, int thread,
                         std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
 };
@@ -127,16 +127,16 @@ class Executor {
   virtual void parallel_for(std::int64_t count, std::int64_t grain,
                             const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
 
-  // --- chores (exec/background.hpp) ---------------------------------------------------------------------
+  // --- background work (exec/background.hpp) ------------------------------------------------------------
 
-  /// Any thread that launches, several at once. A worker runs the chore when it finds nothing else to do;
+  /// Any thread that launches, several at once. A worker runs the job when it finds nothing else to do;
   /// never a thread that launches or waits, nor a dedicated processor's. Seeded: an actor like others, but this
-  /// call is no point at which it may run. A chore that nobody has begun when the executor ends is dropped, one
+  /// call is no point at which it may run. A job that nobody has begun when the executor ends is dropped, one
   /// that runs is finished first.
-  virtual void post(std::shared_ptr<BackgroundJob> chore) = 0;
+  virtual void post(std::shared_ptr<BackgroundJob> job) = 0;
   /// What was posted is late: workers take it before their next node, until none is left. Seeded: nothing.
   virtual void hurry() = 0;
-  /// Whether anybody ever runs a chore. If not, the poster had better run it itself.
+  /// Whether anybody ever runs a job. If not, the poster had better run it itself.
   [[nodiscard]] virtual bool runs_background() const = 0;
 
   [[nodiscard]] virtual int threads() const = 0;  ///< all threads that issue or execute
@@ -176,13 +176,13 @@ class Executor {
                                      bool to_the_end) = 0;
   /// Owner: the first operations have run without their counts, which are set: does what completing them does.
   virtual void complete_in_order(Replay& replay, std::uint32_t count) = 0;
-  /// Thread that runs a node: what a replayed operation awaited is complete.
+  /// Thread that runs a node: the preconditions of a replayed operation are complete.
   virtual void precondition_done(LiveNode& live) = 0;
-  /// Thread that runs its node: a heavy operation has run.
+  /// Thread that runs the operation's node: the operation is done.
   virtual void complete_replayed(LiveNode& live, const Failure* failure) = 0;
-  /// Owner: the operation has been given a stand-in; it is completed here if the operation is done.
+  /// Owner: the operation has been given a proxy; it is completed here if the operation is done.
   virtual void add_proxy(Replay& replay, std::uint32_t index) = 0;
-  /// Owner: the replay is complete; completes the stand-ins that are left.
+  /// Owner: the replay is complete; completes the proxies that are left.
   virtual void close_proxies(Replay& replay) = 0;
 };
 

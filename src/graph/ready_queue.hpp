@@ -1,15 +1,12 @@
 #pragma once
-// Something that a thread can run now: a node of the growing graph, or a light node of a replay
-// (graph/replay.hpp), in one word that fits a deque. The low bit tells which; both kinds are aligned.
+// Ready: something that a thread can run now, in one word that fits a deque: a node, or an operation of a replay that has
+// no node (graph/replay.hpp). The low bit tells which; both kinds are aligned.
 //
-// Ready nodes behind a lock, for the cases that are not the hot one: nodes of nested scopes, nodes with
-// a priority, nodes of dedicated processors. Higher priority first; equal ones in the order in which
-// they became ready.
-//
-// Any thread may call anything. What a caller may rely on: a push is visible to size() before the push
-// returns (seq_cst; the partner is Notifier::prepare of a thread that is about to sleep). The queue may
-// be destroyed once every pushed node has been popped: a push touches nothing after it has let go of
-// the lock.
+// ReadyQueue: ready nodes behind a lock, for all but the hot case: nodes of nested scopes, with a priority, or of
+// dedicated processors. Higher priority first, then the order in which they became ready. Any thread calls any of its
+// functions. A push is visible to size() before it returns (seq_cst; partner: Notifier::prepare of a thread that is
+// about to sleep). The queue may be destroyed once every pushed node has been popped: a push touches nothing after it
+// has released the lock. Cost: a lock; the first node of a priority allocates.
 
 #include <atomic>
 #include <cstddef>

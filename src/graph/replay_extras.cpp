@@ -34,14 +34,14 @@ const Failure* ReplayExtras::failure_of(std::uint32_t index) const {
 }
 
 void ReplayExtras::prepare_proxies() {
-  if (!proxies_) proxies_ = std::make_unique<Exit[]>(template_.size());
+  if (!proxies_) proxies_ = std::make_unique<Proxy[]>(template_.size());
 }
 
 void ReplayExtras::add_proxy(std::uint32_t index, Node& proxy) noexcept {
   set_event(kProxies);
   proxies_[index].named = &proxy;
   opened_.push_back(index);
-  // release: partner of the exchange in claim, the stand-in is readable. acquire: the same the other way
+  // release: partner of the exchange in claim, the proxy is readable. acquire: the same the other way
   // round, when that came first and found nothing: the operation is seen to be done then.
   proxies_[index].open.exchange(&proxy, std::memory_order_acq_rel);
 }

@@ -1,30 +1,22 @@
 #pragma once
-// What only some replays need, beside the slot: failures of operations, nodes of the ordinary graph that
-// come after them, nodes of the heavy ones.
+// State that few replays need, kept beside the slot: failures, nodes, and proxies.
 //
-// Exits. Outside its replay an operation is named by a *stand-in*, a node of the ordinary graph that
-// completes when the operation is done. The owner makes it; who claims it (`claim`, one exchange)
-// completes it. The thread that has done the operation stores `done` and looks at kProxies; the owner sets
-// kProxies, puts the stand-in into the table and looks at `done`. A thread that sees kProxies claims by an
-// exchange on the table's entry, and so does the owner, so the later of the two exchanges sees what the
-// other one's thread had done: the claim is made. Neither is made only if the thread does not see kProxies
-// yet and the owner not yet `done`; ProxyRegistry says who finds it then.
+// A *proxy* names an operation of a replay outside it: a node of the ordinary graph that completes when the operation is
+// done. The scope's owner makes it. The thread that claims it (`claim`, one exchange) completes it.
 //
-// Threads. fail, threw, failure_of, claim: any. `heavy`, recorded, scope: read by any; the owner writes
-// `heavy` before it issues the operations, and the watermark publishes it. All else: the owner.
+// No proxy is forgotten. The thread that has done the operation stores `done`, then looks at kProxies; the owner sets
+// kProxies, puts the proxy into the table, then looks at `done`.
+// - A thread that sees kProxies claims by an exchange on the entry of the table, which the owner has exchanged in. The
+//   later of the two exchanges sees what the other side did before, so one of them makes the claim.
+// - Otherwise the thread may miss kProxies and the owner may miss `done`. For this case the owner enters the proxy into
+//   the ProxyRegistry, under its lock, before it looks at `done`, and every thread looks through the registry, under the
+//   same lock, before it sleeps. When the owner comes first, the thread finds the proxy; when the thread comes first,
+//   the owner sees `done`. So when all other threads sleep, an open proxy means an operation that is not done.
 //
-// The exits of replays (graph/replay_extras.hpp) that may have been missed: by the thread that did the
-// operation, because it did not see yet that there are exits, and by the owner, because it did not see
-// yet that the operation was done.
-//
-// No exit is lost. The owner writes it down here before it looks at `done` (`open`), and everybody looks
-// through the board before going to sleep. Both take the lock. When the owner is first, the thread that
-// did the operation finds the exit when it looks; when that thread is first, the owner sees `done`. So
-// once all others sleep, an exit that is still open is that of an operation that is not done.
-//
-// Threads: any. A replay stays as it is while exits of it are here: the owner calls `close`, which claims
-// what is left, before it uses the slot again. Cost: a lock per exit and per look; a look goes through all
-// exits of replays that are not complete.
+// Threads. ReplayExtras: any thread calls fail, threw, failure_of and claim, and reads `nodes`, recorded and scope; the
+// owner writes `nodes` before it issues the operations (the watermark publishes them), and calls everything else.
+// ProxyRegistry: any thread; the owner calls `close` before the slot is used again. Cost: a lock per proxy and per look;
+// a look visits the proxies of all replays that are not complete.
 
 #include <atomic>
 #include <cstdint>
@@ -54,7 +46,7 @@ class ReplayExtras {
         template_(recorded),
         scope_(scope) {}
 
-  /// Of each heavy operation that is issued: its node.
+  /// The nodes of issued operations that have one.
   std::vector<Node*> nodes;
   /// Owner: the chain was left here, the replay that a slot is reserved for will not come.
   bool ends_chain = false;
@@ -83,21 +75,21 @@ class ReplayExtras {
     for (const auto& [index, failure] : failures_) visit(index, failure);
   }
 
-  /// The stand-in of an operation, null if it has none yet.
+  /// The proxy of an operation, null if it has none yet.
   [[nodiscard]] Node* proxy(std::uint32_t index) const {
     return proxies_ ? proxies_[index].named : nullptr;
   }
   /// Before the first: may throw.
   void prepare_proxies();
   void add_proxy(std::uint32_t index, Node& proxy) noexcept;
-  /// Takes the stand-in to complete it, with the operation's failure. Null: there is none, or it is taken.
+  /// Takes the proxy to complete it, with the operation's failure. Null: there is none, or it is taken.
   Node* claim(std::uint32_t index);
 
   /// The slot is about to be used again.
   void clear();
 
  private:
-  struct Exit {
+  struct Proxy {
     std::atomic<Node*> open{nullptr};
     Node* named = nullptr;
   };
@@ -113,14 +105,14 @@ class ReplayExtras {
   mutable std::mutex mutex_;
   using Failures = std::map<std::uint32_t, FailureRef, std::less<>,
                             SureAllocator<std::pair<const std::uint32_t, FailureRef>>>;
-  Failures failures_;                // under mutex_
-  std::unique_ptr<Exit[]> proxies_;  // made with the first one
+  Failures failures_;                 // under mutex_
+  std::unique_ptr<Proxy[]> proxies_;  // made with the first one
   std::vector<std::uint32_t, SureAllocator<std::uint32_t>> opened_;
 };
 
 class ProxyRegistry {
  public:
-  /// Owner: operation `index` has an exit. Returns its stand-in if the operation is done and nobody else has
+  /// Owner: operation `index` has a proxy. Returns it if the operation is done and nobody else has
   /// claimed it.
   Node* open(Replay& replay, std::uint32_t index) {
     const std::lock_guard lock(mutex_);
@@ -128,14 +120,14 @@ class ProxyRegistry {
     return replay.is_done(index) ? replay.extras->claim(index) : nullptr;
   }
 
-  /// Claims the stand-ins of all operations that are done: calls finish(node) for each, without the lock.
+  /// Claims the proxies of all operations that are done: calls finish(node) for each, without the lock.
   template <class Finish>
   void look(Finish finish) {
     Node* claimed = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      for (auto& [replay, exits] : open_) {
-        std::erase_if(exits, [&, at = replay](std::uint32_t index) {
+      for (auto& [replay, operations] : open_) {
+        std::erase_if(operations, [&, at = replay](std::uint32_t index) {
           if (!at->is_done(index)) return false;
           claim(*at, index, claimed);
           return true;
@@ -150,15 +142,15 @@ class ProxyRegistry {
     Node* claimed = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      const auto exits = open_.extract(&replay);
-      if (exits.empty()) return;
-      for (const std::uint32_t index : exits.mapped()) claim(replay, index, claimed);
+      const auto operations = open_.extract(&replay);
+      if (operations.empty()) return;
+      for (const std::uint32_t index : operations.mapped()) claim(replay, index, claimed);
     }
     finish_all(claimed, finish);
   }
 
  private:
-  /// Puts the stand-in, if nobody has claimed it, before the others, which are linked through `next`.
+  /// Puts the proxy, if nobody has claimed it, before the others, which are linked through `next`.
   static void claim(Replay& replay, std::uint32_t index, Node*& claimed) {
     Node* node = replay.extras->claim(index);
     if (node == nullptr) return;
@@ -177,7 +169,7 @@ class ProxyRegistry {
   using Operations = std::vector<std::uint32_t, SureAllocator<std::uint32_t>>;
   std::unordered_map<Replay*, Operations, std::hash<Replay*>, std::equal_to<>,
                      SureAllocator<std::pair<Replay* const, Operations>>>
-      open_;  ///< operations with exits
+      open_;  ///< operations with proxies
 };
 
 }  // namespace refrain::exec

@@ -2,7 +2,7 @@
 // What happens to a replay when an operation is issued, becomes ready, runs and completes: the part that
 // the threaded and the seeded executor share (as graph/completion.hpp for nodes; graph/replay.hpp has the
 // protocol). Each calls it with a sink of its own, which has, beside what graph/completion.hpp asks for:
-//   sink.ready(live)   the light operation may run now, somewhere
+//   sink.ready(live)   the operation, which has no node, may run now, somewhere
 //   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
 //   sink.ended()       a replay is complete; its owner may be waiting for that
 //   sink.woken()       an operation with kWakes is done
@@ -18,8 +18,8 @@
 
 namespace refrain::exec {
 
-/// The caller is one of those who hold `live` back. True: the last one; the count stays at 1. Otherwise
-/// it has been lowered.
+/// One of those counted in `pending` is done. True: it was the last one, and the count stays at 1. False: the count has
+/// been lowered.
 inline bool is_last(LiveNode& live) {
   // acquire: partner of the release half below. At 1 only this thread is left that could touch the
   // count, so it need not be written.
@@ -34,7 +34,7 @@ inline bool is_last(LiveNode& live) {
   return true;
 }
 
-/// A heavy operation is issued and ready: its node goes the ordinary way.
+/// An operation with a node is issued and ready: the node goes the ordinary way.
 template <class Sink>
 [[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, Sink& sink) {
   const ReplayExtras& extras = *replay.extras;
@@ -74,14 +74,14 @@ void arrive(Replay& replay, LiveNode& live, Sink& sink) {
   } while (!replay.watermark.park(state, live.index + 1));
 }
 
-/// One of those who hold `live` back lets go. Whether it is issued is not known.
+/// One predecessor of `live` is done, or its guard is lowered. Whether it is issued is not known.
 template <class Sink>
 [[gnu::noinline]] void lower_behind(Replay& replay, LiveNode& live, Sink& sink) {
   if (is_last(live)) arrive(replay, live, sink);
 }
 
 /// The same for a successor; `issued`: how many operations of its replay are known to be. True: it is a
-/// light operation that may run now, and the caller's.
+/// operation without a node that may run now, and the caller's.
 template <class Sink>
 inline bool lower(Replay& replay, Successor successor, std::uint32_t issued, Sink& sink) {
   LiveNode& live = replay.live()[successor.index()];
@@ -182,7 +182,7 @@ class Timed {
 
 constexpr std::uint32_t kUnusual = kFailures | kTimed;
 
-/// Runs a light operation that carries failures, or whose neighbours do, or that is timed.
+/// The same in a replay where some operation carries a failure, or that is timed.
 [[gnu::noinline]] inline const Failure* run_unusual(Replay& replay, std::uint32_t index,
                                                     const TemplateNode& node,
                                                     Execution& execution) {
@@ -246,7 +246,7 @@ template <class Sink>
 constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 
 /// The last thing that an operation with inner successors does: lowers them, `head` and the `left` that follow
-/// it at `at`. Returns the first light one that became ready, if there is `room` for one that the thread
+/// it at `at`. Returns the first without a node that became ready, if there is `room` for one that the thread
 /// goes on with, or kNoNode; the others are in the sink. `issued`: how many of the replay are known to be;
 /// brought up to date if that does not do.
 template <class Sink>
@@ -267,7 +267,7 @@ inline std::uint32_t lower_inner(Replay& replay, Successor head, const Successor
   }
 }
 
-/// Lowers the carried successors of an operation that has some. Returns the first light one that became
+/// Lowers the carried successors of an operation that has some. Returns the first without a node that became
 /// ready, null if none did; the others are in the sink.
 template <class Sink>
 inline LiveNode* lower_carried(Replay& after, const Successor* at, const Successor* end,
@@ -387,7 +387,7 @@ void complete_first(Replay& replay, std::uint32_t count, Sink& sink) {
 /// What the node of an operation of a replay runs; and what it runs at last if the operation completes later.
 void run_replayed_node(Node& node, Execution& execution);
 void end_replayed_node(Node& node, Execution& execution);
-/// The body of a node that stands for what a replayed operation awaits.
+/// The run of a precondition: a node after which a replayed operation comes.
 void run_precondition(Node& node, Execution& execution);
 
 /// What all executors do alike for replays. `Derived` has sink_of(scope), for the owner of the scope, and

@@ -81,7 +81,7 @@ bool Replays::is_complete(const Replay& replay) {
   return replay.sinks_left.load(std::memory_order_seq_cst) == 0;
 }
 
-/// Those that end before an older one wait for it: most do not.
+/// In the order of replays: one that ends before an older one is collected with it. Few do.
 void Replays::collect() {
   for (; collected_ < in_flight_.size(); ++collected_) {
     if (&oldest() == present_ || !is_complete(oldest())) break;
@@ -93,10 +93,10 @@ void Replays::collect() {
   collected_ = 0;
 }
 
-/// Operations of the present replay that are issued and no nodes, if some are not done.
+/// Issued operations of the present replay that have no node; 0 if all are done for certain.
 std::uint32_t Replays::to_be_done() const { return in_order() ? 0 : issued_ - next_node_; }
 
-/// The present replay comes to an end without the owner.
+/// The present replay is issued whole or left: from here on the scope counts its operations.
 void Replays::count(Replay& replay) {
   replay.extras->counted = to_be_done();
   scope_.count_replayed(replay.extras->counted);
@@ -116,7 +116,7 @@ void Replays::finish(Replay& replay) {
   end_slot(replay);
 }
 
-/// Of its first `count` operations: those that are done. To others an earlier failure may yet be given.
+/// Those of the first `count` operations, which are done: an earlier failure may yet reach the others.
 void Replays::note_failures(const Replay& replay, std::uint32_t count) {
   replay.extras->for_each_failure([&](std::uint32_t index, const FailureRef& failure) {
     if (index < count) scope_.note_failure(replay.base + index, failure);
@@ -178,7 +178,7 @@ Replay& Replays::begin(bool carried) {
   return replay;
 }
 
-/// What a replay that begins needs: so many slots, a place among those in flight, and in the scope.
+/// Makes everything that a replay needs to begin and that may fail: `count` slots, a place in in_flight_, and in the scope.
 void Replays::prepare_slots(std::size_t count) {
   while (free_.size() < count) add_slot();
   if (in_flight_.size() == in_flight_.capacity())
@@ -200,7 +200,7 @@ void Replays::take_order(Replay& replay) {
 void Replays::add_preconditions(Replay& replay, std::uint32_t index,
                                 std::span<const Edge> outside) {
   REFRAIN_ASSERT(&replay == present_ && index >= issued_,
-                 "what an operation awaits is said before it is issued");
+                 "preconditions are added before an operation is issued");
   const auto is_open = [](const Edge& edge) { return !exec::is_complete(edge.from); };
   if (std::none_of(outside.begin(), outside.end(), is_open)) {
     for (const Edge& edge : outside) {
@@ -260,8 +260,8 @@ void Replays::release_parked(Replay& replay, std::uint32_t first) {
   if (parked != 0) executor_.release_replay(replay, {issued_, issued_, parked, {}, false});
 }
 
-/// Of the nodes that were parked, `first` and those it leads to and what was early before, the ones before `to`, in
-/// the same form. The others are kept here: each is looked at twice, however many there are.
+/// Takes the operations before `to` from the parked ones: the list that begins with `first`, and those kept early before.
+/// Returns them as such a list. The others are kept early. So each is looked at twice, however many there are.
 std::uint32_t Replays::take_parked(Replay& replay, std::uint32_t first, std::uint32_t to) {
   LiveNode* const live = replay.live();
   std::uint32_t taken = 0;
@@ -337,7 +337,7 @@ void Replays::leave_order(Replay& replay) {
 
 // --- issuing -----------------------------------------------------------------------------------------
 
-/// Those before `to` not taken yet.
+/// The sources before `to` that were not taken before.
 std::span<const std::uint32_t> Replays::take_sources(std::uint32_t to) {
   const std::span<const std::uint32_t> sources = template_.sources();
   const std::uint32_t first = next_source_;
@@ -345,7 +345,7 @@ std::span<const std::uint32_t> Replays::take_sources(std::uint32_t to) {
   return sources.subspan(first, next_source_ - first);
 }
 
-/// The nodes of heavy operations before `to`. Whoever finds one ready here makes its node ready.
+/// Makes the nodes of operations before `to`. The thread that lowers an operation's last count makes its node ready.
 void Replays::make_nodes(Replay& replay, std::uint32_t to) {
   const std::span<const std::uint32_t> with_node = template_.with_node();
   // All nodes first, since that may throw: the scope then gives up those that are there.
@@ -436,7 +436,7 @@ bool Replays::idle() {
     note_failures(*present_, issued_);
     return true;
   }
-  // Nobody is told when an operation in the middle is done, unless it has a stand-in.
+  // Nobody is told when an operation in the middle is done, unless it has a proxy.
   while (done_ < issued_ && exec::is_complete(ref(*present_, done_))) ++done_;
   return done_ == issued_;
 }
@@ -480,7 +480,7 @@ Timed::~Timed() {
   if (order_ != nullptr) order_->took(index_, profile::now_ns() - begin_ns_);
 }
 
-// --- what their nodes run ------------------------------------------------------------------------------
+// --- what the nodes run ------------------------------------------------------------------------------
 
 void run_replayed_node(Node& node, Execution& execution) {
   LiveNode& live = *node.payload_as<LiveNode*>();

@@ -1,30 +1,29 @@
 #pragma once
-// The owner's side of replaying one template in one scope: begins replays, issues their operations,
-// leaves them. Several replays are in flight, each in a slot (graph/replay.hpp).
+// Replays of one template in one scope, the owner's side: begins replays, issues their operations, leaves them. Several
+// replays are in flight at a time, each in a slot (graph/replay.hpp has the protocol).
 //
-// A *chain* is a run of replays of which each directly follows a complete one. Its first enters *anew*:
-// its operations wait for each other and for what `await` says. The later ones are *carried*: they also
-// wait for their predecessors in the replay before. `leave` ends a chain, after a whole replay or in the
-// middle of one.
+// A *chain* is a sequence of replays, each of which directly follows a whole one. The first replay of a chain *enters
+// anew*: its operations wait for each other and for their preconditions. The later ones are *carried*: their operations
+// also wait for predecessors in the replay before. `leave` ends a chain, after a whole replay or in the middle of one.
 //
-// Operations run as soon as they are issued and their predecessors are done, whatever became of others; so
-// several replays overlap as the edges allow. Each operation of each replay runs once; those of a replay
-// that was left in the middle which were not issued do not run.
+// An operation runs once it is issued and its predecessors are done. So replays overlap as far as the edges allow. Each
+// issued operation runs once; operations that were not issued when the chain was left do not run.
 //
-// *In order.* When the owner gets on best by itself (the only thread, or exec/single_thread.hpp), it runs what it
-// issues at once. The order of issue is an order of the graph, so nobody needs a count: they stay as they
-// are set, and what was issued is done. Such a replay begins when those before it are complete and its
-// template has no operation that has to run elsewhere, in a scope of its own, or by priority. As soon as
-// an operation has to wait, or other threads are to take part, what was run is completed in the ordinary
-// way and the rest goes on as a replay that entered anew.
+// *In order.* An owner that is faster by itself (it is the only thread, or exec/single_thread.hpp says so) runs each
+// operation when it issues it. The order of issue is an order of the graph, so no counts are needed: they stay as they
+// are set, and an issued operation is done. Such a replay begins when those before it are complete, and when no
+// operation of the template needs another thread, a scope of its own, or a priority. When an operation has to wait, or
+// other threads are to take part, the operations that have run are completed in the ordinary way, and the replay goes on
+// as one that entered anew.
 //
-// All members are the owner's of the scope. A `Replay&` that is complete and no longer the
-// present one may be used until anything collects: `begin`, `collect`, `idle`, `in_flight`, `ref` by number, a wait, the
-// scope when it throttles or drains. Its slot is used again by the next `begin`, not before. Cost: `issue`, a
-// locked instruction, and what is to be done for nodes that were parked; `begin`, some ten words, and anew a
-// count per operation; after `leave`, what was not issued is gone through once and, where edges are carried, a
-// slot's counts are set again. `begin` may run tasks. Memory in the steady state: nodes of the scope's
-// pool, for what `await`, `ref` and heavy operations need; a failure and a slot's first exit allocate.
+// All members are the scope's owner's. A `Replay&` that is complete and no longer the present one is valid until
+// something collects: `begin`, `collect`, `idle`, `in_flight`, `ref` by number, a wait, a throttle or a drain of the
+// scope. The next `begin` uses its slot again.
+//
+// Cost: `issue`, one locked instruction, and work for parked operations; `begin`, some ten words, and if it enters anew
+// one count per operation, and it may run tasks; `leave`, a pass over the operations that were not issued, and with
+// carried edges a slot's counts. Memory in the steady state: nodes of the scope's pool for preconditions, proxies and
+// operations with a node. A failure, and the first proxy of a slot, allocate.
 
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +59,7 @@ class Replays {
   /// four such replays.
   Replay& begin(bool carried);
 
-  /// An operation that is not issued yet also comes after these nodes of the ordinary graph.
+  /// Preconditions: an operation that is not issued yet also comes after these nodes of the ordinary graph.
   void add_preconditions(Replay& replay, std::uint32_t index, std::span<const Edge> outside);
 
   /// Operations [0, count) of the present replay may run. A reducer is issued together with its folds.
@@ -83,14 +82,14 @@ class Replays {
   /// The same if a chain is open, wherever an exception has left it.
   void abandon() noexcept;
 
-  /// Lets go of the oldest replays, as far as they are complete.
+  /// Frees the slots of the oldest replays, as far as they are complete.
   void collect();
   /// Whether all that was issued is done.
   bool idle();
-  /// Whether, as of the last look, nothing is in flight and no chain is open: then the scope need not ask until
-  /// the next `begin`, and lets go of it (`detached`).
+  /// Whether, as of the last look, nothing is in flight and no chain is open. The scope then detaches it, until the next
+  /// `begin`.
   [[nodiscard]] bool at_rest() const { return in_flight_.empty(); }
-  /// The scope has let go of it; `begin` attaches it again.
+  /// The scope has detached it; `begin` attaches it again.
   void detached() {
     REFRAIN_ASSERT(at_rest(), "replays stay attached to their scope while any are in flight");
     attached_ = false;
@@ -178,16 +177,15 @@ class Replays {
   Replay* present_ = nullptr;  ///< null: the chain was left
   bool anew_ = false;          ///< all its operations have a guard
   std::uint32_t issued_ = 0;
-  /// Up to here issuing is moving the watermark: no operation needs a node, waits for nobody but the owner,
-  /// or ends a burst.
+  /// Up to here, to issue is to move the watermark: no operation has a node, is a source, or ends a burst.
   std::uint32_t simple_until_ = 0;
-  /// Operations of the present replay that were parked when something before them was issued, a bit each, all
-  /// clear between replays; and their number.
+  /// A bit for each operation of the present replay that is parked and was beyond the watermark when the owner took the
+  /// parked ones; all clear between replays. And the number of bits.
   std::vector<std::uint64_t, SureAllocator<std::uint64_t>> early_;
   std::uint32_t early_count_ = 0;
   std::uint32_t next_early_ = 0;       ///< those before it have been taken
-  std::uint32_t next_source_ = 0;      ///< in Template::sources
-  std::uint32_t next_node_ = 0;        ///< in Template::with_node
+  std::uint32_t next_source_ = 0;      ///< position in Template::sources
+  std::uint32_t next_node_ = 0;        ///< position in Template::with_node
   std::uint32_t done_ = 0;             ///< operations before this one are known to be done
   std::uint32_t relieve_at_ = burst_;  ///< when so many are issued, the burst ends
   std::uint32_t number_ = 0;

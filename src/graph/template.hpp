@@ -1,26 +1,22 @@
 #pragma once
-// A template: a recorded graph of operations, compiled into flat arrays, from which it is replayed
-// (graph/replays.hpp) any number of times. The graph is that of a loop, so it is cyclic: *inner* edges
-// lead from an operation to a later one of the same replay, *carried* edges into the replay that
-// follows.
+// A template: a recorded graph of operations, compiled into flat arrays, and replayed any number of times
+// (graph/replays.hpp; execution templates: O. Mashayekhi et al., ATC 2017). It is the graph of a loop: *inner* edges lead
+// from an operation to a later one of the same replay, *carried* edges into the next replay.
 //
-// Immutable once made, so any thread reads it without a lock. Memory: 32 bytes per operation and 4 per
-// edge are touched by every replay; 52 per operation lie beside them.
+// A Template is immutable once made, so any thread reads it without a lock. Memory: each replay touches 32 bytes per
+// operation and 4 per edge; 52 bytes per operation lie beside them.
 //
-// The longest remaining path first, of what one operation of a template makes ready. The first replays are timed; then
-// each operation's successors are put in the order of the time that the longest path from them on takes, in the replay
-// and the one after it. Where these differ by less than about half the longest operation, they stay as they were
-// recorded: neighbours in a loop share data. Whoever completes an operation leaves those that became ready in its
-// deque, in this order, from which it takes the oldest, as other threads do (ExecutorOptions::oldest_first). What has
-// no predecessor within the replay comes in the order of launches.
-// Apart from the timed replays this costs nothing. (An ordered queue of all that is ready would order more, and costs
-// every task a lock.)
+// PathOrder sorts the successors of each operation by the longest remaining path (critical path scheduling). The first
+// replays are timed. Then the successors are sorted by the time of the longest path that begins with them, in the replay
+// and the next one. Where these times differ by less than about half the longest operation, the recorded order stays:
+// neighbours in a loop share data. The thread that completes an operation leaves in its deque, in this order, the
+// successors that became ready, and takes the oldest first, as thieves do (ExecutorOptions::oldest_first). Operations
+// without predecessors come in launch order. Results never depend on the order; the order depends on time. After the
+// timed replays it costs nothing. (An ordered queue of all ready operations would order more, and cost a lock per task.)
 //
-// Results never depend on it; which order comes about depends on time.
-//
-// Who does what: all but `took` is the owner's. Any thread lowers a duration while a timed replay runs (relaxed: the
-// owner reads them when these replays are complete, which it has acquired). The ordered arrays are made once, before
-// any replay has them.
+// Threads: `took` is called by any thread while a timed replay runs (relaxed: the owner reads the durations when these
+// replays are complete, which it has acquired). Everything else is the owner's. The sorted arrays are made once, before
+// any replay uses them.
 
 #include <atomic>
 #include <cstddef>
@@ -45,8 +41,8 @@ using PlainRun = void (*)(const void* operand);
 enum TemplateFlag : std::uint8_t {
   kHasNode = 1,    ///< runs as an ordinary node (graph/replay.hpp)
   kWakes = 2,      ///< somebody may sleep until it is done
-  kBoundary = 4,   ///< has carried successors, or no inner ones
-  kPerReplay = 8,  ///< its run is told where it is
+  kBoundary = 4,   ///< at the end of its replay: has carried successors, or no inner ones
+  kPerReplay = 8,  ///< differs between replays: its run is told which one, and its place there
 };
 
 /// A successor in one word.
@@ -111,7 +107,7 @@ class Template {
   };
 
   /// `inner`: from < to. `carried`: from any operation to any of the next replay. An edge that is named
-  /// twice counts twice. `nested`: to be replayed in a nested scope, where every operation is heavy.
+  /// twice counts twice. `nested`: to be replayed in a nested scope, where every operation has a node.
   Template(std::vector<Operation> operations, std::span<const Edge> inner,
            std::span<const Edge> carried, bool nested);
 
@@ -124,13 +120,13 @@ class Template {
   [[nodiscard]] std::uint32_t inner_predecessors(std::uint32_t index) const {
     return inner_predecessors_[index];
   }
-  /// Operations without predecessors, and the heavy ones, ascending.
+  /// Operations without predecessors, and those with a node, ascending.
   [[nodiscard]] std::span<const std::uint32_t> sources() const { return sources_; }
   [[nodiscard]] std::span<const std::uint32_t> with_node() const { return with_node_; }
   /// How many have no inner successor: a replay is complete with the last of them.
   [[nodiscard]] std::uint32_t sinks() const { return sinks_; }
   [[nodiscard]] bool has_carried() const { return has_carried_; }
-  /// Whether any thread of the scope may run all of it: what is heavy only reduces.
+  /// Whether any thread of the scope may run all of it: operations with a node only reduce.
   [[nodiscard]] bool one_thread_may_run_it() const { return one_thread_may_run_it_; }
   [[nodiscard]] std::size_t bytes() const;
 
