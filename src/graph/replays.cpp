@@ -24,7 +24,8 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded) : nullptr),
       most_slots_(std::max(kLeastSlots, slots == 0 ? scope.window() / recorded.size() : slots)),
       burst_(executor.replay_burst()),
-      alone_(executor.threads() == 1) {}
+      alone_(executor.threads() == 1),
+      to_the_end_(alone_ || !recorded.with_node().empty()) {}
 
 Replays::~Replays() {
   REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
@@ -140,6 +141,7 @@ Replay& Replays::begin(bool carried) {
   const bool reserved = carried && present_->after != nullptr;
   const std::size_t wanted = (reserved ? 0 : 1) + (template_.has_carried() ? 1 : 0);
   const bool in_order = can_run_in_order(carried);
+  const bool present_in_order = this->in_order();
   // Whether the replay before has lowered counts in this one's slot.
   const bool lowered = carried && !present_->extras->in_order;
   collect();
@@ -172,7 +174,7 @@ Replay& Replays::begin(bool carried) {
   in_flight_.push_back(&replay);
   present_ = &replay;
   if (order_ != nullptr) take_order(replay);
-  relieve_at_ -= issued_;
+  if (!carried || !present_in_order) relieve_at_ -= issued_;
   issued_ = next_early_ = next_source_ = next_node_ = done_ = 0;
   find_simple_until();
   return replay;
@@ -228,9 +230,7 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   if (!replay.extras->in_order) return issue_in_graph(replay, count);
   if (count == issued_) return;
   scope_.set_runs_in_order(true);
-  const std::uint32_t from =
-      std::exchange(issued_, executor_.run_in_order(replay, issued_, count, runs_to_the_end()));
-  relieve_at_ += issued_ - from;  // nothing is left to be run
+  issued_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
   scope_.set_runs_in_order(false);
   if (issued_ == template_.size()) {
     replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
@@ -314,11 +314,6 @@ bool Replays::can_run_in_order(bool carried) {
   return all_complete();
 }
 
-/// Whether operations that are issued in order are run to the last, also when others are to take part: with one thread
-/// there are no others; and reducers go on to their folds, since the gate has not heard of them
-/// (graph/reducer_gate.hpp).
-bool Replays::runs_to_the_end() const { return alone_ || !template_.with_node().empty(); }
-
 bool Replays::all_complete() {
   collect();
   return in_flight_.empty() || (&oldest() == present_ && is_complete(*present_));
@@ -326,6 +321,7 @@ bool Replays::all_complete() {
 
 void Replays::leave_order(Replay& replay) {
   replay.extras->in_order = false;
+  relieve_at_ += issued_;  // they have run, and belong to no burst
   anew_ = true;
   const std::span<const std::uint32_t> with_node = template_.with_node();
   while (next_node_ < with_node.size() && with_node[next_node_] < issued_) ++next_node_;
@@ -373,6 +369,7 @@ void Replays::leave(Replay& replay) {
   REFRAIN_ASSERT(&replay == present_, "the present replay is left");
   replay.extras->ends_chain = true;
   count(replay);
+  if (in_order()) relieve_at_ += issued_;  // as in leave_order
   present_ = nullptr;
   const std::uint32_t size = template_.size();
   if (issued_ == size) return;

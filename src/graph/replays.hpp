@@ -153,7 +153,6 @@ class Replays {
   void find_simple_until();
   bool can_run_in_order(bool carried);
   void leave_order(Replay& replay);
-  [[nodiscard]] bool runs_to_the_end() const;
   [[nodiscard]] bool all_complete();
   void take_order(Replay& replay);
   static bool is_complete(const Replay& replay);
@@ -167,6 +166,9 @@ class Replays {
   const std::uint32_t most_slots_;
   std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
   bool alone_;           ///< no other thread ever runs anything
+  /// Operations that are issued in order are run to the last, also when others are to take part: with one thread there
+  /// are no others, and reducers go on to their folds, since the gate has not heard of them (graph/reducer_gate.hpp).
+  bool to_the_end_;
   std::vector<Slot> slots_;
   std::vector<Replay*> free_;  ///< with their counts set
   /// As begun; the first `collected_` have been collected.
