@@ -20,7 +20,7 @@
 
 #include "exec/deque.hpp"
 #include "exec/notifier.hpp"
-#include "exec/processor_plan.hpp"
+#include "exec/threads.hpp"
 #include "machine/machine.hpp"
 
 namespace peer {

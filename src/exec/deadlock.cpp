@@ -63,7 +63,7 @@ void for_each_successor(const Replay& replay, std::uint32_t index, Visit visit) 
 
 /// The operation that a node of the ordinary graph is, stands for, or holds back.
 std::uint64_t operation_of(Node& node) {
-  if (node.run != run_awaited) return node.seq;
+  if (node.run != run_precondition) return node.seq;
   LiveNode& live = *node.payload_as<LiveNode*>();
   return Replay::of(live).base + live.index;
 }
@@ -76,13 +76,13 @@ void for_each_replayed(const Scope& scope, Visit visit) {
 
 Operations unfinished_operations(const Scope& scope) {
   Operations operations;
-  // One of a replay that has a node besides is both: the same name and flags but for kStandIn.
+  // One of a replay that has a node besides is both: the same name and flags but for kProxy.
   for_each_replayed(scope, [&](Replay& replay, std::uint32_t index) {
-    const Template::Operation& recorded = replay.aside->recorded().operation(index);
+    const Template::Operation& recorded = replay.extras->recorded().operation(index);
     operations[replay.base + index] = {recorded.info, recorded.kind, recorded.flags};
   });
   scope.for_each_live([&](Node& node) {
-    if (node.run == run_awaited) return;
+    if (node.run == run_precondition) return;
     const bool published = node.pending.load(std::memory_order_relaxed) != Node::kUnpublished;
     operations.try_emplace(node.seq, Unfinished{node.info, node.kind, node.flags, published});
   });

@@ -23,7 +23,7 @@ struct WaitRecord {
 /// sleep, and took the notifier's lock to do so, which the caller holds: what they did is visible. The
 /// seeded executor has one thread. The owner itself is in Executor::wait, which replays call only where
 /// their lists are whole. A thread asleep is not in the middle of completing anything: whatever is done
-/// has `done` set, its successors' counts lowered and its exits claimed (graph/exit_board.hpp).
+/// has `done` set, its successors' counts lowered and its proxies claimed (graph/replay_extras.hpp).
 std::string describe_deadlock(const WaitRecord& wait);
 
 }  // namespace refrain::exec

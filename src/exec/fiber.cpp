@@ -1,25 +1,64 @@
+#if defined(__SANITIZE_ADDRESS__)
+#endif
+#if defined(__SANITIZE_THREAD__)
+#endif
+
 #include "exec/fiber.hpp"
 
 #include <cxxabi.h>
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/tsan_interface.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <utility>
 
 #include "base/assert.hpp"
-#include "exec/stack_room.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace refrain::exec {
+
+namespace {
+
+Stack of_thread() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  void* bottom = nullptr;
+  std::size_t bytes = 0, guard = 0;
+  pthread_attr_getstack(&attributes, &bottom, &bytes);
+  pthread_attr_getguardsize(&attributes, &guard);
+  pthread_attr_destroy(&attributes);
+  return {reinterpret_cast<std::uintptr_t>(bottom) + guard, bytes - guard};
+}
+
+}  // namespace
+
+Stack& Stack::current() {
+  thread_local Stack stack = of_thread();
+  return stack;
+}
+
+std::size_t Stack::left() const {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (here - bottom >= bytes) return std::numeric_limits<std::size_t>::max();
+  return here - bottom;
+}
+
+namespace {
+thread_local void* local = nullptr;
+}  // namespace
+
+[[gnu::noinline]] void* body_local() noexcept { return local; }
+
+[[gnu::noinline]] void* set_body_local(void* pointer) noexcept {
+  void* before = local;
+  local = pointer;
+  return before;
+}
 
 namespace {
 

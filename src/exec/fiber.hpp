@@ -1,17 +1,24 @@
 #pragma once
-// Stacks to run on: a fiber runs a function on a stack of its own and can be left in the middle and
-// resumed later. All fibers of a host belong to one thread; control goes from the thread's own stack to
-// a fiber (resume) and back (suspend, or the end of the function).
+// The stack that a thread runs on, and stacks of a test's own: three things that belong to a running body.
 //
-// Requires: resume is called on the host's stack, suspend on the fiber's, both on the thread that made
-// the host. The function must not let an exception out. Guarantees: the exceptions that are being
-// handled are the fiber's own across a switch; AddressSanitizer and ThreadSanitizer are told of every
-// switch; running over the end of a stack hits a page that cannot be touched.
+// Stack: how much is left of it. A thread that waits runs other tasks on its stack, and those may wait in turn. A
+// program that nests too deeply ends with an error, not at the end of the stack. Each thread calls it for itself; the
+// bounds of a thread's own stack are asked for once.
 //
-// Cost: a switch is a swapcontext (two system calls per resume and suspend, well under a microsecond).
-// Finished fibers keep their stacks for the next function. Stacks are address space until touched.
+// Body-local pointer: one pointer per program or body. It stays with the body when the seeded executor switches to
+// another one and comes back. The layer above keeps in it how the body waits. A body that sets it sets it back before
+// it ends. The functions are never inlined: code around a switch must not keep the address of the variable.
+//
+// Fiber: runs a function on a stack of its own, can be left in the middle and resumed later. All fibers of a host
+// belong to the thread that made the host. `resume` is called on the thread's own stack, `suspend` on the fiber's. The
+// function lets no exception out. Exceptions that are being handled stay with the fiber across a switch. The sanitizers
+// are told of every switch. Running over the end of a stack hits a page that cannot be touched.
+//
+// Cost: a switch is a swapcontext (two system calls per resume and suspend, well under a microsecond). Finished fibers
+// keep their stacks for the next function. Stacks are address space until touched.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -19,6 +26,26 @@
 #include "base/sure_memory.hpp"
 
 namespace refrain::exec {
+
+struct Stack {
+  std::uintptr_t bottom = 0;  ///< the lowest address
+  std::size_t bytes = 0;      ///< 0: not known
+
+  /// The one that this thread runs on.
+  static Stack& current();
+  /// Below the caller's frame. As good as endless where the bounds are not known, or not those of the stack
+  /// that the thread runs on (the program has stacks of its own).
+  [[nodiscard]] std::size_t left() const;
+  /// Too little for a task that waits for others on this stack: a body's frame must fit, and what ends it all.
+  [[nodiscard]] bool nearly_full() const {
+    constexpr std::size_t most = std::size_t{256} << 10;
+    return left() < (bytes / 4 < most ? bytes / 4 : most);
+  }
+};
+
+[[nodiscard]] void* body_local() noexcept;
+/// Sets it; returns the one before.
+void* set_body_local(void* pointer) noexcept;
 
 class FiberHost;
 

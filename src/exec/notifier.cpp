@@ -39,12 +39,34 @@ Wake Notifier::commit(Sleeper& sleeper) {
   std::unique_lock lock(mutex_);
   if (sleeper.wake_ == Wake::none) {
     sleeper.committed_ = true;
-    if (++asleep_ == threads_) {
-      if (Sleeper* victim = all_asleep_()) wake(*victim, Wake::deadlock);
-    }
+    ++asleep_;
+    look_for_deadlock();
     sleeper.woken_.wait(lock, [&] { return sleeper.wake_ != Wake::none; });
   }
   return sleeper.wake_;
+}
+
+/// Under the lock.
+void Notifier::look_for_deadlock() {
+  if (asleep_ < threads_ || expected_ > 0) return;
+  if (Sleeper* victim = all_asleep_()) wake(*victim, Wake::deadlock);
+}
+
+void Notifier::expect() {
+  const std::lock_guard lock(mutex_);
+  ++expected_;
+}
+
+void Notifier::arrived() {
+  const std::lock_guard lock(mutex_);
+  if (--expected_ > 0) return;
+  look_for_deadlock();
+  none_expected_.notify_all();  // under the lock: whoever waits may end the notifier
+}
+
+void Notifier::await_expected() {
+  std::unique_lock lock(mutex_);
+  none_expected_.wait(lock, [this] { return expected_ == 0; });
 }
 
 bool Notifier::notify(int kind, bool all) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "exec/body_local.hpp"
+#include "exec/fiber.hpp"
 #include "exec/gang_loops.hpp"
 #include "graph/completion.hpp"
 #include "graph/replay_steps.hpp"
@@ -23,6 +23,11 @@ SeededExecutor::SeededExecutor(ProcessorPlan plan, const ExecutorOptions& option
     : options_(options), plan_(std::move(plan)), fibers_(options.stacks), random_(seed) {
   constexpr std::uint64_t scales[] = {2, 5, 20, 100, 1000, 10000};
   change_every_ = scales[draw() % std::size(scales)];
+}
+
+SeededExecutor::~SeededExecutor() {
+  std::unique_lock lock(outside_.mutex);  // who completed the last operation may not have left yet
+  outside_.changed.wait(lock, [this] { return outside_.expected == 0; });
 }
 
 /// splitmix64.
@@ -61,19 +66,27 @@ void SeededExecutor::make_runnable(Actor& actor) {
 }
 
 void SeededExecutor::run_root(const std::function<void()>& program) {
-  std::exception_ptr error;
-  bool finished = false;
-  Fiber& stack = fibers_.start(
-      [&] {
-        try {
-          program();
-        } catch (...) { error = std::current_exception(); }
-        finished = true;
-      },
-      kProgramStack);
-  add_actor(nullptr).fiber = &stack;
-  schedule([&] { return finished; });
-  if (error) std::rethrow_exception(error);
+  if (current_ != nullptr) return program();
+  run_programs({&program, 1});
+}
+
+void SeededExecutor::run_programs(std::span<const std::function<void()>> programs) {
+  std::vector<std::exception_ptr> errors(programs.size());
+  std::size_t left = programs.size();
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    Fiber& stack = fibers_.start(
+        [&, i] {
+          try {
+            programs[i]();
+          } catch (...) { errors[i] = std::current_exception(); }
+          --left;
+        },
+        kProgramStack);
+    add_actor(nullptr).fiber = &stack;
+  }
+  schedule([&left] { return left == 0; });
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
 }
 
 /// On the thread's own stack: steps until `until`.
@@ -82,7 +95,7 @@ void SeededExecutor::schedule(const std::function<bool()>& until) {
   while (!until()) {
     ask_told();
     if (runnable_.empty()) {
-      declare_deadlock();
+      if (!await_completed()) declare_deadlock();
       continue;
     }
     std::pop_heap(runnable_.begin(), runnable_.end(), ByPriority{});
@@ -94,7 +107,7 @@ void SeededExecutor::schedule(const std::function<bool()>& until) {
 
 void SeededExecutor::step(Actor& actor) {
   ++steps_;
-  if (actor.chore) return run_chore(actor);
+  if (actor.job) return run_background_job(actor);
   if (actor.completing) {
     unused_.push_back(&actor);
     return finish(actor.work, actor.failure);
@@ -111,20 +124,20 @@ void SeededExecutor::step(Actor& actor) {
 }
 
 /// On the thread's own stack: it launches nothing and waits for nothing.
-void SeededExecutor::run_chore(Actor& actor) {
-  const std::shared_ptr<Chore> chore = std::move(actor.chore);
+void SeededExecutor::run_background_job(Actor& actor) {
+  const std::shared_ptr<BackgroundJob> job = std::move(actor.job);
   unused_.push_back(&actor);
   const std::uint64_t begin = profile::now_ns();
-  chore->run();
-  counters_.chore_ns += profile::now_ns() - begin;
-  ++counters_.chores;
+  job->run();
+  counters_.background_ns += profile::now_ns() - begin;
+  ++counters_.background_jobs;
 }
 
 /// No stack is left for the body: so many wait, each on its own. The node fails instead.
 void SeededExecutor::refuse(Actor& actor) {
   const bool live = actor.work.is_live();
   Replay* const replay = live ? &Replay::of(actor.work.live()) : nullptr;
-  const Scope& scope = live ? replay->aside->scope() : *actor.work.node().scope;
+  const Scope& scope = live ? replay->extras->scope() : *actor.work.node().scope;
   std::exception_ptr error;
   try {
     error = std::make_exception_ptr(
@@ -138,7 +151,8 @@ void SeededExecutor::refuse(Actor& actor) {
     LiveNode& node = actor.work.live();
     fail(*replay, node.index, error);
     Execution execution{*this};
-    actor.failure = run_live(*replay, node, node.index, replay->nodes[node.index], execution);
+    actor.failure = run_operation<RunKind::per_replay>(*replay, node.index,
+                                                       replay->nodes[node.index], execution);
   } else {
     fail(actor.work.node(), error);
     run_node(actor.work.node(), *this, 0);
@@ -170,11 +184,11 @@ void SeededExecutor::resume(Actor& actor) {
 void SeededExecutor::run_body(Node& node) {
   Actor& actor = *current_;
   const Node* outer = std::exchange(actor.running, &node);
+  const bool is_operation = runs_operation(node);
   const int processor = node.processor != 0 ? node.processor - 1 : draw_processor();
   const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
   run_node(node, *this, processor);
-  if (listener_ && node.run != run_awaited)  // the operation itself is told of when it runs
-    listener_->executed(node, 0, begin, profile::now_ns());
+  if (listener_ && is_operation) listener_->executed(node, 0, begin, profile::now_ns());
   ++counters_.executed;
   actor.running = outer;
 }
@@ -183,27 +197,21 @@ void SeededExecutor::run_replayed(LiveNode& live) {
   Replay& replay = Replay::of(live);
   Execution execution{*this, draw_processor()};
   const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
-  current_->failure = run_live(replay, live, live.index, replay.nodes[live.index], execution);
-  tell_listener(replay, live.index, begin);
+  current_->failure =
+      run_operation<RunKind::per_replay>(replay, live.index, replay.nodes[live.index], execution);
+  if (listener_) tell_listener(0, replay, live.index, begin);
   ++counters_.executed;
-}
-
-void SeededExecutor::tell_listener(const Replay& replay, std::uint32_t index,
-                                   std::uint64_t begin_ns) {
-  if (listener_ == nullptr) return;
-  const Template::Operation& operation = replay.aside->recorded().operation(index);
-  listener_->replayed(operation.info, operation.kind, replay.base + index, 0, begin_ns,
-                      profile::now_ns());
 }
 
 void SeededExecutor::finish(Ready work, const Failure* failure) {
   if (!work.is_live()) return finish(work.node());
-  complete_heavy(work.live(), failure);
+  complete_replayed(work.live(), failure);
 }
 
 void SeededExecutor::finish(Node& node) {
   Scope& scope = *node.scope;
   Sink sink{*this, scope};
+  if (!ends_now(node, sink)) return;
   complete_node(node, *this, sink);
   scope.give_back_own(node);
   tell_waiter(scope);
@@ -246,8 +254,8 @@ void SeededExecutor::interleave() {
   suspend_current();
 }
 
-void SeededExecutor::post(std::shared_ptr<Chore> chore) {
-  add_actor(nullptr).chore = std::move(chore);
+void SeededExecutor::post(std::shared_ptr<BackgroundJob> job) {
+  add_actor(nullptr).job = std::move(job);
 }
 
 void SeededExecutor::suspend_current() {
@@ -269,6 +277,43 @@ bool SeededExecutor::relieve(Scope&, std::size_t) {
   return false;
 }
 
+// --- completion from outside -------------------------------------------------------------------------
+
+void SeededExecutor::expect_completion() {
+  const std::lock_guard lock(outside_.mutex);
+  ++outside_.expected;
+}
+
+void SeededExecutor::completed_outside(Node* node) noexcept {
+  const std::lock_guard lock(outside_.mutex);
+  --outside_.expected;
+  if (node != nullptr) {
+    outside_.completed.push_back(node);
+    // relaxed: whoever sees it takes the lock; who does not sees it at a later step.
+    outside_.any.store(true, std::memory_order_relaxed);
+  }
+  outside_.changed.notify_all();  // under the lock: the executor may end when it is released
+}
+
+/// What was completed becomes an actor, whose turn the seed decides.
+void SeededExecutor::take_completed() {
+  if (!outside_.any.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(outside_.mutex);
+  outside_.any.store(false, std::memory_order_relaxed);
+  for (Node* node : outside_.completed) add_actor(node);
+  outside_.completed.clear();
+}
+
+/// Nothing can take a step: sleeps until an operation is completed outside. False: none is expected.
+bool SeededExecutor::await_completed() {
+  std::unique_lock lock(outside_.mutex);
+  if (outside_.completed.empty() && outside_.expected == 0) return false;
+  const int expected = outside_.expected;
+  outside_.changed.wait(
+      lock, [&] { return !outside_.completed.empty() || outside_.expected != expected; });
+  return true;
+}
+
 // --- waiting ---------------------------------------------------------------------------------------
 
 void SeededExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
@@ -284,11 +329,11 @@ void SeededExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeR
     ~Enter() {
       actor.waits = outer;
       actor.done = nullptr;
-      scope.set_waiter(nullptr);
+      scope.set_owner(nullptr);
     }
   } enter{self, scope, self.waits};
   self.waits = &record;
-  scope.set_waiter(&self);
+  scope.set_owner(&self);
   for (;;) {
     self.done = &done;  // before it looks: that may itself end something
     if (done()) return;
@@ -305,15 +350,15 @@ void SeededExecutor::wait_outside(Scope& scope, const std::function<bool()>& don
     Scope& scope;
     ~Enter() {
       caller.done = nullptr;
-      scope.set_waiter(nullptr);
+      scope.set_owner(nullptr);
     }
-  } enter{outside_, scope};
-  outside_.done = &done;
-  scope.set_waiter(&outside_);
+  } enter{caller_, scope};
+  caller_.done = &done;
+  scope.set_owner(&caller_);
   tell_waiter(scope);
   schedule([&] {
     ask_told();
-    return outside_.done == nullptr;
+    return caller_.done == nullptr;
   });
 }
 
@@ -328,6 +373,7 @@ void SeededExecutor::tell_waiter(const Scope& scope) {
 /// A look may itself end something: those that are told of it look before the next step.
 void SeededExecutor::ask_told() {
   REFRAIN_ASSERT(asked_.empty(), "a look does not interleave");
+  take_completed();
   if (told_.empty()) return;
   asked_.swap(told_);
   for (Actor* waiter : asked_) waiter->told = false;
@@ -341,7 +387,7 @@ bool SeededExecutor::look(Actor& waiter) {
   ++looks_;
   if (!(*waiter.done)()) return false;
   waiter.done = nullptr;
-  if (&waiter == &outside_) return true;
+  if (&waiter == &caller_) return true;
   --waiting_;
   make_runnable(waiter);
   return true;
@@ -372,49 +418,19 @@ void SeededExecutor::declare_deadlock() {
 
 // --- replays -----------------------------------------------------------------------------------------
 
-void SeededExecutor::release_replay(Replay& replay, const Issued& issued) {
-  Sink sink{*this, replay.aside->scope()};
-  release(replay, issued, sink);
-}
-
 std::uint32_t SeededExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                            bool to_the_end) {
   std::uint32_t index = from;
   do {
     Execution execution{*this, draw_processor()};
     const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
-    run_next(replay, index, replay.nodes[index], execution);
-    tell_listener(replay, index, begin);
+    run_one(replay, index, replay.nodes[index], execution);
+    if (listener_) tell_listener(0, replay, index, begin);
     ++counters_.executed;
   } while (++index < to && (to_the_end || draw() % 16 != 0));
   interleave();
   return index;
 }
-
-void SeededExecutor::complete_in_order(Replay& replay, std::uint32_t count) {
-  Sink sink{*this, replay.aside->scope()};
-  complete_first(replay, count, sink);
-}
-
-void SeededExecutor::let_go(LiveNode& live) {
-  Replay& replay = Replay::of(live);
-  Sink sink{*this, replay.aside->scope()};
-  lower_behind(replay, live, sink);
-}
-
-void SeededExecutor::complete_heavy(LiveNode& live, const Failure* failure) {
-  Sink sink{*this, Replay::of(live).aside->scope()};
-  complete_apart(live, failure, sink);
-}
-
-// There is one thread: it sees the exit when it completes the operation, or the operation done.
-void SeededExecutor::open_exit(Replay& replay, std::uint32_t index) {
-  if (!replay.is_done(index)) return;
-  Sink sink{*this, replay.aside->scope()};
-  take_exit(replay, replay.live()[index], sink);
-}
-
-void SeededExecutor::close_exits(Replay&) {}
 
 void SeededExecutor::parallel_for(std::int64_t count, std::int64_t grain,
                                   const std::function<void(std::int64_t, std::int64_t)>& f) {
@@ -438,9 +454,9 @@ void SeededExecutor::parallel_for(std::int64_t count, std::int64_t grain,
   if (error) std::rethrow_exception(error);
 }
 
-std::unique_ptr<Executor> make_seeded_executor(const Machine& machine,
+std::shared_ptr<Executor> make_seeded_executor(const Machine& machine,
                                                const ExecutorOptions& options, std::uint64_t seed) {
-  return std::make_unique<SeededExecutor>(plan_processors(machine), options, seed);
+  return std::make_shared<SeededExecutor>(plan_processors(machine), options, seed);
 }
 
 }  // namespace refrain::exec

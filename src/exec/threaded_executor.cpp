@@ -1,12 +1,13 @@
 #include "exec/threaded_executor.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <string>
 #include <system_error>
 
 #include "base/assert.hpp"
-#include "exec/thread_limits.hpp"
+#include "exec/threads.hpp"
 #include "graph/completion.hpp"
 #include "graph/replay_steps.hpp"
 #include "profile/clock.hpp"
@@ -67,7 +68,8 @@ ThreadedExecutor::ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& op
 
 ThreadedExecutor::~ThreadedExecutor() {
   REFRAIN_ASSERT(scopes_.load() == 0, "scopes end before their executor");  // 1
-  chores_.drop();
+  notifier_.await_expected();
+  background_.drop();
   stop_threads();
 }
 
@@ -126,6 +128,15 @@ void ThreadedExecutor::complete_manual(Node& node) {
   end_manual(node, sink);
 }
 
+void ThreadedExecutor::completed_outside(Node* node) noexcept {
+  if (node != nullptr) {
+    node->priority = std::numeric_limits<std::int16_t>::max();  // others may wait for it
+    node->processor = 0;
+    put_in_shared_queue(*node);
+  }
+  notifier_.arrived();
+}
+
 void ThreadedExecutor::Sink::granted(Node&) { executor.notify_waiters(); }
 
 inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
@@ -150,8 +161,13 @@ void ThreadedExecutor::push(Slot& slot, Ready ready) {
 void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
   if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
     push(slot, &node);
-    return;
+  } else {
+    put_in_shared_queue(node);
   }
+}
+
+/// Any thread.
+void ThreadedExecutor::put_in_shared_queue(Node& node) {
   const bool nested = node.scope->parent() != nullptr;
   if (node.processor != 0) {
     const int queue = queue_of_.at(node.processor - 1);
@@ -188,14 +204,15 @@ inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
 }
 
 void ThreadedExecutor::execute_listened(Slot& slot, Node& node) {
+  const bool is_operation = runs_operation(node);
   const std::uint64_t begin = profile::now_ns();
   run_node(node, *this, slot.processor);
-  if (node.run == run_awaited) return;  // the operation itself is told of when it runs
-  listener_->executed(node, slot.index, begin, profile::now_ns());
+  if (is_operation) listener_->executed(node, slot.index, begin, profile::now_ns());
 }
 
 inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
   Sink sink{*this, slot, keep};
+  if (!ends_now(node, sink)) return;
   complete_node(node, *this, sink);
   give_back(slot, node);
   notify_waiters();
@@ -249,8 +266,8 @@ inline Ready ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
 void ThreadedExecutor::work(Slot& slot) {
   this_slot = &slot;
   while (true) {
-    if (chores_.late()) [[unlikely]]
-      run_late_chores(slot);
+    if (background_.late()) [[unlikely]]
+      run_late_jobs(slot);
     Ready ready = next_or_find(slot, nullptr);
     if (!ready) ready = idle(slot);
     if (!ready) return;
@@ -287,7 +304,7 @@ void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, Nod
 }
 
 bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
-  if (threads() > 1 && !solo_.on()) return false;
+  if (threads() > 1 && !single_thread_.on()) return false;
   Slot& slot = slot_of(scope);
   const Scope* within = scope.parent() ? &scope : nullptr;
   // No execution gives more than its own node back, so that many can run before it pays to look again.
@@ -305,7 +322,7 @@ bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
 void ThreadedExecutor::relieve_replays(Scope& scope) {
   Slot& slot = slot_of(scope);
   const Scope* within = scope.parent() ? &scope : nullptr;
-  while (threads() == 1 || solo_.on()) {
+  while (threads() == 1 || single_thread_.on()) {
     const Ready ready = next_or_find(slot, within);
     if (!ready) return;
     run(slot, ready, true);
@@ -321,8 +338,8 @@ void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain,
   });
 }
 
-void ThreadedExecutor::post(std::shared_ptr<Chore> chore) {
-  chores_.post(std::move(chore));
+void ThreadedExecutor::post(std::shared_ptr<BackgroundJob> job) {
+  background_.post(std::move(job));
   notifier_.notify_one(kWorker);
 }
 
@@ -339,8 +356,8 @@ ExecutorCounters ThreadedExecutor::counters() const {
   for (const auto& slot : slots_) {
     sum.stolen += slot->stolen.load(std::memory_order_relaxed);
     sum.sleeps += slot->sleeps.load(std::memory_order_relaxed);
-    sum.chores += slot->chores.load(std::memory_order_relaxed);
-    sum.chore_ns += slot->chore_ns.load(std::memory_order_relaxed);
+    sum.background_jobs += slot->background_jobs.load(std::memory_order_relaxed);
+    sum.background_ns += slot->background_ns.load(std::memory_order_relaxed);
     idle += slot->idle_ns.load(std::memory_order_relaxed);
   }
   const double span = double(profile::now_ns() - started_ns_) * double(threads() - 1);
@@ -348,9 +365,9 @@ ExecutorCounters ThreadedExecutor::counters() const {
   return sum;
 }
 
-std::unique_ptr<Executor> make_threaded_executor(const Machine& machine,
+std::shared_ptr<Executor> make_threaded_executor(const Machine& machine,
                                                  const ExecutorOptions& options) {
-  return std::make_unique<ThreadedExecutor>(plan_processors(machine), options);
+  return std::make_shared<ThreadedExecutor>(plan_processors(machine), options);
 }
 
 }  // namespace refrain::exec

@@ -24,26 +24,31 @@
 // share on the hot path are the nodes, the deques' tops and the scopes' return lists. Nodes of the
 // root scope that a worker has completed go back in batches.
 //
-// Replays (threaded_replays.cpp). Light operations are in the deques as nodes are, and a thread runs a
-// streak of them in one loop. Before it sleeps it looks through the exits (graph/exit_board.hpp).
+// Replays (threaded_replays.cpp). Operations without a node are in the deques as nodes are, and a thread runs a
+// streak of them in one loop. Before it sleeps it looks through the proxies (graph/replay_extras.hpp).
 //
 // Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
-// (exec/solo.hpp).
+// (exec/single_thread.hpp).
 //
-// Chores (exec/chore.hpp) are in one queue. A worker takes one where it would else spin, sleep or nap, and
-// before its next node when they are late; always between bodies, never while one waits on its stack. It may be
-// gone for long, so it takes nothing along that others may want: its kept successor goes back into its deque,
-// its completed nodes to their scopes, it looks for exits as before sleep, and it is no sleeper whom a
-// notification could hit. Deadlocks: the thread of a running chore is awake, and who may take a chore does not
-// sleep; but when all workers wait in bodies, a chore that nobody has begun is no reason to go on.
+// Background jobs (exec/background.hpp) are in one queue. A worker takes a job where it would else spin, sleep or nap,
+// and before its next node when jobs are late; always between bodies, never while a body waits on its stack. A job may
+// take long, so the worker leaves behind what others may want: its kept successor goes into its deque, its completed
+// nodes to their scopes, it looks for proxies as before sleep, and it is no sleeper whom a notification could hit. The
+// thread of a running job is awake, and a thread that may take a job does not sleep, so jobs hide no deadlock. When all
+// workers wait in bodies, a job that nobody has begun is no reason to go on.
+//
+// Completion from outside. The node of an operation that completes later stays where it is. When it is completed, by any
+// thread, the rest of it goes into the queue of its nested scope, or into the ordered queue of the root scope, urgent.
+// The notifier counts what is outstanding, so that nobody is told of a deadlock meanwhile.
 //
 // Shutdown (destructor, the launching thread):
-//   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. Chores that
-//      nobody has begun are dropped, so that nobody begins one that the join would wait for.
+//   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. The thread that completed
+//      the last one from outside is awaited, since it may still be notifying. Background jobs that nobody has begun
+//      are dropped, so that nobody begins one that the join would wait for.
 //   2. `stop_` is raised (seq_cst), so that a thread that is about to sleep sees it in its second look, and
 //      one that naps when it wakes.
 //   3. Every kind of sleeper is notified; those asleep wake and see it.
-//   4. The threads are joined, each when its chore is done; after that nobody touches the slots, the queues
+//   4. The threads are joined, each when its job is done; after that nobody touches the slots, the queues
 //      or the notifier.
 
 #include <atomic>
@@ -53,23 +58,21 @@
 #include <thread>
 #include <vector>
 
-#include "exec/chore_queue.hpp"
+#include "exec/background.hpp"
 #include "exec/deadlock.hpp"
 #include "exec/deque.hpp"
 #include "exec/gang_loops.hpp"
 #include "exec/notifier.hpp"
-#include "exec/pace.hpp"
-#include "exec/processor_plan.hpp"
-#include "exec/solo.hpp"
+#include "exec/single_thread.hpp"
+#include "exec/threads.hpp"
 #include "graph/executor.hpp"
-#include "graph/exit_board.hpp"
-#include "graph/ready.hpp"
 #include "graph/ready_queue.hpp"
+#include "graph/replay_steps.hpp"
 #include "graph/scope.hpp"
 
 namespace refrain::exec {
 
-class ThreadedExecutor final : public Executor {
+class ThreadedExecutor final : public ReplayingExecutor<ThreadedExecutor> {
  public:
   ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& options);
   ~ThreadedExecutor() override;
@@ -78,35 +81,30 @@ class ThreadedExecutor final : public Executor {
   void publish(Node& node, std::span<const Edge> predecessors) override;
   void publish_inline(Node& node, std::span<const Edge> predecessors) override;
   void complete_manual(Node& node) override;
+  void expect_completion() override { notifier_.expect(); }
+  void completed_outside(Node* node) noexcept override;
   void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
             const NodeInfo* waiter) override;
   void interleave() override {}
   void parallel_for(std::int64_t count, std::int64_t grain,
                     const std::function<void(std::int64_t, std::int64_t)>& f) override;
-  void post(std::shared_ptr<Chore> chore) override;
-  void hurry() override { chores_.hurry(); }
-  [[nodiscard]] bool runs_chores() const override { return options_.workers > 0; }
+  void post(std::shared_ptr<BackgroundJob> job) override;
+  void hurry() override { background_.hurry(); }
+  [[nodiscard]] bool runs_background() const override { return options_.workers > 0; }
   [[nodiscard]] int threads() const override { return static_cast<int>(slots_.size()); }
   [[nodiscard]] int this_thread() const override {
     return this_slot != nullptr ? this_slot->index : 0;
   }
   [[nodiscard]] ExecutorCounters counters() const override;
-  void set_listener(ExecutionListener* listener) override { listener_ = listener; }
   Opened open(Scope& scope) override;
   void close(Scope& scope) override;
   bool relieve(Scope& scope, std::size_t target) override;
   [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
-  void release_replay(Replay& replay, const Issued& issued) override;
   void relieve_replays(Scope& scope) override;
   [[nodiscard]] std::uint32_t replay_burst() const override { return kReplayBurst; }
   [[nodiscard]] bool runs_in_order() override;
   std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                              bool to_the_end) override;
-  void complete_in_order(Replay& replay, std::uint32_t count) override;
-  void let_go(LiveNode& live) override;
-  void complete_heavy(LiveNode& live, const Failure* failure) override;
-  void open_exit(Replay& replay, std::uint32_t index) override;
-  void close_exits(Replay& replay) override;
 
  private:
   /// Kinds of sleepers.
@@ -138,7 +136,7 @@ class ThreadedExecutor final : public Executor {
     Sleeper sleeper;
     std::uint64_t random = 0;  ///< for the choice of victims
     std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
-    std::atomic<std::uint64_t> chores{0}, chore_ns{0};
+    std::atomic<std::uint64_t> background_jobs{0}, background_ns{0};
   };
   /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
@@ -156,6 +154,23 @@ class ThreadedExecutor final : public Executor {
     void finish(Node& node) { executor.finish(slot, node, keep); }
   };
 
+  /// The same for graph/replay_steps.hpp.
+  struct ReplaySink {
+    ThreadedExecutor& executor;
+    Slot& slot;
+    [[nodiscard]] bool keeps() const { return executor.keeps_; }
+    void ready(LiveNode& live) { executor.push(slot, &live); }
+    void ready(Node& node) { executor.put_in_queue(slot, node); }
+    void granted(Node& /*node*/) { executor.notify_waiters(); }
+    [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
+    void finish(Node& node) { executor.finish_here(slot, node); }
+    void ended() { executor.notify_waiters(); }
+    void woken() { executor.notify_waiters(); }
+  };
+  friend class ReplayingExecutor<ThreadedExecutor>;
+  ReplaySink sink_of(const Scope& scope) { return {*this, slot_of(scope)}; }
+  ReplaySink sink_here(LiveNode& live);
+
   /// The slot of this thread in the executor whose thread it is now.
   static thread_local Slot* this_slot;
 
@@ -164,6 +179,7 @@ class ThreadedExecutor final : public Executor {
   void run(Slot& slot, Ready ready, bool keep);
   void enqueue(Slot& slot, Node& node, bool keep);
   void put_in_queue(Slot& slot, Node& node);
+  void put_in_shared_queue(Node& node);
   void call_somebody();
   void push(Slot& slot, Ready ready);
   void execute(Slot& slot, Node& node, bool keep);
@@ -189,21 +205,18 @@ class ThreadedExecutor final : public Executor {
   Ready idle(Slot& slot);
   void stay_away(Slot& slot, std::uint64_t now);
   Ready look(Slot& slot);
-  bool run_chore(Slot& slot);
-  void run_late_chores(Slot& slot);
+  bool run_background_job(Slot& slot);
+  void run_late_jobs(Slot& slot);
   bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Ready& found);
   Sleeper* find_deadlocked();
 
   // threaded_replays.cpp
-  struct ReplaySink;  ///< for graph/replay_steps.hpp
-  struct AmongLight;
-  Slot& here(LiveNode& live);
+  struct WithoutNode;
   void drive(Slot& slot, LiveNode& first);
   template <bool listened>
   void drive_streak(Slot& slot, LiveNode& first);
   void run_one_in_order(Slot& slot, Replay& replay, std::uint32_t index);
-  void tell_listener(Slot& slot, const Replay& replay, std::uint32_t index, std::uint64_t begin_ns);
-  void look_at_exits(Slot& slot);
+  void look_at_proxies(Slot& slot);
 
   [[nodiscard]] Slot& slot_of(const Scope& scope) { return *static_cast<Slot*>(scope.owner()); }
 
@@ -215,19 +228,17 @@ class ThreadedExecutor final : public Executor {
   std::vector<std::unique_ptr<ReadyQueue>> dedicated_;
   ReadyQueue prioritised_;
   GangLoops loops_;
-  ChoreQueue chores_;
-  ExitBoard exits_;
+  BackgroundQueue background_;
   std::mutex nested_mutex_;
   std::vector<Scope*> nested_;  ///< every live nested scope
   std::atomic<int> scopes_{0};
   /// Ready nodes in all nested scopes; raised after a push (partner: Notifier::prepare).
   alignas(64) std::atomic<std::int64_t> nested_ready_{0};
   alignas(64) Notifier notifier_;
-  Solo solo_;
-  Pace pace_;  ///< of a single thread
+  SingleThreadMode single_thread_;
+  TaskLength task_length_;  ///< of a single thread
   bool oversubscribed_;
   std::atomic<bool> stop_{false};
-  ExecutionListener* listener_ = nullptr;
   std::string deadlock_text_;  ///< for the waiter that find_deadlocked named
   std::uint64_t started_ns_;
   std::vector<std::thread> threads_;

@@ -26,6 +26,9 @@ inline void run_node(Node& node, Executor& executor, int processor) {
   } catch (...) { fail(node, std::current_exception()); }
 }
 
+/// What is left to run of a node that was completed from outside: nothing.
+inline void end_of_run(Node& /*node*/, Execution& /*execution*/) {}
+
 /// A kManual node has become ready: its run (may be null, must be short) is called here and now, then
 /// the owner may go on. The owner may have ended it already, without having waited.
 template <class Sink>
@@ -123,6 +126,34 @@ inline std::uint32_t close_successors(Node& node, bool by_owner) {
   return node.successor_state.exchange(Node::kClosed, std::memory_order_seq_cst);
 }
 
+/// What ends in another way than by completing. False: the node completes later.
+template <class Sink>
+[[gnu::noinline]] bool special_end(Node& node, Sink& sink) {
+  if (node.flags & kCompletesLater) {
+    // seq_cst (acquire and release): of this exchange and the one in LaterCompletion::complete the second sees what
+    // was written before the first.
+    const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
+    if (before != std::uint8_t(ManualState::ended)) return false;
+    node.flags &= static_cast<std::uint8_t>(~kCompletesLater);
+    sink.ready(node);  // runs what is left to do
+    return false;
+  }
+  for (Node* reducer = node.scope->gate().folded(node); reducer;) {
+    Node* next = reducer->next;
+    sink.ready(*reducer);
+    reducer = next;
+  }
+  return true;
+}
+
+/// The run of `node` is over. True: the node completes now. False: it is no longer the caller's.
+template <class Sink>
+inline bool ends_now(Node& node, Sink& sink) {
+  if ((node.flags & (kFold | kCompletesLater)) == 0) [[likely]]
+    return true;
+  return special_end(node, sink);
+}
+
 /// The operation of `node` is done: closes its list of successors and lowers their counts. The node is
 /// still the caller's to give back.
 template <class Sink>
@@ -138,13 +169,6 @@ void complete_node(Node& node, Executor& executor, Sink& sink) {
     for (std::uint32_t i = 0, left = count - Node::kInlineSuccessors; left > 0; --left, ++i) {
       if (i == SuccessorBlock::kSlots) block = block->next, i = 0;
       lower_successor(block->slots[i], failure, executor, sink);
-    }
-  }
-  if (node.flags & kFold) [[unlikely]] {
-    for (Node* reducer = node.scope->gate().folded(node); reducer;) {
-      Node* next = reducer->next;
-      sink.ready(*reducer);
-      reducer = next;
     }
   }
 }

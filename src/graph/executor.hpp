@@ -4,6 +4,7 @@
 // (exec/seeded_executor.hpp).
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -18,7 +19,7 @@ class Machine;
 
 namespace refrain::exec {
 
-class Chore;
+class BackgroundJob;
 class Scope;
 class Executor;
 struct Replay;
@@ -31,6 +32,27 @@ struct Execution {
   const Failure* failure = nullptr;  ///< set: a predecessor's data is missing; do not run the body
 };
 
+/// The completion of an operation whose run has ended, or is about to, while its work goes on elsewhere: on a device,
+/// in another process. The holder calls `complete` or `fail` once, from any thread; after that it touches neither the
+/// executor nor the node. What it wrote before is visible to the operation's successors.
+class LaterCompletion {
+ public:
+  LaterCompletion(Node& node, Executor& executor) : node_(&node), executor_(&executor) {}
+  void complete() noexcept;
+  void fail(const std::exception_ptr& error) noexcept;
+
+ private:
+  Node* node_;
+  Executor* executor_;
+};
+
+/// Called by the run of an operation that has not failed, once: the operation does not complete when its run ends, but
+/// when the result is used. The executor counts what is outstanding outside: a wait for it is no deadlock. Not for
+/// kManual nodes. Cost: two locks and a second way through a queue.
+LaterCompletion complete_later(Node& node, Execution& execution);
+/// The same for an operation of a replay, of which the template says that it may (Template::Operation).
+LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& execution);
+
 struct ExecutorOptions {
   int workers = 1;        ///< threads beside the launching one (0: it does everything itself)
   int accumulators = 64;  ///< live accumulators per scope
@@ -39,7 +61,7 @@ struct ExecutorOptions {
   std::size_t stacks = 16384;
   bool bind = true;           ///< bind worker threads to cores (hwloc)
   bool oldest_first = false;  ///< a thread runs first what it has made ready first
-  bool path_order = false;    ///< replays order what becomes ready (graph/path_order.hpp)
+  bool path_order = false;    ///< replays order what becomes ready (graph/template.hpp)
 };
 
 /// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.
@@ -48,7 +70,7 @@ class ExecutionListener {
   virtual ~ExecutionListener() = default;
   virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
                         std::uint64_t end_ns) = 0;
-  /// A light operation of a replay (graph/replay.hpp); `seq` as a node's.
+  /// An operation of a replay that has no node (graph/replay.hpp); `seq` as a node's.
   virtual void replayed(const NodeInfo* info, NodeKind kind, std::uint64_t seq, int thread,
                         std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
 };
@@ -56,17 +78,17 @@ class ExecutionListener {
 /// Counters for --refrain:stats.
 struct ExecutorCounters {
   std::uint64_t executed = 0, stolen = 0, sleeps = 0;
-  std::uint64_t chores = 0, chore_ns = 0;  ///< done, and the time they took
-  double idle_share = 0;                   ///< of the workers' time
+  std::uint64_t background_jobs = 0, background_ns = 0;  ///< done, and the time they took
+  double idle_share = 0;                                 ///< of the workers' time
 };
 
 class Executor {
  public:
   virtual ~Executor() = default;
 
-  /// Runs `program` as the root program (seeded: on a stack of its own, as one actor among the others)
-  /// and returns when it returns; an exception of the program passes through. The calling thread is
-  /// the launching thread.
+  /// Runs `program` as a root program (seeded: on a stack of its own, as one actor among the others) and returns when
+  /// it returns; an exception of the program passes through. The calling thread is the launching thread. Within a root
+  /// program of the seeded executor (SeededExecutor::run_programs) the program is run where the call is.
   virtual void run_root(const std::function<void()>& program) = 0;
 
   /// Owner thread. The node runs after its predecessors, complete ones among them or not. It may run,
@@ -80,6 +102,12 @@ class Executor {
   /// Ends a kManual node (owner thread), granted or not: one that has not been granted completes
   /// when it would have been.
   virtual void complete_manual(Node& node) = 0;
+
+  /// For LaterCompletion, on the thread that runs the operation: one more is outstanding outside.
+  virtual void expect_completion() = 0;
+  /// The same, any thread: it has come. `node`: its run is over, and the rest of it is to be run; null: its run sees
+  /// that it need not wait.
+  virtual void completed_outside(Node* node) noexcept = 0;
 
   /// Owner of `scope`. Blocks until done() is true; runs nodes of `scope` and of scopes below it
   /// meanwhile (never others: a foreign node could wait for the caller in turn). done() is called on
@@ -99,17 +127,17 @@ class Executor {
   virtual void parallel_for(std::int64_t count, std::int64_t grain,
                             const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
 
-  // --- chores (exec/chore.hpp) ---------------------------------------------------------------------
+  // --- background work (exec/background.hpp) ------------------------------------------------------------
 
-  /// Any thread that launches, several at once. A worker runs the chore when it finds nothing else to do;
+  /// Any thread that launches, several at once. A worker runs the job when it finds nothing else to do;
   /// never a thread that launches or waits, nor a dedicated processor's. Seeded: an actor like others, but this
-  /// call is no point at which it may run. A chore that nobody has begun when the executor ends is dropped, one
+  /// call is no point at which it may run. A job that nobody has begun when the executor ends is dropped, one
   /// that runs is finished first.
-  virtual void post(std::shared_ptr<Chore> chore) = 0;
+  virtual void post(std::shared_ptr<BackgroundJob> job) = 0;
   /// What was posted is late: workers take it before their next node, until none is left. Seeded: nothing.
   virtual void hurry() = 0;
-  /// Whether anybody ever runs a chore. If not, the poster had better run it itself.
-  [[nodiscard]] virtual bool runs_chores() const = 0;
+  /// Whether anybody ever runs a job. If not, the poster had better run it itself.
+  [[nodiscard]] virtual bool runs_background() const = 0;
 
   [[nodiscard]] virtual int threads() const = 0;  ///< all threads that issue or execute
   /// The calling thread, which is one of them, as listeners are told it.
@@ -148,19 +176,20 @@ class Executor {
                                      bool to_the_end) = 0;
   /// Owner: the first operations have run without their counts, which are set: does what completing them does.
   virtual void complete_in_order(Replay& replay, std::uint32_t count) = 0;
-  /// Thread that runs a node: what a replayed operation awaited is complete.
-  virtual void let_go(LiveNode& live) = 0;
-  /// Thread that runs its node: a heavy operation has run.
-  virtual void complete_heavy(LiveNode& live, const Failure* failure) = 0;
-  /// Owner: the operation has been given a stand-in; it is completed here if the operation is done.
-  virtual void open_exit(Replay& replay, std::uint32_t index) = 0;
-  /// Owner: the replay is complete; completes the stand-ins that are left.
-  virtual void close_exits(Replay& replay) = 0;
+  /// Thread that runs a node: the preconditions of a replayed operation are complete.
+  virtual void precondition_done(LiveNode& live) = 0;
+  /// Thread that runs the operation's node: the operation is done.
+  virtual void complete_replayed(LiveNode& live, const Failure* failure) = 0;
+  /// Owner: the operation has been given a proxy; it is completed here if the operation is done.
+  virtual void add_proxy(Replay& replay, std::uint32_t index) = 0;
+  /// Owner: the replay is complete; completes the proxies that are left.
+  virtual void close_proxies(Replay& replay) = 0;
 };
 
-std::unique_ptr<Executor> make_threaded_executor(const Machine& machine,
+/// Shared: several runtimes may be given one seeded executor, a world of its own.
+std::shared_ptr<Executor> make_threaded_executor(const Machine& machine,
                                                  const ExecutorOptions& options);
-std::unique_ptr<Executor> make_seeded_executor(const Machine& machine,
+std::shared_ptr<Executor> make_seeded_executor(const Machine& machine,
                                                const ExecutorOptions& options, std::uint64_t seed);
 
 }  // namespace refrain::exec

@@ -91,7 +91,7 @@ void pass_failure(const Failure& failure, Node& to) {
 }
 
 void FailureLog::reclaimed(Node& node) {
-  auto failure = FailureRef::adopt(node.failure.exchange(nullptr, std::memory_order_relaxed));
+  FailureRef failure = adopt(node.failure.exchange(nullptr, std::memory_order_relaxed));
   const bool threw = failure->scope() == scope_of(node) && failure->seq() == node.seq;
   note(node.seq, std::move(failure), threw);
 }

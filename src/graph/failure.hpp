@@ -10,6 +10,7 @@
 // reach a node is decided by the graph alone, so the one that stays is the same in every run.
 
 #include <atomic>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -67,35 +68,12 @@ class Failure {
   mutable std::atomic<bool> told_{false};
 };
 
+inline void intrusive_ptr_add_ref(const Failure* failure) { failure->retain(); }
+inline void intrusive_ptr_release(const Failure* failure) { failure->release(); }
 /// One reference to a failure, or none.
-class FailureRef {
- public:
-  FailureRef() = default;
-  explicit FailureRef(const Failure* failure) : failure_(failure) {
-    if (failure_) failure_->retain();
-  }
-  /// Takes over a reference that the caller holds.
-  static FailureRef adopt(const Failure* failure) {
-    FailureRef ref;
-    ref.failure_ = failure;
-    return ref;
-  }
-  FailureRef(const FailureRef& other) : FailureRef(other.failure_) {}
-  FailureRef(FailureRef&& other) noexcept : failure_(std::exchange(other.failure_, nullptr)) {}
-  FailureRef& operator=(FailureRef other) noexcept {
-    std::swap(failure_, other.failure_);
-    return *this;
-  }
-  ~FailureRef() {
-    if (failure_) failure_->release();
-  }
-  [[nodiscard]] const Failure* get() const { return failure_; }
-  const Failure* operator->() const { return failure_; }
-  explicit operator bool() const { return failure_ != nullptr; }
-
- private:
-  const Failure* failure_ = nullptr;
-};
+using FailureRef = boost::intrusive_ptr<const Failure>;
+/// Takes over a reference that the caller holds.
+inline FailureRef adopt(const Failure* failure) { return {failure, false}; }
 
 /// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
 /// back; for longer, a FailureRef. `who` is what the text calls it: if not given, operation_name.

@@ -9,8 +9,8 @@
 // owner through the scope's return list; only the owner reuses it.
 //
 // Who writes what. The first cache line is written by the owner before publication and is read-only
-// until the node has come back (except `next`, `ahead` and `manual`, written by whoever holds the ready
-// or completed node). The second line is shared: the owner appends successors, the threads that complete
+// until the node has come back (except `next`, `ahead`, `manual`, and, of an operation that completes later, `run`,
+// `flags`, `priority` and `processor`, written by whoever holds the ready or completed node). The second line is shared: the owner appends successors, the threads that complete
 // predecessors lower `pending`, the completing thread closes the list.
 //
 // The list of successors has one producer, the owner, and ends once. The owner writes slot n and then
@@ -77,7 +77,8 @@ struct SuccessorBlock {
   TaggedNode slots[kSlots] = {};
 };
 
-/// Where a kManual node stands between becoming ready and being ended.
+/// Where a node with two ends stands: a kManual node between becoming ready (granted) and being ended by its owner; a
+/// kCompletesLater node between the end of its run (granted) and its completion from outside.
 enum class ManualState : std::uint8_t { waiting, granted, ended };
 
 struct alignas(64) Node {
@@ -101,7 +102,7 @@ struct alignas(64) Node {
   NodeKind kind = NodeKind::task;
   std::uint8_t flags = 0;               ///< NodeFlag bits
   std::uint8_t size_class = 0;          ///< of the node's memory (graph/node_pool.hpp)
-  std::atomic<std::uint8_t> manual{0};  ///< ManualState, of kManual nodes only
+  std::atomic<std::uint8_t> manual{0};  ///< ManualState
   /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
   /// back its reducer is (set both through graph/reducer_gate.hpp).
   std::uint32_t reduction = 0;
@@ -130,9 +131,11 @@ enum NodeFlag : std::uint8_t {
   kReducer = 1,  ///< needs an accumulator slot before it starts (graph/reducer_gate.hpp)
   kFold = 2,     ///< gives an accumulator slot back when it completes
   kManual = 4,   ///< does not complete when run; Executor::complete_manual ends it (inline access)
-  kStandIn = 8,  ///< stands for a replayed operation and completes with it (graph/replay_aside.hpp)
-  kAwaited = 16,                  ///< holds a replayed operation back (Replays::await)
-  kBeside = kStandIn | kAwaited,  ///< no operation: the replayed one is counted (Scope::operations)
+  kProxy = 8,  ///< stands for a replayed operation and completes with it (graph/replay_extras.hpp)
+  kPrecondition = 16,    ///< holds a replayed operation back (Replays::add_preconditions)
+  kCompletesLater = 32,  ///< set by its run: somebody else completes it (LaterCompletion)
+  kAuxiliary =
+      kProxy | kPrecondition,  ///< no operation: the replayed one is counted (Scope::operations)
 };
 
 /// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote

@@ -1,73 +1,88 @@
 #pragma once
-// Ready nodes behind a lock, for the cases that are not the hot one: nodes of nested scopes, nodes with
-// a priority, nodes of dedicated processors. Higher priority first; equal ones in the order in which
-// they became ready.
+// Ready: something that a thread can run now, in one word that fits a deque: a node, or an operation of a replay that has
+// no node (graph/replay.hpp). The low bit tells which; both kinds are aligned.
 //
-// Any thread may call anything. What a caller may rely on: a push is visible to size() before the push
-// returns (seq_cst; the partner is Notifier::prepare of a thread that is about to sleep). The queue may
-// be destroyed once every pushed node has been popped: a push touches nothing after it has let go of
-// the lock.
+// ReadyQueue: ready nodes behind a lock, for all but the hot case: nodes of nested scopes, with a priority, or of
+// dedicated processors. Higher priority first, then the order in which they became ready. Any thread calls any of its
+// functions. A push is visible to size() before it returns (seq_cst; partner: Notifier::prepare of a thread that is
+// about to sleep). The queue may be destroyed once every pushed node has been popped: a push touches nothing after it
+// has released the lock. Cost: a lock; the first node of a priority allocates.
 
-#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include "base/sure_memory.hpp"
 #include "graph/node.hpp"
 
 namespace refrain::exec {
 
+struct Node;
+struct LiveNode;
+
+class Ready {
+ public:
+  Ready() = default;
+  Ready(Node* node) : word_(reinterpret_cast<std::uintptr_t>(node)) {}
+  Ready(LiveNode* live) : word_(reinterpret_cast<std::uintptr_t>(live) | kLive) {}
+  Ready(std::nullptr_t) {}
+  static Ready of(std::uintptr_t word) {
+    Ready ready;
+    ready.word_ = word;
+    return ready;
+  }
+
+  explicit operator bool() const { return word_ != 0; }
+  [[nodiscard]] std::uintptr_t word() const { return word_; }
+  [[nodiscard]] bool is_live() const { return (word_ & kLive) != 0; }
+  [[nodiscard]] Node& node() const { return *reinterpret_cast<Node*>(word_); }
+  [[nodiscard]] LiveNode& live() const { return *reinterpret_cast<LiveNode*>(word_ - kLive); }
+
+ private:
+  static constexpr std::uintptr_t kLive = 1;
+  std::uintptr_t word_ = 0;
+};
+
 class ReadyQueue {
  public:
   void push(Node& node) {
     const std::lock_guard lock(mutex_);
-    if (node.priority == 0) {
-      node.next = nullptr;
-      (last_ ? last_->next : first_) = &node;
-      last_ = &node;
-    } else {
-      heap_.push_back({node.priority, arrivals_++, &node});
-      std::push_heap(heap_.begin(), heap_.end());
-      if (node.priority > 0) urgent_.fetch_add(1, std::memory_order_seq_cst);
-    }
+    Fifo& fifo = fifos_[node.priority];
+    node.next = nullptr;
+    (fifo.last ? fifo.last->next : fifo.first) = &node;
+    fifo.last = &node;
+    if (node.priority > 0) urgent_.fetch_add(1, std::memory_order_seq_cst);
     size_.fetch_add(1, std::memory_order_seq_cst);
   }
 
   /// The best node, or null.
   Node* pop() {
-    if (size() == 0) return nullptr;
-    const std::lock_guard lock(mutex_);
-    if (!heap_.empty() && heap_.front().priority > 0) return pop_heap();
-    if (first_) return pop_first();
-    return heap_.empty() ? nullptr : pop_heap();
+    return pop_if([](const Node&) { return true; });
   }
   /// The best node of positive priority, or null.
   Node* pop_urgent() {
     if (urgent_.load(std::memory_order_relaxed) == 0) return nullptr;
-    const std::lock_guard lock(mutex_);
-    return !heap_.empty() && heap_.front().priority > 0 ? pop_heap() : nullptr;
+    return pop_if([](const Node& node) { return node.priority > 0; });
   }
-  /// Some node for which accepts(node), or null. Linear.
+  /// The best node for which accepts(node), or null. Linear in the nodes that it does not accept.
   template <class Accepts>
   Node* pop_if(Accepts accepts) {
     if (size() == 0) return nullptr;
     const std::lock_guard lock(mutex_);
-    const auto in_heap = std::find_if(heap_.begin(), heap_.end(),
-                                      [&](const Entry& entry) { return accepts(*entry.node); });
-    if (in_heap != heap_.end()) {
-      Node* node = in_heap->node;
-      heap_.erase(in_heap);
-      std::make_heap(heap_.begin(), heap_.end());
-      return count_out(node);
-    }
-    Node* before = nullptr;
-    for (Node* node = first_; node; before = node, node = node->next) {
-      if (!accepts(*node)) continue;
-      (before ? before->next : first_) = node->next;
-      if (last_ == node) last_ = before;
-      return count_out(node);
+    for (auto& [priority, fifo] : fifos_) {
+      Node* before = nullptr;
+      for (Node* node = fifo.first; node; before = node, node = node->next) {
+        if (!accepts(*node)) continue;
+        (before ? before->next : fifo.first) = node->next;
+        if (fifo.last == node) fifo.last = before;
+        if (priority > 0) urgent_.fetch_sub(1, std::memory_order_relaxed);
+        size_.fetch_sub(1, std::memory_order_relaxed);
+        return node;
+      }
     }
     return nullptr;
   }
@@ -75,39 +90,16 @@ class ReadyQueue {
   [[nodiscard]] std::size_t size() const { return size_.load(std::memory_order_seq_cst); }
 
  private:
-  struct Entry {
-    std::int16_t priority;
-    std::uint64_t arrival;
-    Node* node;
-    /// For the heap, whose front is the largest: higher priority, then earlier arrival.
-    bool operator<(const Entry& other) const {
-      return priority != other.priority ? priority < other.priority : arrival > other.arrival;
-    }
+  /// Linked through Node::next.
+  struct Fifo {
+    Node* first = nullptr;
+    Node* last = nullptr;
   };
 
-  Node* pop_heap() {
-    std::pop_heap(heap_.begin(), heap_.end());
-    Node* node = heap_.back().node;
-    heap_.pop_back();
-    return count_out(node);
-  }
-  Node* pop_first() {
-    Node* node = first_;
-    first_ = node->next;
-    if (!first_) last_ = nullptr;
-    return count_out(node);
-  }
-  Node* count_out(Node* node) {
-    if (node->priority > 0) urgent_.fetch_sub(1, std::memory_order_relaxed);
-    size_.fetch_sub(1, std::memory_order_relaxed);
-    return node;
-  }
-
   std::mutex mutex_;
-  Node* first_ = nullptr;  ///< of priority 0, linked through Node::next
-  Node* last_ = nullptr;
-  std::vector<Entry, SureAllocator<Entry>> heap_;  ///< of other priorities
-  std::uint64_t arrivals_ = 0;
+  /// The nodes of each priority that there has been, the highest first.
+  std::map<std::int16_t, Fifo, std::greater<>, SureAllocator<std::pair<const std::int16_t, Fifo>>>
+      fifos_;
   std::atomic<std::size_t> size_{0};
   std::atomic<std::size_t> urgent_{0};
 };

@@ -1,8 +1,8 @@
 #pragma once
 // One replay of a template in flight: a *slot* with a count of unfinished predecessors per operation.
 //
-// What follows is of replays that go through the graph. One that is run in order (graph/replays.hpp) lowers
-// no count and stores no `done`; the owner ends it by setting `sinks_left`.
+// This is the protocol of replays that go through the graph. A replay that is run in order (graph/replays.hpp) lowers no
+// count and stores no `done`; the owner ends it by setting `sinks_left`.
 //
 // Life of a slot. It is *reserved* when the replay before it begins, since that one's carried edges
 // lower its counts. Its own replay then begins (graph/replays.hpp), is issued by moving the watermark
@@ -23,20 +23,20 @@
 // counts on the way were lowered. So when the sinks are through, everybody is.
 //
 // **Counts.** A node's count is the number of those who hold it back: predecessors, nodes of the
-// ordinary graph that it awaits, and a *guard* of the owner's where nothing else would keep it from
+// ordinary graph that it comes after (preconditions), and a *guard* of the owner's where nothing else would keep it from
 // starting before it is issued (nodes without predecessors; all nodes of a replay that enters anew).
-// Who finds the count at 1 holds the last one and does not write it: no locked instruction.
-// He starts the node if it has been issued, and otherwise parks it, keeping the count at 1.
-// As long as the node is not issued the owner may raise the count (Replays::await). So who has seen that
-// it is issued, and only then, may look whether the count is still at 1; if not, he lowers it and lets go.
+// A thread that finds the count at 1 holds the last one and does not write it: no locked instruction. It starts the node
+// if that has been issued, and otherwise parks it and keeps the count at 1. As long as the node is not issued the owner
+// may raise the count (Replays::add_preconditions). So a thread looks whether the count is still at 1 only after it has
+// seen that the node is issued; if the count is higher, the thread lowers it and is done with the node.
 //
 // **Watermark and parked nodes** share a word, so that parking (compare-and-swap) and issuing (exchange)
 // come one after the other: a node is parked before the exchange, which hands it to the owner, or is
 // seen to be issued. Those handed over that are still not issued the owner keeps (Replays::take_parked).
 //
-// **Light and heavy.** Light operations (root scope, any cpu, no priority, no reduction) are run from
-// this array. Each heavy one has a node of its scope's pool besides, made when it is issued, that waits
-// for the count here and then goes the way of all nodes; what its run does last is to complete it here.
+// **Operations with a node.** Most operations (root scope, any cpu, no priority, no reduction) are run from this array.
+// Each of the others has a node of the scope's pool besides, made when it is issued. The node waits for the count here
+// and then goes the way of all nodes; the last thing that its run does is to complete the operation here.
 //
 // Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode:
 // whoever lowers, holds or runs it, as said above.
@@ -48,7 +48,7 @@
 
 namespace refrain::exec {
 
-class ReplayAside;
+class ReplayExtras;
 
 /// An operation of a replay.
 struct LiveNode {
@@ -104,8 +104,8 @@ class Watermark {
 /// What makes a replay unusual.
 enum ReplayEvent : std::uint32_t {
   kFailures = 1,  ///< some of its operations carry failures
-  kExits = 2,     ///< nodes of the ordinary graph come after some of its operations
-  kTimed = 4,     ///< it is noted how long its operations take (graph/path_order.hpp)
+  kProxies = 2,   ///< nodes of the ordinary graph come after some of its operations
+  kTimed = 4,     ///< it is noted how long its operations take (graph/template.hpp)
 };
 
 struct alignas(64) Replay {
@@ -114,7 +114,7 @@ struct alignas(64) Replay {
   Replay* after = nullptr;  ///< the slot that carried edges lead into
   std::uint64_t base = 0;   ///< sequence number of operation 0
   void* user = nullptr;     ///< for the layer above
-  ReplayAside* aside = nullptr;
+  ReplayExtras* extras = nullptr;
   std::uint32_t number = 0;  ///< of this replay, counted from 1
   std::atomic<std::uint32_t> events{0};
 

@@ -2,7 +2,7 @@
 // What happens to a replay when an operation is issued, becomes ready, runs and completes: the part that
 // the threaded and the seeded executor share (as graph/completion.hpp for nodes; graph/replay.hpp has the
 // protocol). Each calls it with a sink of its own, which has, beside what graph/completion.hpp asks for:
-//   sink.ready(live)   the light operation may run now, somewhere
+//   sink.ready(live)   the operation, which has no node, may run now, somewhere
 //   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
 //   sink.ended()       a replay is complete; its owner may be waiting for that
 //   sink.woken()       an operation with kWakes is done
@@ -13,12 +13,13 @@
 
 #include "base/assert.hpp"
 #include "graph/completion.hpp"
-#include "graph/replay_aside.hpp"
+#include "graph/replay_extras.hpp"
+#include "profile/clock.hpp"
 
 namespace refrain::exec {
 
-/// The caller is one of those who hold `live` back. True: the last one; the count stays at 1. Otherwise
-/// it has been lowered.
+/// One of those counted in `pending` is done. True: it was the last one, and the count stays at 1. False: the count has
+/// been lowered.
 inline bool is_last(LiveNode& live) {
   // acquire: partner of the release half below. At 1 only this thread is left that could touch the
   // count, so it need not be written.
@@ -33,25 +34,25 @@ inline bool is_last(LiveNode& live) {
   return true;
 }
 
-/// A heavy operation is issued and ready: its node goes the ordinary way.
+/// An operation with a node is issued and ready: the node goes the ordinary way.
 template <class Sink>
-[[gnu::noinline]] void start_heavy(Replay& replay, LiveNode& live, Sink& sink) {
-  const ReplayAside& aside = *replay.aside;
-  Node& node = *aside.heavy[aside.recorded().operation(live.index).heavy];
-  if (const Failure* failure = aside.failure_of(live.index)) pass_failure(*failure, node);
+[[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, Sink& sink) {
+  const ReplayExtras& extras = *replay.extras;
+  Node& node = *extras.nodes[extras.recorded().operation(live.index).node_number];
+  if (const Failure* failure = extras.failure_of(live.index)) pass_failure(*failure, node);
   node_ready(node, sink.executor, sink);
 }
 
 /// The operation is issued and nothing holds it back.
 template <class Sink>
-inline void start(Replay& replay, LiveNode& live, bool heavy, Sink& sink) {
-  if (heavy) [[unlikely]]
-    return start_heavy(replay, live, sink);
+inline void start(Replay& replay, LiveNode& live, bool has_node, Sink& sink) {
+  if (has_node) [[unlikely]]
+    return start_node(replay, live, sink);
   sink.ready(live);
 }
 
-inline bool is_heavy(const Replay& replay, const LiveNode& live) {
-  return (replay.nodes[live.index].flags & kHeavy) != 0;
+inline bool has_node(const Replay& replay, const LiveNode& live) {
+  return (replay.nodes[live.index].flags & kHasNode) != 0;
 }
 
 template <class Sink>
@@ -66,21 +67,21 @@ void arrive(Replay& replay, LiveNode& live, Sink& sink) {
     if (issued || state.left()) {
       // The owner raises the count no more, but may have done so since.
       if (!is_last(live)) return;
-      return issued ? start(replay, live, is_heavy(replay, live), sink)
+      return issued ? start(replay, live, has_node(replay, live), sink)
                     : cancel(replay, live, sink);
     }
     live.next_parked = state.parked();
   } while (!replay.watermark.park(state, live.index + 1));
 }
 
-/// One of those who hold `live` back lets go. Whether it is issued is not known.
+/// One predecessor of `live` is done, or its guard is lowered. Whether it is issued is not known.
 template <class Sink>
 [[gnu::noinline]] void lower_behind(Replay& replay, LiveNode& live, Sink& sink) {
   if (is_last(live)) arrive(replay, live, sink);
 }
 
 /// The same for a successor; `issued`: how many operations of its replay are known to be. True: it is a
-/// light operation that may run now, and the caller's.
+/// operation without a node that may run now, and the caller's.
 template <class Sink>
 inline bool lower(Replay& replay, Successor successor, std::uint32_t issued, Sink& sink) {
   LiveNode& live = replay.live()[successor.index()];
@@ -89,8 +90,8 @@ inline bool lower(Replay& replay, Successor successor, std::uint32_t issued, Sin
     return false;
   }
   if (!is_last(live)) return false;
-  if (!successor.heavy()) return true;
-  start_heavy(replay, live, sink);
+  if (!successor.has_node()) return true;
+  start_node(replay, live, sink);
   return false;
 }
 
@@ -162,7 +163,7 @@ const Failure& fail(const Replay& replay, std::uint32_t index, const std::except
 /// Calls an operation's run. May throw.
 inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
                  Execution& execution) {
-  if (node.flags & kAsks) return node.run(node.operand, replay, index, execution);
+  if (node.flags & kPerReplay) return node.run(node.operand, replay, index, execution);
   if (execution.failure == nullptr) node.plain(node.operand);
 }
 
@@ -181,11 +182,11 @@ class Timed {
 
 constexpr std::uint32_t kUnusual = kFailures | kTimed;
 
-/// Runs a light operation that carries failures, or whose neighbours do, or that is timed.
+/// The same in a replay where some operation carries a failure, or that is timed.
 [[gnu::noinline]] inline const Failure* run_unusual(Replay& replay, std::uint32_t index,
                                                     const TemplateNode& node,
                                                     Execution& execution) {
-  execution.failure = replay.aside->failure_of(index);
+  if (execution.failure == nullptr) execution.failure = replay.extras->failure_of(index);
   const Timed timed(replay, index);
   try {
     call(node, replay, index, execution);
@@ -193,30 +194,37 @@ constexpr std::uint32_t kUnusual = kFailures | kTimed;
   return execution.failure;
 }
 
-/// Runs a light operation on this thread. Returns the failure that it carries then, null if none; it is in
-/// `execution`, where there was none before, too.
-inline const Failure* run_live(Replay& replay, LiveNode& live, std::uint32_t index,
-                               const TemplateNode& node, Execution& execution) {
-  live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
+/// How an operation of a template is run: all ways to run a replay share this function.
+enum class RunKind : std::uint8_t {
+  plain,       ///< without any TemplateFlag, through the graph
+  per_replay,  ///< any other, through the graph
+  in_order,    ///< in a replay that is run in order: its count stays as it is
+};
+
+/// Runs an operation on this thread. Returns the failure that it carries then, null if none. Unless it is plain, the
+/// failure is in `execution`, too; there was none before.
+template <RunKind kind>
+inline const Failure* run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,
+                                    Execution& execution) {
+  if constexpr (kind != RunKind::in_order)
+    replay.live()[index].pending.store(static_cast<std::int32_t>(node.predecessors),
+                                       std::memory_order_relaxed);
   // relaxed: set before the count was lowered.
   if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
     return run_unusual(replay, index, node, execution);
   try {
-    call(node, replay, index, execution);
-  } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
+    if constexpr (kind == RunKind::plain) {
+      node.plain(node.operand);
+      return nullptr;
+    } else {
+      call(node, replay, index, execution);
+    }
+  } catch (...) {
+    const Failure& failure = fail(replay, index, std::current_exception());
+    if constexpr (kind == RunKind::plain) return &failure;
+    execution.failure = &failure;
+  }
   return execution.failure;
-}
-
-/// The same for one without any TemplateFlag.
-inline const Failure* run_plain(Replay& replay, LiveNode& live, std::uint32_t index,
-                                const TemplateNode& node, Execution& execution) {
-  live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
-  if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
-    return run_unusual(replay, index, node, execution);
-  try {
-    node.plain(node.operand);
-  } catch (...) { return &fail(replay, index, std::current_exception()); }
-  return nullptr;
 }
 
 /// Hands an operation's failure to those that would read what it should have written.
@@ -226,19 +234,19 @@ inline const Failure* run_plain(Replay& replay, LiveNode& live, std::uint32_t in
   for (std::uint32_t i = 0; i < node.carried() + node.inner; ++i, ++at) {
     if (!at->data()) continue;
     const Replay& target = i < node.carried() ? *replay.after : replay;
-    target.aside->fail(at->index(), failure);
+    target.extras->fail(at->index(), failure);
   }
 }
 
 template <class Sink>
-[[gnu::noinline]] void take_exit(Replay& replay, const LiveNode& live, Sink& sink) {
-  if (Node* stand_in = replay.aside->claim(live.index)) sink.finish(*stand_in);
+[[gnu::noinline]] void complete_proxy(Replay& replay, const LiveNode& live, Sink& sink) {
+  if (Node* proxy = replay.extras->claim(live.index)) sink.finish(*proxy);
 }
 
 constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 
 /// The last thing that an operation with inner successors does: lowers them, `head` and the `left` that follow
-/// it at `at`. Returns the first light one that became ready, if there is `room` for one that the thread
+/// it at `at`. Returns the first without a node that became ready, if there is `room` for one that the thread
 /// goes on with, or kNoNode; the others are in the sink. `issued`: how many of the replay are known to be;
 /// brought up to date if that does not do.
 template <class Sink>
@@ -259,7 +267,7 @@ inline std::uint32_t lower_inner(Replay& replay, Successor head, const Successor
   }
 }
 
-/// Lowers the carried successors of an operation that has some. Returns the first light one that became
+/// Lowers the carried successors of an operation that has some. Returns the first without a node that became
 /// ready, null if none did; the others are in the sink.
 template <class Sink>
 inline LiveNode* lower_carried(Replay& after, const Successor* at, const Successor* end,
@@ -296,9 +304,9 @@ template <class Sink>
     // release: who finds it done sees what it wrote.
     live.done.store(replay.number, std::memory_order_release);
   }
-  // acquire: partner of ReplayAside::set_event.
-  if (replay.events.load(std::memory_order_acquire) & kExits) [[unlikely]]
-    take_exit(replay, live, sink);
+  // acquire: partner of ReplayExtras::set_event.
+  if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
+    complete_proxy(replay, live, sink);
   if (node.inner == 0) {
     sink_done(replay, sink);
     return next;
@@ -316,8 +324,8 @@ inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const Templa
                                     std::uint32_t& issued, Sink& sink) {
   // release and acquire: as in complete_any.
   live.done.store(replay.number, std::memory_order_release);
-  if (replay.events.load(std::memory_order_acquire) & kExits) [[unlikely]]
-    take_exit(replay, live, sink);
+  if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
+    complete_proxy(replay, live, sink);
   return lower_inner(replay, node.head, replay.successors + node.first + 1, node.inner - 1, issued,
                      sink.keeps(), sink);
 }
@@ -333,8 +341,8 @@ void complete_apart(LiveNode& live, const Failure* failure, Sink& sink) {
 /// In a replay that is run in order: runs operations from `from` on, before `to` and while `goes_on()`, up to
 /// one that asks, or if one carries failures. Returns the first that it has not run.
 template <class GoesOn>
-inline std::uint32_t run_alike(Replay& replay, std::uint32_t from, std::uint32_t to,
-                               GoesOn goes_on) {
+inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                                        GoesOn goes_on) {
   // relaxed: nobody else has to do with the replay, so only what throws here brings failures in.
   if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]]
     return from;
@@ -342,7 +350,7 @@ inline std::uint32_t run_alike(Replay& replay, std::uint32_t from, std::uint32_t
   const TemplateNode* const end = replay.nodes + to;
   const auto index = [&] { return static_cast<std::uint32_t>(node - replay.nodes); };
   try {
-    while (node != end && (node->flags & kAsks) == 0) {
+    while (node != end && (node->flags & kPerReplay) == 0) {
       node->plain(node->operand);
       ++node;
       if (!goes_on()) break;
@@ -355,19 +363,13 @@ inline std::uint32_t run_alike(Replay& replay, std::uint32_t from, std::uint32_t
 }
 
 /// Runs an operation whose predecessors have all run, in a replay that is run in order.
-inline void run_next(Replay& replay, std::uint32_t index, const TemplateNode& node,
-                     Execution& execution) {
-  if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]] {
-    run_unusual(replay, index, node, execution);
-  } else {
-    try {
-      call(node, replay, index, execution);
-      if (execution.failure == nullptr) [[likely]]
-        return;
-    } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
-  }
-  const Failure* failure = std::exchange(execution.failure, nullptr);
-  if (failure != nullptr) pass_on(replay, node, *failure);
+inline void run_one(Replay& replay, std::uint32_t index, const TemplateNode& node,
+                    Execution& execution) {
+  const Failure* failure = run_operation<RunKind::in_order>(replay, index, node, execution);
+  if (failure == nullptr) [[likely]]
+    return;
+  execution.failure = nullptr;
+  pass_on(replay, node, *failure);
 }
 
 /// The first `count` operations have run in order; all counts are set as for a replay that enters anew. Does
@@ -382,9 +384,60 @@ void complete_first(Replay& replay, std::uint32_t count, Sink& sink) {
   }
 }
 
-/// The body of a heavy operation's node.
-void run_heavy(Node& node, Execution& execution);
-/// The body of a node that stands for what a replayed operation awaits.
-void run_awaited(Node& node, Execution& execution);
+/// What the node of an operation of a replay runs; and what it runs at last if the operation completes later.
+void run_replayed_node(Node& node, Execution& execution);
+void end_replayed_node(Node& node, Execution& execution);
+/// The run of a precondition: a node after which a replayed operation comes.
+void run_precondition(Node& node, Execution& execution);
+
+/// What all executors do alike for replays. `Derived` has sink_of(scope), for the owner of the scope, and
+/// sink_here(live), for the thread that runs a node.
+template <class Derived>
+class ReplayingExecutor : public Executor {
+ public:
+  void release_replay(Replay& replay, const Issued& issued) final {
+    auto sink = owners_sink(replay);
+    release(replay, issued, sink);
+  }
+  void complete_in_order(Replay& replay, std::uint32_t count) final {
+    auto sink = owners_sink(replay);
+    complete_first(replay, count, sink);
+  }
+  void precondition_done(LiveNode& live) final {
+    auto sink = derived().sink_here(live);
+    lower_behind(Replay::of(live), live, sink);
+  }
+  void complete_replayed(LiveNode& live, const Failure* failure) final {
+    auto sink = derived().sink_here(live);
+    complete_apart(live, failure, sink);
+  }
+  void add_proxy(Replay& replay, std::uint32_t index) final {
+    if (Node* done = proxies_.open(replay, index)) owners_sink(replay).finish(*done);
+  }
+  void close_proxies(Replay& replay) final {
+    proxies_.close(replay, [sink = owners_sink(replay)](Node& node) mutable { sink.finish(node); });
+  }
+  void set_listener(ExecutionListener* listener) final { listener_ = listener; }
+
+ protected:
+  void tell_listener(int thread, const Replay& replay, std::uint32_t index,
+                     std::uint64_t begin_ns) {
+    const Template::Operation& operation = replay.extras->recorded().operation(index);
+    listener_->replayed(operation.info, operation.kind, replay.base + index, thread, begin_ns,
+                        profile::now_ns());
+  }
+
+  ProxyRegistry proxies_;
+  ExecutionListener* listener_ = nullptr;
+
+ private:
+  Derived& derived() { return static_cast<Derived&>(*this); }
+  auto owners_sink(Replay& replay) { return derived().sink_of(replay.extras->scope()); }
+};
+
+/// Whether a node's run is that of an operation, not what is left of one, nor a precondition's. For listeners.
+inline bool runs_operation(const Node& node) {
+  return node.run != run_precondition && node.run != end_of_run && node.run != end_replayed_node;
+}
 
 }  // namespace refrain::exec

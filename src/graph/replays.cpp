@@ -23,11 +23,9 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       template_(recorded),
       order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded) : nullptr),
       most_slots_(std::max(kLeastSlots, slots == 0 ? scope.window() / recorded.size() : slots)),
-      most_operations_(
-          std::max<std::size_t>(scope.window(), std::size_t{kLeastSlots} * recorded.size())),
       burst_(executor.replay_burst()),
       alone_(executor.threads() == 1),
-      to_the_end_(alone_ || !recorded.heavy().empty()) {}
+      to_the_end_(alone_ || !recorded.with_node().empty()) {}
 
 Replays::~Replays() {
   REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
@@ -40,15 +38,6 @@ void Replays::FreeSlot::operator()(Replay* slot) const { ::operator delete(slot,
 
 std::size_t Replays::slot_bytes() const {
   return sizeof(Replay) + template_.size() * sizeof(LiveNode);
-}
-
-Replays::SlotMemory Replays::make_slot() {
-  auto* slot = new (::operator new(slot_bytes(), kAlign)) Replay;
-  for (std::uint32_t i = 0; i < template_.size(); ++i) (new (slot->live() + i) LiveNode)->index = i;
-  slot->nodes = template_.nodes();
-  slot->successors = template_.successors();
-  set_counts(*slot, false);
-  return SlotMemory(slot);
 }
 
 void Replays::set_counts(Replay& slot, bool anew) {
@@ -66,12 +55,18 @@ bool Replays::has_free(std::size_t count) const {
 
 void Replays::add_slot() {
   slots_.reserve(slots_.size() + 1);
-  asides_.reserve(slots_.size() + 1);
   free_.reserve(slots_.size() + 1);
-  SlotMemory slot = make_slot();
-  asides_.push_back(std::make_unique<ReplayAside>(*slot, template_, scope_, order_.get()));
-  slot->aside = asides_.back().get();
-  free_.push_back(slot.get());
+  Slot slot{std::unique_ptr<Replay, FreeSlot>(new (::operator new(slot_bytes(), kAlign)) Replay),
+            {}};
+  Replay& replay = *slot.replay;
+  for (std::uint32_t i = 0; i < template_.size(); ++i)
+    (new (replay.live() + i) LiveNode)->index = i;
+  replay.nodes = template_.nodes();
+  replay.successors = template_.successors();
+  set_counts(replay, false);
+  slot.extras = std::make_unique<ReplayExtras>(replay, template_, scope_, order_.get());
+  replay.extras = slot.extras.get();
+  free_.push_back(&replay);
   slots_.push_back(std::move(slot));
 }
 
@@ -87,7 +82,7 @@ bool Replays::is_complete(const Replay& replay) {
   return replay.sinks_left.load(std::memory_order_seq_cst) == 0;
 }
 
-/// Those that end before an older one wait for it: most do not.
+/// In the order of replays: one that ends before an older one is collected with it. Few do.
 void Replays::collect() {
   for (; collected_ < in_flight_.size(); ++collected_) {
     if (&oldest() == present_ || !is_complete(oldest())) break;
@@ -99,39 +94,39 @@ void Replays::collect() {
   collected_ = 0;
 }
 
-/// Operations of the present replay that are issued and no nodes, if some are not done.
-std::uint32_t Replays::to_be_done() const { return in_order() ? 0 : issued_ - next_heavy_; }
+/// Issued operations of the present replay that have no node; 0 if all are done for certain.
+std::uint32_t Replays::to_be_done() const { return in_order() ? 0 : issued_ - next_node_; }
 
-/// The present replay comes to an end without the owner.
+/// The present replay is issued whole or left: from here on the scope counts its operations.
 void Replays::count(Replay& replay) {
-  replay.aside->counted = to_be_done();
-  scope_.count_replayed(replay.aside->counted);
+  replay.extras->counted = to_be_done();
+  scope_.count_replayed(replay.extras->counted);
 }
 
 /// The replay is complete.
 void Replays::finish(Replay& replay) {
-  scope_.count_replayed(-std::ptrdiff_t{replay.aside->counted});
-  // acquire: partner of ReplayAside::set_event.
-  if (replay.events.load(std::memory_order_acquire) & kExits) executor_.close_exits(replay);
+  scope_.count_replayed(-std::ptrdiff_t{replay.extras->counted});
+  // acquire: partner of ReplayExtras::set_event.
+  if (replay.events.load(std::memory_order_acquire) & kProxies) executor_.close_proxies(replay);
   note_failures(replay, template_.size());
   // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.
-  if (replay.aside->ends_chain && replay.after != nullptr) {
-    if (!replay.aside->in_order) set_counts(*replay.after, false);
+  if (replay.extras->ends_chain && replay.after != nullptr) {
+    if (!replay.extras->in_order) set_counts(*replay.after, false);
     end_slot(*replay.after);
   }
   end_slot(replay);
 }
 
-/// Of its first `count` operations: those that are done. To others an earlier failure may yet be given.
+/// Those of the first `count` operations, which are done: an earlier failure may yet reach the others.
 void Replays::note_failures(const Replay& replay, std::uint32_t count) {
-  replay.aside->for_each_failure([&](std::uint32_t index, const FailureRef& failure) {
+  replay.extras->for_each_failure([&](std::uint32_t index, const FailureRef& failure) {
     if (index < count) scope_.note_failure(replay.base + index, failure);
   });
 }
 
 /// Nobody touches the slot until it is reserved or used again; its counts are set.
 void Replays::end_slot(Replay& slot) {
-  slot.aside->clear();
+  slot.extras->clear();
   slot.watermark.reset();
   slot.after = nullptr;
   free_.push_back(&slot);
@@ -146,8 +141,9 @@ Replay& Replays::begin(bool carried) {
   const bool reserved = carried && present_->after != nullptr;
   const std::size_t wanted = (reserved ? 0 : 1) + (template_.has_carried() ? 1 : 0);
   const bool in_order = can_run_in_order(carried);
+  const bool present_in_order = this->in_order();
   // Whether the replay before has lowered counts in this one's slot.
-  const bool lowered = carried && !present_->aside->in_order;
+  const bool lowered = carried && !present_->extras->in_order;
   collect();
   if (!has_free(wanted)) {
     executor_.wait(
@@ -158,7 +154,9 @@ Replay& Replays::begin(bool carried) {
         },
         {}, nullptr);
   }
-  scope_.make_room_to_replay(most_operations_, template_.size() + (carried ? to_be_done() : 0));
+  const std::size_t most =
+      std::max<std::size_t>(scope_.window(), kLeastSlots * std::size_t{template_.size()});
+  scope_.make_room_to_replay(most, template_.size() + (carried ? to_be_done() : 0));
   prepare_slots(wanted);  // nothing throws from here on
   if (carried) count(*present_);
   Replay& replay = reserved ? *present_->after : take_free();
@@ -166,7 +164,7 @@ Replay& Replays::begin(bool carried) {
   replay.base = scope_.reserve(template_.size());
   replay.number = ++number_;
   replay.sinks_left.store(template_.sinks(), std::memory_order_relaxed);
-  replay.aside->in_order = in_order;
+  replay.extras->in_order = in_order;
   anew_ = !in_order && !lowered;
   if (anew_) set_counts(replay, true);
   if (in_order && lowered) {  // by what is complete: as if it had not been
@@ -176,13 +174,13 @@ Replay& Replays::begin(bool carried) {
   in_flight_.push_back(&replay);
   present_ = &replay;
   if (order_ != nullptr) take_order(replay);
-  unrelieved_ += issued_ - counted_;
-  issued_ = counted_ = next_early_ = next_source_ = next_heavy_ = done_ = 0;
-  see_what_is_simple();
+  if (!carried || !present_in_order) relieve_at_ -= issued_;
+  issued_ = next_early_ = next_source_ = next_node_ = done_ = 0;
+  find_simple_until();
   return replay;
 }
 
-/// What a replay that begins needs: so many slots, a place among those in flight, and in the scope.
+/// Makes everything that a replay needs to begin and that may fail: `count` slots, a place in in_flight_, and in the scope.
 void Replays::prepare_slots(std::size_t count) {
   while (free_.size() < count) add_slot();
   if (in_flight_.size() == in_flight_.capacity())
@@ -194,22 +192,23 @@ void Replays::prepare_slots(std::size_t count) {
 
 /// Nothing of the replay is issued yet, so nobody looks at what it is run from.
 void Replays::take_order(Replay& replay) {
-  if (!replay.aside->in_order && order_->times(replay.number, oldest().number))
+  if (!replay.extras->in_order && order_->times(replay.number, oldest().number))
     // relaxed: before it is issued.
     replay.events.fetch_or(kTimed, std::memory_order_relaxed);
   replay.nodes = order_->nodes();
   replay.successors = order_->successors();
 }
 
-void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> outside) {
+void Replays::add_preconditions(Replay& replay, std::uint32_t index,
+                                std::span<const Edge> outside) {
   REFRAIN_ASSERT(&replay == present_ && index >= issued_,
-                 "what an operation awaits is said before it is issued");
+                 "preconditions are added before an operation is issued");
   const auto is_open = [](const Edge& edge) { return !exec::is_complete(edge.from); };
   if (std::none_of(outside.begin(), outside.end(), is_open)) {
     for (const Edge& edge : outside) {
       if (edge.kind != EdgeKind::data) continue;
       if (const Failure* failure = scope_.failure_of(edge.from))
-        replay.aside->fail(index, *failure);
+        replay.extras->fail(index, *failure);
     }
     return;
   }
@@ -220,18 +219,18 @@ void Replays::await(Replay& replay, std::uint32_t index, std::span<const Edge> o
   live.pending.fetch_add(1, std::memory_order_relaxed);
   node.kind = template_.operation(index).kind;  // its name, for messages
   node.info = template_.operation(index).info;
-  scope_.mark_beside(node, kAwaited);
-  node.run = run_awaited;
+  scope_.mark_auxiliary(node, kPrecondition);
+  node.run = run_precondition;
   node.payload_as<LiveNode*>() = &live;
   executor_.publish(node, outside);
 }
 
 void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
-  if (!replay.aside->in_order) return issue_in_graph(replay, count);
+  if (!replay.extras->in_order) return issue_in_graph(replay, count);
   if (count == issued_) return;
   scope_.set_runs_in_order(true);
-  issued_ = counted_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
+  issued_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
   scope_.set_runs_in_order(false);
   if (issued_ == template_.size()) {
     replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
@@ -243,17 +242,16 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
 
 void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {
   const std::uint32_t from = issued_;
-  if (next_heavy_ != template_.heavy().size()) make_heavy(replay, count);
+  if (next_node_ != template_.with_node().size()) make_nodes(replay, count);
   issued_ = count;
   const std::uint32_t parked = take_parked(replay, advance(replay, count), count);
   const std::span<const std::uint32_t> sources = take_sources(count);
   if (parked != 0 || anew_ || !sources.empty()) {
     executor_.release_replay(replay, {from, count, parked, sources, anew_});
   }
-  unrelieved_ += count - std::exchange(counted_, count);
-  const bool relieve = unrelieved_ >= burst_;
-  if (relieve) unrelieved_ = 0;
-  see_what_is_simple();
+  const bool relieve = count >= relieve_at_;
+  if (relieve) relieve_at_ = count + burst_;
+  find_simple_until();
   if (relieve) executor_.relieve_replays(scope_);
 }
 
@@ -262,8 +260,8 @@ void Replays::release_parked(Replay& replay, std::uint32_t first) {
   if (parked != 0) executor_.release_replay(replay, {issued_, issued_, parked, {}, false});
 }
 
-/// Of the nodes that were parked, `first` and those it leads to and what was early before, the ones before `to`, in
-/// the same form. The others are kept here: each is looked at twice, however many there are.
+/// Takes the operations before `to` from the parked ones: the list that begins with `first`, and those kept early before.
+/// Returns them as such a list. The others are kept early. So each is looked at twice, however many there are.
 std::uint32_t Replays::take_parked(Replay& replay, std::uint32_t first, std::uint32_t to) {
   LiveNode* const live = replay.live();
   std::uint32_t taken = 0;
@@ -297,15 +295,14 @@ bool Replays::take_early(std::uint32_t index) {
   return true;
 }
 
-void Replays::see_what_is_simple() {
+void Replays::find_simple_until() {
   const auto next_of = [](std::span<const std::uint32_t> these, std::uint32_t i) {
     return i < these.size() ? these[i] : Template::kMost;
   };
-  simple_until_ = anew_ || in_order()
-                      ? 0
-                      : std::min({next_of(template_.sources(), next_source_),
-                                  next_of(template_.heavy(), next_heavy_),
-                                  counted_ + (burst_ - unrelieved_) - 1, template_.size()});
+  simple_until_ = anew_ || in_order() ? 0
+                                      : std::min({next_of(template_.sources(), next_source_),
+                                                  next_of(template_.with_node(), next_node_),
+                                                  relieve_at_ - 1, template_.size()});
 }
 
 // --- in order ----------------------------------------------------------------------------------------
@@ -323,19 +320,20 @@ bool Replays::all_complete() {
 }
 
 void Replays::leave_order(Replay& replay) {
-  replay.aside->in_order = false;
+  replay.extras->in_order = false;
+  relieve_at_ += issued_;  // they have run, and belong to no burst
   anew_ = true;
-  const std::span<const std::uint32_t> heavy = template_.heavy();
-  while (next_heavy_ < heavy.size() && heavy[next_heavy_] < issued_) ++next_heavy_;
+  const std::span<const std::uint32_t> with_node = template_.with_node();
+  while (next_node_ < with_node.size() && with_node[next_node_] < issued_) ++next_node_;
   set_counts(replay, true);
   replay.watermark.advance(issued_, false);
   executor_.complete_in_order(replay, issued_);
-  see_what_is_simple();
+  find_simple_until();
 }
 
 // --- issuing -----------------------------------------------------------------------------------------
 
-/// Those before `to` not taken yet.
+/// The sources before `to` that were not taken before.
 std::span<const std::uint32_t> Replays::take_sources(std::uint32_t to) {
   const std::span<const std::uint32_t> sources = template_.sources();
   const std::uint32_t first = next_source_;
@@ -343,17 +341,18 @@ std::span<const std::uint32_t> Replays::take_sources(std::uint32_t to) {
   return sources.subspan(first, next_source_ - first);
 }
 
-/// The nodes of heavy operations before `to`. Whoever finds one ready here makes its node ready.
-void Replays::make_heavy(Replay& replay, std::uint32_t to) {
-  const std::span<const std::uint32_t> heavy = template_.heavy();
+/// Makes the nodes of operations before `to`. The thread that lowers an operation's last count makes its node ready.
+void Replays::make_nodes(Replay& replay, std::uint32_t to) {
+  const std::span<const std::uint32_t> with_node = template_.with_node();
   // All nodes first, since that may throw: the scope then gives up those that are there.
-  for (std::uint32_t i = next_heavy_; i < heavy.size() && heavy[i] < to; ++i)
-    replay.aside->heavy[i] = &scope_.allocate_reserved(sizeof(LiveNode*), replay.base + heavy[i]);
-  for (; next_heavy_ < heavy.size() && heavy[next_heavy_] < to; ++next_heavy_) {
-    const std::uint32_t index = heavy[next_heavy_];
+  for (std::uint32_t i = next_node_; i < with_node.size() && with_node[i] < to; ++i)
+    replay.extras->nodes[i] =
+        &scope_.allocate_reserved(sizeof(LiveNode*), replay.base + with_node[i]);
+  for (; next_node_ < with_node.size() && with_node[next_node_] < to; ++next_node_) {
+    const std::uint32_t index = with_node[next_node_];
     const Template::Operation& operation = template_.operation(index);
-    Node& node = *replay.aside->heavy[next_heavy_];
-    node.run = run_heavy;
+    Node& node = *replay.extras->nodes[next_node_];
+    node.run = run_replayed_node;
     node.info = operation.info;
     node.kind = operation.kind;
     node.priority = operation.priority;
@@ -368,12 +367,13 @@ void Replays::make_heavy(Replay& replay, std::uint32_t to) {
 
 void Replays::leave(Replay& replay) {
   REFRAIN_ASSERT(&replay == present_, "the present replay is left");
-  replay.aside->ends_chain = true;
+  replay.extras->ends_chain = true;
   count(replay);
+  if (in_order()) relieve_at_ += issued_;  // as in leave_order
   present_ = nullptr;
   const std::uint32_t size = template_.size();
   if (issued_ == size) return;
-  if (replay.aside->in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
+  if (replay.extras->in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
   const std::uint32_t parked = take_parked(replay, replay.watermark.advance(issued_, true), size);
   executor_.release_replay(replay, {issued_, size, parked, take_sources(size), anew_});
 }
@@ -383,27 +383,28 @@ void Replays::abandon() noexcept {
 }
 
 NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
-  REFRAIN_ASSERT(replay.aside->in_order ? &replay != present_ || index < issued_
-                                        : index < replay.watermark.load().issued(),
+  REFRAIN_ASSERT(replay.extras->in_order ? &replay != present_ || index < issued_
+                                         : index < replay.watermark.load().issued(),
                  "what is referred to has been issued");
   const std::uint64_t seq = replay.base + index;
   const Template::Operation& operation = template_.operation(index);
   if (is_done(replay, index)) {
-    if (const Failure* failure = replay.aside->failure_of(index)) {
+    if (const Failure* failure = replay.extras->failure_of(index)) {
       scope_.note_failure(seq, FailureRef(failure));
     }
     return scope_.complete_ref(seq);
   }
-  if (template_.node(index).flags & kHeavy) return {replay.aside->heavy[operation.heavy], seq};
-  if (Node* named = replay.aside->stand_in(index)) return {named, seq};
-  replay.aside->prepare_exits();
+  if (template_.node(index).flags & kHasNode)
+    return {replay.extras->nodes[operation.node_number], seq};
+  if (Node* named = replay.extras->proxy(index)) return {named, seq};
+  replay.extras->prepare_proxies();
   Node& node = scope_.allocate_reserved(0, seq);
   node.kind = operation.kind;
   node.info = operation.info;
-  scope_.mark_beside(node, kStandIn);
+  scope_.mark_auxiliary(node, kProxy);
   node.pending.store(1, std::memory_order_relaxed);
-  replay.aside->open_exit(index, node);
-  executor_.open_exit(replay, index);
+  replay.extras->add_proxy(index, node);
+  executor_.add_proxy(replay, index);
   return {&node, seq};
 }
 
@@ -419,7 +420,7 @@ NodeRef Replays::ref(std::uint64_t seq) {
 // --- waiting -----------------------------------------------------------------------------------------
 
 bool Replays::is_done(Replay& replay, std::uint32_t index) {
-  if (replay.aside->in_order) return true;  // all that was issued
+  if (replay.extras->in_order) return true;  // all that was issued
   return replay.is_done(index);
 }
 
@@ -432,7 +433,7 @@ bool Replays::idle() {
     note_failures(*present_, issued_);
     return true;
   }
-  // Nobody is told when an operation in the middle is done, unless it has a stand-in.
+  // Nobody is told when an operation in the middle is done, unless it has a proxy.
   while (done_ < issued_ && exec::is_complete(ref(*present_, done_))) ++done_;
   return done_ == issued_;
 }
@@ -451,23 +452,23 @@ void Replays::drain(const NodeInfo* waiter) {
 
 const Failure& fail(const Replay& replay, std::uint32_t index,
                     const std::exception_ptr& error) noexcept {
-  const Template::Operation& operation = replay.aside->recorded().operation(index);
+  const Template::Operation& operation = replay.extras->recorded().operation(index);
   return fail(replay, index, error,
               [&operation] { return operation_name(operation.info, operation.kind); });
 }
 
 const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
                     const Failure::Who& who) noexcept {
-  ReplayAside& aside = *replay.aside;
+  ReplayExtras& extras = *replay.extras;
   const Failure* failure =
-      Failure::thrown_by({aside.scope().identity(), replay.base + index}, error, who);
-  aside.threw(index, FailureRef::adopt(failure));
+      Failure::thrown_by({extras.scope().identity(), replay.base + index}, error, who);
+  extras.threw(index, adopt(failure));
   return *failure;
 }
 
 Timed::Timed(const Replay& replay, std::uint32_t index)
     // relaxed: set before the operation was issued.
-    : order_(replay.events.load(std::memory_order_relaxed) & kTimed ? replay.aside->order
+    : order_(replay.events.load(std::memory_order_relaxed) & kTimed ? replay.extras->order
                                                                     : nullptr),
       index_(index) {
   if (order_ != nullptr) begin_ns_ = profile::now_ns();
@@ -476,27 +477,30 @@ Timed::~Timed() {
   if (order_ != nullptr) order_->took(index_, profile::now_ns() - begin_ns_);
 }
 
-// --- what their nodes run ------------------------------------------------------------------------------
+// --- what the nodes run ------------------------------------------------------------------------------
 
-void run_heavy(Node& node, Execution& execution) {
+void run_replayed_node(Node& node, Execution& execution) {
   LiveNode& live = *node.payload_as<LiveNode*>();
   Replay& replay = Replay::of(live);
-  const TemplateNode& recorded = replay.nodes[live.index];
-  live.pending.store(static_cast<std::int32_t>(recorded.predecessors), std::memory_order_relaxed);
-  try {
-    const Timed timed(replay, live.index);
-    call(recorded, replay, live.index, execution);
-  } catch (...) { execution.failure = &fail(replay, live.index, std::current_exception()); }
-  if (execution.failure != nullptr) pass_failure(*execution.failure, node);
-  execution.executor.complete_heavy(live, execution.failure);
+  const Failure* failure =
+      run_operation<RunKind::per_replay>(replay, live.index, replay.nodes[live.index], execution);
+  if (failure != nullptr) pass_failure(*failure, node);
+  if ((node.flags & kCompletesLater) == 0) execution.executor.complete_replayed(live, failure);
 }
 
-void run_awaited(Node& node, Execution& execution) {
+void end_replayed_node(Node& node, Execution& execution) {
+  LiveNode& live = *node.payload_as<LiveNode*>();
+  if (execution.failure != nullptr)
+    Replay::of(live).extras->threw(live.index, FailureRef(execution.failure));
+  execution.executor.complete_replayed(live, execution.failure);
+}
+
+void run_precondition(Node& node, Execution& execution) {
   LiveNode& live = *node.payload_as<LiveNode*>();
   if (execution.failure != nullptr) {
-    Replay::of(live).aside->fail(live.index, *execution.failure);
+    Replay::of(live).extras->fail(live.index, *execution.failure);
   }
-  execution.executor.let_go(live);
+  execution.executor.precondition_done(live);
 }
 
 }  // namespace refrain::exec

@@ -1,30 +1,29 @@
 #pragma once
-// The owner's side of replaying one template in one scope: begins replays, issues their operations,
-// leaves them. Several replays are in flight, each in a slot (graph/replay.hpp).
+// Replays of one template in one scope, the owner's side: begins replays, issues their operations, leaves them. Several
+// replays are in flight at a time, each in a slot (graph/replay.hpp has the protocol).
 //
-// A *chain* is a run of replays of which each directly follows a complete one. Its first enters *anew*:
-// its operations wait for each other and for what `await` says. The later ones are *carried*: they also
-// wait for their predecessors in the replay before. `leave` ends a chain, after a whole replay or in the
-// middle of one.
+// A *chain* is a sequence of replays, each of which directly follows a whole one. The first replay of a chain *enters
+// anew*: its operations wait for each other and for their preconditions. The later ones are *carried*: their operations
+// also wait for predecessors in the replay before. `leave` ends a chain, after a whole replay or in the middle of one.
 //
-// Operations run as soon as they are issued and their predecessors are done, whatever became of others; so
-// several replays overlap as the edges allow. Each operation of each replay runs once; those of a replay
-// that was left in the middle which were not issued do not run.
+// An operation runs once it is issued and its predecessors are done. So replays overlap as far as the edges allow. Each
+// issued operation runs once; operations that were not issued when the chain was left do not run.
 //
-// *In order.* When the owner gets on best by itself (the only thread, or exec/solo.hpp), it runs what it
-// issues at once. The order of issue is an order of the graph, so nobody needs a count: they stay as they
-// are set, and what was issued is done. Such a replay begins when those before it are complete and its
-// template has no operation that has to run elsewhere, in a scope of its own, or by priority. As soon as
-// an operation has to wait, or other threads are to take part, what was run is completed in the ordinary
-// way and the rest goes on as a replay that entered anew.
+// *In order.* An owner that is faster by itself (it is the only thread, or exec/single_thread.hpp says so) runs each
+// operation when it issues it. The order of issue is an order of the graph, so no counts are needed: they stay as they
+// are set, and an issued operation is done. Such a replay begins when those before it are complete, and when no
+// operation of the template needs another thread, a scope of its own, or a priority. When an operation has to wait, or
+// other threads are to take part, the operations that have run are completed in the ordinary way, and the replay goes on
+// as one that entered anew.
 //
-// All members are the owner's of the scope. A `Replay&` that is complete and no longer the
-// present one may be used until anything collects: `begin`, `collect`, `idle`, `in_flight`, `ref` by number, a wait, the
-// scope when it throttles or drains. Its slot is used again by the next `begin`, not before. Cost: `issue`, a
-// locked instruction, and what is to be done for nodes that were parked; `begin`, some ten words, and anew a
-// count per operation; after `leave`, what was not issued is gone through once and, where edges are carried, a
-// slot's counts are set again. `begin` may run tasks. Memory in the steady state: nodes of the scope's
-// pool, for what `await`, `ref` and heavy operations need; a failure and a slot's first exit allocate.
+// All members are the scope's owner's. A `Replay&` that is complete and no longer the present one is valid until
+// something collects: `begin`, `collect`, `idle`, `in_flight`, `ref` by number, a wait, a throttle or a drain of the
+// scope. The next `begin` uses its slot again.
+//
+// Cost: `issue`, one locked instruction, and work for parked operations; `begin`, some ten words, and if it enters anew
+// one count per operation, and it may run tasks; `leave`, a pass over the operations that were not issued, and with
+// carried edges a slot's counts. Memory in the steady state: nodes of the scope's pool for preconditions, proxies and
+// operations with a node. A failure, and the first proxy of a slot, allocate.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,9 +34,8 @@
 #include "base/assert.hpp"
 #include "base/sure_memory.hpp"
 #include "graph/node.hpp"
-#include "graph/path_order.hpp"
 #include "graph/replay.hpp"
-#include "graph/replay_aside.hpp"
+#include "graph/replay_extras.hpp"
 #include "graph/template.hpp"
 
 namespace refrain::exec {
@@ -61,8 +59,8 @@ class Replays {
   /// four such replays.
   Replay& begin(bool carried);
 
-  /// An operation that is not issued yet also comes after these nodes of the ordinary graph.
-  void await(Replay& replay, std::uint32_t index, std::span<const Edge> outside);
+  /// Preconditions: an operation that is not issued yet also comes after these nodes of the ordinary graph.
+  void add_preconditions(Replay& replay, std::uint32_t index, std::span<const Edge> outside);
 
   /// Operations [0, count) of the present replay may run. A reducer is issued together with its folds.
   void issue(Replay& replay, std::uint32_t count) {
@@ -84,14 +82,14 @@ class Replays {
   /// The same if a chain is open, wherever an exception has left it.
   void abandon() noexcept;
 
-  /// Lets go of the oldest replays, as far as they are complete.
+  /// Frees the slots of the oldest replays, as far as they are complete.
   void collect();
   /// Whether all that was issued is done.
   bool idle();
-  /// Whether, as of the last look, nothing is in flight and no chain is open: then the scope need not ask until
-  /// the next `begin`, and lets go of it (`detached`).
+  /// Whether, as of the last look, nothing is in flight and no chain is open. The scope then detaches it, until the next
+  /// `begin`.
   [[nodiscard]] bool at_rest() const { return in_flight_.empty(); }
-  /// The scope has let go of it; `begin` attaches it again.
+  /// The scope has detached it; `begin` attaches it again.
   void detached() {
     REFRAIN_ASSERT(at_rest(), "replays stay attached to their scope while any are in flight");
     attached_ = false;
@@ -106,7 +104,7 @@ class Replays {
   void for_each_unfinished(Visit visit) const {
     for (std::size_t i = collected_; i < in_flight_.size(); ++i) {
       Replay& replay = *in_flight_[i];
-      if (replay.aside->in_order) continue;
+      if (replay.extras->in_order) continue;
       const std::uint32_t issued = replay.watermark.load().issued();
       for (std::uint32_t index = 0; index < issued; ++index) {
         if (!replay.is_done(index)) visit(replay, index);
@@ -124,10 +122,12 @@ class Replays {
   struct FreeSlot {
     void operator()(Replay* slot) const;
   };
-  using SlotMemory = std::unique_ptr<Replay, FreeSlot>;
+  struct Slot {
+    std::unique_ptr<Replay, FreeSlot> replay;
+    std::unique_ptr<ReplayExtras> extras;
+  };
 
   [[nodiscard]] std::size_t slot_bytes() const;
-  SlotMemory make_slot();
   void set_counts(Replay& slot, bool anew);
   [[nodiscard]] bool has_free(std::size_t count) const;
   void add_slot();
@@ -139,7 +139,7 @@ class Replays {
   void finish(Replay& replay);
   void note_failures(const Replay& replay, std::uint32_t count);
   void end_slot(Replay& slot);
-  void make_heavy(Replay& replay, std::uint32_t to);
+  void make_nodes(Replay& replay, std::uint32_t to);
   std::uint32_t advance(Replay& replay, std::uint32_t count) {
     return alone_ ? replay.watermark.advance_alone(count) : replay.watermark.advance(count, false);
   }
@@ -150,28 +150,26 @@ class Replays {
   void keep_early(std::uint32_t index);
   bool take_early(std::uint32_t index);
   std::span<const std::uint32_t> take_sources(std::uint32_t to);
-  void see_what_is_simple();
+  void find_simple_until();
   bool can_run_in_order(bool carried);
   void leave_order(Replay& replay);
   [[nodiscard]] bool all_complete();
   void take_order(Replay& replay);
   static bool is_complete(const Replay& replay);
   static bool is_done(Replay& replay, std::uint32_t index);
-  [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->aside->in_order; }
+  [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->extras->in_order; }
 
   Executor& executor_;
   Scope& scope_;
   const Template& template_;
   const std::unique_ptr<PathOrder> order_;  ///< null: that of the template
-  std::uint32_t most_slots_;
-  std::size_t most_operations_;  ///< in flight in the scope, with a replay that begins
+  const std::uint32_t most_slots_;
   std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
   bool alone_;           ///< no other thread ever runs anything
-  /// What is issued in order is run to its end, also when others are to take part: with one thread none are, and
-  /// what reduces goes on to its folds, since the gate has not heard of it (graph/reducer_gate.hpp).
+  /// Operations that are issued in order are run to the last, also when others are to take part: with one thread there
+  /// are no others, and reducers go on to their folds, since the gate has not heard of them (graph/reducer_gate.hpp).
   bool to_the_end_;
-  std::vector<SlotMemory> slots_;
-  std::vector<std::unique_ptr<ReplayAside>> asides_;
+  std::vector<Slot> slots_;
   std::vector<Replay*> free_;  ///< with their counts set
   /// As begun; the first `collected_` have been collected.
   std::vector<Replay*> in_flight_;
@@ -181,19 +179,17 @@ class Replays {
   Replay* present_ = nullptr;  ///< null: the chain was left
   bool anew_ = false;          ///< all its operations have a guard
   std::uint32_t issued_ = 0;
-  /// Up to here issuing is moving the watermark: no operation needs a node, waits for nobody but the owner,
-  /// or ends a burst.
+  /// Up to here, to issue is to move the watermark: no operation has a node, is a source, or ends a burst.
   std::uint32_t simple_until_ = 0;
-  /// Operations of the present replay that were parked when something before them was issued, a bit each, all
-  /// clear between replays; and their number.
+  /// A bit for each operation of the present replay that is parked and was beyond the watermark when the owner took the
+  /// parked ones; all clear between replays. And the number of bits.
   std::vector<std::uint64_t, SureAllocator<std::uint64_t>> early_;
   std::uint32_t early_count_ = 0;
-  std::uint32_t next_early_ = 0;   ///< those before it have been taken
-  std::uint32_t next_source_ = 0;  ///< in Template::sources
-  std::uint32_t next_heavy_ = 0;   ///< in Template::heavy
-  std::uint32_t done_ = 0;         ///< operations before this one are known to be done
-  std::uint32_t unrelieved_ = 0;   ///< issued since the last look, before `counted_`
-  std::uint32_t counted_ = 0;
+  std::uint32_t next_early_ = 0;       ///< those before it have been taken
+  std::uint32_t next_source_ = 0;      ///< position in Template::sources
+  std::uint32_t next_node_ = 0;        ///< position in Template::with_node
+  std::uint32_t done_ = 0;             ///< operations before this one are known to be done
+  std::uint32_t relieve_at_ = burst_;  ///< when so many are issued, the burst ends
   std::uint32_t number_ = 0;
 };
 

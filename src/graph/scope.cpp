@@ -68,8 +68,8 @@ std::size_t Scope::collect() {
 void Scope::take_back(Node& node) {
   if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
     failures_.reclaimed(node);
-  if ((node.flags & kBeside) != 0) [[unlikely]]
-    --beside_;
+  if ((node.flags & kAuxiliary) != 0) [[unlikely]]
+    --auxiliary_;
   if (reclaim) reclaim(node);
   pool_.put(node);
   ++collected_;
@@ -82,7 +82,7 @@ void Scope::drain(const NodeInfo* waiter) {
   executor_.wait(*this, drained, {}, waiter);
 }
 
-/// Those that are at rest then are let go.
+/// Looks at each, and detaches it if it is at rest then.
 template <class Look>
 void Scope::look_at_replays(Look look) {
   std::erase_if(replays_, [&look](Replays* replays) {
@@ -93,7 +93,7 @@ void Scope::look_at_replays(Look look) {
   });
 }
 
-/// Asked again and again by who waits: one that is not idle is the first to be asked next time, alone.
+/// Whoever waits asks again and again: the first that is not idle moves to the front, so that the next call asks it alone.
 bool Scope::replays_idle() {
   for (std::size_t i = 0; i < replays_.size();) {
     if (!replays_[i]->idle()) {
@@ -120,9 +120,9 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
   while (first != nullptr) {
     Node& node = *std::exchange(first, first->next);
     fail(node, error);
-    // With a failure a run only lets go of what the node holds.
+    // With a failure a run only releases what the node holds.
     if (node.run == nullptr) node.run = [](Node&, Execution&) {};
-    node.flags &= static_cast<std::uint8_t>(kReducer | kBeside);
+    node.flags &= static_cast<std::uint8_t>(kReducer | kAuxiliary);
     node.priority = 0;
     node.processor = 0;
     executor_.publish(node, {});
@@ -149,7 +149,7 @@ void Scope::make_room() {
   if (replayed_ != 0 && !has_room(1)) make_room_beside_replays(1);
 }
 
-// Comes by every few hundred launches: what is complete is taken back while it is in the cache.
+// Called every few hundred launches, so that complete nodes are taken back while they are in the cache.
 void Scope::make_room_among_nodes() {
   collect();
   const std::size_t most = std::size_t{window_} + held_;
@@ -166,9 +166,8 @@ void Scope::make_room_among_nodes() {
   limit_ = std::min<std::size_t>(kBurst, window_) + held_;
 }
 
-// A replay is in flight until all of it is done. So where something waits for the owner itself, for an access that
-// it holds open, much less may be left to be done than it seems, and nothing that could be waited for: then the
-// owner goes on, and waits again when it is a window further.
+// A replay counts as a whole until its last operation is done. When that waits for an access that the owner holds open,
+// the wait for room is a deadlock. Then the owner goes on, and waits again when it has launched a window more.
 void Scope::make_room_beside_replays(std::size_t more) {
   const auto there_is = [this](std::size_t room) {
     // Replays first: they may find a node complete that has not come back yet.

@@ -1,12 +1,18 @@
 #pragma once
-// A scope is the execution side of a context: the nodes that one context has launched and not yet
-// got back, the pool they come from, and the window that bounds them, together with what replays have in
-// flight. Scopes form a tree: a task that launches tasks has a scope of its own below the scope that its
-// own node belongs to.
+// A scope: the execution side of a context. It holds the nodes that the context has launched and that have not come
+// back, the pool of their memory, and the window that bounds what is in flight, replays included. Scopes form a tree: a
+// task that launches tasks has a scope below the scope of its own node.
 //
-// Owner: the thread that runs the context's program (the launching thread for the root, the thread
-// that runs the parent task's body for a nested one). All members are the owner's, except the return
-// list (written by completing threads) and, for nested scopes, the ready queue.
+// The *owner* is the thread that runs the context's program: the launching thread for the root scope, the thread that
+// runs the parent task's body for a nested one. Only the owner calls members, except where it says "any thread": the
+// return list, the reducer gate, and the ready queue of a nested scope.
+//
+// Cost: a launch takes a node from a free list and fills two cache lines; nothing is allocated in the steady state.
+//
+// The window. In flight are nodes (launched and not collected) and operations of replays that have no node (replayed_).
+// While no replay is in flight, the window bounds nodes: throttle compares their number with limit_, which make_room
+// moves up to window_ + held_. While replays are in flight, operations() is bounded by most_ + held_ + beyond_. held_
+// counts operations that the owner itself holds open: they do not count, since the owner could not wait for them.
 
 #include <atomic>
 #include <cstddef>
@@ -73,15 +79,15 @@ class Scope {
     return *node;
   }
 
-  /// Takes `count` sequence numbers for operations that are no nodes of this scope (graph/replays.hpp): they
-  /// do not count as nodes in flight. Returns the first.
+  /// Takes `count` sequence numbers for the operations of a replay, which do not count as nodes in flight. Returns the
+  /// first.
   std::uint64_t reserve(std::uint32_t count) {
     const std::uint64_t first = launched_ + 1;
     launched_ += count;
     collected_ += count;
     return first;
   }
-  /// A fresh node for one of them after all.
+  /// A fresh node with one of these numbers.
   Node& allocate_reserved(std::size_t payload_bytes, std::uint64_t seq) {
     Node& node = allocate(payload_bytes);
     --launched_;
@@ -89,31 +95,31 @@ class Scope {
     node.seq = seq;
     return node;
   }
-  /// The node allocated last, kStandIn or kAwaited, stands beside an operation: it is none itself.
-  void mark_beside(Node& node, NodeFlag flag) {
+  /// The node allocated last is auxiliary (kProxy or kPrecondition): it is no operation and is not counted as one.
+  void mark_auxiliary(Node& node, NodeFlag flag) {
     node.flags = flag;
-    ++beside_;
+    ++auxiliary_;
   }
-  /// Of replays that end without the owner, `change` operations more are in flight and are no nodes.
+  /// Changes the number of operations in flight that have no node, those of replays that the owner has issued whole.
   void count_replayed(std::ptrdiff_t change) { replayed_ += static_cast<std::size_t>(change); }
-  /// Waits, and helps, until with `more` operations no more than `most` are in flight; the next launches go by
-  /// that, too, while replays are in flight. Called before a replay begins. Those that wait for what only the
-  /// owner can do are not waited for.
+  /// Called before a replay begins. Waits, and helps, until `more` operations fit beside those in flight, `most` in all.
+  /// Later launches are bounded by `most`, too, while replays are in flight. Does not wait for operations that the
+  /// owner holds back itself.
   void make_room_to_replay(std::size_t most, std::size_t more) {
     most_ = most;
     if (!has_room(more)) [[unlikely]]
       make_room_beside_replays(more);
   }
-  /// Names one of them that is complete.
-  NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
-  /// Whether the owner runs replayed operations where it issues them: nothing else is to be issued meanwhile.
+  /// Names an operation of a replay that is complete.
+  static NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
+  /// Whether the owner is just now running operations of a replay in order: it launches nothing meanwhile.
   [[nodiscard]] bool runs_in_order() const { return runs_in_order_; }
   void set_runs_in_order(bool runs) { runs_in_order_ = runs; }
-  /// It has failed.
+  /// A complete operation of a replay has failed.
   void note_failure(std::uint64_t seq, const FailureRef& failure) {
     failures_.note(seq, failure, failure->scope() == identity_ && failure->seq() == seq);
   }
-  /// What replays in this scope now: drain waits for it, too, and detaches it when it is at rest.
+  /// Replays of a template in this scope: drain waits for them, too, and detaches them when they are at rest.
   void attach(Replays& replays) { replays_.push_back(&replays); }
   void detach(Replays& replays) { std::erase(replays_, &replays); }
   [[nodiscard]] std::span<Replays* const> replays() const { return replays_; }
@@ -126,8 +132,8 @@ class Scope {
     beyond_ = 0;  // what waited for it goes on
   }
 
-  /// What messages say, beside its name, of an operation that the owner holds open or waits to: " to field 'x' of
-  /// region 0". By its number, while the owner waits; null: nothing.
+  /// What a message adds to the name of an operation with this number that the owner holds open or waits to open:
+  /// " to field 'x' of region 0". Called while the owner waits; null: nothing.
   std::function<std::string(std::uint64_t)> about_held;
 
   /// Called for each node when the owner takes it back, before it is reused (releases `record`).
@@ -165,9 +171,9 @@ class Scope {
   [[nodiscard]] std::uint64_t launched() const { return launched_; }
   /// Nodes, as of the last collect.
   [[nodiscard]] std::size_t in_flight() const { return launched_ - collected_; }
-  /// Operations, those of replays among them, as of the last look; without those of a present replay that are
-  /// no nodes.
-  [[nodiscard]] std::size_t operations() const { return in_flight() - beside_ + replayed_; }
+  /// Operations in flight as of the last look: nodes that are not auxiliary, and operations of replays, but for those of
+  /// the present replays that have no node.
+  [[nodiscard]] std::size_t operations() const { return in_flight() - auxiliary_ + replayed_; }
   [[nodiscard]] Scope* parent() const { return parent_; }
   [[nodiscard]] std::uint32_t window() const { return window_; }
   [[nodiscard]] std::size_t pool_bytes() const { return pool_.bytes(); }
@@ -184,11 +190,11 @@ class Scope {
   }
   /// The task whose body made this scope; null for the root.
   [[nodiscard]] const Node* task() const { return task_; }
-  /// What the executor said in Executor::open: names the owner's place in it.
+  /// The executor's word about the owner: threaded, its thread's slot (Executor::open); seeded, the actor that waits
+  /// in this scope, null: nobody.
   [[nodiscard]] void* owner() const { return owner_; }
-  /// Who waits in this scope, as the executor names it; null: nobody.
-  [[nodiscard]] void* waiter() const { return waiter_; }
-  void set_waiter(void* waiter) { waiter_ = waiter; }
+  void set_owner(void* owner) { owner_ = owner; }
+  [[nodiscard]] Executor& executor() const { return executor_; }
   /// Reducers of this scope. Any thread.
   ReducerGate& gate() { return gate_; }
   /// Ready nodes of a nested scope. Any thread.
@@ -250,12 +256,12 @@ class Scope {
   const Node* task_ = nullptr;
   std::uint64_t launched_ = 0;
   std::uint64_t collected_ = 0;
-  std::size_t limit_;         ///< nodes at which throttle calls make_room; at most window_ + held_
-  std::size_t replayed_ = 0;  ///< operations of replays, see count_replayed
-  std::size_t most_;          ///< operations, while there are such
-  std::size_t beyond_ = 0;    ///< so many more, since nobody else could have ended any
-  std::size_t beside_ = 0;    ///< nodes that are no operations
-  std::uint32_t held_ = 0;    ///< held open by the owner
+  std::size_t limit_;          ///< nodes at which throttle calls make_room; at most window_ + held_
+  std::size_t replayed_ = 0;   ///< operations of replays, see count_replayed
+  std::size_t most_;           ///< operations, while there are such
+  std::size_t beyond_ = 0;     ///< so many more, since nobody else could have ended any
+  std::size_t auxiliary_ = 0;  ///< nodes that are no operations
+  std::uint32_t held_ = 0;     ///< held open by the owner
   std::uint32_t window_;
   int depth_;
   bool runs_in_order_ = false;
@@ -263,8 +269,7 @@ class Scope {
   NodePool pool_;
   FailureLog failures_;
   std::vector<Replays*> replays_;
-  Node nobody_;  ///< of no sequence number
-  void* waiter_ = nullptr;
+  static inline Node nobody_;  ///< of no sequence number
 
   alignas(64) std::atomic<Node*> returns_{nullptr};  ///< written by completing threads
   alignas(64) ReducerGate gate_;

@@ -1,14 +1,27 @@
 #pragma once
-// A template: a recorded graph of operations, compiled into flat arrays, from which it is replayed
-// (graph/replays.hpp) any number of times. The graph is that of a loop, so it is cyclic: *inner* edges
-// lead from an operation to a later one of the same replay, *carried* edges into the replay that
-// follows.
+// A template: a recorded graph of operations, compiled into flat arrays, and replayed any number of times
+// (graph/replays.hpp; execution templates: O. Mashayekhi et al., ATC 2017). It is the graph of a loop: *inner* edges lead
+// from an operation to a later one of the same replay, *carried* edges into the next replay.
 //
-// Immutable once made, so any thread reads it without a lock. Memory: 32 bytes per operation and 4 per
-// edge are touched by every replay; 52 per operation lie beside them.
+// A Template is immutable once made, so any thread reads it without a lock. Memory: each replay touches 32 bytes per
+// operation and 4 per edge; 52 bytes per operation lie beside them.
+//
+// PathOrder sorts the successors of each operation by the longest remaining path (critical path scheduling). The first
+// replays are timed. Then the successors are sorted by the time of the longest path that begins with them, in the replay
+// and the next one. Where these times differ by less than about half the longest operation, the recorded order stays:
+// neighbours in a loop share data. The thread that completes an operation leaves in its deque, in this order, the
+// successors that became ready, and takes the oldest first, as thieves do (ExecutorOptions::oldest_first). Operations
+// without predecessors come in launch order. Results never depend on the order; the order depends on time. After the
+// timed replays it costs nothing. (An ordered queue of all ready operations would order more, and cost a lock per task.)
+//
+// Threads: `took` is called by any thread while a timed replay runs (relaxed: the owner reads the durations when these
+// replays are complete, which it has acquired). Everything else is the owner's. The sorted arrays are made once, before
+// any replay uses them.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,20 +39,20 @@ using ReplayedRun = void (*)(const void* operand, Replay& replay, std::uint32_t 
 using PlainRun = void (*)(const void* operand);
 
 enum TemplateFlag : std::uint8_t {
-  kHeavy = 1,  ///< runs as an ordinary node (graph/replay.hpp)
-  kWakes = 2,  ///< somebody may sleep until it is done
-  kEnds = 4,   ///< has carried successors, or no inner ones
-  kAsks = 8,   ///< its run is told where it is
+  kHasNode = 1,    ///< runs as an ordinary node (graph/replay.hpp)
+  kWakes = 2,      ///< somebody may sleep until it is done
+  kBoundary = 4,   ///< at the end of its replay: has carried successors, or no inner ones
+  kPerReplay = 8,  ///< differs between replays: its run is told which one, and its place there
 };
 
 /// A successor in one word.
 class Successor {
  public:
   Successor() = default;
-  Successor(std::uint32_t index, bool heavy, EdgeKind kind)
-      : word_(index << 2 | std::uint32_t{heavy} << 1 | std::uint32_t{kind == EdgeKind::data}) {}
+  Successor(std::uint32_t index, bool has_node, EdgeKind kind)
+      : word_(index << 2 | std::uint32_t{has_node} << 1 | std::uint32_t{kind == EdgeKind::data}) {}
   [[nodiscard]] std::uint32_t index() const { return word_ >> 2; }
-  [[nodiscard]] bool heavy() const { return (word_ & 2) != 0; }
+  [[nodiscard]] bool has_node() const { return (word_ & 2) != 0; }
   [[nodiscard]] bool data() const { return (word_ & 1) != 0; }
 
  private:
@@ -50,19 +63,19 @@ class Successor {
 struct alignas(32) TemplateNode {
   union {
     PlainRun plain;
-    ReplayedRun run;  ///< with kAsks
+    ReplayedRun run;  ///< with kPerReplay
   };
   const void* operand;
   std::uint32_t first;  ///< its successors: carried ones first, then inner ones
   union {
-    std::uint32_t carried_count;  ///< with kEnds: how many of them lead into the next replay
+    std::uint32_t carried_count;  ///< with kBoundary: how many of them lead into the next replay
     Successor head;               ///< without: the first of them once more, one look less for most
   };
   std::uint32_t inner;              ///< how many stay in this one
   std::uint32_t predecessors : 24;  ///< inner and carried; 1 for a node without any: its guard
   std::uint32_t flags : 8;          ///< TemplateFlag bits; most nodes have none
 
-  [[nodiscard]] std::uint32_t carried() const { return flags & kEnds ? carried_count : 0; }
+  [[nodiscard]] std::uint32_t carried() const { return flags & kBoundary ? carried_count : 0; }
 };
 static_assert(sizeof(TemplateNode) == 32, "two operations are a cache line");
 
@@ -81,10 +94,11 @@ class Template {
     NodeKind kind = NodeKind::task;
     std::uint8_t flags = 0;  ///< kReducer or kFold (NodeFlag)
     bool wakes = false;      ///< somebody may sleep until it is done: for a future that it settles
-    bool opens_scope = false;  ///< its body may launch tasks
+    bool opens_scope = false;      ///< its body may launch tasks
+    bool completes_later = false;  ///< its run may call complete_later (graph/executor.hpp)
     std::uint32_t reduction =
-        0;                    ///< of a reducer: its folds; of a fold: how far back its reducer is
-    std::uint32_t heavy = 0;  ///< its number among the heavy ones (the template's)
+        0;  ///< of a reducer: its folds; of a fold: how far back its reducer is
+    std::uint32_t node_number = 0;  ///< among the operations with a node (the template's)
   };
   struct Edge {
     std::uint32_t from;
@@ -93,7 +107,7 @@ class Template {
   };
 
   /// `inner`: from < to. `carried`: from any operation to any of the next replay. An edge that is named
-  /// twice counts twice. `nested`: to be replayed in a nested scope, where every operation is heavy.
+  /// twice counts twice. `nested`: to be replayed in a nested scope, where every operation has a node.
   Template(std::vector<Operation> operations, std::span<const Edge> inner,
            std::span<const Edge> carried, bool nested);
 
@@ -106,13 +120,13 @@ class Template {
   [[nodiscard]] std::uint32_t inner_predecessors(std::uint32_t index) const {
     return inner_predecessors_[index];
   }
-  /// Operations without predecessors, and the heavy ones, ascending.
+  /// Operations without predecessors, and those with a node, ascending.
   [[nodiscard]] std::span<const std::uint32_t> sources() const { return sources_; }
-  [[nodiscard]] std::span<const std::uint32_t> heavy() const { return heavy_; }
+  [[nodiscard]] std::span<const std::uint32_t> with_node() const { return with_node_; }
   /// How many have no inner successor: a replay is complete with the last of them.
   [[nodiscard]] std::uint32_t sinks() const { return sinks_; }
   [[nodiscard]] bool has_carried() const { return has_carried_; }
-  /// Whether any thread of the scope may run all of it: what is heavy only reduces.
+  /// Whether any thread of the scope may run all of it: operations with a node only reduce.
   [[nodiscard]] bool one_thread_may_run_it() const { return one_thread_may_run_it_; }
   [[nodiscard]] std::size_t bytes() const;
 
@@ -126,10 +140,48 @@ class Template {
   std::vector<Operation> operations_;
   std::vector<std::uint32_t> inner_predecessors_;
   std::vector<std::uint32_t> sources_;
-  std::vector<std::uint32_t> heavy_;
+  std::vector<std::uint32_t> with_node_;
   std::uint32_t sinks_ = 0;
   bool has_carried_ = false;
   bool one_thread_may_run_it_ = true;
+};
+
+class PathOrder {
+ public:
+  /// `recorded` outlives it.
+  explicit PathOrder(const Template& recorded)
+      : template_(recorded), durations_(new std::atomic<std::uint64_t>[recorded.size()]()) {}
+
+  /// The replay with this number begins, and all before `oldest` are complete. True: it is to be timed.
+  bool times(std::uint32_t number, std::uint32_t oldest);
+  /// Any thread: an operation of a timed replay took so long.
+  void took(std::uint32_t index, std::uint64_t ns);
+
+  /// What replays that begin now are run from: as the template's, but for the order.
+  [[nodiscard]] const TemplateNode* nodes() const {
+    return nodes_.empty() ? template_.nodes() : nodes_.data();
+  }
+  [[nodiscard]] const Successor* successors() const {
+    return nodes_.empty() ? template_.successors() : successors_.data();
+  }
+  [[nodiscard]] std::size_t bytes() const;
+
+  /// Of each operation: how long the longest path takes that begins with it, up to the end of the replay, or of the one
+  /// after it.
+  [[nodiscard]] std::vector<std::uint64_t> remaining(bool to_the_next_end) const;
+
+ private:
+  static constexpr std::uint32_t kTimedReplays = 4;
+
+  void order() noexcept;
+
+  const Template& template_;
+  /// The shortest of each operation, since a thread may be held up for long; 0: it was not timed.
+  const std::unique_ptr<std::atomic<std::uint64_t>[]> durations_;
+  std::uint32_t timed_ = 0;  ///< replays that were begun to be timed, ...
+  std::uint32_t last_ = 0;   ///< ... and the number of the last
+  std::vector<TemplateNode> nodes_;
+  std::vector<Successor> successors_;
 };
 
 }  // namespace refrain::exec

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/assert.hpp"
-#include "exec/body_local.hpp"
+#include "exec/fiber.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::detail {

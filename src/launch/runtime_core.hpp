@@ -67,7 +67,7 @@ class RuntimeCore {
   analysis::Memories memories_;
   std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
   std::unique_ptr<Mapper> mapper_;
-  std::unique_ptr<exec::Executor> executor_;
+  std::shared_ptr<exec::Executor> executor_;
   std::unique_ptr<autotrace::Miners> miners_;
   Listeners listeners_;
   const bool times_launches_ = options_.stats || !options_.timeline.empty();

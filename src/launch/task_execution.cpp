@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "exec/stack_room.hpp"
+#include "exec/fiber.hpp"
 #include "graph/replay_steps.hpp"
 #include "graph/scope.hpp"
 #include "launch/argument_info.hpp"

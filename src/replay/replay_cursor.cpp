@@ -82,7 +82,7 @@ void ReplayCursor::await(std::span<const trace::Entry> entries) {
     });
     after_.clear();
     std::ranges::transform(first, last, std::back_inserter(after_), &trace::Entry::after);
-    trace_->replays().await(*replay_, first->operation, after_);
+    trace_->replays().add_preconditions(*replay_, first->operation, after_);
     first = last;
   }
   if (context_.runtime.graph_log() != nullptr)
@@ -176,7 +176,7 @@ void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, I
         continue;
       }
       if (const exec::FailureRef failure = future->failure(rank))
-        replay_->aside->fail(operation, *failure.get());
+        replay_->extras->fail(operation, *failure.get());
       if (own && context_.runtime.graph_log() != nullptr)
         awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
     }

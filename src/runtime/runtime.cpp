@@ -30,7 +30,7 @@ int worker_count(const Options& options, const Machine& machine) {
   return std::max(0, cores - 1);
 }
 
-std::unique_ptr<exec::Executor> make_executor(const Options& options, const Machine& machine) {
+std::shared_ptr<exec::Executor> make_executor(const Options& options, const Machine& machine) {
   exec::ExecutorOptions chosen;
   chosen.workers = worker_count(options, machine);
   // With a seed all depends on that, and nothing on time.

@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "exec/chore.hpp"
+#include "exec/background.hpp"
 
 namespace refrain::runtime {
 
 namespace {
 
-class Mining final : public exec::Chore {
+class Mining final : public exec::BackgroundJob {
  public:
   explicit Mining(std::shared_ptr<autotrace::MiningJob> job) : job_(std::move(job)) {}
   void run() noexcept override { job_->run(); }
@@ -21,7 +21,7 @@ class ExecutorMiners final : public autotrace::Miners {
  public:
   explicit ExecutorMiners(exec::Executor& executor) : executor_(executor) {}
   bool post(const std::shared_ptr<autotrace::MiningJob>& job) override {
-    if (!executor_.runs_chores()) return false;
+    if (!executor_.runs_background()) return false;
     executor_.post(std::make_shared<Mining>(job));
     return true;
   }

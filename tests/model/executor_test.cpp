@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "exec/chore.hpp"
+#include "exec/background.hpp"
 #include "exec/seeded_executor.hpp"
 #include "exec/threaded_executor.hpp"
 #include "refrain/error.hpp"
@@ -248,7 +248,7 @@ TEST_P(BothExecutors, MemoryIsBoundedByTheWindow) {
 }
 
 /// Counts how often it runs.
-struct Counted final : Chore {
+struct Counted final : BackgroundJob {
   explicit Counted(std::atomic<int>& count) : runs(count) {}
   void run() noexcept override { ++runs; }
   std::atomic<int>& runs;
@@ -274,7 +274,7 @@ TEST_P(BothExecutors, ManyPostAndEachChoreIsRunOnce) {
       post();
     }
     scope.drain(nullptr);
-    if (!executor_->runs_chores()) return;
+    if (!executor_->runs_background()) return;
     for (auto& times : runs) {
       while (times == 0) {
         executor_->interleave();
@@ -283,7 +283,7 @@ TEST_P(BothExecutors, ManyPostAndEachChoreIsRunOnce) {
     }
   });
   EXPECT_EQ(posted, kAll);
-  const bool run = executor_->runs_chores();
+  const bool run = executor_->runs_background();
   EXPECT_EQ(run, GetParam().workers != 0);
   executor_.reset();
   for (const auto& times : runs) EXPECT_EQ(times, run ? 1 : 0);
@@ -298,7 +298,7 @@ TEST_P(BothExecutors, AChoreHidesNoDeadlock) {
     const NodeRef task = launch(scope, task_info, [](Node&, Execution&) {}, {access});
     for (int i = 0; i < 10; ++i) executor_->post(std::make_shared<Counted>(runs));
     EXPECT_THROW(wait_for(scope, task), Deadlock);
-    if (executor_->runs_chores()) {
+    if (executor_->runs_background()) {
       EXPECT_EQ(runs, 10) << "as long as one is left, something runs";
     }
     executor_->complete_manual(*access.node);

@@ -141,7 +141,7 @@ TEST_P(ReplaysOnBoth, ASlowChainHoldsNobodyBack) {
       for (int i = 0; i < 6; ++i) {
         replay = &replays.begin(i > 0);
         const Edge edge{held};
-        if (i == 0) replays.await(*replay, 0, {&edge, 1});
+        if (i == 0) replays.add_preconditions(*replay, 0, {&edge, 1});
         replays.issue(*replay, 2);
       }
       wait_for(scope, replays.ref(*replay, 1));
@@ -215,7 +215,7 @@ TEST_P(ReplaysOnBoth, ADeadlockNamesTheChain) {
       const NodeRef held = hold(scope);
       const Edge edge{held};
       Replay* replay = &replays.begin(false);
-      replays.await(*replay, 0, {&edge, 1});
+      replays.add_preconditions(*replay, 0, {&edge, 1});
       replays.issue(*replay, 2);
       const std::string advance = "task 'advance' launched at " + to_string(info_.where);
       std::string text = "deadlock: the program waits for " + advance;
@@ -283,7 +283,7 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
         for (int i = 0; i < 5; ++i) {
           replay = &replays->begin(i > 0);
           for (std::uint32_t index = 0; index < 2 && i == 0; ++index)
-            replays->await(*replay, index, {&edge, 1});
+            replays->add_preconditions(*replay, index, {&edge, 1});
           replays->issue(*replay, 2);
         }
         replays->leave(*replay);

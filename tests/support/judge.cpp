@@ -5,7 +5,7 @@
 #include <array>
 #include <tuple>
 
-#include "exec/body_local.hpp"
+#include "exec/fiber.hpp"
 #include "support/text.hpp"
 
 namespace refrain::test {

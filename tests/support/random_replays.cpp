@@ -281,7 +281,7 @@ class Program {
         edges.push_back({ordinary.ref(), kind()});
         work.before.push_back({ordinary.work, edges.back().kind});
       }
-      loop.replays->await(*loop.present, i, edges);
+      loop.replays->add_preconditions(*loop.present, i, edges);
     }
     work.decide_failure();
   }

@@ -12,7 +12,7 @@
 #include "exec/fiber.hpp"
 #include "exec/gang_loops.hpp"
 #include "exec/notifier.hpp"
-#include "exec/thread_limits.hpp"
+#include "exec/threads.hpp"
 #include "graph/failure.hpp"
 #include "graph/node_pool.hpp"
 #include "graph/ready_queue.hpp"
@@ -211,9 +211,9 @@ TEST(FailureText, NamesTheTaskAndTheLaunch) {
   Node node;
   node.info = &info;
   node.seq = 4;
-  const auto failure = FailureRef::adopt(
-      Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::out_of_range("too hot")),
-                         [&] { return operation_name(&info, node.kind); }));
+  const auto failure =
+      adopt(Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::out_of_range("too hot")),
+                               [&] { return operation_name(&info, node.kind); }));
   EXPECT_EQ(failure->seq(), 4U);
   try {
     failure->rethrow();
@@ -230,7 +230,7 @@ TEST(FailureText, LongChainsAreToldByTheirEnds) {
   auto error = std::make_exception_ptr(std::out_of_range("too deep"));
   const auto wrap = [&](int level) {
     const auto who = [level] { return "task " + std::to_string(level); };
-    error = FailureRef::adopt(Failure::thrown_by({0, 0}, error, who))->error();
+    error = adopt(Failure::thrown_by({0, 0}, error, who))->error();
   };
   for (int level = 1; level <= 40'000; ++level) wrap(level);
   try {
@@ -256,8 +256,8 @@ TEST(FailureLog, TheEarliestStaysAndThePrunedAreForgotten) {
   std::vector<Node> nodes(4);
   for (std::uint64_t i = 0; i < 4; ++i) nodes[i].seq = i + 1;
   const auto make = [](Node& node) {
-    return FailureRef::adopt(Failure::thrown_by(
-        {0, node.seq}, std::make_exception_ptr(std::runtime_error("x")), [] { return "x"; }));
+    return adopt(Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::runtime_error("x")),
+                                    [] { return "x"; }));
   };
   const FailureRef early = make(nodes[0]);
   const FailureRef late = make(nodes[1]);

@@ -27,7 +27,7 @@ struct Counted {
 exec::FailureRef failure_of(std::uint64_t seq, const char* text) {
   exec::Node node;
   node.seq = seq;
-  return exec::FailureRef::adopt(exec::Failure::thrown_by(
+  return exec::adopt(exec::Failure::thrown_by(
       {0, node.seq}, std::make_exception_ptr(std::runtime_error(text)), [] { return "x"; }));
 }
 

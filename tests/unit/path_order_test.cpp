@@ -1,6 +1,6 @@
 // The order of successors, against all paths.
 
-#include "graph/path_order.hpp"
+#include "graph/template.hpp"
 
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ TEST(Template, CarriedSuccessorsComeFirst) {
   EXPECT_EQ(recorded.sinks(), 2U);
   EXPECT_EQ(std::vector(recorded.sources().begin(), recorded.sources().end()),
             std::vector<std::uint32_t>{3});
-  EXPECT_EQ(std::vector(recorded.heavy().begin(), recorded.heavy().end()),
+  EXPECT_EQ(std::vector(recorded.with_node().begin(), recorded.with_node().end()),
             std::vector<std::uint32_t>{2});
   const TemplateNode& first = recorded.node(0);
   EXPECT_EQ(first.carried(), 1U);
@@ -36,19 +36,19 @@ TEST(Template, CarriedSuccessorsComeFirst) {
   EXPECT_FALSE(at[0].data());
   EXPECT_EQ(at[1].index(), 1U);
   EXPECT_TRUE(at[1].data());
-  EXPECT_FALSE(at[1].heavy());
+  EXPECT_FALSE(at[1].has_node());
   EXPECT_EQ(at[2].index(), 2U);
-  EXPECT_TRUE(at[2].heavy());
+  EXPECT_TRUE(at[2].has_node());
   EXPECT_EQ(recorded.node(1).flags, 0);
   EXPECT_EQ(recorded.node(1).head.index(), recorded.successors()[recorded.node(1).first].index());
-  EXPECT_EQ(recorded.node(2).flags, kHeavy | kEnds);
-  EXPECT_EQ(recorded.node(3).flags, kWakes | kEnds | kAsks);
+  EXPECT_EQ(recorded.node(2).flags, kHasNode | kBoundary);
+  EXPECT_EQ(recorded.node(3).flags, kWakes | kBoundary | kPerReplay);
   EXPECT_EQ(recorded.node(3).predecessors, 1U);  // its guard
 }
 
 TEST(Template, EverythingIsHeavyInANestedScope) {
   const Template recorded(std::vector<Template::Operation>(3), {}, {}, true);
-  EXPECT_EQ(recorded.heavy().size(), 3U);
+  EXPECT_EQ(recorded.with_node().size(), 3U);
   EXPECT_FALSE(recorded.has_carried());
   EXPECT_EQ(recorded.sinks(), 3U);
 }

@@ -1,7 +1,7 @@
 // Chores: by whom and when they are run, on threads and in the seeded executor. No case goes by time: threads
 // are held by atomics until what is to be seen can be seen.
 
-#include "exec/chore.hpp"
+#include "exec/background.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ ProcessorPlan plan() {
 }
 
 /// Notes that it has run, and where, and does what the test says.
-struct Noted final : Chore {
+struct Noted final : BackgroundJob {
   explicit Noted(std::function<void()> also = {}) : what(std::move(also)) {}
   void run() noexcept override {
     by = std::this_thread::get_id();
@@ -85,7 +85,7 @@ TEST_F(Chores, AWorkerRunsThemWhileTheProgramLoops) {
         executor.post(chores.back());
       }
       for (const auto& chore : chores) until([&] { return chore->done(); });
-      until([&] { return executor.counters().chores == 200; });
+      until([&] { return executor.counters().background_jobs == 200; });
     });
     for (const auto& chore : chores) {
       EXPECT_EQ(chore->runs, 1);
@@ -112,13 +112,13 @@ TEST_F(Chores, ASleeperIsWoken) {
 
 TEST_F(Chores, TimeIsCounted) {
   run(1, [&](Executor& executor, Scope&) {
-    EXPECT_EQ(executor.counters().chore_ns, 0U);
+    EXPECT_EQ(executor.counters().background_ns, 0U);
     executor.post(std::make_shared<Noted>([] {
       const std::uint64_t begin = profile::now_ns();
       until([&] { return profile::now_ns() >= begin + 10'000; });
     }));
-    until([&] { return executor.counters().chores == 1; });
-    EXPECT_GE(executor.counters().chore_ns, 10'000U);
+    until([&] { return executor.counters().background_jobs == 1; });
+    EXPECT_GE(executor.counters().background_ns, 10'000U);
   });
 }
 
@@ -239,7 +239,7 @@ TEST_F(Chores, AreNotForAWorkerThatWaits) {
 TEST_F(Chores, WithoutWorkersNobodyRunsThem) {
   const auto chore = std::make_shared<Noted>();
   run(0, [&](Executor& executor, Scope& scope) {
-    EXPECT_FALSE(executor.runs_chores());
+    EXPECT_FALSE(executor.runs_background());
     executor.post(chore);
     executor.hurry();
     for (int i = 0; i < 100; ++i) {
@@ -258,7 +258,7 @@ TEST_F(Chores, WithoutWorkersNobodyRunsThem) {
 
 // The one that runs ends only when the other has been dropped.
 TEST_F(Chores, AtTheEndThoseThatRunAreFinishedAndTheOthersDropped) {
-  struct Dropped final : Chore {
+  struct Dropped final : BackgroundJob {
     explicit Dropped(std::atomic<bool>& flag) : dropped(flag) {}
     ~Dropped() override { dropped = true; }
     void run() noexcept override { ADD_FAILURE() << "it was to be dropped"; }
@@ -318,7 +318,7 @@ std::vector<int> run_seeded(std::uint64_t seed, std::uint64_t* steps) {
     scope.drain(nullptr);
   });
   const auto chores = std::count_if(order.begin(), order.end(), [](int what) { return what < 0; });
-  EXPECT_EQ(executor.counters().chores, static_cast<std::uint64_t>(chores));
+  EXPECT_EQ(executor.counters().background_jobs, static_cast<std::uint64_t>(chores));
   if (steps) *steps = executor.steps();
   return order;
 }

@@ -1,12 +1,33 @@
 #pragma once
-// Why no further thread can be started. The system reports the failure alone; the reason is found by comparing the
-// limits of the control group, the user, the process and the system with their use.
+// The threads of the threaded executor: which processor of the machine each stands for, where it is bound, and why no
+// further thread can be started. The system reports a failed start without its reason; the reason is found by comparing
+// the limits of the control group, the user, the process and the system with their use. Called when an executor starts.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+namespace refrain {
+class Machine;
+}
 
 namespace refrain::exec {
+
+struct CpuPlace {
+  int processor;          ///< the machine's id
+  std::vector<int> cpus;  ///< hardware threads to bind to; empty: none
+};
+
+struct ProcessorPlan {
+  std::vector<CpuPlace> cpus;  ///< never empty; worker i stands for cpus[i % size]
+  std::vector<int> dedicated;  ///< ids of processors with a thread and a queue of their own (gpus)
+};
+
+ProcessorPlan plan_processors(const Machine& machine);
+
+/// Binds the calling thread through hwloc; does nothing when that is not possible.
+void bind_this_thread(const std::vector<int>& cpus);
 
 /// Which limits there are and which of them is reached, as a part of a sentence. Reads /proc and the control group.
 std::string what_limits_threads();

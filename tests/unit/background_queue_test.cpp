@@ -1,18 +1,18 @@
 // The queue of chores, on one thread.
 
-#include "exec/chore_queue.hpp"
+#include "exec/background.hpp"
 
 #include <gtest/gtest.h>
 
 namespace refrain::exec {
 namespace {
 
-struct Nothing final : Chore {
+struct Nothing final : BackgroundJob {
   void run() noexcept override {}
 };
 
-TEST(ChoreQueue, TheOldestFirst) {
-  ChoreQueue queue;
+TEST(BackgroundQueue, TheOldestFirst) {
+  BackgroundQueue queue;
   EXPECT_FALSE(queue.any());
   EXPECT_EQ(queue.take(), nullptr);
   const auto first = std::make_shared<Nothing>();
@@ -26,8 +26,8 @@ TEST(ChoreQueue, TheOldestFirst) {
   EXPECT_EQ(first.use_count(), 1) << "who has taken it holds it";
 }
 
-TEST(ChoreQueue, IsLateUntilItIsEmpty) {
-  ChoreQueue queue;
+TEST(BackgroundQueue, IsLateUntilItIsEmpty) {
+  BackgroundQueue queue;
   queue.hurry();
   EXPECT_FALSE(queue.late()) << "nothing was posted";
   queue.post(std::make_shared<Nothing>());
@@ -43,8 +43,8 @@ TEST(ChoreQueue, IsLateUntilItIsEmpty) {
   EXPECT_FALSE(queue.late());
 }
 
-TEST(ChoreQueue, LetsGoOfWhatIsDropped) {
-  ChoreQueue queue;
+TEST(BackgroundQueue, LetsGoOfWhatIsDropped) {
+  BackgroundQueue queue;
   const auto chore = std::make_shared<Nothing>();
   queue.post(chore);
   queue.hurry();

@@ -1,4 +1,4 @@
-#include "graph/replay_aside.hpp"
+#include "graph/replay_extras.hpp"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace refrain::exec {
 
-void ReplayAside::fail(std::uint32_t index, const Failure& failure) {
+void ReplayExtras::fail(std::uint32_t index, const Failure& failure) {
   {
     const std::lock_guard lock(mutex_);
     FailureRef& carried = failures_[index];
@@ -17,7 +17,7 @@ void ReplayAside::fail(std::uint32_t index, const Failure& failure) {
   set_event(kFailures);
 }
 
-void ReplayAside::threw(std::uint32_t index, FailureRef failure) {
+void ReplayExtras::threw(std::uint32_t index, FailureRef failure) {
   {
     const std::lock_guard lock(mutex_);
     failures_[index] = std::move(failure);
@@ -25,7 +25,7 @@ void ReplayAside::threw(std::uint32_t index, FailureRef failure) {
   set_event(kFailures);
 }
 
-const Failure* ReplayAside::failure_of(std::uint32_t index) const {
+const Failure* ReplayExtras::failure_of(std::uint32_t index) const {
   // acquire: partner of set_event.
   if ((replay_.events.load(std::memory_order_acquire) & kFailures) == 0) return nullptr;
   const std::lock_guard lock(mutex_);
@@ -33,32 +33,32 @@ const Failure* ReplayAside::failure_of(std::uint32_t index) const {
   return found == failures_.end() ? nullptr : found->second.get();
 }
 
-void ReplayAside::prepare_exits() {
-  if (!exits_) exits_ = std::make_unique<Exit[]>(template_.size());
+void ReplayExtras::prepare_proxies() {
+  if (!proxies_) proxies_ = std::make_unique<Proxy[]>(template_.size());
 }
 
-void ReplayAside::open_exit(std::uint32_t index, Node& stand_in) noexcept {
-  set_event(kExits);
-  exits_[index].named = &stand_in;
+void ReplayExtras::add_proxy(std::uint32_t index, Node& proxy) noexcept {
+  set_event(kProxies);
+  proxies_[index].named = &proxy;
   opened_.push_back(index);
-  // release: partner of the exchange in claim, the stand-in is readable. acquire: the same the other way
+  // release: partner of the exchange in claim, the proxy is readable. acquire: the same the other way
   // round, when that came first and found nothing: the operation is seen to be done then.
-  exits_[index].open.exchange(&stand_in, std::memory_order_acq_rel);
+  proxies_[index].open.exchange(&proxy, std::memory_order_acq_rel);
 }
 
-Node* ReplayAside::claim(std::uint32_t index) {
+Node* ReplayExtras::claim(std::uint32_t index) {
   // acquire and release: of two who claim, the second sees what the first did before; partner: itself and
-  // the exchange in open_exit.
-  Node* stand_in = exits_[index].open.exchange(nullptr, std::memory_order_acq_rel);
-  if (stand_in == nullptr) return nullptr;
-  if (const Failure* failure = failure_of(index)) pass_failure(*failure, *stand_in);
-  return stand_in;
+  // the exchange in add_proxy.
+  Node* proxy = proxies_[index].open.exchange(nullptr, std::memory_order_acq_rel);
+  if (proxy == nullptr) return nullptr;
+  if (const Failure* failure = failure_of(index)) pass_failure(*failure, *proxy);
+  return proxy;
 }
 
-void ReplayAside::clear() {
+void ReplayExtras::clear() {
   ends_chain = in_order = false;
   counted = 0;
-  for (const std::uint32_t index : opened_) exits_[index].named = nullptr;
+  for (const std::uint32_t index : opened_) proxies_[index].named = nullptr;
   opened_.clear();
   if (replay_.events.load(std::memory_order_relaxed) & kFailures) {
     const std::lock_guard lock(mutex_);

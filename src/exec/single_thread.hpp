@@ -1,0 +1,97 @@
+#pragma once
+// Two decisions about running tasks on the launching thread alone.
+//
+// SingleThreadMode: with several threads, whether the workers had better stay away. A task moves to another thread by
+// way of some cache lines. Where tasks are shorter than that takes, threads that share them get less done together
+// than one by itself (empty tasks: 165 ns each with two threads, 82 with one). No fixed length of a task decides it,
+// since it depends on where the threads run. So it is tried: while many tasks a microsecond are executed, the workers
+// now and then stay away for a moment. They stay away for as long as the launching thread alone is about as fast as
+// all threads were together, or faster. Its owner is the first worker, which calls `begin` when it finds nothing to
+// do, and after a true answer naps and calls `go_on` after each nap. Any thread may ask `on`: the other workers nap
+// meanwhile, and the launching thread runs what it launches, some hundred tasks at a time (Executor::relieve). A
+// worker does background jobs instead of naps. The first worker looks at the clock when its job is done; a trial that
+// had better end may go on for so long.
+//
+// TaskLength: with one thread, whether tasks are short. Short tasks are run as they are issued, in the order of the
+// program, which costs nothing. Long tasks are better run as they become ready, the latest first: they find more of
+// their data in the caches (s3d-like with tasks of 34 us: 3%), and the cost of the queue does not matter. Its owner is
+// that thread.
+
+#include <atomic>
+#include <cstdint>
+
+namespace refrain::exec {
+
+class SingleThreadMode {
+ public:
+  /// How long a worker naps at a time.
+  static constexpr std::uint64_t kNapNs = 100'000;
+
+  // relaxed: only advice, nothing is read on the strength of it.
+  [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
+
+  /// Long enough after the last look for another: `begin` may be called.
+  [[nodiscard]] bool due(std::uint64_t now_ns) const {
+    return now_ns >= period_began_ns_ + kPeriodNs;
+  }
+  /// Begins a trial if one may pay. `executed`: tasks by all threads up to `now_ns`. True: stay away.
+  bool begin(std::uint64_t now_ns, std::uint64_t executed) {
+    const double rate = end_period(now_ns, executed);
+    if (rate < kTiny || now_ns < not_before_ns_) return false;
+    together_ = rate;
+    began_ns_ = now_ns;
+    on_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  /// After a nap. False: the trial is over, the launching thread alone was slower.
+  bool go_on(std::uint64_t now_ns, std::uint64_t executed) {
+    if (end_period(now_ns, executed) > kAsFast * together_) return true;
+    not_before_ns_ = now_ns + (now_ns - began_ns_ < kLongNs ? kFailedNs : kAgainNs);
+    on_.store(false, std::memory_order_relaxed);
+    return false;
+  }
+
+ private:
+  static constexpr std::uint64_t kPeriodNs = 50'000;  ///< the least over which a rate is taken
+  static constexpr double kTiny = 5e-4;   ///< tasks per nanosecond from which a trial may pay
+  static constexpr double kAsFast = 0.9;  ///< of the common rate: enough to go on alone
+  /// Until the next trial, after one that failed and after one that did well for long: a trial costs a
+  /// nap of the workers.
+  static constexpr std::uint64_t kFailedNs = 10'000'000, kLongNs = 1'000'000, kAgainNs = 200'000;
+
+  double end_period(std::uint64_t now_ns, std::uint64_t executed) {
+    const double rate = static_cast<double>(executed - executed_then_) /
+                        static_cast<double>(now_ns - period_began_ns_);
+    period_began_ns_ = now_ns;
+    executed_then_ = executed;
+    return rate;
+  }
+
+  std::atomic<bool> on_{false};
+  std::uint64_t period_began_ns_ = 0, executed_then_ = 0;
+  std::uint64_t began_ns_ = 0, not_before_ns_ = 0;
+  double together_ = 0;  ///< tasks per nanosecond before the workers stayed away
+};
+
+class TaskLength {
+ public:
+  /// Enough tasks have been executed since the last look for another: `look` may be called.
+  [[nodiscard]] bool due(std::uint64_t executed) const {
+    return executed >= executed_then_ + kTasks;
+  }
+  void look(std::uint64_t now_ns, std::uint64_t executed) {
+    const std::uint64_t tasks = executed - executed_then_;
+    if (looked_ns_ > 0) is_short_ = now_ns - looked_ns_ < kLongNs * tasks;
+    looked_ns_ = now_ns;
+    executed_then_ = executed;
+  }
+  [[nodiscard]] bool is_short() const { return is_short_; }
+
+ private:
+  static constexpr std::uint64_t kTasks = 256;
+  static constexpr std::uint64_t kLongNs = 20'000;  ///< of a task, with all that is done for it
+  std::uint64_t looked_ns_ = 0, executed_then_ = 0;
+  bool is_short_ = true;
+};
+
+}  // namespace refrain::exec
