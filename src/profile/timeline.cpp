@@ -61,7 +61,7 @@ const char* colour_of(Category category) {
   }
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -71,10 +71,10 @@ std::string arguments_of(const Stored& event, const std::vector<std::string>& na
   std::vector<std::string> members;
   const auto [subject, where] = keys_of(event.category);
   const auto add = [&](const char* key, const std::string& value) {
-    members.push_back(quoted(key) + ":" + value);
+    members.push_back(json_string(key) + ":" + value);
   };
-  if (event.subject != no_name) add(subject, quoted(names[event.subject]));
-  if (event.where.line() != 0) add(where, quoted(refrain::to_string(event.where)));
+  if (event.subject != no_name) add(subject, json_string(names[event.subject]));
+  if (event.where.line() != 0) add(where, json_string(refrain::to_string(event.where)));
   for (const EventNumber& number : event.numbers)
     if (number.key != nullptr) add(number.key, std::to_string(number.value));
   return fmt::format("{{{}}}", fmt::join(members, ","));
@@ -112,7 +112,7 @@ class Writer {
 
   void name_row(int row, const std::string& name) {
     constexpr std::string_view line = R"({{"name":"{}","ph":"M","pid":1,"tid":{},"args":{{{}}}}})";
-    put(fmt::format(line, "thread_name", row, R"("name":)" + quoted(name)));
+    put(fmt::format(line, "thread_name", row, R"("name":)" + json_string(name)));
     put(fmt::format(line, "thread_sort_index", row, fmt::format(R"("sort_index":{})", row)));
   }
 
@@ -121,7 +121,7 @@ class Writer {
     put(fmt::format(
         R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}"{},"args":{}}})", row,
         time_text(e.begin_ns - std::min(e.begin_ns, start_ns_)),
-        time_text(e.end_ns - std::min(e.begin_ns, e.end_ns)), quoted(names[e.name]),
+        time_text(e.end_ns - std::min(e.begin_ns, e.end_ns)), json_string(names[e.name]),
         to_string(e.category),
         colour != nullptr ? fmt::format(R"(,"cname":"{}")", colour) : std::string(),
         arguments_of(e, names)));
