@@ -7,11 +7,10 @@
 //   R2  a read of an invalid instance first makes it valid: by the pending fill if there is one,
 //       otherwise by a copy from the nearest valid instance; other instances stay valid;
 //   W   a write leaves the written instance as the only valid one, and no fill pending.
-// Order, within one instance: a read comes after the last write, a write after the reads since the last
-// write, and after that write. Different instances of the same points are ordered only by copies.
-// Reductions go to an accumulator of the task and are folded into the region by an operation of their
-// own, which acts as a read-write; so folds happen in launch order, as soon as their turn has come.
-// Relaxed ones give their order among each other up (analysis/fold_group.hpp).
+// Order within one instance follows from its use state (analysis/use_state.hpp). Different instances of the same points
+// are ordered only by copies. A reduction goes to an accumulator of the task; an operation of its own, a fold, brings it
+// home and acts as a read-write. So folds happen in launch order, as soon as their turn has come, except relaxed ones,
+// which commute.
 //
 // Owner: the context's thread. Cost of a point task whose regions were used before: a walk over the
 // pieces of each argument; no set algebra, no allocation.
@@ -25,10 +24,9 @@
 #include <vector>
 
 #include "analysis/field_state.hpp"
-#include "analysis/graph_log.hpp"
 #include "analysis/instance_store.hpp"
-#include "analysis/payloads.hpp"
-#include "analysis/state_log.hpp"
+#include "analysis/logs.hpp"
+#include "analysis/movement.hpp"
 #include "graph/executor.hpp"
 #include "graph/scope.hpp"
 #include "refrain/privilege.hpp"
@@ -48,7 +46,8 @@ struct Origin {
 /// "task 'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
 std::string describe(const Origin& origin);
 
-/// Collects the predecessors of one node, each once as far as repetitions are close together.
+/// Collects the predecessors of one node, each once as far as repetitions are close together. Own code in place of
+/// Boost's small_vector: that one checks its capacity for the first edge, which is mostly the only one.
 class Edges {
  public:
   Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
@@ -59,6 +58,10 @@ class Edges {
       return add_further(from, kind);
     few_.edges[0] = {from, kind};
     size_ = 1;
+  }
+  /// add(), for the order rules.
+  [[nodiscard]] auto adder() {
+    return [this](const exec::NodeRef& from, exec::EdgeKind kind) { add(from, kind); };
   }
   [[nodiscard]] exec::Node& to() const { return to_; }
   [[nodiscard]] std::span<const exec::Edge> all() const { return {data_, size_}; }
@@ -183,9 +186,8 @@ class Analysis {
   FoldPayload& issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
                           Instance& target, const ReductionOp* relaxed, const Origin& origin);
 
-  /// One more fold of a group of relaxed ones, which is begun if there is none that it joins. Forgets what is
-  /// complete when the group has grown.
-  FoldGroup& join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
+  /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete folds.
+  void join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
 
   /// fill(): everything in the footprint becomes pending.
   void fill(FieldState& field, Footprint& footprint, const std::shared_ptr<const FillValue>& value);
@@ -224,16 +226,13 @@ class Analysis {
   const exec::NodeInfo& info_for(const char* name, const Origin& origin);
   void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
   Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
-  void read(Edges& edges, Use& use);
-  static void overwrite(Edges& edges, Use& use, bool reads_too);
-  static void after_many(Edges& edges, Use& use, bool reads_too);
   void tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
                  StateChange change);
   void tell_move(Piece& piece, const Use* source, const Use& target, const exec::Node& node);
   /// What is complete may be forgotten: nobody is told of every edge.
   [[nodiscard]] bool may_forget() const { return log_ == nullptr && state_log_ == nullptr; }
   void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, const ReductionOp& op);
-  void forget_complete(FoldGroup& group) const;
+  void forget_complete(FoldGroup<exec::NodeRef>& group) const;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
                        const Layout& layout, const Origin& origin, bool& shortage);
   void retire(Instance& instance, std::vector<exec::NodeRef> users);

@@ -25,7 +25,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/instance_set.hpp"
 #include "analysis/piece.hpp"
 #include "data/region_tree.hpp"
 
@@ -106,7 +105,7 @@ class FieldState {
   /// Breaks when an invariant does: pieces disjoint and complete, footprints exact. Slow; for tests.
   void check_invariants() const;
 
-  Mark mark;  ///< of who records it
+  RecorderNote recorded;
 
  private:
   static constexpr std::size_t kPassing = 64;
@@ -143,6 +142,36 @@ class FieldState {
   InstanceSet instances_;
   std::uint32_t instance_epoch_ = 0;
   bool second_best_ = false;
+};
+
+/// The state of a region tree in the context that made it: one FieldState per field, made when the field is first used.
+/// It hangs on RegionTree::state, so it lives on while the tree is dormant: a region that takes over the slot finds its
+/// pieces and footprints there.
+class TreeState {
+ public:
+  /// The tree's state, made when missing.
+  static TreeState& of(data::RegionTree& tree) {
+    if (!tree.state) tree.state = std::make_shared<TreeState>();
+    return *static_cast<TreeState*>(tree.state.get());
+  }
+  FieldState& field(const data::RegionTree& tree, std::uint32_t index) {
+    if (fields_.size() <= index) fields_.resize(tree.fields().size());
+    std::unique_ptr<FieldState>& state = fields_[index];
+    if (!state) {
+      const data::FieldColumn& column = tree.fields()[index];
+      state = std::make_unique<FieldState>(tree.space(), column.type, column.name, &tree);
+    }
+    return *state;
+  }
+  /// The fields used so far.
+  template <class F>
+  void for_each(F&& f) {
+    for (auto& state : fields_)
+      if (state) f(*state);
+  }
+
+ private:
+  std::vector<std::unique_ptr<FieldState>> fields_;
 };
 
 }  // namespace refrain::analysis

@@ -1,14 +1,16 @@
 #pragma once
-// An instance: storage for one field over a set of points in one memory, with an affine layout. A piece
-// of a region can be valid in several instances at once.
+// An instance: storage for one field over a set of points in one memory, with an affine layout. The same points can
+// be valid in several instances at once.
 //
-// Owner: the context that made it. Running operations only read zero and stride, which never change.
+// Owner: the thread of the context that made it. Running operations only read zero and stride, which never change.
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "analysis/box_index.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "refrain/accessor.hpp"
@@ -59,6 +61,34 @@ struct Instance : refrain::detail::Placement {
 /// What a recording's instance is now: null, if it is a name for one that is not alive.
 constexpr auto present = []<class T>(T* instance) -> T* {
   return instance->storage == Storage::none ? instance->counterpart : instance;
+};
+
+/// The instances of one field, by the points they have room for. Instances of the whole field are few and stand in a
+/// list; the others are in an index of their boxes. So finding one among n costs O(log n), and a look at each that has
+/// room for one and the same point. Owner: the field state.
+class InstanceSet {
+ public:
+  explicit InstanceSet(const data::IndexSpaceRef& field) : field_(field) {}
+
+  /// The one to use for these points in this memory: one whose bytes are not the pool's, or the first made
+  /// with this order of dimensions; null when none contains the points.
+  [[nodiscard]] Instance* find(const data::IndexSpaceRef& points, MemoryId memory,
+                               Order order) const;
+  Instance& add(std::unique_ptr<Instance> instance);
+  std::unique_ptr<Instance> remove(Instance& instance);
+  /// In order of creation.
+  [[nodiscard]] const std::vector<std::unique_ptr<Instance>>& all() const { return all_; }
+  /// Numbers begin anew. There must be none.
+  void reset() { next_ = 0; }
+
+ private:
+  [[nodiscard]] std::vector<Instance*> around(const data::IndexSpaceRef& points) const;
+
+  const data::IndexSpaceRef& field_;  ///< all points
+  std::vector<std::unique_ptr<Instance>> all_;
+  std::vector<Instance*> whole_;  ///< those of all points
+  BoxIndex<Instance> others_;
+  std::uint32_t next_ = 0;
 };
 
 }  // namespace refrain::analysis

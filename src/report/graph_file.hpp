@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "analysis/graph_log.hpp"
+#include "analysis/logs.hpp"
 #include "report/report_file.hpp"
 
 namespace refrain::runtime {

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/graph_log.hpp"
+#include "analysis/logs.hpp"
 #include "graph/executor.hpp"
 
 namespace refrain::runtime {

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "analysis/analysis.hpp"
-#include "analysis/tree_state.hpp"
+#include "analysis/field_state.hpp"
 #include "data/forest.hpp"
 #include "data/region_tree.hpp"
 #include "graph/executor.hpp"

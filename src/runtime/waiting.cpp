@@ -25,7 +25,7 @@ void ContextImpl::forget_failures() {
     for (const auto& piece : field.pieces()) {
       if (piece->fill && piece->fill->producer) carried.insert(piece->fill->producer.seq);
       for (const analysis::Use& use : piece->uses)
-        use.for_each_writer([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
+        use.for_each_failing([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
     }
   });
   scope_.prune_failures([&](std::uint64_t seq) { return !carried.contains(seq); });

@@ -6,7 +6,7 @@
 // since becomes one effect for each part that is left.
 //
 // Owner: the context's thread, for as long as one trace is recorded. Cost: some ten instructions per effect.
-// Pieces and fields are told apart by marks that it leaves on them (analysis/mark.hpp).
+// It notes its indices on pieces and fields (analysis::RecorderNote).
 
 #include <cstdint>
 #include <memory>
@@ -82,10 +82,10 @@ class Recorder final : public analysis::StateLog {
     return seq >= first_ ? static_cast<Index>(seq - first_) : kOutside;
   }
   std::uint32_t index_of(analysis::FieldState& field) {
-    return field.mark.is(mark_) ? field.mark.at : add(field);
+    return field.recorded.recorder == number_ ? field.recorded.index : add(field);
   }
   Index place_of(std::uint32_t field, analysis::Piece& piece) {
-    return piece.mark.is(mark_) ? piece.mark.at : touch(field, piece);
+    return piece.recorded.recorder == number_ ? piece.recorded.index : touch(field, piece);
   }
   Operation& at(std::uint64_t seq);
   std::uint32_t add(analysis::FieldState& field);
@@ -103,8 +103,8 @@ class Recorder final : public analysis::StateLog {
   void place_arguments();
   [[nodiscard]] Index this_step() const { return static_cast<Index>(made_.steps.size()); }
 
-  std::uint64_t first_;  ///< sequence number of the first operation that is analysed
-  std::uint64_t mark_;
+  std::uint64_t first_;   ///< sequence number of the first operation that is analysed
+  std::uint64_t number_;  ///< of this recorder, on what it has seen
   Recording made_;
   std::vector<Recording::Tree> trees_;
   std::vector<std::uint32_t> pieces_then_;  ///< by place: of its field, when it was touched first

@@ -24,9 +24,8 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/graph_log.hpp"
-#include "analysis/payloads.hpp"
-#include "analysis/state_log.hpp"
+#include "analysis/logs.hpp"
+#include "analysis/movement.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
 #include "trace/recording_graph.hpp"
@@ -38,7 +37,7 @@ using Index = std::uint32_t;
 constexpr Index kNone = ~Index{0};
 
 /// Mostly one.
-using Instances = boost::container::small_vector<const analysis::Instance*, 1>;
+using Instances = boost::container::small_vector<analysis::Instance*, 1>;
 
 /// A piece that the trace touches, and how it has to be found: the precondition.
 struct Place {
@@ -53,39 +52,12 @@ struct Place {
 
 /// One change of the analysis' state.
 struct Effect {
-  enum class Kind : std::uint8_t {
-    read,        ///< analysis::StateChange, by an operation
-    write,       //
-    read_write,  //
-    validate,    //
-    fold,        //
-    look,        ///< an operation looks at an instance without points (no place)
-    pend,        ///< a step's fill becomes pending
-    end,         ///< the place's region ends in a step: nothing has ever happened here
-    gone,        ///< an instance ends with its region (no place)
-  };
-  Kind kind = Kind::read;
-  Index by = 0;  ///< the operation; pend, end, gone: the step
-  Index place = 0;
-  Index before = kNone;  ///< the effect that came before it, on the same instance at the same place
-  analysis::Instance* instance = nullptr;
+  analysis::StateChange change = analysis::StateChange::read;
+  Index by = 0;     ///< a use or a look: the operation; pend, end, gone: the step
+  Index place = 0;  ///< look, gone: none
+  analysis::Instance* instance = nullptr;  ///< pend, end: none
   friend bool operator==(const Effect&, const Effect&) = default;
 };
-
-/// Whether it is something that an operation does to an instance at a place, and what.
-inline bool concerns_operation(const Effect& effect) {
-  return effect.kind != Effect::Kind::pend && effect.kind != Effect::Kind::look &&
-         effect.kind != Effect::Kind::end && effect.kind != Effect::Kind::gone;
-}
-inline analysis::StateChange change_of(Effect::Kind kind) {
-  switch (kind) {
-    case Effect::Kind::write: return analysis::StateChange::write;
-    case Effect::Kind::read_write: return analysis::StateChange::read_write;
-    case Effect::Kind::validate: return analysis::StateChange::validate;
-    case Effect::Kind::fold: return analysis::StateChange::fold;
-    default: return analysis::StateChange::read;
-  }
-}
 
 /// Where the value comes from that a fill operation writes.
 struct FillSource {

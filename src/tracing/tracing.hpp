@@ -43,7 +43,7 @@
 #include "profile/timeline.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/trace.hpp"
-#include "replay/bring_forward.hpp"
+#include "trace/outcome.hpp"
 #include "replay/occurrence.hpp"
 #include "trace/recorder.hpp"
 #include "tracing/found_traces.hpp"

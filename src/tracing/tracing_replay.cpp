@@ -270,7 +270,7 @@ bool Tracing::make_instances() {
 ReplayValues::Fill Tracing::value_of(const trace::FillSource& source) {
   ReplayedTrace& trace = *chain_->trace;
   if (!source.entry) return trace.values(*replay_).step_fills[source.index];
-  const Index filled_by = trace.outcome().places[source.index].fill;
+  const Index filled_by = trace.outcome().places[source.index].fill.step;
   if (carried_ && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
   return trace.recording().places[source.index].piece->fill;
 }

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/graph_log.hpp"
+#include "analysis/logs.hpp"
 #include "support/naive_analysis.hpp"
 
 namespace refrain::test {
