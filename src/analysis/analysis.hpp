@@ -1,8 +1,8 @@
 #pragma once
-// The dependence and coherence analysis of one context: turns point tasks, fills and copies, in program
-// order, into nodes of the task graph with exactly the edges that the naive analysis gives.
+// The dependence and coherence analysis of one context. It turns point tasks, fills and copies, in program order, into
+// nodes of the task graph, with exactly the edges that the naive analysis gives (docs/analysis.md).
 //
-// Rules (dynamic tracing paper, IV.A), per piece of a field and instance:
+// Rules (dynamic tracing paper, IV.A), per equivalence set of a field and instance:
 //   R1  a read of a valid instance needs no data movement;
 //   R2  a read of an invalid instance first makes it valid: by the pending fill if there is one,
 //       otherwise by a copy from the nearest valid instance; other instances stay valid;
@@ -34,7 +34,7 @@
 
 namespace refrain::analysis {
 
-/// Which point task, or call of the program, the analysis is working for: for the log and for messages.
+/// The point task, or call of the program, that the analysis is working for: for the log and for messages.
 struct Origin {
   std::uint64_t call = 0;
   std::size_t rank = 0;
@@ -112,9 +112,9 @@ class Analysis {
   Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories, const Machine& machine,
            std::uint64_t scope_id, GraphLog* log);
 
-  /// The instance for a field over `points` in the first of `memories` that has room: an attached one,
-  /// or the first made that contains the points, or a new one (Extent::whole: of the whole field).
-  /// Throws OutOfMemory. Instances that `begin_point` has seen used since are not evicted for it.
+  /// The instance for a field over `points` in the first of `memories` that has room: an attached one, or the first
+  /// made that contains the points, or a new one (Extent::whole: of the whole field). Throws OutOfMemory. An instance
+  /// that was used since begin_point() is not evicted for it.
   Instance& instance_for(FieldState& field, const data::IndexSpaceRef& points,
                          std::span<const MemoryId> memories, const Layout& layout,
                          const Origin& origin);
@@ -123,10 +123,10 @@ class Analysis {
   Instance* make_instance(FieldState& field, const data::IndexSpaceRef& space, MemoryId memory,
                           const Layout& layout, const exec::NodeInfo* info, exec::NodeKind kind);
 
-  /// A new point task begins: what it uses from here on must stay.
+  /// A new point task begins: the instances that it uses from here on are not evicted.
   void begin_point() { ++point_; }
-  /// Notes what point tasks have used that the analysis was not asked about: `points` of them, the instances alive
-  /// each by the number, from 1, of the last one that did.
+  /// Notes the instances that replayed point tasks have used: `points` tasks, and for each instance the number, from 1,
+  /// of the last task that used it.
   void note_uses(std::span<const std::pair<Instance*, std::uint64_t>> uses, std::uint64_t points) {
     for (const auto& [used, point] : uses)
       if (Instance* instance = present(used)) instance->last_use = point_ + point;
@@ -135,8 +135,8 @@ class Analysis {
   /// Notes that the present point task uses the instance.
   void touch(Instance& instance) { instance.last_use = point_; }
 
-  /// Notes who reads an instance at a piece, and who looks at one without points. A piece that is read for ever
-  /// does not remember all its readers.
+  /// Notes a reader of an instance at an equivalence set, and an operation with an argument in an instance that has no
+  /// points. Complete readers are forgotten when the list is full.
   void note_reader(Use& use, const exec::NodeRef& node) const;
   static void note_looker(Instance& instance, const exec::NodeRef& node);
 
@@ -160,7 +160,7 @@ class Analysis {
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
   [[nodiscard]] bool has_log() const { return log_ != nullptr || state_log_ != nullptr; }
-  /// From here on `log` is told of every change of state; null: nobody.
+  /// From here on `log` is told of every change of state; null: no log.
   void set_state_log(StateLog* log) { state_log_ = log; }
   void log_operation(const exec::Node& node, const Origin& origin,
                      const FieldState* field = nullptr, MemoryId source = 0, MemoryId target = 0,
@@ -195,14 +195,14 @@ class Analysis {
   /// Nothing is valid any more: the field has no values until it is written.
   static void invalidate(Footprint& footprint);
 
-  /// Forgets what of a field's state no operation to come can depend on, so that pieces may come together.
+  /// Forgets complete readers, on which no later operation can depend, so that more pieces have the same state.
   void forget_complete(FieldState& field) const {
     if (may_forget()) field.forget_complete_readers();
   }
 
-  /// Operations that use an instance, but are not known by the state.
+  /// Operations that use an instance and are not in the state: those of replays.
   using Users = std::function<std::vector<exec::NodeRef>(Instance&)>;
-  /// The field's tree is being destroyed: gives back all instances, and nothing has happened to the field.
+  /// The field's tree is being destroyed: gives back all instances, and leaves the field as new.
   void end_field(FieldState& field, const Users& users = {});
   void release_instance(Instance& instance);
 
@@ -229,7 +229,7 @@ class Analysis {
   void tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
                  StateChange change);
   void tell_move(Piece& piece, const Use* source, const Use& target, const exec::Node& node);
-  /// What is complete may be forgotten: nobody is told of every edge.
+  /// Complete operations may be forgotten, since no log wants every edge.
   [[nodiscard]] bool may_forget() const { return log_ == nullptr && state_log_ == nullptr; }
   void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, const ReductionOp& op);
   void forget_complete(FoldGroup<exec::NodeRef>& group) const;

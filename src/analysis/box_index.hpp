@@ -1,6 +1,6 @@
 #pragma once
-// Finds things by the boxes they consist of. A few boxes stand in a list, more in an R-tree
-// (Boost.Geometry): O(log n + hits) then. Owner: whoever has it; what it names must outlive its entry.
+// Finds objects by the boxes they consist of. A few boxes stand in a list, more in an R-tree (Boost.Geometry), which
+// costs O(log n + hits). Owner: the owner of the index; an object must outlive its entries.
 
 #include <memory>
 #include <utility>
@@ -38,7 +38,7 @@ class BoxIndex : private BoxIndexBase {
  public:
   using BoxIndexBase::Item;  ///< a box and the T it belongs to
 
-  /// These, and nothing else: quicker than one by one.
+  /// Replaces all entries: quicker than one by one.
   void assign(std::vector<Item> all) { BoxIndexBase::assign(std::move(all)); }
   void insert(const data::Box& box, T& owner) { BoxIndexBase::insert(box, &owner); }
   /// `box` must be what insert was given.

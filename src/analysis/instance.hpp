@@ -48,9 +48,9 @@ struct Instance : refrain::detail::Placement {
   std::uint64_t last_use = 0;    ///< number of the last point task that used it (for eviction)
   std::uint64_t serial = 0;      ///< order of creation within its store
   std::uint64_t queued_use = 0;  ///< what last_use was when InstanceStore last looked
-  /// Operations with an argument here that has no points: no piece knows them, but they look at this.
+  /// Operations with an argument here that has no points. No piece knows them, but they refer to the instance.
   std::vector<exec::NodeRef> lookers;
-  /// Borrowed from a parent that reduces: what its children contribute goes here, and there are no bytes.
+  /// Borrowed from a parent that reduces: the contributions of its children go here, and there are no bytes.
   refrain::detail::Accumulator* accumulator = nullptr;
   std::string made_by;  ///< task and source line, for messages about full memories
   /// Of a name: the instance that the present replay has for it, or null. Of an instance whose making is being
@@ -58,7 +58,7 @@ struct Instance : refrain::detail::Placement {
   Instance* counterpart = nullptr;
 };
 
-/// What a recording's instance is now: null, if it is a name for one that is not alive.
+/// The instance that a recording's instance stands for now: null if that one is not alive.
 constexpr auto present = []<class T>(T* instance) -> T* {
   return instance->storage == Storage::none ? instance->counterpart : instance;
 };
@@ -70,8 +70,8 @@ class InstanceSet {
  public:
   explicit InstanceSet(const data::IndexSpaceRef& field) : field_(field) {}
 
-  /// The one to use for these points in this memory: one whose bytes are not the pool's, or the first made
-  /// with this order of dimensions; null when none contains the points.
+  /// The instance to use for these points in this memory: one outside the pool, or the first made with this order of
+  /// dimensions; null when none contains the points.
   [[nodiscard]] Instance* find(const data::IndexSpaceRef& points, MemoryId memory,
                                Order order) const;
   Instance& add(std::unique_ptr<Instance> instance);

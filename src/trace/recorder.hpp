@@ -1,9 +1,9 @@
 #pragma once
 // Writes a recording while the analysis runs.
 //
-// Pieces may be cut meanwhile. What has happened to a piece so far has happened to each of its parts, so it
-// is noted how many pieces a field had when; and when the recording is made, an effect on a piece that was cut
-// since becomes one effect for each part that is left.
+// Pieces may be cut meanwhile. Each effect on a piece is then an effect on each of its parts. So the recorder notes how
+// many pieces a field had at which effect, and in the end replaces an effect on a piece that was cut by one effect for
+// each part.
 //
 // Owner: the context's thread, for as long as one trace is recorded. Cost: some ten instructions per effect.
 // It notes its indices on pieces and fields (analysis::RecorderNote).
@@ -28,8 +28,7 @@ class Recorder final : public analysis::StateLog {
   ~Recorder() override;
   /// A call has been analysed, with all its operations. `arguments`: how many each of its tasks has.
   void step(std::uint32_t arguments = 0);
-  /// A call names this field, whether or not it touches points of it; and this tree, which keeps all it has
-  /// until the recording is made.
+  /// A call names this field, with or without points; and this tree, which is pinned until the recording is made.
   void uses(analysis::FieldState& field) { index_of(field); }
   void uses(data::RegionTree& tree, std::uint64_t uid);
   /// The next argument of the tasks of the call that ends next, point by point, is in this instance.
@@ -37,15 +36,15 @@ class Recorder final : public analysis::StateLog {
     arguments_.push_back(OwnInstances::name_of(instance));
   }
 
-  /// Null: all so far can be done again. Otherwise why not, for a sentence that begins with "because".
+  /// Null: all calls so far can be replayed. Otherwise the reason, to follow the word "because".
   [[nodiscard]] const char* fault() const { return fault_; }
   /// Of the calls so far.
   [[nodiscard]] Index operations() const {
     return made_.steps.empty() ? 0 : made_.steps.back().operations;
   }
 
-  /// The recording of the calls that were analysed to their end. Once, and only when there is no fault. Null: one
-  /// was found.
+  /// The recording of the calls that were analysed to their end; null if the last check finds a fault. Once, and only
+  /// while there is no fault.
   std::unique_ptr<Recording> finish();
 
   // --- StateLog ---
