@@ -138,7 +138,7 @@ Use* Analysis::nearest_valid(const FieldState& field, Piece& piece, MemoryId tar
 }
 
 void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege) {
-  const exec::NodeRef self{&edges.to(), edges.to().seq};
+  const auto self = [&edges] { return exec::NodeRef{&edges.to(), edges.to().seq}; };
   if (state_log_ != nullptr) [[unlikely]]
     tell_uses(edges, footprint, instance,
               privilege == Privilege::read    ? StateChange::read
@@ -148,14 +148,14 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
     Use& use = piece->at(&instance);
     if (privilege == Privilege::read) {
       before_read(use, edges.adder());
-      note_reader(use, self);
+      note_reader(use, self());
     } else {
-      write(use, privilege == Privilege::read_write, self, edges.adder());
+      write(use, privilege == Privilege::read_write, self(), edges.adder());
       piece->only_valid(use);
     }
   }
   if (footprint.pieces.empty()) [[unlikely]]
-    note_looker(instance, self);
+    note_looker(instance, self());
 }
 
 void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
@@ -184,7 +184,7 @@ void Analysis::note_looker(Instance& instance, const exec::NodeRef& node) {
   instance.lookers.push_back(node);
 }
 
-void Analysis::note_reader(Use& use, const exec::NodeRef& node) const {
+[[gnu::noinline]] void Analysis::note_reader(Use& use, const exec::NodeRef& node) const {
   add_reader(use, node, [this](Use& full) {
     if (may_forget()) forget_complete_readers(full);
   });
