@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/order_rules.hpp"
-#include "base/assert.hpp"
+#include "graph/failure.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::analysis {
@@ -132,23 +131,8 @@ Use* Analysis::nearest_valid(const FieldState& field, Piece& piece, MemoryId tar
   return best;
 }
 
-void Analysis::overwrite(Edges& edges, Use& use, bool reads_too) {
-  if (!use.readers.empty() || use.group) [[unlikely]]
-    after_many(edges, use, reads_too);
-  else if (use.writer)
-    edges.add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
-  use.writer = {&edges.to(), edges.to().seq};
-}
-
-void Analysis::after_many(Edges& edges, Use& use, bool reads_too) {
-  before_write(use, reads_too, [&edges](const exec::NodeRef& earlier, exec::EdgeKind kind) {
-    edges.add(earlier, kind);
-  });
-  use.readers.clear();
-  use.group.reset();
-}
-
 void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege) {
+  const auto self = [&edges] { return exec::NodeRef{&edges.to(), edges.to().seq}; };
   if (state_log_ != nullptr) [[unlikely]]
     tell_uses(edges, footprint, instance,
               privilege == Privilege::read    ? StateChange::read
@@ -157,14 +141,29 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
   for (Piece* piece : footprint.pieces) {
     Use& use = piece->at(&instance);
     if (privilege == Privilege::read) {
-      read(edges, use);
+      before_read(use, edges.adder());
+      note_reader(use, self());
     } else {
-      overwrite(edges, use, privilege == Privilege::read_write);
+      write(use, privilege == Privilege::read_write, self(), edges.adder());
       piece->only_valid(use);
     }
   }
   if (footprint.pieces.empty()) [[unlikely]]
-    note_looker(instance, {&edges.to(), edges.to().seq});
+    note_looker(instance, self());
+}
+
+void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
+                           const ReductionOp& op) {
+  const exec::NodeRef self{&edges.to(), edges.to().seq};
+  if (state_log_ != nullptr) [[unlikely]]
+    tell_uses(edges, footprint, instance, StateChange::fold);
+  for (Piece* piece : footprint.pieces) {
+    Use& use = piece->at(&instance);
+    before(use, StateChange::fold, op.fold, edges.adder());
+    join_group(use, op.fold, self);
+    piece->only_valid(use);
+  }
+  if (footprint.pieces.empty()) note_looker(instance, self);
 }
 
 void Analysis::tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
@@ -175,24 +174,44 @@ void Analysis::tell_uses(const Edges& edges, const Footprint& footprint, Instanc
 
 void Analysis::note_looker(Instance& instance, const exec::NodeRef& node) {
   if (instance.lookers.size() == instance.lookers.capacity())
-    std::erase_if(instance.lookers,
-                  [](const exec::NodeRef& looker) { return exec::is_complete(looker); });
+    std::erase_if(instance.lookers, exec::is_complete);
   instance.lookers.push_back(node);
 }
 
-void Analysis::read(Edges& edges, Use& use) {
-  before_read(use, [&edges](const exec::NodeRef& earlier, exec::EdgeKind kind) {
-    edges.add(earlier, kind);
+[[gnu::noinline]] void Analysis::note_reader(Use& use, const exec::NodeRef& node) const {
+  add_reader(use, node, [this](Use& full) {
+    if (may_forget()) forget_complete_readers(full);
   });
-  note_reader(use, {&edges.to(), edges.to().seq});
 }
 
-void Analysis::note_reader(Use& use, const exec::NodeRef& node) const {
-  if (!use.readers.empty() && use.readers.back() == node) return;
-  if (use.readers.size() == use.readers.capacity() && may_forget())
-    use.readers.erase(std::remove_if(use.readers.begin(), use.readers.end(), exec::is_complete),
-                      use.readers.end());
-  use.readers.push_back(node);
+void Analysis::join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const {
+  FoldGroup<exec::NodeRef>& group = group_for(use, fold);
+  if (group.folds.size() == group.folds.capacity() && may_forget()) forget_complete(group);
+  group.folds.push_back(self);
+}
+
+// A group that is never closed must not remember all its folds. A complete fold orders nothing any more, but the data
+// carries its failure. Of all failures that meet, the earliest reaches the next operation, so one fold with that
+// failure stands for all that failed.
+void Analysis::forget_complete(FoldGroup<exec::NodeRef>& group) const {
+  const exec::Failure* earliest = nullptr;
+  exec::NodeRef failed;
+  std::erase_if(group.folds, [&](const exec::NodeRef& fold) {
+    if (!exec::is_complete(fold)) return false;
+    const exec::Failure* first =
+        exec::first_of(earliest, scope_.failure_of(fold), scope_.identity());
+    if (first != earliest) failed = fold;
+    earliest = first;
+    return true;
+  });
+  if (failed) group.folds.push_back(failed);
+  // Mostly still in flight: look again when there are twice as many.
+  if (group.folds.size() > group.folds.capacity() / 2)
+    group.folds.reserve(2 * group.folds.capacity());
+  std::erase_if(group.before, [&](const auto& edge) {
+    return exec::is_complete(edge.operation) &&
+           (edge.kind == exec::EdgeKind::order || scope_.failure_of(edge.operation) == nullptr);
+  });
 }
 
 void Analysis::fill(FieldState& field, Footprint& footprint,
@@ -200,14 +219,14 @@ void Analysis::fill(FieldState& field, Footprint& footprint,
   for (Piece* piece : footprint.pieces) {
     if (state_log_ != nullptr) [[unlikely]]
       state_log_->pend(field, *piece, value);
-    for (Use& use : piece->uses) use.valid = false;
+    piece->invalidate();
     piece->fill = value;
   }
 }
 
 void Analysis::invalidate(Footprint& footprint) {
   for (Piece* piece : footprint.pieces) {
-    for (Use& use : piece->uses) use.valid = false;
+    piece->invalidate();
     piece->fill.reset();
   }
 }

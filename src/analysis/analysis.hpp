@@ -1,17 +1,16 @@
 #pragma once
-// The dependence and coherence analysis of one context: turns point tasks, fills and copies, in program
-// order, into nodes of the task graph with exactly the edges that the naive analysis gives.
+// The dependence and coherence analysis of one context. It turns point tasks, fills and copies, in program order, into
+// nodes of the task graph, with exactly the edges that the naive analysis gives (docs/analysis.md).
 //
-// Rules (dynamic tracing paper, IV.A), per piece of a field and instance:
+// Rules (dynamic tracing paper, IV.A), per equivalence set of a field and instance:
 //   R1  a read of a valid instance needs no data movement;
 //   R2  a read of an invalid instance first makes it valid: by the pending fill if there is one,
 //       otherwise by a copy from the nearest valid instance; other instances stay valid;
 //   W   a write leaves the written instance as the only valid one, and no fill pending.
-// Order, within one instance: a read comes after the last write, a write after the reads since the last
-// write, and after that write. Different instances of the same points are ordered only by copies.
-// Reductions go to an accumulator of the task and are folded into the region by an operation of their
-// own, which acts as a read-write; so folds happen in launch order, as soon as their turn has come.
-// Relaxed ones give their order among each other up (analysis/fold_group.hpp).
+// Order within one instance follows from its use state (analysis/use_state.hpp). Different instances of the same points
+// are ordered only by copies. A reduction goes to an accumulator of the task; an operation of its own, a fold, brings it
+// home and acts as a read-write. So folds happen in launch order, as soon as their turn has come, except relaxed ones,
+// which commute.
 //
 // Owner: the context's thread. Cost of a point task whose regions were used before: a walk over the
 // pieces of each argument; no set algebra, no allocation.
@@ -25,10 +24,9 @@
 #include <vector>
 
 #include "analysis/field_state.hpp"
-#include "analysis/graph_log.hpp"
 #include "analysis/instance_store.hpp"
-#include "analysis/payloads.hpp"
-#include "analysis/state_log.hpp"
+#include "analysis/logs.hpp"
+#include "analysis/movement.hpp"
 #include "graph/executor.hpp"
 #include "graph/scope.hpp"
 #include "refrain/counters.hpp"
@@ -37,7 +35,7 @@
 
 namespace refrain::analysis {
 
-/// Which point task, or call of the program, the analysis is working for: for the log and for messages.
+/// The point task, or call of the program, that the analysis is working for: for the log and for messages.
 struct Origin {
   std::uint64_t call = 0;
   std::size_t rank = 0;
@@ -49,7 +47,8 @@ struct Origin {
 /// "task 'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
 std::string describe(const Origin& origin);
 
-/// Collects the predecessors of one node, each once as far as repetitions are close together.
+/// Collects the predecessors of one node, each once as far as repetitions are close together. Own code in place of
+/// Boost's small_vector: that one checks its capacity for the first edge, which is mostly the only one.
 class Edges {
  public:
   Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
@@ -60,6 +59,10 @@ class Edges {
       return add_further(from, kind);
     few_.edges[0] = {from, kind};
     size_ = 1;
+  }
+  /// add(), for the order rules.
+  [[nodiscard]] auto adder() {
+    return [this](const exec::NodeRef& from, exec::EdgeKind kind) { add(from, kind); };
   }
   [[nodiscard]] exec::Node& to() const { return to_; }
   [[nodiscard]] std::span<const exec::Edge> all() const { return {data_, size_}; }
@@ -109,9 +112,9 @@ class Analysis {
   Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories, const Machine& machine,
            std::uint64_t scope_id, GraphLog* log);
 
-  /// The instance for a field over `points` in the first of `memories` that has room: an attached one,
-  /// or the first made that contains the points, or a new one (Extent::whole: of the whole field).
-  /// Throws OutOfMemory. Instances that `begin_point` has seen used since are not evicted for it.
+  /// The instance for a field over `points` in the first of `memories` that has room: an attached one, or the first
+  /// made that contains the points, or a new one (Extent::whole: of the whole field). Throws OutOfMemory. An instance
+  /// that was used since begin_point() is not evicted for it.
   Instance& instance_for(FieldState& field, const data::IndexSpaceRef& points,
                          std::span<const MemoryId> memories, const Layout& layout,
                          const Origin& origin);
@@ -120,10 +123,10 @@ class Analysis {
   Instance* make_instance(FieldState& field, const data::IndexSpaceRef& space, MemoryId memory,
                           const Layout& layout, const exec::NodeInfo* info, exec::NodeKind kind);
 
-  /// A new point task begins: what it uses from here on must stay.
+  /// A new point task begins: the instances that it uses from here on are not evicted.
   void begin_point() { ++point_; }
-  /// Notes what point tasks have used that the analysis was not asked about: `points` of them, the instances alive
-  /// each by the number, from 1, of the last one that did.
+  /// Notes the instances that replayed point tasks have used: `points` tasks, and for each instance the number, from 1,
+  /// of the last task that used it.
   void note_uses(std::span<const std::pair<Instance*, std::uint64_t>> uses, std::uint64_t points) {
     for (const auto& [used, point] : uses)
       if (Instance* instance = present(used)) instance->last_use = point_ + point;
@@ -132,8 +135,8 @@ class Analysis {
   /// Notes that the present point task uses the instance.
   void touch(Instance& instance) { instance.last_use = point_; }
 
-  /// Notes who reads an instance at a piece, and who looks at one without points. A piece that is read for ever
-  /// does not remember all its readers.
+  /// Notes a reader of an instance at an equivalence set, and an operation with an argument in an instance that has no
+  /// points. Complete readers are forgotten when the list is full.
   void note_reader(Use& use, const exec::NodeRef& node) const;
   static void note_looker(Instance& instance, const exec::NodeRef& node);
 
@@ -157,7 +160,7 @@ class Analysis {
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
   [[nodiscard]] bool has_log() const { return log_ != nullptr || state_log_ != nullptr; }
-  /// From here on `log` is told of every change of state; null: nobody.
+  /// From here on `log` is told of every change of state; null: no log.
   void set_state_log(StateLog* log) { state_log_ = log; }
   void log_operation(const exec::Node& node, const Origin& origin,
                      const FieldState* field = nullptr, MemoryId source = 0, MemoryId target = 0,
@@ -183,9 +186,8 @@ class Analysis {
   FoldPayload& issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
                           Instance& target, const ReductionOp* relaxed, const Origin& origin);
 
-  /// One more fold of a group of relaxed ones, which is begun if there is none that it joins. Forgets what is
-  /// complete when the group has grown.
-  FoldGroup& join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
+  /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete folds.
+  void join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
 
   /// fill(): everything in the footprint becomes pending.
   void fill(FieldState& field, Footprint& footprint, const std::shared_ptr<const FillValue>& value);
@@ -193,14 +195,14 @@ class Analysis {
   /// Nothing is valid any more: the field has no values until it is written.
   static void invalidate(Footprint& footprint);
 
-  /// Forgets what of a field's state no operation to come can depend on, so that pieces may come together.
+  /// Forgets complete readers, on which no later operation can depend, so that more pieces have the same state.
   void forget_complete(FieldState& field) const {
     if (may_forget()) field.forget_complete_readers();
   }
 
-  /// Operations that use an instance, but are not known by the state.
+  /// Operations that use an instance and are not in the state: those of replays.
   using Users = std::function<std::vector<exec::NodeRef>(Instance&)>;
-  /// The field's tree is being destroyed: gives back all instances, and nothing has happened to the field.
+  /// The field's tree is being destroyed: gives back all instances, and leaves the field as new.
   void end_field(FieldState& field, const Users& users = {});
   void release_instance(Instance& instance);
 
@@ -224,16 +226,13 @@ class Analysis {
   const exec::NodeInfo& info_for(const char* name, const Origin& origin);
   void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
   Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
-  void read(Edges& edges, Use& use);
-  static void overwrite(Edges& edges, Use& use, bool reads_too);
-  static void after_many(Edges& edges, Use& use, bool reads_too);
   void tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
                  StateChange change);
   void tell_move(Piece& piece, const Use* source, const Use& target, const exec::Node& node);
-  /// What is complete may be forgotten: nobody is told of every edge.
+  /// Complete operations may be forgotten, since no log wants every edge.
   [[nodiscard]] bool may_forget() const { return log_ == nullptr && state_log_ == nullptr; }
   void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, const ReductionOp& op);
-  void forget_complete(FoldGroup& group) const;
+  void forget_complete(FoldGroup<exec::NodeRef>& group) const;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
                        const Layout& layout, const Origin& origin, bool& shortage);
   void retire(Instance& instance, std::vector<exec::NodeRef> users);

@@ -1,10 +1,10 @@
 #pragma once
-// The cells of a field: disjoint boxes that cover it, each all of one piece. A scattered piece has many, and
-// they, not its bounds, are what is searched: the bounds of scattered pieces all meet one another.
+// The cells of a field: disjoint boxes that cover it, each within one piece. The search is for cells, not for the bounds
+// of pieces, since the bounds of scattered pieces all meet one another.
 //
-// Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the pieces that it meets,
-// and leaves at most six more cells per cell that is cut. So first uses of any family of sets cost
-// O(m log m), where m counts their boxes, and each again for every cell it meets.
+// Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the pieces that it meets, and leaves at
+// most six more cells per cell that is cut. So first uses of sets with m boxes in all cost O(m log m), and a constant for
+// each cell that they meet.
 //
 // Owner: the field state's.
 
@@ -26,7 +26,7 @@ struct Cell : boost::intrusive::list_base_hook<> {
   Piece* piece;
 };
 
-/// The cells of one piece. It owns them, but an index must have forgotten them before it is asked again.
+/// The cells of one piece, owned by this list. An index must forget them before it is searched again.
 class Cells : public boost::intrusive::list<Cell> {
  public:
   Cells() = default;
@@ -42,7 +42,7 @@ class CellIndex {
  public:
   /// A new cell at the end of the piece's.
   void add(Piece& piece, const data::Box& box);
-  /// Forgets all cells, and takes those of these pieces: quicker than one by one.
+  /// Replaces all cells by those of these pieces: quicker than one by one.
   void restart(const std::vector<std::unique_ptr<Piece>>& pieces);
   /// The cells that meet a box of the set, perhaps more than once.
   [[nodiscard]] std::vector<Cell*> meeting(const data::IndexSpace& points) const;

@@ -1,6 +1,5 @@
-// Choosing instances, and making room for them where memory is limited. Everything decided here follows
-// launch order: which instances exist, when each was last used, what ended before; never which operations
-// have completed.
+// Choosing instances, and making room for them where memory is limited. Every decision here follows from launch order:
+// from the instances that exist, the last use of each, and the instances that ended; never from completion.
 
 #include <algorithm>
 
@@ -17,7 +16,7 @@ namespace refrain::analysis {
 Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& points,
                                  std::span<const MemoryId> memories, const Layout& layout,
                                  const Origin& origin) {
-  // What a parent task reduces to is in one place, wherever its children run.
+  // A parent's reduction has one accumulator, wherever its children run.
   const auto& all = field.instances().all();
   if (!all.empty() && all.front()->accumulator != nullptr) return *all.front();
   bool shortage = false;
@@ -61,8 +60,8 @@ Instance* Analysis::make_instance(FieldState& field, const data::IndexSpaceRef& 
   return &field.add_instance(std::move(made));
 }
 
-// Drops the instance of this memory that was used least recently and is not in use by the present point
-// task. What is valid nowhere else is first copied to system memory.
+// Drops the least recently used instance of this memory, unless the present point task uses it. Values that are valid
+// nowhere else are first copied to system memory.
 bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
   Instance* victim = store_.least_recently_used(memory);
   if (victim == nullptr || victim->last_use == point_) return false;

@@ -202,23 +202,13 @@ void FieldState::tidy() {
 
 void FieldState::forget_complete_readers() {
   for (const auto& piece : pieces_)
-    for (Use& use : piece->uses)
-      use.readers.erase(std::remove_if(use.readers.begin(), use.readers.end(), exec::is_complete),
-                        use.readers.end());
+    for (Use& use : piece->uses) analysis::forget_complete_readers(use);
 }
 
 namespace {
 
 bool same_state(const Piece& a, const Piece& b) {
-  if (a.fill != b.fill || a.uses.size() != b.uses.size() || a.footprints != b.footprints)
-    return false;
-  for (std::size_t i = 0; i < a.uses.size(); ++i) {
-    const Use &x = a.uses[i], &y = b.uses[i];
-    if (x.instance != y.instance || x.valid != y.valid || x.writer != y.writer ||
-        x.readers != y.readers || !(x.group == y.group))
-      return false;
-  }
-  return true;
+  return a.fill == b.fill && a.uses == b.uses && a.footprints == b.footprints;
 }
 
 std::size_t state_hash(const Piece& piece) {
@@ -288,7 +278,7 @@ std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
     const auto note = [&users](const exec::NodeRef& user) {
       if (!exec::is_complete(user)) users.push_back(user);
     };
-    use->for_each_writer(note);
+    use->for_each_failing(note);
     std::for_each(use->readers.begin(), use->readers.end(), note);
     piece->uses.erase(use);
   }

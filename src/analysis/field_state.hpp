@@ -2,18 +2,16 @@
 // The analysis state of one field of one region tree, in one context: the pieces, the footprints of the
 // regions used so far, and the instances.
 //
-// Splitting. When a region is used for the first time, the pieces that it covers in part are split, so
-// that every region used is a union of whole pieces. The cost is that of the cells which the region meets
-// (cell_index.hpp), however many pieces there are. Later launches on the same regions touch no set algebra:
-// they walk the footprint.
+// Splitting. The first use of a region splits the pieces that it covers in part, so that every region used is a union
+// of whole pieces: its footprint. The cost is that of the cells that the region meets (cell_index.hpp), however many
+// pieces there are. Later launches on the same region walk the footprint and need no set algebra.
 //
-// Dormant footprints. Where n sets overlap, each may consist of n pieces. An *entry* is a piece in a footprint.
-// When the number of entries has doubled since the last `tidy`, there is another one: footprints that were not
-// used in between become dormant. A dormant footprint names no pieces, and pieces that it alone told apart come
-// together. When it is used again, it is cut out as for the first time (`wake`). If many of the dormant ones
-// are used again, the program uses its sets by turns: then none become dormant, and the bound is doubled.
-// So there are at most four times as many entries as are in use, or `least_entries`. A program that makes new
-// sets for ever, and leaves the old ones alone, pays for each new set what it paid for the first.
+// Dormant footprints bound memory. Of n sets that overlap, each may consist of n pieces. An *entry* is a piece in a
+// footprint. When the number of entries has doubled since the last `tidy`, footprints that were not used in between
+// become dormant: they name no pieces, and pieces that they alone told apart come together. The next use of a dormant
+// footprint cuts it out as for the first time (`wake`). If half of the dormant ones are used again, the program uses its
+// sets by turns: then none become dormant, and the bound is doubled. So there are at most four times as many entries as
+// are in use, or `least_entries`; and a program that makes new sets for ever pays the same for each.
 //
 // Owner: the context's thread.
 
@@ -25,7 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/instance_set.hpp"
 #include "analysis/piece.hpp"
 #include "data/region_tree.hpp"
 
@@ -34,7 +31,7 @@ namespace refrain::analysis {
 class FieldState {
  public:
   /// All points of `space` start with a pending fill of zero bytes.
-  /// `tree`: whose field it is, for messages.
+  /// `tree`: the field's tree, for messages.
   FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
              const data::RegionTree* tree = nullptr);
   ~FieldState();
@@ -42,18 +39,17 @@ class FieldState {
 
   /// The footprint of a set of points, made when missing.
   Footprint& footprint(const data::IndexSpaceRef& points);
-  /// The same for a set that nobody may ask about again (no region of the field's tree). It stays until
-  /// forget_passing().
+  /// The same for a set that is no region of the field's tree: a *passing* footprint. It stays until forget_passing().
   Footprint& passing_footprint(const data::IndexSpaceRef& points);
-  /// Whether those are more than all others and kPassing: time for forget_passing().
+  /// Whether there are so many passing footprints that it is time for forget_passing().
   [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }
 
-  /// Before a footprint is walked that was found some time ago: makes it whole if it is dormant.
+  /// Makes a dormant footprint whole. To be called before a footprint is walked that was found earlier.
   void wake(Footprint& footprint);
   /// Whether the footprints name so many pieces that it is time for tidy().
   [[nodiscard]] bool overgrown() const { return entries_ > most_entries_; }
-  /// Lets footprints become dormant that have not been used since the last time. Like forget_footprints for
-  /// whoever remembers pieces; footprints stay where they are.
+  /// Lets footprints become dormant that were not used since the last tidy(). Pieces may go, as in forget_footprints;
+  /// footprints keep their addresses.
   void tidy();
   /// How often that has been done.
   [[nodiscard]] std::uint32_t tidied() const { return tidied_; }
@@ -61,20 +57,20 @@ class FieldState {
   [[nodiscard]] std::size_t entries() const { return entries_; }
   /// Up to so many there is no tidying. Tests lower it, while nothing runs.
   static inline std::size_t least_entries = std::size_t{1} << 13;
-  /// Forgets the half of them that nobody has asked for for longest.
+  /// Forgets the half of the passing footprints that were asked for longest ago.
   void forget_passing();
   /// The pieces that share points with a set, in order of creation.
   [[nodiscard]] std::vector<Piece*> pieces_meeting(const data::IndexSpaceRef& points) const;
   /// The piece's points as a set.
   const data::IndexSpaceRef& points_of(Piece& piece) const;
-  /// Forgets the footprints that `in_use` does not ask to keep, and puts pieces together that nothing
-  /// tells apart any more. Whoever remembers footprints must have forgotten those before.
+  /// Forgets the footprints of sets that are not `in_use`, and puts pieces together that no footprint tells apart any
+  /// more. No pointer to such a footprint, or to a piece, may be used afterwards.
   void forget_footprints(const std::function<bool(const data::IndexSpaceRef&)>& in_use);
 
   [[nodiscard]] const data::IndexSpaceRef& space() const { return space_; }
   [[nodiscard]] const ValueType& type() const { return type_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Whose field it is; null where nobody said.
+  /// The field's tree; null if it was not given.
   [[nodiscard]] const data::RegionTree* tree() const { return tree_; }
   /// "field 'voltage' of region 3".
   [[nodiscard]] std::string describe() const;
@@ -88,25 +84,25 @@ class FieldState {
   /// The instances alive.
   [[nodiscard]] const InstanceSet& instances() const { return instances_; }
   Instance& add_instance(std::unique_ptr<Instance> instance);
-  /// Changes when a choice of instance made earlier may no longer be what would be chosen now: one has gone,
-  /// or memory that is not the pool's has come, or anything has come after second_best().
+  /// Changes when an earlier choice of instance might come out differently now: an instance has gone, one outside the
+  /// pool has come, or any has come after second_best().
   [[nodiscard]] std::uint32_t instance_epoch() const { return instance_epoch_; }
   /// An instance was chosen in another memory than the first asked for.
   void second_best() { second_best_ = true; }
-  /// Takes the instance out of all pieces; the operations that may still be using it are appended to
-  /// `users`. The storage is the caller's to release once they are complete.
+  /// Takes the instance out of all pieces, and appends the operations that may still use it to `users`. The caller
+  /// releases the storage once they are complete.
   std::unique_ptr<Instance> remove_instance(Instance& instance, std::vector<exec::NodeRef>& users);
 
-  /// Readers that are complete order nothing any more (but a log would have been told of them).
+  /// Complete readers order nothing any more, but a log wants the edges from them.
   void forget_complete_readers();
 
-  /// As new: a pending fill of zeros everywhere, nobody has written or read. Pieces and footprints stay.
+  /// As new: a pending fill of zeros everywhere, no writers and no readers. Pieces and footprints stay.
   void reset();
 
   /// Breaks when an invariant does: pieces disjoint and complete, footprints exact. Slow; for tests.
   void check_invariants() const;
 
-  Mark mark;  ///< of who records it
+  RecorderNote recorded;
 
  private:
   static constexpr std::size_t kPassing = 64;
@@ -143,6 +139,36 @@ class FieldState {
   InstanceSet instances_;
   std::uint32_t instance_epoch_ = 0;
   bool second_best_ = false;
+};
+
+/// The state of a region tree in the context that made it: one FieldState per field, made when the field is first used.
+/// It hangs on RegionTree::state, so it lives on while the tree is dormant: a region that takes over the slot finds its
+/// pieces and footprints there.
+class TreeState {
+ public:
+  /// The tree's state, made when missing.
+  static TreeState& of(data::RegionTree& tree) {
+    if (!tree.state) tree.state = std::make_shared<TreeState>();
+    return *static_cast<TreeState*>(tree.state.get());
+  }
+  FieldState& field(const data::RegionTree& tree, std::uint32_t index) {
+    if (fields_.size() <= index) fields_.resize(tree.fields().size());
+    std::unique_ptr<FieldState>& state = fields_[index];
+    if (!state) {
+      const data::FieldColumn& column = tree.fields()[index];
+      state = std::make_unique<FieldState>(tree.space(), column.type, column.name, &tree);
+    }
+    return *state;
+  }
+  /// The fields used so far.
+  template <class F>
+  void for_each(F&& f) {
+    for (auto& state : fields_)
+      if (state) f(*state);
+  }
+
+ private:
+  std::vector<std::unique_ptr<FieldState>> fields_;
 };
 
 }  // namespace refrain::analysis

@@ -1,11 +1,10 @@
 #pragma once
-// Are the points of a group launch independent of each other, and the arguments of each point of one
-// another? Two uses of the same data *conflict* when they share a point and at least one writes, or one
-// reduces and the other does anything but reduce with the same operator.
+// The independence check of a group launch: its points must not conflict, nor the arguments of one point. Two uses of the
+// same data *conflict* when they share a point, unless both read, or both reduce with the same operator.
 //
-// Pure; any thread. Called when a launch is seen for the first time. Distinct pieces of a disjoint
-// partition need no look at their points; anything else is a search in a tree of boxes
-// (data/box_index.hpp), left at the first witness: O(n log n) for n boxes.
+// Pure; any thread. Called when a launch is seen for the first time. Distinct pieces of a disjoint partition are
+// independent without a look at their points; otherwise the check searches a tree of boxes (data/box_index.hpp) up to the
+// first conflict: O(n log n) for n boxes.
 
 #include <cstddef>
 #include <optional>

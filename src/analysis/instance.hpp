@@ -1,14 +1,16 @@
 #pragma once
-// An instance: storage for one field over a set of points in one memory, with an affine layout. A piece
-// of a region can be valid in several instances at once.
+// An instance: storage for one field over a set of points in one memory, with an affine layout. The same points can
+// be valid in several instances at once.
 //
-// Owner: the context that made it. Running operations only read zero and stride, which never change.
+// Owner: the thread of the context that made it. Running operations only read zero and stride, which never change.
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "data/box_index.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "memory/mover.hpp"
@@ -44,9 +46,9 @@ struct Instance : refrain::detail::Placement {
   std::uint64_t last_use = 0;    ///< number of the last point task that used it (for eviction)
   std::uint64_t serial = 0;      ///< order of creation within its store
   std::uint64_t queued_use = 0;  ///< what last_use was when InstanceStore last looked
-  /// Operations with an argument here that has no points: no piece knows them, but they look at this.
+  /// Operations with an argument here that has no points. No piece knows them, but they refer to the instance.
   std::vector<exec::NodeRef> lookers;
-  /// Borrowed from a parent that reduces: what its children contribute goes here, and there are no bytes.
+  /// Borrowed from a parent that reduces: the contributions of its children go here, and there are no bytes.
   refrain::detail::Accumulator* accumulator = nullptr;
   std::string made_by;  ///< task and source line, for messages about full memories
   /// Of a name: the instance that the present replay has for it, or null. Of an instance whose making is being
@@ -54,9 +56,37 @@ struct Instance : refrain::detail::Placement {
   Instance* counterpart = nullptr;
 };
 
-/// What a recording's instance is now: null, if it is a name for one that is not alive.
+/// The instance that a recording's instance stands for now: null if that one is not alive.
 constexpr auto present = []<class T>(T* instance) -> T* {
   return instance->storage == Storage::none ? instance->counterpart : instance;
+};
+
+/// The instances of one field, by the points they have room for. Instances of the whole field are few and stand in a
+/// list; the others are in an index of their boxes. So finding one among n costs O(log n), and a look at each that has
+/// room for one and the same point. Owner: the field state.
+class InstanceSet {
+ public:
+  explicit InstanceSet(const data::IndexSpaceRef& field) : field_(field) {}
+
+  /// The instance to use for these points in this memory: one outside the pool, or the first made with this order of
+  /// dimensions; null when none contains the points.
+  [[nodiscard]] Instance* find(const data::IndexSpaceRef& points, MemoryId memory,
+                               Order order) const;
+  Instance& add(std::unique_ptr<Instance> instance);
+  std::unique_ptr<Instance> remove(Instance& instance);
+  /// In order of creation.
+  [[nodiscard]] const std::vector<std::unique_ptr<Instance>>& all() const { return all_; }
+  /// Numbers begin anew. There must be none.
+  void reset() { next_ = 0; }
+
+ private:
+  [[nodiscard]] std::vector<Instance*> around(const data::IndexSpaceRef& points) const;
+
+  const data::IndexSpaceRef& field_;  ///< all points
+  std::vector<std::unique_ptr<Instance>> all_;
+  std::vector<Instance*> whole_;  ///< those of all points
+  data::BoxIndex<Instance> others_;
+  std::uint32_t next_ = 0;
 };
 
 }  // namespace refrain::analysis

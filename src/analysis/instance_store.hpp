@@ -1,12 +1,10 @@
 #pragma once
-// Where instances get their bytes, and where the bytes go when an instance ends while operations that
-// use it may still run.
+// The bytes of a context's instances. An instance may end while operations still use its bytes.
 //
-// To this context the bytes of an instance are free as soon as it ends, so that what finds room, where, and
-// what is evicted follow from the order of its launches. A launch that gets bytes whose users are not done
-// waits for them itself: no operation ever waits for storage, and no edge of the graph is there for its sake.
-// To other contexts, which cannot wait for these users, the bytes are free when the users are done and this
-// has noticed.
+// To this context the bytes are free as soon as the instance ends, so placement and eviction follow from the order of its
+// launches alone. A launch that gets bytes whose users are not done waits for these users itself: no operation ever waits
+// for storage, and no edge of the graph exists for its sake. To other contexts, which cannot wait for these users, the
+// bytes are free once the users are done and the store has noticed.
 //
 // Owner: the context's thread; the pools below are shared between contexts and lock.
 
@@ -49,7 +47,7 @@ class InstanceStore {
   /// Ends an instance (any kind of storage) that `users` may still be using.
   void retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users);
 
-  /// All that was allocated goes back, whatever is known of it: nobody uses it, and nothing more is asked of this.
+  /// Gives back everything that was allocated, in use or not. The store must not be used afterwards.
   void abandon() noexcept;
 
   [[nodiscard]] std::size_t alive() const { return alive_; }
@@ -58,15 +56,15 @@ class InstanceStore {
   [[nodiscard]] const std::vector<Instance*>& in_memory(MemoryId memory) const {
     return live_[memory];
   }
-  /// The instance of the pool's in this memory whose last use is longest ago; null if there is none. Costs
-  /// O(log n) for each that was used since this last looked at it.
+  /// Of the pool's instances in this memory, the one used longest ago; null if there is none. Costs O(log n) for each
+  /// instance that was used since the last call saw it.
   [[nodiscard]] Instance* least_recently_used(MemoryId memory);
   [[nodiscard]] Memories& memories() { return memories_; }
-  /// An instance whose bytes are not the pool's (attached, borrowed) joins the books.
+  /// Takes in an instance whose bytes are not the pool's (attached, borrowed).
   void adopt(Instance& instance);
 
  private:
-  /// By the last use that is known here; it may have been used since, which its user does not tell.
+  /// By the last use that is known here. Later uses are noted on the instance only.
   struct UsedEarlier {
     bool operator()(const Instance* a, const Instance* b) const {
       return std::tie(a->queued_use, a->serial) < std::tie(b->queued_use, b->serial);
@@ -79,7 +77,7 @@ class InstanceStore {
     std::vector<exec::NodeRef> users;
   };
 
-  /// For constant time on average, and so that what is held back for nothing stays little.
+  /// Collects rarely enough for constant time on average, and often enough that few bytes are held back in vain.
   void collect_now_and_then() {
     if (retired_.size() >= look_again_at_ || retired_bytes_ >= look_again_at_bytes_) collect();
   }

@@ -1,4 +1,4 @@
-// Data movement: the fills and copies of rule R2, and the folds of reductions.
+#include "analysis/movement.hpp"
 
 #include <new>
 
@@ -71,7 +71,8 @@ void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Or
   Edges edges = edges_to(node);
   if (piece.fill->producer) edges.add(piece.fill->producer, exec::EdgeKind::data);
   tell_move(piece, nullptr, target, node);
-  overwrite(edges, target, false);
+  const exec::NodeRef self{&node, node.seq};
+  write(target, false, self, edges.adder());
   target.valid = true;
   ++counters_.fills;
   publish(edges);
@@ -89,8 +90,10 @@ void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& tar
   log_operation(node, origin, &field, from, to, points);
   Edges edges = edges_to(node);
   tell_move(piece, &source, target, node);
-  read(edges, source);
-  overwrite(edges, target, false);
+  const exec::NodeRef self{&node, node.seq};
+  before_read(source, edges.adder());
+  note_reader(source, self);
+  write(target, false, self, edges.adder());
   target.valid = true;
   count_copy(from, to, points->volume() * field.type().size);
   publish(edges);

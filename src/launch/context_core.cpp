@@ -53,7 +53,7 @@ void ContextCore::forget_failures_now() {
     for (const auto& piece : field.pieces()) {
       if (piece->fill && piece->fill->producer) carried.insert(piece->fill->producer.seq);
       for (const analysis::Use& use : piece->uses)
-        use.for_each_writer([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
+        use.for_each_failing([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
     }
   });
   scope.prune_failures([&](std::uint64_t seq) { return !carried.contains(seq); });

@@ -15,7 +15,7 @@
 #include <tuple>
 
 #include "analysis/analysis.hpp"
-#include "analysis/tree_state.hpp"
+#include "analysis/field_state.hpp"
 #include "data/forest.hpp"
 #include "graph/scope.hpp"
 #include "launch/future_pool.hpp"

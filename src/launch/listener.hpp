@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/graph_log.hpp"
+#include "analysis/logs.hpp"
 #include "graph/executor.hpp"
 #include "profile/clock.hpp"
 #include "profile/timeline.hpp"

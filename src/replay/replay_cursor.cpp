@@ -241,7 +241,7 @@ const analysis::Instance* ReplayCursor::make_instances() {
 ReplayValues::Fill ReplayCursor::value_of(const trace::FillSource& source) {
   CompiledTrace& trace = *trace_;
   if (!source.entry) return trace.values(*replay_).step_fills[source.index];
-  const Index filled_by = trace.outcome().places[source.index].fill;
+  const Index filled_by = trace.outcome().places[source.index].fill.step;
   if (carried_ && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
   return trace.recording().places[source.index].piece->fill;
 }

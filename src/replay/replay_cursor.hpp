@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "launch/context_core.hpp"
-#include "replay/bring_forward.hpp"
+#include "trace/outcome.hpp"
 #include "replay/compiled_trace.hpp"
 #include "replay/trace_counters.hpp"
 

@@ -10,9 +10,9 @@
 #include "report/listeners.hpp"
 #include "trace/optimiser.hpp"
 #include "trace/outcome.hpp"
+#include "trace/graph_calculus.hpp"
 #include "trace/recorded_call.hpp"
 #include "trace/recording.hpp"
-#include "trace/recording_commands.hpp"
 
 namespace refrain::runtime {
 
@@ -145,9 +145,9 @@ void print(std::ostream& out, const Recorded& printed, const Machine& machine) {
   trace::RecordingText text{printed.name, printed.where, {}, {}, summary_text(recording, names)};
   for (std::size_t i = 0; i < recording.places.size(); ++i) {
     const trace::Place& place = recording.places[i];
-    const trace::LeftValid& after = outcome.places[i];
+    const trace::PlaceAfter& after = outcome.places[i];
     text.precondition.push_back(condition(place, place.valid, place.pending, names));
-    text.postcondition.push_back(condition(place, after.valid, after.pending, names));
+    text.postcondition.push_back(condition(place, after.valid(), after.fill.pending, names));
   }
   const auto operations = static_cast<std::uint32_t>(recording.operations.size());
   trace::print(out, text, graph,

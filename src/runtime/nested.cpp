@@ -110,7 +110,7 @@ void ContextImpl::await_home(const Grant& grant) {
   };
   for (const auto& piece : grant.state->pieces()) {
     const analysis::Use& use = piece->at(grant.home);
-    use.for_each_writer(await);
+    use.for_each_failing(await);
     for (const exec::NodeRef& reader : use.readers) await(reader);
   }
 }
@@ -122,7 +122,7 @@ exec::FailureRef ContextImpl::poison_at_home() const {
       const analysis::Use* use = piece->find(grant.home);
       if (use == nullptr) continue;
       const exec::Failure* earliest = nullptr;
-      use->for_each_writer([&](const exec::NodeRef& writer) {
+      use->for_each_failing([&](const exec::NodeRef& writer) {
         earliest = exec::first_of(earliest, scope.failure_of(writer), scope.identity());
       });
       if (earliest != nullptr) return exec::FailureRef(earliest);

@@ -1,372 +1,296 @@
 #include "trace/outcome.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <span>
-#include <utility>
-#include <vector>
 
-#include "analysis/state_log.hpp"
+#include "analysis/analysis.hpp"
+#include "base/assert.hpp"
 
 namespace refrain::trace {
 
+using analysis::StateChange;
+
+Instances PlaceAfter::valid() const {
+  Instances valid;
+  for (const UseAfter& use : uses)
+    if (use.valid) valid.push_back(use.instance);
+  if (valid.size() > 1) std::ranges::sort(valid, {}, &analysis::Instance::number);
+  return valid;
+}
+
+void Outcome::add_place() {
+  const auto index = static_cast<Index>(places.size());
+  const Place& found = recording->places[index];
+  PlaceAfter& place = places.emplace_back();
+  place.fill.pending = found.pending;
+  for (analysis::Instance* instance : found.valid) use_at(index, instance).valid = true;
+}
+
+// Nobody was there before an instance that the trace has made.
+UseAfter& Outcome::use_at(Index place, analysis::Instance* instance) {
+  if (UseAfter* use = places[place].find(instance)) return *use;
+  UseAfter& use = places[place].uses.emplace_back();
+  use.instance = instance;
+  const OwnInstance* own = recording->own_of(instance);
+  if (own != nullptr && own->made != kNone) return use;
+  use.writer = kBefore;
+  use.readers.push_back(kBefore);
+  return use;
+}
+
 namespace {
 
-/// What the trace has done to an instance at a place.
-struct Known {
-  analysis::Instance* instance = nullptr;
-  Index next = kNone;     ///< the next instance there
-  Index latest = kNone;   ///< effect on it, from which Effect::before leads to all others
-  Index changed = kNone;  ///< the latest that is more than a read
-  /// The operator, if the first thing that the trace does here is a relaxed fold.
-  analysis::FoldFunction first_fold = nullptr;
-  /// Whoever comes after what the trace has done here comes after all that was here before.
-  bool settled = false;
-  // Of the group of relaxed folds that wrote last: how each comes after what was here before the trace, and
-  // whether nothing but reads came before them.
-  std::optional<analysis::StateChange> group_entry;
-  bool group_first = false;
-
-  /// The trace only reads here.
-  [[nodiscard]] bool only_read() const { return changed == kNone; }
-  [[nodiscard]] bool untouched() const { return latest == kNone; }
-};
-
-/// What the trace has done to each instance at each place.
-class Standing {
- public:
-  explicit Standing(const Recording& recording)
-      : recording_(recording), effects_(recording.effects), first_(recording.places.size(), kNone) {
-    known_.reserve(recording.places.size());
-  }
-
-  /// What is known of an instance at a place. Good until the next call.
-  Known& at(Index place, analysis::Instance* instance) {
-    Index* number = &first_[place];
-    for (; *number != kNone; number = &known_[*number].next)
-      if (known_[*number].instance == instance) return known_[*number];
-    *number = static_cast<Index>(known_.size());
-    Known& added = known_.emplace_back();
-    added.instance = instance;
-    // Nobody was there before an instance that the trace has made.
-    const OwnInstance* own = recording_.own_of(instance);
-    added.settled = own != nullptr && own->made != kNone;
-    return added;
-  }
-  /// The region ends: nobody is known there.
-  void end(Index place) { first_[place] = kNone; }
-  [[nodiscard]] std::span<const Known> all() const { return known_; }
-  template <class Visit>
-  void for_each_at(Index place, Visit visit) const {
-    for (Index number = first_[place]; number != kNone; number = known_[number].next)
-      visit(known_[number]);
-  }
-
-  /// Whether a relaxed fold with this operator would join those that wrote last.
-  [[nodiscard]] bool joins_group(const Known& known, analysis::FoldFunction fold) const {
-    return known.latest != kNone && fold != nullptr && fold_of(known.latest) == fold;
-  }
-  /// How an effect's operation comes after what was there before the trace. Nothing: it comes after others of
-  /// the trace that do.
-  [[nodiscard]] std::optional<analysis::StateChange> entry_of(const Effect& effect,
-                                                              const Known& known) const {
-    if (effect.kind == Effect::Kind::fold) [[unlikely]] {
-      if (joins_group(known, recording_.fold_of(effect.by))) return known.group_entry;
-      if (!known.settled && !known.untouched()) return analysis::StateChange::read_write;
-    }
-    if (known.settled) return {};
-    return change_of(effect.kind);
-  }
-  /// The effect of this number is the latest one.
-  void apply(Known& known, const Effect& effect, Index at) {
-    if (effect.kind == Effect::Kind::fold) [[unlikely]]
-      begin_or_join_group(known, effect);
-    known.latest = at;
-    if (effect.kind == Effect::Kind::read) return;
-    known.changed = at;
-    if (effect.kind != Effect::Kind::fold) known.settled = true;
-  }
-
-  // --- backwards ---------------------------------------------------------------------------------------
-
-  /// Calls visit(operation) for those who read since `changed`, the latest first.
-  template <class Visit>
-  void for_each_reader(Index latest, Visit visit) const {
-    Index last = kNone;
-    for (Index at = latest; at != kNone; at = effects_[at].before) {
-      const Effect& effect = effects_[at];
-      if (effect.kind != Effect::Kind::read) return;
-      if (effect.by != last) visit(effect.by);
-      last = effect.by;
-    }
-  }
-  /// Calls visit(effect) for the writer, or for the group of relaxed folds that `changed` is the latest of.
-  /// Returns the effect before them.
-  template <class Visit>
-  Index for_each_writer(Index changed, Visit visit) const {
-    const analysis::FoldFunction fold = fold_of(changed);
-    for (Index at = changed;; at = effects_[at].before) {
-      visit(effects_[at]);
-      const Index before = effects_[at].before;
-      if (fold == nullptr || before == kNone || fold_of(before) != fold) return before;
-    }
-  }
-  /// The operator, if the effect is a relaxed fold.
-  [[nodiscard]] analysis::FoldFunction fold_of(Index at) const {
-    const Effect& effect = effects_[at];
-    return effect.kind == Effect::Kind::fold ? recording_.fold_of(effect.by) : nullptr;
-  }
-
- private:
-  void begin_or_join_group(Known& known, const Effect& effect) {
-    const analysis::FoldFunction fold = recording_.fold_of(effect.by);
-    const auto entry = entry_of(effect, known);
-    if (known.untouched()) known.first_fold = fold;
-    if (!joins_group(known, fold)) known.group_first = known.only_read();
-    known.group_entry = entry;
-    if (entry != analysis::StateChange::fold) known.settled = true;
-  }
-
-  const Recording& recording_;
-  const std::span<const Effect> effects_;
-  std::vector<Index> first_;  ///< by place
-  std::vector<Known> known_;
-};
-
-/// Whether in the replay that follows, the effect meets what this one has left.
-bool meets(const Recording& recording, const Standing& standing, const Effect& effect,
-           const Known& known) {
-  return known.only_read() ||
-         (known.group_first && standing.joins_group(known, recording.fold_of(effect.by)));
+Outcome before_all(const Recording& recording) {
+  Outcome outcome(recording);
+  outcome.places.reserve(recording.places.size());
+  for (std::size_t i = 0; i < recording.places.size(); ++i) outcome.add_place();
+  return outcome;
 }
 
-/// Who may use an instance when its region ends: those known at one of its places.
-void note_users(const Standing& standing, const Known& known, std::vector<Index>& users) {
-  standing.for_each_reader(known.latest, [&users](Index reader) { users.push_back(reader); });
-  if (!known.only_read())
-    standing.for_each_writer(known.changed,
-                             [&users](const Effect& effect) { users.push_back(effect.by); });
+}  // namespace
+
+Outcome outcome_of(const Recording& recording, Index effects) {
+  Outcome outcome = before_all(recording);
+  for (Index at = 0; at < effects; ++at)
+    outcome.apply(recording.effects[at], [](OperationRef, exec::EdgeKind) {});
+  return outcome;
 }
 
-/// A region ends at a place.
-void end(Recording& recording, Standing& standing, Index place) {
-  standing.for_each_at(place, [&](const Known& known) {
-    note_users(standing, known, recording.own[known.instance->live_index].users);
-  });
-  standing.end(place);
+// --- entry uses, carried edges -----------------------------------------------------------------------------
+
+namespace {
+
+/// A region ends at a place: notes who may still use its instances there.
+void note_users(Recording& recording, const PlaceAfter& place) {
+  for (const UseAfter& use : place.uses) {
+    std::vector<Index>& users = recording.own[use.instance->live_index].users;
+    const auto note = [&users](OperationRef operation) {
+      if (is_recorded(operation)) users.push_back(operation.number);
+    };
+    std::ranges::for_each(use.readers, note);
+    use.for_each_last_writer(note);
+  }
 }
 
-/// Finds the uses on entry, and of each effect which one came before it on the same instance. Also who uses the
-/// recording's own instances when they end.
-void find_entry_uses(Recording& recording, Standing& standing) {
+/// An operation that comes after what was there before the recording, as `meets` says. `use`: after it.
+EntryUse entry_use(const Effect& effect, const UseAfter& use, bool meets, bool after_reads) {
+  const bool only_writes =
+      effect.change == StateChange::write || effect.change == StateChange::validate;
+  const bool begins_group =
+      effect.change == StateChange::fold && use.group->folds.front() != kJoined;
+  return {effect.by,
+          effect.place,
+          effect.instance,
+          begins_group ? StateChange::read_write : effect.change,
+          false,
+          meets,
+          only_writes && after_reads};
+}
+
+void sort_once(std::vector<Index>& numbers) {
+  std::ranges::sort(numbers);
+  const auto repeated = std::ranges::unique(numbers);
+  numbers.erase(repeated.begin(), repeated.end());
+}
+
+/// Applies all effects; finds the uses on entry, and the users of the recording's own instances when these end.
+Outcome find_entry_uses(Recording& recording) {
+  Outcome outcome = before_all(recording);
   std::vector<EntryUse>& uses = recording.entry_uses;
   uses.reserve(recording.places.size());  // no less
-  bool sorted = true;
-  const std::span<Effect> effects(recording.effects);
-  for (Index at = 0; at < effects.size(); ++at) {
-    Effect& effect = effects[at];
-    if (effect.kind == Effect::Kind::end) end(recording, standing, effect.place);
-    else if (effect.kind == Effect::Kind::look && recording.own_of(effect.instance) != nullptr)
+  for (const Effect& effect : recording.effects) {
+    if (effect.change == StateChange::end) note_users(recording, outcome.places[effect.place]);
+    else if (effect.change == StateChange::look && recording.own_of(effect.instance) != nullptr)
       recording.own[effect.instance->live_index].users.push_back(effect.by);
-    if (!concerns_operation(effect)) continue;
-    Known& known = standing.at(effect.place, effect.instance);
-    effect.before = known.latest;
-    if (const auto change = standing.entry_of(effect, known)) {
-      const bool only_writes =
-          *change == analysis::StateChange::write || *change == analysis::StateChange::validate;
-      sorted = sorted && (uses.empty() || uses.back().operation <= effect.by);
-      uses.push_back({effect.by, effect.place, effect.instance, *change, false,
-                      meets(recording, standing, effect, known),
-                      only_writes && !known.untouched()});
-    }
-    standing.apply(known, effect, at);
+    bool meets = false, entered = false, after_reads = false;
+    outcome.apply(effect, [&](OperationRef earlier, exec::EdgeKind kind) {
+      meets |= earlier == kBefore;
+      entered |= !is_recorded(earlier);
+      after_reads |= is_recorded(earlier) && kind == exec::EdgeKind::order;
+    });
+    if (entered)
+      uses.push_back(
+          entry_use(effect, outcome.use_at(effect.place, effect.instance), meets, after_reads));
   }
-  if (!sorted) std::ranges::stable_sort(uses, {}, &EntryUse::operation);
+  if (!std::ranges::is_sorted(uses, {}, &EntryUse::operation))
+    std::ranges::stable_sort(uses, {}, &EntryUse::operation);
   const auto repeated = std::ranges::unique(uses);
   uses.erase(repeated.begin(), repeated.end());
-  for (OwnInstance& own : recording.own) {
-    std::ranges::sort(own.users);
-    const auto again = std::ranges::unique(own.users);
-    own.users.erase(again.begin(), again.end());
+  for (OwnInstance& own : recording.own) sort_once(own.users);
+  return outcome;
+}
+
+/// Whether the next replay finds the places as this one has. A fill that is pending in a region that the next replay
+/// ends is not found where it fills.
+bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
+  for (std::size_t i = 0; i < recording.places.size(); ++i) {
+    const Place& found = recording.places[i];
+    const PlaceAfter& after = outcome.places[i];
+    if (after.fill.pending != found.pending || (after.ended && after.fill.step != kNone) ||
+        after.valid() != found.valid)
+      return false;
   }
+  return true;
 }
 
-/// Calls add(operation, kind) for what the use comes after in the replay before: the rules of
-/// analysis/order_rules.hpp, by what that replay has left.
-template <class Add>
-void for_each_met(const Standing& standing, const Known& known, const EntryUse& use, Add add) {
-  const auto add_writers = [&](exec::EdgeKind kind) {
-    standing.for_each_writer(known.changed, [&](const Effect& effect) { add(effect.by, kind); });
+/// Adds the carried edges to one operation: the predecessors of its uses in the replay before. One edge for two
+/// operations, of the stronger kind. `last`: by operation, the number of the latest edge from it, from 1.
+void carry(Recording& recording, const UseAfter& left, const EntryUse& use, std::size_t first,
+           std::vector<std::size_t>& last) {
+  std::vector<RecordedEdge>& carried = recording.carried;
+  const auto add = [&](OperationRef from, exec::EdgeKind kind) {
+    if (!is_recorded(from)) return;
+    if (last[from.number] <= first) {
+      carried.push_back({from.number, use.operation, kind});
+      last[from.number] = carried.size();
+    } else if (kind == exec::EdgeKind::data) {
+      carried[last[from.number] - 1].kind = kind;
+    }
   };
-  if (use.change == analysis::StateChange::read) return add_writers(exec::EdgeKind::data);
-  bool order_known = use.after_reads;
-  standing.for_each_reader(known.latest, [&](Index reader) {
-    order_known = true;
-    add(reader, exec::EdgeKind::order);
-  });
-  if (use.change == analysis::StateChange::read_write || use.change == analysis::StateChange::fold)
-    add_writers(exec::EdgeKind::data);
-  else if (!order_known) add_writers(exec::EdgeKind::order);
+  if (!use.after_reads)
+    return analysis::before(left, use.change, recording.fold_of(use.operation), add);
+  for (const OperationRef reader : left.readers) add(reader, exec::EdgeKind::order);
 }
 
-/// Which uses hold for every replay of a chain; and the carried edges. Between two operations there is one, of
-/// the stronger kind.
-void see_what_is_met(Recording& recording, Standing& standing) {
+/// Of each entry use, whether it holds for every replay of a chain; and the carried edges.
+void find_carried(Recording& recording, Outcome& outcome) {
   const std::span<EntryUse> uses(recording.entry_uses);
   std::vector<RecordedEdge>& carried = recording.carried;
   if (recording.idempotent) carried.reserve(recording.operations.size());
-  std::vector<std::size_t> last(recording.operations.size());  // edge from there, and one more
-  std::size_t first = 0;                                       // edge to the operation
+  std::vector<std::size_t> last(recording.operations.size());
+  std::size_t first = 0;  // edge to the operation
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    EntryUse& use = uses[i];
-    const Known& known = standing.at(use.place, use.instance);
-    use.standing = known.only_read();
-    if (recording.idempotent && use.meets && !use.standing)
-      for_each_met(standing, known, use, [&](Index from, exec::EdgeKind kind) {
-        if (last[from] <= first) {
-          carried.push_back({from, use.operation, kind});
-          last[from] = carried.size();
-        } else if (kind == exec::EdgeKind::data) {
-          carried[last[from] - 1].kind = kind;
-        }
-      });
-    if (i + 1 < uses.size() && uses[i + 1].operation == use.operation) continue;
+    const UseAfter* left = outcome.places[uses[i].place].find(uses[i].instance);
+    uses[i].standing = left == nullptr || left->writer == kBefore;
+    if (recording.idempotent && uses[i].meets && !uses[i].standing)
+      carry(recording, *left, uses[i], first, last);
+    if (i + 1 < uses.size() && uses[i + 1].operation == uses[i].operation) continue;
     std::ranges::sort(carried.begin() + static_cast<std::ptrdiff_t>(first), carried.end(), {},
                       &RecordedEdge::from);
     first = carried.size();
   }
 }
 
-// A value that is pending in a region which the next replay ends is none that it finds where it fills.
-bool leaves_as_found(const Recording& recording) {
-  const auto after = places_after(recording, static_cast<Index>(recording.effects.size()));
-  for (Index i = 0; i < after.size(); ++i)
-    if (after[i].valid != recording.places[i].valid ||
-        after[i].pending != recording.places[i].pending ||
-        (after[i].ended && after[i].fill != kNone))
-      return false;
-  return true;
-}
-
-std::vector<Index> readers_of(const Standing& standing, Index latest) {
-  std::vector<Index> readers;
-  standing.for_each_reader(latest, [&readers](Index reader) { readers.push_back(reader); });
-  std::ranges::reverse(readers);
-  return readers;
-}
-
-/// What a group of relaxed folds comes after in the trace: as a read-write, given the effect before them.
-std::vector<std::pair<Index, exec::EdgeKind>> before_group(const Recording& recording,
-                                                           const Standing& standing, Index latest) {
-  std::vector<std::pair<Index, exec::EdgeKind>> before;
-  for (const Index reader : readers_of(standing, latest))
-    before.emplace_back(reader, exec::EdgeKind::order);
-  while (latest != kNone && recording.effects[latest].kind == Effect::Kind::read)
-    latest = recording.effects[latest].before;
-  if (latest == kNone) return before;
-  const auto first = static_cast<std::ptrdiff_t>(before.size());
-  standing.for_each_writer(latest, [&before](const Effect& effect) {
-    before.emplace_back(effect.by, exec::EdgeKind::data);
-  });
-  std::reverse(before.begin() + first, before.end());
-  return before;
-}
-
-Left left_at(const Recording& recording, const Standing& standing, Index place,
-             const Known& known) {
-  Left left{place, known.instance, kNone, {}, readers_of(standing, known.latest)};
-  if (known.only_read()) return left;
-  const analysis::FoldFunction fold = standing.fold_of(known.changed);
-  if (fold == nullptr) {
-    left.writer = recording.effects[known.changed].by;
-    return left;
-  }
-  LeftFolds& folds = left.folds.emplace(LeftFolds{fold, known.group_entry, {}, {}});
-  const Index before = standing.for_each_writer(
-      known.changed, [&folds](const Effect& effect) { folds.folds.push_back(effect.by); });
-  std::ranges::reverse(folds.folds);
-  folds.before = before_group(recording, standing, before);
-  return left;
-}
-
 }  // namespace
 
-std::vector<LeftValid> places_after(const Recording& recording, Index effects) {
-  std::vector<LeftValid> after(recording.places.size());
-  enum : std::uint8_t { kOpen, kKnown, kEnded };
-  std::vector<std::uint8_t> known(recording.places.size());  // what came earlier does not matter
-  const auto add = [](Instances& valid, const analysis::Instance* instance) {
-    if (std::ranges::find(valid, instance) == valid.end()) valid.push_back(instance);
-  };
-  for (Index at = effects; at-- > 0;) {
-    const Effect& effect = recording.effects[at];
-    if (effect.kind == Effect::Kind::look || effect.kind == Effect::Kind::gone ||
-        effect.kind == Effect::Kind::read || known[effect.place] == kEnded)
-      continue;
-    LeftValid& place = after[effect.place];
-    if (effect.kind == Effect::Kind::end) {  // what this changed was changed then (replay_end)
-      if (known[effect.place] == kOpen) place.pending = true;
-      known[effect.place] = kEnded;
-      place.ended = true;
-      continue;
-    }
-    place.changed = true;
-    if (known[effect.place] == kKnown) continue;
-    if (effect.kind != Effect::Kind::validate) known[effect.place] = kKnown;
-    if (effect.kind == Effect::Kind::pend) {
-      place.pending = true;
-      place.fill = effect.by;
-    } else {
-      add(place.valid, effect.instance);
-    }
-  }
-  for (Index i = 0; i < after.size(); ++i) {
-    LeftValid& place = after[i];
-    if (known[i] == kOpen) {
-      place.pending = recording.places[i].pending;
-      for (const analysis::Instance* instance : recording.places[i].valid)
-        add(place.valid, instance);
-    }
-    if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
-  }
-  return after;
-}
-
-Outcome outcome_of(const Recording& recording, Index effects) {
-  Outcome outcome{{}, places_after(recording, effects), {}};
-  Standing standing(recording);
-  for (Index at = 0; at < effects; ++at) {
-    const Effect& effect = recording.effects[at];
-    if (concerns_operation(effect))
-      standing.apply(standing.at(effect.place, effect.instance), effect, at);
-    else if (effect.kind == Effect::Kind::look)
-      outcome.looks.emplace_back(effect.instance, effect.by);
-    else if (effect.kind == Effect::Kind::gone)
-      std::erase_if(outcome.looks,
-                    [&effect](const auto& look) { return look.first == effect.instance; });
-    else if (effect.kind == Effect::Kind::end) standing.end(effect.place);
-  }
-  for (Index place = 0; place < recording.places.size(); ++place)
-    standing.for_each_at(place, [&](const Known& known) {
-      outcome.uses.push_back(left_at(recording, standing, place, known));
-    });
-  return outcome;
-}
-
 void find_chain_edges(Recording& recording) {
-  Standing standing(recording);
-  find_entry_uses(recording, standing);
+  Outcome outcome = find_entry_uses(recording);
   // The next replay's first fold would join the folds of this one.
-  const auto goes_on = [&standing](const Known& known) {
-    return known.first_fold != nullptr && standing.joins_group(known, known.first_fold);
+  const auto goes_on = [&](const EntryUse& use) {
+    if (use.change != StateChange::fold) return false;
+    const UseAfter* left = outcome.places[use.place].find(use.instance);
+    return left != nullptr && left->joins_group(recording.fold_of(use.operation));
   };
   const auto is_left = [](const OwnInstance& own) {
     return own.made == kNone || own.ended == kNone;
   };
   recording.idempotent = std::ranges::none_of(recording.own, is_left) &&
-                         std::ranges::none_of(standing.all(), goes_on) &&
-                         leaves_as_found(recording);
-  see_what_is_met(recording, standing);
+                         std::ranges::none_of(recording.entry_uses, goes_on) &&
+                         leaves_as_found(recording, outcome);
+  find_carried(recording, outcome);
+}
+
+// --- the state of the analysis -----------------------------------------------------------------------------
+
+namespace {
+
+void bring_folds_forward(const analysis::Analysis& analysis,
+                         const analysis::FoldGroup<OperationRef>& left, const Replayed& replay,
+                         analysis::Use& use) {
+  if (left.folds.front() != kJoined) {
+    analysis::FoldGroup<exec::NodeRef> group{left.fold, {}, {}};
+    bool entered = false;
+    for (const auto& [earlier, kind] : left.before) entered |= !is_recorded(earlier);
+    if (entered)
+      analysis::before_write(use, true,
+                             [&group](const exec::NodeRef& earlier, exec::EdgeKind kind) {
+                               group.before.push_back({earlier, kind});
+                             });
+    for (const auto& [earlier, kind] : left.before)
+      if (is_recorded(earlier)) group.before.push_back({replay.operation(earlier.number), kind});
+    use.writer = {};
+    use.readers.clear();
+    use.group.emplace(std::move(group));
+  }
+  for (const OperationRef fold : left.folds)
+    if (is_recorded(fold)) analysis.join_group(use, left.fold, replay.operation(fold.number));
+}
+
+void bring_use_forward(const analysis::Analysis& analysis, const UseAfter& left,
+                       const Replayed& replay, analysis::Use& use) {
+  if (left.group) {
+    bring_folds_forward(analysis, *left.group, replay, use);
+  } else if (left.writer != kBefore && left.writer) {
+    use.readers.clear();
+    use.group.reset();
+    use.writer = replay.operation(left.writer.number);
+  }
+  for (const OperationRef reader : left.readers) {
+    if (!is_recorded(reader)) continue;
+    const exec::NodeRef named = replay.operation(reader.number);
+    // A complete reader orders nothing any more, but a log is told of every edge.
+    if (analysis.has_log() || !exec::is_complete(named)) analysis.note_reader(use, named);
+  }
+}
+
+/// Nothing orders operations that look at an instance without points, so each replay's are noted.
+void note_looks(const Outcome& outcome, const Replayed& replay) {
+  for (const auto& [instance, operation] : outcome.looks) {
+    const exec::NodeRef named = replay.operation(operation);
+    if (!exec::is_complete(named))
+      analysis::Analysis::note_looker(*analysis::present(instance), named);
+  }
+}
+
+}  // namespace
+
+void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
+                   const Replayed& replay) {
+  for (std::size_t i = 0; i < outcome.places.size(); ++i) {
+    const PlaceAfter& after = outcome.places[i];
+    analysis::Piece& piece = *recording.places[i].piece;
+    if (after.changed) piece.invalidate();
+    for (const UseAfter& left : after.uses) {
+      analysis::Instance* instance = analysis::present(left.instance);
+      REFRAIN_ASSERT(instance != nullptr, "of what has ended nothing is left");
+      analysis::Use& use = piece.at(instance);
+      bring_use_forward(analysis, left, replay, use);
+      if (after.changed) use.valid = left.valid;
+    }
+    if (!after.changed) continue;
+    if (!after.fill) piece.fill.reset();
+    else if (after.fill.step != kNone) piece.fill = replay.fill(after.fill.step);
+  }
+  note_looks(outcome, replay);
+}
+
+void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
+                          const Outcome& outcome, const Replayed& replay) {
+  for (const EntryUse& entry : recording.entry_uses) {
+    if (!entry.standing) continue;
+    const exec::NodeRef reader = replay.operation(entry.operation);
+    if (!analysis.has_log() && exec::is_complete(reader)) continue;
+    REFRAIN_ASSERT(recording.own_of(entry.instance) == nullptr, "replays of a chain find none");
+    analysis.note_reader(recording.places[entry.place].piece->at(entry.instance), reader);
+  }
+  note_looks(outcome, replay);
+}
+
+std::vector<Entry> entries(const Recording& recording,
+                           const std::function<bool(const exec::Edge&)>& matters) {
+  std::vector<Entry> all;
+  for (const EntryUse& entry : recording.entry_uses) {
+    analysis::Instance* instance = analysis::present(entry.instance);
+    REFRAIN_ASSERT(instance != nullptr, "nobody was there before what the trace makes");
+    const analysis::Use* use = recording.places[entry.place].piece->find(instance);
+    if (use == nullptr) continue;
+    const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
+      const exec::Edge edge{earlier, kind};
+      if (matters(edge)) all.push_back({entry.operation, edge, entry.standing});
+    };
+    analysis::before(*use, entry.change, recording.fold_of(entry.operation), add);
+  }
+  return all;
 }
 
 }  // namespace refrain::trace

@@ -1,60 +1,142 @@
 #pragma once
-// What a recording, or a prefix of it, leaves behind: for each instance at each place who wrote it last and who
-// has read it since, and which instances are valid (the postcondition). From the effects alone; the
-// analysis' state is not looked at.
+// The outcome of a recording, or of a prefix: the state that it leaves behind at each place, told in the recording's own
+// operations and in "whatever was there before". It is worked out from the effects alone, by the transitions of the
+// analysis itself (analysis/use_state.hpp). From it follow the entry uses and the carried edges of a recording (dynamic
+// tracing paper, IV.F), the edges between joined recordings (trace/join.hpp), and how the analysis' state is brought
+// forward over launches that were replayed.
+//
+// Owner: the context's thread. Cost: some forty instructions per effect.
 
-#include <optional>
+#include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "analysis/piece.hpp"
 #include "trace/recording.hpp"
 
+namespace refrain::analysis {
+class Analysis;
+}
+
 namespace refrain::trace {
 
-/// The relaxed folds that were the last to write.
-struct LeftFolds {
-  analysis::FoldFunction fold = nullptr;
-  /// What the first of them did to what was there before the trace: StateChange::fold, if it may have joined a
-  /// group; read_write; or nothing.
-  std::optional<analysis::StateChange> entry;
-  std::vector<std::pair<Index, exec::EdgeKind>> before;  ///< of the trace's operations
-  std::vector<Index> folds;
+/// An operation of the recording; or, from kJoined on, all operations before it that matter in its place.
+struct OperationRef {
+  Index number = kNone;
+  explicit operator bool() const { return number != kNone; }
+  friend bool operator==(const OperationRef&, const OperationRef&) = default;
 };
+/// The last writers and the readers from before the recording, and the fold group that its first fold may have joined.
+constexpr OperationRef kBefore{kNone - 1}, kJoined{kNone - 2};
+constexpr bool is_recorded(OperationRef operation) { return operation.number < kJoined.number; }
 
-/// An instance at a place, after the trace.
-struct Left {
-  Index place = 0;
-  analysis::Instance* instance = nullptr;
-  Index writer = kNone;            ///< kNone: who wrote it before the trace
-  std::optional<LeftFolds> folds;  ///< instead of a writer
-  std::vector<Index> readers;      ///< since; to those from before the trace if there is neither
-};
-
-/// A place after the trace.
-struct LeftValid {
-  Instances valid;  ///< by number
+/// A pending fill: by this step, or kNone for the one from before the recording.
+struct PendingFill {
   bool pending = false;
-  Index fill =
-      kNone;  ///< whose value is pending: a step, or kNone for the one from before the trace
-  bool changed = false;
-  bool ended = false;  ///< a region ended here; the rest is of the one that came after it
+  Index step = kNone;
+  explicit operator bool() const { return pending; }
+};
+
+using UseAfter = analysis::UseState<OperationRef>;
+
+struct PlaceAfter : analysis::SetState<OperationRef, PendingFill> {
+  bool changed = false;  ///< another instance may be valid, or another fill be pending
+  bool ended = false;    ///< a region ended here; the rest is of the one that came after it
+  /// By number.
+  [[nodiscard]] Instances valid() const;
 };
 
 struct Outcome {
-  std::vector<Left> uses;                                    ///< by place
-  std::vector<LeftValid> places;                             ///< of the recording's places
+  explicit Outcome(const Recording& of) : recording(&of) {}
+
+  const Recording* recording;
+  std::vector<PlaceAfter> places;  ///< as many of the recording's as were added
   std::vector<std::pair<analysis::Instance*, Index>> looks;  ///< at instances, by operations
+
+  /// The next place of the recording, as it has to be found.
+  void add_place();
+  UseAfter& use_at(Index place, analysis::Instance* instance);
+  /// Applies the recording's next effect. Calls add(operation, kind) for the predecessors that it gives its operation.
+  template <class Add>
+  void apply(const Effect& effect, Add add);
 };
 
 /// After the first `effects` effects.
 Outcome outcome_of(const Recording& recording, Index effects);
 
-/// Of these, the places alone.
-std::vector<LeftValid> places_after(const Recording& recording, Index effects);
-
-/// Works out entry_uses, who uses the recording's own instances when they end, whether it is idempotent, and if
-/// so the carried edges: those of the analysis when the trace is unrolled once (dynamic tracing paper, IV.F).
+/// Works out entry_uses, the users of the recording's own instances when these end, whether it is idempotent, and if so
+/// the carried edges: those that the analysis would find if the trace were unrolled once.
 void find_chain_edges(Recording& recording);
+
+// --- between a recording and the state of the analysis ------------------------------------------------------
+
+/// A replay as the analysis' state names it.
+struct Replayed {
+  std::function<exec::NodeRef(Index operation)> operation;
+  /// The fill that a step has made pending.
+  std::function<std::shared_ptr<const analysis::FillValue>(Index step)> fill;
+};
+
+/// Brings the state forward over a replay with this outcome. It was brought forward to the replay's beginning before.
+void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
+                   const Replayed& replay);
+
+/// After several replays: adds those operations of an earlier, whole one that read what the trace never writes, or
+/// looked at an instance without points. In launch order, before bring_forward for the last one.
+void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
+                          const Outcome& outcome, const Replayed& replay);
+
+/// A predecessor of an operation when the trace is entered now.
+struct Entry {
+  Index operation = 0;
+  exec::Edge after;
+  bool standing = false;  ///< of the same operation of every replay of the chain, too
+};
+
+/// All of them for which `matters(edge)`, by operation.
+std::vector<Entry> entries(const Recording& recording,
+                           const std::function<bool(const exec::Edge&)>& matters);
+
+// --- templates -----------------------------------------------------------------------------------------------
+
+template <class Add>
+void Outcome::apply(const Effect& effect, Add add) {
+  using analysis::StateChange;
+  if (effect.change == StateChange::look) {
+    looks.emplace_back(effect.instance, effect.by);
+    return;
+  }
+  if (effect.change == StateChange::gone) {
+    std::erase_if(looks, [&](const auto& look) { return look.first == effect.instance; });
+    return;
+  }
+  PlaceAfter& place = places[effect.place];
+  if (effect.change == StateChange::end) {
+    place = {};
+    place.fill.pending = place.ended = true;
+  } else if (effect.change == StateChange::pend) {
+    place.invalidate();
+    place.fill = {true, effect.by};
+    place.changed = true;
+  } else {
+    UseAfter& use = use_at(effect.place, effect.instance);
+    analysis::FoldFunction fold = nullptr;
+    if (effect.change == StateChange::fold) [[unlikely]] {
+      fold = recording->fold_of(effect.by);
+      if (use.writer == kBefore && use.readers.size() == 1) {  // it may join a group
+        use.writer = {};
+        use.readers.clear();
+        use.group.emplace(
+            {fold, {kJoined}, {{kBefore, exec::EdgeKind::order}, {kBefore, exec::EdgeKind::data}}});
+      }
+    }
+    analysis::apply(use, effect.change, fold, OperationRef{effect.by}, add);
+    if (effect.change == StateChange::read) return;
+    if (effect.change == StateChange::validate) use.valid = true;
+    else place.only_valid(use);
+    place.changed = true;
+  }
+}
 
 }  // namespace refrain::trace

@@ -1,14 +1,14 @@
 #pragma once
-// The instances that a replay cannot share with the recording, because their regions are others each time.
+// Per-replay instances: those that each replay has of its own, because a loop makes and destroys their region in every
+// round.
 //
-// A region that is made and destroyed in every round of a loop is one region to the names of the calls, but
-// its instances are new ones in each round. So a recording does not name them by address: it has a name for each
-// (an Instance with Storage::none), and each replay has its own. What is true of an instance when it is recorded,
-// other than where its bytes are, is true of the replay's: who asks for it, where, and in which order it came.
+// To the calls such a region is the same one in each round, but its instances are new. So the recording does not name
+// them by address. It has a *placeholder* for each (an Instance with Storage::none), and each replay binds its own
+// instance to it. Field, points, memory, layout and order of making are the same in every replay.
 //
-// Which ones. The instances of a field that ends in the recording: those that it found there, those that it
-// made. Also the instances that it made in a field that had none, if in the end they have the values: what was
-// recorded can come again only with another region. All other instances the recording names themselves.
+// Which instances are per-replay: all of a field that ends in the recording, found there or made; and those made in a
+// field that had none, if they hold the values at the end, since the calls can come again only with another region. All
+// other instances the recording names by address.
 //
 // Owner: the context's thread, while a trace is recorded.
 
@@ -30,25 +30,25 @@ class OwnInstances {
   ~OwnInstances();
   OwnInstances(const OwnInstances&) = delete;
 
-  /// False: the step cannot be done again, since that memory was short was a matter of what else there was.
+  /// False: the step cannot be repeated, because the choice depended on a shortage of memory.
   bool made(analysis::Instance& instance, Index step, bool shortage);
   bool ends(const analysis::FieldState& field, Index step);
   void gives_up(const analysis::Instance& instance);
 
-  /// What notes call an instance that is alive.
+  /// The name under which effects note an instance that is alive.
   static analysis::Instance* name_of(analysis::Instance& instance) {
     return instance.counterpart != nullptr ? instance.counterpart : &instance;
   }
 
-  /// After the last step, once: which they are.
+  /// Decides which instances are per-replay. Once, after the last step.
   void choose();
-  /// After that, what the recording calls what a note has called so.
+  /// After that: the name in the recording of an instance that was noted under `noted`.
   [[nodiscard]] analysis::Instance* final_name(analysis::Instance* noted) const;
   /// Whether these are instances of the field.
   [[nodiscard]] bool are_of(const analysis::FieldState& field) const {
     return fields_.contains(&field);
   }
-  /// In the order in which they were made; last, when nothing is renamed any more.
+  /// In the order in which they were made. After the last final_name().
   std::vector<OwnInstance> take();
 
  private:

@@ -9,18 +9,9 @@
 
 namespace refrain::trace {
 
-namespace {
+using analysis::StateChange;
 
-Effect::Kind kind_of(analysis::StateChange change) {
-  switch (change) {
-    case analysis::StateChange::read: return Effect::Kind::read;
-    case analysis::StateChange::write: return Effect::Kind::write;
-    case analysis::StateChange::read_write: return Effect::Kind::read_write;
-    case analysis::StateChange::validate: return Effect::Kind::validate;
-    case analysis::StateChange::fold: return Effect::Kind::fold;
-  }
-  REFRAIN_ASSERT(false, "every change is an effect");
-}
+namespace {
 
 /// The piece of this number, null if there is none. A field has its pieces in order of number.
 analysis::Piece* find_piece(const analysis::FieldState& field, std::uint32_t number) {
@@ -33,7 +24,7 @@ analysis::Piece* find_piece(const analysis::FieldState& field, std::uint32_t num
 }  // namespace
 
 Recorder::Recorder(std::uint64_t first, std::uint64_t first_serial)
-    : first_(first), mark_(analysis::Mark::next()), own_(first_serial) {
+    : first_(first), number_(analysis::RecorderNote::next_recorder()), own_(first_serial) {
   made_.operations.reserve(kFew);
   made_.edges.reserve(kFew);
   made_.effects.reserve(2 * kFew);
@@ -53,7 +44,7 @@ void Recorder::step(std::uint32_t arguments) {
 
 std::uint32_t Recorder::add(analysis::FieldState& field) {
   const auto index = static_cast<std::uint32_t>(made_.fields.size());
-  field.mark = {mark_, index};
+  field.recorded = {number_, index};
   made_.fields.push_back({&field, 0, 0});
   pieces_.push_back({field.next_piece(), field.next_piece()});
   return index;
@@ -82,14 +73,13 @@ std::uint32_t Recorder::changing(analysis::FieldState& field) {
   return index;
 }
 
-void Recorder::change(analysis::StateChange change, std::span<analysis::Piece* const> pieces,
+void Recorder::change(StateChange change, std::span<analysis::Piece* const> pieces,
                       analysis::Instance& instance, const exec::Node& operation) {
   const std::uint32_t field = changing(*instance.field);
-  const Effect::Kind kind = kind_of(change);
   const Index by = index_of(operation.seq);
   analysis::Instance* name = OwnInstances::name_of(instance);
   const std::size_t first = made_.effects.size();
-  made_.effects.insert(made_.effects.end(), pieces.size(), {kind, by, 0, kNone, name});
+  made_.effects.insert(made_.effects.end(), pieces.size(), {change, by, 0, name});
   Effect* effect = made_.effects.data() + first;
   for (analysis::Piece* piece : pieces) (effect++)->place = place_of(field, *piece);
 }
@@ -97,14 +87,14 @@ void Recorder::change(analysis::StateChange change, std::span<analysis::Piece* c
 void Recorder::look(analysis::Instance& instance, const exec::Node& operation) {
   index_of(*instance.field);
   made_.effects.push_back(
-      {Effect::Kind::look, index_of(operation.seq), 0, kNone, OwnInstances::name_of(instance)});
+      {StateChange::look, index_of(operation.seq), 0, OwnInstances::name_of(instance)});
 }
 
 void Recorder::pend(analysis::FieldState& field, analysis::Piece& piece,
                     const std::shared_ptr<const analysis::FillValue>& value) {
   fills_[value] = this_step();
   const Index place = place_of(changing(field), piece);
-  made_.effects.push_back({Effect::Kind::pend, this_step(), place, kNone, nullptr});
+  made_.effects.push_back({StateChange::pend, this_step(), place, nullptr});
 }
 
 void Recorder::made(analysis::Instance& instance, bool shortage) {
@@ -116,12 +106,11 @@ void Recorder::ends(analysis::FieldState& field) {
   const std::uint32_t index = changing(field);
   for (const auto& piece : field.pieces()) {
     const Index place = place_of(index, *piece);
-    made_.effects.push_back({Effect::Kind::end, this_step(), place, kNone, nullptr});
+    made_.effects.push_back({StateChange::end, this_step(), place, nullptr});
   }
   if (!own_.ends(field, this_step())) untraceable("memory was short");
   for (const auto& instance : field.instances().all())
-    made_.effects.push_back(
-        {Effect::Kind::gone, this_step(), 0, kNone, OwnInstances::name_of(*instance)});
+    made_.effects.push_back({StateChange::gone, this_step(), 0, OwnInstances::name_of(*instance)});
 }
 
 void Recorder::gives_up(analysis::Instance& instance) {
@@ -142,8 +131,8 @@ Index Recorder::inherited(std::uint32_t field, const analysis::Piece& piece) con
   for (const analysis::Piece* part = &piece; part->number >= pieces_[field].first;) {
     const analysis::Piece* whole = find_piece(state, part->cut_from);
     if (whole == nullptr) return kNone;  // put together with another before the trace
-    if (whole->mark.is(mark_) && pieces_then_[whole->mark.at] <= part->number)
-      return whole->mark.at;
+    if (whole->recorded.recorder == number_ && pieces_then_[whole->recorded.index] <= part->number)
+      return whole->recorded.index;
     part = whole;
   }
   return kNone;
@@ -166,7 +155,7 @@ Index Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
     place.pending = piece.fill != nullptr;
   }
   const auto index = static_cast<Index>(made_.places.size() - 1);
-  piece.mark = {mark_, index};
+  piece.recorded = {number_, index};
   pieces_then_.push_back(state.next_piece());
   return index;
 }
@@ -246,7 +235,7 @@ bool Recorder::take_back_unfinished() {
 
 bool Recorder::cut_meanwhile() {
   return std::ranges::any_of(made_.fields, [this](const FieldUsed& used) {
-    return used.field->next_piece() != pieces_[used.field->mark.at].first;
+    return used.field->next_piece() != pieces_[used.field->recorded.index].first;
   });
 }
 
@@ -281,11 +270,11 @@ void Recorder::place_again() {
       pieces_then[cut->field] = cut->pieces;
     analysis::FieldState& field = *made_.places[effect.place].field;
     analysis::Piece& piece = *made_.places[effect.place].piece;
-    for_each_part(field, piece, pieces_then[field.mark.at], [&](analysis::Piece& part) {
+    for_each_part(field, piece, pieces_then[field.recorded.index], [&](analysis::Piece& part) {
       // Values are moved piece by piece.
-      if (effect.kind == Effect::Kind::validate && &part != &piece)
+      if (effect.change == StateChange::validate && &part != &piece)
         untraceable("pieces were cut that values had been moved to");
-      const Index touched = place_of(field.mark.at, part);
+      const Index touched = place_of(field.recorded.index, part);
       place_now.resize(made_.places.size(), kNone);
       if (place_now[touched] == kNone) {
         place_now[touched] = static_cast<Index>(places.size());
@@ -298,7 +287,7 @@ void Recorder::place_again() {
   std::size_t at = 0;
   for (Step& step : made_.steps) {
     for (; at < step.effects; ++at) {
-      if (noted[at].kind == Effect::Kind::look || noted[at].kind == Effect::Kind::gone)
+      if (noted[at].change == StateChange::look || noted[at].change == StateChange::gone)
         made_.effects.push_back(noted[at]);
       else add(noted[at], at);
     }
@@ -318,7 +307,7 @@ void Recorder::rename_instances() {
   };
   for (Effect& effect : made_.effects) rename(effect.instance);
   for (Place& place : made_.places)
-    for (const analysis::Instance*& instance : place.valid) rename(instance);
+    for (analysis::Instance*& instance : place.valid) rename(instance);
   for (Operation& operation : made_.operations) {
     if (auto* copy = std::get_if<analysis::CopyPayload>(&operation.work)) {
       rename(copy->source);
@@ -333,7 +322,7 @@ void Recorder::rename_instances() {
   for (FieldUsed& used : made_.fields) used.own = own_.are_of(*used.field);
   made_.own = own_.take();
   for (const OwnInstance& own : made_.own)
-    if (own.made == kNone) ++made_.fields[own.name->field->mark.at].found;
+    if (own.made == kNone) ++made_.fields[own.name->field->recorded.index].found;
 }
 
 /// Which arguments of tasks are in instances that each replay has of its own.

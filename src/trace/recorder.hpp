@@ -1,12 +1,12 @@
 #pragma once
 // Writes a recording while the analysis runs.
 //
-// Pieces may be cut meanwhile. What has happened to a piece so far has happened to each of its parts, so it
-// is noted how many pieces a field had when; and when the recording is made, an effect on a piece that was cut
-// since becomes one effect for each part that is left.
+// Pieces may be cut meanwhile. Each effect on a piece is then an effect on each of its parts. So the recorder notes how
+// many pieces a field had at which effect, and in the end replaces an effect on a piece that was cut by one effect for
+// each part.
 //
 // Owner: the context's thread, for as long as one trace is recorded. Cost: some ten instructions per effect.
-// Pieces and fields are told apart by marks that it leaves on them (analysis/mark.hpp).
+// It notes its indices on pieces and fields (analysis::RecorderNote).
 
 #include <cstdint>
 #include <memory>
@@ -28,8 +28,7 @@ class Recorder final : public analysis::StateLog {
   ~Recorder() override;
   /// A call has been analysed, with all its operations. `arguments`: how many each of its tasks has.
   void step(std::uint32_t arguments = 0);
-  /// A call names this field, whether or not it touches points of it; and this tree, which keeps all it has
-  /// until the recording is made.
+  /// A call names this field, with or without points; and this tree, which is pinned until the recording is made.
   void uses(analysis::FieldState& field) { index_of(field); }
   void uses(data::RegionTree& tree, std::uint64_t uid);
   /// The next argument of the tasks of the call that ends next, point by point, is in this instance.
@@ -37,15 +36,15 @@ class Recorder final : public analysis::StateLog {
     arguments_.push_back(OwnInstances::name_of(instance));
   }
 
-  /// Null: all so far can be done again. Otherwise why not, for a sentence that begins with "because".
+  /// Null: all calls so far can be replayed. Otherwise the reason, to follow the word "because".
   [[nodiscard]] const char* fault() const { return fault_; }
   /// Of the calls so far.
   [[nodiscard]] Index operations() const {
     return made_.steps.empty() ? 0 : made_.steps.back().operations;
   }
 
-  /// The recording of the calls that were analysed to their end. Once, and only when there is no fault. Null: one
-  /// was found.
+  /// The recording of the calls that were analysed to their end; null if the last check finds a fault. Once, and only
+  /// while there is no fault.
   std::unique_ptr<Recording> finish();
 
   // --- StateLog ---
@@ -82,10 +81,10 @@ class Recorder final : public analysis::StateLog {
     return seq >= first_ ? static_cast<Index>(seq - first_) : kOutside;
   }
   std::uint32_t index_of(analysis::FieldState& field) {
-    return field.mark.is(mark_) ? field.mark.at : add(field);
+    return field.recorded.recorder == number_ ? field.recorded.index : add(field);
   }
   Index place_of(std::uint32_t field, analysis::Piece& piece) {
-    return piece.mark.is(mark_) ? piece.mark.at : touch(field, piece);
+    return piece.recorded.recorder == number_ ? piece.recorded.index : touch(field, piece);
   }
   Operation& at(std::uint64_t seq);
   std::uint32_t add(analysis::FieldState& field);
@@ -103,8 +102,8 @@ class Recorder final : public analysis::StateLog {
   void place_arguments();
   [[nodiscard]] Index this_step() const { return static_cast<Index>(made_.steps.size()); }
 
-  std::uint64_t first_;  ///< sequence number of the first operation that is analysed
-  std::uint64_t mark_;
+  std::uint64_t first_;   ///< sequence number of the first operation that is analysed
+  std::uint64_t number_;  ///< of this recorder, on what it has seen
   Recording made_;
   std::vector<Recording::Tree> trees_;
   std::vector<std::uint32_t> pieces_then_;  ///< by place: of its field, when it was touched first

@@ -1,20 +1,20 @@
 #pragma once
-// A recorded trace: the calls that were made, the operations that the analysis found for them, with the
-// edges between them, and everything it did to its state on the way. With that, what the analysis would do
-// when the same calls are made again in the same state is known beforehand (dynamic tracing paper, IV.B).
+// A recorded trace: its calls, the operations that the analysis found for them, the edges between these, and the
+// *effects*: every change of the analysis' state on the way. When the same calls are made again in the same state, the
+// analysis would do the same again, so it need not be asked (dynamic tracing paper, IV.B).
 //
-// *The same state* is the precondition: of every piece that the trace touches, the same instances are valid
-// and a fill is pending or not, as then. It is an equality. The paper asks only that what was valid then is
-// valid now; but where more is valid now the analysis may take its copies from somewhere else.
+// *The same state* is the precondition: at every place that the trace touches, exactly the same instances are valid, and
+// a fill is pending or not, as then. It is an equality. The paper asks only for the valid instances of then; but where
+// more are valid now, the analysis may copy from another one.
 //
-// Every prefix of a recording, cut between two calls, is a recording of those calls: operations, edges and
-// effects are in launch order, and each is caused by a call and by what came before it.
+// Every prefix of a recording, cut between two calls, is a recording of those calls: operations, edges and effects are in
+// launch order, and each is caused by its call and the state before it.
 //
-// A recording names pieces and instances by address. It is *stale*, and never looked at again, when a region
-// tree it used is gone, a field was cut into other pieces, or another choice of instances might be made. Where
-// regions are made and destroyed in it, each replay has instances of its own (trace/own_instances.hpp).
+// A recording names pieces and instances by address. It is *stale*, and never used again, when a region tree it used is
+// gone, a field was cut into other pieces, or another choice of instances might be made. Regions that are made and
+// destroyed in it have per-replay instances (trace/own_instances.hpp).
 //
-// Owner: the context's thread. Immutable once made, but for what its names of instances stand for.
+// Owner: the context's thread. Immutable once made, except for the instances that placeholders are bound to.
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
@@ -24,9 +24,8 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/graph_log.hpp"
-#include "analysis/payloads.hpp"
-#include "analysis/state_log.hpp"
+#include "analysis/logs.hpp"
+#include "analysis/movement.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
 #include "trace/recording_graph.hpp"
@@ -38,9 +37,9 @@ using Index = std::uint32_t;
 constexpr Index kNone = ~Index{0};
 
 /// Mostly one.
-using Instances = boost::container::small_vector<const analysis::Instance*, 1>;
+using Instances = boost::container::small_vector<analysis::Instance*, 1>;
 
-/// A piece that the trace touches, and how it has to be found: the precondition.
+/// A piece that the trace touches, and the state that it must be found in: the precondition.
 struct Place {
   analysis::FieldState* field = nullptr;
   analysis::Piece* piece = nullptr;
@@ -53,41 +52,14 @@ struct Place {
 
 /// One change of the analysis' state.
 struct Effect {
-  enum class Kind : std::uint8_t {
-    read,        ///< analysis::StateChange, by an operation
-    write,       //
-    read_write,  //
-    validate,    //
-    fold,        //
-    look,        ///< an operation looks at an instance without points (no place)
-    pend,        ///< a step's fill becomes pending
-    end,         ///< the place's region ends in a step: nothing has ever happened here
-    gone,        ///< an instance ends with its region (no place)
-  };
-  Kind kind = Kind::read;
-  Index by = 0;  ///< the operation; pend, end, gone: the step
-  Index place = 0;
-  Index before = kNone;  ///< the effect that came before it, on the same instance at the same place
-  analysis::Instance* instance = nullptr;
+  analysis::StateChange change = analysis::StateChange::read;
+  Index by = 0;     ///< a use or a look: the operation; pend, end, gone: the step
+  Index place = 0;  ///< look, gone: none
+  analysis::Instance* instance = nullptr;  ///< pend, end: none
   friend bool operator==(const Effect&, const Effect&) = default;
 };
 
-/// Whether it is something that an operation does to an instance at a place, and what.
-inline bool concerns_operation(const Effect& effect) {
-  return effect.kind != Effect::Kind::pend && effect.kind != Effect::Kind::look &&
-         effect.kind != Effect::Kind::end && effect.kind != Effect::Kind::gone;
-}
-inline analysis::StateChange change_of(Effect::Kind kind) {
-  switch (kind) {
-    case Effect::Kind::write: return analysis::StateChange::write;
-    case Effect::Kind::read_write: return analysis::StateChange::read_write;
-    case Effect::Kind::validate: return analysis::StateChange::validate;
-    case Effect::Kind::fold: return analysis::StateChange::fold;
-    default: return analysis::StateChange::read;
-  }
-}
-
-/// Where the value comes from that a fill operation writes.
+/// The origin of the value that a fill operation writes.
 struct FillSource {
   bool entry =
       false;  ///< pending at `index`, a place, when the trace began; or filled by `index`, a step
@@ -117,31 +89,30 @@ struct Operation {
       work;  ///< of tasks and reductions of their values the runtime knows it
 };
 
-/// What a log is told of a copy, a fill or a fold.
+/// Completes the log entry of a copy, a fill or a fold.
 void describe_work(const Operation& operation, analysis::LoggedOperation& logged);
 
-/// An operation that uses an instance at a place before the trace has written it: it comes after those who
-/// used it before the trace. `standing`: the trace never writes it, so this holds for every replay that
-/// follows as well.
+/// An operation that uses an instance at a place before the trace has written it: it has predecessors from before the
+/// trace. `standing`: the trace never writes it, so the same predecessors stand for every replay that follows.
 struct EntryUse {
   Index operation = 0;
   Index place = 0;
   analysis::Instance* instance = nullptr;
   analysis::StateChange change = analysis::StateChange::read;
   bool standing = false;
-  /// Nothing but reads came before it in the trace, or folds of its own group: so in the replay that follows,
-  /// it meets what this one has left. `after_reads`: there were reads, and it only writes.
+  /// `meets`: only reads, or folds of its own group, came before it in the trace; so in the next replay its predecessors
+  /// are in the outcome of this one. `after_reads`: there were reads, and it only writes.
   bool meets = false, after_reads = false;
   friend bool operator==(const EntryUse&, const EntryUse&) = default;
 };
 
-/// An instance that each replay has of its own.
+/// A per-replay instance.
 struct OwnInstance {
   std::unique_ptr<analysis::Instance>
-      name;                  ///< stands for it; its live_index is the number in `own`
+      name;                  ///< the placeholder; its live_index is the number in `own`
   Index made = kNone;        ///< by this step; kNone: found there
   Index ended = kNone;       ///< by this step
-  std::vector<Index> users;  ///< of the trace's operations, who may use it when it ends
+  std::vector<Index> users;  ///< operations of the trace that may use it when it ends
 };
 
 /// A task's argument in such an instance.
@@ -182,8 +153,8 @@ struct Recording {
   std::vector<RecordedEdge> carried;       ///< into the next replay; idempotent recordings only
   std::vector<OwnInstance> own;            ///< in the order of their making
   std::vector<OwnArgument> own_arguments;  ///< by operation and argument
-  /// After it, its precondition holds, no group of relaxed folds goes on from it into the next replay, and
-  /// no instance of its own is left.
+  /// After it, its precondition holds, no fold group goes on from it into the next replay, and no per-replay instance
+  /// is left.
   bool idempotent = false;
 
   /// The operator of a relaxed fold; null of all other operations.
@@ -191,20 +162,20 @@ struct Recording {
     const auto* fold = std::get_if<Fold>(&operations[operation].work);
     return fold != nullptr ? fold->payload.relaxed : nullptr;
   }
-  /// The name of an instance that each replay has of its own; null: it is the same for all.
+  /// The per-replay instance of a placeholder; null: the instance is the same for all replays.
   [[nodiscard]] const OwnInstance* own_of(const analysis::Instance* instance) const {
     const bool named = instance != nullptr && instance->storage == analysis::Storage::none;
     return named ? &own[instance->live_index] : nullptr;
   }
   /// Of a task's argument.
   [[nodiscard]] analysis::Instance* own_argument(Index operation, std::uint32_t argument) const;
-  /// Whether each replay has instances of its own in one of its fields.
+  /// Whether there are per-replay instances.
   [[nodiscard]] bool has_own() const { return std::ranges::any_of(fields, &FieldUsed::own); }
-  /// Whether what it names is still there, cut and chosen as then.
+  /// Whether a tree, a piece or a choice of instance that it names may have changed.
   [[nodiscard]] bool stale() const;
-  /// Whether its precondition holds. Not of a stale one. Then its names of found instances stand for these.
+  /// Whether the precondition of a recording that is not stale holds. Binds the placeholders of found instances.
   [[nodiscard]] bool holds() const;
-  /// Whether a field has the instances that are to be found there.
+  /// Whether a field has the instances that are to be found there; binds their placeholders.
   [[nodiscard]] bool finds(const FieldUsed& used) const;
   /// Bytes it takes.
   [[nodiscard]] std::size_t bytes() const;

@@ -1,12 +1,11 @@
 #pragma once
-// What the analysis of a trace has decided, as plain data: the operations in launch order and which must
-// come after which. The recorder writes it, the optimiser (trace/optimiser.hpp) thins out its edges, the
-// graph calculus (trace/graph_calculus.hpp) prints it, templates are compiled from it.
+// The task graph of a recording as plain data: operations in launch order, and edges. The recorder writes the edges, the
+// optimiser (trace/optimiser.hpp) thins them out, templates are compiled from them, and the graph calculus
+// (trace/graph_calculus.hpp) prints them.
 //
-// Edges are of two sorts. An *inner* edge leads from an operation to a later one of the same replay. A
-// *carried* edge leads from an operation of one replay to an operation of the next replay of the same
-// recording, earlier or later in the trace, or to itself; only idempotent recordings have them. Every
-// edge thus leads from an earlier launch to a later one.
+// An *inner* edge leads from an operation to a later one of the same replay. A *carried* edge leads from an operation of
+// one replay to any operation of the next replay of the same recording; only idempotent recordings have them. So every
+// edge leads from an earlier launch to a later one.
 
 #include <compare>
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <functional>
 
-#include "analysis/tree_state.hpp"
+#include "analysis/field_state.hpp"
 #include "refrain/refrain.hpp"
 #include "runtime/context_impl.hpp"
 

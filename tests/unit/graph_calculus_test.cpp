@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "trace/optimiser.hpp"
-#include "trace/recording_commands.hpp"
 
 namespace refrain::trace {
 namespace {

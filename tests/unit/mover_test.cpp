@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/payloads.hpp"
+#include "analysis/movement.hpp"
 #include "memory/memory_pool.hpp"
 
 namespace refrain::memory {

@@ -1,5 +1,6 @@
 #pragma once
-// What follows the nodes that move data: what they work on, and how they do it.
+// The operations that move data: fills and copies, which make instances valid (rule R2), and the folds that bring a
+// reduction home. A payload stands behind its node in memory, or in a recording.
 
 #include <cstddef>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "analysis/instance_set.hpp"
+#include "analysis/instance.hpp"
 
 #include <algorithm>
 
