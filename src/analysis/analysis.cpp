@@ -85,24 +85,25 @@ void Analysis::tell_log(const exec::Node& node, const Origin& origin, const Fiel
 
 void Analysis::make_valid(FieldState& field, Footprint& footprint, Instance& instance,
                           const Origin& origin) {
-  for (Piece* piece : footprint.pieces) {
-    Use& use = piece->at(&instance);
-    if (!use.valid) materialise(field, *piece, use, origin);
+  for (EquivalenceSet* set : footprint.sets) {
+    Use& use = set->at(&instance);
+    if (!use.valid) materialise(field, *set, use, origin);
   }
 }
 
 void Analysis::make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin) {
-  for (const auto& piece : field.pieces()) {
-    Use& use = piece->at(&instance);
-    if (!use.valid) materialise(field, *piece, use, origin);
+  for (const auto& set : field.sets()) {
+    Use& use = set->at(&instance);
+    if (!use.valid) materialise(field, *set, use, origin);
   }
 }
 
-void Analysis::materialise(FieldState& field, Piece& piece, Use& target, const Origin& origin) {
-  if (piece.fill) {
-    issue_fill(field, piece, target, origin);
-  } else if (Use* source = nearest_valid(field, piece, target.instance->memory)) {
-    issue_copy(field, piece, *source, target, origin);
+void Analysis::materialise(FieldState& field, EquivalenceSet& set, Use& target,
+                           const Origin& origin) {
+  if (set.fill) {
+    issue_fill(field, set, target, origin);
+  } else if (Use* source = nearest_valid(field, set, target.instance->memory)) {
+    issue_copy(field, set, *source, target, origin);
   } else {
     fail_no_values(field, origin);
   }
@@ -110,16 +111,15 @@ void Analysis::materialise(FieldState& field, Piece& piece, Use& target, const O
 
 void Analysis::check_values(const FieldState& field, const Footprint& footprint,
                             const Origin& origin) {
-  for (const Piece* piece : footprint.pieces)
-    if (!piece->fill && std::ranges::none_of(piece->uses, &Use::valid))
-      fail_no_values(field, origin);
+  for (const EquivalenceSet* set : footprint.sets)
+    if (!set->fill && std::ranges::none_of(set->uses, &Use::valid)) fail_no_values(field, origin);
 }
 
 // The valid instance from which a copy is expected to be quickest; ties go to the one made first.
-Use* Analysis::nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const {
+Use* Analysis::nearest_valid(const FieldState& field, EquivalenceSet& set, MemoryId target) const {
   Use* best = nullptr;
   double best_seconds = 0;
-  for (Use& use : piece.uses) {
+  for (Use& use : set.uses) {
     if (!use.valid) continue;
     const double seconds = machine_.copy_seconds(use.instance->memory, target, field.type().size);
     if (best == nullptr || seconds < best_seconds ||
@@ -138,18 +138,18 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
               privilege == Privilege::read    ? StateChange::read
               : privilege == Privilege::write ? StateChange::write
                                               : StateChange::read_write);
-  for (Piece* piece : footprint.pieces) {
-    Use& use = piece->at(&instance);
+  for (EquivalenceSet* set : footprint.sets) {
+    Use& use = set->at(&instance);
     if (privilege == Privilege::read) {
       before_read(use, edges.adder());
       note_reader(use, self());
     } else {
       write(use, privilege == Privilege::read_write, self(), edges.adder());
-      piece->only_valid(use);
+      set->only_valid(use);
     }
   }
-  if (footprint.pieces.empty()) [[unlikely]]
-    note_looker(instance, self());
+  if (footprint.sets.empty()) [[unlikely]]
+    note_empty_user(instance, self());
 }
 
 void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
@@ -157,25 +157,25 @@ void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instanc
   const exec::NodeRef self{&edges.to(), edges.to().seq};
   if (state_log_ != nullptr) [[unlikely]]
     tell_uses(edges, footprint, instance, StateChange::fold);
-  for (Piece* piece : footprint.pieces) {
-    Use& use = piece->at(&instance);
+  for (EquivalenceSet* set : footprint.sets) {
+    Use& use = set->at(&instance);
     before(use, StateChange::fold, op.fold, edges.adder());
     join_group(use, op.fold, self);
-    piece->only_valid(use);
+    set->only_valid(use);
   }
-  if (footprint.pieces.empty()) note_looker(instance, self);
+  if (footprint.sets.empty()) note_empty_user(instance, self);
 }
 
 void Analysis::tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
                          StateChange change) {
-  if (footprint.pieces.empty()) return state_log_->look(instance, edges.to());
-  state_log_->change(change, footprint.pieces, instance, edges.to());
+  if (footprint.sets.empty()) return state_log_->empty_use(instance, edges.to());
+  state_log_->change(change, footprint.sets, instance, edges.to());
 }
 
-void Analysis::note_looker(Instance& instance, const exec::NodeRef& node) {
-  if (instance.lookers.size() == instance.lookers.capacity())
-    std::erase_if(instance.lookers, exec::is_complete);
-  instance.lookers.push_back(node);
+void Analysis::note_empty_user(Instance& instance, const exec::NodeRef& node) {
+  if (instance.empty_users.size() == instance.empty_users.capacity())
+    std::erase_if(instance.empty_users, exec::is_complete);
+  instance.empty_users.push_back(node);
 }
 
 [[gnu::noinline]] void Analysis::note_reader(Use& use, const exec::NodeRef& node) const {
@@ -216,18 +216,18 @@ void Analysis::forget_complete(FoldGroup<exec::NodeRef>& group) const {
 
 void Analysis::fill(FieldState& field, Footprint& footprint,
                     const std::shared_ptr<const FillValue>& value) {
-  for (Piece* piece : footprint.pieces) {
+  for (EquivalenceSet* set : footprint.sets) {
     if (state_log_ != nullptr) [[unlikely]]
-      state_log_->pend(field, *piece, value);
-    piece->invalidate();
-    piece->fill = value;
+      state_log_->pend(field, *set, value);
+    set->invalidate();
+    set->fill = value;
   }
 }
 
 void Analysis::invalidate(Footprint& footprint) {
-  for (Piece* piece : footprint.pieces) {
-    piece->invalidate();
-    piece->fill.reset();
+  for (EquivalenceSet* set : footprint.sets) {
+    set->invalidate();
+    set->fill.reset();
   }
 }
 

@@ -8,12 +8,12 @@
 //       otherwise by a copy from the nearest valid instance; other instances stay valid;
 //   W   a write leaves the written instance as the only valid one, and no fill pending.
 // Order within one instance follows from its use state (analysis/use_state.hpp). Different instances of the same points
-// are ordered only by copies. A reduction goes to an accumulator of the task; an operation of its own, a fold, brings it
-// home and acts as a read-write. So folds happen in launch order, as soon as their turn has come, except relaxed ones,
-// which commute.
+// are ordered only by copies. A reduction goes to an accumulator of the task; an operation of its own, a fold, brings
+// it home and acts as a read-write. So folds happen in launch order, as soon as their turn has come, except relaxed
+// ones, which commute.
 //
 // Owner: the context's thread. Cost of a point task whose regions were used before: a walk over the
-// pieces of each argument; no set algebra, no allocation.
+// equivalence sets of each argument; no set algebra, no allocation.
 
 #include <cstdint>
 #include <functional>
@@ -138,20 +138,20 @@ class Analysis {
   /// Notes a reader of an instance at an equivalence set, and an operation with an argument in an instance that has no
   /// points. Complete readers are forgotten when the list is full.
   void note_reader(Use& use, const exec::NodeRef& node) const;
-  static void note_looker(Instance& instance, const exec::NodeRef& node);
+  static void note_empty_user(Instance& instance, const exec::NodeRef& node);
 
   /// Whether the instance holds the latest values of the whole footprint (rule R1).
   static bool is_valid(const Footprint& footprint, Instance& instance) {
-    for (Piece* piece : footprint.pieces)
-      if (!piece->at(&instance).valid) [[unlikely]]
+    for (EquivalenceSet* set : footprint.sets)
+      if (!set->at(&instance).valid) [[unlikely]]
         return false;
     return true;
   }
-  /// Rules R1 and R2 for all pieces of the footprint: issues the fills and copies that are missing.
+  /// Rules R1 and R2 for all equivalence sets of the footprint: issues the fills and copies that are missing.
   void make_valid(FieldState& field, Footprint& footprint, Instance& instance,
                   const Origin& origin);
 
-  /// Throws UsageError unless every piece of the footprint has values: valid somewhere, or filled.
+  /// Throws UsageError unless every equivalence set of the footprint has values: valid somewhere, or filled.
   static void check_values(const FieldState& field, const Footprint& footprint,
                            const Origin& origin);
 
@@ -186,7 +186,8 @@ class Analysis {
   FoldPayload& issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
                           Instance& target, const ReductionOp* relaxed, const Origin& origin);
 
-  /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete folds.
+  /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete
+  /// folds.
   void join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
 
   /// fill(): everything in the footprint becomes pending.
@@ -195,7 +196,8 @@ class Analysis {
   /// Nothing is valid any more: the field has no values until it is written.
   static void invalidate(Footprint& footprint);
 
-  /// Forgets complete readers, on which no later operation can depend, so that more pieces have the same state.
+  /// Forgets complete readers, on which no later operation can depend, so that more equivalence sets have the same
+  /// state.
   void forget_complete(FieldState& field) const {
     if (may_forget()) field.forget_complete_readers();
   }
@@ -220,15 +222,16 @@ class Analysis {
  private:
   void tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,
                 MemoryId source, MemoryId target, const data::IndexSpaceRef& points);
-  void materialise(FieldState& field, Piece& piece, Use& target, const Origin& origin);
-  void issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin);
-  void issue_copy(FieldState& field, Piece& piece, Use& source, Use& target, const Origin& origin);
+  void materialise(FieldState& field, EquivalenceSet& set, Use& target, const Origin& origin);
+  void issue_fill(FieldState& field, EquivalenceSet& set, Use& target, const Origin& origin);
+  void issue_copy(FieldState& field, EquivalenceSet& set, Use& source, Use& target,
+                  const Origin& origin);
   const exec::NodeInfo& info_for(const char* name, const Origin& origin);
   void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
-  Use* nearest_valid(const FieldState& field, Piece& piece, MemoryId target) const;
+  Use* nearest_valid(const FieldState& field, EquivalenceSet& set, MemoryId target) const;
   void tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
                  StateChange change);
-  void tell_move(Piece& piece, const Use* source, const Use& target, const exec::Node& node);
+  void tell_move(EquivalenceSet& set, const Use* source, const Use& target, const exec::Node& node);
   /// Complete operations may be forgotten, since no log wants every edge.
   [[nodiscard]] bool may_forget() const { return log_ == nullptr && state_log_ == nullptr; }
   void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, const ReductionOp& op);

@@ -1,19 +1,19 @@
 #include "analysis/cell_index.hpp"
 
-#include "analysis/piece.hpp"
+#include "analysis/equivalence_set.hpp"
 
 namespace refrain::analysis {
 
-void CellIndex::add(Piece& piece, const data::Box& box) {
-  Cell& cell = *new Cell(box, piece);
-  piece.cells.push_back(cell);
+void CellIndex::add(EquivalenceSet& set, const data::Box& box) {
+  Cell& cell = *new Cell(box, set);
+  set.cells.push_back(cell);
   index_.insert(box, cell);
 }
 
-void CellIndex::restart(const std::vector<std::unique_ptr<Piece>>& pieces) {
+void CellIndex::restart(const std::vector<std::unique_ptr<EquivalenceSet>>& sets) {
   std::vector<data::BoxIndex<Cell>::Item> all;
-  for (const auto& piece : pieces)
-    for (Cell& cell : piece->cells) all.push_back({cell.box, &cell});
+  for (const auto& set : sets)
+    for (Cell& cell : set->cells) all.push_back({cell.box, &cell});
   index_.assign(std::move(all));
 }
 
@@ -34,7 +34,7 @@ std::vector<Cell*> CellIndex::cut_out(const data::IndexSpace& points) {
   return inside;
 }
 
-// Cuts off what of the cell is beside the box, slab by slab: each becomes a cell of the same piece.
+// Cuts off what of the cell is beside the box, slab by slab: each becomes a cell of the same equivalence set.
 void CellIndex::trim(Cell& cell, const data::Box& box) {
   index_.erase(cell.box, cell);
   for (int d = 0; d < 3; ++d) {
@@ -42,13 +42,13 @@ void CellIndex::trim(Cell& cell, const data::Box& box) {
       data::Box before = cell.box;
       before.hi[d] = box.lo[d] - 1;
       cell.box.lo[d] = box.lo[d];
-      add(*cell.piece, before);
+      add(*cell.set, before);
     }
     if (box.hi[d] < cell.box.hi[d]) {
       data::Box after = cell.box;
       after.lo[d] = box.hi[d] + 1;
       cell.box.hi[d] = box.hi[d];
-      add(*cell.piece, after);
+      add(*cell.set, after);
     }
   }
   index_.insert(cell.box, cell);

@@ -1,10 +1,10 @@
 #pragma once
-// The cells of a field: disjoint boxes that cover it, each within one piece. The search is for cells, not for the bounds
-// of pieces, since the bounds of scattered pieces all meet one another.
+// The cells of a field: disjoint boxes that cover it, each within one equivalence set. The search is for cells, not
+// for the bounds of equivalence sets, since the bounds of scattered equivalence sets all meet one another.
 //
-// Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the pieces that it meets, and leaves at
-// most six more cells per cell that is cut. So first uses of sets with m boxes in all cost O(m log m), and a constant for
-// each cell that they meet.
+// Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the equivalence sets that it meets,
+// and leaves at most six more cells per cell that is cut. So first uses of sets with m boxes in all cost O(m log m),
+// and a constant for each cell that they meet.
 //
 // Owner: the field state's.
 
@@ -17,16 +17,16 @@
 
 namespace refrain::analysis {
 
-struct Piece;
+struct EquivalenceSet;
 
-/// A box of points of one piece.
+/// A box of points of one equivalence set.
 struct Cell : boost::intrusive::list_base_hook<> {
-  Cell(const data::Box& points, Piece& owner) : box(points), piece(&owner) {}
+  Cell(const data::Box& points, EquivalenceSet& owner) : box(points), set(&owner) {}
   data::Box box;
-  Piece* piece;
+  EquivalenceSet* set;
 };
 
-/// The cells of one piece, owned by this list. An index must forget them before it is searched again.
+/// The cells of one equivalence set, owned by this list. An index must forget them before it is searched again.
 class Cells : public boost::intrusive::list<Cell> {
  public:
   Cells() = default;
@@ -40,13 +40,13 @@ class Cells : public boost::intrusive::list<Cell> {
 
 class CellIndex {
  public:
-  /// A new cell at the end of the piece's.
-  void add(Piece& piece, const data::Box& box);
-  /// Replaces all cells by those of these pieces: quicker than one by one.
-  void restart(const std::vector<std::unique_ptr<Piece>>& pieces);
+  /// A new cell at the end of the equivalence set's.
+  void add(EquivalenceSet& set, const data::Box& box);
+  /// Replaces all cells by those of these equivalence sets: quicker than one by one.
+  void restart(const std::vector<std::unique_ptr<EquivalenceSet>>& sets);
   /// The cells that meet a box of the set, perhaps more than once.
   [[nodiscard]] std::vector<Cell*> meeting(const data::IndexSpace& points) const;
-  /// Cuts cells in two, within their pieces, until each is inside the set or outside; those inside.
+  /// Cuts cells in two, within their equivalence sets, until each is inside the set or outside; those inside.
   std::vector<Cell*> cut_out(const data::IndexSpace& points);
 
  private:

@@ -69,19 +69,19 @@ bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
   const MemoryId refuge = machine_.memories(MemoryKind::system).front();
   Origin spill = origin;
   spill.argument = -1;
-  for (Piece* piece : field.pieces_meeting(victim->space)) {
-    Use* use = piece->find(victim);
-    if (use == nullptr || !use->valid || piece->fill) continue;
-    const bool elsewhere =
-        std::any_of(piece->uses.begin(), piece->uses.end(),
-                    [&](const Use& other) { return other.valid && other.instance != victim; });
+  for (EquivalenceSet* set : field.sets_meeting(victim->space)) {
+    Use* use = set->find(victim);
+    if (use == nullptr || !use->valid || set->fill) continue;
+    const bool elsewhere = std::any_of(set->uses.begin(), set->uses.end(), [&](const Use& other) {
+      return other.valid && other.instance != victim;
+    });
     if (elsewhere) continue;
     if (memory == refuge) return false;
     bool shortage = true;
     Instance* safe = try_memory(field, field.space(), refuge, Layout{}, spill, shortage);
     if (safe == nullptr) return false;
-    Use& target = piece->at(safe);
-    issue_copy(field, *piece, *piece->find(victim), target, spill);
+    Use& target = set->at(safe);
+    issue_copy(field, *set, *set->find(victim), target, spill);
   }
   ++counters_.evictions;
   release_instance(*victim);

@@ -19,7 +19,7 @@ FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::st
   zeros->bytes.assign(type.size, std::byte{0});
   zeros_ = std::move(zeros);
   if (space_->empty()) return;
-  Piece& whole = add_piece();
+  EquivalenceSet& whole = add_set();
   whole.fill = zeros_;
   whole.points = space_;
   for (const data::Box& box : space_->boxes()) cells_.add(whole, box);
@@ -31,96 +31,95 @@ std::string FieldState::describe() const {
   return "field '" + name_ + "'" + (tree_ != nullptr ? " of " + tree_->name_of(0) : std::string());
 }
 
-Piece& FieldState::add_piece() {
-  Piece& piece = *pieces_.emplace_back(std::make_unique<Piece>());
-  piece.number = next_piece_++;
+EquivalenceSet& FieldState::add_set() {
+  EquivalenceSet& set = *sets_.emplace_back(std::make_unique<EquivalenceSet>());
+  set.number = next_set_++;
   ++shape_epoch_;
-  return piece;
+  return set;
 }
 
-std::vector<Piece*> FieldState::all_pieces() const {
-  std::vector<Piece*> pieces;
-  pieces.reserve(pieces_.size());
-  for (const auto& piece : pieces_) pieces.push_back(piece.get());
-  return pieces;
+std::vector<EquivalenceSet*> FieldState::all_sets() const {
+  std::vector<EquivalenceSet*> sets;
+  sets.reserve(sets_.size());
+  for (const auto& set : sets_) sets.push_back(set.get());
+  return sets;
 }
 
-const data::IndexSpaceRef& FieldState::points_of(Piece& piece) const {
-  if (!piece.points) {
+const data::IndexSpaceRef& FieldState::points_of(EquivalenceSet& set) const {
+  if (!set.points) {
     data::BoxList boxes;
-    for (const Cell& cell : piece.cells) boxes.push_back(cell.box);
-    piece.points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
+    for (const Cell& cell : set.cells) boxes.push_back(cell.box);
+    set.points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
   }
-  return piece.points;
+  return set.points;
 }
 
-// A new piece of the same state takes over some of the cells.
-Piece& FieldState::split(Piece& piece, std::span<Cell* const> inside) {
-  Piece& part = add_piece();
-  part.cut_from = piece.number;
-  part.uses = piece.uses;
-  part.fill = piece.fill;
-  part.footprints = piece.footprints;
-  for (Footprint* footprint : part.footprints) footprint->pieces.push_back(&part);
+// A new equivalence set of the same state takes over some of the cells.
+EquivalenceSet& FieldState::split(EquivalenceSet& set, std::span<Cell* const> inside) {
+  EquivalenceSet& part = add_set();
+  part.cut_from = set.number;
+  part.uses = set.uses;
+  part.fill = set.fill;
+  part.footprints = set.footprints;
+  for (Footprint* footprint : part.footprints) footprint->sets.push_back(&part);
   entries_ += part.footprints.size();
   for (Cell* cell : inside) {
-    piece.cells.erase(piece.cells.iterator_to(*cell));
+    set.cells.erase(set.cells.iterator_to(*cell));
     part.cells.push_back(*cell);
-    cell->piece = &part;
+    cell->set = &part;
   }
-  piece.points = {};
+  set.points = {};
   return part;
 }
 
 namespace {
 
-// By the pieces' order of creation: nothing may depend on addresses, or on the order of a search.
-void sort_by_piece(std::vector<Cell*>& cells) {
-  const auto number = [](const Cell* cell) { return cell->piece->number; };
+// By the equivalence sets' order of creation: nothing may depend on addresses, or on the order of a search.
+void sort_by_set(std::vector<Cell*>& cells) {
+  const auto number = [](const Cell* cell) { return cell->set->number; };
   if (!std::ranges::is_sorted(cells, {}, number)) std::ranges::stable_sort(cells, {}, number);
 }
 
 }  // namespace
 
-std::vector<Piece*> FieldState::pieces_meeting(const data::IndexSpaceRef& points) const {
-  if (points == space_) return all_pieces();
+std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef& points) const {
+  if (points == space_) return all_sets();
   std::vector<Cell*> cells = cells_.meeting(*points);
-  sort_by_piece(cells);
-  std::vector<Piece*> pieces;
+  sort_by_set(cells);
+  std::vector<EquivalenceSet*> sets;
   for (const Cell* cell : cells)
-    if (pieces.empty() || pieces.back() != cell->piece) pieces.push_back(cell->piece);
-  return pieces;
+    if (sets.empty() || sets.back() != cell->set) sets.push_back(cell->set);
+  return sets;
 }
 
-// Splits the pieces that the set covers in part; returns those that it covers then.
-std::vector<Piece*> FieldState::cut_out(const data::IndexSpaceRef& points) {
-  if (points == space_) return all_pieces();
+// Splits the equivalence sets that the set covers in part; returns those that it covers then.
+std::vector<EquivalenceSet*> FieldState::cut_out(const data::IndexSpaceRef& points) {
+  if (points == space_) return all_sets();
   std::vector<Cell*> inside = cells_.cut_out(*points);
-  sort_by_piece(inside);
-  std::vector<Piece*> covered;
+  sort_by_set(inside);
+  std::vector<EquivalenceSet*> covered;
   for (std::size_t first = 0, last = 0; first < inside.size(); first = last) {
-    Piece& piece = *inside[first]->piece;
-    while (last < inside.size() && inside[last]->piece == &piece) ++last;
-    const bool whole = last - first == piece.cells.size();
-    covered.push_back(whole ? &piece
-                            : &split(piece, std::span(inside).subspan(first, last - first)));
+    EquivalenceSet& set = *inside[first]->set;
+    while (last < inside.size() && inside[last]->set == &set) ++last;
+    const bool whole = last - first == set.cells.size();
+    covered.push_back(whole ? &set : &split(set, std::span(inside).subspan(first, last - first)));
   }
   return covered;
 }
 
-// The pieces that its points are now.
-void FieldState::name_pieces(Footprint& footprint) {
-  footprint.pieces = cut_out(footprint.points);
-  for (Piece* piece : footprint.pieces) piece->footprints.push_back(&footprint);
-  entries_ += footprint.pieces.size();
+// The equivalence sets that its points are now.
+void FieldState::name_sets(Footprint& footprint) {
+  footprint.sets = cut_out(footprint.points);
+  for (EquivalenceSet* set : footprint.sets) set->footprints.push_back(&footprint);
+  entries_ += footprint.sets.size();
   footprint.dormant = false;
   awake_.push_back(footprint);
 }
 
-void FieldState::leave_pieces(Footprint& footprint) {
-  for (Piece* piece : footprint.pieces) std::erase(piece->footprints, &footprint);
-  entries_ -= footprint.pieces.size();
-  footprint.pieces = {};
+void FieldState::leave_sets(Footprint& footprint) {
+  for (EquivalenceSet* set : footprint.sets) std::erase(set->footprints, &footprint);
+  entries_ -= footprint.sets.size();
+  footprint.sets = {};
   footprint.dormant = true;
   footprint.unlink();
 }
@@ -130,7 +129,7 @@ void FieldState::wake(Footprint& footprint) {
   if (!footprint.dormant) [[likely]]
     return;
   ++woken_;
-  name_pieces(footprint);
+  name_sets(footprint);
 }
 
 Footprint& FieldState::find_or_make(const data::IndexSpaceRef& points) {
@@ -143,7 +142,7 @@ Footprint& FieldState::find_or_make(const data::IndexSpaceRef& points) {
   slot->used = tidied_;
   slot->passing = ++passing_clock_;
   ++passing_;
-  name_pieces(*slot);
+  name_sets(*slot);
   return *slot;
 }
 
@@ -178,7 +177,7 @@ void FieldState::forget_if(const std::function<bool(const Footprint&)>& unwanted
   std::erase_if(footprints_, [&](const auto& entry) {
     Footprint& footprint = *entry.second;
     if (!unwanted(footprint)) return false;
-    if (!footprint.dormant) leave_pieces(footprint);
+    if (!footprint.dormant) leave_sets(footprint);
     if (footprint.passing != 0) --passing_;
     return true;
   });
@@ -192,7 +191,7 @@ void FieldState::tidy() {
   for (auto next = awake_.begin(); next != awake_.end() && !in_turns;) {
     Footprint& footprint = *next++;
     if (footprint.used == tidied_) continue;
-    leave_pieces(footprint);
+    leave_sets(footprint);
     ++sent_to_sleep_;
   }
   ++tidied_;
@@ -201,46 +200,47 @@ void FieldState::tidy() {
 }
 
 void FieldState::forget_complete_readers() {
-  for (const auto& piece : pieces_)
-    for (Use& use : piece->uses) analysis::forget_complete_readers(use);
+  for (const auto& set : sets_)
+    for (Use& use : set->uses) analysis::forget_complete_readers(use);
 }
 
 namespace {
 
-bool same_state(const Piece& a, const Piece& b) {
+bool same_state(const EquivalenceSet& a, const EquivalenceSet& b) {
   return a.fill == b.fill && a.uses == b.uses && a.footprints == b.footprints;
 }
 
-std::size_t state_hash(const Piece& piece) {
-  std::size_t hash = piece.uses.size();
+std::size_t state_hash(const EquivalenceSet& set) {
+  std::size_t hash = set.uses.size();
   auto mix = [&hash](std::size_t x) { hash = (hash ^ x) * 0x9E3779B97F4A7C15ull; };
-  for (const Footprint* footprint : piece.footprints) mix(reinterpret_cast<std::size_t>(footprint));
-  for (const Use& use : piece.uses) mix(use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
+  for (const Footprint* footprint : set.footprints) mix(reinterpret_cast<std::size_t>(footprint));
+  for (const Use& use : set.uses) mix(use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
   return hash;
 }
 
 }  // namespace
 
-// Pieces in the same state become the first of them; the others are left without cells.
-void FieldState::join(std::span<const std::pair<std::size_t, Piece*>> alike) const {
+// Equivalence sets in the same state become the first of them; the others are left without cells.
+void FieldState::join(std::span<const std::pair<std::size_t, EquivalenceSet*>> alike) const {
   if (alike.size() == 1) return;
   data::BoxList boxes;
-  for (const auto& [hash, piece] : alike) {
-    for (const Cell& cell : piece->cells) boxes.push_back(cell.box);
-    piece->cells.drop();
+  for (const auto& [hash, set] : alike) {
+    for (const Cell& cell : set->cells) boxes.push_back(cell.box);
+    set->cells.drop();
   }
-  Piece& whole = *alike.front().second;
+  EquivalenceSet& whole = *alike.front().second;
   whole.points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
   for (const data::Box& box : whole.points->boxes()) whole.cells.push_back(*new Cell(box, whole));
 }
 
-// Puts pieces together that are in the same footprints and in the same state. Pieces keep their order.
+// Puts equivalence sets together that are in the same footprints and in the same state. Equivalence sets keep their
+// order.
 void FieldState::coalesce() {
-  std::vector<std::pair<std::size_t, Piece*>> by_hash;
-  by_hash.reserve(pieces_.size());
-  for (const auto& piece : pieces_) {
-    std::ranges::sort(piece->footprints);
-    by_hash.emplace_back(state_hash(*piece), piece.get());
+  std::vector<std::pair<std::size_t, EquivalenceSet*>> by_hash;
+  by_hash.reserve(sets_.size());
+  for (const auto& set : sets_) {
+    std::ranges::sort(set->footprints);
+    by_hash.emplace_back(state_hash(*set), set.get());
   }
   std::ranges::stable_sort(by_hash, {}, &decltype(by_hash)::value_type::first);
   for (auto first = by_hash.begin(); first != by_hash.end();) {
@@ -253,12 +253,12 @@ void FieldState::coalesce() {
     join({first, others});
     first = others;
   }
-  const auto is_gone = [](const auto& piece) { return piece->cells.empty(); };
-  if (std::ranges::none_of(pieces_, is_gone)) return;
+  const auto is_gone = [](const auto& set) { return set->cells.empty(); };
+  if (std::ranges::none_of(sets_, is_gone)) return;
   ++shape_epoch_;
-  for (Footprint& footprint : awake_) entries_ -= std::erase_if(footprint.pieces, is_gone);
-  std::erase_if(pieces_, is_gone);
-  cells_.restart(pieces_);
+  for (Footprint& footprint : awake_) entries_ -= std::erase_if(footprint.sets, is_gone);
+  std::erase_if(sets_, is_gone);
+  cells_.restart(sets_);
 }
 
 // Another instance of the pool's changes no choice but those that wanted one where there was none.
@@ -271,18 +271,18 @@ Instance& FieldState::add_instance(std::unique_ptr<Instance> instance) {
 
 std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
                                                       std::vector<exec::NodeRef>& users) {
-  for (Piece* piece : pieces_meeting(instance.space)) {
-    auto use = std::find_if(piece->uses.begin(), piece->uses.end(),
+  for (EquivalenceSet* set : sets_meeting(instance.space)) {
+    auto use = std::find_if(set->uses.begin(), set->uses.end(),
                             [&](const Use& u) { return u.instance == &instance; });
-    if (use == piece->uses.end()) continue;
+    if (use == set->uses.end()) continue;
     const auto note = [&users](const exec::NodeRef& user) {
       if (!exec::is_complete(user)) users.push_back(user);
     };
     use->for_each_failing(note);
     std::for_each(use->readers.begin(), use->readers.end(), note);
-    piece->uses.erase(use);
+    set->uses.erase(use);
   }
-  for (const exec::NodeRef& looker : instance.lookers)
+  for (const exec::NodeRef& looker : instance.empty_users)
     if (!exec::is_complete(looker)) users.push_back(looker);
   ++instance_epoch_;
   return instances_.remove(instance);
@@ -290,9 +290,9 @@ std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
 
 void FieldState::reset() {
   REFRAIN_ASSERT(instances_.all().empty(), "a field state is reset after its instances are gone");
-  for (const auto& piece : pieces_) {
-    piece->uses.clear();
-    piece->fill = zeros_;
+  for (const auto& set : sets_) {
+    set->uses.clear();
+    set->fill = zeros_;
   }
   instances_.reset();
 }
@@ -300,9 +300,9 @@ void FieldState::reset() {
 void FieldState::check_invariants() const {
   std::size_t volume = 0;
   std::vector<data::IndexSpaceRef> all;
-  for (const auto& piece : pieces_) {
-    REFRAIN_ASSERT(!piece->cells.empty(), "a piece has points");
-    const data::IndexSpaceRef& points = points_of(*piece);
+  for (const auto& set : sets_) {
+    REFRAIN_ASSERT(!set->cells.empty(), "a piece has points");
+    const data::IndexSpaceRef& points = points_of(*set);
     volume += points->volume();
     all.push_back(points);
   }
@@ -311,7 +311,7 @@ void FieldState::check_invariants() const {
   std::size_t entries = 0;
   for (const auto& [key, footprint] : footprints_) {
     std::vector<data::IndexSpaceRef> parts;
-    for (Piece* piece : footprint->pieces) parts.push_back(points_of(*piece));
+    for (EquivalenceSet* set : footprint->sets) parts.push_back(points_of(*set));
     entries += parts.size();
     REFRAIN_ASSERT(
         footprint->dormant ? parts.empty() : data::unite(space_->dim(), parts) == footprint->points,

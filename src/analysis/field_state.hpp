@@ -1,17 +1,19 @@
 #pragma once
-// The analysis state of one field of one region tree, in one context: the pieces, the footprints of the
+// The analysis state of one field of one region tree, in one context: the equivalence sets, the footprints of the
 // regions used so far, and the instances.
 //
-// Splitting. The first use of a region splits the pieces that it covers in part, so that every region used is a union
-// of whole pieces: its footprint. The cost is that of the cells that the region meets (cell_index.hpp), however many
-// pieces there are. Later launches on the same region walk the footprint and need no set algebra.
+// Splitting. The first use of a region splits the equivalence sets that it covers in part, so that every region used
+// is a union of whole equivalence sets: its footprint. The cost is that of the cells that the region meets
+// (cell_index.hpp), however many equivalence sets there are. Later launches on the same region walk the footprint and
+// need no set algebra.
 //
-// Dormant footprints bound memory. Of n sets that overlap, each may consist of n pieces. An *entry* is a piece in a
-// footprint. When the number of entries has doubled since the last `tidy`, footprints that were not used in between
-// become dormant: they name no pieces, and pieces that they alone told apart come together. The next use of a dormant
-// footprint cuts it out as for the first time (`wake`). If half of the dormant ones are used again, the program uses its
-// sets by turns: then none become dormant, and the bound is doubled. So there are at most four times as many entries as
-// are in use, or `least_entries`; and a program that makes new sets for ever pays the same for each.
+// Dormant footprints bound memory. Of n sets that overlap, each may consist of n equivalence sets. An *entry* is an
+// equivalence set in a footprint. When the number of entries has doubled since the last `tidy`, footprints that were
+// not used in between become dormant: they name no equivalence sets, and equivalence sets that they alone told apart
+// come together. The next use of a dormant footprint cuts it out as for the first time (`wake`). If half of the
+// dormant ones are used again, the program uses its sets by turns: then none become dormant, and the bound is doubled.
+// So there are at most four times as many entries as are in use, or `least_entries`; and a program that makes new sets
+// for ever pays the same for each.
 //
 // Owner: the context's thread.
 
@@ -23,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/piece.hpp"
+#include "analysis/equivalence_set.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::analysis {
@@ -46,25 +48,25 @@ class FieldState {
 
   /// Makes a dormant footprint whole. To be called before a footprint is walked that was found earlier.
   void wake(Footprint& footprint);
-  /// Whether the footprints name so many pieces that it is time for tidy().
+  /// Whether the footprints name so many equivalence sets that it is time for tidy().
   [[nodiscard]] bool overgrown() const { return entries_ > most_entries_; }
-  /// Lets footprints become dormant that were not used since the last tidy(). Pieces may go, as in forget_footprints;
-  /// footprints keep their addresses.
+  /// Lets footprints become dormant that were not used since the last tidy(). Equivalence sets may go, as in
+  /// forget_footprints; footprints keep their addresses.
   void tidy();
   /// How often that has been done.
   [[nodiscard]] std::uint32_t tidied() const { return tidied_; }
-  /// Pieces that footprints name, summed over all.
+  /// Equivalence sets that footprints name, summed over all.
   [[nodiscard]] std::size_t entries() const { return entries_; }
   /// Up to so many there is no tidying. Tests lower it, while nothing runs.
   static inline std::size_t least_entries = std::size_t{1} << 13;
   /// Forgets the half of the passing footprints that were asked for longest ago.
   void forget_passing();
-  /// The pieces that share points with a set, in order of creation.
-  [[nodiscard]] std::vector<Piece*> pieces_meeting(const data::IndexSpaceRef& points) const;
-  /// The piece's points as a set.
-  const data::IndexSpaceRef& points_of(Piece& piece) const;
-  /// Forgets the footprints of sets that are not `in_use`, and puts pieces together that no footprint tells apart any
-  /// more. No pointer to such a footprint, or to a piece, may be used afterwards.
+  /// The equivalence sets that share points with a set, in order of creation.
+  [[nodiscard]] std::vector<EquivalenceSet*> sets_meeting(const data::IndexSpaceRef& points) const;
+  /// The equivalence set's points as a set.
+  const data::IndexSpaceRef& points_of(EquivalenceSet& set) const;
+  /// Forgets the footprints of sets that are not `in_use`, and puts equivalence sets together that no footprint tells
+  /// apart any more. No pointer to such a footprint, or to an equivalence set, may be used afterwards.
   void forget_footprints(const std::function<bool(const data::IndexSpaceRef&)>& in_use);
 
   [[nodiscard]] const data::IndexSpaceRef& space() const { return space_; }
@@ -74,12 +76,12 @@ class FieldState {
   [[nodiscard]] const data::RegionTree* tree() const { return tree_; }
   /// "field 'voltage' of region 3".
   [[nodiscard]] std::string describe() const;
-  [[nodiscard]] const std::vector<std::unique_ptr<Piece>>& pieces() const { return pieces_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<EquivalenceSet>>& sets() const { return sets_; }
 
-  /// Changes when pieces are cut or put together.
+  /// Changes when equivalence sets are cut or put together.
   [[nodiscard]] std::uint32_t shape_epoch() const { return shape_epoch_; }
-  /// The number that the next piece will have.
-  [[nodiscard]] std::uint32_t next_piece() const { return next_piece_; }
+  /// The number that the next equivalence set will have.
+  [[nodiscard]] std::uint32_t next_set() const { return next_set_; }
 
   /// The instances alive.
   [[nodiscard]] const InstanceSet& instances() const { return instances_; }
@@ -89,17 +91,17 @@ class FieldState {
   [[nodiscard]] std::uint32_t instance_epoch() const { return instance_epoch_; }
   /// An instance was chosen in another memory than the first asked for.
   void second_best() { second_best_ = true; }
-  /// Takes the instance out of all pieces, and appends the operations that may still use it to `users`. The caller
-  /// releases the storage once they are complete.
+  /// Takes the instance out of all equivalence sets, and appends the operations that may still use it to `users`. The
+  /// caller releases the storage once they are complete.
   std::unique_ptr<Instance> remove_instance(Instance& instance, std::vector<exec::NodeRef>& users);
 
   /// Complete readers order nothing any more, but a log wants the edges from them.
   void forget_complete_readers();
 
-  /// As new: a pending fill of zeros everywhere, no writers and no readers. Pieces and footprints stay.
+  /// As new: a pending fill of zeros everywhere, no writers and no readers. Equivalence sets and footprints stay.
   void reset();
 
-  /// Breaks when an invariant does: pieces disjoint and complete, footprints exact. Slow; for tests.
+  /// Breaks when an invariant does: equivalence sets disjoint and complete, footprints exact. Slow; for tests.
   void check_invariants() const;
 
   RecorderNote recorded;
@@ -109,13 +111,13 @@ class FieldState {
 
   Footprint& find_or_make(const data::IndexSpaceRef& points);
   void forget_if(const std::function<bool(const Footprint&)>& unwanted);
-  void name_pieces(Footprint& footprint);
-  void leave_pieces(Footprint& footprint);
-  Piece& add_piece();
-  Piece& split(Piece& piece, std::span<Cell* const> inside);
-  std::vector<Piece*> cut_out(const data::IndexSpaceRef& points);
-  [[nodiscard]] std::vector<Piece*> all_pieces() const;
-  void join(std::span<const std::pair<std::size_t, Piece*>> alike) const;
+  void name_sets(Footprint& footprint);
+  void leave_sets(Footprint& footprint);
+  EquivalenceSet& add_set();
+  EquivalenceSet& split(EquivalenceSet& set, std::span<Cell* const> inside);
+  std::vector<EquivalenceSet*> cut_out(const data::IndexSpaceRef& points);
+  [[nodiscard]] std::vector<EquivalenceSet*> all_sets() const;
+  void join(std::span<const std::pair<std::size_t, EquivalenceSet*>> alike) const;
   void coalesce();
 
   data::IndexSpaceRef space_;
@@ -124,8 +126,8 @@ class FieldState {
   const data::RegionTree* tree_;
   std::shared_ptr<const FillValue> zeros_;
   CellIndex cells_;
-  std::vector<std::unique_ptr<Piece>> pieces_;  ///< in order of creation
-  std::uint32_t next_piece_ = 0;
+  std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< in order of creation
+  std::uint32_t next_set_ = 0;
   std::uint32_t shape_epoch_ = 0;
   std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>>
       footprints_;  ///< by points
@@ -143,7 +145,7 @@ class FieldState {
 
 /// The state of a region tree in the context that made it: one FieldState per field, made when the field is first used.
 /// It hangs on RegionTree::state, so it lives on while the tree is dormant: a region that takes over the slot finds its
-/// pieces and footprints there.
+/// equivalence sets and footprints there.
 class TreeState {
  public:
   /// The tree's state, made when missing.

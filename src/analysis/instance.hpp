@@ -41,24 +41,24 @@ struct Instance : refrain::detail::Placement {
   void* bytes = nullptr;                              ///< what the pool gave
   std::size_t size = 0;                               ///< of it
   std::uint32_t number = 0;  ///< order of creation within its field, from 0
-  std::size_t live_index =
-      0;  ///< its place in InstanceStore::in_memory; a name's in Recording::own
+  std::size_t position = 0;  ///< its place in InstanceStore::in_memory; a name's in Recording::own
   std::uint64_t last_use = 0;    ///< number of the last point task that used it (for eviction)
   std::uint64_t serial = 0;      ///< order of creation within its store
   std::uint64_t queued_use = 0;  ///< what last_use was when InstanceStore last looked
-  /// Operations with an argument here that has no points. No piece knows them, but they refer to the instance.
-  std::vector<exec::NodeRef> lookers;
+  /// Operations with an argument here that has no points. No equivalence set knows them, but they refer to the
+  /// instance.
+  std::vector<exec::NodeRef> empty_users;
   /// Borrowed from a parent that reduces: the contributions of its children go here, and there are no bytes.
   refrain::detail::Accumulator* accumulator = nullptr;
   std::string made_by;  ///< task and source line, for messages about full memories
   /// Of a name: the instance that the present replay has for it, or null. Of an instance whose making is being
   /// recorded: its name.
-  Instance* counterpart = nullptr;
+  Instance* bound_to = nullptr;
 };
 
 /// The instance that a recording's instance stands for now: null if that one is not alive.
 constexpr auto present = []<class T>(T* instance) -> T* {
-  return instance->storage == Storage::none ? instance->counterpart : instance;
+  return instance->storage == Storage::none ? instance->bound_to : instance;
 };
 
 /// The instances of one field, by the points they have room for. Instances of the whole field are few and stand in a

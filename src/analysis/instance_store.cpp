@@ -61,7 +61,7 @@ std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& spa
 }
 
 void InstanceStore::adopt(Instance& instance) {
-  instance.live_index = live_[instance.memory].size();
+  instance.position = live_[instance.memory].size();
   live_[instance.memory].push_back(&instance);
   instance.serial = next_serial_++;
   instance.queued_use = instance.last_use;
@@ -71,8 +71,8 @@ void InstanceStore::adopt(Instance& instance) {
 
 void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users) {
   auto& live = live_[instance->memory];
-  live.back()->live_index = instance->live_index;
-  live[instance->live_index] = live.back();
+  live.back()->position = instance->position;
+  live[instance->position] = live.back();
   live.pop_back();
   if (instance->storage == Storage::pool) by_use_[instance->memory].erase(instance.get());
   --alive_;

@@ -1,10 +1,10 @@
 #pragma once
 // The bytes of a context's instances. An instance may end while operations still use its bytes.
 //
-// To this context the bytes are free as soon as the instance ends, so placement and eviction follow from the order of its
-// launches alone. A launch that gets bytes whose users are not done waits for these users itself: no operation ever waits
-// for storage, and no edge of the graph exists for its sake. To other contexts, which cannot wait for these users, the
-// bytes are free once the users are done and the store has noticed.
+// To this context the bytes are free as soon as the instance ends, so placement and eviction follow from the order of
+// its launches alone. A launch that gets bytes whose users are not done waits for these users itself: no operation
+// ever waits for storage, and no edge of the graph exists for its sake. To other contexts, which cannot wait for these
+// users, the bytes are free once the users are done and the store has noticed.
 //
 // Owner: the context's thread; the pools below are shared between contexts and lock.
 

@@ -20,7 +20,7 @@ namespace refrain::analysis {
 
 struct FillValue;
 struct Origin;
-struct Piece;
+struct EquivalenceSet;
 class FieldState;
 
 /// One node of the task graph.
@@ -54,14 +54,14 @@ class StateLog {
  public:
   virtual ~StateLog() = default;
   /// A use (is_use). Called before the change, and before operation().
-  virtual void change(StateChange change, std::span<Piece* const> pieces, Instance& instance,
+  virtual void change(StateChange change, std::span<EquivalenceSet* const> sets, Instance& instance,
                       const exec::Node& operation) = 0;
-  /// An argument without points: no piece changes, but the operation refers to the instance.
-  virtual void look(Instance& instance, const exec::Node& operation) = 0;
-  /// `operation` will write the value that is pending at the piece.
-  virtual void fills(FieldState& field, Piece& piece, const exec::Node& operation) = 0;
-  /// fill(): the value becomes pending at the piece.
-  virtual void pend(FieldState& field, Piece& piece,
+  /// An argument without points: no equivalence set changes, but the operation refers to the instance.
+  virtual void empty_use(Instance& instance, const exec::Node& operation) = 0;
+  /// `operation` will write the value that is pending at the equivalence set.
+  virtual void fills(FieldState& field, EquivalenceSet& set, const exec::Node& operation) = 0;
+  /// fill(): the value becomes pending at the equivalence set.
+  virtual void pend(FieldState& field, EquivalenceSet& set,
                     const std::shared_ptr<const FillValue>& value) = 0;
   /// An instance was made for an argument. `shortage`: in a memory that was not the first asked for, since
   /// there was no room then.

@@ -60,17 +60,18 @@ std::string FoldPayload::who() const {
          data::to_string(*points) + "): folding what it contributed";
 }
 
-void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Origin& origin) {
-  const data::IndexSpaceRef& points = field.points_of(piece);
+void Analysis::issue_fill(FieldState& field, EquivalenceSet& set, Use& target,
+                          const Origin& origin) {
+  const data::IndexSpaceRef& points = field.points_of(set);
   exec::Node& node = scope_.allocate(sizeof(FillPayload));
-  ::new (node.payload()) FillPayload{target.instance, points, piece.fill, field.type().size};
+  ::new (node.payload()) FillPayload{target.instance, points, set.fill, field.type().size};
   node.kind = exec::NodeKind::fill;
   node.run = run_fill;
   node.info = &info_for(fill_name, origin);
   log_operation(node, origin, &field, target.instance->memory, target.instance->memory, points);
   Edges edges = edges_to(node);
-  if (piece.fill->producer) edges.add(piece.fill->producer, exec::EdgeKind::data);
-  tell_move(piece, nullptr, target, node);
+  if (set.fill->producer) edges.add(set.fill->producer, exec::EdgeKind::data);
+  tell_move(set, nullptr, target, node);
   const exec::NodeRef self{&node, node.seq};
   write(target, false, self, edges.adder());
   target.valid = true;
@@ -78,9 +79,9 @@ void Analysis::issue_fill(FieldState& field, Piece& piece, Use& target, const Or
   publish(edges);
 }
 
-void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& target,
+void Analysis::issue_copy(FieldState& field, EquivalenceSet& set, Use& source, Use& target,
                           const Origin& origin) {
-  const data::IndexSpaceRef& points = field.points_of(piece);
+  const data::IndexSpaceRef& points = field.points_of(set);
   exec::Node& node = scope_.allocate(sizeof(CopyPayload));
   ::new (node.payload()) CopyPayload{source.instance, target.instance, points, field.type().size};
   node.kind = exec::NodeKind::copy;
@@ -89,7 +90,7 @@ void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& tar
   const MemoryId from = source.instance->memory, to = target.instance->memory;
   log_operation(node, origin, &field, from, to, points);
   Edges edges = edges_to(node);
-  tell_move(piece, &source, target, node);
+  tell_move(set, &source, target, node);
   const exec::NodeRef self{&node, node.seq};
   before_read(source, edges.adder());
   note_reader(source, self);
@@ -99,13 +100,13 @@ void Analysis::issue_copy(FieldState& field, Piece& piece, Use& source, Use& tar
   publish(edges);
 }
 
-void Analysis::tell_move(Piece& piece, const Use* source, const Use& target,
+void Analysis::tell_move(EquivalenceSet& set, const Use* source, const Use& target,
                          const exec::Node& node) {
   if (state_log_ == nullptr) [[likely]]
     return;
-  Piece* const changed[] = {&piece};
+  EquivalenceSet* const changed[] = {&set};
   if (source != nullptr) state_log_->change(StateChange::read, changed, *source->instance, node);
-  else state_log_->fills(*target.instance->field, piece, node);
+  else state_log_->fills(*target.instance->field, set, node);
   state_log_->change(StateChange::validate, changed, *target.instance, node);
 }
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "analysis/equivalence_set.hpp"
 #include "analysis/instance.hpp"
-#include "analysis/piece.hpp"
 #include "data/index_space.hpp"
 
 namespace refrain::detail {

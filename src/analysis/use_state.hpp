@@ -35,7 +35,7 @@ enum class StateChange : std::uint8_t {
   read_write,  ///< the same, after having read
   validate,    ///< the last writer, by a copy or a fill: valid beside the others
   fold,        ///< one of the last writers, by a relaxed fold, and the only valid instance
-  look,        ///< an operation has an argument without points in the instance
+  empty_use,   ///< an operation has an argument without points in the instance
   pend,        ///< a fill becomes pending
   end,         ///< the region ends: as if nothing had ever happened here
   gone,        ///< an instance ends with its region

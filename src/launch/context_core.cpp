@@ -50,9 +50,9 @@ void ContextCore::forget_failures_now() {
   deferred->settle();
   std::unordered_set<std::uint64_t> carried;
   for_each_field([&carried](const analysis::FieldState& field) {
-    for (const auto& piece : field.pieces()) {
-      if (piece->fill && piece->fill->producer) carried.insert(piece->fill->producer.seq);
-      for (const analysis::Use& use : piece->uses)
+    for (const auto& set : field.sets()) {
+      if (set->fill && set->fill->producer) carried.insert(set->fill->producer.seq);
+      for (const analysis::Use& use : set->uses)
         use.for_each_failing([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
     }
   });

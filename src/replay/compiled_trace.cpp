@@ -55,7 +55,7 @@ struct CompiledTrace::Runs {
   }
   /// What a recording's instance is in this replay.
   static const analysis::Instance& in(const exec::Replay& replay, const analysis::Instance& named) {
-    return named.storage == analysis::Storage::none ? *values(replay).instances[named.live_index]
+    return named.storage == analysis::Storage::none ? *values(replay).instances[named.position]
                                                     : named;
   }
   static void copy(const void* operand, exec::Replay& replay, std::uint32_t,
@@ -238,9 +238,9 @@ std::size_t payload_size(const LaunchPlan& plan) {
 // they are made: several replays may be in flight.
 bool CompiledTrace::shares_payloads(Index step) const {
   const RecordedCall& call = *calls_[step];
-  const auto& own = recording_->own_arguments;
+  const auto& own = recording_->per_replay_arguments;
   const auto first =
-      std::ranges::lower_bound(own, first_of(step), {}, &trace::OwnArgument::operation);
+      std::ranges::lower_bound(own, first_of(step), {}, &trace::PerReplayArgument::operation);
   const bool has_own = first != own.end() && first->operation < recording_->steps[step].operations;
   return !needs_own(call) && call.plan->reductions == 0 && !call.plan->check && !has_own;
 }
@@ -325,34 +325,34 @@ ReplayValues& CompiledTrace::values(exec::Replay& replay) {
 // --- instances that each replay has of its own ---------------------------------------------------------
 
 void CompiledTrace::prepare_own() {
-  for (const trace::OwnInstance& own : recording_->own) {
+  for (const trace::PerReplayInstance& own : recording_->own) {
     if (own.made != trace::kNone) made_.push_back(&own);
     if (own.ended != trace::kNone) ended_.push_back(&own);
   }
-  std::ranges::stable_sort(made_, {}, &trace::OwnInstance::made);
-  std::ranges::stable_sort(ended_, {}, &trace::OwnInstance::ended);
-  own_arguments_ = recording_->own_arguments;
-  std::ranges::stable_sort(own_arguments_, {}, &trace::OwnArgument::own);
+  std::ranges::stable_sort(made_, {}, &trace::PerReplayInstance::made);
+  std::ranges::stable_sort(ended_, {}, &trace::PerReplayInstance::ended);
+  per_replay_arguments_ = recording_->per_replay_arguments;
+  std::ranges::stable_sort(per_replay_arguments_, {}, &trace::PerReplayArgument::own);
 }
 
-CompiledTrace::OwnInstances CompiledTrace::made_by(Index step) const {
-  const auto found = std::ranges::equal_range(made_, step, {}, &trace::OwnInstance::made);
+CompiledTrace::PerReplayInstances CompiledTrace::made_by(Index step) const {
+  const auto found = std::ranges::equal_range(made_, step, {}, &trace::PerReplayInstance::made);
   return {found.begin(), found.end()};
 }
 
-CompiledTrace::OwnInstances CompiledTrace::ended_by(Index step) const {
-  const auto found = std::ranges::equal_range(ended_, step, {}, &trace::OwnInstance::ended);
+CompiledTrace::PerReplayInstances CompiledTrace::ended_by(Index step) const {
+  const auto found = std::ranges::equal_range(ended_, step, {}, &trace::PerReplayInstance::ended);
   return {found.begin(), found.end()};
 }
 
-void CompiledTrace::give(exec::Replay& replay, const trace::OwnInstance& own,
+void CompiledTrace::give(exec::Replay& replay, const trace::PerReplayInstance& own,
                          analysis::Instance& instance) {
-  own.name->counterpart = &instance;
-  const auto number = static_cast<Index>(own.name->live_index);
+  own.placeholder->bound_to = &instance;
+  const auto number = static_cast<Index>(own.placeholder->position);
   ReplayValues& mine = values(replay);
   mine.instances[number] = &instance;
-  for (const auto& use :
-       std::ranges::equal_range(own_arguments_, number, {}, &trace::OwnArgument::own)) {
+  for (const auto& use : std::ranges::equal_range(per_replay_arguments_, number, {},
+                                                  &trace::PerReplayArgument::own)) {
     std::byte* payload = mine.payloads.get() + operands_[use.operation].offset;
     auto& task = *std::launder(reinterpret_cast<TaskPayload*>(payload));
     task.arguments()[use.argument].placement = &instance;
@@ -360,8 +360,8 @@ void CompiledTrace::give(exec::Replay& replay, const trace::OwnInstance& own,
 }
 
 void CompiledTrace::give_found(exec::Replay& replay) {
-  for (const trace::OwnInstance& own : recording_->own)
-    if (own.made == trace::kNone) give(replay, own, *own.name->counterpart);
+  for (const trace::PerReplayInstance& own : recording_->own)
+    if (own.made == trace::kNone) give(replay, own, *own.placeholder->bound_to);
 }
 
 LaunchRecord* CompiledTrace::record(exec::Replay& replay, Index step) {
@@ -398,7 +398,7 @@ CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
         if (recording_->operations[i].kind != exec::NodeKind::task) continue;
         ++found.points;
         for (std::uint32_t argument = 0; argument < plan->argument_count; ++argument) {
-          analysis::Instance* own = recording_->own_argument(i, argument);
+          analysis::Instance* own = recording_->per_replay_argument(i, argument);
           last[own != nullptr ? own : plan->arguments_of(ranks_[i])[argument].instance] =
               found.points;
         }
@@ -540,8 +540,8 @@ std::size_t CompiledTrace::bytes_of_all() const {
                     operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +
                     quick_.size() * sizeof(Quick) + arguments_.size() * sizeof(RememberedArgument) +
                     (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge) +
-                    (made_.size() + ended_.size()) * sizeof(trace::OwnInstance*) +
-                    own_arguments_.size() * sizeof(trace::OwnArgument);
+                    (made_.size() + ended_.size()) * sizeof(trace::PerReplayInstance*) +
+                    per_replay_arguments_.size() * sizeof(trace::PerReplayArgument);
   for (const auto& call : calls_)
     sum += sizeof *call + call->key.capacity() * sizeof(std::uint64_t) +
            call->makers.capacity() * sizeof(Index);

@@ -89,11 +89,12 @@ class CompiledTrace {
   /// Where the launch of a step keeps what a replay has of its own; null: it has nothing.
   LaunchRecord* record(exec::Replay& replay, trace::Index step);
   /// The instances that a replay makes at a step, before its operations; and those that end there.
-  using OwnInstances = std::span<const trace::OwnInstance* const>;
-  [[nodiscard]] OwnInstances made_by(trace::Index step) const;
-  [[nodiscard]] OwnInstances ended_by(trace::Index step) const;
+  using PerReplayInstances = std::span<const trace::PerReplayInstance* const>;
+  [[nodiscard]] PerReplayInstances made_by(trace::Index step) const;
+  [[nodiscard]] PerReplayInstances ended_by(trace::Index step) const;
   /// The replay, which is the present one, has this instance. Before operations are issued that use it.
-  void give(exec::Replay& replay, const trace::OwnInstance& own, analysis::Instance& instance);
+  void give(exec::Replay& replay, const trace::PerReplayInstance& own,
+            analysis::Instance& instance);
   /// The replay begins: it has those that it finds, as Recording::holds has found them.
   void give_found(exec::Replay& replay);
   /// What the step works on that reduces the values of a group.
@@ -168,10 +169,10 @@ class CompiledTrace {
   std::vector<Plain> plain_;            ///< by operation; unused of most kinds
   std::vector<std::uint32_t> ranks_;    ///< of tasks, by operation
   std::vector<trace::Index> fills_;
-  trace::RecordedEdges edges_;                           ///< for a log
-  std::vector<std::size_t> fills_until_;                 ///< by step
-  std::vector<const trace::OwnInstance*> made_, ended_;  ///< by step
-  std::vector<trace::OwnArgument> own_arguments_;        ///< by own instance
+  trace::RecordedEdges edges_;                                  ///< for a log
+  std::vector<std::size_t> fills_until_;                        ///< by step
+  std::vector<const trace::PerReplayInstance*> made_, ended_;   ///< by step
+  std::vector<trace::PerReplayArgument> per_replay_arguments_;  ///< by own instance
   std::unique_ptr<std::byte[]> shared_payloads_;
   bool pinned_ = false;
   std::size_t records_ = 0, folds_ = 0, reductions_ = 0, payload_bytes_ = 0;

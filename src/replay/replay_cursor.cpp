@@ -204,18 +204,19 @@ void ReplayCursor::take_reduction(std::span<detail::FutureState* const> values,
 
 void ReplayCursor::take_end(data::RegionTree& tree) {
   context_.note_call(trace_->calls()[step_]->token, {});
-  const CompiledTrace::OwnInstances ended = trace_->ended_by(step_);
+  const CompiledTrace::PerReplayInstances ended = trace_->ended_by(step_);
   const trace::Replayed names = names_of(replay_->base);
   // The state knows those from before the chain.
   const auto users_of = [&](analysis::Instance& instance) {
     std::vector<exec::NodeRef> users;
-    const auto own = std::ranges::find(
-        ended, &instance, [](const trace::OwnInstance* each) { return each->name->counterpart; });
+    const auto own = std::ranges::find(ended, &instance, [](const trace::PerReplayInstance* each) {
+      return each->placeholder->bound_to;
+    });
     if (own == ended.end()) return users;
     for (const Index user : (*own)->users)
       if (const exec::NodeRef named = names.operation(user); !exec::is_complete(named))
         users.push_back(named);
-    (*own)->name->counterpart = nullptr;
+    (*own)->placeholder->bound_to = nullptr;
     return users;
   };
   analysis::TreeState::of(tree).for_each(
@@ -225,8 +226,8 @@ void ReplayCursor::take_end(data::RegionTree& tree) {
 const analysis::Instance* ReplayCursor::make_instances() {
   if (trace_->recording().own.empty()) [[likely]]
     return nullptr;
-  for (const trace::OwnInstance* own : trace_->made_by(step_)) {
-    const analysis::Instance& name = *own->name;
+  for (const trace::PerReplayInstance* own : trace_->made_by(step_)) {
+    const analysis::Instance& name = *own->placeholder;
     const LaunchPlan* plan = trace_->calls()[step_]->plan;
     analysis::Instance* made = context_.analysis.make_instance(
         *name.field, name.space, name.memory, name.layout, trace_->calls()[step_]->info,
@@ -243,7 +244,7 @@ ReplayValues::Fill ReplayCursor::value_of(const trace::FillSource& source) {
   if (!source.entry) return trace.values(*replay_).step_fills[source.index];
   const Index filled_by = trace.outcome().places[source.index].fill.step;
   if (carried_ && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
-  return trace.recording().places[source.index].piece->fill;
+  return trace.recording().places[source.index].set->fill;
 }
 
 void ReplayCursor::prepare_fills() {

@@ -105,15 +105,15 @@ std::string names_of(const trace::Instances& valid, const Machine& machine) {
 
 std::string describe(const trace::Place& place, const Machine& machine) {
   trace::Instances now;
-  for (const analysis::Use& use : place.piece->uses)
+  for (const analysis::Use& use : place.set->uses)
     if (use.valid) now.push_back(use.instance);
   std::ranges::sort(now, {}, &analysis::Instance::number);
   const auto state = [&](const trace::Instances& valid, bool pending) {
     return names_of(valid, machine) + (pending ? ", a fill pending" : "");
   };
   return place.field->describe() + ", points " +
-         data::to_string(*place.field->points_of(*place.piece)) + ": expected " +
-         state(place.valid, place.pending) + ", found " + state(now, place.piece->fill != nullptr);
+         data::to_string(*place.field->points_of(*place.set)) + ": expected " +
+         state(place.valid, place.pending) + ", found " + state(now, place.set->fill != nullptr);
 }
 
 }  // namespace

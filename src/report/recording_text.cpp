@@ -8,9 +8,9 @@
 #include "launch/launch_plan.hpp"
 #include "refrain/machine.hpp"
 #include "report/listeners.hpp"
+#include "trace/graph_calculus.hpp"
 #include "trace/optimiser.hpp"
 #include "trace/outcome.hpp"
-#include "trace/graph_calculus.hpp"
 #include "trace/recorded_call.hpp"
 #include "trace/recording.hpp"
 
@@ -56,11 +56,11 @@ class Names {
              other.memory == instance.memory;
     };
     const auto at = [](const auto& owned) -> const analysis::Instance& { return *owned; };
-    const bool several =
-        recording_.own_of(&instance) != nullptr
-            ? std::ranges::any_of(
-                  recording_.own, beside, [](const auto& own) -> const auto& { return *own.name; })
-            : std::ranges::any_of(instance.field->instances().all(), beside, at);
+    const bool several = recording_.per_replay_of(&instance) != nullptr
+                             ? std::ranges::any_of(
+                                   recording_.own, beside,
+                                   [](const auto& own) -> const auto& { return *own.placeholder; })
+                             : std::ranges::any_of(instance.field->instances().all(), beside, at);
     if (several) name += "." + std::to_string(instance.number);
     return name;
   }
@@ -81,7 +81,7 @@ std::string task_text(const Recorded& printed, Index index, const Names& names) 
     if (argument.privilege == Privilege::reduce)
       append(arguments, std::string(plan.requirements[i].op->name) + " " +
                             names.of(*argument.field, argument.points));
-    else if (const auto* own = printed.recording.own_argument(index, i))
+    else if (const auto* own = printed.recording.per_replay_argument(index, i))
       append(arguments, names.of(*own, argument.points));
     else append(arguments, names.of(*argument.instance, argument.points));
   }
@@ -117,7 +117,7 @@ trace::RecordingGraph graph_of(const Recorded& printed, const Names& names) {
 template <class Instances>
 std::string condition(const trace::Place& place, const Instances& valid, bool pending,
                       const Names& names) {
-  const data::IndexSpaceRef& points = place.field->points_of(*place.piece);
+  const data::IndexSpaceRef& points = place.field->points_of(*place.set);
   std::string found = pending ? "fill" : "";
   for (const analysis::Instance* instance : valid) append(found, names.of(*instance, points));
   return names.of(*place.field, points) + " -> " + (found.empty() ? "nothing" : found);

@@ -183,7 +183,7 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   analysis.store().adopt(added);
   attached_.emplace(&added, std::move(entry));
   analysis::Analysis::invalidate(footprint);
-  for (analysis::Piece* piece : footprint.pieces) piece->at(&added).valid = true;
+  for (analysis::EquivalenceSet* piece : footprint.sets) piece->at(&added).valid = true;
 }
 
 void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where where) {

@@ -39,6 +39,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   ~ContextImpl() override;
 
   [[nodiscard]] Context& facade() override { return facade_; }
+  [[nodiscard]] RuntimeImpl& owner() { return static_cast<RuntimeImpl&>(runtime); }
   /// Holds this context, and null when it is gone: for objects of the program that end something here.
   [[nodiscard]] std::shared_ptr<ContextImpl*> alive();
 
@@ -190,7 +191,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
   void note_untraceable_call(const CallIdentity& call) {
     note_call(call.signature().token(), call.name(), false);
   }
-  [[nodiscard]] RuntimeImpl& owner() { return static_cast<RuntimeImpl&>(runtime); }
   [[noreturn]] static void fail_caller(const char* call, Where where);
   [[gnu::noinline]] void check_caller_in_full(const char* call, Where where) const;
   [[noreturn]] void break_down(const std::function<std::string()>& who);

@@ -31,7 +31,7 @@ Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
   if (argument.points->empty() && grant.privilege != Privilege::reduce)
     return grant;  // nobody keeps an instance for that
   grant.home = &borrow_home(grant, payload.arguments()[requirement]);
-  for (const auto& piece : grant.state->pieces()) {
+  for (const auto& piece : grant.state->sets()) {
     piece->fill.reset();
     piece->at(grant.home).valid = true;
   }
@@ -71,7 +71,7 @@ void ContextImpl::bring_home(Grant& grant) {
   analysis.begin_point();
   analysis.make_valid_everywhere(*grant.state, *grant.home, origin);
   // From here on the parent may change it there, without saying so.
-  for (const auto& piece : grant.state->pieces()) {
+  for (const auto& piece : grant.state->sets()) {
     piece->fill.reset();
     for (analysis::Use& use : piece->uses) use.valid = use.instance == grant.home;
   }
@@ -108,7 +108,7 @@ void ContextImpl::await_home(const Grant& grant) {
     runtime.executor().wait(
         scope, [&] { return exec::is_complete(node); }, node, nullptr);
   };
-  for (const auto& piece : grant.state->pieces()) {
+  for (const auto& piece : grant.state->sets()) {
     const analysis::Use& use = piece->at(grant.home);
     use.for_each_failing(await);
     for (const exec::NodeRef& reader : use.readers) await(reader);
@@ -118,7 +118,7 @@ void ContextImpl::await_home(const Grant& grant) {
 exec::FailureRef ContextImpl::poison_at_home() const {
   for (const Grant& grant : grants.all()) {
     if (grant.home == nullptr || grant.privilege == Privilege::read) continue;
-    for (const auto& piece : grant.state->pieces()) {
+    for (const auto& piece : grant.state->sets()) {
       const analysis::Use* use = piece->find(grant.home);
       if (use == nullptr) continue;
       const exec::Failure* earliest = nullptr;

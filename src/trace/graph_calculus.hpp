@@ -7,15 +7,16 @@
 //   e4 := e3;                 an event gets another name
 //
 // Events of the later of two replays have a prime. The stages are the paper's: as recorded (Figure 4); after transitive
-// reduction and after copy propagation (Figure 5); an idempotent recording unrolled once, where each operation waits for
-// operations of the replay before in place of the fence (Figure 7e); and the commands that can be repeated (Figure 7g).
+// reduction and after copy propagation (Figure 5); an idempotent recording unrolled once, where each operation waits
+// for operations of the replay before in place of the fence (Figure 7e); and the commands that can be repeated (Figure
+// 7g).
 //
 // This is for reading only: the edges are executed. Two things are notation. The fence: an operation with entry edges
-// waits for the users of its own data only. The summary operation, which stands for all that comes after the trace: each
-// later operation waits only for the operations of the trace that it depends on.
+// waits for the users of its own data only. The summary operation, which stands for all that comes after the trace:
+// each later operation waits only for the operations of the trace that it depends on.
 //
-// An event keeps its number in all stages. Merges that the unrolled stages add are numbered after the summary. Pure; any
-// thread. Cost: that of the text.
+// An event keeps its number in all stages. Merges that the unrolled stages add are numbered after the summary. Pure;
+// any thread. Cost: that of the text.
 
 #include <compare>
 #include <cstdint>

@@ -30,7 +30,7 @@ class Joiner {
  public:
   void add(const Prefix& part) {
     const Recording& recording = *part.recording;
-    REFRAIN_ASSERT(!recording.has_own(), "only what names instances itself is joined");
+    REFRAIN_ASSERT(!recording.has_per_replay(), "only what names instances itself is joined");
     step_ = static_cast<Index>(made_->steps.size());
     operation_ = static_cast<Index>(made_->operations.size());
     const auto effects_before = static_cast<Index>(made_->effects.size());
@@ -59,7 +59,7 @@ class Joiner {
     places_.clear();
     for (const Place& place : recording.places) {
       const auto [at, is_new] =
-          place_of_.try_emplace(place.piece, static_cast<Index>(made_->places.size()));
+          place_of_.try_emplace(place.set, static_cast<Index>(made_->places.size()));
       places_.push_back(at->second);
       if (is_new) {
         made_->places.push_back(place);
@@ -93,7 +93,7 @@ class Joiner {
 
   /// With the edges to its operation from those of the parts before.
   void add(Effect effect) {
-    if (effect.change != analysis::StateChange::look) effect.place = places_[effect.place];
+    if (effect.change != analysis::StateChange::empty_use) effect.place = places_[effect.place];
     effect.by += effect.change == analysis::StateChange::pend ? step_ : operation_;
     made_->effects.push_back(effect);
     outcome_.apply(effect, [&](OperationRef earlier, exec::EdgeKind kind) {
@@ -109,7 +109,7 @@ class Joiner {
 
   std::unique_ptr<Recording> made_ = std::make_unique<Recording>();
   Outcome outcome_{*made_};
-  std::unordered_map<const analysis::Piece*, Index> place_of_;
+  std::unordered_map<const analysis::EquivalenceSet*, Index> place_of_;
   // Of the part that is being added: its places here, and how much comes before it.
   std::vector<Index> places_;
   Index step_ = 0, operation_ = 0;

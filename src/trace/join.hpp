@@ -1,7 +1,7 @@
 #pragma once
 // Joins recordings that follow each other: the result is the recording that would have been made if all their calls had
-// been made in one trace. So the edges between them are worked out once (dynamic tracing paper, IV.F), and every property
-// of a recording holds for the result: prefixes, outcome, carried edges.
+// been made in one trace. So the edges between them are worked out once (dynamic tracing paper, IV.F), and every
+// property of a recording holds for the result: prefixes, outcome, carried edges.
 //
 // Cost: that of Recorder::finish, per recording. Pure.
 

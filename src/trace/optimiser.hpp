@@ -11,9 +11,9 @@
 // operations, in one replay and in any number of successive ones. The path that implies an edge lies, in launch order,
 // before the edge's target. So of a trace that is left early, the issued part is reduced as if the trace ended there.
 //
-// Cost: where no edge spans more than some thousand operations, two words per 64 operations spanned and edge that stays.
-// Otherwise O(n w) for n operations in w concurrent chains (both: trace/reach.hpp), bounded by a budget in proportion to
-// n: when it is spent, the remaining edges stay, which does no harm, and are counted. Pure; any thread.
+// Cost: where no edge spans more than some thousand operations, two words per 64 operations spanned and edge that
+// stays. Otherwise O(n w) for n operations in w concurrent chains (both: trace/reach.hpp), bounded by a budget in
+// proportion to n: when it is spent, the remaining edges stay, which does no harm, and are counted. Pure; any thread.
 
 #include <cstddef>
 #include <cstdint>

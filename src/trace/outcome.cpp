@@ -31,7 +31,7 @@ UseAfter& Outcome::use_at(Index place, analysis::Instance* instance) {
   if (UseAfter* use = places[place].find(instance)) return *use;
   UseAfter& use = places[place].uses.emplace_back();
   use.instance = instance;
-  const OwnInstance* own = recording->own_of(instance);
+  const PerReplayInstance* own = recording->per_replay_of(instance);
   if (own != nullptr && own->made != kNone) return use;
   use.writer = kBefore;
   use.readers.push_back(kBefore);
@@ -63,7 +63,7 @@ namespace {
 /// A region ends at a place: notes who may still use its instances there.
 void note_users(Recording& recording, const PlaceAfter& place) {
   for (const UseAfter& use : place.uses) {
-    std::vector<Index>& users = recording.own[use.instance->live_index].users;
+    std::vector<Index>& users = recording.own[use.instance->position].users;
     const auto note = [&users](OperationRef operation) {
       if (is_recorded(operation)) users.push_back(operation.number);
     };
@@ -100,8 +100,9 @@ Outcome find_entry_uses(Recording& recording) {
   uses.reserve(recording.places.size());  // no less
   for (const Effect& effect : recording.effects) {
     if (effect.change == StateChange::end) note_users(recording, outcome.places[effect.place]);
-    else if (effect.change == StateChange::look && recording.own_of(effect.instance) != nullptr)
-      recording.own[effect.instance->live_index].users.push_back(effect.by);
+    else if (effect.change == StateChange::empty_use &&
+             recording.per_replay_of(effect.instance) != nullptr)
+      recording.own[effect.instance->position].users.push_back(effect.by);
     bool meets = false, entered = false, after_reads = false;
     outcome.apply(effect, [&](OperationRef earlier, exec::EdgeKind kind) {
       meets |= earlier == kBefore;
@@ -116,7 +117,7 @@ Outcome find_entry_uses(Recording& recording) {
     std::ranges::stable_sort(uses, {}, &EntryUse::operation);
   const auto repeated = std::ranges::unique(uses);
   uses.erase(repeated.begin(), repeated.end());
-  for (OwnInstance& own : recording.own) sort_once(own.users);
+  for (PerReplayInstance& own : recording.own) sort_once(own.users);
   return outcome;
 }
 
@@ -181,7 +182,7 @@ void find_chain_edges(Recording& recording) {
     const UseAfter* left = outcome.places[use.place].find(use.instance);
     return left != nullptr && left->joins_group(recording.fold_of(use.operation));
   };
-  const auto is_left = [](const OwnInstance& own) {
+  const auto is_left = [](const PerReplayInstance& own) {
     return own.made == kNone || own.ended == kNone;
   };
   recording.idempotent = std::ranges::none_of(recording.own, is_left) &&
@@ -234,11 +235,11 @@ void bring_use_forward(const analysis::Analysis& analysis, const UseAfter& left,
 }
 
 /// Nothing orders operations that look at an instance without points, so each replay's are noted.
-void note_looks(const Outcome& outcome, const Replayed& replay) {
-  for (const auto& [instance, operation] : outcome.looks) {
+void note_empty_uses(const Outcome& outcome, const Replayed& replay) {
+  for (const auto& [instance, operation] : outcome.empty_uses) {
     const exec::NodeRef named = replay.operation(operation);
     if (!exec::is_complete(named))
-      analysis::Analysis::note_looker(*analysis::present(instance), named);
+      analysis::Analysis::note_empty_user(*analysis::present(instance), named);
   }
 }
 
@@ -248,20 +249,20 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
                    const Replayed& replay) {
   for (std::size_t i = 0; i < outcome.places.size(); ++i) {
     const PlaceAfter& after = outcome.places[i];
-    analysis::Piece& piece = *recording.places[i].piece;
-    if (after.changed) piece.invalidate();
+    analysis::EquivalenceSet& set = *recording.places[i].set;
+    if (after.changed) set.invalidate();
     for (const UseAfter& left : after.uses) {
       analysis::Instance* instance = analysis::present(left.instance);
       REFRAIN_ASSERT(instance != nullptr, "of what has ended nothing is left");
-      analysis::Use& use = piece.at(instance);
+      analysis::Use& use = set.at(instance);
       bring_use_forward(analysis, left, replay, use);
       if (after.changed) use.valid = left.valid;
     }
     if (!after.changed) continue;
-    if (!after.fill) piece.fill.reset();
-    else if (after.fill.step != kNone) piece.fill = replay.fill(after.fill.step);
+    if (!after.fill) set.fill.reset();
+    else if (after.fill.step != kNone) set.fill = replay.fill(after.fill.step);
   }
-  note_looks(outcome, replay);
+  note_empty_uses(outcome, replay);
 }
 
 void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
@@ -270,10 +271,11 @@ void add_standing_readers(const analysis::Analysis& analysis, const Recording& r
     if (!entry.standing) continue;
     const exec::NodeRef reader = replay.operation(entry.operation);
     if (!analysis.has_log() && exec::is_complete(reader)) continue;
-    REFRAIN_ASSERT(recording.own_of(entry.instance) == nullptr, "replays of a chain find none");
-    analysis.note_reader(recording.places[entry.place].piece->at(entry.instance), reader);
+    REFRAIN_ASSERT(recording.per_replay_of(entry.instance) == nullptr,
+                   "replays of a chain find none");
+    analysis.note_reader(recording.places[entry.place].set->at(entry.instance), reader);
   }
-  note_looks(outcome, replay);
+  note_empty_uses(outcome, replay);
 }
 
 std::vector<Entry> entries(const Recording& recording,
@@ -282,7 +284,7 @@ std::vector<Entry> entries(const Recording& recording,
   for (const EntryUse& entry : recording.entry_uses) {
     analysis::Instance* instance = analysis::present(entry.instance);
     REFRAIN_ASSERT(instance != nullptr, "nobody was there before what the trace makes");
-    const analysis::Use* use = recording.places[entry.place].piece->find(instance);
+    const analysis::Use* use = recording.places[entry.place].set->find(instance);
     if (use == nullptr) continue;
     const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
       const exec::Edge edge{earlier, kind};

@@ -1,9 +1,9 @@
 #pragma once
-// The outcome of a recording, or of a prefix: the state that it leaves behind at each place, told in the recording's own
-// operations and in "whatever was there before". It is worked out from the effects alone, by the transitions of the
-// analysis itself (analysis/use_state.hpp). From it follow the entry uses and the carried edges of a recording (dynamic
-// tracing paper, IV.F), the edges between joined recordings (trace/join.hpp), and how the analysis' state is brought
-// forward over launches that were replayed.
+// The outcome of a recording, or of a prefix: the state that it leaves behind at each place, told in the recording's
+// own operations and in "whatever was there before". It is worked out from the effects alone, by the transitions of
+// the analysis itself (analysis/use_state.hpp). From it follow the entry uses and the carried edges of a recording
+// (dynamic tracing paper, IV.F), the edges between joined recordings (trace/join.hpp), and how the analysis' state is
+// brought forward over launches that were replayed.
 //
 // Owner: the context's thread. Cost: some forty instructions per effect.
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/piece.hpp"
+#include "analysis/equivalence_set.hpp"
 #include "trace/recording.hpp"
 
 namespace refrain::analysis {
@@ -52,7 +52,7 @@ struct Outcome {
 
   const Recording* recording;
   std::vector<PlaceAfter> places;  ///< as many of the recording's as were added
-  std::vector<std::pair<analysis::Instance*, Index>> looks;  ///< at instances, by operations
+  std::vector<std::pair<analysis::Instance*, Index>> empty_uses;  ///< at instances, by operations
 
   /// The next place of the recording, as it has to be found.
   void add_place();
@@ -103,12 +103,12 @@ std::vector<Entry> entries(const Recording& recording,
 template <class Add>
 void Outcome::apply(const Effect& effect, Add add) {
   using analysis::StateChange;
-  if (effect.change == StateChange::look) {
-    looks.emplace_back(effect.instance, effect.by);
+  if (effect.change == StateChange::empty_use) {
+    empty_uses.emplace_back(effect.instance, effect.by);
     return;
   }
   if (effect.change == StateChange::gone) {
-    std::erase_if(looks, [&](const auto& look) { return look.first == effect.instance; });
+    std::erase_if(empty_uses, [&](const auto& look) { return look.first == effect.instance; });
     return;
   }
   PlaceAfter& place = places[effect.place];

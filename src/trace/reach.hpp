@@ -12,12 +12,12 @@
 // ReachWindow has a bit for each of the latest operations: a few words where no edge spans more than some thousand
 // operations. Cost: two words for each 64 operations of the span, per edge that is joined.
 //
-// ReachChains divides the operations into *chains*, greedily: an operation is appended to a chain whose newest operation
-// reaches it, or begins one. On a chain each reaches all later ones, so a row is one number per chain: the latest
-// operation there that reaches (Goralcikova and Koubek, 1979, with chains in the place of bit sets). Forgotten is
-// whatever no later edge can ask for: rows of operations without further successors, and the entries of a row for the
-// part of a chain that has none. So short edges make short rows, however many chains stand side by side. Cost: O(w) per
-// edge that is joined, for w chains in use at a time; memory O(operations + rows in use * w).
+// ReachChains divides the operations into *chains*, greedily: an operation is appended to a chain whose newest
+// operation reaches it, or begins one. On a chain each reaches all later ones, so a row is one number per chain: the
+// latest operation there that reaches (Goralcikova and Koubek, 1979, with chains in the place of bit sets). Forgotten
+// is whatever no later edge can ask for: rows of operations without further successors, and the entries of a row for
+// the part of a chain that has none. So short edges make short rows, however many chains stand side by side. Cost:
+// O(w) per edge that is joined, for w chains in use at a time; memory O(operations + rows in use * w).
 //
 // Pure; any thread.
 

@@ -13,12 +13,12 @@ using analysis::StateChange;
 
 namespace {
 
-/// The piece of this number, null if there is none. A field has its pieces in order of number.
-analysis::Piece* find_piece(const analysis::FieldState& field, std::uint32_t number) {
-  const auto& pieces = field.pieces();
+/// The equivalence set of this number, null if there is none. A field has its equivalence sets in order of number.
+analysis::EquivalenceSet* find_set(const analysis::FieldState& field, std::uint32_t number) {
+  const auto& sets = field.sets();
   const auto at =
-      std::ranges::lower_bound(pieces, number, {}, [](const auto& piece) { return piece->number; });
-  return at != pieces.end() && (*at)->number == number ? at->get() : nullptr;
+      std::ranges::lower_bound(sets, number, {}, [](const auto& set) { return set->number; });
+  return at != sets.end() && (*at)->number == number ? at->get() : nullptr;
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ Recorder::Recorder(std::uint64_t first, std::uint64_t first_serial)
   made_.edges.reserve(kFew);
   made_.effects.reserve(2 * kFew);
   made_.places.reserve(kFew);
-  pieces_then_.reserve(kFew);
+  sets_then_.reserve(kFew);
 }
 
 Recorder::~Recorder() {
@@ -46,7 +46,7 @@ std::uint32_t Recorder::add(analysis::FieldState& field) {
   const auto index = static_cast<std::uint32_t>(made_.fields.size());
   field.recorded = {number_, index};
   made_.fields.push_back({&field, 0, 0});
-  pieces_.push_back({field.next_piece(), field.next_piece()});
+  sets_.push_back({field.next_set(), field.next_set()});
   return index;
 }
 
@@ -66,34 +66,34 @@ void Recorder::untraceable(const char* what) {
 /// The field, of which an effect is about to be noted.
 std::uint32_t Recorder::changing(analysis::FieldState& field) {
   const std::uint32_t index = index_of(field);
-  if (pieces_[index].now != field.next_piece()) [[unlikely]] {
-    pieces_[index].now = field.next_piece();
-    cuts_.push_back({made_.effects.size(), index, field.next_piece()});
+  if (sets_[index].now != field.next_set()) [[unlikely]] {
+    sets_[index].now = field.next_set();
+    cuts_.push_back({made_.effects.size(), index, field.next_set()});
   }
   return index;
 }
 
-void Recorder::change(StateChange change, std::span<analysis::Piece* const> pieces,
+void Recorder::change(StateChange change, std::span<analysis::EquivalenceSet* const> sets,
                       analysis::Instance& instance, const exec::Node& operation) {
   const std::uint32_t field = changing(*instance.field);
   const Index by = index_of(operation.seq);
-  analysis::Instance* name = OwnInstances::name_of(instance);
+  analysis::Instance* name = PerReplayInstances::name_of(instance);
   const std::size_t first = made_.effects.size();
-  made_.effects.insert(made_.effects.end(), pieces.size(), {change, by, 0, name});
+  made_.effects.insert(made_.effects.end(), sets.size(), {change, by, 0, name});
   Effect* effect = made_.effects.data() + first;
-  for (analysis::Piece* piece : pieces) (effect++)->place = place_of(field, *piece);
+  for (analysis::EquivalenceSet* set : sets) (effect++)->place = place_of(field, *set);
 }
 
-void Recorder::look(analysis::Instance& instance, const exec::Node& operation) {
+void Recorder::empty_use(analysis::Instance& instance, const exec::Node& operation) {
   index_of(*instance.field);
   made_.effects.push_back(
-      {StateChange::look, index_of(operation.seq), 0, OwnInstances::name_of(instance)});
+      {StateChange::empty_use, index_of(operation.seq), 0, PerReplayInstances::name_of(instance)});
 }
 
-void Recorder::pend(analysis::FieldState& field, analysis::Piece& piece,
+void Recorder::pend(analysis::FieldState& field, analysis::EquivalenceSet& set,
                     const std::shared_ptr<const analysis::FillValue>& value) {
   fills_[value] = this_step();
-  const Index place = place_of(changing(field), piece);
+  const Index place = place_of(changing(field), set);
   made_.effects.push_back({StateChange::pend, this_step(), place, nullptr});
 }
 
@@ -104,13 +104,14 @@ void Recorder::made(analysis::Instance& instance, bool shortage) {
 
 void Recorder::ends(analysis::FieldState& field) {
   const std::uint32_t index = changing(field);
-  for (const auto& piece : field.pieces()) {
-    const Index place = place_of(index, *piece);
+  for (const auto& set : field.sets()) {
+    const Index place = place_of(index, *set);
     made_.effects.push_back({StateChange::end, this_step(), place, nullptr});
   }
   if (!own_.ends(field, this_step())) untraceable("memory was short");
   for (const auto& instance : field.instances().all())
-    made_.effects.push_back({StateChange::gone, this_step(), 0, OwnInstances::name_of(*instance)});
+    made_.effects.push_back(
+        {StateChange::gone, this_step(), 0, PerReplayInstances::name_of(*instance)});
 }
 
 void Recorder::gives_up(analysis::Instance& instance) {
@@ -118,45 +119,47 @@ void Recorder::gives_up(analysis::Instance& instance) {
   untraceable("storage was given up");
 }
 
-void Recorder::fills(analysis::FieldState& field, analysis::Piece& piece, const exec::Node&) {
-  const auto filled = fills_.find(piece.fill);
+void Recorder::fills(analysis::FieldState& field, analysis::EquivalenceSet& set,
+                     const exec::Node&) {
+  const auto filled = fills_.find(set.fill);
   source_ = filled != fills_.end() ? FillSource{false, filled->second}
-                                   : FillSource{true, place_of(index_of(field), piece)};
+                                   : FillSource{true, place_of(index_of(field), set)};
 }
 
-/// How a piece was before the trace, if it was part of a piece that the trace had touched by then.
-Index Recorder::inherited(std::uint32_t field, const analysis::Piece& piece) const {
+/// How an equivalence set was before the trace, if it was part of an equivalence set that the trace had touched by
+/// then.
+Index Recorder::inherited(std::uint32_t field, const analysis::EquivalenceSet& set) const {
   const analysis::FieldState& state = *made_.fields[field].field;
   // What was cut before the trace has touched the field has its own state.
-  for (const analysis::Piece* part = &piece; part->number >= pieces_[field].first;) {
-    const analysis::Piece* whole = find_piece(state, part->cut_from);
+  for (const analysis::EquivalenceSet* part = &set; part->number >= sets_[field].first;) {
+    const analysis::EquivalenceSet* whole = find_set(state, part->cut_from);
     if (whole == nullptr) return kNone;  // put together with another before the trace
-    if (whole->recorded.recorder == number_ && pieces_then_[whole->recorded.index] <= part->number)
+    if (whole->recorded.recorder == number_ && sets_then_[whole->recorded.index] <= part->number)
       return whole->recorded.index;
     part = whole;
   }
   return kNone;
 }
 
-/// Notes how the piece is now that the trace touches it for the first time.
-Index Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
+/// Notes how the equivalence set is now that the trace touches it for the first time.
+Index Recorder::touch(std::uint32_t field, analysis::EquivalenceSet& set) {
   analysis::FieldState& state = *made_.fields[field].field;
-  const Index whole = inherited(field, piece);
+  const Index whole = inherited(field, set);
   Place& place = made_.places.emplace_back();
   place.field = &state;
-  place.piece = &piece;
+  place.set = &set;
   if (whole != kNone) {
     place.valid = made_.places[whole].valid;
     place.pending = made_.places[whole].pending;
   } else {
-    for (const analysis::Use& use : piece.uses)
+    for (const analysis::Use& use : set.uses)
       if (use.valid) place.valid.push_back(use.instance);
     if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
-    place.pending = piece.fill != nullptr;
+    place.pending = set.fill != nullptr;
   }
   const auto index = static_cast<Index>(made_.places.size() - 1);
-  piece.recorded = {number_, index};
-  pieces_then_.push_back(state.next_piece());
+  set.recorded = {number_, index};
+  sets_then_.push_back(state.next_set());
   return index;
 }
 
@@ -164,7 +167,7 @@ Index Recorder::touch(std::uint32_t field, analysis::Piece& piece) {
 
 namespace {
 const analysis::Instance* name_of(const analysis::Instance* instance) {
-  return OwnInstances::name_of(const_cast<analysis::Instance&>(*instance));
+  return PerReplayInstances::name_of(const_cast<analysis::Instance&>(*instance));
 }
 }  // namespace
 
@@ -235,44 +238,43 @@ bool Recorder::take_back_unfinished() {
 
 bool Recorder::cut_meanwhile() {
   return std::ranges::any_of(made_.fields, [this](const FieldUsed& used) {
-    return used.field->next_piece() != pieces_[used.field->recorded.index].first;
+    return used.field->next_set() != sets_[used.field->recorded.index].first;
   });
 }
 
-/// Calls visit(piece) for the pieces that are left of what something happened to.
+/// Calls visit(equivalence set) for the equivalence sets that are left of what something happened to.
 template <class Visit>
-void Recorder::for_each_part(analysis::FieldState& field, analysis::Piece& piece,
-                             std::uint32_t pieces_then, Visit visit) {
-  visit(piece);
-  if (field.next_piece() == pieces_then) return;
-  std::vector<std::uint32_t> numbers{piece.number};
-  const auto& pieces = field.pieces();
-  auto at = std::ranges::lower_bound(pieces, pieces_then, {},
-                                     [](const auto& part) { return part->number; });
-  for (; at != pieces.end(); ++at) {
+void Recorder::for_each_part(analysis::FieldState& field, analysis::EquivalenceSet& set,
+                             std::uint32_t sets_then, Visit visit) {
+  visit(set);
+  if (field.next_set() == sets_then) return;
+  std::vector<std::uint32_t> numbers{set.number};
+  const auto& sets = field.sets();
+  auto at =
+      std::ranges::lower_bound(sets, sets_then, {}, [](const auto& part) { return part->number; });
+  for (; at != sets.end(); ++at) {
     if (std::ranges::find(numbers, (*at)->cut_from) == numbers.end()) continue;
     numbers.push_back((*at)->number);
     visit(**at);
   }
 }
 
-/// Puts the effects of the parts in the place of those of the pieces that were cut, and keeps the places that
+/// Puts the effects of the parts in the place of those of the equivalence sets that were cut, and keeps the places that
 /// effects are at.
 void Recorder::place_again() {
   const std::vector<Effect> noted = std::exchange(made_.effects, {});
   std::vector<Place> places;  // in the order in which the effects come to them
   std::vector<Index> place_now;
-  std::vector<std::uint32_t> pieces_then;
-  for (const Pieces& pieces : pieces_) pieces_then.push_back(pieces.first);
+  std::vector<std::uint32_t> sets_then;
+  for (const SetCounts& sets : sets_) sets_then.push_back(sets.first);
   auto cut = cuts_.begin();
   const auto add = [&](Effect effect, std::size_t number) {
-    for (; cut != cuts_.end() && cut->effect <= number; ++cut)
-      pieces_then[cut->field] = cut->pieces;
+    for (; cut != cuts_.end() && cut->effect <= number; ++cut) sets_then[cut->field] = cut->sets;
     analysis::FieldState& field = *made_.places[effect.place].field;
-    analysis::Piece& piece = *made_.places[effect.place].piece;
-    for_each_part(field, piece, pieces_then[field.recorded.index], [&](analysis::Piece& part) {
-      // Values are moved piece by piece.
-      if (effect.change == StateChange::validate && &part != &piece)
+    analysis::EquivalenceSet& set = *made_.places[effect.place].set;
+    for_each_part(field, set, sets_then[field.recorded.index], [&](analysis::EquivalenceSet& part) {
+      // Values are moved equivalence set by equivalence set.
+      if (effect.change == StateChange::validate && &part != &set)
         untraceable("pieces were cut that values had been moved to");
       const Index touched = place_of(field.recorded.index, part);
       place_now.resize(made_.places.size(), kNone);
@@ -287,7 +289,7 @@ void Recorder::place_again() {
   std::size_t at = 0;
   for (Step& step : made_.steps) {
     for (; at < step.effects; ++at) {
-      if (noted[at].change == StateChange::look || noted[at].change == StateChange::gone)
+      if (noted[at].change == StateChange::empty_use || noted[at].change == StateChange::gone)
         made_.effects.push_back(noted[at]);
       else add(noted[at], at);
     }
@@ -321,8 +323,8 @@ void Recorder::rename_instances() {
   for (analysis::Instance*& instance : arguments_) rename(instance);
   for (FieldUsed& used : made_.fields) used.own = own_.are_of(*used.field);
   made_.own = own_.take();
-  for (const OwnInstance& own : made_.own)
-    if (own.made == kNone) ++made_.fields[own.name->field->recorded.index].found;
+  for (const PerReplayInstance& own : made_.own)
+    if (own.made == kNone) ++made_.fields[own.placeholder->field->recorded.index].found;
 }
 
 /// Which arguments of tasks are in instances that each replay has of its own.
@@ -333,8 +335,10 @@ void Recorder::place_arguments() {
     if (operation.kind != exec::NodeKind::task) continue;
     const auto [first, count] = argument_rows_[operation.step];
     for (std::uint32_t argument = 0; argument < count; ++argument)
-      if (const auto* own = made_.own_of(arguments_[first + operation.rank * count + argument]))
-        made_.own_arguments.push_back({i, argument, static_cast<Index>(own - made_.own.data())});
+      if (const auto* own =
+              made_.per_replay_of(arguments_[first + operation.rank * count + argument]))
+        made_.per_replay_arguments.push_back(
+            {i, argument, static_cast<Index>(own - made_.own.data())});
   }
 }
 

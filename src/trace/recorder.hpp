@@ -1,12 +1,12 @@
 #pragma once
 // Writes a recording while the analysis runs.
 //
-// Pieces may be cut meanwhile. Each effect on a piece is then an effect on each of its parts. So the recorder notes how
-// many pieces a field had at which effect, and in the end replaces an effect on a piece that was cut by one effect for
-// each part.
+// Equivalence sets may be cut meanwhile. Each effect on an equivalence set is then an effect on each of its parts. So
+// the recorder notes how many equivalence sets a field had at which effect, and in the end replaces an effect on an
+// equivalence set that was cut by one effect for each part.
 //
 // Owner: the context's thread, for as long as one trace is recorded. Cost: some ten instructions per effect.
-// It notes its indices on pieces and fields (analysis::RecorderNote).
+// It notes its indices on equivalence sets and fields (analysis::RecorderNote).
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analysis/field_state.hpp"
-#include "trace/own_instances.hpp"
+#include "trace/per_replay_instances.hpp"
 #include "trace/recording.hpp"
 
 namespace refrain::trace {
@@ -33,7 +33,7 @@ class Recorder final : public analysis::StateLog {
   void uses(data::RegionTree& tree, std::uint64_t uid);
   /// The next argument of the tasks of the call that ends next, point by point, is in this instance.
   void argument(analysis::Instance& instance) {
-    arguments_.push_back(OwnInstances::name_of(instance));
+    arguments_.push_back(PerReplayInstances::name_of(instance));
   }
 
   /// Null: all calls so far can be replayed. Otherwise the reason, to follow the word "because".
@@ -48,12 +48,12 @@ class Recorder final : public analysis::StateLog {
   std::unique_ptr<Recording> finish();
 
   // --- StateLog ---
-  void change(analysis::StateChange change, std::span<analysis::Piece* const> pieces,
+  void change(analysis::StateChange change, std::span<analysis::EquivalenceSet* const> sets,
               analysis::Instance& instance, const exec::Node& operation) override;
-  void look(analysis::Instance& instance, const exec::Node& operation) override;
-  void fills(analysis::FieldState& field, analysis::Piece& piece,
+  void empty_use(analysis::Instance& instance, const exec::Node& operation) override;
+  void fills(analysis::FieldState& field, analysis::EquivalenceSet& set,
              const exec::Node& operation) override;
-  void pend(analysis::FieldState& field, analysis::Piece& piece,
+  void pend(analysis::FieldState& field, analysis::EquivalenceSet& set,
             const std::shared_ptr<const analysis::FillValue>& value) override;
   void made(analysis::Instance& instance, bool shortage) override;
   void ends(analysis::FieldState& field) override;
@@ -66,15 +66,15 @@ class Recorder final : public analysis::StateLog {
   static constexpr Index kOutside = kNone;
   static constexpr std::size_t kFew = 32;  ///< that a recording may have at no extra cost
 
-  /// How many pieces a field had, by FieldState::next_piece().
-  struct Pieces {
+  /// How many equivalence sets a field had, by FieldState::next_set().
+  struct SetCounts {
     std::uint32_t first;  ///< when the trace used it first
     std::uint32_t now;    ///< when it was looked at last
   };
   /// The same from an effect on.
   struct Cut {
     std::size_t effect;
-    std::uint32_t field, pieces;
+    std::uint32_t field, sets;
   };
 
   [[nodiscard]] Index index_of(std::uint64_t seq) const {
@@ -83,21 +83,21 @@ class Recorder final : public analysis::StateLog {
   std::uint32_t index_of(analysis::FieldState& field) {
     return field.recorded.recorder == number_ ? field.recorded.index : add(field);
   }
-  Index place_of(std::uint32_t field, analysis::Piece& piece) {
-    return piece.recorded.recorder == number_ ? piece.recorded.index : touch(field, piece);
+  Index place_of(std::uint32_t field, analysis::EquivalenceSet& set) {
+    return set.recorded.recorder == number_ ? set.recorded.index : touch(field, set);
   }
   Operation& at(std::uint64_t seq);
   std::uint32_t add(analysis::FieldState& field);
   std::uint32_t changing(analysis::FieldState& field);
-  Index touch(std::uint32_t field, analysis::Piece& piece);
-  [[nodiscard]] Index inherited(std::uint32_t field, const analysis::Piece& piece) const;
+  Index touch(std::uint32_t field, analysis::EquivalenceSet& set);
+  [[nodiscard]] Index inherited(std::uint32_t field, const analysis::EquivalenceSet& set) const;
   void take_work(Operation& made, const exec::Node& node);
   bool take_back_unfinished();
   bool cut_meanwhile();
   void place_again();
   template <class Visit>
-  static void for_each_part(analysis::FieldState& field, analysis::Piece& piece,
-                            std::uint32_t pieces_then, Visit visit);
+  static void for_each_part(analysis::FieldState& field, analysis::EquivalenceSet& set,
+                            std::uint32_t sets_then, Visit visit);
   void rename_instances();
   void place_arguments();
   [[nodiscard]] Index this_step() const { return static_cast<Index>(made_.steps.size()); }
@@ -106,13 +106,13 @@ class Recorder final : public analysis::StateLog {
   std::uint64_t number_;  ///< of this recorder, on what it has seen
   Recording made_;
   std::vector<Recording::Tree> trees_;
-  std::vector<std::uint32_t> pieces_then_;  ///< by place: of its field, when it was touched first
-  std::vector<Pieces> pieces_;              ///< by field
-  std::vector<Cut> cuts_;                   ///< ascending
+  std::vector<std::uint32_t> sets_then_;  ///< by place: of its field, when it was touched first
+  std::vector<SetCounts> sets_;           ///< by field
+  std::vector<Cut> cuts_;                 ///< ascending
   /// By which step. They are kept: of one that is gone, another might have the address.
   std::unordered_map<std::shared_ptr<const analysis::FillValue>, Index> fills_;
   FillSource source_;  ///< of the fill that is about to be told of
-  OwnInstances own_;
+  PerReplayInstances own_;
   std::vector<analysis::Instance*> arguments_;
   /// By step: where its tasks' arguments begin there, and how many each has.
   std::vector<std::pair<std::size_t, std::uint32_t>> argument_rows_;

@@ -8,9 +8,9 @@
 namespace refrain::trace {
 
 bool Place::holds() const {
-  if (pending != (piece->fill != nullptr)) return false;
+  if (pending != (set->fill != nullptr)) return false;
   std::size_t found = 0;
-  for (const analysis::Use& use : piece->uses) {
+  for (const analysis::Use& use : set->uses) {
     if (!use.valid) continue;
     if (std::ranges::find(valid, use.instance, analysis::present) == valid.end()) return false;
     ++found;
@@ -49,14 +49,14 @@ bool Recording::finds(const FieldUsed& used) const {
   const auto& there = used.field->instances().all();
   if (!used.own || there.size() != used.found) return !used.own;
   auto next = there.begin();
-  for (const OwnInstance& each : own) {
+  for (const PerReplayInstance& each : own) {
     if (next == there.end()) break;
-    if (each.made != kNone || each.name->field != used.field) continue;
+    if (each.made != kNone || each.placeholder->field != used.field) continue;
     const analysis::Instance& found = **next;
-    if (found.space != each.name->space || found.memory != each.name->memory ||
-        found.layout != each.name->layout)
+    if (found.space != each.placeholder->space || found.memory != each.placeholder->memory ||
+        found.layout != each.placeholder->layout)
       return false;
-    each.name->counterpart = (next++)->get();
+    each.placeholder->bound_to = (next++)->get();
   }
   return true;
 }
@@ -66,11 +66,14 @@ bool Recording::holds() const {
          std::ranges::all_of(places, &Place::holds);
 }
 
-analysis::Instance* Recording::own_argument(Index operation, std::uint32_t argument) const {
-  const auto key = [](const OwnArgument& each) { return std::pair(each.operation, each.argument); };
-  const auto at = std::ranges::lower_bound(own_arguments, std::pair(operation, argument), {}, key);
-  const bool there = at != own_arguments.end() && key(*at) == std::pair(operation, argument);
-  return there ? own[at->own].name.get() : nullptr;
+analysis::Instance* Recording::per_replay_argument(Index operation, std::uint32_t argument) const {
+  const auto key = [](const PerReplayArgument& each) {
+    return std::pair(each.operation, each.argument);
+  };
+  const auto at =
+      std::ranges::lower_bound(per_replay_arguments, std::pair(operation, argument), {}, key);
+  const bool there = at != per_replay_arguments.end() && key(*at) == std::pair(operation, argument);
+  return there ? own[at->own].placeholder.get() : nullptr;
 }
 
 std::size_t Recording::bytes() const {
@@ -79,10 +82,10 @@ std::size_t Recording::bytes() const {
       (edges.capacity() + carried.capacity()) * sizeof(RecordedEdge) +
       effects.capacity() * sizeof(Effect) + places.capacity() * sizeof(Place) +
       entry_uses.capacity() * sizeof(EntryUse) + fields.capacity() * sizeof(FieldUsed) +
-      trees.capacity() * sizeof(Tree) + own.capacity() * sizeof(OwnInstance) +
-      own_arguments.capacity() * sizeof(OwnArgument);
-  for (const OwnInstance& each : own)
-    sum += sizeof *each.name + each.users.capacity() * sizeof(Index);
+      trees.capacity() * sizeof(Tree) + own.capacity() * sizeof(PerReplayInstance) +
+      per_replay_arguments.capacity() * sizeof(PerReplayArgument);
+  for (const PerReplayInstance& each : own)
+    sum += sizeof *each.placeholder + each.users.capacity() * sizeof(Index);
   for (const Place& place : places)
     if (place.valid.size() > 1) sum += place.valid.capacity() * sizeof(place.valid[0]);
   return sum;

@@ -3,16 +3,16 @@
 // *effects*: every change of the analysis' state on the way. When the same calls are made again in the same state, the
 // analysis would do the same again, so it need not be asked (dynamic tracing paper, IV.B).
 //
-// *The same state* is the precondition: at every place that the trace touches, exactly the same instances are valid, and
-// a fill is pending or not, as then. It is an equality. The paper asks only for the valid instances of then; but where
-// more are valid now, the analysis may copy from another one.
+// *The same state* is the precondition: at every place that the trace touches, exactly the same instances are valid,
+// and a fill is pending or not, as then. It is an equality. The paper asks only for the valid instances of then; but
+// where more are valid now, the analysis may copy from another one.
 //
-// Every prefix of a recording, cut between two calls, is a recording of those calls: operations, edges and effects are in
-// launch order, and each is caused by its call and the state before it.
+// Every prefix of a recording, cut between two calls, is a recording of those calls: operations, edges and effects are
+// in launch order, and each is caused by its call and the state before it.
 //
-// A recording names pieces and instances by address. It is *stale*, and never used again, when a region tree it used is
-// gone, a field was cut into other pieces, or another choice of instances might be made. Regions that are made and
-// destroyed in it have per-replay instances (trace/own_instances.hpp).
+// A recording names equivalence sets and instances by address. It is *stale*, and never used again, when a region tree
+// it used is gone, a field was cut into other equivalence sets, or another choice of instances might be made. Regions
+// that are made and destroyed in it have per-replay instances (trace/per_replay_instances.hpp).
 //
 // Owner: the context's thread. Immutable once made, except for the instances that placeholders are bound to.
 
@@ -39,10 +39,10 @@ constexpr Index kNone = ~Index{0};
 /// Mostly one.
 using Instances = boost::container::small_vector<analysis::Instance*, 1>;
 
-/// A piece that the trace touches, and the state that it must be found in: the precondition.
+/// An equivalence set that the trace touches, and the state that it must be found in: the precondition.
 struct Place {
   analysis::FieldState* field = nullptr;
-  analysis::Piece* piece = nullptr;
+  analysis::EquivalenceSet* set = nullptr;
   Instances valid;       ///< exactly these, by number
   bool pending = false;  ///< a fill is pending
 
@@ -100,23 +100,23 @@ struct EntryUse {
   analysis::Instance* instance = nullptr;
   analysis::StateChange change = analysis::StateChange::read;
   bool standing = false;
-  /// `meets`: only reads, or folds of its own group, came before it in the trace; so in the next replay its predecessors
-  /// are in the outcome of this one. `after_reads`: there were reads, and it only writes.
+  /// `meets`: only reads, or folds of its own group, came before it in the trace; so in the next replay its
+  /// predecessors are in the outcome of this one. `after_reads`: there were reads, and it only writes.
   bool meets = false, after_reads = false;
   friend bool operator==(const EntryUse&, const EntryUse&) = default;
 };
 
 /// A per-replay instance.
-struct OwnInstance {
+struct PerReplayInstance {
   std::unique_ptr<analysis::Instance>
-      name;                  ///< the placeholder; its live_index is the number in `own`
+      placeholder;           ///< the placeholder; its position is the number in `own`
   Index made = kNone;        ///< by this step; kNone: found there
   Index ended = kNone;       ///< by this step
   std::vector<Index> users;  ///< operations of the trace that may use it when it ends
 };
 
 /// A task's argument in such an instance.
-struct OwnArgument {
+struct PerReplayArgument {
   Index operation = 0;
   std::uint32_t argument = 0;
   Index own = 0;
@@ -127,7 +127,7 @@ struct Step {
   Index operations = 0, effects = 0;  ///< how many there are up to its end
 };
 
-/// A field whose pieces and instances the recording names.
+/// A field whose equivalence sets and instances the recording names.
 struct FieldUsed {
   analysis::FieldState* field = nullptr;
   std::uint32_t shape_epoch = 0, instance_epoch = 0;
@@ -150,9 +150,9 @@ struct Recording {
     friend bool operator==(const Tree&, const Tree&) = default;
   };
   std::vector<Tree> trees;
-  std::vector<RecordedEdge> carried;       ///< into the next replay; idempotent recordings only
-  std::vector<OwnInstance> own;            ///< in the order of their making
-  std::vector<OwnArgument> own_arguments;  ///< by operation and argument
+  std::vector<RecordedEdge> carried;   ///< into the next replay; idempotent recordings only
+  std::vector<PerReplayInstance> own;  ///< in the order of their making
+  std::vector<PerReplayArgument> per_replay_arguments;  ///< by operation and argument
   /// After it, its precondition holds, no fold group goes on from it into the next replay, and no per-replay instance
   /// is left.
   bool idempotent = false;
@@ -163,15 +163,16 @@ struct Recording {
     return fold != nullptr ? fold->payload.relaxed : nullptr;
   }
   /// The per-replay instance of a placeholder; null: the instance is the same for all replays.
-  [[nodiscard]] const OwnInstance* own_of(const analysis::Instance* instance) const {
+  [[nodiscard]] const PerReplayInstance* per_replay_of(const analysis::Instance* instance) const {
     const bool named = instance != nullptr && instance->storage == analysis::Storage::none;
-    return named ? &own[instance->live_index] : nullptr;
+    return named ? &own[instance->position] : nullptr;
   }
   /// Of a task's argument.
-  [[nodiscard]] analysis::Instance* own_argument(Index operation, std::uint32_t argument) const;
+  [[nodiscard]] analysis::Instance* per_replay_argument(Index operation,
+                                                        std::uint32_t argument) const;
   /// Whether there are per-replay instances.
-  [[nodiscard]] bool has_own() const { return std::ranges::any_of(fields, &FieldUsed::own); }
-  /// Whether a tree, a piece or a choice of instance that it names may have changed.
+  [[nodiscard]] bool has_per_replay() const { return std::ranges::any_of(fields, &FieldUsed::own); }
+  /// Whether a tree, an equivalence set or a choice of instance that it names may have changed.
   [[nodiscard]] bool stale() const;
   /// Whether the precondition of a recording that is not stale holds. Binds the placeholders of found instances.
   [[nodiscard]] bool holds() const;

@@ -1,11 +1,11 @@
 #pragma once
-// The task graph of a recording as plain data: operations in launch order, and edges. The recorder writes the edges, the
-// optimiser (trace/optimiser.hpp) thins them out, templates are compiled from them, and the graph calculus
+// The task graph of a recording as plain data: operations in launch order, and edges. The recorder writes the edges,
+// the optimiser (trace/optimiser.hpp) thins them out, templates are compiled from them, and the graph calculus
 // (trace/graph_calculus.hpp) prints them.
 //
-// An *inner* edge leads from an operation to a later one of the same replay. A *carried* edge leads from an operation of
-// one replay to any operation of the next replay of the same recording; only idempotent recordings have them. So every
-// edge leads from an earlier launch to a later one.
+// An *inner* edge leads from an operation to a later one of the same replay. A *carried* edge leads from an operation
+// of one replay to any operation of the next replay of the same recording; only idempotent recordings have them. So
+// every edge leads from an earlier launch to a later one.
 
 #include <compare>
 #include <cstdint>

@@ -276,7 +276,7 @@ std::unique_ptr<JoinedRecording> TraceTree::join(std::span<const BranchPrefix> p
   std::size_t operations = 0, more = 0;
   for (const BranchPrefix& prefix : prefixes) {
     const CompiledTrace& trace = *prefix.branch->trace;
-    if (trace.recording().has_own()) return joined;
+    if (trace.recording().has_per_replay()) return joined;
     recordings.push_back({&trace.recording(), prefix.steps});
     calls.insert(calls.end(), trace.calls().begin(), trace.calls().begin() + prefix.steps);
     operations += trace.recording().steps[prefix.steps - 1].operations;

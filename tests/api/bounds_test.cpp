@@ -86,7 +86,7 @@ TEST(CopyBound, SourcesForgetTheShapesOfTheirCopies) {
       if (i % 1000 == 0) { EXPECT_EQ(ctx.access<Read>(target[value])[i], 7); }
       if (i % 10 == 0) ctx.fence();
       ctx.destroy(target);
-      ASSERT_LE(state.pieces().size(), 1000u);
+      ASSERT_LE(state.sets().size(), 1000u);
     }
   });
 }
@@ -150,10 +150,10 @@ TEST(TraceBound, ReadersOfReplaysAreForgotten) {
         });
       EXPECT_EQ(ctx.access<Read>(region[other])[0], 7);  // looks at the state
       if (i % 10 == 0) ctx.fence();
-      for (const auto& piece : state.pieces())
+      for (const auto& piece : state.sets())
         for (const analysis::Use& use : piece->uses) ASSERT_LE(use.readers.size(), 300u);
       for (const auto& instance : state.instances().all())
-        ASSERT_LE(instance->lookers.size(), 300u);
+        ASSERT_LE(instance->empty_users.size(), 300u);
     }
   });
 }

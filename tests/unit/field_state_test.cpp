@@ -31,7 +31,7 @@ IndexSpaceRef whole(int dim) {
 
 std::size_t cells_of(const FieldState& field) {
   std::size_t cells = 0;
-  for (const auto& piece : field.pieces()) cells += piece->cells.size();
+  for (const auto& piece : field.sets()) cells += piece->cells.size();
   return cells;
 }
 
@@ -59,11 +59,11 @@ TEST(FieldState, PiecesAreTheCoarsestThatTheSetsNeed) {
       EXPECT_EQ(footprint.points, sets.back()) << "seed " << seed;
     }
     field.check_invariants();
-    EXPECT_EQ(field.pieces().size(), classes(space, sets)) << "seed " << seed;
+    EXPECT_EQ(field.sets().size(), classes(space, sets)) << "seed " << seed;
     const auto kept = [&](const IndexSpaceRef& set) { return set == sets.front(); };
     field.forget_footprints(kept);
     field.check_invariants();
-    EXPECT_EQ(field.pieces().size(), classes(space, {sets.front()})) << "seed " << seed;
+    EXPECT_EQ(field.sets().size(), classes(space, {sets.front()})) << "seed " << seed;
   }
 }
 
@@ -74,15 +74,15 @@ TEST(FieldState, FindsThePiecesThatASetMeets) {
     FieldState field(whole(dim), value_type<double>(), "x");
     for (int n = 0; n < 6; ++n) field.footprint(random.space(dim, data::test_range(dim)));
     const IndexSpaceRef asked = random.space(dim, data::test_range(dim));
-    std::vector<Piece*> expected;
-    for (const auto& piece : field.pieces())
+    std::vector<EquivalenceSet*> expected;
+    for (const auto& piece : field.sets())
       if (!data::common(data::points_of(field.points_of(*piece)), data::points_of(asked)).empty())
         expected.push_back(piece.get());
-    EXPECT_EQ(field.pieces_meeting(asked), expected) << "seed " << seed;
+    EXPECT_EQ(field.sets_meeting(asked), expected) << "seed " << seed;
   }
 }
 
-/// Piece p of `pieces`: the points that are p modulo `pieces`, in a line of `boxes` boxes for each.
+/// EquivalenceSet p of `pieces`: the points that are p modulo `pieces`, in a line of `boxes` boxes for each.
 IndexSpaceRef scattered(Coord p, Coord pieces, Coord boxes) {
   BoxList list;
   for (Coord i = 0; i < boxes; ++i)
@@ -99,7 +99,7 @@ TEST(FieldState, CellsAreAsManyAsTheBoxesOfScatteredSets) {
     EXPECT_LE(cells_of(field), static_cast<std::size_t>(2 * (pieces - p) * boxes + 1));
   }
   EXPECT_EQ(cells_of(field), static_cast<std::size_t>(pieces * boxes));
-  EXPECT_EQ(field.pieces().size(), static_cast<std::size_t>(pieces));
+  EXPECT_EQ(field.sets().size(), static_cast<std::size_t>(pieces));
   for (Coord p = 0; p < pieces / 2; ++p)
     field.footprint(IndexSpace::dense(Rect1{p * boxes, p * boxes + 2 * boxes}));
   field.check_invariants();
@@ -136,7 +136,7 @@ TEST(FieldState, SetsThatNobodyUsesAnyMoreTellNothingApart) {
     others.push_back(&field.footprint(some_interval(random)));
     for (Footprint* footprint : kept) field.wake(*footprint);
     ASSERT_LE(field.entries(), 4500u);  // the first time none are given up
-    ASSERT_LE(field.pieces().size(), 3000u);
+    ASSERT_LE(field.sets().size(), 3000u);
   }
   EXPECT_GT(field.tidied(), 10u);
   for (Footprint* footprint : kept) EXPECT_FALSE(footprint->dormant);
@@ -174,7 +174,7 @@ TEST(FieldState, WhatIsAskedInPassingIsForgotten) {
     EXPECT_EQ(field.passing_footprint(set).points, set);
     if (field.crowded()) field.forget_passing();
     EXPECT_EQ(&field.footprint(kept), &field.passing_footprint(kept));
-    ASSERT_LE(field.pieces().size(), 400u);
+    ASSERT_LE(field.sets().size(), 400u);
   }
   field.check_invariants();
 }

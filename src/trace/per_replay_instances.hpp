@@ -23,12 +23,12 @@
 
 namespace refrain::trace {
 
-class OwnInstances {
+class PerReplayInstances {
  public:
   /// The next instance of the context will have this serial number.
-  explicit OwnInstances(std::uint64_t first_serial) : first_(first_serial) {}
-  ~OwnInstances();
-  OwnInstances(const OwnInstances&) = delete;
+  explicit PerReplayInstances(std::uint64_t first_serial) : first_(first_serial) {}
+  ~PerReplayInstances();
+  PerReplayInstances(const PerReplayInstances&) = delete;
 
   /// False: the step cannot be repeated, because the choice depended on a shortage of memory.
   bool made(analysis::Instance& instance, Index step, bool shortage);
@@ -37,7 +37,7 @@ class OwnInstances {
 
   /// The name under which effects note an instance that is alive.
   static analysis::Instance* name_of(analysis::Instance& instance) {
-    return instance.counterpart != nullptr ? instance.counterpart : &instance;
+    return instance.bound_to != nullptr ? instance.bound_to : &instance;
   }
 
   /// Decides which instances are per-replay. Once, after the last step.
@@ -49,11 +49,11 @@ class OwnInstances {
     return fields_.contains(&field);
   }
   /// In the order in which they were made. After the last final_name().
-  std::vector<OwnInstance> take();
+  std::vector<PerReplayInstance> take();
 
  private:
   struct Known {
-    OwnInstance own;
+    PerReplayInstance own;
     bool shortage = false;
   };
   Known& note(analysis::Instance& instance, Index made);

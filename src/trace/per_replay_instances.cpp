@@ -1,4 +1,4 @@
-#include "trace/own_instances.hpp"
+#include "trace/per_replay_instances.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,8 @@ namespace refrain::trace {
 
 // Has all of the instance but bytes. Notes call what was found by its address, which is free when that is gone: no name
 // may be there.
-std::unique_ptr<analysis::Instance> OwnInstances::make_name(const analysis::Instance& instance) {
+std::unique_ptr<analysis::Instance> PerReplayInstances::make_name(
+    const analysis::Instance& instance) {
   auto name = std::make_unique<analysis::Instance>();
   while (found_.contains(name.get())) {
     kept_.push_back(std::move(name));
@@ -24,61 +25,62 @@ std::unique_ptr<analysis::Instance> OwnInstances::make_name(const analysis::Inst
   return name;
 }
 
-OwnInstances::~OwnInstances() {
+PerReplayInstances::~PerReplayInstances() {
   for (const Known& known : known_)
-    if (known.own.name != nullptr && known.own.name->counterpart != nullptr)
-      known.own.name->counterpart->counterpart = nullptr;
+    if (known.own.placeholder != nullptr && known.own.placeholder->bound_to != nullptr)
+      known.own.placeholder->bound_to->bound_to = nullptr;
 }
 
-OwnInstances::Known& OwnInstances::note(analysis::Instance& instance, Index made) {
+PerReplayInstances::Known& PerReplayInstances::note(analysis::Instance& instance, Index made) {
   Known& known = known_.emplace_back();
-  known.own.name = make_name(instance);
+  known.own.placeholder = make_name(instance);
   known.own.made = made;
-  known.own.name->counterpart = &instance;
-  instance.counterpart = known.own.name.get();
+  known.own.placeholder->bound_to = &instance;
+  instance.bound_to = known.own.placeholder.get();
   return known;
 }
 
-bool OwnInstances::made(analysis::Instance& instance, Index step, bool shortage) {
+bool PerReplayInstances::made(analysis::Instance& instance, Index step, bool shortage) {
   note(instance, step).shortage = shortage;
   return !shortage || !fields_.contains(instance.field);
 }
 
-bool OwnInstances::ends(const analysis::FieldState& field, Index step) {
+bool PerReplayInstances::ends(const analysis::FieldState& field, Index step) {
   fields_.insert(&field);
   bool repeatable = true;
   for (const auto& instance : field.instances().all()) {
     REFRAIN_ASSERT(instance->storage == analysis::Storage::pool, "only what is traced is recorded");
-    if (instance->serial < first_) found_[instance.get()] = note(*instance, kNone).own.name.get();
+    if (instance->serial < first_)
+      found_[instance.get()] = note(*instance, kNone).own.placeholder.get();
   }
   for (Known& known : known_) {
-    analysis::Instance& name = *known.own.name;
+    analysis::Instance& name = *known.own.placeholder;
     if (name.field != &field || known.own.ended != kNone) continue;
     if (known.shortage) repeatable = false;
     known.own.ended = step;
-    name.counterpart = nullptr;
+    name.bound_to = nullptr;
   }
   return repeatable;
 }
 
-void OwnInstances::gives_up(const analysis::Instance& instance) {
-  if (instance.counterpart != nullptr) instance.counterpart->counterpart = nullptr;
+void PerReplayInstances::gives_up(const analysis::Instance& instance) {
+  if (instance.bound_to != nullptr) instance.bound_to->bound_to = nullptr;
 }
 
 // Of a field that has not ended: it had no instance, and has its values in one that was made.
-bool OwnInstances::can_come_again(const analysis::FieldState& field) const {
+bool PerReplayInstances::can_come_again(const analysis::FieldState& field) const {
   const bool had_none = std::ranges::all_of(
       field.instances().all(), [this](const auto& instance) { return instance->serial >= first_; });
-  return had_none && std::ranges::any_of(field.pieces(), [](const auto& piece) {
-           return std::ranges::any_of(piece->uses, &analysis::Use::valid);
+  return had_none && std::ranges::any_of(field.sets(), [](const auto& set) {
+           return std::ranges::any_of(set->uses, &analysis::Use::valid);
          });
 }
 
-void OwnInstances::choose() {
+void PerReplayInstances::choose() {
   std::unordered_map<const analysis::FieldState*, bool> others;
   for (const Known& known : known_) {
-    if (fields_.contains(known.own.name->field)) continue;
-    const auto [other, added] = others.try_emplace(known.own.name->field, true);
+    if (fields_.contains(known.own.placeholder->field)) continue;
+    const auto [other, added] = others.try_emplace(known.own.placeholder->field, true);
     if (added) other->second = can_come_again(*other->first);
     other->second &= !known.shortage;
   }
@@ -86,22 +88,22 @@ void OwnInstances::choose() {
     if (again) fields_.insert(field);
   std::size_t number = 0;
   for (Known& known : known_)
-    if (fields_.contains(known.own.name->field)) known.own.name->live_index = number++;
+    if (fields_.contains(known.own.placeholder->field)) known.own.placeholder->position = number++;
 }
 
-analysis::Instance* OwnInstances::final_name(analysis::Instance* noted) const {
+analysis::Instance* PerReplayInstances::final_name(analysis::Instance* noted) const {
   if (noted == nullptr) return nullptr;
   if (const auto found = found_.find(noted); found != found_.end()) return found->second;
   if (noted->storage != analysis::Storage::none) return noted;
-  return fields_.contains(noted->field) ? noted : noted->counterpart;
+  return fields_.contains(noted->field) ? noted : noted->bound_to;
 }
 
-std::vector<OwnInstance> OwnInstances::take() {
-  std::vector<OwnInstance> own;
+std::vector<PerReplayInstance> PerReplayInstances::take() {
+  std::vector<PerReplayInstance> own;
   for (Known& known : known_) {
-    if (!fields_.contains(known.own.name->field)) continue;
-    if (analysis::Instance* actual = std::exchange(known.own.name->counterpart, nullptr))
-      actual->counterpart = nullptr;
+    if (!fields_.contains(known.own.placeholder->field)) continue;
+    if (analysis::Instance* actual = std::exchange(known.own.placeholder->bound_to, nullptr))
+      actual->bound_to = nullptr;
     own.push_back(std::move(known.own));
   }
   return own;

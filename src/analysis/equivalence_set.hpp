@@ -39,8 +39,8 @@ inline void forget_complete_readers(Use& use) {
                     use.readers.end());
 }
 
-/// The index that a recorder has given to a piece or a field, noted on the object itself: no hash table to look in, and
-/// no sweep at the end, since numbers of recorders do not repeat and the notes of earlier ones are void.
+/// The index that a recorder has given to an equivalence set or a field, noted on the object itself: no hash table to
+/// look in, and no sweep at the end, since numbers of recorders do not repeat and the notes of earlier ones are void.
 struct RecorderNote {
   std::uint64_t recorder = 0;
   std::uint32_t index = 0;
@@ -52,26 +52,27 @@ struct RecorderNote {
   }
 };
 
-struct Piece : SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
-  std::uint32_t number = 0;    ///< in order of creation within the field
-  std::uint32_t cut_from = 0;  ///< number of the piece whose state it took over when it was made
-  Cells cells;                 ///< its points, as boxes
+struct EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
+  std::uint32_t number = 0;  ///< in order of creation within the field
+  std::uint32_t cut_from =
+      0;        ///< number of the equivalence set whose state it took over when it was made
+  Cells cells;  ///< its points, as boxes
   data::IndexSpaceRef points;  ///< the same as a set, once asked for (FieldState::points_of)
   std::vector<Footprint*> footprints;  ///< the regions that contain it
   RecorderNote recorded;
 };
 
-/// The pieces of one region, for one field. Exact while it is not dormant: splitting a piece updates the footprints
-/// that contain it.
+/// The equivalence sets of one region, for one field. Exact while it is not dormant: splitting an equivalence set
+/// updates the footprints that contain it.
 struct Footprint
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
   explicit Footprint(data::IndexSpaceRef set) : points(std::move(set)) {}
 
   data::IndexSpaceRef points;
-  std::vector<Piece*> pieces;  ///< none while it is dormant
-  std::uint64_t passing = 0;   ///< of a passing footprint: when it was last asked for; otherwise 0
-  std::uint32_t used = 0;      ///< FieldState::tidied() when it was last asked for
-  bool dormant = true;         ///< unused for long: it tells no pieces apart
+  std::vector<EquivalenceSet*> sets;  ///< none while it is dormant
+  std::uint64_t passing = 0;  ///< of a passing footprint: when it was last asked for; otherwise 0
+  std::uint32_t used = 0;     ///< FieldState::tidied() when it was last asked for
+  bool dormant = true;        ///< unused for long: it tells no equivalence sets apart
 };
 
 }  // namespace refrain::analysis
