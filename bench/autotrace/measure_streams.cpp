@@ -66,7 +66,7 @@ class Streams {
 
   /// By workers; where there is none the launching thread mines, and nobody counts that.
   [[nodiscard]] std::uint64_t mining_ns() const {
-    return runtimes_[1]->impl().executor().counters().chore_ns;
+    return runtimes_[1]->impl().executor().counters().background_ns;
   }
 
   void report(const AdversarialStream& stream, const std::vector<Contestant>& contestants,

@@ -13,7 +13,7 @@
 namespace refrain::exec {
 
 namespace {
-constexpr std::align_val_t kAlign{64};
+constexpr std::align_val_t kSlotAlign{64};
 constexpr std::uint32_t kLeastSlots = 4;
 }  // namespace
 
@@ -34,7 +34,7 @@ Replays::~Replays() {
 
 // --- slots -----------------------------------------------------------------------------------------
 
-void Replays::FreeSlot::operator()(Replay* slot) const { ::operator delete(slot, kAlign); }
+void Replays::FreeSlot::operator()(Replay* slot) const { ::operator delete(slot, kSlotAlign); }
 
 std::size_t Replays::slot_bytes() const {
   return sizeof(Replay) + template_.size() * sizeof(LiveNode);
@@ -56,8 +56,8 @@ bool Replays::has_free(std::size_t count) const {
 void Replays::add_slot() {
   slots_.reserve(slots_.size() + 1);
   free_.reserve(slots_.size() + 1);
-  Slot slot{std::unique_ptr<Replay, FreeSlot>(new (::operator new(slot_bytes(), kAlign)) Replay),
-            {}};
+  Slot slot{
+      std::unique_ptr<Replay, FreeSlot>(new (::operator new(slot_bytes(), kSlotAlign)) Replay), {}};
   Replay& replay = *slot.replay;
   for (std::uint32_t i = 0; i < template_.size(); ++i)
     (new (replay.live() + i) LiveNode)->index = i;

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "launch/context_core.hpp"
-#include "trace/outcome.hpp"
 #include "replay/compiled_trace.hpp"
 #include "replay/trace_counters.hpp"
+#include "trace/outcome.hpp"
 
 namespace refrain::runtime {
 
