@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 
@@ -81,18 +82,24 @@ class IndexSpaceTable {
     return find_in(shard, dim, list, id);
   }
 
-  /// Enters a new set whose single reference passes to the caller, unless an equal one came first:
-  /// then `space` is freed and the other returned.
+  /// Enters a new set whose single reference passes to the caller, unless an equal one came first: then that is
+  /// returned. `space` is freed unless it was entered.
   IndexSpaceRef insert(const IndexSpace* space) {
     Shard& shard = shard_of(space->id_);
     const std::lock_guard lock(shard.mutex);
-    if (IndexSpaceRef other = find_in(shard, space->dim_, space->boxes(), space->id_)) {
+    try {
+      IndexSpaceRef other = find_in(shard, space->dim_, space->boxes(), space->id_);
+      if (!other) {
+        shard.sets.emplace(space->id_, space);
+        live_.fetch_add(1, std::memory_order_relaxed);
+        return {space, IndexSpaceRef::Adopt{}};
+      }
       delete space;
       return other;
+    } catch (...) {  // no memory
+      delete space;
+      throw;
     }
-    shard.sets.emplace(space->id_, space);
-    live_.fetch_add(1, std::memory_order_relaxed);
-    return {space, IndexSpaceRef::Adopt{}};
   }
 
   /// Takes out a set that has no references any more.

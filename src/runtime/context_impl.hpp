@@ -76,7 +76,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
     std::vector<data::IndexSpaceRef> spaces;
   };
   /// UsageError unless they can be a partition there.
-  void check_pieces(const Place& parent, const Pieces& pieces) const;
+  void check_pieces(const Place& place, const Pieces& pieces) const;
 
   // --- access.cpp ---
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,

@@ -195,12 +195,12 @@ ContextImpl::Place ContextImpl::place_of(const AnyRegion& region, const char* wh
   return {&view, 0};
 }
 
-void ContextImpl::check_pieces(const Place& parent, const Pieces& pieces) const {
+void ContextImpl::check_pieces(const Place& place, const Pieces& pieces) const {
   check_not_planning();
-  if (pieces.spaces.size() > std::numeric_limits<std::uint32_t>::max() - parent.tree->node_count())
+  if (pieces.spaces.size() > std::numeric_limits<std::uint32_t>::max() - place.tree->node_count())
     throw UsageError(std::to_string(pieces.spaces.size()) +
                      " pieces: a region tree has fewer than 2^32 subregions");
-  data::check_pieces(pieces.spaces, pieces.colours, parent.tree->node(parent.node).space);
+  data::check_pieces(pieces.spaces, pieces.colours, place.tree->node(place.node).space);
 }
 
 }  // namespace refrain::runtime
