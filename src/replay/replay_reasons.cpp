@@ -1,5 +1,7 @@
 #include "replay/replay_reasons.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analysis/field_state.hpp"
@@ -163,7 +165,7 @@ Reason stale(const trace::Recording& recording) {
     const std::string region = "region " + std::to_string(used.tree->slot());
     if (!used.tree->alive()) return {begin + region + " was destroyed"};
     if (used.tree->uid() != used.uid)
-      return {begin + "partitions of " + region + " were forgotten, or it was destroyed"};
+      return {begin + fmt::format("partitions of {} were forgotten, or it was destroyed", region)};
   }
   for (const trace::FieldUsed& used : recording.fields) {
     if (used.field->shape_epoch() != used.shape_epoch)
