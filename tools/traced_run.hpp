@@ -30,7 +30,7 @@ class TracedRun {
   /// The share of the `window` calls before `call` that were replayed; of all before it, where there are
   /// fewer; 0 where there are none.
   [[nodiscard]] double share_before(std::uint64_t call, std::uint64_t window) const;
-  /// The first call of the steady state (finder/steadiness.hpp), if a window of it has been seen.
+  /// The first call of the steady state (finder/trace_finder.hpp), if a window of it has been seen.
   [[nodiscard]] std::optional<std::uint64_t> steady_from() const;
 
  private:

@@ -180,7 +180,7 @@ class RegionTree {
   /// True when the region `inner` is `outer` or below it.
   [[nodiscard]] bool is_within(std::uint32_t inner, std::uint32_t outer) const;
 
-  /// The analysis state that the owning context keeps for this tree (analysis/tree_state.hpp). Kept while
+  /// The analysis state that the owning context keeps for this tree (analysis/field_state.hpp). Kept while
   /// the tree is dormant, released when it is dropped.
   std::shared_ptr<void> state;
 

@@ -76,7 +76,7 @@ struct LaunchPlan {
   std::vector<std::uint64_t> key;
   std::vector<std::uint64_t> signature;
   std::uint64_t token = 0;
-  std::uint64_t number = 0;  ///< of a plan without a mapping (launch/asking.cpp): never given again
+  std::uint64_t number = 0;  ///< of a plan without a mapping (mapping.cpp): never given again
 
   std::shared_ptr<detail::TaskRecord> task;
   exec::NodeInfo info;

@@ -534,7 +534,7 @@ std::span<const trace::RecordedEdge> CompiledTrace::carried_of(Index operation) 
 }
 
 std::size_t CompiledTrace::bytes_of_all() const {
-  constexpr std::size_t kAround = 1024;  // its segment, the forks there, what the allocator adds
+  constexpr std::size_t kAround = 1024;  // its branch, its branch points, the allocator's own
   std::size_t sum = kAround + sizeof *this + sizeof *template_ + sizeof *replays_ +
                     recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) +
                     operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +

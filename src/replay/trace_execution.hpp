@@ -1,5 +1,5 @@
 #pragma once
-// One occurrence of a trace, from begin_trace to end_trace: what was replayed of it, and why not the rest.
+// One execution of a trace, from begin_trace to end_trace: what was replayed of it, and why not the rest.
 //
 // Owner: the context's thread.
 

@@ -62,7 +62,7 @@ class GraphFile final : public Listener {
   ReportFile file_;
 };
 
-/// --refrain:graph-calculus: a recording in the notation of the dynamic tracing paper (trace/recording_commands.hpp).
+/// --refrain:graph-calculus: a recording in the notation of the dynamic tracing paper (trace/graph_calculus.hpp).
 ///
 /// A region is called by its field, with its number where the recording uses fields of that name in several regions,
 /// and with the points where they are not all: "state", "state@2", "state[0..3]". Its instances have the name of their
