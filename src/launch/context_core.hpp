@@ -41,7 +41,7 @@ class DeferredState {
   /// The operation that was replayed with this sequence number, or a reference that is complete.
   virtual exec::NodeRef resolve(const exec::NodeRef& producer) = 0;
   /// Why the present call is analysed, for --refrain:explain.
-  [[nodiscard]] virtual std::string why_analysed() const = 0;
+  [[nodiscard]] virtual std::string why_analysed() = 0;
   /// Whether the program has marked the present call as part of a trace.
   [[nodiscard]] virtual bool is_marked() const = 0;
 

@@ -110,7 +110,7 @@ class ContextTraces final : public DeferredState {
   exec::NodeRef resolve(const exec::NodeRef& producer) override {
     return tracing_ != nullptr ? tracing_->resolve(producer) : producer;
   }
-  [[nodiscard]] std::string why_analysed() const override {
+  [[nodiscard]] std::string why_analysed() override {
     return tracing_ != nullptr ? tracing_->why_analysed()
                                : not_looked_for(context_.runtime.options());
   }

@@ -271,7 +271,7 @@ Reason Tracing::why_not(const TracedCall& call) {
   return {"it was recorded for the first time", true};
 }
 
-std::string Tracing::why_analysed() const {
+std::string Tracing::why_analysed() {
   if (!is_marked())
     return found_ != nullptr ? why_not_found() : not_looked_for(context_.runtime.options());
   if (!enabled_) return "--refrain:tracing is off";

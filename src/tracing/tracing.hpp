@@ -87,7 +87,7 @@ class Tracing final : public DeferredState {
   exec::NodeRef resolve(const exec::NodeRef& producer) override {
     return cursor_.resolve(producer);
   }
-  [[nodiscard]] std::string why_analysed() const override;
+  [[nodiscard]] std::string why_analysed() override;
   [[nodiscard]] bool is_marked() const override { return open_.mark != 0; }
 
   void print(std::ostream& out) const { tree_.print(out); }
@@ -150,11 +150,11 @@ class Tracing final : public DeferredState {
   [[nodiscard]] Branch* begins(const BranchPoint& point, const TracedCall& call);
   [[nodiscard]] bool may_enter(const Branch& branch);
   bool replay_found(BranchPoint& point, const TracedCall& call);
-  [[nodiscard]] std::string why_not_found() const;
+  [[nodiscard]] std::string why_not_found();
   void open_found(TraceRoot& root);
   void leave_unmarked();
   void analysing_unmarked(autotrace::Token token);
-  [[nodiscard]] TraceRoot* found_root() const;
+  [[nodiscard]] TraceRoot* found_root();
   TraceRoot& make_found_root(autotrace::Token token);
   [[nodiscard]] bool may_record(autotrace::Candidates::Position at) const;
   void judge_guess(const FoundRecording& guess, bool of_use);
@@ -208,9 +208,9 @@ class Tracing final : public DeferredState {
     const LaunchRequest* request = nullptr;  ///< of a launch
     const char* name = nullptr;              ///< of another call
     Where where;
-    bool same_call = false;            ///< a branch begins with it
-    const Branch* doubtful = nullptr;  ///< one that has no confidence
-    bool doubtful_here = false;        ///< ... and begins where the trace that is open was left
+    bool same_call = false;      ///< a branch begins with it
+    Branch* doubtful = nullptr;  ///< one that has no confidence
+    bool doubtful_here = false;  ///< ... and begins where the trace that is open was left
     bool may_record = true;
     std::optional<std::uint64_t> context;  ///< in which it comes, if somebody has asked
   } asked_;

@@ -73,22 +73,22 @@ bool Tracing::select_found(const TracedCall& call) {
   return replay_found(root->point, call);
 }
 
-/// A segment that is trusted and begins with the call, or null.
+/// The branch used last of those with confidence that begin with the call, or null.
 Branch* Tracing::begins(const BranchPoint& point, const TracedCall& call) {
-  Branch* trusted = nullptr;
+  Branch* best = nullptr;
   point.for_each_beginning_with(call.key, [&](Branch& branch) {
     if (!begins_with(branch, call)) return;
     if (!may_enter(branch)) {
       if (asked_.doubtful == nullptr || branch.context == *asked_.context)
         asked_.doubtful = &branch;
-    } else if (trusted == nullptr || branch.last_used > trusted->last_used) {
-      trusted = &branch;
+    } else if (best == nullptr || branch.last_used > best->last_used) {
+      best = &branch;
     }
   });
-  return trusted;
+  return best;
 }
 
-/// Whether it is trusted, here or anywhere.
+/// Whether there is confidence in it, here or anywhere.
 bool Tracing::may_enter(const Branch& branch) {
   if (branch.confidence.is_given()) return true;
   if (!asked_.context) asked_.context = found_->finder().context(0);
@@ -111,7 +111,7 @@ bool Tracing::replay_found(BranchPoint& point, const TracedCall& call) {
   return false;
 }
 
-std::string Tracing::why_not_found() const {
+std::string Tracing::why_not_found() {
   if (session_.is_open()) return "it was found to repeat, and recorded";
   if (asked_.doubtful != nullptr)
     return "what begins with it was often left early: it is watched until it comes in full";
@@ -140,8 +140,7 @@ void Tracing::analysing_unmarked(Token token) {
   // No chain that would have to be left first: the call looks at the state, between what was replayed and what will be.
   if (chain_ == nullptr) recent_.clear();
   if (asked_.doubtful != nullptr)
-    found_->watch(const_cast<Branch&>(*asked_.doubtful),
-                  asked_.doubtful->context == *asked_.context);
+    found_->watch(*asked_.doubtful, asked_.doubtful->context == *asked_.context);
   found_->analysed(token);
   if (session_.is_open()) {
     if (goes_on_recording(token)) return;
@@ -172,9 +171,7 @@ bool Tracing::is_hopeful(Candidates::Position at) const {
 }
 
 /// Where traces begin that begin with the present call; null: nowhere.
-TraceRoot* Tracing::found_root() const {
-  return const_cast<TraceTree&>(tree_).find_root(TraceTree::Kind::found, asked_.hash);
-}
+TraceRoot* Tracing::found_root() { return tree_.find_root(TraceTree::Kind::found, asked_.hash); }
 
 TraceRoot& Tracing::make_found_root(Token token) {
   TraceRoot& root = tree_.root(TraceTree::Kind::found, asked_.hash);
@@ -186,7 +183,7 @@ TraceRoot& Tracing::make_found_root(Token token) {
   return root;
 }
 
-/// Where something begins that is not trusted it is watched instead, unless something else may begin there.
+/// A branch without confidence is watched instead, unless something else may begin with the call.
 bool Tracing::may_record(Candidates::Position at) const {
   if (!asked_.may_record) return false;
   if (asked_.doubtful == nullptr) return true;
@@ -212,8 +209,7 @@ bool Tracing::record_from_here(Token token) {
   FoundRecording what{.at = Candidates::next(position(), token)};
   if (!is_hopeful(what.at)) what.at = {};
   what.is_branch = !what.at && found_->left_again(*left_.branch, left_.calls, token);
-  // That something begins with the call which is not trusted elsewhere says nothing against a branch; if it is a branch
-  // of this place, it is there already.
+  // A doubtful branch elsewhere says nothing against a branch here; a doubtful one of this place is there already.
   const bool wanted =
       what.is_branch ? asked_.may_record && !asked_.doubtful_here : what.at && may_record(what.at);
   if (!wanted) return false;
