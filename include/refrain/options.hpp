@@ -53,14 +53,14 @@ struct Options {
   std::size_t trace_memory = std::size_t{1} << 30;
   /// Find traces where the program has marked none.
   bool autotrace = true;
-  /// Fewest calls of a trace that is found.
+  /// Least work of a trace that is found: calls, a launch as often as it has points.
   std::size_t autotrace_min_length = 16;
   /// Most calls of one, also where that is less than the fewest; what repeats is cut into such pieces. 0: there is
   /// no limit.
   std::size_t autotrace_max_length = 0;
   /// Calls that are remembered: loops up to half as long are found.
   std::size_t autotrace_history = 16384;
-  /// Repeats are looked for among the last so many calls, twice, four times ... as many.
+  /// Repeats are looked for among the last so many calls, twice, four times ... as many, after as much work.
   std::size_t autotrace_sample = 64;
   /// Write what automatic tracing does to this file, as JSON lines (empty: do not).
   std::string autotrace_log;

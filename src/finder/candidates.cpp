@@ -36,13 +36,12 @@ void TraceCandidate::appeared(double times, std::uint64_t now) {
 }
 
 double TraceCandidate::score(std::uint64_t now) const {
-  return static_cast<double>(repeat.tokens.size()) * appearances_at(now) *
-         (replays > 0 ? kReplayBonus : 1);
+  return static_cast<double>(repeat.work) * appearances_at(now) * (replays > 0 ? kReplayBonus : 1);
 }
 
 bool TraceCandidate::may_pay(std::uint64_t now) const {
-  return repeat.analysed * kTimesMore * std::max(1.0, appearances_at(now)) >=
-         static_cast<double>(repeat.tokens.size());
+  return static_cast<double>(repeat.analysed) * kTimesMore * std::max(1.0, appearances_at(now)) >=
+         static_cast<double>(repeat.work);
 }
 
 std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now) {

@@ -24,12 +24,12 @@ struct TraceCandidate {
   std::uint32_t recordings = 0;
   std::uint64_t replays = 0;
 
-  /// Its length, as often as it has appeared: at most so often, less as time goes by; a little more if it has been
-  /// replayed. So a long one is preferred, an old one can be overtaken, and a steady state is not left lightly.
+  /// Its work, as often as it has appeared: at most so often, less as time goes by; a little more if it has been
+  /// replayed. So one that saves much is preferred, an old one can be overtaken, and a steady state is not left lightly.
   [[nodiscard]] double score(std::uint64_t now) const;
   /// It was recorded again and again and never replayed: its tokens are the same each time, and the data is not.
   [[nodiscard]] bool is_hopeless() const { return recordings >= kMostRecordings && replays == 0; }
-  /// To record it all of its calls have to be analysed once more; a replay saves those that are not replayed already.
+  /// To record it all of its work has to be analysed once more; a replay saves what is not replayed already.
   /// Whether that may pay, if it comes a few times as often as it has come.
   [[nodiscard]] bool may_pay(std::uint64_t now) const;
   [[nodiscard]] bool is_worth_recording(std::uint64_t now) const {

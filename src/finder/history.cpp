@@ -12,15 +12,17 @@ std::uint64_t context_of(std::span<const Token> before) {
 void History::forget() {
   const std::size_t surplus = tokens_.size() - std::min(tokens_.size(), kept_);
   tokens_.erase(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(surplus));
+  work_.erase(work_.begin(), work_.begin() + static_cast<std::ptrdiff_t>(surplus));
   forgotten_ += surplus;
   std::erase_if(replays_, [this](const Replay& each) { return each.end <= forgotten_; });
 }
 
 Sample History::last(std::size_t length) const {
-  length = std::min({length, tokens_.size(), capacity_});
+  length = std::min(length, size());
   const std::uint64_t first = count() - length;
   Sample sample;
   sample.tokens.assign(tokens_.end() - static_cast<std::ptrdiff_t>(length), tokens_.end());
+  sample.work.assign(work_.end() - static_cast<std::ptrdiff_t>(length), work_.end());
   sample.kinds.resize(length);
   const auto from = std::ranges::upper_bound(replays_, first, {}, &Replay::end);
   for (const Replay& each : std::span(from, replays_.end())) {
@@ -33,8 +35,8 @@ Sample History::last(std::size_t length) const {
 
 Sampling::Sampling(std::size_t multiple, std::size_t history)
     : multiple_(std::max<std::size_t>(1, std::min(multiple, history))),
-      for_small_(kCallsPerToken * kForFree),
-      for_large_(kCallsPerToken * std::max<std::uint64_t>(kForFree, 2 * history)),
+      for_small_(kWorkPerToken * kForFree),
+      for_large_(kWorkPerToken * std::max<std::uint64_t>(kForFree, 2 * history)),
       most_(for_large_) {
   for (std::size_t tokens = multiple_;; tokens *= 2) {
     sizes_.push_back(
@@ -54,11 +56,14 @@ void Sampling::restart(std::uint64_t now) {
   next_at_ = std::min(next_at_, now + multiple_);
 }
 
-std::size_t Sampling::next(std::uint64_t now, std::size_t most) {
+std::size_t Sampling::next(std::uint64_t now, std::size_t most, std::size_t there_are) {
   for (std::uint64_t* credit : {&for_small_, &for_large_})
     *credit = std::min(most_, *credit + (now - paid_at_));
   paid_at_ = now;
   std::size_t largest = sizes_.size();
+  const auto price = [&](const Size& size) {
+    return kWorkPerToken * std::min(size.tokens, there_are);
+  };
   const auto is_mined = [&](const Size& size) {
     return size.tokens <= most && size.due <= now && price(size) <= credit(size);
   };

@@ -13,11 +13,16 @@
 
 namespace refrain::autotrace {
 
+/// The work of a call: how many operations it is, points of a launch. Times and lengths are counted in it, since it is
+/// what the analysis takes and a replay saves.
+using Work = std::uint32_t;
+
 /// Some tokens in a row, as they were made.
 struct Sample {
   std::vector<Token> tokens;
   enum Kind : std::uint8_t { analysed, replayed, end_of_replay };
   std::vector<Kind> kinds;  ///< what became of their calls
+  std::vector<Work> work;   ///< of their calls; empty: 1 each
 };
 
 /// A call that cannot be traced has a token that never comes again. These tokens are the largest numbers, which are no
@@ -37,16 +42,20 @@ class History {
   /// All that were ever added.
   [[nodiscard]] std::uint64_t count() const { return forgotten_ + tokens_.size(); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  /// Those that last() can give.
+  [[nodiscard]] std::size_t size() const { return std::min(tokens_.size(), capacity_); }
 
-  void add(Token token) {
+  void add(Token token, Work work = 1) {
     tokens_.push_back(token);
+    work_.push_back(work);
     if (tokens_.size() >= 2 * kept_) [[unlikely]]
       forget();
   }
-  /// Those of a replay.
-  void add_replayed(std::span<const Token> tokens) {
+  /// Those of a replay, with their work.
+  void add_replayed(std::span<const Token> tokens, std::span<const Work> work) {
     replays_.push_back({count(), count() + tokens.size()});
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+    work_.insert(work_.end(), work.begin(), work.end());
     if (tokens_.size() >= 2 * kept_) forget();
   }
   /// context_of all but the last `skipped`.
@@ -67,23 +76,26 @@ class History {
   std::size_t kept_ = std::max(capacity_, kContext);
   std::uint64_t forgotten_ = 0;
   std::vector<Token> tokens_;
+  std::vector<Work> work_;       ///< of their calls
   std::vector<Replay> replays_;  ///< disjoint, ascending
 };
 
 /// How much of the history is mined when: small pieces often, so that short loops are found soon, large ones seldom, so
 /// that long loops are found at all. Yadav et al., section 4.4: in multiples of a constant, as the ruler function has
 /// it. A size that has brought nothing a few times is tried half as often from then on. So the cost of mining per launch
-/// tends to a small constant where nothing repeats. After a beginning that is for free, each call pays for a part of a
-/// token that is mined. All times are counted in tokens, so decisions are the same in every run.
+/// tends to a small constant where nothing repeats. After a beginning that is for free, each operation pays for a part
+/// of a token that is mined. All times are counted in operations (Work), so decisions are the same in every run, and the
+/// loop of a few large launches is found as soon as the loop of many small ones.
 class Sampling {
  public:
   /// Pieces of `multiple`, twice, four times as much ..., up to the whole history.
   Sampling(std::size_t multiple, std::size_t history);
 
-  /// When next() is to be called next: a count of tokens.
+  /// When next() is to be called next: a count of operations.
   [[nodiscard]] std::uint64_t next_at() const { return next_at_; }
-  /// `now`: not before next_at(). How many of the last tokens are to be mined, at most `most`; 0: none.
-  std::size_t next(std::uint64_t now, std::size_t most);
+  /// `now`: not before next_at(). How many of the last tokens are to be mined, at most `most`; 0: none. `there_are`: so
+  /// many there are at all.
+  std::size_t next(std::uint64_t now, std::size_t most, std::size_t there_are = ~std::size_t{0});
   /// A candidate was of use, or the stream has changed: starts again.
   void restart(std::uint64_t now);
 
@@ -92,8 +104,8 @@ class Sampling {
   /// nothing for the others.
   static constexpr std::size_t kSmall = 1024;
   /// So that a long loop is found as soon as it can be, two histories of large pieces are for free, too.
-  static constexpr std::uint64_t kForFree = 8192, kCallsPerToken = 4;
-  /// Waits grow to this many times the size: then all sizes together cost 1/kMostWait token per launch and size.
+  static constexpr std::uint64_t kForFree = 8192, kWorkPerToken = 4;
+  /// Waits grow to this many times the size: then all sizes together cost 1/kMostWait token per operation and size.
   static constexpr std::uint64_t kMostWait = 256;
   static constexpr std::uint32_t kTries = 2;  ///< before the wait doubles
   struct Size {
@@ -105,12 +117,10 @@ class Sampling {
   [[nodiscard]] std::uint64_t& credit(const Size& size) {
     return size.tokens <= kSmall ? for_small_ : for_large_;
   }
-  [[nodiscard]] static std::uint64_t price(const Size& size) {
-    return kCallsPerToken * size.tokens;
-  }
 
-  std::vector<Size> sizes_;                     ///< ascending
-  std::uint64_t for_small_, for_large_, most_;  ///< what may be mined, in calls that pay for it
+  std::vector<Size> sizes_;  ///< ascending
+  std::uint64_t for_small_, for_large_,
+      most_;  ///< what may be mined, in operations that pay for it
   std::uint64_t paid_at_ = 0;
   std::uint64_t next_at_ = ~std::uint64_t{0};
 };

@@ -55,10 +55,33 @@ std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t le
   return best;
 }
 
-/// How many of these calls were.
-std::uint32_t analysed(const Sample& sample, std::size_t begin, std::size_t length) {
-  const auto kinds = std::span(sample.kinds).subspan(begin, length);
-  return static_cast<std::uint32_t>(std::ranges::count(kinds, Sample::analysed));
+Work work_at(const Sample& sample, std::size_t at) {
+  return sample.work.empty() ? 1 : sample.work[at];
+}
+
+struct Works {
+  std::uint64_t all = 0, analysed = 0;
+};
+
+Works works(const Sample& sample, std::size_t begin, std::size_t length) {
+  Works sum;
+  for (std::size_t at = begin; at < begin + length; ++at) {
+    sum.all += work_at(sample, at);
+    if (sample.kinds[at] == Sample::analysed) sum.analysed += work_at(sample, at);
+  }
+  return sum;
+}
+
+/// The fewest tokens in a row that have so much work: no repeat with as much is shorter.
+std::size_t fewest_with(const Sample& sample, std::uint64_t least) {
+  std::size_t fewest = std::max<std::size_t>(1, least), first = 0;
+  std::uint64_t sum = 0;
+  for (std::size_t end = 0; end < sample.tokens.size(); ++end) {
+    sum += work_at(sample, end);
+    for (; sum >= least && first <= end; sum -= work_at(sample, first++))
+      fewest = std::min(fewest, end + 1 - first);
+  }
+  return fewest;
 }
 
 class Miner {
@@ -66,8 +89,8 @@ class Miner {
   Miner(const Sample& sample, const MiningLimits& limits) : sample_(sample), limits_(limits) {}
 
   std::vector<MinedRepeat> mined() && {
-    for (const Repeat& repeat :
-         find_repeats(sample_.tokens, static_cast<std::uint32_t>(limits_.least)))
+    const std::size_t fewest = fewest_with(sample_, limits_.least);
+    for (const Repeat& repeat : find_repeats(sample_.tokens, static_cast<std::uint32_t>(fewest)))
       take(repeat);
     return std::move(mined_);
   }
@@ -75,10 +98,6 @@ class Miner {
  private:
   [[nodiscard]] std::span<const Token> tokens(std::size_t begin, std::size_t length) const {
     return std::span(sample_.tokens).subspan(begin, length);
-  }
-
-  [[nodiscard]] std::uint32_t analysed(std::size_t begin, std::size_t length) const {
-    return autotrace::analysed(sample_, begin, length);
   }
 
   [[nodiscard]] std::uint64_t context_before(std::size_t begin) const {
@@ -110,9 +129,11 @@ class Miner {
   void take_stretch(std::size_t begin, std::size_t length, std::uint32_t count) {
     for (std::size_t from = 0; from < length; from += std::min(length, limits_.most)) {
       const auto piece = tokens(begin + from, std::min(limits_.most, length - from));
-      if (piece.size() < limits_.least) continue;
+      const Works sum = works(sample_, begin + from, piece.size());
+      if (sum.all < limits_.least) continue;
       MinedRepeat mined = repeat_of_stretch(piece, count);
-      mined.analysed = analysed(begin + from, piece.size());
+      mined.work = sum.all;
+      mined.analysed = sum.analysed;
       mined.context = context_before(begin + from);
       add(std::move(mined));
     }
@@ -145,25 +166,19 @@ class Miner {
 }  // namespace
 
 MinedRepeat repeat_of_stretch(std::span<const Token> tokens, std::uint32_t count) {
-  return {{tokens.begin(), tokens.end()},
-          0,
-          count,
-          static_cast<std::uint32_t>(tokens.size()),
-          hash_of(tokens),
-          0};
+  return {
+      {tokens.begin(), tokens.end()}, 0, count, tokens.size(), tokens.size(), hash_of(tokens), 0};
 }
 
 MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_t period,
                            std::uint32_t count, const MiningLimits& limits) {
   const auto body = std::span(sample.tokens).subspan(begin, period);
   const std::size_t turned = beginning_of(sample, begin, period);
-  const std::size_t times = std::min((limits.least + period - 1) / period, limits.most / period);
-  MinedRepeat mined{{},
-                    period,
-                    count,
-                    static_cast<std::uint32_t>(times) * analysed(sample, begin, period),
-                    hash_of_period(body),
-                    0};
+  const Works once = works(sample, begin, period);
+  const std::size_t times =
+      std::min((limits.least + once.all - 1) / once.all, limits.most / period);
+  MinedRepeat mined{
+      {}, period, count, times * once.all, times * once.analysed, hash_of_period(body), 0};
   mined.tokens.reserve(times * period);
   for (std::size_t i = 0; i < times * period; ++i)
     mined.tokens.push_back(body[(turned + i) % period]);

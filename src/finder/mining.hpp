@@ -23,8 +23,8 @@
 namespace refrain::autotrace {
 
 struct MiningLimits {
-  std::size_t least = 1;               ///< tokens of a candidate
-  std::size_t most = ~std::size_t{0};  ///< longer ones are cut into pieces
+  std::size_t least = 1;               ///< operations of a candidate
+  std::size_t most = ~std::size_t{0};  ///< tokens; longer ones are cut into pieces
 };
 
 struct MinedRepeat {
@@ -32,7 +32,8 @@ struct MinedRepeat {
   /// It follows itself: tokens with this period, which divides their number. 0: it does not, as far as is known.
   std::uint32_t period = 0;
   std::uint32_t count = 0;     ///< how often it was found
-  std::uint32_t analysed = 0;  ///< of its calls, the last time; the others were replayed already
+  std::uint64_t work = 0;      ///< of its calls
+  std::uint64_t analysed = 0;  ///< of its work, the last time; the rest was replayed already
   std::uint64_t identity = 0;  ///< the same for the same repeat, for a loop's wherever it begins
   std::uint64_t context = 0;   ///< context_of what came before it, the last time
 };
@@ -40,7 +41,7 @@ struct MinedRepeat {
 /// Longest first, each once. O(n log n).
 std::vector<MinedRepeat> mine(const Sample& sample, const MiningLimits& limits);
 
-/// Some tokens in a row that come again, and follow nothing known.
+/// Some tokens in a row that come again, and follow nothing known; of calls with one operation each.
 MinedRepeat repeat_of_stretch(std::span<const Token> tokens, std::uint32_t count);
 
 /// Of a loop whose body is so many tokens of the sample from there on, at most `limits.most`: turned, and as many

@@ -231,7 +231,8 @@ class Choice {
     }
   }
   [[nodiscard]] MinedRepeat loop(std::span<const Call> body, std::uint32_t count) const {
-    const Sample sample{tokens_of(body), std::vector<Sample::Kind>(body.size(), Sample::analysed)};
+    const Sample sample{
+        tokens_of(body), std::vector<Sample::Kind>(body.size(), Sample::analysed), {}};
     return repeat_of_loop(sample, 0, static_cast<std::uint32_t>(body.size()), count,
                           limits_.mining);
   }

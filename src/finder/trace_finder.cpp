@@ -1,6 +1,7 @@
 #include "finder/trace_finder.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace refrain::autotrace {
@@ -17,10 +18,11 @@ TraceFinder::TraceFinder(const FinderOptions& options, Miners& miners)
 
 void TraceFinder::add_unique() { add(unique_token(unique_++)); }
 
-void TraceFinder::add_replayed(std::span<const Token> tokens) {
+void TraceFinder::add_replayed(std::span<const Token> tokens, std::span<const Work> work) {
   if (tokens.empty()) return;
   counters_.replayed += tokens.size();
-  history_.add_replayed(tokens);
+  history_.add_replayed(tokens, work);
+  work_ = std::accumulate(work.begin(), work.end(), work_);
   candidates_.skip();
   analysed_in_a_row_ = 0;
   settled_ = true;
@@ -42,23 +44,23 @@ void TraceFinder::replayed(std::uint64_t identity) {
   candidate->appeared(1, now());
   if (candidate->replays++ > 0) return;
   // What is found is of use: more may be.
-  sampling_.restart(now());
+  sampling_.restart(work_);
   next_ = std::min(next_, sampling_.next_at());
 }
 
 void TraceFinder::turn() {
   if (settled_ && analysed_in_a_row_ >= kUnsettling) {
     settled_ = false;
-    sampling_.restart(now() - analysed_in_a_row_);
+    sampling_.restart(work_ - analysed_in_a_row_);
   }
-  if (job_ != nullptr && now() >= due_) take_in();
-  if (now() >= sampling_.next_at() && may_mine()) send_for();
+  if (job_ != nullptr && work_ >= due_) take_in();
+  if (work_ >= sampling_.next_at() && may_mine()) send_for();
   next_ = job_ != nullptr ? due_ : sampling_.next_at();
   if (may_mine()) next_ = std::min(next_, sampling_.next_at());
 }
 
 void TraceFinder::send_for() {
-  const std::size_t length = sampling_.next(now(), largest_now());
+  const std::size_t length = sampling_.next(work_, largest_now(), history_.size());
   if (length == 0) return;
   Sample sample = history_.last(length);
   const std::uint64_t mined = sample.tokens.size();
@@ -68,7 +70,7 @@ void TraceFinder::send_for() {
   job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
   alone_ = !miners_.post(job_);
   late_ = false;
-  due_ = now() + std::max<std::uint64_t>(1, mined / 4) * distance_;
+  due_ = work_ + std::max<std::uint64_t>(1, mined / 4) * distance_;
 }
 
 void TraceFinder::take_in() {
@@ -80,7 +82,7 @@ void TraceFinder::take_in() {
       on_time_ = 0;
       miners_.hurry();
     }
-    due_ = now() + std::max<std::uint64_t>(1, options_.sample / 4);
+    due_ = work_ + std::max<std::uint64_t>(1, options_.sample / 4);
     return;
   }
   if (!late_ && ++on_time_ % kOnTime == 0) distance_ = std::max<std::uint64_t>(1, distance_ / 2);

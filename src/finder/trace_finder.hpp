@@ -2,9 +2,9 @@
 // The finder of a context: keeps the history of its calls, has samples of it mined, and keeps the repeats as candidates
 // for traces. Yadav et al., Algorithm 1 (TraceFinder) and section 5.1.
 //
-// **Decisions are the same in every run.** The times of samples and of their results are counted in tokens. Small
+// **Decisions are the same in every run.** The times of samples and of their results are counted in operations. Small
 // samples are mined at once, others by an idle thread. A late result is taken in when it is there, and the next ones are
-// given more tokens of time. Nobody waits for a result.
+// given more time. Nobody waits for a result.
 //
 // Owner: the thread of the context. Cost of a call: a look at the candidates that the stream is in.
 
@@ -61,18 +61,20 @@ class TraceFinder {
   /// Repeats of an earlier run; before all calls.
   void propose(const std::vector<MinedRepeat>& repeats) { add(repeats); }
   /// A call that is analysed.
-  void add(Token token) {
+  void add(Token token, Work work = 1) {
     ++counters_.analysed;
     steadiness_.analysed(now());
-    history_.add(token);
+    history_.add(token, work);
     candidates_.observe(token, now());
+    work_ += work;
+    analysed_in_a_row_ += work;
     // After what was replayed, so much that was not: the stream has changed.
-    if (++analysed_in_a_row_ == kUnsettling && settled_) next_ = now();
+    if (analysed_in_a_row_ >= kUnsettling && settled_) next_ = work_;
   }
   /// A call that cannot be traced.
   void add_unique();
-  /// Calls that were replayed.
-  void add_replayed(std::span<const Token> tokens);
+  /// Calls that were replayed, and their work.
+  void add_replayed(std::span<const Token> tokens, std::span<const Work> work);
   /// A recording was made of this candidate, or of its beginning, or the candidate was replayed to its end.
   void recorded(std::uint64_t identity);
   void recorded_beginning(std::uint64_t identity);
@@ -81,7 +83,7 @@ class TraceFinder {
   void was_wrong() { ++counters_.wrong; }
 
   /// Whether there is something for turn() to do.
-  [[nodiscard]] bool is_due() const { return now() >= next_; }
+  [[nodiscard]] bool is_due() const { return work_ >= next_; }
   /// Takes in what was mined, and has more mined. No Position is good after this.
   void turn();
 
@@ -101,9 +103,9 @@ class TraceFinder {
  private:
   /// Candidates that are kept, and their tokens in histories.
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
-  /// So many analysed calls in a row, after replayed ones: the stream has changed.
+  /// So many analysed operations in a row, after replayed ones: the stream has changed.
   static constexpr std::uint64_t kUnsettling = 16;
-  /// A result is due after a quarter as many tokens as are mined; late ones raise that to so many quarters, and so many
+  /// A result is due after a quarter as many operations as tokens are mined; late ones raise that to so many quarters, and so many
   /// in a row that are there in time lower it again.
   static constexpr std::uint64_t kMostDistance = 8, kOnTime = 8;
 
@@ -125,13 +127,14 @@ class TraceFinder {
   std::shared_ptr<MiningJob> job_;
   bool alone_ = false;          ///< nobody else runs the job
   bool late_ = false;           ///< it should have been taken in
+  std::uint64_t work_ = 0;      ///< so far: the time of what follows
   std::uint64_t due_ = 0;       ///< when it is taken in, or asked for again
   std::uint64_t distance_ = 1;  ///< in quarters of samples
   std::uint64_t on_time_ = 0;   ///< in a row
   std::uint64_t next_;          ///< when turn() has something to do
   std::uint64_t unique_ = 0;
-  std::uint64_t analysed_in_a_row_ = 0;
-  bool settled_ = false;  ///< something was replayed since the sampling began anew
+  std::uint64_t analysed_in_a_row_ = 0;  ///< operations
+  bool settled_ = false;                 ///< something was replayed since the sampling began anew
   AutotraceCounters counters_;
 };
 

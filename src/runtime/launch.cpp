@@ -49,7 +49,7 @@ AnyFuture ContextImpl::trace_launch(Tracing& tracing, const LaunchRequest& reque
                             request.task->name(), request.where);
   if (plan == nullptr) plan = &planner_.plan_of(request, key);
   planner_.wake(*plan);
-  tracing.analysing(plan->token);
+  tracing.analysing(*plan);
   tracing.make_way(*plan);
   try {
     result = issue(*this, *plan, request);

@@ -17,6 +17,7 @@ struct RecordedCall {
 
   std::vector<std::uint64_t> key;  ///< as launch/call_identity.hpp writes it
   std::uint64_t token = 0;
+  std::uint32_t work = 1;  ///< operations that it takes the analysis: points of a launch
   const exec::NodeInfo* info = nullptr;  ///< the launch's, or what else the call does
   LaunchPlan* plan = nullptr;            ///< of a launch
   bool has_values = false;               ///< by-value arguments

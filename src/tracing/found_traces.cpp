@@ -28,9 +28,9 @@ std::unique_ptr<FoundTraces> FoundTraces::make(ContextCore& context) {
   return std::unique_ptr<FoundTraces>(new FoundTraces(context));
 }
 
-void FoundTraces::analysed(autotrace::Token token) {
+void FoundTraces::analysed(autotrace::Token token, autotrace::Work work) {
   if (log_ != nullptr) log_->analysed(finder_.now());
-  finder_.add(token);
+  finder_.add(token, work);
   if (watched_ == nullptr) return;
   const bool same = watched_->tokens[watched_calls_] == token;
   if (same && ++watched_calls_ < watched_->tokens.size()) return;
@@ -59,7 +59,7 @@ void FoundTraces::replayed(const Branch& branch, std::size_t calls) {
   watched_ = nullptr;
   const bool whole = calls == branch.tokens.size();
   if (log_ != nullptr) log_->replayed(finder_.now(), calls, whole);
-  finder_.add_replayed(std::span(branch.tokens).first(calls));
+  finder_.add_replayed(std::span(branch.tokens).first(calls), std::span(branch.work).first(calls));
   if (whole && branch.candidate != 0) finder_.replayed(branch.candidate);
 }
 

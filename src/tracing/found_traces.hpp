@@ -27,7 +27,7 @@ class FoundTraces {
   [[nodiscard]] const autotrace::TraceFinder& finder() const { return finder_; }
 
   /// A call that is analysed; and after it, if nothing is being recorded: takes in what was mined.
-  void analysed(autotrace::Token token);
+  void analysed(autotrace::Token token, autotrace::Work work);
   void take_turn();
   /// Something that cannot be traced comes, whatever it is.
   void untraceable();

@@ -10,6 +10,7 @@ void RecordingSession::begin() {
       std::make_unique<trace::Recorder>(first_seq_, context_.analysis.store().next_serial());
   context_.analysis.set_state_log(recorder_.get());
   calls_.clear();
+  work_ = 0;
 }
 
 void RecordingSession::add(LaunchPlan& plan, const LaunchRequest& request) {
@@ -18,6 +19,7 @@ void RecordingSession::add(LaunchPlan& plan, const LaunchRequest& request) {
   call->info = &plan.info;
   call->plan = &plan;
   call->token = plan.token;
+  call->work = work_of(plan);
   call->has_values = request.value_ops != nullptr;
   call->makers = makers(request.futures);
   call->wants_result = request.wants_future && request.task->result().size != 0;
@@ -26,6 +28,7 @@ void RecordingSession::add(LaunchPlan& plan, const LaunchRequest& request) {
   if (recorder_->fault() == nullptr)  // else some of the instances may be gone
     for (const PlannedArgument& argument : plan.arguments) recorder_->argument(*argument.instance);
   recorder_->step(plan.argument_count);
+  work_ += call->work;
   calls_.push_back(std::move(call));
 }
 
@@ -42,6 +45,7 @@ void RecordingSession::add(const TracedCall& made, std::uint64_t token,
   call->makers = makers(made.futures);
   call->wants_result = made.makes_future;
   recorder_->step(0);
+  work_ += call->work;
   calls_.push_back(std::move(call));
 }
 

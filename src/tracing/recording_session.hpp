@@ -4,6 +4,7 @@
 //
 // Owner: the context's thread.
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -14,12 +15,19 @@
 
 namespace refrain::runtime {
 
+/// What a launch takes the analysis.
+[[nodiscard]] inline std::uint32_t work_of(const LaunchPlan& plan) {
+  return static_cast<std::uint32_t>(std::max<std::size_t>(1, plan.points.size()));
+}
+
 class RecordingSession {
  public:
   explicit RecordingSession(ContextCore& context) : context_(context) {}
 
   [[nodiscard]] bool is_open() const { return recorder_ != nullptr; }
   [[nodiscard]] std::size_t calls() const { return calls_.size(); }
+  /// Of the calls (finder/history.hpp).
+  [[nodiscard]] std::uint64_t work() const { return work_; }
   [[nodiscard]] std::size_t operations() const { return recorder_->operations(); }
   /// Null, or why what was analysed cannot be repeated.
   [[nodiscard]] const char* fault() const { return recorder_->fault(); }
@@ -50,6 +58,7 @@ class RecordingSession {
   ContextCore& context_;
   std::unique_ptr<trace::Recorder> recorder_;
   CompiledTrace::Calls calls_;
+  std::uint64_t work_ = 0;
   std::uint64_t first_seq_ = 0;
 };
 

@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "finder/history.hpp"
 #include "launch/context_core.hpp"
-#include "repeats/repeats.hpp"
 #include "replay/compiled_trace.hpp"
 #include "replay/replay_reasons.hpp"
 #include "replay/trace_counters.hpp"
@@ -134,6 +134,7 @@ struct Branch : Replayable {
   CallSequence sequence;  ///< of its calls
   // Of a trace that was found.
   std::vector<autotrace::Token> tokens;  ///< of its calls
+  std::vector<autotrace::Work> work;     ///< of each
   std::uint64_t candidate = 0;           ///< whose last call is its last; 0: none
   std::uint64_t number = 0;              ///< among all that were found in the context
   std::uint64_t context = 0;             ///< in which it was recorded (finder/history.hpp)

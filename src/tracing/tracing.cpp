@@ -488,7 +488,10 @@ void Tracing::keep_recording(RecordingSession::Result recorded, const char* ende
   if (!is_marked()) {
     branch->candidate = found.candidate;
     branch->context = found.context;
-    for (const auto& call : branch->trace->calls()) branch->tokens.push_back(call->token);
+    for (const auto& call : branch->trace->calls()) {
+      branch->tokens.push_back(call->token);
+      branch->work.push_back(call->work);
+    }
     branch->number = found_->made_branch(branch->tokens.size());
   }
   point_->lost = {};

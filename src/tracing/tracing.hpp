@@ -63,9 +63,12 @@ class Tracing final : public DeferredState {
   /// Offers a call. True: it is the next one of the cursor's replay, which is to be given what only this call has.
   bool offer(const TracedCall& call);
   [[nodiscard]] ReplayCursor& cursor() { return cursor_; }
-  /// Before a call with this token is analysed, which was offered.
+  /// Before a call with this token is analysed, which was offered; a launch with its plan.
+  void analysing(const LaunchPlan& plan) {
+    if (found_ != nullptr && !is_marked()) analysing_unmarked(plan.token, work_of(plan));
+  }
   void analysing(autotrace::Token token) {
-    if (found_ != nullptr && !is_marked()) analysing_unmarked(token);
+    if (found_ != nullptr && !is_marked()) analysing_unmarked(token, 1);
   }
   /// Before a launch is analysed: brings the state up to date, unless the launch leaves the chain as it is. The chain may
   /// then go on after it.
@@ -153,7 +156,7 @@ class Tracing final : public DeferredState {
   [[nodiscard]] std::string why_not_found();
   void open_found(TraceRoot& root);
   void leave_unmarked();
-  void analysing_unmarked(autotrace::Token token);
+  void analysing_unmarked(autotrace::Token token, autotrace::Work work);
   [[nodiscard]] TraceRoot* found_root();
   TraceRoot& make_found_root(autotrace::Token token);
   [[nodiscard]] bool may_record(autotrace::Candidates::Position at) const;

@@ -54,7 +54,7 @@ bool Tracing::select_found(const TracedCall& call) {
     if (!what.is_branch || root == nullptr || what.tail != nullptr) return false;
     Branch* const known = begins(root->point, call);
     if (known == nullptr) return false;
-    if (session_.calls() < context_.runtime.options().autotrace_min_length &&
+    if (session_.work() < context_.runtime.options().autotrace_min_length &&
         known->tokens.size() <= kTail * session_.calls() && !goes_on_longer(*known)) {
       what.tail = known;
       what.tail_calls = 0;
@@ -136,12 +136,12 @@ void Tracing::leave_unmarked() {
 
 // --- when it is --------------------------------------------------------------------------------------
 
-void Tracing::analysing_unmarked(Token token) {
+void Tracing::analysing_unmarked(Token token, autotrace::Work work) {
   // No chain that would have to be left first: the call looks at the state, between what was replayed and what will be.
   if (chain_ == nullptr) recent_.clear();
   if (asked_.doubtful != nullptr)
     found_->watch(*asked_.doubtful, asked_.doubtful->context == *asked_.context);
-  found_->analysed(token);
+  found_->analysed(token, work);
   if (session_.is_open()) {
     if (goes_on_recording(token)) return;
   } else if (open_.root != nullptr && left_.branch != nullptr) {
@@ -290,9 +290,8 @@ void Tracing::note_recorded_call() {
 
 /// What is recorded may be kept, though it does not end where it should.
 bool Tracing::is_long_enough() const {
-  return session_.is_open() &&
-         (found_recording_.is_branch ||
-          session_.calls() >= context_.runtime.options().autotrace_min_length);
+  return session_.is_open() && (found_recording_.is_branch ||
+                                session_.work() >= context_.runtime.options().autotrace_min_length);
 }
 
 void Tracing::abandon_recording() {

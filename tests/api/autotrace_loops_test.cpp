@@ -458,5 +458,24 @@ TEST_F(AutotraceLoopsInDetail, AllSortsOfCalls) {
   });
 }
 
+// What a replay saves is the analysis of points, however few calls they come in.
+TEST(AutotraceOfLargeLaunches, IsSteadyAfterFiveCycles) {
+  constexpr Coord kPoints = 5000;
+  constexpr int kCycles = 12;
+  Runtime runtime;
+  runtime.run([&](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, kPoints - 1}, bits);
+    ctx.fill(cells, bits, std::uint64_t{1});
+    const auto blocks = ctx.blocks(cells, static_cast<int>(kPoints));
+    Counters before;
+    for (int cycle = 0; cycle < kCycles; ++cycle) {
+      if (cycle == 5) before = runtime.counters();
+      for (std::uint64_t value = 0; value < 4; ++value)
+        ctx.launch(add_to, kPoints, blocks[bits], value);
+    }
+    EXPECT_EQ(share_replayed(before, runtime.counters()), 1.0);
+  });
+}
+
 }  // namespace
 }  // namespace refrain::test

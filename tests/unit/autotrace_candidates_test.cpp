@@ -16,10 +16,7 @@ namespace {
 constexpr std::size_t kMany = 1000;
 
 MinedRepeat repeat_of(std::string_view text, std::uint32_t count = 2) {
-  return {{text.begin(), text.end()},
-          0,
-          count,
-          static_cast<std::uint32_t>(text.size()),
+  return {{text.begin(), text.end()},         0, count, text.size(), text.size(),
           std::hash<std::string_view>{}(text)};
 }
 
@@ -249,7 +246,7 @@ TEST(Candidates, StayWithinTheirLimits) {
 
 TEST(AutotraceCandidates, MayPayByWhatOfThemIsNotReplayedYet) {
   TraceCandidate candidate;
-  candidate.repeat.tokens.resize(6400);
+  candidate.repeat.work = 6400;
   candidate.repeat.analysed = 6400;  // never seen before
   EXPECT_TRUE(candidate.may_pay(0));
   candidate.repeat.analysed = 100;

@@ -116,6 +116,38 @@ TEST(TraceFinder, DecidesTheSameHoweverFastItIsMined) {
   }
 }
 
+constexpr FinderOptions kDefault{{.least = 16, .most = ~std::size_t{0}}, 16384, 64, 256, 2048};
+
+/// Whether the loop of four calls is a candidate after its second iteration.
+bool finds_in_two_iterations(Work work) {
+  Finding finding(kDefault);
+  for (Token call = 0; call < 8; ++call) {
+    finding.finder.add(1 + call % 4, work);
+    finding.turn_if_due();
+  }
+  Candidates::Position at = finding.finder.candidates().begin(1);
+  for (Token call = 1; call < 4; ++call) at = Candidates::next(at, 1 + call);
+  return Candidates::ending(at) != nullptr;
+}
+
+// A loop of a few large launches is as much work as one of many small ones.
+TEST(TraceFinder, FindsTheLoopOfLargeCallsAtOnce) {
+  EXPECT_TRUE(finds_in_two_iterations(5000));
+  EXPECT_FALSE(finds_in_two_iterations(1));
+}
+
+// Per operation no more is mined than of small calls.
+TEST(TraceFinder, LargeCallsPayForWhatIsMined) {
+  constexpr std::uint64_t kCalls = 20'000, kWork = 50;
+  Finding finding(kDefault);
+  for (const Token token : hashed("distinct", kCalls)) {
+    finding.finder.add(token, kWork);
+    finding.miners.mine();
+    finding.turn_if_due();
+  }
+  EXPECT_LE(finding.finder.counters().mined_calls, 8192 + 2 * 16384 + kCalls * kWork / 2);
+}
+
 TEST(TraceFinder, IsDueWhenThereIsSomethingToMine) {
   Finding finding;
   for (int i = 0; i < 7; ++i) finding.call(1, true);
@@ -238,8 +270,8 @@ TEST(TraceFinder, CountsWhatBecameOfCalls) {
   Finding finding;
   const std::vector<Token> replay(10, 7);
   finding.finder.add(1);
-  finding.finder.add_replayed(replay);
-  finding.finder.add_replayed({});
+  finding.finder.add_replayed(replay, std::vector<Work>(10, 1));
+  finding.finder.add_replayed({}, {});
   finding.finder.was_wrong();
   const AutotraceCounters counters = finding.finder.counters();
   EXPECT_EQ(counters.analysed, 1u);
@@ -256,7 +288,8 @@ std::uint64_t calls_until_mined(bool something_was_replayed) {
     finding.call(stream[i], true);
     finding.turn_if_due();
   }
-  if (something_was_replayed) finding.finder.add_replayed(std::vector<Token>(100, 7));
+  if (something_was_replayed)
+    finding.finder.add_replayed(std::vector<Token>(100, 7), std::vector<Work>(100, 1));
   const std::uint64_t mined = finding.finder.counters().mined, from = finding.finder.now();
   for (std::size_t i = 50'000; finding.finder.counters().mined == mined; ++i) {
     finding.call(stream[i], true);

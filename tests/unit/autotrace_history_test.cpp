@@ -12,6 +12,8 @@ namespace {
 using Kinds = std::vector<Sample::Kind>;
 using Tokens = std::vector<Token>;
 
+std::vector<Work> ones(const Tokens& tokens) { return std::vector<Work>(tokens.size(), 1); }
+
 TEST(History, GivesTheLastTokensInTheirOrder) {
   History history(4);
   for (const Token token : {1, 2, 3, 4, 5}) history.add(token);
@@ -25,8 +27,8 @@ TEST(History, KnowsWhatBecameOfTheCalls) {
   History history(8);
   const Tokens replay{2, 3}, another{4};
   history.add(1);
-  history.add_replayed(replay);
-  history.add_replayed(another);
+  history.add_replayed(replay, ones(replay));
+  history.add_replayed(another, ones(another));
   history.add(5);
   EXPECT_EQ(history.last(8).kinds, (Kinds{Sample::analysed, Sample::replayed, Sample::end_of_replay,
                                           Sample::end_of_replay, Sample::analysed}));
@@ -60,7 +62,7 @@ TEST(History, OneUniqueTokenIsAsGoodAsAnotherForAContext) {
 TEST(History, AReplayMayBeLongerThanIt) {
   History history(4);
   const Tokens replay{1, 2, 3, 4, 5, 6, 7, 8, 9};
-  history.add_replayed(replay);
+  history.add_replayed(replay, ones(replay));
   EXPECT_EQ(history.count(), 9u);
   EXPECT_EQ(history.last(9).tokens, (Tokens{6, 7, 8, 9}));
   EXPECT_EQ(history.last(2).kinds, (Kinds{Sample::replayed, Sample::end_of_replay}));
@@ -79,18 +81,21 @@ TEST(History, IsTheEndOfAllThatCame) {
     History history(capacity);
     Tokens tokens;
     Kinds kinds;
+    std::vector<Work> work;
     for (int step = 0; step < 200; ++step) {
       if (random.percent(70)) {
         tokens.push_back(random.next());
         kinds.push_back(Sample::analysed);
-        history.add(tokens.back());
+        work.push_back(static_cast<Work>(random.between(1, 9)));
+        history.add(tokens.back(), work.back());
       } else {
         Tokens replay(static_cast<std::size_t>(random.between(1, 30)));
         for (Token& token : replay) token = random.next();
         tokens.insert(tokens.end(), replay.begin(), replay.end());
         kinds.insert(kinds.end(), replay.size() - 1, Sample::replayed);
         kinds.push_back(Sample::end_of_replay);
-        history.add_replayed(replay);
+        work.resize(tokens.size(), static_cast<Work>(random.between(1, 9)));
+        history.add_replayed(replay, std::span(work).last(replay.size()));
       }
       const auto length = static_cast<std::size_t>(random.below(60));
       const auto kept = static_cast<std::ptrdiff_t>(std::min({length, capacity, tokens.size()}));
@@ -98,6 +103,7 @@ TEST(History, IsTheEndOfAllThatCame) {
       ASSERT_EQ(history.count(), tokens.size());
       ASSERT_EQ(sample.tokens, Tokens(tokens.end() - kept, tokens.end())) << "seed " << seed;
       ASSERT_EQ(sample.kinds, Kinds(kinds.end() - kept, kinds.end())) << "seed " << seed;
+      ASSERT_EQ(sample.work, std::vector<Work>(work.end() - kept, work.end())) << "seed " << seed;
     }
   }
 }

@@ -77,6 +77,19 @@ TEST(Mining, ShortPeriodsComeSeveralTimes) {
   EXPECT_EQ(found[0].period, 3u);
 }
 
+TEST(Mining, WorkIsWhatMakesARepeatLongEnough) {
+  Sample sample = sample_of("abcxabcyabczd");
+  sample.work.assign(sample.tokens.size(), 1);
+  EXPECT_TRUE(mine(sample, {.least = 7}).empty());
+  for (const std::size_t at : {1U, 5U, 9U}) sample.work[at] = 5;
+  const auto found = mine(sample, {.least = 7});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(text_of(found[0].tokens), "abc");
+  EXPECT_EQ(found[0].work, 7u);
+  EXPECT_EQ(found[0].analysed, 7u);
+  EXPECT_TRUE(mine(sample, {.least = 8}).empty());
+}
+
 TEST(Mining, ARepeatThatFollowsItselfIsAPeriod) {
   const auto found = mine(sample_of("abcabc"), {.least = 3});
   ASSERT_EQ(found.size(), 1u);
