@@ -34,8 +34,8 @@ void FoundTraces::analysed(autotrace::Token token, autotrace::Work work) {
   if (watched_ == nullptr) return;
   const bool same = watched_->tokens[watched_calls_] == token;
   if (same && ++watched_calls_ < watched_->tokens.size()) return;
-  watched_->confidence.came(same);
-  if (watched_in_context_) watched_->confidence_in_context.came(same);
+  watched_->anywhere.watched(same);
+  if (watched_in_context_) watched_->in_context.watched(same);
   watched_ = nullptr;
 }
 

@@ -48,7 +48,7 @@ class FoundTraces {
     if (watched_ == &branch) watched_ = nullptr;
   }
 
-  // --- branches without confidence -----------------------------------------------------------------
+  // --- branches that are left alone ----------------------------------------------------------------
 
   /// It begins with the next call that is analysed: from there on its calls are compared.
   void watch(Branch& branch, bool in_context) {
@@ -59,8 +59,8 @@ class FoundTraces {
   }
 
   /// Candidates are recorded before it is known whether they come in full: wherever their first call comes, or where it
-  /// comes in the same context as when they were mined.
-  Backoff guessing, guessing_in_context;
+  /// comes in the same context as when they were mined. In tries.
+  Ledger guessing, guessing_in_context;
 
  private:
   explicit FoundTraces(ContextCore& context);

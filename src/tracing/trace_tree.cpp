@@ -32,22 +32,6 @@ std::unique_ptr<Branch> BranchPoint::remove(Branch& branch) {
   return removed;
 }
 
-void BranchPoint::note_recorded(bool beside_others) {
-  unused_ += beside_others ? kMostUnused / kFew : 1;
-  if (unused_ >= kMostUnused) recording.judge(false);
-}
-
-void BranchPoint::note_replayed() {
-  if (unused_ >= kMostUnused) recording.judge(true);
-  unused_ = 0;
-}
-
-void BranchPoint::judge(const TraceExecution& execution) {
-  balance_ = std::clamp(balance_ + execution.gain, -kCredit, std::max(balance_, kCredit));
-  if (balance_ > 0) replaying.judge(true);
-  if (balance_ == -kCredit) replaying.judge(false);
-}
-
 // --- making ------------------------------------------------------------------------------------------
 
 TraceTree::~TraceTree() {
@@ -142,7 +126,7 @@ void TraceTree::drop(Branch& branch) {
 /// The program may ask why it is not there; and its use decides what else is recorded there.
 void TraceTree::give_up(Branch& branch, Reason why) {
   branch.home->lost = std::move(why);
-  branch.home->recording.judge(branch.replayed);
+  branch.home->note_lost(branch.replayed);
   drop(branch);
 }
 
@@ -168,7 +152,7 @@ void TraceTree::drop_stale(BranchPoint& point) {
   });
   if (why.text.empty()) return;
   point.lost = std::move(why);
-  point.recording.judge(replayed);
+  point.note_lost(replayed);
 }
 
 // Where data comes and goes the stale ones may begin with calls that are never made again.

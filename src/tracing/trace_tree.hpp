@@ -36,8 +36,7 @@
 #include "replay/replay_reasons.hpp"
 #include "replay/trace_counters.hpp"
 #include "replay/trace_execution.hpp"
-#include "tracing/backoff.hpp"
-#include "tracing/confidence.hpp"
+#include "tracing/ledger.hpp"
 
 namespace refrain::runtime {
 
@@ -75,28 +74,36 @@ class BranchPoint {
     }
   }
 
-  /// A branch was recorded, beside others with the same first call or not; or one was replayed.
-  void note_recorded(bool beside_others);
-  void note_replayed();
-  /// An execution of the trace that begins here has ended, and some of it was replayed.
-  void judge(const TraceExecution& execution);
+  /// A branch was recorded, beside others with the same first call or not.
+  void note_recorded(bool beside_others) {
+    recording.enter(-std::exchange(unused_, beside_others ? kBeside : 1));
+  }
+  /// One was replayed.
+  void note_replayed() {
+    unused_ = 0;
+    recording.enter(Ledger::kLearning);
+  }
+  /// What was recorded was lost; whether it had been replayed.
+  void note_lost(bool replayed) {
+    unused_ = 0;
+    recording.enter(replayed ? Ledger::kLearning : -Ledger::kLearning - 1);
+  }
 
   Reason lost;  ///< why the branch recorded last is not there; no text: it is, or there was none
-  Backoff recording;  ///< branches were lost before they were of use, or are not used
-  Backoff replaying;  ///< executions of the trace were slower for being replayed
+  /// Of branches, in recordings: one that is replayed outweighs all that are not.
+  Ledger recording{Ledger::kLearning, Ledger::kLearning};
+  /// Of executions of the trace that begins here. The credit lasts until joined recordings are found.
+  Ledger replaying{Ledger::kLearning, Ledger::kMemory};
 
  private:
   static constexpr std::size_t kFew = 8;
-  static constexpr std::uint32_t kMostUnused = 1024;
-  static constexpr std::int64_t kLearning = 1024, kCredit = 96;  ///< operations
+  /// A branch beside others with the same first call counts more: each of these is asked for its precondition whenever
+  /// the call comes.
+  static constexpr std::int64_t kBeside = Ledger::kLearning / kFew;
   std::list<std::unique_ptr<Branch>> branches_;
   std::unordered_multimap<std::uint64_t, Branch*> by_first_call_;
-  /// Recorded since one was replayed. Branches beside others with the same first call count more: each of these is
-  /// asked for its precondition whenever the call comes.
-  std::uint32_t unused_ = 0;
-  std::size_t added_ = 0;  ///< since all were looked at
-  /// Gained by executions that were replayed. It begins with some credit, until joined recordings are found.
-  std::int64_t balance_ = kLearning;
+  std::int64_t unused_ = 0;  ///< what the branch recorded last counts, until it is replayed
+  std::size_t added_ = 0;    ///< since all were looked at
 };
 
 /// The first calls of a branch.
@@ -119,7 +126,7 @@ struct Replayable {
 
 /// Prefixes that follow each other again and again. Without a trace where they cannot be joined.
 struct JoinedRecording : Replayable {
-  Backoff entering;  ///< it was left before one replay of it came to its end
+  Ledger entering;  ///< in tries: it was left before one replay of it came to its end
 };
 
 struct Branch : Replayable {
@@ -138,8 +145,8 @@ struct Branch : Replayable {
   std::uint64_t candidate = 0;           ///< whose last call is its last; 0: none
   std::uint64_t number = 0;              ///< among all that were found in the context
   std::uint64_t context = 0;             ///< in which it was recorded (finder/history.hpp)
-  Confidence confidence;                 ///< wherever its first call comes
-  Confidence confidence_in_context;      ///< where that comes in the same context
+  /// Gained by replays from its first call on: wherever that comes, and where it comes in the same context.
+  Ledger anywhere{0, Ledger::kMemory}, in_context{0, Ledger::kMemory};
   // For listeners.
   std::uint64_t trace_id = 0;
   const char* ended_by = "";  ///< why it was recorded no further

@@ -104,7 +104,7 @@ void Tracing::close_trace() {
       told != nullptr && (was_marked || open_.root != nullptr))
     told->occurred(open_id(), open_.name, open_.where, execution_);
   if (was_marked && open_.root != nullptr && execution_.replayed)
-    open_.root->point.judge(execution_);
+    open_.root->point.replaying.enter(execution_.gain);
   open_.root = nullptr;
   mark_.end();
   open_.mark = 0;
@@ -215,7 +215,7 @@ bool Tracing::replay_best(BranchPoint& point, const TracedCall& call, bool& same
     return false;
   }
   point.note_replayed();
-  in_context_ = !best->confidence.is_given();
+  in_context_ = !best->anywhere.is_open();
   joined_ = tree_.joined_from(*best, recent_.twice(), chain_);
   if (joined_ != nullptr) start(*joined_, false);
   else start(*best, false);
@@ -255,7 +255,7 @@ Reason Tracing::why_not(const TracedCall& call) {
   }
   if (!point_->lost.text.empty()) {
     Reason lost = point_->lost;
-    if (point_->recording.is_pausing())
+    if (!point_->recording.is_open())
       lost.text += "; so were others before they were replayed, and fewer are made";
     return lost;
   }
@@ -376,7 +376,7 @@ void Tracing::judge_chain() {
   // A joined recording of a marked trace is of use if one replay of it came to its end.
   const bool came_to_an_end = cursor_.is_carried() || cursor_.is_whole();
   if (!prefix().branch->was_found()) {
-    if (joined_ != nullptr) joined_->entering.judge(came_to_an_end);
+    if (joined_ != nullptr) joined_->entering.enter(came_to_an_end ? 1 : -1);
     return;
   }
   const CompiledTrace& trace = cursor_.trace();
@@ -389,8 +389,8 @@ void Tracing::judge_chain() {
     found_->was_wrong();
   }
   Branch& entered = *chain_->prefixes.front().branch;
-  (in_context_ ? entered.confidence_in_context : entered.confidence).judge(gained.gain);
-  if (joined_ != nullptr) joined_->entering.judge(gained.gain > 0 && came_to_an_end);
+  (in_context_ ? entered.in_context : entered.anywhere).enter(gained.gain);
+  if (joined_ != nullptr) joined_->entering.enter(gained.gain > 0 && came_to_an_end ? 1 : -1);
 }
 
 // --- recording ---------------------------------------------------------------------------------------
@@ -459,13 +459,13 @@ bool Tracing::finish_recording(const char* ended_by) {
   if (recorded.fault != nullptr) {
     point_->lost = {std::string("a recording was given up: ") + recorded.fault,
                     recorded.may_work_next_time};
-    if (!recorded.may_work_next_time) point_->recording.judge(false);
+    if (!recorded.may_work_next_time) point_->note_lost(false);
     point_ = nullptr;  // what follows would not follow what is recorded
   } else {
     // The next time as well: but who requires replays misses none.
     execution_.vacuous += recorded.calls.size();
     point_->lost = {std::string("there was no operation to record: ") + ended_by, true};
-    if (!is_marked()) point_->recording.judge(false);
+    if (!is_marked()) point_->note_lost(false);
   }
   return false;
 }

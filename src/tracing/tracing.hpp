@@ -212,7 +212,7 @@ class Tracing final : public DeferredState {
     const char* name = nullptr;              ///< of another call
     Where where;
     bool same_call = false;      ///< a branch begins with it
-    Branch* doubtful = nullptr;  ///< one that has no confidence
+    Branch* doubtful = nullptr;  ///< one that is left alone
     bool doubtful_here = false;  ///< ... and begins where the trace that is open was left
     bool may_record = true;
     std::optional<std::uint64_t> context;  ///< in which it comes, if somebody has asked

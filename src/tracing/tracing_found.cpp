@@ -73,7 +73,7 @@ bool Tracing::select_found(const TracedCall& call) {
   return replay_found(root->point, call);
 }
 
-/// The branch used last of those with confidence that begin with the call, or null.
+/// The branch used last of those that begin with the call and are not left alone, or null.
 Branch* Tracing::begins(const BranchPoint& point, const TracedCall& call) {
   Branch* best = nullptr;
   point.for_each_beginning_with(call.key, [&](Branch& branch) {
@@ -88,11 +88,11 @@ Branch* Tracing::begins(const BranchPoint& point, const TracedCall& call) {
   return best;
 }
 
-/// Whether there is confidence in it, here or anywhere.
+/// Whether it is not left alone, anywhere or here.
 bool Tracing::may_enter(const Branch& branch) {
-  if (branch.confidence.is_given()) return true;
+  if (branch.anywhere.is_open()) return true;
   if (!asked_.context) asked_.context = found_->finder().context(0);
-  return branch.context == *asked_.context && branch.confidence_in_context.is_given();
+  return branch.context == *asked_.context && branch.in_context.is_open();
 }
 
 bool Tracing::replay_found(BranchPoint& point, const TracedCall& call) {
@@ -152,7 +152,7 @@ void Tracing::analysing_unmarked(Token token, autotrace::Work work) {
       at && may_record(at)) {
     const std::uint64_t context = found_->finder().context(1);
     const bool expected = found_->finder().candidates().is_expected(token, context);
-    Backoff& guessing = expected ? found_->guessing_in_context : found_->guessing;
+    Ledger& guessing = expected ? found_->guessing_in_context : found_->guessing;
     if (!guessing.pause() && is_hopeful(at)) {
       TraceRoot& root = make_found_root(token);
       if (!root.point.recording.pause()) {
@@ -183,7 +183,7 @@ TraceRoot& Tracing::make_found_root(Token token) {
   return root;
 }
 
-/// A branch without confidence is watched instead, unless something else may begin with the call.
+/// A branch that is left alone is watched instead, unless something else may begin with the call.
 bool Tracing::may_record(Candidates::Position at) const {
   if (!asked_.may_record) return false;
   if (asked_.doubtful == nullptr) return true;
@@ -192,7 +192,7 @@ bool Tracing::may_record(Candidates::Position at) const {
 
 /// Whether it was right to record what was found where its first call came.
 void Tracing::judge_guess(const FoundRecording& guess, bool of_use) {
-  (guess.expected ? found_->guessing_in_context : found_->guessing).judge(of_use);
+  (guess.expected ? found_->guessing_in_context : found_->guessing).enter(of_use ? 1 : -1);
 }
 
 void Tracing::record_found(BranchPoint& point, const FoundRecording& what) {
@@ -301,7 +301,7 @@ void Tracing::abandon_recording() {
   point_->lost = {"what was found did not come to its end"};
   // That a guess was wrong says nothing against recording what does come.
   if (const FoundRecording what = std::exchange(found_recording_, {}); what.is_branch)
-    point_->recording.judge(false);
+    point_->note_lost(false);
   else judge_guess(what, false);
   point_ = nullptr;
 }

@@ -1,0 +1,48 @@
+#pragma once
+// The one policy for what may be in vain: an account of what it has gained and lost. While the balance is negative it is
+// left alone, for longer each time. So a loss that goes on costs less and less, and what has changed is found out.
+//
+// The unit is the analysis of one operation (TraceExecution::gain), or a try where the gain is not known. Nothing is
+// measured in time, so decisions are the same in every run. The accounts and their terms: docs/automatic-tracing.md,
+// "Accounts". Yadav et al., section 5.2, speculate never.
+
+#include <algorithm>
+#include <cstdint>
+
+namespace refrain::runtime {
+
+class Ledger {
+ public:
+  static constexpr std::int64_t kLearning =
+      1024;                                     ///< credit, where it is of use only after a while
+  static constexpr std::int64_t kMemory = 128;  ///< so much of what was gained counts later
+
+  /// `credit`: so much may be lost at first. `most`: so much of what is gained counts later.
+  explicit Ledger(std::int64_t credit = 0, std::int64_t most = 0) : balance_(credit), most_(most) {}
+
+  /// It was tried, and has gained so much; or lost.
+  void enter(std::int64_t gain) {
+    balance_ = std::min(balance_ + gain, std::max(balance_, most_));
+    if (gain > 0) left_ = std::min(left_, pause_ /= 2);
+    if (balance_ >= 0) return;
+    balance_ = most_ / 8;  // for what is tried after the pause
+    left_ = pause_ = std::min(2 * pause_ + 1, kLongestPause);
+  }
+  [[nodiscard]] bool is_open() const { return left_ == 0; }
+  /// It might be tried now. True: it is left alone.
+  bool pause() {
+    if (is_open()) return false;
+    --left_;
+    return true;
+  }
+  /// It was left alone, and would have gained or not: only gains in a row bring it back.
+  void watched(bool gained) { left_ = gained ? left_ - std::min(left_, 1U) : pause_; }
+
+ private:
+  static constexpr std::uint32_t kLongestPause = 63;  ///< tries
+  std::int64_t balance_, most_;
+  std::uint32_t pause_ = 0;  ///< the last one
+  std::uint32_t left_ = 0;   ///< of it
+};
+
+}  // namespace refrain::runtime
