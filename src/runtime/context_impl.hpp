@@ -26,7 +26,7 @@
 #include "refrain/error.hpp"
 #include "runtime/attachments.hpp"
 #include "runtime/runtime_impl.hpp"
-#include "tracing/context_traces.hpp"
+#include "tracing/tracing.hpp"
 
 namespace refrain::runtime {
 
@@ -143,7 +143,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   // launch.cpp
   AnyFuture launch_in_full(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);
-  AnyFuture trace_launch(Tracing& tracing, const LaunchRequest& request);
+  AnyFuture trace_launch(const LaunchRequest& request);
 
   // access.cpp
   exec::NodeRef hold(const AnyRegion& region, analysis::FieldState& field,
@@ -232,7 +232,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   static constexpr std::size_t kReductions = 4096;
 
  public:
-  ContextTraces traces{*this};  ///< last: ends before the plans that recordings name
+  Tracing traces{*this};  ///< last: ends before the plans that recordings name
 };
 
 }  // namespace refrain::runtime

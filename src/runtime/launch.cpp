@@ -25,8 +25,8 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
   for (const detail::FutureState* future : request.futures)
     if (future == nullptr || future->context() != identity) [[unlikely]]
       check_usable(future, launch_name(request));
-  if (Tracing* tracing = traces.for_launch()) [[likely]]
-    return trace_launch(*tracing, request);
+  if (traces.takes_launches()) [[likely]]
+    return trace_launch(request);
   const std::span<const std::uint64_t> key = planner_.make_key(request);
   LaunchPlan* const asked = planner_.asked_plan(request, key);
   LaunchPlan& plan = asked != nullptr ? *asked : planner_.plan_of(request, key);
@@ -34,30 +34,29 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
   return issue(*this, plan, request);
 }
 
-AnyFuture ContextImpl::trace_launch(Tracing& tracing, const LaunchRequest& request) {
+AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   // A launch that the mapper is asked about is known by its plan: by what it is, and how it was answered.
   std::span<const std::uint64_t> key = planner_.make_key(request);
   LaunchPlan* plan = planner_.asked_plan(request, key);
   if (plan != nullptr) key = plan->key;
   AnyFuture result;
-  if (tracing.offer(TracedCall::of(request, key))) {
-    tracing.cursor().take_launch(request, result);
-    tracing.cursor().issue_step();
+  if (traces.offer(TracedCall::of(request, key))) {
+    traces.cursor().take_launch(request, result);
+    traces.cursor().issue_step();
     return result;
   }
   const ShownAnalysis shown(runtime.listener(Events::times), runtime.executor(),
                             request.task->name(), request.where);
   if (plan == nullptr) plan = &planner_.plan_of(request, key);
   planner_.wake(*plan);
-  tracing.analysing(*plan);
-  tracing.make_way(*plan);
+  traces.analysing(*plan);
   try {
     result = issue(*this, *plan, request);
   } catch (...) {
-    tracing.untraceable("a launch failed");
+    traces.untraceable("a launch failed");
     throw;
   }
-  tracing.analysed(*plan, request);
+  traces.analysed(*plan, request);
   return result;
 }
 

@@ -1,113 +1,48 @@
-#include "tracing/tracing.hpp"
+#include "tracing/selector.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "profile/clock.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::runtime {
 
 using trace::Index;
 
-namespace {
-
-std::string mark(const char* call, const std::string& trace, Where where) {
-  return std::string(call) + "('" + trace + "') at " + to_string(where);
-}
-
-}  // namespace
-
-Tracing::Tracing(ContextCore& context)
+Selector::Selector(ContextCore& context)
     : context_(context),
       cursor_(context),
       tree_(context, cursor_.traces(), cursor_.counters(),
             [this](const Branch& branch) {
               recent_.clear();
-              if (asked_.doubtful == &branch) asked_.doubtful = nullptr;
-              if (found_recording_.tail == &branch) found_recording_.tail = nullptr;
-              if (found_ != nullptr) found_->dropped(branch);
+              if (unmarked_ != nullptr) unmarked_->dropped(branch);
             }),
-      session_(context),
-      found_(FoundTraces::make(context)),
-      enabled_(context.runtime.options().tracing),
-      mark_(context.parent == nullptr ? "the context of the program"
-                                      : "the context of " + context.task_name) {}
+      session_(context) {}
 
-// --- marks -------------------------------------------------------------------------------------------
+// --- the trace that is open --------------------------------------------------------------------------
 
-void Tracing::begin(const Trace& trace, Where where) {
-  if (is_marked())
-    throw UsageError(mark("begin_trace", trace.name(), where) + ": trace '" + open_.name +
-                     "', begun at " + to_string(open_.where) +
-                     ", has not ended: traces do not nest");
-  context_.forget_failures();
-  if (found_ != nullptr) {
-    leave_unmarked();
-    found_->untraceable();
-  }
-  open_ = {trace.id(), nullptr, trace.name(), where};
-  mark_.begin(open_.mark, where);
+void Selector::open(OpenTrace trace, bool watched) {
+  open_ = std::move(trace);
   left_ = {};
   execution_ = {};
-  execution_.watched =
-      required_.contain(open_.mark) || context_.runtime.listener(Events::decisions) != nullptr;
-  if (!enabled_) return;
-  open_.root = &tree_.root(TraceTree::Kind::marked, open_.mark);
-  point_ = &open_.root->point;
-  if (required_.contain(open_.mark) || !point_->replaying.pause()) return;
-  point_ = nullptr;  // nothing begins before the next execution
-  if (execution_.watched) execution_.add(slower_by_replaying());
+  execution_.watched = watched;
+  point_ = open_.marked && open_.root != nullptr ? &open_.root->point : nullptr;
 }
 
-void Tracing::end(const Trace& trace, Where where) {
-  if (!is_marked())
-    throw UsageError(mark("end_trace", trace.name(), where) +
-                     ": no trace has been begun in this context" +
-                     OpenTrace::elsewhere(trace.id()));
-  if (open_.mark != trace.id())
-    throw UsageError(mark("end_trace", trace.name(), where) + ": the trace that is open is '" +
-                     open_.name + "', begun at " + to_string(open_.where) +
-                     OpenTrace::elsewhere(trace.id()));
-  close_trace();
-  if (enabled_ && required_.contain(trace.id()))
-    required_.judge(trace, execution_, open_.where, where);
-}
-
-void Tracing::leave_trace(const Trace& trace) {
-  if (open_.mark == trace.id()) close_trace();
-}
-
-std::string Tracing::left_open() const {
-  if (!is_marked()) return {};
-  return mark("begin_trace", open_.name, open_.where) + ": the trace is still open at the end of " +
-         (context_.parent == nullptr ? "the program" : context_.task_name) +
-         "; end_trace is missing, or call trace(), which ends what it begins";
-}
-
-void Tracing::require_replay(const Trace& trace, Where where) {
-  if (open_.mark == trace.id())
-    throw UsageError(mark("require_replay", trace.name(), where) + ": the trace, begun at " +
-                     to_string(open_.where) + ", is open; say so before it begins");
-  required_.require(trace, where);
-}
-
-void Tracing::close_trace() {
+void Selector::close() {
   finish_recording("the trace ended there");
   if (cursor_.is_following()) {
     show_end(profile::Category::replaying, cursor_.followed());
     note_replayed_calls();
   }
-  const bool was_marked = is_marked();
   if (Listener* told = context_.runtime.listener(Events::decisions);
-      told != nullptr && (was_marked || open_.root != nullptr))
-    told->occurred(open_id(), open_.name, open_.where, execution_);
-  if (was_marked && open_.root != nullptr && execution_.replayed)
+      told != nullptr && (open_.marked || open_.root != nullptr))
+    told->occurred(open_.id, open_.name, open_.where, execution_);
+  if (open_.marked && open_.root != nullptr && execution_.replayed)
     open_.root->point.replaying.enter(execution_.gain);
   open_.root = nullptr;
-  mark_.end();
-  open_.mark = 0;
+  open_.marked = false;
   point_ = nullptr;
   // What a whole trace was recorded as stays, however large, or it would never be replayed.
   if (left_.branch != nullptr && left_.branch->parent != nullptr) left_.branch = nullptr;
@@ -116,32 +51,29 @@ void Tracing::close_trace() {
   tree_.drop_surplus(left_.branch, chain_);
 }
 
-void Tracing::close() {
-  mark_.abandon();
-  if (found_ != nullptr && !is_marked()) leave_unmarked();
-  close_trace();
-  catch_up();
+void Selector::skip(Reason why) {
+  point_ = nullptr;
+  if (execution_.watched) execution_.add(std::move(why));
 }
 
-void Tracing::abandon() noexcept {
+void Selector::abandon() noexcept {
   session_.abandon();
   cursor_.abandon();
   chain_ = nullptr;
   joined_ = nullptr;
   point_ = nullptr;
   open_.root = nullptr;
-  open_.mark = 0;
-  mark_.end();
+  open_.marked = false;
 }
 
 // --- what a timeline shows ---------------------------------------------------------------------------
 
-void Tracing::show_begin() {
+void Selector::show_begin() {
   if (context_.runtime.listener(Events::times) != nullptr) [[unlikely]]
     shown_from_ns_ = profile::now_ns();
 }
 
-void Tracing::show_end(profile::Category what, std::size_t calls) {
+void Selector::show_end(profile::Category what, std::size_t calls) {
   if (Listener* told = context_.runtime.listener(Events::times)) [[unlikely]]
     told->traced(what, open_.name, open_.where, calls, context_.runtime.executor().this_thread(),
                  shown_from_ns_);
@@ -149,22 +81,22 @@ void Tracing::show_end(profile::Category what, std::size_t calls) {
 
 // --- selecting ---------------------------------------------------------------------------------------
 
-bool Tracing::offer(const TracedCall& call) { return step_to(call) && make_instances(); }
+bool Selector::offer(const TracedCall& call) { return step_to(call) && make_instances(); }
 
 /// Whether the call is the next one of the cursor's replay. Otherwise it is to be analysed; outside of traces a chain may
 /// still have to be left.
-bool Tracing::step_to(const TracedCall& call) {
+bool Selector::step_to(const TracedCall& call) {
   if (cursor_.is_following()) {
     if (cursor_.is_next(call)) return true;
     if (is_marked() && goes_on(&prefix().branch->points[cursor_.followed()], call)) return true;
     if (!is_marked() && cursor_.at_end()) leave_prefix();
     else leave_for_next();
   }
-  return is_marked() ? select(call) : select_found(call);
+  return is_marked() ? select(call) : unmarked_ != nullptr && unmarked_->select(call);
 }
 
 // Where there is no room the analysis gives up other instances, or fails: it goes on from those that there was room for.
-bool Tracing::make_instances() {
+bool Selector::make_instances() {
   const analysis::Instance* missing = nullptr;
   try {
     missing = cursor_.make_instances();
@@ -175,22 +107,16 @@ bool Tracing::make_instances() {
   if (missing == nullptr) return true;
   leave_branch();
   point_ = nullptr;  // what is given up now is not recorded
-  asked_.may_record = false;
+  if (unmarked_ != nullptr) unmarked_->forbid_recording();
   if (execution_.watched) execution_.add(no_room(*missing, context_.runtime.machine()));
   return false;
 }
 
-bool Tracing::select(const TracedCall& call) {
+bool Selector::select(const TracedCall& call) {
   if (point_ == nullptr || session_.is_open()) return false;
-  if (chain_ != nullptr) {
-    if (goes_on(point_, call)) return true;
-    leave_for_next();
-  }
-  tree_.drop_stale(*point_);
   bool same_call = false;
-  if (replay_best(*point_, call, same_call)) return true;
-  if (execution_.watched) execution_.add(why_not(call));
-  if (!required_.contain(open_.mark) && point_->recording.pause()) {
+  if (replay_at(*point_, call, same_call)) return true;
+  if (!open_.required && point_->recording.pause()) {
     point_ = nullptr;  // nothing begins here before the next execution
   } else {
     start_recording(same_call);
@@ -200,7 +126,7 @@ bool Tracing::select(const TracedCall& call) {
 
 /// Replays the branch used last of those that begin there with the call and whose precondition holds, or a joined
 /// recording that begins with it. `same_call`: a branch begins with the call. No chain goes on.
-bool Tracing::replay_best(BranchPoint& point, const TracedCall& call, bool& same_call) {
+bool Selector::replay_best(BranchPoint& point, const TracedCall& call, bool& same_call) {
   Branch* best = nullptr;
   point.for_each_beginning_with(call.key, [&](Branch& branch) {
     if (branch.trace->recording().stale() || !begins_with(branch, call)) return;
@@ -222,9 +148,20 @@ bool Tracing::replay_best(BranchPoint& point, const TracedCall& call, bool& same
   return true;
 }
 
+bool Selector::replay_at(BranchPoint& point, const TracedCall& call, bool& same_call) {
+  if (chain_ != nullptr) {
+    if (goes_on(&point, call)) return true;
+    leave_for_next();
+  }
+  tree_.drop_stale(point);
+  if (replay_best(point, call, same_call)) return true;
+  if (execution_.watched) execution_.add(why_not(point, call));
+  return false;
+}
+
 /// Whether the chain goes on with the call, without a look at the state: with the next prefix of a joined recording, or
 /// with all of it once more. `here`: where branches begin now.
-bool Tracing::goes_on(const BranchPoint* here, const TracedCall& call) {
+bool Selector::goes_on(const BranchPoint* here, const TracedCall& call) {
   if (!cursor_.at_end()) return false;
   const std::size_t next = (prefix_ + 1) % chain_->prefixes.size();
   if (next == 0 && !chain_->trace->recording().idempotent) return false;
@@ -242,10 +179,10 @@ bool Tracing::goes_on(const BranchPoint* here, const TracedCall& call) {
   return true;
 }
 
-/// Why the call is not replayed, at `point_`.
-Reason Tracing::why_not(const TracedCall& call) {
+/// Why the call is not replayed, at the point.
+Reason Selector::why_not(const BranchPoint& point, const TracedCall& call) {
   const Branch* alike = nullptr;
-  point_->for_each_beginning_with(call.key, [&](const Branch& branch) {
+  point.for_each_beginning_with(call.key, [&](const Branch& branch) {
     if (alike == nullptr && may_enter(branch) && begins_with(branch, call)) alike = &branch;
   });
   if (alike != nullptr) {
@@ -253,34 +190,27 @@ Reason Tracing::why_not(const TracedCall& call) {
     return recording.stale() ? stale(recording)
                              : other_state(recording, context_.runtime.machine());
   }
-  if (!point_->lost.text.empty()) {
-    Reason lost = point_->lost;
-    if (!point_->recording.is_open())
+  if (!point.lost.text.empty()) {
+    Reason lost = point.lost;
+    if (!point.recording.is_open())
       lost.text += "; so were others before they were replayed, and fewer are made";
     return lost;
   }
   if (left_.branch != nullptr && left_.by != nullptr) return left_before(call, left_.by);
   if (left_.branch != nullptr && left_.calls < left_.branch->trace->steps())
     return other_call(*left_.branch->trace->calls()[left_.calls], call);
-  if (!point_->empty()) {
+  if (!point.empty()) {
     const auto& latest = *std::ranges::max_element(
-        point_->branches(), {}, [](const auto& branch) { return branch->last_used; });
+        point.branches(), {}, [](const auto& branch) { return branch->last_used; });
     return other_call(*latest->trace->calls()[0], call);
   }
   if (left_.branch != nullptr) return beyond_the_end(left_.branch->ended_by, call);
   return {"it was recorded for the first time", true};
 }
 
-std::string Tracing::why_analysed() {
-  if (!is_marked())
-    return found_ != nullptr ? why_not_found() : not_looked_for(context_.runtime.options());
-  if (!enabled_) return "--refrain:tracing is off";
-  return execution_.why();
-}
-
 // --- replaying ---------------------------------------------------------------------------------------
 
-void Tracing::start(Replayable& replayed, bool carried) {
+void Selector::start(Replayable& replayed, bool carried) {
   if (!carried) execution_.note_entered();
   cursor_.start(*replayed.trace, carried);
   chain_ = &replayed;
@@ -288,7 +218,7 @@ void Tracing::start(Replayable& replayed, bool carried) {
 }
 
 /// Everything before the prefix has been issued.
-void Tracing::enter_prefix(std::size_t number) {
+void Selector::enter_prefix(std::size_t number) {
   show_begin();
   prefix_ = number;
   Branch& entered = *prefix().branch;
@@ -300,7 +230,7 @@ void Tracing::enter_prefix(std::size_t number) {
 }
 
 /// The trace leaves off following the chain, which may go on.
-void Tracing::leave_prefix() {
+void Selector::leave_prefix() {
   left_ = {prefix().branch, cursor_.followed(), nullptr};
   show_end(profile::Category::replaying, left_.calls);
   note_replayed_calls();
@@ -308,25 +238,25 @@ void Tracing::leave_prefix() {
 }
 
 /// The program does something else than the branch has, or goes on after its end.
-void Tracing::leave_branch() {
+void Selector::leave_branch() {
   leave_prefix();
   catch_up();
   point_ = is_marked() ? &left_.branch->points[left_.calls] : nullptr;
 }
 
 /// The chain is left, and the next replay follows directly.
-void Tracing::leave_for_next() {
+void Selector::leave_for_next() {
   Repetition<BranchPrefix> recent = std::move(recent_);
   recent.add({prefix().branch, cursor_.followed(), cursor_.has_noted_uses()});
   settle();
   recent_ = std::move(recent);
 }
 
-void Tracing::note_replayed_calls() {
+void Selector::note_replayed_calls() {
   const CompiledTrace& trace = cursor_.trace();
   const Branch& branch = *prefix().branch;
   const Index steps = cursor_.followed();
-  if (!is_marked()) found_->replayed(branch, steps);
+  if (branch.was_found()) unmarked_->replayed(branch, steps);
   execution_.note_replayed(trace.first_of(cursor_.step()) - trace.first_of(cursor_.begin()));
   if (!cursor_.at_end()) execution_.note_left_early(trace.recording().operations.size());
   if (!execution_.watched) return;
@@ -335,7 +265,7 @@ void Tracing::note_replayed_calls() {
     execution_.sequence.add(branch.trace->calls()[step]->token);
 }
 
-void Tracing::make_way(const LaunchPlan& plan) {
+void Selector::make_way(const LaunchPlan& plan) {
   if (chain_ == nullptr) [[likely]]
     return;
   if (!passes_by(plan)) return catch_up();
@@ -344,7 +274,7 @@ void Tracing::make_way(const LaunchPlan& plan) {
 
 /// The launch needs no other instances than it had, and has no field in common with the chain. So it finds its
 /// equivalence sets as they are, and leaves the chain's alone.
-bool Tracing::passes_by(const LaunchPlan& plan) const {
+bool Selector::passes_by(const LaunchPlan& plan) const {
   if (!cursor_.is_whole()) return false;
   const std::vector<trace::FieldUsed>& fields = cursor_.trace().recording().fields;
   const analysis::FieldState* last = nullptr;
@@ -355,12 +285,17 @@ bool Tracing::passes_by(const LaunchPlan& plan) const {
   });
 }
 
-void Tracing::settle() {
+void Selector::interrupt() {
+  // Unless a chain would have to be left first: the call looks at the state, between what was replayed and what will be.
+  if (chain_ == nullptr) recent_.clear();
+}
+
+void Selector::settle() {
   if (cursor_.is_following()) leave_branch();
   else catch_up();
 }
 
-void Tracing::catch_up() {
+void Selector::catch_up() {
   if (chain_ == nullptr) [[likely]]
     return;
   judge_chain();
@@ -372,7 +307,7 @@ void Tracing::catch_up() {
 }
 
 /// The chain is left: was it of use to enter it?
-void Tracing::judge_chain() {
+void Selector::judge_chain() {
   // A joined recording of a marked trace is of use if one replay of it came to its end.
   const bool came_to_an_end = cursor_.is_carried() || cursor_.is_whole();
   if (!prefix().branch->was_found()) {
@@ -384,10 +319,8 @@ void Tracing::judge_chain() {
   TraceExecution gained;
   gained.note_entered();
   gained.note_replayed(cursor_.whole_replays() * operations + trace.first_of(cursor_.step()));
-  if (!cursor_.at_end()) {
-    gained.note_left_early(operations);
-    found_->was_wrong();
-  }
+  if (!cursor_.at_end()) gained.note_left_early(operations);
+  unmarked_->left(!cursor_.at_end());
   Branch& entered = *chain_->prefixes.front().branch;
   (in_context_ ? entered.in_context : entered.anywhere).enter(gained.gain);
   if (joined_ != nullptr) joined_->entering.enter(gained.gain > 0 && came_to_an_end ? 1 : -1);
@@ -395,59 +328,67 @@ void Tracing::judge_chain() {
 
 // --- recording ---------------------------------------------------------------------------------------
 
-void Tracing::start_recording(bool beside_others) {
+void Selector::start_recording(bool beside_others) {
   beside_others_ = beside_others;
   show_begin();
   session_.begin();
 }
 
-void Tracing::analysed(LaunchPlan& plan, const LaunchRequest& request) {
+void Selector::analysed(LaunchPlan& plan, const LaunchRequest& request) {
   execution_.note_analysed(plan.token);
   if (!session_.is_open()) return;
   session_.add(plan, request);
   added_call();
 }
 
-void Tracing::analysed(const TracedCall& call, std::uint64_t token,
-                       std::initializer_list<analysis::FieldState*> fields,
-                       std::span<const AnyRegion* const> regions) {
+void Selector::analysed(const TracedCall& call, std::uint64_t token,
+                        std::initializer_list<analysis::FieldState*> fields,
+                        std::span<const AnyRegion* const> regions) {
   execution_.note_analysed(token);
   if (!session_.is_open()) return;
   session_.add(call, token, fields, regions);
   added_call();
 }
 
-void Tracing::added_call() {
+void Selector::record_at(BranchPoint& point, bool beside_others) {
+  settle();
+  recent_.clear();
+  point_ = &point;
+  start_recording(beside_others);
+}
+
+BranchPoint* Selector::abandon_recording(const char* why) {
+  show_end(profile::Category::recording, session_.calls());
+  session_.abandon();
+  point_->lost = {why};
+  return std::exchange(point_, nullptr);
+}
+
+void Selector::added_call() {
   if (session_.fault() != nullptr) {
     finish_recording("");
-    if (!is_marked()) close_trace();
+    if (!is_marked()) close();
   } else if (session_.operations() >= context_.runtime.options().trace_length) {
     finish_recording("it reached --refrain:trace-length");
   } else if (!is_marked()) {
-    note_recorded_call();
+    unmarked_->recorded_call();
   }
 }
 
-void Tracing::untraceable(const char* what) {
+void Selector::untraceable(const char* what) {
   const bool in_the_middle = cursor_.is_following() && !cursor_.at_end();
   settle();
   finish_recording(what);
   left_.by = in_the_middle ? what : nullptr;
 }
 
-void Tracing::untraceable_call(const char* what) {
-  if (found_ != nullptr && !is_marked()) {
-    settle();
-    if (is_long_enough()) finish_recording(what);
-    leave_unmarked();
-    return found_->untraceable();
-  }
+void Selector::note_untraceable_call(const char* what) {
   untraceable(what);
   if (is_marked()) execution_.sequence.add(hash_bytes(what, std::strlen(what)));
 }
 
 /// False: nothing is kept.
-bool Tracing::finish_recording(const char* ended_by) {
+bool Selector::finish_recording(const char* ended_by) {
   if (!session_.is_open()) return false;
   show_end(profile::Category::recording, session_.calls());
   RecordingSession::Result recorded = session_.end();
@@ -455,7 +396,7 @@ bool Tracing::finish_recording(const char* ended_by) {
     keep_recording(std::move(recorded), ended_by);
     return true;
   }
-  found_recording_ = {};
+  if (!is_marked()) unmarked_->not_recorded();
   if (recorded.fault != nullptr) {
     point_->lost = {std::string("a recording was given up: ") + recorded.fault,
                     recorded.may_work_next_time};
@@ -470,11 +411,10 @@ bool Tracing::finish_recording(const char* ended_by) {
   return false;
 }
 
-void Tracing::keep_recording(RecordingSession::Result recorded, const char* ended_by) {
-  const FoundRecording found = std::exchange(found_recording_, {});
+void Selector::keep_recording(RecordingSession::Result recorded, const char* ended_by) {
   auto branch = std::make_unique<Branch>();
   branch->ended_by = ended_by;
-  branch->trace_id = open_id();
+  branch->trace_id = open_.id;
   for (const auto& call : recorded.calls) branch->sequence.add(call->token);
   branch->trace = tree_.compile(std::move(recorded.recording), std::move(recorded.calls));
   branch->prefixes = {{branch.get(), branch->trace->steps()}};
@@ -485,22 +425,14 @@ void Tracing::keep_recording(RecordingSession::Result recorded, const char* ende
     branch->parent_calls = left_.calls;
     branch->calls_before = left_.branch->calls_before + left_.calls;
   }
-  if (!is_marked()) {
-    branch->candidate = found.candidate;
-    branch->context = found.context;
-    for (const auto& call : branch->trace->calls()) {
-      branch->tokens.push_back(call->token);
-      branch->work.push_back(call->work);
-    }
-    branch->number = found_->made_branch(branch->tokens.size());
-  }
+  if (!is_marked()) unmarked_->recorded(*branch);
   point_->lost = {};
   point_->note_recorded(beside_others_);
   execution_.note_recorded(branch->trace->recording().operations.size());
   left_ = {&tree_.add(*point_, std::move(branch)), 0, nullptr};
   left_.calls = left_.branch->trace->steps();
   point_ = &left_.branch->points[left_.calls];
-  if (found_ != nullptr) tree_.drop_stale_found(left_.branch, chain_);
+  if (unmarked_ != nullptr) tree_.drop_stale_found(left_.branch, chain_);
   tree_.drop_surplus(left_.branch, chain_);
 }
 

@@ -1,0 +1,177 @@
+#pragma once
+// The selector of a context: which recording a call begins, and when the next one is recorded. docs/tracing.md says why
+// it is right.
+//
+// A call is offered before it is analysed. It is *replayed* when it is the next call of the recording that is followed,
+// or when a branch begins with it whose precondition holds. Otherwise it is analysed, and a new branch is recorded while
+// that is so. Of several branches the one used last is taken.
+//
+// The selector knows one open trace at a time. Marks open and close it (marked_traces.hpp); where there are none, the
+// traces that are found do (found_traces.hpp). Dynamic tracing: Lee et al., section 3; automatic: Yadav et al., section 4.
+//
+// Owner: the context's thread. Cost of a call that is replayed: one comparison of keys.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "launch/context_core.hpp"
+#include "profile/timeline.hpp"
+#include "refrain/dynamic.hpp"
+#include "replay/replay_cursor.hpp"
+#include "tracing/recording_session.hpp"
+#include "tracing/repetition.hpp"
+#include "tracing/trace_tree.hpp"
+
+namespace refrain::runtime {
+
+/// Who decides outside of marks, and hears what becomes of the traces that were found.
+class Unmarked {
+ public:
+  virtual ~Unmarked() = default;
+  /// Whether a recording was found that begins with the call, and is replayed from it on.
+  virtual bool select(const TracedCall& call) = 0;
+  /// Whether the branch may be entered at the present call.
+  virtual bool may_enter(const Branch& branch) = 0;
+  /// The first calls of a branch were replayed; whether a chain that was left had come to its end.
+  virtual void replayed(const Branch& branch, std::size_t calls) = 0;
+  virtual void left(bool early) = 0;
+  /// A call was added to the recording.
+  virtual void recorded_call() = 0;
+  /// The recording has ended as a branch, or as none.
+  virtual void recorded(Branch& branch) = 0;
+  virtual void not_recorded() = 0;
+  /// What the present call would begin is not recorded.
+  virtual void forbid_recording() = 0;
+  virtual void dropped(const Branch& branch) = 0;
+};
+
+/// The trace that is open.
+struct OpenTrace {
+  bool marked = false;        ///< by the program
+  bool required = false;      ///< to be replayed (Context::require_replay)
+  TraceRoot* root = nullptr;  ///< null: none is open, or tracing is off
+  std::uint64_t id = 0;       ///< Trace::id, or TraceRoot::id
+  std::string name;
+  Where where;
+};
+
+class Selector {
+ public:
+  explicit Selector(ContextCore& context);
+  Selector(const Selector&) = delete;
+  /// Null: nothing is replayed outside of marks.
+  void set_unmarked(Unmarked* unmarked) { unmarked_ = unmarked; }
+
+  // --- the trace that is open ----------------------------------------------------------------------------
+
+  /// `watched`: somebody wants to know why its calls are not replayed. None is open.
+  void open(OpenTrace trace, bool watched);
+  /// Ends what is recorded, and leaves off following; a chain may go on with the next trace. None may be open.
+  void close();
+  /// Nothing begins before the next execution of the trace.
+  void skip(Reason why);
+  [[nodiscard]] const OpenTrace& trace() const { return open_; }
+  [[nodiscard]] bool is_marked() const { return open_.marked; }
+  [[nodiscard]] const TraceExecution& execution() const { return execution_; }
+  /// The branch in which the trace was left, and after how many of its calls; none at the beginning of a trace.
+  struct Place {
+    Branch* branch = nullptr;
+    trace::Index calls = 0;
+    const char* by = nullptr;  ///< what cannot be traced, if it was that
+  };
+  [[nodiscard]] const Place& left() const { return left_; }
+  /// The context is abandoned: no replay goes on, nothing is recorded, and the state is left as it is.
+  void abandon() noexcept;
+
+  // --- calls ---------------------------------------------------------------------------------------------
+
+  /// Whether the call is the next one of the cursor's replay. Otherwise it is to be analysed.
+  bool offer(const TracedCall& call);
+  /// Before a launch is analysed: brings the state up to date, unless the launch leaves the chain as it is. The chain may
+  /// then go on after it.
+  void make_way(const LaunchPlan& plan);
+  /// A launch was analysed; or another call, which names these fields and regions.
+  void analysed(LaunchPlan& plan, const LaunchRequest& request);
+  void analysed(const TracedCall& call, std::uint64_t token,
+                std::initializer_list<analysis::FieldState*> fields,
+                std::span<const AnyRegion* const> regions);
+  /// The state is brought up to date: no chain goes on.
+  void settle();
+  void catch_up();
+  /// What is recorded ends before something that cannot be traced.
+  void untraceable(const char* what);
+  /// The same for a call of the program: a sequence with it is not the one without.
+  void note_untraceable_call(const char* what);
+  /// Nothing is replayed that looks at no state in between.
+  void interrupt();
+
+  // --- outside of marks ----------------------------------------------------------------------------------
+
+  /// Replays what begins with the call at the point, or goes on there. `same_call`: a branch begins with it.
+  bool replay_at(BranchPoint& point, const TracedCall& call, bool& same_call);
+  [[nodiscard]] bool begins_with(const Branch& branch, const TracedCall& call) const {
+    return cursor_.is_step(*branch.trace, 0, 0, call);
+  }
+  void record_at(BranchPoint& point, bool beside_others);
+  /// False: nothing is kept.
+  bool finish_recording(const char* ended_by);
+  /// What is recorded is given up; returns where it began.
+  BranchPoint* abandon_recording(const char* why);
+
+  [[nodiscard]] ReplayCursor& cursor() { return cursor_; }
+  [[nodiscard]] TraceTree& tree() { return tree_; }
+  [[nodiscard]] const TraceTree& tree() const { return tree_; }
+  [[nodiscard]] const RecordingSession& session() const { return session_; }
+
+ private:
+  void show_begin();
+  void show_end(profile::Category what, std::size_t calls);
+  // Selecting.
+  bool step_to(const TracedCall& call);
+  bool make_instances();
+  bool select(const TracedCall& call);
+  bool replay_best(BranchPoint& point, const TracedCall& call, bool& same_call);
+  bool goes_on(const BranchPoint* here, const TracedCall& call);
+  [[nodiscard]] bool may_enter(const Branch& branch) {
+    return branch.anywhere.is_open() || unmarked_->may_enter(branch);
+  }
+  [[nodiscard]] Reason why_not(const BranchPoint& point, const TracedCall& call);
+  // Replaying.
+  void start(Replayable& replayed, bool carried);
+  void enter_prefix(std::size_t number);
+  [[nodiscard]] const BranchPrefix& prefix() const { return chain_->prefixes[prefix_]; }
+  void leave_prefix();
+  void leave_branch();
+  void leave_for_next();
+  void note_replayed_calls();
+  void judge_chain();
+  [[nodiscard]] bool passes_by(const LaunchPlan& plan) const;
+  // Recording.
+  void start_recording(bool beside_others);
+  void added_call();
+  void keep_recording(RecordingSession::Result recorded, const char* ended_by);
+
+  ContextCore& context_;
+  ReplayCursor cursor_;
+  TraceTree tree_;
+  RecordingSession session_;
+  Unmarked* unmarked_ = nullptr;
+
+  OpenTrace open_;
+  TraceExecution execution_;
+  Place left_;
+  /// Where the next branch begins, or the present recording began. Null: no trace is open, a branch is followed, or the
+  /// rest of the trace is not recorded.
+  BranchPoint* point_ = nullptr;
+  bool beside_others_ = false;  ///< what is recorded begins with the same call as others there
+
+  Replayable* chain_ = nullptr;        ///< what is replayed
+  JoinedRecording* joined_ = nullptr;  ///< the same, if it is one
+  std::size_t prefix_ = 0;             ///< which of its prefixes is followed
+  bool in_context_ = false;  ///< the chain was entered because of the context of its first call
+  Repetition<BranchPrefix> recent_;  ///< replayed without a look at the state in between
+  std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline
+};
+
+}  // namespace refrain::runtime
