@@ -95,8 +95,8 @@ class Edges {
 /// Counted by the owner.
 struct AnalysisCounters : OperationCounters {
   std::uint64_t waited_ns = 0;  ///< for memory
-  std::vector<std::uint64_t> link_copies,
-      link_bytes;  ///< per pair of memories, from * memories + to
+  /// Per pair of memories, from * memories + to.
+  std::vector<std::uint64_t> link_copies, link_bytes;
 
   void operator+=(const AnalysisCounters& more);
   void count_copy(std::size_t link, std::uint64_t bytes) {

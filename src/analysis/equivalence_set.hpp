@@ -54,9 +54,9 @@ struct RecorderNote {
 
 struct EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
   std::uint32_t number = 0;  ///< in order of creation within the field
-  std::uint32_t cut_from =
-      0;        ///< number of the equivalence set whose state it took over when it was made
-  Cells cells;  ///< its points, as boxes
+  /// Number of the equivalence set whose state it took over when it was made.
+  std::uint32_t cut_from = 0;
+  Cells cells;                 ///< its points, as boxes
   data::IndexSpaceRef points;  ///< the same as a set, once asked for (FieldState::points_of)
   std::vector<Footprint*> footprints;  ///< the regions that contain it
   RecorderNote recorded;

@@ -129,8 +129,8 @@ class FieldState {
   std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< in order of creation
   std::uint32_t next_set_ = 0;
   std::uint32_t shape_epoch_ = 0;
-  std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>>
-      footprints_;  ///< by points
+  /// By points.
+  std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>> footprints_;
   boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
   std::size_t entries_ = 0;                    ///< of those awake
   std::size_t most_entries_ = least_entries;   ///< before the next tidy()

@@ -19,8 +19,7 @@ namespace refrain::analysis {
 
 /// One requirement of a launch, for all its points.
 struct PointUses {
-  const void* data =
-      nullptr;  ///< names the field of the tree: equal for the same data, otherwise not
+  const void* data = nullptr;  ///< names the field of the tree: equal for the same data
   Privilege privilege = Privilege::read;
   const ReductionOp* op = nullptr;  ///< of a reduction
   /// What each point uses, in the order of the launch domain; or one set that every point uses.

@@ -42,9 +42,8 @@ struct FoldPayload {
   data::IndexSpaceRef points;
   /// The operator, where others may be folded into the same points meanwhile.
   FoldFunction relaxed = nullptr;
-  // Whose contribution it is, for messages.
-  const exec::NodeInfo* reducer =
-      nullptr;  ///< lasts as long as its launch, which the fold belongs to
+  /// Whose contribution it is, for messages. Lasts as long as its launch, which the fold belongs to.
+  const exec::NodeInfo* reducer = nullptr;
   int argument = 0;
   /// For the message of an operator that throws.
   [[nodiscard]] std::string who() const;

@@ -22,8 +22,8 @@ struct RecordedCall {
   LaunchPlan* plan = nullptr;            ///< of a launch
   bool has_values = false;               ///< by-value arguments
   bool wants_result = false;  ///< the program keeps a future, or is given one that is reduced
-  std::vector<trace::Index>
-      makers;  ///< of the futures it names: operations of the trace, or kOutside
+  /// Of the futures it names: operations of the trace, or kOutside.
+  std::vector<trace::Index> makers;
 };
 
 /// A call that the program makes.

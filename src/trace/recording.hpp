@@ -61,8 +61,8 @@ struct Effect {
 
 /// The origin of the value that a fill operation writes.
 struct FillSource {
-  bool entry =
-      false;  ///< pending at `index`, a place, when the trace began; or filled by `index`, a step
+  /// Pending at `index`, a place, when the trace began; or else filled by `index`, a step.
+  bool entry = false;
   Index index = 0;
   friend bool operator==(const FillSource&, const FillSource&) = default;
 };
@@ -85,8 +85,8 @@ struct Operation {
   Index step = 0;
   std::size_t rank = 0;  ///< as analysis::Origin
   int argument = -1;
-  std::variant<std::monostate, analysis::CopyPayload, Fill, Fold>
-      work;  ///< of tasks and reductions of their values the runtime knows it
+  /// Of tasks and reductions of their values the runtime knows it.
+  std::variant<std::monostate, analysis::CopyPayload, Fill, Fold> work;
 };
 
 /// Completes the log entry of a copy, a fill or a fold.
@@ -108,10 +108,9 @@ struct EntryUse {
 
 /// A per-replay instance.
 struct PerReplayInstance {
-  std::unique_ptr<analysis::Instance>
-      placeholder;           ///< the placeholder; its position is the number in `own`
-  Index made = kNone;        ///< by this step; kNone: found there
-  Index ended = kNone;       ///< by this step
+  std::unique_ptr<analysis::Instance> placeholder;  ///< its position is the number in `own`
+  Index made = kNone;                               ///< by this step; kNone: found there
+  Index ended = kNone;                              ///< by this step
   std::vector<Index> users;  ///< operations of the trace that may use it when it ends
 };
 
