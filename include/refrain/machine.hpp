@@ -114,10 +114,6 @@ class Machine {
     double seconds_per_byte = 0;
   };
 
-  [[noreturn]] void wrong(const std::string& what) const;
-  void check_references(const Processor& processor) const;
-  void check() const;
-  void index_kinds();
   void find_ways();
   [[nodiscard]] std::size_t pair(MemoryId from, MemoryId to) const;
 

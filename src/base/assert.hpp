@@ -2,10 +2,19 @@
 // Assertions mark our own bugs: something the code around them promises and that no input can break.
 // They stay in release builds, so they must be cheap. What a program can cause is an Error instead.
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace refrain {
 
-[[noreturn]] void assertion_failed(const char* condition, const char* sentence, const char* file,
-                                   int line) noexcept;
+[[noreturn, gnu::cold, gnu::noinline]] inline void assertion_failed(const char* condition,
+                                                                    const char* sentence,
+                                                                    const char* file,
+                                                                    int line) noexcept {
+  std::fprintf(stderr, "refrain: internal error at %s:%d: %s (%s)\n", file, line, sentence,
+               condition);
+  std::abort();
+}
 
 }  // namespace refrain
 

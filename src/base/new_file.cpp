@@ -20,38 +20,22 @@ namespace refrain {
 
 namespace fs = std::filesystem;
 
-DescriptorBuffer::DescriptorBuffer(int descriptor)
-    : descriptor_(fcntl(descriptor, F_DUPFD_CLOEXEC, 3)) {
-  setp(bytes_.data(), bytes_.data() + bytes_.size());
-}
-
-DescriptorBuffer::~DescriptorBuffer() {
-  if (is_open()) close(descriptor_);
-}
-
-DescriptorBuffer::int_type DescriptorBuffer::overflow(int_type c) {
-  if (sync() != 0) return traits_type::eof();
-  if (!traits_type::eq_int_type(c, traits_type::eof())) sputc(traits_type::to_char_type(c));
-  return traits_type::not_eof(c);
-}
-
-int DescriptorBuffer::sync() {
-  for (const char* at = pbase(); at != pptr();) {
-    const ssize_t written = write(descriptor_, at, static_cast<std::size_t>(pptr() - at));
-    if (written < 0 && errno != EINTR) return -1;
-    if (written > 0) at += written;
-  }
-  setp(bytes_.data(), bytes_.data() + bytes_.size());
-  return 0;
-}
-
 namespace {
+
+constexpr auto kWriting = std::ios::out | std::ios::binary;
 
 bool is_written_by(int descriptor, const struct stat& file) {
   struct stat written {};
   const int flags = fcntl(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(descriptor, &written) == 0 &&
          written.st_dev == file.st_dev && written.st_ino == file.st_ino;
+}
+
+/// What the program has printed so far comes first; but nobody is waited for who is just printing.
+void flush_standard_output() {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush_unlocked(stdout);
+  funlockfile(stdout);
 }
 
 }  // namespace
@@ -73,19 +57,6 @@ std::optional<int> descriptor_of(const std::string& path) {
   return {};
 }
 
-namespace {
-
-constexpr auto kWriting = std::ios::out | std::ios::binary;
-
-/// What the program has printed so far comes first; but nobody is waited for who is just printing.
-void flush_standard_output() {
-  if (ftrylockfile(stdout) != 0) return;
-  fflush_unlocked(stdout);
-  funlockfile(stdout);
-}
-
-}  // namespace
-
 std::string make_beside(const std::string& target) {
   static std::atomic<unsigned> made{0};
   const std::string begin = target + ".new-" + std::to_string(getpid()) + "-";
@@ -101,12 +72,13 @@ std::string make_beside(const std::string& target) {
 
 NewFile::NewFile(std::string path) : path_(std::move(path)) {
   if (const std::optional<int> descriptor = descriptor_of(path_)) {
-    if (!shared_.emplace(*descriptor).is_open()) error_ = errno;
+    const int own = fcntl(*descriptor, F_DUPFD_CLOEXEC, 3);
+    if (own < 0) error_ = errno;
+    else file_ = __gnu_cxx::stdio_filebuf<char>(own, kWriting);
+    is_shared_ = true;
     is_untouched_ = error_ == 0;
-    out_.rdbuf(&*shared_);
     return;
   }
-  out_.rdbuf(&file_);
   std::error_code none;
   const fs::path canonical = fs::weakly_canonical(path_, none);
   target_ = none || canonical.empty() ? path_ : canonical.string();
@@ -132,22 +104,19 @@ NewFile::~NewFile() {
 }
 
 std::ostream& NewFile::out() {
-  if (std::exchange(is_untouched_, false)) {
-    if (shared_) {
-      flush_standard_output();
-    } else {
-      file_.close();
-      if (file_.open(path_, kWriting) == nullptr) out_.setstate(std::ios::failbit);
-    }
+  if (!std::exchange(is_untouched_, false)) return out_;
+  if (is_shared_) {
+    flush_standard_output();
+  } else {
+    file_.close();
+    if (file_.open(path_, kWriting) == nullptr) out_.setstate(std::ios::failbit);
   }
   return out_;
 }
 
 int NewFile::keep() {
-  bool written = !out().flush().fail();
-  if (shared_) shared_.reset();
-  else if (file_.close() == nullptr) written = false;
-  if (!written) return errno != 0 ? errno : EIO;
+  const bool is_written = !out().flush().fail();
+  if (file_.close() == nullptr || !is_written) return errno != 0 ? errno : EIO;
   if (!beside_.empty() && std::rename(beside_.c_str(), target_.c_str()) != 0) return errno;
   beside_.clear();
   return 0;

@@ -12,36 +12,13 @@
 //
 // Threads: one at a time per object. Several processes and objects may write to one path: the last one kept stays.
 
-#include <array>
-#include <cstddef>
-#include <fstream>
+#include <ext/stdio_filebuf.h>
+
 #include <optional>
 #include <ostream>
-#include <streambuf>
 #include <string>
 
 namespace refrain {
-
-/// The buffer of a stream that writes by a descriptor which others write by, too. They share one place in the file, so
-/// that none overwrites what another wrote.
-class DescriptorBuffer final : public std::streambuf {
- public:
-  /// Keeps a duplicate; errno tells why there is none where is_open() is false.
-  explicit DescriptorBuffer(int descriptor);
-  /// What was not flushed is lost.
-  ~DescriptorBuffer() override;
-  DescriptorBuffer(const DescriptorBuffer&) = delete;
-
-  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
-
- protected:
-  int_type overflow(int_type c) override;
-  int sync() override;
-
- private:
-  const int descriptor_;
-  std::array<char, std::size_t{1} << 14> bytes_;
-};
 
 /// The descriptor by which this process writes to that file already: standard output or error, by whatever name
 /// ("/dev/stdout", that of the file it leads to), or one named by number ("/dev/fd/7").
@@ -55,7 +32,7 @@ class NewFile {
  public:
   /// Finds out whether the file can be written, and changes nothing of it: `error()` is errno's value, or 0.
   explicit NewFile(std::string path);
-  /// Text beside the file that was not kept is gone.
+  /// Text that was not kept is gone, where it is beside the file.
   ~NewFile();
   NewFile(const NewFile&) = delete;
 
@@ -64,16 +41,18 @@ class NewFile {
   [[nodiscard]] int error() const { return error_; }
   /// The text is complete, and takes its place. Returns errno's value, or 0.
   int keep();
-  [[nodiscard]] bool is_open() const { return file_.is_open() || shared_; }
+  [[nodiscard]] bool is_open() const { return file_.is_open(); }
 
  private:
   const std::string path_;
   std::string target_;  ///< the same, links followed
   std::string beside_;  ///< where it is written; empty: in its place
-  std::filebuf file_;
-  std::optional<DescriptorBuffer> shared_;  ///< in its place, with others
-  std::ostream out_{nullptr};               ///< on one of them
+  /// On a descriptor that others write by, too, a duplicate: they share one place in the file, so that none overwrites
+  /// what another wrote.
+  __gnu_cxx::stdio_filebuf<char> file_;
+  std::ostream out_{&file_};
   int error_ = 0;
+  bool is_shared_ = false;     ///< in its place, with others
   bool is_untouched_ = false;  ///< written in place, and still as it was found
   bool is_made_here_ = false;  ///< in place; there was no file
 };

@@ -1,23 +1,23 @@
 #include "base/text.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <boost/core/demangle.hpp>
 #include <charconv>
-#include <initializer_list>
 #include <numeric>
-#include <span>
+#include <utility>
 #include <vector>
+
+#include "refrain/error.hpp"
 
 namespace refrain {
 
 namespace {
 
-struct Unit {
-  std::string_view name;
-  double factor;
-};
+using Unit = std::pair<std::string_view, double>;
 
 constexpr std::array<Unit, 10> size_units{{{"", 1.0},
                                            {"b", 1.0},
@@ -51,20 +51,21 @@ std::optional<double> parse_quantity(std::string_view text, std::span<const Unit
   if (error != std::errc() || stop != end || !is_digit(end[-1])) return std::nullopt;
   std::string_view unit = text.substr(digits);
   if (unit.size() > 1 && unit.front() == ' ') unit.remove_prefix(1);
-  for (const Unit& known : units)
-    if (same_word(unit, known.name)) return value * known.factor;
+  for (const auto& [name, factor] : units)
+    if (same_word(unit, name)) return value * factor;
   return std::nullopt;
 }
 
-// At most four significant digits, without the zeros at the end.
-std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
-
-// In the largest of the units, each `step` times the one before, in which it is not below 1.
-std::string in_units(double value, double step, std::initializer_list<const char*> units) {
-  const char* const* unit = units.begin();
+// At most four significant digits, without the zeros at the end, in the largest of the units, each `step` times the one
+// before, in which the value is not below 1.
+std::string in_units(double value, double step, std::span<const char* const> units) {
+  auto unit = units.begin();
   for (; value >= step && unit + 1 != units.end(); ++unit) value /= step;
-  return four_digits(value) + *unit;
+  return fmt::format("{:.4g}{}", value, *unit);
 }
+constexpr std::array kSizes{"B", "KiB", "MiB", "GiB", "TiB"};
+constexpr std::array kBandwidths{"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
+constexpr std::array kDurations{"ns", "us", "ms", "s"};
 
 }  // namespace
 
@@ -90,29 +91,18 @@ std::optional<double> parse_duration(std::string_view text) {
 }
 
 std::string exact_size(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> names{"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
-  while (bytes != 0 && bytes % 1024 == 0 && unit + 1 < names.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{}{}", bytes, names[unit]);
+  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < kSizes.size(); ++unit) bytes /= 1024;
+  return fmt::format("{}{}", bytes, kSizes[unit]);
 }
 
 std::string short_size(std::uint64_t bytes) {
-  return in_units(static_cast<double>(bytes), 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+  return in_units(static_cast<double>(bytes), 1024, kSizes);
 }
-
 std::string short_bandwidth(double bytes_per_second) {
-  return in_units(bytes_per_second, 1000, {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"});
+  return in_units(bytes_per_second, 1000, kBandwidths);
 }
-
-std::string short_duration(double seconds) {
-  if (seconds >= 1) return four_digits(seconds) + "s";
-  if (seconds >= 1e-3) return four_digits(seconds * 1e3) + "ms";
-  if (seconds >= 1e-6) return four_digits(seconds * 1e6) + "us";
-  return four_digits(seconds * 1e9) + "ns";
-}
+std::string short_duration(double seconds) { return in_units(seconds * 1e9, 1000, kDurations); }
 
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -141,28 +131,47 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string_view nearest_name(std::string_view word, std::span<const std::string_view> candidates) {
-  std::string_view best;
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
+  std::string_view nearest;
   std::size_t fewest = word.size() + 1;
   for (std::string_view candidate : candidates) {
     const std::size_t distance = edits(word, candidate);
-    if (distance < fewest && 2 * distance <= candidate.size()) {
-      fewest = distance;
-      best = candidate;
-    }
+    if (distance >= fewest || 2 * distance > candidate.size()) continue;
+    fewest = distance;
+    nearest = candidate;
   }
-  return best;
+  if (nearest.empty()) return fmt::format("; known are {}", fmt::join(candidates, ", "));
+  return fmt::format("; did you mean '{}'?", nearest);
 }
 
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
-  const std::string_view near = nearest_name(word, candidates);
-  if (!near.empty()) return "; did you mean '" + std::string(near) + "'?";
-  std::string text = "; known are ";
-  for (std::string_view candidate : candidates) {
-    if (candidate != candidates.front()) text += ", ";
-    text += candidate;
-  }
-  return text;
+std::string to_string(const std::source_location& where) {
+  const std::string_view file = where.file_name();
+  return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), where.line());
+}
+
+std::string type_of_current_exception() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  return type == nullptr ? "that is not known" : boost::core::demangle(type->name());
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what() != nullptr ? e.what() : "an exception without a text";
+  } catch (...) { return "an exception of type " + type_of_current_exception(); }
+}
+
+std::string type_and_text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception&) {
+    return type_of_current_exception() + ": " + text_of(error);
+  } catch (...) { return type_of_current_exception(); }
+}
+
+void fail_around(const std::string& who) {
+  std::throw_with_nested(UsageError(who + ": " + text_of(std::current_exception())));
 }
 
 }  // namespace refrain

@@ -1,5 +1,6 @@
 #pragma once
-// Text for people: quantities in flags and descriptions, and answers to mistyped names. Pure functions.
+// Text for people: quantities in flags and descriptions, answers to mistyped names, and exceptions of the program's own
+// functions (bodies, operators, mappers, projections). Pure functions.
 //
 // Quantities are sizes ("64MiB", "1.5GB", "4096"), bandwidths ("16GB/s") and durations ("1.5us"): a number (digits, at
 // most one point) and a unit, with or without a blank between them. KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB
@@ -7,6 +8,7 @@
 // either case. Nothing else is accepted: no sign, no exponent, no further text. Sizes are rounded to the nearest byte.
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,13 +34,21 @@ std::string short_duration(double seconds);
 /// For people: "1'234'567".
 std::string grouped(std::uint64_t number);
 
-/// The candidate with the fewest single-character edits (insert, remove, replace) from `word`, the first
-/// of several; empty when even the best differs in more than half of its characters. Cost: the product
-/// of the lengths, per candidate.
-std::string_view nearest_name(std::string_view word, std::span<const std::string_view> candidates);
-
 /// What to say after "unknown name 'gpu'": "; did you mean 'gpus'?", or, when no candidate is near,
-/// "; known are cpus, gpus".
+/// "; known are cpus, gpus". Near is the candidate with the fewest single-character edits (insert, remove, replace), the
+/// first of several, unless it differs in more than half of its characters. Cost: the product of the lengths, per
+/// candidate.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+
+/// what() of the exception; of one that is no std::exception, its type.
+std::string text_of(const std::exception_ptr& error);
+/// "TYPE: what()"; of one that is no std::exception, the type alone.
+std::string type_and_text_of(const std::exception_ptr& error);
+/// In a handler: the type's name as programs write it.
+std::string type_of_current_exception();
+
+/// In a handler: throws a UsageError "WHO: TEXT OF THE EXCEPTION", in which the exception is nested
+/// (std::rethrow_if_nested).
+[[noreturn]] void fail_around(const std::string& who);
 
 }  // namespace refrain

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/control_group.hpp"
 #include "base/text.hpp"
+#include "machine/machine.hpp"
 #include "refrain/machine.hpp"
 
 namespace refrain::exec {
@@ -59,7 +59,7 @@ std::uint64_t threads_of_user() {
     if (std::isdigit(static_cast<unsigned char>(path[6])) == 0 || stat(path.c_str(), &of) != 0 ||
         of.st_uid != getuid())
       continue;
-    threads += number_in(path + "/status", "Threads:").value_or(0);
+    threads += machine::number_in(path + "/status", "Threads:").value_or(0);
   }
   return threads;
 }
@@ -78,15 +78,15 @@ bool has_room(std::uint64_t most, std::uint64_t now, std::uint64_t more) {
 
 ThreadLimits find_limits() {
   ThreadLimits limits;
-  if (const auto pids = least_group_limit("pids", {"pids.max"}, {"pids.current"})) {
+  if (const auto pids = machine::least_group_limit("pids", {"pids.max"}, {"pids.current"})) {
     limits.group_name = pids->group;
     limits.group = {pids->limit, pids->current.value_or(0)};
   }
   limits.user.most = soft_limit(RLIMIT_NPROC);
   if (limits.user.most) limits.user.now = threads_of_user();
-  limits.system = {number_in("/proc/sys/kernel/threads-max"), threads_of_system()};
+  limits.system = {machine::number_in("/proc/sys/kernel/threads-max"), threads_of_system()};
   limits.addresses = {soft_limit(RLIMIT_AS),
-                      number_in("/proc/self/status", "VmSize:").value_or(0) * 1024};
+                      machine::number_in("/proc/self/status", "VmSize:").value_or(0) * 1024};
   pthread_attr_t attributes;
   std::size_t stack = 0;
   if (pthread_getattr_default_np(&attributes) == 0) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <tuple>
 
-#include "base/exception_text.hpp"
+#include "base/text.hpp"
 #include "graph/scope.hpp"
 #include "refrain/error.hpp"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "base/exception_text.hpp"
+#include "base/text.hpp"
 #include "data/index_space.hpp"
 #include "launch/launch_plan.hpp"
 #include "refrain/error.hpp"

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "base/exception_text.hpp"
+#include "base/text.hpp"
 #include "launch/context_core.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launch.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/exception_text.hpp"
+#include "base/text.hpp"
 #include "launch/call_identity.hpp"
 #include "launch/planner.hpp"
 #include "mapping/mapping.hpp"

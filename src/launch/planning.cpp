@@ -5,7 +5,7 @@
 
 #include "analysis/independence.hpp"
 #include "base/assert.hpp"
-#include "base/exception_text.hpp"
+#include "base/text.hpp"
 #include "data/index_space.hpp"
 #include "data/projection.hpp"
 #include "launch/call_identity.hpp"

@@ -1,5 +1,5 @@
-// The machine as it is. hwloc reads the topology; what it cannot tell (a container without /sys, no
-// memory sizes) is replaced by what the operating system always knows.
+// The machine as it is, and what of it this process may use. hwloc reads the topology; what it cannot tell (a container
+// without /sys, no memory sizes) is replaced by what the operating system always knows.
 
 #include "machine/machine.hpp"
 
@@ -10,12 +10,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 
-#include "base/control_group.hpp"
 #include "base/text.hpp"
 #include "refrain/error.hpp"
 
@@ -36,109 +39,79 @@ Topology read_topology() {
   return topology;
 }
 
-// The hardware threads this thread may run on, by the scheduler: right even where /sys is missing.
-// Empty when the scheduler does not tell (more of them than a cpu_set_t holds).
-std::vector<int> read_allowed_cpus() {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(static_cast<int>(cpu));
-  return cpus;
-}
-
-// As they were at the first call: a later one may come from a thread that a runtime has bound to one core.
+// The hardware threads this process may run on, by the scheduler: right even where /sys is missing. Empty when the
+// scheduler does not tell (more of them than a cpu_set_t holds). As they were at the first call: a later one may come
+// from a thread that a runtime has bound to one core.
 const std::vector<int>& allowed_cpus() {
-  static const std::vector<int> cpus = read_allowed_cpus();
+  static const std::vector<int> cpus = [] {
+    std::vector<int> found;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+      for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(static_cast<unsigned>(cpu), &set)) found.push_back(cpu);
+    return found;
+  }();
   return cpus;
 }
 
-// One hardware thread of each core that has an allowed one, with the core's NUMA domain, in the order of
-// the topology.
+// A hardware thread to bind to (-1: none), and its NUMA domain, where that is known.
 struct Core {
   int cpu;
   hwloc_obj_t domain;
 };
+
+// One hardware thread of each core that has an allowed one, in the order of the topology.
 std::vector<Core> usable_cores_of(hwloc_topology_t topology, const std::vector<int>& allowed) {
   std::vector<Core> cores;
-  std::vector<hwloc_obj_t> seen;
+  std::set<hwloc_obj_t> seen;
   hwloc_obj_t unit = nullptr;
   while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
     const int cpu = static_cast<int>(unit->os_index);
-    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), cpu) == allowed.end())
-      continue;
+    if (!allowed.empty() && std::ranges::find(allowed, cpu) == allowed.end()) continue;
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
-    if (core == nullptr) core = unit;
-    if (std::find(seen.begin(), seen.end(), core) != seen.end()) continue;
-    seen.push_back(core);
-    hwloc_obj_t domain = nullptr;
-    while ((domain = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, domain)) != nullptr)
-      if (hwloc_bitmap_isset(domain->cpuset, unit->os_index)) break;
-    cores.push_back({cpu, domain});
+    if (!seen.insert(core != nullptr ? core : unit).second) continue;
+    const auto domain = static_cast<unsigned>(hwloc_bitmap_first(unit->nodeset));
+    cores.push_back({cpu, hwloc_get_numanode_obj_by_os_index(topology, domain)});
   }
   return cores;
 }
 
-// The memories a cpu of domain `own` reaches: its own first, then the others in order.
-std::vector<MemoryId> own_first(MemoryId own, std::size_t count) {
-  std::vector<MemoryId> order{own};
-  for (MemoryId m = 0; m < count; ++m)
-    if (m != own) order.push_back(m);
-  return order;
-}
-
-Description from_topology(hwloc_topology_t topology, const std::vector<int>& allowed) {
-  Description machine;
-  const std::vector<Core> cores = usable_cores_of(topology, allowed);
-  std::vector<hwloc_obj_t> domains;
-  for (const Core& core : cores)
-    if (std::find(domains.begin(), domains.end(), core.domain) == domains.end())
-      domains.push_back(core.domain);
-  // A domain's part is what it has of all domains' memory: hardware that shows its domains' memory wrong, as virtual
-  // machines do, still shows it in proportion.
-  std::uint64_t in_domains = 0;
-  hwloc_obj_t any = nullptr;
-  while ((any = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, any)) != nullptr)
-    in_domains += any->attr->numanode.local_memory;
-  const std::uint64_t usable = find_main_memory().bytes;
-  for (std::size_t d = 0; d < domains.size(); ++d) {
-    const std::uint64_t found =
-        domains[d] != nullptr ? domains[d]->attr->numanode.local_memory : std::uint64_t{0};
-    machine.add(MemoryKind::system, fmt::format("system{}", d),
-                share_of_domain(usable, found, in_domains, domains.size()), static_cast<int>(d));
-  }
-  for (const Core& core : cores) {
-    const auto d = static_cast<MemoryId>(std::find(domains.begin(), domains.end(), core.domain) -
-                                         domains.begin());
-    const ProcessorId cpu =
-        machine.add(ProcessorKind::cpu, fmt::format("cpu{}", machine.processors.size()),
-                    static_cast<int>(d), own_first(d, domains.size()));
-    machine.processors[cpu].cpus = {core.cpu};
-  }
-  return machine;
-}
-
-Description without_topology(const std::vector<int>& allowed) {
-  Description machine;
-  machine.add(MemoryKind::system, "system0", find_main_memory().bytes, 0);
-  const std::size_t count =
-      allowed.empty() ? std::max(1U, std::thread::hardware_concurrency()) : allowed.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const ProcessorId cpu = machine.add(ProcessorKind::cpu, fmt::format("cpu{}", i), 0, {0});
-    if (i < allowed.size()) machine.processors[cpu].cpus = {allowed[i]};
-  }
-  return machine;
+// As many as the process may use.
+std::vector<Core> cores_without_topology(const std::vector<int>& allowed) {
+  std::vector<Core> cores;
+  for (const int cpu : allowed) cores.push_back({cpu, nullptr});
+  if (cores.empty()) cores.resize(std::max(1U, std::thread::hardware_concurrency()), {-1, nullptr});
+  return cores;
 }
 
 }  // namespace
 
 Description discover_description() {
   const std::vector<int>& allowed = allowed_cpus();
+  const Topology topology = read_topology();
+  std::vector<Core> cores;
+  if (topology) cores = usable_cores_of(topology.get(), allowed);
+  if (cores.empty()) cores = cores_without_topology(allowed);
+  std::vector<hwloc_obj_t> domains;
+  for (const Core& core : cores)
+    if (std::ranges::find(domains, core.domain) == domains.end()) domains.push_back(core.domain);
   Description machine;
-  if (const Topology topology = read_topology()) machine = from_topology(topology.get(), allowed);
-  if (machine.processors.empty()) machine = without_topology(allowed);
   machine.name = "this machine";
+  // A domain's part is what it has of all domains' memory: hardware that shows its domains' memory wrong, as virtual
+  // machines do, still shows it in proportion.
+  const std::uint64_t usable = find_main_memory().bytes;
+  const std::uint64_t in_all = topology ? hwloc_get_root_obj(topology.get())->total_memory : 0;
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    const std::uint64_t found = domains[d] ? domains[d]->attr->numanode.local_memory : 0;
+    machine.add(MemoryKind::system, fmt::format("system{}", d),
+                share_of_domain(usable, found, in_all, domains.size()), static_cast<int>(d));
+  }
+  for (const Core& core : cores) {
+    Processor& cpu = machine.add_cpu(
+        static_cast<int>(std::ranges::find(domains, core.domain) - domains.begin()));
+    if (core.cpu >= 0) cpu.cpus = {core.cpu};
+  }
   machine.add_nominal_links();
   return machine;
 }
@@ -156,7 +129,7 @@ void check_runs_here(const Machine& machine, std::string_view description) {
            "is a GPU that is not there: there is no back end for real ones; \"emulated\": true "
            "makes it a thread with a memory of its own");
     for (const int cpu : processor.cpus)
-      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), cpu) == allowed.end())
+      if (!allowed.empty() && std::ranges::find(allowed, cpu) == allowed.end())
         fail(processor, fmt::format("is bound to hardware thread {}, and this process may use {}; "
                                     "without \"cpus\" it is not bound",
                                     cpu, in_ranges(allowed)));
@@ -167,6 +140,78 @@ Machine discover() {
   Description machine = discover_description();
   machine.add_gangs();
   return std::move(machine).build();
+}
+
+std::optional<std::uint64_t> number_in(const std::string& path, std::string_view key) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", key.size());
+    std::uint64_t number = 0;
+    if (begin != std::string::npos &&
+        std::from_chars(line.data() + begin, line.data() + line.size(), number).ec == std::errc())
+      return number;
+    break;
+  }
+  return {};
+}
+
+namespace {
+
+/// A limit as large as that is none: version 1 writes the largest number of pages.
+constexpr std::uint64_t kNone = std::uint64_t{1} << 62;
+
+/// A hierarchy that the process is in: where it is mounted, and the process's folder in it.
+struct Place {
+  std::string mount, folder;
+};
+
+std::vector<Place> places_of(const std::string& controller, const std::string& root) {
+  const std::string groups = root + "/sys/fs/cgroup", inside = groups + "/";
+  std::vector<Place> places;
+  std::ifstream in(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {  // "ID:CONTROLLERS:FOLDER"
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string folder = line.substr(second + 1);
+    if (controllers.empty()) {
+      places.push_back({groups, folder});
+      places.push_back({inside + "unified", folder});  // beside version 1
+    } else if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) {
+      places.push_back({inside + controller, folder});
+      if (controllers != controller) places.push_back({inside + controllers, folder});
+    }
+  }
+  // A container may see its own group as the root, whatever it is called outside.
+  places.push_back({groups, "/"});
+  places.push_back({inside + controller, "/"});
+  return places;
+}
+
+}  // namespace
+
+std::optional<GroupLimit> least_group_limit(const std::string& controller,
+                                            std::initializer_list<const char*> limits,
+                                            std::initializer_list<const char*> current,
+                                            const std::string& root) {
+  std::optional<GroupLimit> least;
+  const auto look = [&](const Place& place, const std::string& folder) {
+    const std::string at = place.mount + (folder == "/" ? "" : folder) + "/";
+    for (const char* file : limits) {
+      const std::optional<std::uint64_t> limit = number_in(at + file);
+      if (!limit || *limit >= kNone || (least && *limit >= least->limit)) continue;
+      least = GroupLimit{folder, file, *limit, {}};
+      for (const char* used : current)
+        if (!least->current) least->current = number_in(at + used);
+    }
+  };
+  for (const Place& place : places_of(controller, root)) {
+    std::filesystem::path folder = std::filesystem::path(place.folder).lexically_normal();
+    for (; folder.has_relative_path(); folder = folder.parent_path()) look(place, folder.string());
+    look(place, "/");
+  }
+  return least;
 }
 
 namespace {

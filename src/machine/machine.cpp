@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -17,6 +18,52 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // The size of copy by which ways of several hops are compared.
 constexpr double usual_copy = 1 << 20;
+
+// Ids are positions, and what is named is there and can be used.
+void check(const Machine& machine) {
+  const auto processors = machine.processors();
+  const auto memories = machine.memories();
+  const auto demand = [&]<class... Values>(bool is_right, fmt::format_string<Values...> wrong,
+                                           Values&&... values) {
+    if (!is_right)
+      throw InputError(fmt::format("machine '{}': {}", machine.name(),
+                                   fmt::format(wrong, std::forward<Values>(values)...)));
+  };
+  const auto is_a = [&](ProcessorId id, ProcessorKind kind) {
+    return id < processors.size() && processors[id].kind == kind;
+  };
+  demand(!processors.empty(), "it has no processor");
+  demand(!memories.empty(), "it has no memory");
+  for (std::size_t m = 0; m < memories.size(); ++m)
+    demand(memories[m].id == m, "memory '{}' has id {}, expected its position {}", memories[m].name,
+           memories[m].id, m);
+  for (std::size_t p = 0; p < processors.size(); ++p) {
+    const Processor& processor = processors[p];
+    demand(processor.id == p, "processor '{}' has id {}, expected its position {}", processor.name,
+           processor.id, p);
+    demand(!processor.memories.empty(), "processor '{}' reaches no memory", processor.name);
+    for (MemoryId m : processor.memories) {
+      demand(m < memories.size(), "processor '{}' reaches memory {}, but there are {}",
+             processor.name, m, memories.size());
+      demand(machine::may_reach(processor.kind, memories[m].kind),
+             "processor '{}' is a {} and cannot reach the {} memory '{}'", processor.name,
+             to_string(processor.kind), to_string(memories[m].kind), memories[m].name);
+    }
+    for (ProcessorId member : processor.members)
+      demand(is_a(member, ProcessorKind::cpu), "gang '{}' has member {}, which is no cpu",
+             processor.name, member);
+  }
+  for (const Memory& memory : memories)
+    demand(!memory.owner || is_a(*memory.owner, ProcessorKind::gpu),
+           "memory '{}' belongs to processor {}, which is no gpu", memory.name,
+           memory.owner.value_or(0));
+  for (const Link& link : machine.links())
+    demand(link.from < memories.size() && link.to < memories.size() && link.bandwidth > 0 &&
+               link.latency >= 0,
+           "the link from memory {} to memory {} needs two memories, a bandwidth above 0 and a "
+           "latency of at least 0",
+           link.from, link.to);
+}
 
 }  // namespace
 
@@ -37,65 +84,12 @@ Machine::Machine(std::string name, std::vector<Processor> processors, std::vecto
       processors_(std::move(processors)),
       memories_(std::move(memories)),
       links_(std::move(links)) {
-  check();
-  index_kinds();
-  find_ways();
-}
-
-void Machine::wrong(const std::string& what) const {
-  throw InputError(fmt::format("machine '{}': {}", name_, what));
-}
-
-// What a processor names is there and can be used by it.
-void Machine::check_references(const Processor& processor) const {
-  if (processor.memories.empty())
-    wrong(fmt::format("processor '{}' reaches no memory", processor.name));
-  for (MemoryId m : processor.memories) {
-    if (m >= memories_.size())
-      wrong(fmt::format("processor '{}' reaches memory {}, but there are {}", processor.name, m,
-                        memories_.size()));
-    if (!machine::may_reach(processor.kind, memories_[m].kind))
-      wrong(fmt::format("processor '{}' is a {} and cannot reach the {} memory '{}'",
-                        processor.name, to_string(processor.kind), to_string(memories_[m].kind),
-                        memories_[m].name));
-  }
-  for (ProcessorId member : processor.members)
-    if (member >= processors_.size() || processors_[member].kind != ProcessorKind::cpu)
-      wrong(fmt::format("gang '{}' has member {}, which is no cpu", processor.name, member));
-}
-
-void Machine::check() const {
-  if (processors_.empty()) wrong("it has no processor");
-  if (memories_.empty()) wrong("it has no memory");
-  for (std::size_t m = 0; m < memories_.size(); ++m)
-    if (memories_[m].id != m)
-      wrong(fmt::format("memory '{}' has id {}, expected its position {}", memories_[m].name,
-                        memories_[m].id, m));
-  for (std::size_t p = 0; p < processors_.size(); ++p) {
-    if (processors_[p].id != p)
-      wrong(fmt::format("processor '{}' has id {}, expected its position {}", processors_[p].name,
-                        processors_[p].id, p));
-    check_references(processors_[p]);
-  }
-  for (const Memory& memory : memories_)
-    if (memory.owner && (*memory.owner >= processors_.size() ||
-                         processors_[*memory.owner].kind != ProcessorKind::gpu))
-      wrong(fmt::format("memory '{}' belongs to processor {}, which is no gpu", memory.name,
-                        *memory.owner));
-  for (const Link& link : links_)
-    if (link.from >= memories_.size() || link.to >= memories_.size() || !(link.bandwidth > 0) ||
-        !(link.latency >= 0))
-      wrong(
-          fmt::format("the link from memory {} to memory {} needs two memories, a bandwidth above "
-                      "0 and a latency of at least 0",
-                      link.from, link.to));
-}
-
-void Machine::index_kinds() {
+  check(*this);
   for (const Processor& p : processors_)
     by_processor_kind_[static_cast<std::size_t>(p.kind)].push_back(p.id);
   for (const Memory& m : memories_)
     by_memory_kind_[static_cast<std::size_t>(m.kind)].push_back(m.id);
+  find_ways();
 }
 
 // Floyd and Warshall's shortest paths; the length of a way is the time of a copy of the usual size.
@@ -155,7 +149,7 @@ std::span<const MemoryId> Machine::memories(MemoryKind kind) const {
 
 bool Machine::reaches(ProcessorId id, MemoryId memory) const {
   const auto& reached = processor(id).memories;
-  return std::find(reached.begin(), reached.end(), memory) != reached.end();
+  return std::ranges::find(reached, memory) != reached.end();
 }
 
 std::optional<MemoryId> Machine::nearest(ProcessorId id, MemoryKind kind) const {
@@ -193,17 +187,19 @@ MemoryId Description::add(MemoryKind kind, std::string memory_name, std::uint64_
   return id;
 }
 
-ProcessorId Description::add(ProcessorKind kind, std::string processor_name, int numa,
-                             std::vector<MemoryId> reached) {
+Processor& Description::add(ProcessorKind kind, std::string processor_name, int numa,
+                            std::vector<MemoryId> reached) {
   const auto id = static_cast<ProcessorId>(processors.size());
-  Processor processor;
-  processor.id = id;
-  processor.kind = kind;
-  processor.numa = numa;
-  processor.name = std::move(processor_name);
-  processor.memories = std::move(reached);
-  processors.push_back(std::move(processor));
-  return id;
+  return processors.emplace_back(
+      Processor{id, kind, numa, false, std::move(processor_name), std::move(reached), {}, {}});
+}
+
+Processor& Description::add_cpu(int numa) {
+  std::vector<MemoryId> reached{static_cast<MemoryId>(numa)};
+  for (const Memory& memory : memories)
+    if (memory.kind == MemoryKind::system && memory.id != reached.front())
+      reached.push_back(memory.id);
+  return add(ProcessorKind::cpu, fmt::format("cpu{}", processors.size()), numa, std::move(reached));
 }
 
 void Description::join(MemoryId a, MemoryId b, double bandwidth, double latency) {
@@ -212,23 +208,17 @@ void Description::join(MemoryId a, MemoryId b, double bandwidth, double latency)
 }
 
 void Description::add_gangs() {
-  std::set<int> domains;
+  std::map<int, std::vector<ProcessorId>> domains;
   for (const Processor& p : processors)
-    if (p.kind == ProcessorKind::cpu) domains.insert(p.numa);
-  for (int numa : domains) {
-    std::vector<ProcessorId> members;
-    std::vector<int> cpus;
-    bool bound = true;
-    for (const Processor& p : processors) {
-      if (p.kind != ProcessorKind::cpu || p.numa != numa) continue;
-      members.push_back(p.id);
-      bound = bound && !p.cpus.empty();
-      cpus.insert(cpus.end(), p.cpus.begin(), p.cpus.end());
-    }
-    const ProcessorId gang = add(ProcessorKind::gang, fmt::format("gang{}", numa), numa,
-                                 processors[members.front()].memories);
-    processors[gang].members = std::move(members);
-    if (bound) processors[gang].cpus = std::move(cpus);
+    if (p.kind == ProcessorKind::cpu) domains[p.numa].push_back(p.id);
+  for (auto& [numa, members] : domains) {
+    Processor& gang = add(ProcessorKind::gang, fmt::format("gang{}", numa), numa,
+                          processors[members.front()].memories);
+    const bool is_bound =
+        std::ranges::none_of(members, [&](ProcessorId id) { return processors[id].cpus.empty(); });
+    for (const ProcessorId id : members)
+      if (is_bound) std::ranges::copy(processors[id].cpus, std::back_inserter(gang.cpus));
+    gang.members = std::move(members);
   }
 }
 

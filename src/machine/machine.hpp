@@ -1,9 +1,12 @@
 #pragma once
 // Where machines come from: found on this computer, or described by a short text or a JSON file
-// (docs/machine.md). Everything here runs once, before a runtime starts, on one thread.
+// (docs/machine.md). Everything here runs once, before a runtime starts, on one
+// thread, unless it says otherwise.
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +23,7 @@ bool may_reach(ProcessorKind processor, MemoryKind memory);
 inline constexpr int most_processors = 4096;
 
 /// A machine that is being put together; the lists become a Machine once they are complete.
-/// Ids are positions in the lists, so add() gives an id that stays.
+/// Ids are positions in the lists, so a processor or a memory keeps the id that add() gives it.
 struct Description {
   std::string name;
   std::vector<Processor> processors;
@@ -28,8 +31,10 @@ struct Description {
   std::vector<Link> links;
 
   MemoryId add(MemoryKind kind, std::string memory_name, std::uint64_t capacity, int numa);
-  ProcessorId add(ProcessorKind kind, std::string processor_name, int numa,
-                  std::vector<MemoryId> reached);
+  Processor& add(ProcessorKind kind, std::string processor_name, int numa,
+                 std::vector<MemoryId> reached);
+  /// "cpuN" in a domain whose system memory has the same number; it reaches that first, then the others in order.
+  Processor& add_cpu(int numa);
   /// Two links, one each way.
   void join(MemoryId a, MemoryId b, double bandwidth, double latency);
   /// A link from each memory to itself and to each other one, with the figures of common hardware. Call
@@ -56,6 +61,28 @@ Description discover_description();
 /// "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws
 /// InputError that says where (file, line and column), what was expected and what was found.
 Machine load(std::string_view description);
+
+/// A number in a small file of the kernel's, under /proc, /sys or a control group: the one that begins the first line, or
+/// follows `key` in the first line that begins with it ("MemTotal:  123 kB"). Nothing where there is no such file, line
+/// or number ("max"), or it is 2^64 or more.
+std::optional<std::uint64_t> number_in(const std::string& path, std::string_view key = {});
+
+/// A limit that the kernel puts on this process by a control group (cgroups(7), version 2 and 1).
+struct GroupLimit {
+  std::string group;  ///< whose limit is the least, as a folder of the hierarchy: "/batch/job7"
+  std::string file;   ///< in which it stands: "memory.max"
+  std::uint64_t limit = 0;
+  std::optional<std::uint64_t> current = {};  ///< used of it, where that is known
+};
+
+/// The least limit of the process's group and all enclosing ones. Of `controller` ("memory", "pids"), by the numbers in
+/// the files `limits`, and how much is used by the one in `current`; nothing where none of them holds a limit. Files that
+/// do not exist in a version are not looked at. Reads /proc/self/cgroup and /sys/fs/cgroup at each call. `root` stands
+/// before all paths, for tests. Any thread.
+std::optional<GroupLimit> least_group_limit(const std::string& controller,
+                                            std::initializer_list<const char*> limits,
+                                            std::initializer_list<const char*> current,
+                                            const std::string& root = {});
 
 /// How much main memory the process may use, and who says so: the machine's, or less where a control group (memory.max,
 /// memory.high, or version 1's memory.limit_in_bytes, of its own group or one around it) or a limit of the process

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "base/exception_text.hpp"
+#include "base/text.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::runtime {

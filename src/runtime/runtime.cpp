@@ -7,7 +7,7 @@
 #include <exception>
 #include <optional>
 
-#include "base/exception_text.hpp"
+#include "base/text.hpp"
 #include "data/index_space.hpp"
 #include "finder/trace_finder.hpp"
 #include "machine/machine.hpp"

@@ -177,7 +177,7 @@ TEST_P(TraceTimeline, TellsAnalysingRecordingAndReplaying) {
     const std::string category(event.at("cat").as_string());
     ++count[category];
     const JsonNode& about = event.at("args");
-    if (event.find("cname") != nullptr) colours[category] = event.at("cname").as_string();
+    if (event.find("cname")) colours[category] = event.at("cname").as_string();
     if (category == "analysing") {
       EXPECT_EQ(event.at("name").as_string(), category);
       EXPECT_EQ(about.at("call").as_string(), "add_one");
@@ -227,8 +227,8 @@ TEST_P(TraceTimeline, TellsEveryCallThatIsAnalysed) {
   for (const JsonNode& event : json.root().at("traceEvents").as_array()) {
     if (event.at("ph").as_string() == "M") {
       // Recordings begin and end between calls, so that one row shows all.
-      const JsonNode* name = event.at("args").find("name");
-      EXPECT_TRUE(GetParam().seed || name == nullptr || !name->as_string().ends_with("(2)"));
+      const auto name = event.at("args").find("name");
+      EXPECT_TRUE(GetParam().seed || !name || !name->as_string().ends_with("(2)"));
     } else if (event.at("cat").as_string() == "analysing") {
       ++analysed[std::string(event.at("args").at("call").as_string())];
       EXPECT_TRUE(

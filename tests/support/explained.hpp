@@ -27,8 +27,8 @@ struct Explained {
   }
 
   /// The one that was begun first.
-  [[nodiscard]] const JsonNode& trace() const { return json->root().at("traces").as_array()[0]; }
-  [[nodiscard]] const JsonNode& task(const std::string& name) const {
+  [[nodiscard]] JsonNode trace() const { return json->root().at("traces").as_array()[0]; }
+  [[nodiscard]] JsonNode task(const std::string& name) const {
     for (const JsonNode& task : json->root().at("tasks").as_array())
       if (task.at("name").as_string() == name) return task;
     throw std::runtime_error("no task " + name);

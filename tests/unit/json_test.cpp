@@ -11,34 +11,42 @@
 namespace refrain {
 namespace {
 
+std::size_t place(const JsonFile& file, const JsonNode& node) {
+  return file.place_of(node.value()).value;
+}
+
 TEST(JsonTree, PositionsCountCharactersAndLines) {
-  const std::string text =
-      "ab\n\xC3\xA4"
-      "c";  // the second line starts with a two-byte character
-  EXPECT_EQ(position_in(text, 0).line, 1);
-  EXPECT_EQ(position_in(text, 1).column, 2);
-  EXPECT_EQ(position_in(text, 5).line, 2);
-  EXPECT_EQ(position_in(text, 5).column, 2);
+  const JsonFile file("[\n\"\xC3\xA4\", 1]",
+                      "f");  // the second line starts with a two-byte character
+  const auto position = [&](std::size_t offset) {
+    try {
+      file.fail(offset, "here");
+    } catch (const InputError& error) { return std::string(error.what()); }
+  };
+  EXPECT_EQ(position(0), "f:1:1: here");
+  EXPECT_EQ(position(1), "f:1:2: here");
+  EXPECT_EQ(position(3), "f:2:2: here");
+  EXPECT_EQ(position(8), "f:2:6: here");
 }
 
 TEST(JsonTree, KnowsWhereEveryValueStands) {
   const std::string text = R"( {"a" : [ 1,-2.5e3 ,"x\"]y",true], "b":{ } ,
   "c":null,"d":[[],[3]]} )";
   const JsonFile file(text, "f");
-  const JsonNode& root = file.root();
-  EXPECT_EQ(root.offset(), text.find('{'));
-  const auto& list = root.at("a").as_array();
+  const JsonNode root = file.root();
+  EXPECT_EQ(place(file, root), text.find('{'));
+  const auto list = root.at("a").as_array();
   ASSERT_EQ(list.size(), 4U);
-  EXPECT_EQ(list[0].offset(), text.find('1'));
-  EXPECT_EQ(list[1].offset(), text.find("-2.5"));
+  EXPECT_EQ(place(file, list[0]), text.find('1'));
+  EXPECT_EQ(place(file, list[1]), text.find("-2.5"));
   EXPECT_EQ(list[1].as_number(), -2500.0);
-  EXPECT_EQ(list[2].offset(), text.find("\"x"));
+  EXPECT_EQ(place(file, list[2]), text.find("\"x"));
   EXPECT_EQ(list[2].as_string(), "x\"]y");
-  EXPECT_EQ(list[3].offset(), text.find("true"));
-  EXPECT_EQ(root.at("b").offset(), text.find("{ }"));
-  EXPECT_EQ(root.at("c").offset(), text.find("null"));
-  EXPECT_EQ(root.at("d").as_array()[1].as_array()[0].offset(), text.rfind('3'));
-  EXPECT_EQ(root.as_object()[3].name_offset, text.find("\"d\""));
+  EXPECT_EQ(place(file, list[3]), text.find("true"));
+  EXPECT_EQ(place(file, root.at("b")), text.find("{ }"));
+  EXPECT_EQ(place(file, root.at("c")), text.find("null"));
+  EXPECT_EQ(place(file, root.at("d").as_array()[1].as_array()[0]), text.rfind('3'));
+  EXPECT_EQ(file.place_of(root.at("d").value()).name, text.find("\"d\""));
 }
 
 TEST(JsonTree, APartOfAFileCountsItsLines) {
@@ -94,29 +102,22 @@ class RandomJson {
   int next_ = 0;
 };
 
-void check_places(const JsonNode& node, const std::string& text) {
-  switch (node.kind()) {
-    case JsonNode::Kind::number:
-      EXPECT_EQ(node.offset(), text.find(std::to_string(node.as_integer(0, 1 << 20))));
-      break;
-    case JsonNode::Kind::string:
-      EXPECT_EQ(node.offset(), text.find("\"" + node.as_string().substr(0, 5)));
-      break;
-    case JsonNode::Kind::array:
-      EXPECT_EQ(text[node.offset()], '[');
-      for (const JsonNode& element : node.as_array()) check_places(element, text);
-      break;
-    default:
-      EXPECT_EQ(text[node.offset()], '{');
-      for (const auto& member : node.as_object()) check_places(member.value, text);
-  }
+void check_places(const JsonFile& file, const nlohmann::ordered_json& value,
+                  const std::string& text) {
+  const std::size_t at = file.place_of(value).value;
+  if (value.is_number()) EXPECT_EQ(at, text.find(std::to_string(value.get<int>())));
+  else if (value.is_string())
+    EXPECT_EQ(at, text.find("\"" + value.get<std::string>().substr(0, 5)));
+  else EXPECT_EQ(text[at], value.is_array() ? '[' : '{');
+  if (value.is_structured())
+    for (const auto& inner : value) check_places(file, inner, text);
 }
 
 TEST(JsonTree, KnowsWhereEveryValueStandsInRandomTexts) {
   for (test::TestBudget budget{2000}; budget.more(); budget.next()) {
     const std::string text = RandomJson(budget.seed()).text();
     const JsonFile file(text, "f");
-    check_places(file.root(), text);
+    check_places(file, file.root().value(), text);
     ASSERT_FALSE(HasFailure()) << "seed " << budget.seed() << "\n" << text;
   }
 }

@@ -11,7 +11,6 @@
 #include <string>
 #include <thread>
 
-#include "base/control_group.hpp"
 #include "refrain/error.hpp"
 #include "support/temporary_folder.hpp"
 

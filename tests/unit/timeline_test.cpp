@@ -21,10 +21,10 @@ std::string written(const Timeline& timeline) {
 }
 
 // The events of one kind ("X": intervals, "M": names) that the file holds.
-std::vector<const JsonNode*> events_of(const JsonFile& file, std::string_view kind) {
-  std::vector<const JsonNode*> found;
+std::vector<JsonNode> events_of(const JsonFile& file, std::string_view kind) {
+  std::vector<JsonNode> found;
   for (const JsonNode& event : file.root().at("traceEvents").as_array())
-    if (event.at("ph").as_string() == kind) found.push_back(&event);
+    if (event.at("ph").as_string() == kind) found.push_back(event);
   return found;
 }
 
@@ -48,18 +48,18 @@ TEST(Timeline, WritesWhatViewersRead) {
   const JsonFile file(written(timeline), "timeline");
   const auto names = events_of(file, "M");
   ASSERT_EQ(names.size(), 4U);
-  EXPECT_EQ(names[0]->at("args").at("name").as_string(), "thread 0");
+  EXPECT_EQ(names[0].at("args").at("name").as_string(), "thread 0");
   const auto spans = events_of(file, "X");
   ASSERT_EQ(spans.size(), 2U);
-  EXPECT_EQ(spans[0]->at("name").as_string(), "step\n");
-  EXPECT_EQ(spans[0]->at("cat").as_string(), "task");
-  EXPECT_DOUBLE_EQ(spans[0]->at("dur").as_number(), 1.5);
-  EXPECT_GE(spans[0]->at("ts").as_number(), 0);
-  EXPECT_EQ(spans[0]->at("args").at("launched at").as_string(), refrain::to_string(event.where));
-  EXPECT_EQ(spans[0]->at("args").at("operation").as_integer(0, 9), 7);
-  EXPECT_EQ(spans[0]->at("args").at("point").as_integer(-9, 9), -1);
-  EXPECT_DOUBLE_EQ(spans[1]->at("dur").as_number(), 0.02);
-  EXPECT_NE(spans[0]->at("tid").as_integer(0, 9), spans[1]->at("tid").as_integer(0, 9));
+  EXPECT_EQ(spans[0].at("name").as_string(), "step\n");
+  EXPECT_EQ(spans[0].at("cat").as_string(), "task");
+  EXPECT_DOUBLE_EQ(spans[0].at("dur").as_number(), 1.5);
+  EXPECT_GE(spans[0].at("ts").as_number(), 0);
+  EXPECT_EQ(spans[0].at("args").at("launched at").as_string(), refrain::to_string(event.where));
+  EXPECT_EQ(spans[0].at("args").at("operation").as_integer(0, 9), 7);
+  EXPECT_EQ(spans[0].at("args").at("point").as_integer(-9, 9), -1);
+  EXPECT_DOUBLE_EQ(spans[1].at("dur").as_number(), 0.02);
+  EXPECT_NE(spans[0].at("tid").as_integer(0, 9), spans[1].at("tid").as_integer(0, 9));
 }
 
 // Perfetto colours by name, chrome://tracing by `cname`.
@@ -79,13 +79,13 @@ TEST(Timeline, WhatHasAColourOfItsOwn) {
   const JsonFile file(written(timeline), "timeline");
   const auto spans = events_of(file, "X");
   ASSERT_EQ(spans.size(), 3U);
-  EXPECT_EQ(spans[0]->at("cat").as_string(), "recording");
-  EXPECT_EQ(spans[0]->at("cname").as_string(), "thread_state_iowait");
-  EXPECT_EQ(spans[0]->at("args").at("trace").as_string(), "step");
-  EXPECT_TRUE(spans[0]->at("args").at("begun at").as_string().starts_with("timeline_test.cpp:"));
-  EXPECT_EQ(spans[1]->at("cname").as_string(), "rail_response");
-  EXPECT_EQ(spans[1]->at("args").at("call").as_string(), "add_one");
-  EXPECT_EQ(spans[2]->find("cname"), nullptr);
+  EXPECT_EQ(spans[0].at("cat").as_string(), "recording");
+  EXPECT_EQ(spans[0].at("cname").as_string(), "thread_state_iowait");
+  EXPECT_EQ(spans[0].at("args").at("trace").as_string(), "step");
+  EXPECT_TRUE(spans[0].at("args").at("begun at").as_string().starts_with("timeline_test.cpp:"));
+  EXPECT_EQ(spans[1].at("cname").as_string(), "rail_response");
+  EXPECT_EQ(spans[1].at("args").at("call").as_string(), "add_one");
+  EXPECT_FALSE(spans[2].find("cname").has_value());
 }
 
 TEST(Timeline, AnEmptyOneIsAFileToo) {
@@ -104,8 +104,8 @@ TEST(Timeline, KeepsTheLastEventsAndCountsTheRest) {
   const JsonFile file(written(timeline), "timeline");
   const auto spans = events_of(file, "X");
   ASSERT_EQ(spans.size(), 10U);
-  EXPECT_EQ(spans.front()->at("name").as_string(), "event 15");
-  EXPECT_EQ(spans.back()->at("name").as_string(), "event 24");
+  EXPECT_EQ(spans.front().at("name").as_string(), "event 15");
+  EXPECT_EQ(spans.back().at("name").as_string(), "event 24");
   EXPECT_EQ(file.root().at("otherData").at("dropped events").as_string(), "15");
 }
 
@@ -118,10 +118,10 @@ TEST(Timeline, OverlappingEventsGetLanes) {
   const JsonFile file(written(timeline), "timeline");
   const auto spans = events_of(file, "X");
   ASSERT_EQ(spans.size(), 3U);
-  EXPECT_EQ(spans[0]->at("name").as_string(), "outer");
-  EXPECT_EQ(spans[0]->at("tid").as_integer(0, 9), spans[1]->at("tid").as_integer(0, 9));
-  EXPECT_NE(spans[0]->at("tid").as_integer(0, 9), spans[2]->at("tid").as_integer(0, 9));
-  EXPECT_EQ(events_of(file, "M")[2]->at("args").at("name").as_string(), "thread 0 (2)");
+  EXPECT_EQ(spans[0].at("name").as_string(), "outer");
+  EXPECT_EQ(spans[0].at("tid").as_integer(0, 9), spans[1].at("tid").as_integer(0, 9));
+  EXPECT_NE(spans[0].at("tid").as_integer(0, 9), spans[2].at("tid").as_integer(0, 9));
+  EXPECT_EQ(events_of(file, "M")[2].at("args").at("name").as_string(), "thread 0 (2)");
 }
 
 TEST(Timeline, ManyThreads) {

@@ -1,0 +1,496 @@
+// Machines from descriptions, and back: the short form and the JSON form, docs/machine.md; and the table for people.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "machine/machine.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::machine {
+
+namespace {
+
+// "emulated:gpus=2,framebuffer=64MiB": the real machine, changed by a few settings. An emulated GPU is a
+// worker thread with a framebuffer of its own, an arena of main memory that nothing else touches, so that
+// every copy to and from a GPU happens for real.
+class ShortForm {
+ public:
+  explicit ShortForm(std::string_view text) : text_(text) {}
+
+  Machine read() {
+    read_settings();
+    machine_.name = std::string(text_);
+    add_cpus(discover_description());
+    add_gpus();
+    machine_.add_nominal_links();
+    machine_.add_gangs();
+    return std::move(machine_).build();
+  }
+
+ private:
+  // The first three are numbers, the others sizes.
+  static constexpr std::array<std::string_view, 6> known_{"cpus",   "gpus",        "numa",
+                                                          "system", "framebuffer", "pinned"};
+  static constexpr std::uint64_t default_size_ = std::uint64_t{256} << 20;  // on a GPU, and pinned
+
+  template <class... Values>
+  [[noreturn]] void fail(std::size_t offset, fmt::format_string<Values...> message,
+                         Values&&... values) const {
+    throw InputError(fmt::format("machine description '{}':1:{}: {}", text_, offset + 1,
+                                 fmt::format(message, std::forward<Values>(values)...)));
+  }
+
+  void read_settings() {
+    const std::size_t colon = std::string_view("emulated").size();
+    if (colon == text_.size()) return;
+    if (text_[colon] != ':') fail(colon, "expected ':' after 'emulated', found '{}'", text_[colon]);
+    if (colon + 1 == text_.size()) return;
+    for (std::size_t begin = colon + 1, end = 0; end != text_.size(); begin = end + 1) {
+      end = std::min(text_.find(',', begin), text_.size());
+      read_setting(begin, text_.substr(begin, end - begin));
+    }
+    if (has("framebuffer") && count("gpus", 0) == 0)
+      fail(text_.find("framebuffer"),
+           "a framebuffer needs a gpu; expected 'gpus=' with at least 1");
+  }
+
+  void read_setting(std::size_t begin, std::string_view setting) {
+    const std::size_t equals = setting.find('=');
+    const std::string_view name = setting.substr(0, equals);
+    const auto* const known = std::ranges::find(known_, name);
+    if (known == known_.end()) fail(begin, "unknown name '{}'{}", name, did_you_mean(name, known_));
+    if (equals == std::string_view::npos)
+      fail(begin + name.size(), "expected '=' and a value after '{}'", name);
+    if (has(name)) fail(begin, "'{}' is given a second time", name);
+    const std::string_view value = setting.substr(equals + 1);
+    const bool is_size = known >= known_.begin() + 3;
+    const std::uint64_t least = name == "gpus" ? 0 : 1;
+    const std::uint64_t most = is_size ? INT64_MAX : most_processors;
+    const bool has_unit = value.find_first_not_of("0123456789") != std::string_view::npos;
+    const auto number = is_size || !has_unit ? parse_size(value) : std::nullopt;
+    if (!number || *number < least || *number > most)
+      fail(begin + equals + 1, "expected {} for '{}', found '{}'",
+           is_size ? "a size above 0 such as 64MiB"
+                   : fmt::format("a whole number from {} to {}", least, most),
+           name, value);
+    settings_.emplace(name, *number);
+  }
+
+  [[nodiscard]] bool has(std::string_view name) const { return settings_.contains(name); }
+  [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const {
+    return has(name) ? settings_.at(name) : otherwise;
+  }
+  [[nodiscard]] int count(std::string_view name, std::size_t otherwise) const {
+    return static_cast<int>(size(name, otherwise));
+  }
+
+  // The cpus of the description: the real ones, or as many as asked for. Asked for, they are unbound
+  // threads that the operating system places, since there may be more of them than cores.
+  void add_cpus(const Description& real) {
+    const int cpus = count("cpus", real.processors.size());
+    const int domains = count("numa", has("cpus") ? 1 : real.memories.size());
+    if (domains > cpus)
+      fail(text_.find("numa"),
+           "expected at most one NUMA domain per cpu, found numa={} with {} cpus", domains, cpus);
+    std::uint64_t total = 0;
+    for (const Memory& memory : real.memories) total += memory.capacity;
+    for (int d = 0; d < domains; ++d)
+      machine_.add(MemoryKind::system, fmt::format("system{}", d),
+                   size("system", total / static_cast<std::uint64_t>(domains)), d);
+    for (int i = 0; i < cpus; ++i) {
+      const bool is_as_found = !has("cpus") && !has("numa");
+      Processor& cpu =
+          machine_.add_cpu(is_as_found ? real.processors[static_cast<std::size_t>(i)].numa
+                                       : static_cast<int>(std::int64_t{i} * domains / cpus));
+      cpu.emulated = has("cpus");
+      if (!cpu.emulated) cpu.cpus = real.processors[static_cast<std::size_t>(i)].cpus;
+    }
+  }
+
+  void add_gpus() {
+    const auto domains = static_cast<int>(machine_.memories.size());
+    const int gpus = count("gpus", 0);
+    if (gpus == 0 && !has("pinned")) return;
+    const MemoryId pinned =
+        machine_.add(MemoryKind::pinned, "pinned0", size("pinned", default_size_), 0);
+    for (Processor& cpu : machine_.processors) cpu.memories.push_back(pinned);
+    for (int g = 0; g < gpus; ++g) {
+      const int numa = static_cast<int>(std::int64_t{g} * domains / gpus);
+      const MemoryId framebuffer =
+          machine_.add(MemoryKind::framebuffer, fmt::format("framebuffer{}", g),
+                       size("framebuffer", default_size_), numa);
+      Processor& gpu =
+          machine_.add(ProcessorKind::gpu, fmt::format("gpu{}", g), numa, {framebuffer, pinned});
+      gpu.emulated = true;
+      machine_.memories[framebuffer].owner = gpu.id;
+    }
+  }
+
+  const std::string_view text_;
+  std::map<std::string_view, std::uint64_t> settings_;
+  Description machine_;
+};
+
+// The JSON form. Every mistake, of syntax or of meaning, is reported at the line and column of the value that is wrong.
+
+constexpr int most_memories =
+    1024;  // the table of ways grows with the square, its making with the cube
+
+std::uint64_t capacity_of(const JsonNode& node) {
+  if (node.value().is_number()) return static_cast<std::uint64_t>(node.as_integer(1, INT64_MAX));
+  if (node.value().is_string())
+    if (const auto bytes = parse_size(node.as_string()); bytes && *bytes > 0) return *bytes;
+  node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
+}
+
+/// A number, or a text that `parse` reads, from `least` to `most`.
+double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::string_view),
+                   double least, double most, std::string_view what) {
+  std::optional<double> value;
+  if (node.value().is_number()) value = node.as_number();
+  if (node.value().is_string()) value = parse(node.as_string());
+  if (!value || !(*value >= least && *value <= most)) node.expected(what);
+  return *value;
+}
+
+int numa_of(const JsonNode& object, int otherwise) {
+  const auto node = object.find("numa");
+  return node ? static_cast<int>(node->as_integer(0, most_memories - 1)) : otherwise;
+}
+
+template <class Kind>
+Kind kind_of(const JsonNode& node, std::initializer_list<Kind> kinds, std::string_view what) {
+  for (const Kind kind : kinds)
+    if (node.as_string() == to_string(kind)) return kind;
+  node.expected(what);
+}
+
+MemoryKind memory_kind_of(const JsonNode& node) {
+  using enum MemoryKind;
+  return kind_of(node, {system, pinned, framebuffer, file},
+                 "a memory kind (system, pinned, framebuffer or file)");
+}
+
+ProcessorKind processor_kind_of(const JsonNode& node) {
+  using enum ProcessorKind;
+  if (node.as_string() == to_string(gang))
+    node.fail(
+        "gangs are not described: there is one for the cpus of each NUMA domain; expected cpu or "
+        "gpu");
+  return kind_of(node, {cpu, gpu}, "a processor kind (cpu or gpu)");
+}
+
+class JsonForm {
+ public:
+  explicit JsonForm(const JsonFile& file) : root_(file.root()) {}
+
+  Machine read() {
+    root_.allow_only({"name", "processors", "memories", "links"});
+    const auto name = root_.find("name");
+    machine_.name = name ? name->as_string() : "described machine";
+    read_memories(root_.at("memories"));
+    const JsonNode processors = root_.at("processors");
+    for (const JsonNode& object : processors.as_array()) read_processor(object);
+    if (std::ranges::count(machine_.processors, ProcessorKind::cpu, &Processor::kind) == 0)
+      processors.fail("expected at least one processor of kind 'cpu', found none");
+    for (const Memory& memory : machine_.memories)
+      if (memory.kind == MemoryKind::framebuffer && !memory.owner)
+        name_of(memory).fail("framebuffer '{}' belongs to no gpu; expected one that lists it first",
+                             memory.name);
+    if (const auto links = root_.find("links"))
+      for (const JsonNode& link : links->as_array()) read_link(link);
+    machine_.add_gangs();
+    Machine machine = std::move(machine_).build();
+    check_connected(machine);
+    return machine;
+  }
+
+ private:
+  // Where errors about a memory point.
+  [[nodiscard]] JsonNode name_of(const Memory& memory) const {
+    return root_.at("memories").as_array()[memory.id].at("name");
+  }
+
+  static JsonNode given_name(const JsonNode& object) {
+    const JsonNode node = object.at("name");
+    if (node.as_string().empty()) node.expected("a name");
+    return node;
+  }
+  // Names are what the rest of the file refers to, so each is given once.
+  static void note_name(const JsonNode& node, const std::string& name,
+                        std::map<std::string, MemoryId>& names) {
+    if (!names.emplace(name, static_cast<MemoryId>(names.size())).second)
+      node.fail("the name '{}' is given a second time", name);
+  }
+
+  void read_memories(const JsonNode& list) {
+    const std::vector<JsonNode> memories = list.as_array();
+    if (memories.empty()) list.expected("at least one memory");
+    if (memories.size() > most_memories)
+      list.fail("expected at most {} memories, found {}", most_memories, memories.size());
+    for (const JsonNode& object : memories) {
+      object.allow_only({"name", "kind", "capacity", "numa"});
+      const JsonNode name = given_name(object);
+      note_name(name, name.as_string(), memory_names_);
+      const MemoryKind kind = memory_kind_of(object.at("kind"));
+      const bool on_board = kind == MemoryKind::system || kind == MemoryKind::pinned;
+      machine_.add(kind, name.as_string(), capacity_of(object.at("capacity")),
+                   numa_of(object, on_board ? 0 : -1));
+    }
+  }
+
+  Memory& memory_called(const JsonNode& node) {
+    if (const auto found = memory_names_.find(node.as_string()); found != memory_names_.end())
+      return machine_.memories[found->second];
+    std::vector<std::string_view> names;
+    for (const auto& [name, id] : memory_names_) names.push_back(name);
+    node.fail("no memory is called '{}'{}", node.as_string(),
+              did_you_mean(node.as_string(), names));
+  }
+
+  // With a "count", processors that differ only in their numbers: "core" makes core0, core1, ...
+  void read_processor(const JsonNode& object) {
+    object.allow_only({"name", "kind", "count", "numa", "memories", "cpus", "emulated"});
+    const auto count_node = object.find("count");
+    const auto count =
+        count_node ? static_cast<std::size_t>(count_node->as_integer(1, most_processors)) : 1;
+    if (machine_.processors.size() + count > most_processors)
+      object.fail("expected at most {} processors in all", most_processors);
+    const JsonNode name_node = given_name(object);
+    const ProcessorKind kind = processor_kind_of(object.at("kind"));
+    const std::vector<MemoryId> reached = read_reached(object.at("memories"), kind);
+    const std::vector<int> cpus = read_cpus(object, count);
+    const auto emulated = object.find("emulated");
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string name = name_node.as_string() + (count_node ? std::to_string(i) : "");
+      note_name(name_node, name, processor_names_);
+      Processor& processor = machine_.add(kind, name, numa_of(object, 0), reached);
+      processor.emulated = emulated && emulated->as_bool();
+      if (!cpus.empty()) processor.cpus = {cpus[i]};
+      if (kind == ProcessorKind::gpu) claim_framebuffer(processor, object.at("memories"));
+    }
+  }
+
+  std::vector<MemoryId> read_reached(const JsonNode& list, ProcessorKind kind) {
+    const MemoryKind needed =
+        kind == ProcessorKind::cpu ? MemoryKind::system : MemoryKind::framebuffer;
+    std::vector<MemoryId> reached;
+    bool has_needed = false;
+    for (const JsonNode& node : list.as_array()) {
+      const Memory& memory = memory_called(node);
+      if (!may_reach(kind, memory.kind))
+        node.fail("a {} cannot reach the {} memory '{}'", to_string(kind), to_string(memory.kind),
+                  memory.name);
+      if (std::ranges::find(reached, memory.id) != reached.end())
+        node.fail("'{}' is given a second time", memory.name);
+      has_needed = has_needed || memory.kind == needed;
+      reached.push_back(memory.id);
+    }
+    if (!has_needed)
+      list.fail("expected at least one {} memory, since a {} needs one", to_string(needed),
+                to_string(kind));
+    return reached;
+  }
+
+  static std::vector<int> read_cpus(const JsonNode& object, std::size_t count) {
+    std::vector<int> cpus;
+    const auto list = object.find("cpus");
+    if (!list) return cpus;
+    for (const JsonNode& node : list->as_array())
+      cpus.push_back(static_cast<int>(node.as_integer(0, 1 << 20)));
+    if (cpus.size() != count)
+      list->fail("expected {} hardware thread number{}, one per processor, found {}", count,
+                 count == 1 ? "" : "s", cpus.size());
+    return cpus;
+  }
+
+  // The first framebuffer in a gpu's list is its own; others are its peers'.
+  void claim_framebuffer(const Processor& gpu, const JsonNode& list) {
+    const auto own = std::ranges::find(gpu.memories, MemoryKind::framebuffer,
+                                       [this](MemoryId id) { return machine_.memories[id].kind; });
+    Memory& memory = machine_.memories[*own];
+    if (memory.owner)
+      list.as_array()[static_cast<std::size_t>(own - gpu.memories.begin())].fail(
+          "framebuffer '{}' belongs to '{}' already; the first framebuffer in a gpu's list is its "
+          "own",
+          memory.name, machine_.processors[*memory.owner].name);
+    memory.owner = gpu.id;
+  }
+
+  void read_link(const JsonNode& object) {
+    object.allow_only({"from", "to", "between", "bandwidth", "latency"});
+    const auto between = object.find("between");
+    const bool is_directed = object.find("from") || object.find("to");
+    if (between && is_directed)
+      object.fail("a link has either 'between' (both ways) or 'from' and 'to', found both");
+    if (!between && !is_directed)
+      object.fail("a link needs 'between' (both ways) or 'from' and 'to'");
+    const std::vector<JsonNode> ends =
+        between ? between->as_array() : std::vector{object.at("from"), object.at("to")};
+    if (ends.size() != 2)
+      between->fail("expected the names of two memories, found {}", ends.size());
+    const MemoryId from = memory_called(ends[0]).id, to = memory_called(ends[1]).id;
+    const double bandwidth =
+        quantity_of(object.at("bandwidth"), parse_bandwidth,
+                    std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max(),
+                    "a bandwidth above 0 such as \"16GB/s\" or a number of bytes per second");
+    const double latency = quantity_of(
+        object.at("latency"), parse_duration, 0, 3600,
+        "a latency of at most an hour such as \"1.5us\", or a number of seconds from 0 to 3600");
+    if (between && from != to) machine_.join(from, to, bandwidth, latency);
+    else machine_.links.push_back({from, to, bandwidth, latency});
+  }
+
+  // Data may have to go from any memory to any other.
+  void check_connected(const Machine& machine) const {
+    for (const Memory& from : machine.memories())
+      for (const Memory& to : machine.memories())
+        if (!std::isfinite(machine.copy_seconds(from.id, to.id, 1)))
+          name_of(to).fail("no links lead from memory '{}' to memory '{}'", from.name, to.name);
+  }
+
+  const JsonNode root_;
+  Description machine_;
+  std::map<std::string, MemoryId> memory_names_, processor_names_;
+};
+
+}  // namespace
+
+Machine parse_short_form(std::string_view text) { return ShortForm(text).read(); }
+
+Machine parse_json(std::string_view text, const std::string& file) {
+  const JsonFile json{std::string(text), file};
+  return JsonForm(json).read();
+}
+
+Machine load(std::string_view description) {
+  if (description.empty()) {
+    // Looking takes some twenty milliseconds, and what is found does not change while the process lives.
+    static const Machine found = discover();
+    return found;
+  }
+  // A file may be called "emulated.json"; only "emulated" and "emulated:..." are the short form.
+  if (description == "emulated" || description.starts_with("emulated:"))
+    return parse_short_form(description);
+  const std::string path(description);
+  std::string text;
+  try {
+    text = JsonFile::read(path, "machine description");
+  } catch (const InputError& error) {  // a mistyped short form ends up here
+    throw InputError(std::string(error.what()) +
+                     "; expected a JSON file, or a text that starts with 'emulated:'");
+  }
+  return parse_json(text, path);
+}
+
+std::string to_json(const Machine& machine) {
+  using Json = nlohmann::ordered_json;
+  const auto name_of = [&](MemoryId id) { return machine.memory(id).name; };
+  // Quantities are written for people where that loses nothing, else as plain numbers.
+  const auto quantity = [](double value, const std::string& text, std::optional<double> back) {
+    return back == value ? Json(text) : Json(value);
+  };
+  Json root{{"name", machine.name()}};
+  for (const Memory& m : machine.memories()) {
+    Json& object = root["memories"].emplace_back(
+        Json{{"name", m.name}, {"kind", to_string(m.kind)}, {"capacity", exact_size(m.capacity)}});
+    if (m.numa >= 0) object["numa"] = m.numa;
+  }
+  for (const Processor& p : machine.processors()) {
+    if (p.kind == ProcessorKind::gang) continue;
+    Json& object = root["processors"].emplace_back(
+        Json{{"name", p.name}, {"kind", to_string(p.kind)}, {"numa", p.numa}});
+    std::ranges::transform(p.memories, std::back_inserter(object["memories"] = Json::array()),
+                           name_of);
+    if (!p.cpus.empty()) object["cpus"] = p.cpus;
+    if (p.emulated) object["emulated"] = true;
+  }
+  root["links"] = Json::array();
+  for (const Link& link : machine.links()) {
+    const std::string bandwidth = short_bandwidth(link.bandwidth);
+    const std::string latency = short_duration(link.latency);
+    root["links"].push_back(
+        {{"from", name_of(link.from)},
+         {"to", name_of(link.to)},
+         {"bandwidth", quantity(link.bandwidth, bandwidth, parse_bandwidth(bandwidth))},
+         {"latency", quantity(link.latency, latency, parse_duration(latency))}});
+  }
+  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string in_ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0, last = 0; i < numbers.size(); i = ++last) {
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (i > 0) text += ", ";
+    text += std::to_string(numbers[i]);
+    if (last > i) text += "-" + std::to_string(numbers[last]);
+  }
+  return text;
+}
+
+namespace {
+
+// Every column is as wide as its widest cell, with two blanks between.
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> width(rows.front().size(), 0);
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t c = 0; c < row.size(); ++c) line += fmt::format(" {:<{}} ", row[c], width[c]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string runs_on(const Processor& processor) {
+  if (processor.kind == ProcessorKind::gpu)
+    return processor.emulated ? "a worker thread" : "device";
+  if (processor.cpus.empty()) return "not bound";
+  return "hardware thread" + std::string(processor.cpus.size() > 1 ? "s " : " ") +
+         in_ranges(processor.cpus);
+}
+
+}  // namespace
+
+std::string to_table(const Machine& machine) {
+  std::vector<std::vector<std::string>> processors{
+      {"id", "name", "kind", "numa", "runs on", "reaches (best first)"}};
+  for (const Processor& p : machine.processors()) {
+    std::vector<std::string_view> reached;
+    for (MemoryId m : p.memories) reached.push_back(machine.memory(m).name);
+    processors.push_back({std::to_string(p.id), p.name,
+                          fmt::format("{}{}", to_string(p.kind), p.emulated ? " (emulated)" : ""),
+                          std::to_string(p.numa), runs_on(p),
+                          fmt::format("{}", fmt::join(reached, ", "))});
+  }
+  std::vector<std::vector<std::string>> memories{
+      {"id", "name", "kind", "capacity", "numa", "belongs to"}};
+  for (const Memory& m : machine.memories())
+    memories.push_back({std::to_string(m.id), m.name, std::string(to_string(m.kind)),
+                        short_size(m.capacity), m.numa < 0 ? "-" : std::to_string(m.numa),
+                        m.owner ? machine.processor(*m.owner).name : "-"});
+  std::vector<std::vector<std::string>> links{{"from", "to", "bandwidth", "latency"}};
+  for (const Link& link : machine.links())
+    links.push_back({machine.memory(link.from).name, machine.memory(link.to).name,
+                     short_bandwidth(link.bandwidth), short_duration(link.latency)});
+  return fmt::format(
+      "machine: {}\n\nprocessors\n{}\nmemories\n{}\nlinks (nominal unless a description gave "
+      "them)\n{}",
+      machine.name(), table(processors), table(memories), table(links));
+}
+
+}  // namespace refrain::machine
