@@ -22,9 +22,9 @@ ProcessorPlan plan_processors(const Machine& machine) {
     plan.cpus.push_back({static_cast<int>(id), machine.processor(id).cpus});
   }
   if (plan.cpus.empty()) plan.cpus.push_back({0, {}});
-  for (const ProcessorId id : machine.processors(ProcessorKind::gpu)) {
-    plan.dedicated.push_back(static_cast<int>(id));
-  }
+  for (const Processor& processor : machine.processors())
+    if (machine::traits_of(processor.kind).is_device)
+      plan.dedicated.push_back(static_cast<int>(processor.id));
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "launch/call_identity.hpp"
 #include "launch/planner.hpp"
+#include "machine/machine.hpp"
 #include "mapping/mapping.hpp"
 
 namespace refrain::runtime {
@@ -107,9 +108,8 @@ void Planner::take_answer(LaunchPlan& plan, const LaunchRequest& request, std::s
   const Processor& processor = context_.runtime.machine().processor(answer.processor);
   PlannedPoint& point = plan.points[rank];
   point.processor = answer.processor;
-  point.queue = processor.kind == ProcessorKind::gpu
-                    ? static_cast<std::uint16_t>(answer.processor + 1)
-                    : std::uint16_t{0};
+  const bool is_device = machine::traits_of(processor.kind).is_device;
+  point.queue = static_cast<std::uint16_t>(is_device ? answer.processor + 1 : 0);
   point.priority = static_cast<std::int16_t>(
       std::clamp(answer.priority + request.hints.priority, -30000, 30000));
   point.variant = request.task->variant(processor.kind);

@@ -169,26 +169,24 @@ int numa_of(const JsonNode& object, int otherwise) {
   return node ? static_cast<int>(node->as_integer(0, most_memories - 1)) : otherwise;
 }
 
-template <class Kind>
-Kind kind_of(const JsonNode& node, std::initializer_list<Kind> kinds, std::string_view what) {
-  for (const Kind kind : kinds)
-    if (node.as_string() == to_string(kind)) return kind;
-  node.expected(what);
-}
-
 MemoryKind memory_kind_of(const JsonNode& node) {
-  using enum MemoryKind;
-  return kind_of(node, {system, pinned, framebuffer, file},
-                 "a memory kind (system, pinned, framebuffer or file)");
+  for (int kind = 0; kind < memory_kinds; ++kind)
+    if (node.as_string() == to_string(static_cast<MemoryKind>(kind)))
+      return static_cast<MemoryKind>(kind);
+  node.expected("a memory kind (system, pinned, framebuffer or file)");
 }
 
 ProcessorKind processor_kind_of(const JsonNode& node) {
-  using enum ProcessorKind;
-  if (node.as_string() == to_string(gang))
-    node.fail(
-        "gangs are not described: there is one for the cpus of each NUMA domain; expected cpu or "
-        "gpu");
-  return kind_of(node, {cpu, gpu}, "a processor kind (cpu or gpu)");
+  std::string described;
+  for (const ProcessorTraits& traits : processor_table()) {
+    if (!traits.is_described) continue;
+    if (node.as_string() == traits.name) return traits.kind;
+    described.append(described.empty() ? "" : " or ").append(traits.name);
+  }
+  if (node.as_string() == to_string(ProcessorKind::gang))
+    node.fail("gangs are not described: there is one for the cpus of each NUMA domain; expected {}",
+              described);
+  node.expected("a processor kind (" + described + ")");
 }
 
 class JsonForm {
@@ -278,13 +276,12 @@ class JsonForm {
       Processor& processor = machine_.add(kind, name, numa_of(object, 0), reached);
       processor.emulated = emulated && emulated->as_bool();
       if (!cpus.empty()) processor.cpus = {cpus[i]};
-      if (kind == ProcessorKind::gpu) claim_framebuffer(processor, object.at("memories"));
+      if (traits_of(kind).is_device) claim_framebuffer(processor, object.at("memories"));
     }
   }
 
   std::vector<MemoryId> read_reached(const JsonNode& list, ProcessorKind kind) {
-    const MemoryKind needed =
-        kind == ProcessorKind::cpu ? MemoryKind::system : MemoryKind::framebuffer;
+    const MemoryKind needed = traits_of(kind).memories.front();
     std::vector<MemoryId> reached;
     bool has_needed = false;
     for (const JsonNode& node : list.as_array()) {
@@ -457,8 +454,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string runs_on(const Processor& processor) {
-  if (processor.kind == ProcessorKind::gpu)
-    return processor.emulated ? "a worker thread" : "device";
+  if (traits_of(processor.kind).is_device) return processor.emulated ? "a worker thread" : "device";
   if (processor.cpus.empty()) return "not bound";
   return "hardware thread" + std::string(processor.cpus.size() > 1 ? "s " : " ") +
          in_ranges(processor.cpus);

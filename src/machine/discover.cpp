@@ -124,7 +124,7 @@ void check_runs_here(const Machine& machine, std::string_view description) {
   };
   const std::vector<int>& allowed = allowed_cpus();
   for (const Processor& processor : machine.processors()) {
-    if (processor.kind == ProcessorKind::gpu && !processor.emulated)
+    if (traits_of(processor.kind).is_device && !processor.emulated)
       fail(processor,
            "is a GPU that is not there: there is no back end for real ones; \"emulated\": true "
            "makes it a thread with a memory of its own");

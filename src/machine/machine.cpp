@@ -29,8 +29,11 @@ void check(const Machine& machine) {
       throw InputError(fmt::format("machine '{}': {}", machine.name(),
                                    fmt::format(wrong, std::forward<Values>(values)...)));
   };
-  const auto is_a = [&](ProcessorId id, ProcessorKind kind) {
-    return id < processors.size() && processors[id].kind == kind;
+  const auto is_cpu = [&](ProcessorId id) {
+    return id < processors.size() && processors[id].kind == ProcessorKind::cpu;
+  };
+  const auto is_device = [&](ProcessorId id) {
+    return id < processors.size() && machine::traits_of(processors[id].kind).is_device;
   };
   demand(!processors.empty(), "it has no processor");
   demand(!memories.empty(), "it has no memory");
@@ -50,11 +53,10 @@ void check(const Machine& machine) {
              to_string(processor.kind), to_string(memories[m].kind), memories[m].name);
     }
     for (ProcessorId member : processor.members)
-      demand(is_a(member, ProcessorKind::cpu), "gang '{}' has member {}, which is no cpu",
-             processor.name, member);
+      demand(is_cpu(member), "gang '{}' has member {}, which is no cpu", processor.name, member);
   }
   for (const Memory& memory : memories)
-    demand(!memory.owner || is_a(*memory.owner, ProcessorKind::gpu),
+    demand(!memory.owner || is_device(*memory.owner),
            "memory '{}' belongs to processor {}, which is no gpu", memory.name,
            memory.owner.value_or(0));
   for (const Link& link : machine.links())
@@ -67,10 +69,7 @@ void check(const Machine& machine) {
 
 }  // namespace
 
-std::string_view to_string(ProcessorKind kind) {
-  constexpr std::array<std::string_view, processor_kinds> names{"cpu", "gang", "gpu"};
-  return names[static_cast<std::size_t>(kind)];
-}
+std::string_view to_string(ProcessorKind kind) { return machine::traits_of(kind).name; }
 
 std::string_view to_string(MemoryKind kind) {
   constexpr std::array<std::string_view, memory_kinds> names{"system", "pinned", "framebuffer",
@@ -170,14 +169,18 @@ double Machine::copy_seconds(MemoryId from, MemoryId to, std::uint64_t bytes) co
 
 namespace machine {
 
+std::span<const ProcessorTraits> processor_table() {
+  using enum MemoryKind;
+  static constexpr std::array<ProcessorTraits, processor_kinds> table{
+      {{ProcessorKind::cpu, "cpu", {system, pinned}, false, true},
+       {ProcessorKind::gang, "gang", {system, pinned}, false, false},
+       {ProcessorKind::gpu, "gpu", {framebuffer, pinned}, true, true}}};
+  return table;
+}
+
 bool may_reach(ProcessorKind processor, MemoryKind memory) {
-  switch (memory) {
-    case MemoryKind::system: return processor != ProcessorKind::gpu;
-    case MemoryKind::pinned: return true;
-    case MemoryKind::framebuffer: return processor == ProcessorKind::gpu;
-    case MemoryKind::file: return false;
-  }
-  return false;
+  const auto& reached = traits_of(processor).memories;
+  return std::ranges::find(reached, memory) != reached.end();
 }
 
 MemoryId Description::add(MemoryKind kind, std::string memory_name, std::uint64_t capacity,

@@ -3,10 +3,12 @@
 // (docs/machine.md). Everything here runs once, before a runtime starts, on one
 // thread, unless it says otherwise.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +17,23 @@
 
 namespace refrain::machine {
 
-/// Can tasks on a processor of this kind use a memory of this kind at all? CPUs and gangs reach system
-/// memory, GPUs framebuffers, all of them pinned memory, and nobody a file.
+/// What a kind of processor is. A new kind is an enumerator of ProcessorKind and a row of the table in machine.cpp.
+struct ProcessorTraits {
+  ProcessorKind kind;
+  std::string_view name;
+  /// That its tasks can use at all, the best first: a processor needs one of the first kind, and that is where the
+  /// default mapper puts arguments. Nobody reaches a file.
+  std::array<MemoryKind, 2> memories;
+  /// It has a memory of its own, into which data is copied piece by piece, and a thread that does its tasks alone. The
+  /// others share the workers.
+  bool is_device;
+  bool is_described;  ///< descriptions list them; else they follow from the others
+};
+/// All kinds, in their order. Where a task has bodies for several, the default mapper takes the last.
+std::span<const ProcessorTraits> processor_table();
+inline const ProcessorTraits& traits_of(ProcessorKind kind) {
+  return processor_table()[static_cast<std::size_t>(kind)];
+}
 bool may_reach(ProcessorKind processor, MemoryKind memory);
 
 /// The most processors that a description may ask for.

@@ -1,10 +1,11 @@
 #include "mapping/mapping.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <ranges>
 #include <string>
 
 #include "graph/node.hpp"
+#include "machine/machine.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::mapping {
@@ -13,17 +14,15 @@ namespace {
 
 std::string listed(std::span<const ProcessorKind> kinds) {
   std::string text;
-  for (const ProcessorKind kind : kinds) {
-    if (!text.empty()) text += ", ";
-    text += to_string(kind);
-  }
+  for (const ProcessorKind kind : kinds)
+    text += (text.empty() ? "" : ", ") + std::string(to_string(kind));
   return text.empty() ? "none" : text;
 }
 
 [[noreturn]] void fail_no_body(const MappingInput& input, std::span<const ProcessorKind> bodies) {
   std::vector<ProcessorKind> there;
-  for (const auto kind : {ProcessorKind::cpu, ProcessorKind::gang, ProcessorKind::gpu})
-    if (input.machine->has(kind)) there.push_back(kind);
+  for (const auto& traits : machine::processor_table())
+    if (input.machine->has(traits.kind)) there.push_back(traits.kind);
   throw UsageError(
       exec::launch_name(input.task, input.where) +
       ": no processor of this machine can run it; it has bodies for: " + listed(bodies) +
@@ -32,10 +31,12 @@ std::string listed(std::span<const ProcessorKind> kinds) {
       "--refrain:machine");
 }
 
-ProcessorKind choose_kind(const MappingInput& input, std::span<const ProcessorKind> bodies) {
-  for (const auto kind : {ProcessorKind::gpu, ProcessorKind::gang, ProcessorKind::cpu})
-    if (std::ranges::find(input.variants, kind) != input.variants.end() && input.machine->has(kind))
-      return kind;
+const machine::ProcessorTraits& choose_kind(const MappingInput& input,
+                                            std::span<const ProcessorKind> bodies) {
+  for (const auto& traits : machine::processor_table() | std::views::reverse)
+    if (input.machine->has(traits.kind) &&
+        std::ranges::find(input.variants, traits.kind) != input.variants.end())
+      return traits;
   fail_no_body(input, bodies);
 }
 
@@ -50,16 +51,15 @@ ProcessorId deal(const MappingInput& input, std::span<const ProcessorId> process
 void map_by_default(const MappingInput& input, std::span<const ProcessorKind> bodies,
                     MappingOutput& output) {
   const Machine& machine = *input.machine;
-  const ProcessorKind kind = choose_kind(input, bodies);
-  output.processor = deal(input, machine.processors(kind));
+  const machine::ProcessorTraits& traits = choose_kind(input, bodies);
+  output.processor = deal(input, machine.processors(traits.kind));
   output.priority = 0;
 
   ArgumentMapping answer;
-  const bool gpu = kind == ProcessorKind::gpu;
-  answer.layout.extent = gpu ? Extent::exact : Extent::whole;
-  for (const auto wanted : {gpu ? MemoryKind::framebuffer : MemoryKind::system, MemoryKind::pinned})
-    if (const std::optional<MemoryId> memory = machine.nearest(output.processor, wanted);
-        memory && (gpu || answer.memories.empty()))
+  answer.layout.extent = traits.is_device ? Extent::exact : Extent::whole;
+  for (const MemoryKind wanted : traits.memories)
+    if (const auto memory = machine.nearest(output.processor, wanted);
+        memory && (traits.is_device || answer.memories.empty()))
       answer.memories.push_back(*memory);
   output.arguments.assign(input.arguments.size(), answer);
 }

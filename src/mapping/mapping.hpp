@@ -2,12 +2,12 @@
 // Who maps: the default rules, mappers by name, and the check of a mapper's answer before anything is done with it.
 //
 // The default rules:
-// - The kind of processor: gpu if the task has a body for it and the machine has one, otherwise gang,
-//   otherwise cpu.
+// - The kind of processor: gpu if the task has a body for it and the machine has one, otherwise gang, otherwise cpu:
+//   the last kind first.
 // - The points of a group are dealt to the processors of that kind in blocks, so that neighbours share
 //   a processor and its memory: point `rank` of `points` to processor rank * processors / points. A
 //   single launch goes to the first.
-// - Arguments of a gpu task lie in its framebuffer, just their own points of them; where that is full,
+// - Arguments of a device's task (a gpu's) lie in its framebuffer, just their own points of them; where that is full,
 //   in pinned memory. Arguments of the others lie in the system memory of the processor's NUMA domain,
 //   in one instance for the whole region, so that nothing is copied between its pieces.
 //
