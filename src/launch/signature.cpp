@@ -23,12 +23,6 @@ void Signature::add(const AnyField& field) {
   add(field.type->name);
 }
 
-const char* Signature::name_of(Call call) {
-  constexpr const char* names[] = {"launch", "fill",   "copy",    "access",
-                                   "attach", "detach", "destroy", "reduce"};
-  return names[static_cast<std::size_t>(call)];
-}
-
 std::uint64_t Signature::token() const {
   return hash_bytes(words_.data(), words_.size() * sizeof(std::uint64_t));
 }
