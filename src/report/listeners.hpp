@@ -85,7 +85,7 @@ class RecordingsFile final : public Listener {
 /// --refrain:autotrace-log, as JSON lines.
 class AutotraceFile final : public Listener {
  public:
-  explicit AutotraceFile(const std::string& path) : file_(path, "log of automatic tracing") {}
+  AutotraceFile(const std::string& to, const Machine&) : file_(to, "log of automatic tracing") {}
   void autotraced(const std::string& line) override { file_.append(line); }
   void close() { file_.close(); }
 

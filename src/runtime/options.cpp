@@ -15,6 +15,8 @@
 #include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "refrain/error.hpp"
+#include "report/listeners.hpp"
+#include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
 
 namespace refrain {
@@ -48,6 +50,8 @@ struct Kind {
   std::function<std::string(const Options&)> found_wrong = {};
   /// The files that are written.
   std::function<std::vector<std::string>(const Options&)> files = {};
+  /// Adds the report, if one is asked for.
+  std::function<void(runtime::Reports&, const Options&, const Machine&)> report = {};
 };
 
 struct Flag {
@@ -94,6 +98,19 @@ Kind text(std::string Options::*member, const char* shown, const char* expected)
 Kind file(std::string Options::*member) {
   Kind kind = text(member, "FILE", "a file to write");
   kind.files = [=](const Options& o) { return std::vector{o.*member}; };
+  return kind;
+}
+
+/// A listener to such events that writes a file, and whose close() completes it.
+template <class Report>
+Kind report(std::string Options::*member, runtime::Events events) {
+  Kind kind = file(member);
+  kind.report = [=](runtime::Reports& reports, const Options& o, const Machine& machine) {
+    if ((o.*member).empty()) return;
+    auto report = std::make_unique<Report>(o.*member, machine);
+    auto close = [&file = *report](const runtime::Totals&, bool) { file.close(); };
+    reports.add(std::move(report), {events}, close);
+  };
   return kind;
 }
 
@@ -149,9 +166,10 @@ bool take_stats(Options& options, std::string_view text) {
 }
 
 /// All flags: what is read, checked, helped with and named in errors comes from here. A new flag is a member of
-/// Options and an entry.
+/// Options and an entry; a new report that is a file is its listener, and such an entry.
 const std::vector<Flag>& flags() {
   using O = Options;
+  using runtime::Events;
   constexpr std::uint64_t million = 1'000'000;
   static const std::vector<Flag> all = {
       {"workers", whole(&O::workers, -1, 4096),
@@ -177,8 +195,9 @@ const std::vector<Flag>& flags() {
         [](const O& o) { return std::vector{o.stats_file}; }},
        "print counters at exit, or write them to a file (off)"},
       {"timeline", file(&O::timeline), "write the timeline, for Perfetto or chrome://tracing"},
-      {"graph", file(&O::graph), "write the executed task graph, for Graphviz"},
-      {"graph-calculus", file(&O::graph_calculus),
+      {"graph", report<runtime::GraphFile>(&O::graph, Events::graph),
+       "write the executed task graph, for Graphviz"},
+      {"graph-calculus", report<runtime::RecordingsFile>(&O::graph_calculus, Events::recordings),
        "write what is recorded of traces, in graph calculus"},
       {"explain", prefix_of(&O::explain, {".txt", ".json"}),
        "write to PREFIX.txt and PREFIX.json what was replayed, what was analysed and why"},
@@ -208,7 +227,7 @@ const std::vector<Flag>& flags() {
        "calls among which repeats are looked for (16384)"},
       {"autotrace-sample", whole(&O::autotrace_sample, 1, 100 * million),
        "repeats are looked for among a multiple of so many calls (64)"},
-      {"autotrace-log", file(&O::autotrace_log),
+      {"autotrace-log", report<runtime::AutotraceFile>(&O::autotrace_log, Events::autotrace),
        "write what automatic tracing does, as JSON lines"},
       {"record", file(&O::record),
        "record which calls the program makes, for warm starts and the oracle"},
@@ -331,6 +350,11 @@ void read_environment(Options& options) {
 }  // namespace
 
 namespace runtime {
+
+void Reports::add_files(const Options& options, const Machine& machine) {
+  for (const Flag& flag : flags())
+    if (flag.kind.report) flag.kind.report(*this, options, machine);
+}
 
 namespace {
 

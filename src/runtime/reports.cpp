@@ -27,48 +27,41 @@ void check_writable(const char* flag, const std::string& path) {
 
 }  // namespace
 
-template <class Report, class... Arguments>
-Report& Reports::listen(std::initializer_list<Events> kinds, Arguments&&... arguments) {
-  auto made = std::make_unique<Report>(std::forward<Arguments>(arguments)...);
-  Report& report = *made;
-  runtime_.listeners().add(report, kinds);
-  listeners_.push_back(std::move(made));
-  return report;
+void Reports::add(std::unique_ptr<Listener> report, std::initializer_list<Events> events,
+                  Writer write) {
+  runtime_.listeners().add(*report, events);
+  listeners_.push_back(std::move(report));
+  writers_.push_back(std::move(write));
 }
 
 Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::now_ns()) {
   const Options& options = runtime.options();
   const Machine& machine = runtime.machine();
-  const auto close = [this](auto& file) {
-    writers_.emplace_back([&file](const Totals&, bool) { file.close(); });
-  };
+  add_files(options, machine);
   if (!options.timeline.empty()) {
     check_writable("timeline", options.timeline);
-    auto& timeline =
-        listen<TimelineListener>({Events::execution, Events::times}, runtime.executor().threads());
-    writers_.emplace_back(
-        [&](const Totals&, bool) { timeline.timeline().write(options.timeline); });
+    auto listener = std::make_unique<TimelineListener>(runtime.executor().threads());
+    const profile::Timeline& timeline = listener->timeline();
+    add(std::move(listener), {Events::execution, Events::times},
+        [&](const Totals&, bool) { timeline.write(options.timeline); });
   }
-  if (!options.graph.empty()) close(listen<GraphFile>({Events::graph}, options.graph, machine));
-  if (!options.graph_calculus.empty())
-    close(listen<RecordingsFile>({Events::recordings}, options.graph_calculus, machine));
-  if (!options.autotrace_log.empty())
-    close(listen<AutotraceFile>({Events::autotrace}, options.autotrace_log));
   if (!options.record.empty()) {
-    auto& calls = listen<CallRecord>({Events::calls}, options.record);
+    auto record = std::make_unique<CallRecord>(options.record);
     // The record is the program's thread's alone: before the end there is what that has written so far.
-    writers_.emplace_back([&calls](const Totals&, bool at_the_end) {
+    auto write = [&calls = *record](const Totals&, bool at_the_end) {
       at_the_end ? calls.close() : calls.keep_so_far();
-    });
+    };
+    add(std::move(record), {Events::calls}, write);
   }
   if (!options.explain.empty()) {
     check_writable("explain", options.explain + ".txt");
     check_writable("explain", options.explain + ".json");
-    auto& explanation = listen<Explanation>(
-        {Events::execution, Events::graph, Events::decisions, Events::recordings});
-    writers_.emplace_back([&](const Totals&, bool) {
-      explanation.write(std::string(runtime_.mapper().name()), machine, options.explain);
-    });
+    auto explanation = std::make_unique<Explanation>();
+    auto write = [&, &told = *explanation](const Totals&, bool) {
+      told.write(std::string(runtime_.mapper().name()), machine, options.explain);
+    };
+    add(std::move(explanation),
+        {Events::execution, Events::graph, Events::decisions, Events::recordings}, write);
   }
   if (options.stats) {
     check_writable("stats", options.stats_file);
