@@ -10,7 +10,7 @@ std::uint64_t context_of(std::span<const Token> before) {
 }
 
 void History::forget() {
-  const std::size_t surplus = tokens_.size() - std::min(tokens_.size(), kept_);
+  const std::size_t surplus = tokens_.size() - std::min(tokens_.size(), kept());
   tokens_.erase(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(surplus));
   work_.erase(work_.begin(), work_.begin() + static_cast<std::ptrdiff_t>(surplus));
   forgotten_ += surplus;
@@ -33,32 +33,29 @@ Sample History::last(std::size_t length) const {
   return sample;
 }
 
-Sampling::Sampling(std::size_t multiple, std::size_t history)
-    : multiple_(std::max<std::size_t>(1, std::min(multiple, history))),
-      for_small_(kWorkPerToken * kForFree),
-      for_large_(kWorkPerToken * std::max<std::uint64_t>(kForFree, 2 * history)),
-      most_(for_large_) {
-  for (std::size_t tokens = multiple_;; tokens *= 2) {
-    sizes_.push_back(
-        {std::min(tokens, std::max<std::size_t>(1, history)), 0, ~std::uint64_t{0}, 0});
+Sampling::Sampling(std::size_t multiple, std::size_t history) {
+  history = std::max<std::size_t>(1, history);
+  for (std::size_t tokens = std::clamp<std::size_t>(multiple, 1, history);; tokens *= 2) {
+    sizes_.push_back({std::min(tokens, history), 0, ~std::uint64_t{0}, 0});
     if (tokens >= history) break;
   }
+  for_large_ = most_credit();
   restart(0);
 }
 
 void Sampling::restart(std::uint64_t now) {
   for (Size& size : sizes_) {
     size.wait = size.tokens;
-    size.due =
-        std::min(size.due, now + size.wait);  // often called, it would never come to the large ones
+    // Called often, it comes to the large ones all the same.
+    size.due = std::min(size.due, now + size.wait);
     size.tries = 0;
   }
-  next_at_ = std::min(next_at_, now + multiple_);
+  next_at_ = std::min(next_at_, now + sizes_.front().tokens);
 }
 
 std::size_t Sampling::next(std::uint64_t now, std::size_t most, std::size_t there_are) {
   for (std::uint64_t* credit : {&for_small_, &for_large_})
-    *credit = std::min(most_, *credit + (now - paid_at_));
+    *credit = std::min(most_credit(), *credit + (now - paid_at_));
   paid_at_ = now;
   std::size_t largest = sizes_.size();
   const auto price = [&](const Size& size) {
@@ -74,7 +71,7 @@ std::size_t Sampling::next(std::uint64_t now, std::size_t most, std::size_t ther
       size.wait = std::min<std::uint64_t>(2 * size.wait, kMostWait * size.tokens);
     size.due = now + size.wait;
   }
-  next_at_ = std::max(now + multiple_, std::ranges::min(sizes_, {}, &Size::due).due);
+  next_at_ = std::max(now + sizes_.front().tokens, std::ranges::min(sizes_, {}, &Size::due).due);
   if (largest == 0) return 0;
   credit(sizes_[largest - 1]) -= price(sizes_[largest - 1]);
   return sizes_[largest - 1].tokens;

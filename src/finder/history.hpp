@@ -22,13 +22,15 @@ struct Sample {
   std::vector<Token> tokens;
   enum Kind : std::uint8_t { analysed, replayed, end_of_replay };
   std::vector<Kind> kinds;  ///< what became of their calls
-  std::vector<Work> work;   ///< of their calls; empty: 1 each
+  std::vector<Work> work;   ///< of their calls
 };
 
 /// A call that cannot be traced has a token that never comes again. These tokens are the largest numbers, which are no
 /// more likely a token of a call than others.
-[[nodiscard]] constexpr Token unique_token(std::uint64_t number) { return ~number; }
-[[nodiscard]] constexpr bool is_unique(Token token) { return ~token < std::uint64_t{1} << 32; }
+[[nodiscard]] constexpr Token unique_token(std::uint64_t number) {
+  return ~std::uint64_t{static_cast<std::uint32_t>(number)};
+}
+[[nodiscard]] constexpr bool is_unique(Token token) { return ~token >> 32 == 0; }
 
 /// The context of a call: the hash of the last few tokens before it. It tells apart the places of a long loop where the
 /// same call is made. Unique tokens count as one.
@@ -41,14 +43,13 @@ class History {
 
   /// All that were ever added.
   [[nodiscard]] std::uint64_t count() const { return forgotten_ + tokens_.size(); }
-  [[nodiscard]] std::size_t capacity() const { return capacity_; }
   /// Those that last() can give.
   [[nodiscard]] std::size_t size() const { return std::min(tokens_.size(), capacity_); }
 
   void add(Token token, Work work = 1) {
     tokens_.push_back(token);
     work_.push_back(work);
-    if (tokens_.size() >= 2 * kept_) [[unlikely]]
+    if (tokens_.size() >= 2 * kept()) [[unlikely]]
       forget();
   }
   /// Those of a replay, with their work.
@@ -56,7 +57,7 @@ class History {
     replays_.push_back({count(), count() + tokens.size()});
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
     work_.insert(work_.end(), work.begin(), work.end());
-    if (tokens_.size() >= 2 * kept_) forget();
+    if (tokens_.size() >= 2 * kept()) forget();
   }
   /// context_of all but the last `skipped`.
   [[nodiscard]] std::uint64_t context(std::size_t skipped) const {
@@ -70,10 +71,10 @@ class History {
   struct Replay {
     std::uint64_t begin, end;
   };
+  [[nodiscard]] std::size_t kept() const { return std::max(capacity_, kContext); }
   void forget();
 
   std::size_t capacity_;
-  std::size_t kept_ = std::max(capacity_, kContext);
   std::uint64_t forgotten_ = 0;
   std::vector<Token> tokens_;
   std::vector<Work> work_;       ///< of their calls
@@ -113,14 +114,18 @@ class Sampling {
     std::uint64_t wait, due;
     std::uint32_t tries;
   };
-  std::size_t multiple_;
   [[nodiscard]] std::uint64_t& credit(const Size& size) {
     return size.tokens <= kSmall ? for_small_ : for_large_;
   }
 
-  std::vector<Size> sizes_;  ///< ascending
-  std::uint64_t for_small_, for_large_,
-      most_;  ///< what may be mined, in operations that pay for it
+  /// So much credit is kept.
+  [[nodiscard]] std::uint64_t most_credit() const {
+    return kWorkPerToken * std::max<std::uint64_t>(kForFree, 2 * sizes_.back().tokens);
+  }
+
+  std::vector<Size> sizes_;  ///< ascending: the multiple to the whole history
+  std::uint64_t for_small_ = kWorkPerToken * kForFree,
+                for_large_ = 0;  ///< what may be mined, in operations that pay for it
   std::uint64_t paid_at_ = 0;
   std::uint64_t next_at_ = ~std::uint64_t{0};
 };

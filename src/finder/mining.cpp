@@ -55,10 +55,6 @@ std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t le
   return best;
 }
 
-Work work_at(const Sample& sample, std::size_t at) {
-  return sample.work.empty() ? 1 : sample.work[at];
-}
-
 struct Works {
   std::uint64_t all = 0, analysed = 0;
 };
@@ -66,8 +62,8 @@ struct Works {
 Works works(const Sample& sample, std::size_t begin, std::size_t length) {
   Works sum;
   for (std::size_t at = begin; at < begin + length; ++at) {
-    sum.all += work_at(sample, at);
-    if (sample.kinds[at] == Sample::analysed) sum.analysed += work_at(sample, at);
+    sum.all += sample.work[at];
+    if (sample.kinds[at] == Sample::analysed) sum.analysed += sample.work[at];
   }
   return sum;
 }
@@ -77,8 +73,8 @@ std::size_t fewest_with(const Sample& sample, std::uint64_t least) {
   std::size_t fewest = std::max<std::size_t>(1, least), first = 0;
   std::uint64_t sum = 0;
   for (std::size_t end = 0; end < sample.tokens.size(); ++end) {
-    sum += work_at(sample, end);
-    for (; sum >= least && first <= end; sum -= work_at(sample, first++))
+    sum += sample.work[end];
+    for (; sum >= least && first <= end; sum -= sample.work[first++])
       fewest = std::min(fewest, end + 1 - first);
   }
   return fewest;
@@ -100,19 +96,13 @@ class Miner {
     return std::span(sample_.tokens).subspan(begin, length);
   }
 
-  [[nodiscard]] std::uint64_t context_before(std::size_t begin) const {
-    return context_of(tokens(0, begin));
-  }
-
   void take(const Repeat& repeat) {
     const std::size_t last = repeat.begins.back();
+    const auto count = static_cast<std::uint32_t>(repeat.begins.size());
     const std::uint32_t period = period_of(tokens(last, repeat.length));
     if (2 * period <= repeat.length)
-      return take_period(
-          last, period,
-          static_cast<std::uint32_t>(repeat.begins.size()) * (repeat.length / period));
-    if (follows_itself(repeat))
-      return take_period(last, repeat.length, static_cast<std::uint32_t>(repeat.begins.size()));
+      return take_period(last, period, count * (repeat.length / period));
+    if (follows_itself(repeat)) return take_period(last, repeat.length, count);
     const std::size_t end = last + repeat.length;
     for (std::size_t at = last; at < end;) {
       while (at < end && sample_.kinds[at] != Sample::analysed) ++at;
@@ -121,7 +111,7 @@ class Miner {
       std::size_t behind = at;
       for (; at < end && sample_.kinds[at] != Sample::analysed; ++at)
         if (sample_.kinds[at] == Sample::end_of_replay) behind = at + 1;
-      take_stretch(begin, behind - begin, static_cast<std::uint32_t>(repeat.begins.size()));
+      take_stretch(begin, behind - begin, count);
     }
   }
 
@@ -134,7 +124,7 @@ class Miner {
       MinedRepeat mined = repeat_of_stretch(piece, count);
       mined.work = sum.all;
       mined.analysed = sum.analysed;
-      mined.context = context_before(begin + from);
+      mined.context = context_of(tokens(0, begin + from));
       add(std::move(mined));
     }
   }

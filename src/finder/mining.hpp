@@ -11,12 +11,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "exec/background.hpp"
 #include "finder/history.hpp"
 #include "repeats/repeats.hpp"
 
@@ -54,23 +56,22 @@ std::uint32_t period_of(std::span<const Token> tokens);
 
 /// A sample that is mined beside the program. The finder makes a job, shares it with one thread, which runs it, and
 /// takes the repeats.
-class MiningJob {
+class MiningJob final : public exec::BackgroundJob {
  public:
   MiningJob(Sample sample, const MiningLimits& limits)
       : sample_(std::move(sample)), limits_(limits) {}
 
   [[nodiscard]] std::size_t tokens() const { return sample_.tokens.size(); }
 
-  /// On any thread; whoever comes first does it. False: somebody else has begun.
-  bool run() noexcept {
+  /// On any thread; whoever comes first does it.
+  void run() noexcept override {
     // relaxed: the sample was there before the job was shared.
-    if (begun_.exchange(true, std::memory_order_relaxed)) return false;
+    if (begun_.exchange(true, std::memory_order_relaxed)) return;
     try {
       repeats_ = mine(sample_, limits_);
     } catch (const std::bad_alloc&) {}  // then nothing was found
     // release: partner of the load in is_done; the repeats are there.
     done_.store(true, std::memory_order_release);
-    return true;
   }
   [[nodiscard]] bool is_done() const { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] std::vector<MinedRepeat> take() { return std::move(repeats_); }
@@ -83,13 +84,11 @@ class MiningJob {
 };
 
 /// Who mines.
-class Miners {
- public:
-  virtual ~Miners() = default;
+struct Miners {
   /// Some thread runs the job when it has nothing else to do. False: there is none.
-  virtual bool post(const std::shared_ptr<MiningJob>& job) = 0;
+  std::function<bool(const std::shared_ptr<MiningJob>&)> post;
   /// A job is late.
-  virtual void hurry() = 0;
+  std::function<void()> hurry;
 };
 
 }  // namespace refrain::autotrace

@@ -19,51 +19,46 @@ using oracle::Use;
 /// None: it cannot be replayed.
 using Call = std::optional<Token>;
 
-/// To begin a replay costs about as much as to analyse so many calls.
-constexpr std::uint64_t kEntry = 4;
+/// Of calls in a whole run, which may be more than are ever made. Exact up to 2^53; beyond, either choice is as good.
+using Count = double;
+Count counted(std::uint64_t calls) { return static_cast<Count>(calls); }
 
-std::uint64_t product(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t result;
-  return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
-}
-std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t result;
-  return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
-}
+/// To begin a replay costs about as much as to analyse so many calls.
+constexpr Count kEntry = 4;
 
 /// A sequence of calls, cut where something cannot be replayed. Of pieces between two cuts those that are long enough
 /// count; what comes before the first cut and after the last may be longer in a larger sequence.
 struct Cut {
   bool is_cut = false;
-  std::uint64_t head = 0;    ///< calls before the first cut; all, if there is none
-  std::uint64_t tail = 0;    ///< after the last one
-  std::uint64_t pieces = 0;  ///< between two, and ...
-  std::uint64_t calls = 0;   ///< ... their calls
-  std::uint64_t other = 0;   ///< calls that are in none
+  Count head = 0;    ///< calls before the first cut; all, if there is none
+  Count tail = 0;    ///< after the last one
+  Count pieces = 0;  ///< between two, and ...
+  Count calls = 0;   ///< ... their calls
+  Count other = 0;   ///< calls that are in none
 
-  void add_piece(std::uint64_t length, std::uint64_t least) {
+  void add_piece(Count length, Count least) {
     if (length < least) {
-      other = sum(other, length);
+      other += length;
     } else {
-      pieces = sum(pieces, 1);
-      calls = sum(calls, length);
+      pieces += 1;
+      calls += length;
     }
   }
 };
 
-Cut joined(const Cut& first, const Cut& second, std::uint64_t least) {
-  if (!first.is_cut && !second.is_cut) return {.head = sum(first.head, second.head)};
+Cut joined(const Cut& first, const Cut& second, Count least) {
+  if (!first.is_cut && !second.is_cut) return {.head = first.head + second.head};
   Cut both{.is_cut = true,
-           .head = first.is_cut ? first.head : sum(first.head, second.head),
-           .tail = second.is_cut ? second.tail : sum(first.tail, second.head),
-           .pieces = sum(first.pieces, second.pieces),
-           .calls = sum(first.calls, second.calls),
-           .other = sum(first.other, second.other)};
-  if (first.is_cut && second.is_cut) both.add_piece(sum(first.tail, second.head), least);
+           .head = first.is_cut ? first.head : first.head + second.head,
+           .tail = second.is_cut ? second.tail : first.tail + second.head,
+           .pieces = first.pieces + second.pieces,
+           .calls = first.calls + second.calls,
+           .other = first.other + second.other};
+  if (first.is_cut && second.is_cut) both.add_piece(first.tail + second.head, least);
   return both;
 }
 
-Cut repeated(Cut once, std::uint64_t times, std::uint64_t least) {
+Cut repeated(Cut once, std::uint64_t times, Count least) {
   Cut all;
   for (; times > 0; times /= 2) {
     if (times % 2 != 0) all = joined(all, once, least);
@@ -104,12 +99,12 @@ class Choice {
  private:
   /// Counted in calls that are analysed.
   struct Cost {
-    std::uint64_t once = 0;  ///< to record it
-    std::uint64_t each = 0;  ///< of each occurrence
+    Count once = 0;  ///< to record it
+    Count each = 0;  ///< of each occurrence
   };
   struct Facts {
-    std::uint64_t occurrences = 0;  ///< in the whole run
-    std::uint64_t rows = 0;         ///< the same, those in a row as one
+    Count occurrences = 0;  ///< in the whole run
+    Count rows = 0;         ///< the same, those in a row as one
     std::uint64_t longest_row = 0;
     Cut cut;
     Cost in_parts;           ///< if its parts are recorded and not the rule itself
@@ -118,8 +113,8 @@ class Choice {
   };
   struct Chosen {
     Symbol symbol;
-    std::uint64_t row = 0;    ///< times in a row, at most
-    std::uint64_t calls = 0;  ///< in the whole run
+    std::uint64_t row = 0;  ///< times in a row, at most
+    Count calls = 0;        ///< in the whole run
   };
 
   void count_occurrences() {
@@ -128,8 +123,8 @@ class Choice {
       for (const Use& use : grammar_.rule(rule))
         if (use.symbol.is_rule()) {
           Facts& used = facts_[use.symbol.number()];
-          used.occurrences = sum(used.occurrences, product(facts_[rule].occurrences, use.times));
-          used.rows = sum(used.rows, facts_[rule].occurrences);
+          used.occurrences += facts_[rule].occurrences * counted(use.times);
+          used.rows += facts_[rule].occurrences;
           used.longest_row = std::max(used.longest_row, use.times);
         }
   }
@@ -140,38 +135,40 @@ class Choice {
     for (const Use& use : grammar_.rule(rule)) {
       facts.cut = joined(facts.cut, repeated(cut(use.symbol), use.times, least()), least());
       const Cost cost = is_wanted(use) ? cost_of(use) : cost_in_parts(use);
-      facts.in_parts.once = sum(facts.in_parts.once, cost.once);
-      facts.in_parts.each = sum(facts.in_parts.each, cost.each);
+      facts.in_parts.once += cost.once;
+      facts.in_parts.each += cost.each;
     }
     const Cost itself = cost_of({Symbol::rule(rule), 1});
-    const std::uint64_t times = facts.cut.is_cut ? facts.occurrences : facts.rows;
-    facts.is_better = sum(itself.once, product(times, itself.each)) <=
-                      sum(facts.in_parts.once, product(facts.occurrences, facts.in_parts.each));
+    const Count times = facts.cut.is_cut ? facts.occurrences : facts.rows;
+    facts.is_better = itself.once + times * itself.each <=
+                      facts.in_parts.once + facts.occurrences * facts.in_parts.each;
   }
   /// If the symbol itself is recorded. A row is entered once, or each piece of it.
   [[nodiscard]] Cost cost_of(const Use& use) const {
     const Cut cut = closed(use.symbol);
     if (!cut.is_cut) return {cut.head, kEntry};
-    return {cut.calls, product(use.times, sum(cut.other, product(cut.pieces, kEntry)))};
+    return {cut.calls, counted(use.times) * (cut.other + cut.pieces * kEntry)};
   }
   [[nodiscard]] Cost cost_in_parts(const Use& use) const {
     const Cost one =
         use.symbol.is_rule() ? facts_[use.symbol.number()].in_parts : Cost{.once = 0, .each = 1};
-    return {one.once, product(use.times, one.each)};
+    return {one.once, counted(use.times) * one.each};
   }
 
-  [[nodiscard]] std::uint64_t least() const { return limits_.mining.least; }
+  [[nodiscard]] Call call(std::uint32_t event) const {
+    return event < tokens_.size() ? tokens_[event] : Call();
+  }
+  [[nodiscard]] Count least() const { return counted(limits_.mining.least); }
   [[nodiscard]] Cut cut(Symbol symbol) const {
     if (symbol.is_rule()) return facts_[symbol.number()].cut;
-    const bool is_known = symbol.number() < tokens_.size() && tokens_[symbol.number()];
-    return is_known ? Cut{.head = 1} : Cut{.is_cut = true, .other = 1};
+    return call(symbol.number()) ? Cut{.head = 1} : Cut{.is_cut = true, .other = 1};
   }
   /// With its ends, which are one piece if it follows itself.
   [[nodiscard]] Cut closed(Symbol symbol) const {
     Cut all = cut(symbol);
     if (!all.is_cut) return all;
     if (follows_itself(symbol)) {
-      all.add_piece(sum(all.tail, all.head), least());
+      all.add_piece(all.tail + all.head, least());
     } else {
       all.add_piece(all.head, least());
       all.add_piece(all.tail, least());
@@ -183,7 +180,7 @@ class Choice {
     return symbol.is_rule() && facts_[symbol.number()].longest_row > 2;
   }
   [[nodiscard]] bool is_loop(std::uint64_t length, std::uint64_t row) const {
-    return row > 2 * ((least() + length - 1) / length);
+    return row > 2 * ((limits_.mining.least + length - 1) / length);
   }
 
   /// Whether it is proposed where it is used so.
@@ -193,7 +190,8 @@ class Choice {
     const Cut cut = closed(use.symbol);
     if (!use.symbol.is_rule()) return !cut.is_cut && is_loop(length, use.times);
     if (!facts_[use.symbol.number()].is_better) return false;
-    return cut.is_cut ? cut.pieces > 0 : length >= least() || is_loop(length, use.times);
+    return cut.is_cut ? cut.pieces > 0
+                      : length >= limits_.mining.least || is_loop(length, use.times);
   }
 
   /// From the root down: what is chosen is not looked at further.
@@ -206,18 +204,17 @@ class Choice {
         else if (use.symbol.is_rule()) facts_[use.symbol.number()].is_open = true;
     }
   }
-  void note(const Use& use, std::uint64_t occurrences) {
+  void note(const Use& use, Count occurrences) {
     Chosen& chosen = chosen_[{use.symbol.is_rule(), use.symbol.number()}];
     chosen.symbol = use.symbol;
     chosen.row = std::max(chosen.row, use.times);
-    chosen.calls =
-        sum(chosen.calls, product(occurrences, product(use.times, grammar_.length(use.symbol))));
+    chosen.calls += occurrences * counted(use.times) * counted(grammar_.length(use.symbol));
   }
 
   void make(const Chosen& chosen, std::vector<MinedRepeat>& made) const {
     std::vector<Call> calls = unfolded(chosen.symbol);
-    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        chosen.calls / calls.size(), std::numeric_limits<std::uint32_t>::max()));
+    const auto count = static_cast<std::uint32_t>(std::min<Count>(
+        chosen.calls / counted(calls.size()), std::numeric_limits<std::uint32_t>::max()));
     const auto first_cut = std::ranges::find(calls, Call());
     const bool is_cut = first_cut != calls.end();
     if (!is_cut && is_loop(calls.size(), chosen.row) && calls.size() <= limits_.mining.most)
@@ -231,14 +228,14 @@ class Choice {
     }
   }
   [[nodiscard]] MinedRepeat loop(std::span<const Call> body, std::uint32_t count) const {
-    const Sample sample{
-        tokens_of(body), std::vector<Sample::Kind>(body.size(), Sample::analysed), {}};
+    const Sample sample{tokens_of(body), std::vector(body.size(), Sample::analysed),
+                        std::vector<Work>(body.size(), 1)};
     return repeat_of_loop(sample, 0, static_cast<std::uint32_t>(body.size()), count,
                           limits_.mining);
   }
   void make_pieces(std::span<const Call> calls, std::uint32_t count,
                    std::vector<MinedRepeat>& made) const {
-    while (calls.size() >= least()) {
+    while (calls.size() >= limits_.mining.least) {
       const auto piece = calls.first(std::min(calls.size(), limits_.mining.most));
       made.push_back(repeat_of_stretch(tokens_of(piece), count));
       calls = calls.subspan(piece.size());
@@ -247,9 +244,7 @@ class Choice {
 
   [[nodiscard]] std::vector<Call> unfolded(Symbol symbol) const {
     std::vector<Call> calls;
-    const auto add = [&](std::uint32_t event) {
-      calls.push_back(event < tokens_.size() ? tokens_[event] : Call());
-    };
+    const auto add = [&](std::uint32_t event) { calls.push_back(call(event)); };
     if (symbol.is_rule()) grammar_.unfold(add, symbol.number());
     else add(symbol.number());
     return calls;

@@ -6,9 +6,9 @@
 
 namespace refrain::autotrace {
 
-TraceFinder::TraceFinder(const FinderOptions& options, Miners& miners)
+TraceFinder::TraceFinder(const FinderOptions& options, Miners miners)
     : options_(options),
-      miners_(miners),
+      miners_(std::move(miners)),
       history_(options.history),
       sampling_(options.sample, options.history),
       candidates_(kMostCandidates, kMostHistories * options.history),
@@ -16,24 +16,17 @@ TraceFinder::TraceFinder(const FinderOptions& options, Miners& miners)
   options_.sample = std::min(options_.sample, options_.history);
 }
 
-void TraceFinder::add_unique() { add(unique_token(unique_++)); }
-
 void TraceFinder::add_replayed(std::span<const Token> tokens, std::span<const Work> work) {
   if (tokens.empty()) return;
   counters_.replayed += tokens.size();
   history_.add_replayed(tokens, work);
   work_ = std::accumulate(work.begin(), work.end(), work_);
   candidates_.skip();
-  analysed_in_a_row_ = 0;
-  settled_ = true;
+  changes_at_ = work_ + kUnsettling;
 }
 
-void TraceFinder::recorded(std::uint64_t identity) {
-  ++counters_.recordings;
-  recorded_beginning(identity);
-}
-
-void TraceFinder::recorded_beginning(std::uint64_t identity) {
+void TraceFinder::recorded(std::uint64_t identity, bool whole) {
+  if (whole) ++counters_.recordings;
   if (TraceCandidate* candidate = candidates_.find(identity)) ++candidate->recordings;
 }
 
@@ -49,10 +42,7 @@ void TraceFinder::replayed(std::uint64_t identity) {
 }
 
 void TraceFinder::turn() {
-  if (settled_ && analysed_in_a_row_ >= kUnsettling) {
-    settled_ = false;
-    sampling_.restart(work_ - analysed_in_a_row_);
-  }
+  if (has_changed()) sampling_.restart(std::exchange(changes_at_, ~std::uint64_t{0}) - kUnsettling);
   if (job_ != nullptr && work_ >= due_) take_in();
   if (work_ >= sampling_.next_at() && may_mine()) send_for();
   next_ = job_ != nullptr ? due_ : sampling_.next_at();
@@ -68,13 +58,13 @@ void TraceFinder::send_for() {
   ++counters_.mined;
   if (mined <= options_.at_once) return add(mine(sample, options_.limits));
   job_ = std::make_shared<MiningJob>(std::move(sample), options_.limits);
-  alone_ = !miners_.post(job_);
+  if (!miners_.post(job_)) job_->run();
   late_ = false;
   due_ = work_ + std::max<std::uint64_t>(1, mined / 4) * distance_;
 }
 
 void TraceFinder::take_in() {
-  if (alone_ || job_->tokens() <= options_.alone) job_->run();
+  if (job_->tokens() <= options_.alone) job_->run();
   if (!job_->is_done()) {
     if (!std::exchange(late_, true)) {
       ++counters_.late;
@@ -88,10 +78,6 @@ void TraceFinder::take_in() {
   if (!late_ && ++on_time_ % kOnTime == 0) distance_ = std::max<std::uint64_t>(1, distance_ / 2);
   add(job_->take());
   job_ = nullptr;
-}
-
-void TraceFinder::add(std::vector<MinedRepeat> repeats) {
-  counters_.candidates += candidates_.add(std::move(repeats), now());
 }
 
 }  // namespace refrain::autotrace

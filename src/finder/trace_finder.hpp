@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "finder/candidates.hpp"
 #include "finder/history.hpp"
@@ -27,19 +29,19 @@ class Steadiness {
 
   /// The call with this number, from 0, is analysed.
   void analysed(std::uint64_t call) {
-    std::uint64_t& oldest = last_[next_];
+    std::uint64_t& after_oldest = last_[next_];
     // With the others and this one, too many for a window that has them all.
-    if (seen_ < last_.size()) ++seen_;
-    else if (call - oldest < kWindow) since_ = oldest + 1;
-    oldest = call;
+    if (after_oldest != 0 && call + 1 - after_oldest < kWindow) since_ = after_oldest;
+    after_oldest = call + 1;
     next_ = (next_ + 1) % last_.size();
   }
   /// Calls before the steady state; of `calls` in all. The same as `calls` or close to it: there is none.
   [[nodiscard]] std::uint64_t since() const { return since_; }
 
  private:
-  std::array<std::uint64_t, kMostAnalysed> last_{};  ///< analysed, the oldest at next_
-  std::size_t next_ = 0, seen_ = 0;
+  /// Calls up to and with each of the last that were analysed, the oldest at next_; 0: there was none.
+  std::array<std::uint64_t, kMostAnalysed> last_{};
+  std::size_t next_ = 0;
   std::uint64_t since_ = 0;
 };
 
@@ -56,7 +58,7 @@ struct FinderOptions {
 
 class TraceFinder {
  public:
-  TraceFinder(const FinderOptions& options, Miners& miners);
+  TraceFinder(const FinderOptions& options, Miners miners);
 
   /// Repeats of an earlier run; before all calls.
   void propose(const std::vector<MinedRepeat>& repeats) { add(repeats); }
@@ -67,17 +69,14 @@ class TraceFinder {
     history_.add(token, work);
     candidates_.observe(token, now());
     work_ += work;
-    analysed_in_a_row_ += work;
-    // After what was replayed, so much that was not: the stream has changed.
-    if (analysed_in_a_row_ >= kUnsettling && settled_) next_ = work_;
+    if (has_changed()) next_ = work_;
   }
   /// A call that cannot be traced.
-  void add_unique();
+  void add_unique() { add(unique_token(now())); }
   /// Calls that were replayed, and their work.
   void add_replayed(std::span<const Token> tokens, std::span<const Work> work);
-  /// A recording was made of this candidate, or of its beginning, or the candidate was replayed to its end.
-  void recorded(std::uint64_t identity);
-  void recorded_beginning(std::uint64_t identity);
+  /// A recording was made of this candidate, of the whole or of its beginning; or it was replayed to its end.
+  void recorded(std::uint64_t identity, bool whole);
   void replayed(std::uint64_t identity);
   /// A replay was left before its end.
   void was_wrong() { ++counters_.wrong; }
@@ -109,8 +108,11 @@ class TraceFinder {
   /// in a row that are there in time lower it again.
   static constexpr std::uint64_t kMostDistance = 8, kOnTime = 8;
 
-  void add(std::vector<MinedRepeat> repeats);
+  void add(std::vector<MinedRepeat> repeats) {
+    counters_.candidates += candidates_.add(std::move(repeats), now());
+  }
   void take_in();
+  [[nodiscard]] bool has_changed() const { return work_ >= changes_at_; }
   void send_for();
   /// One sample at a time is out; small ones need nobody.
   [[nodiscard]] std::size_t largest_now() const {
@@ -119,22 +121,20 @@ class TraceFinder {
   [[nodiscard]] bool may_mine() const { return largest_now() >= options_.sample; }
 
   FinderOptions options_;
-  Miners& miners_;
+  Miners miners_;
   History history_;
   Sampling sampling_;
   Candidates candidates_;
   Steadiness steadiness_;
   std::shared_ptr<MiningJob> job_;
-  bool alone_ = false;          ///< nobody else runs the job
   bool late_ = false;           ///< it should have been taken in
   std::uint64_t work_ = 0;      ///< so far: the time of what follows
   std::uint64_t due_ = 0;       ///< when it is taken in, or asked for again
   std::uint64_t distance_ = 1;  ///< in quarters of samples
   std::uint64_t on_time_ = 0;   ///< in a row
   std::uint64_t next_;          ///< when turn() has something to do
-  std::uint64_t unique_ = 0;
-  std::uint64_t analysed_in_a_row_ = 0;  ///< operations
-  bool settled_ = false;                 ///< something was replayed since the sampling began anew
+  /// When the stream has changed: it is analysed, after something was replayed, since when the sampling was as it is.
+  std::uint64_t changes_at_ = ~std::uint64_t{0};
   AutotraceCounters counters_;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 // What the contexts of a runtime share: the machine, the memories, the executor, the mapper and the listeners.
 //
-// Threads: set up before a program runs; then read by all contexts. Mappers, listeners, memories, the executor and the
-// miners say themselves who may call them.
+// Threads: set up before a program runs; then read by all contexts. Mappers, listeners, memories, and the executor
+// say themselves who may call them.
 
 #include <atomic>
 #include <cstdint>
@@ -45,8 +45,6 @@ class RuntimeCore {
   [[nodiscard]] const std::vector<autotrace::MinedRepeat>& warm_start() const {
     return warm_start_;
   }
-  /// Who looks for repeats.
-  [[nodiscard]] autotrace::Miners& miners() { return *miners_; }
 
   /// A number for a nested context; the program's is 0.
   std::uint64_t next_context_id() {
@@ -68,7 +66,6 @@ class RuntimeCore {
   std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
   std::unique_ptr<Mapper> mapper_;
   std::shared_ptr<exec::Executor> executor_;
-  std::unique_ptr<autotrace::Miners> miners_;
   Listeners listeners_;
   const bool times_launches_ = options_.stats || !options_.timeline.empty();
   std::atomic<std::uint64_t> context_ids_{0};

@@ -17,7 +17,6 @@
 #include "runtime/context_impl.hpp"
 #include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
-#include "tracing/miners.hpp"
 #include "tracing/warm_start.hpp"
 
 namespace refrain::runtime {
@@ -66,7 +65,6 @@ RuntimeImpl::RuntimeImpl(Options options)
     : RuntimeCore{checked(options), read_warm_start(options), load_machine(options.machine)} {
   mapper_ = mapping::make_mapper(options_.mapper);
   executor_ = make_executor(options_, machine_);
-  miners_ = make_miners(*executor_);
   reports_ = std::make_unique<Reports>(*this);
 }
 

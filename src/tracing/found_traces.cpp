@@ -25,6 +25,16 @@ constexpr std::size_t kMostBranches = 16;
 /// when it does not matter, or if something longer goes on there, which would be lost.
 constexpr std::size_t kTail = 20;
 
+/// Threads with nothing else to do.
+autotrace::Miners miners_of(exec::Executor& executor) {
+  const auto post = [&executor](const std::shared_ptr<autotrace::MiningJob>& job) {
+    if (!executor.runs_background()) return false;
+    executor.post(job);
+    return true;
+  };
+  return {post, [&executor] { executor.hurry(); }};
+}
+
 bool goes_on_longer(const Branch& branch) {
   const auto end = branch.points.find(static_cast<Index>(branch.tokens.size()));
   return end != branch.points.end() &&
@@ -48,7 +58,7 @@ autotrace::FinderOptions finder_options(const Options& options) {
 FoundTraces::FoundTraces(ContextCore& context, Selector& selector)
     : context_(context),
       selector_(selector),
-      finder_(finder_options(context.runtime.options()), context.runtime.miners()) {
+      finder_(finder_options(context.runtime.options()), miners_of(context.runtime.executor())) {
   if (context.parent == nullptr) finder_.propose(context.runtime.warm_start());
   if (Listener* told = context.runtime.listener(Events::autotrace))
     log_ = std::make_unique<AutotraceLog>(*told, context.id);
@@ -100,8 +110,7 @@ Branch* FoundTraces::begins(const BranchPoint& point, const TracedCall& call) {
   point.for_each_beginning_with(call.key, [&](Branch& branch) {
     if (!selector_.begins_with(branch, call)) return;
     if (!branch.anywhere.is_open() && !may_enter(branch)) {
-      if (asked_.doubtful == nullptr || branch.context == *asked_.context)
-        asked_.doubtful = &branch;
+      if (asked_.doubtful == nullptr || branch.context == asked_.context) asked_.doubtful = &branch;
     } else if (best == nullptr || branch.last_used > best->last_used) {
       best = &branch;
     }
@@ -112,7 +121,7 @@ Branch* FoundTraces::begins(const BranchPoint& point, const TracedCall& call) {
 /// It is left alone, but perhaps not in its context.
 bool FoundTraces::may_enter(const Branch& branch) {
   if (!asked_.context) asked_.context = finder_.context(0);
-  return branch.context == *asked_.context && branch.in_context.is_open();
+  return branch.context == asked_.context && branch.in_context.is_open();
 }
 
 bool FoundTraces::replay_at(BranchPoint& point, const TracedCall& call) {
@@ -158,7 +167,7 @@ void FoundTraces::analysing(Token token, Work work) {
   if (asked_.doubtful != nullptr && watched_ == nullptr) {
     watched_ = asked_.doubtful;
     watched_calls_ = 0;
-    watched_in_context_ = watched_->context == *asked_.context;
+    watched_in_context_ = watched_->context == asked_.context;
   }
   note_analysed(token, work);
   if (selector_.session().is_open()) {
@@ -295,7 +304,7 @@ bool FoundTraces::goes_on_recording(Token token) {
     if (is_long_enough()) {
       judge_guess(what, false);
       if (selector_.finish_recording("what was found went on otherwise"))
-        finder_.recorded_beginning(Candidates::best(before, finder_.now())->repeat.identity);
+        finder_.recorded(Candidates::best(before, finder_.now())->repeat.identity, false);
     }
   }
   if (selector_.session().is_open()) abandon_recording();
@@ -322,7 +331,7 @@ void FoundTraces::recorded_call() {
   const FoundRecording ended = what;
   const bool is_kept = selector_.finish_recording("what was found ended there");
   judge_guess(ended, is_kept);
-  if (is_kept) finder_.recorded(ended.candidate);
+  if (is_kept) finder_.recorded(ended.candidate, true);
   selector_.close();
 }
 

@@ -15,20 +15,23 @@ namespace refrain::autotrace {
 namespace {
 
 /// Mines when it is told to.
-class SlowMiners final : public Miners {
+class SlowMiners {
  public:
-  bool post(const std::shared_ptr<MiningJob>& job) override {
+  bool post(const std::shared_ptr<MiningJob>& job) {
     EXPECT_EQ(job_, nullptr) << "one at a time";
     if (!there_are_some) return false;
     job_ = job;
     return true;
   }
-  void hurry() override { ++hurried; }
   void mine() {
     if (job_ != nullptr) job_->run();
     job_ = nullptr;
   }
   void forget() { job_ = nullptr; }
+  Miners as_miners() {
+    return {[this](const std::shared_ptr<MiningJob>& job) { return post(job); },
+            [this] { ++hurried; }};
+  }
 
   bool there_are_some = true;
   int hurried = 0;
@@ -44,7 +47,7 @@ using Decisions = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint
 
 class Finding {
  public:
-  explicit Finding(const FinderOptions& options = kSmall) : finder(options, miners) {}
+  explicit Finding(const FinderOptions& options = kSmall) : finder(options, miners.as_miners()) {}
 
   /// The next call; `mine`: what was posted is mined before it.
   void call(Token token, bool mine) {
@@ -314,7 +317,7 @@ TEST(TraceFinder, LooksForMoreWhenSomethingWasOfUse) {
   auto at = finding.finder.candidates().begin(1);
   const TraceCandidate* candidate = Candidates::best(at, finding.finder.now());
   ASSERT_NE(candidate, nullptr);
-  finding.finder.recorded(candidate->repeat.identity);
+  finding.finder.recorded(candidate->repeat.identity, true);
   finding.finder.replayed(candidate->repeat.identity);
   EXPECT_EQ(candidate->recordings, 1u);
   EXPECT_EQ(candidate->replays, 1u);
@@ -325,7 +328,7 @@ TEST(TraceFinder, LooksForMoreWhenSomethingWasOfUse) {
   }
   EXPECT_EQ(finding.finder.counters().mined, mined + 1);
   // One that has gone is only counted.
-  finding.finder.recorded(12345);
+  finding.finder.recorded(12345, true);
   finding.finder.replayed(12345);
   EXPECT_EQ(finding.finder.counters().recordings, 2u);
   EXPECT_EQ(finding.finder.counters().replays, 2u);

@@ -25,6 +25,7 @@ Sample sample_of(std::string_view text) {
     const bool replayed = c >= 'A' && c <= 'Z';
     sample.tokens.push_back(static_cast<Token>(replayed ? c - 'A' + 'a' : c));
     sample.kinds.push_back(replayed ? Sample::replayed : Sample::analysed);
+    sample.work.push_back(1);
   }
   return sample;
 }
@@ -79,7 +80,6 @@ TEST(Mining, ShortPeriodsComeSeveralTimes) {
 
 TEST(Mining, WorkIsWhatMakesARepeatLongEnough) {
   Sample sample = sample_of("abcxabcyabczd");
-  sample.work.assign(sample.tokens.size(), 1);
   EXPECT_TRUE(mine(sample, {.least = 7}).empty());
   for (const std::size_t at : {1U, 5U, 9U}) sample.work[at] = 5;
   const auto found = mine(sample, {.least = 7});
@@ -198,6 +198,7 @@ Sample random_sample(test::Random& random) {
     }
   }
   sample.kinds.resize(sample.tokens.size());
+  sample.work.assign(sample.tokens.size(), 1);
   return sample;
 }
 
