@@ -41,7 +41,7 @@ class RuntimeCore {
   [[nodiscard]] Listener* listener(Events kind) const { return listeners_.of(kind); }
   [[nodiscard]] analysis::GraphLog* graph_log() const { return listener(Events::graph); }
 
-  /// Repeats of an earlier run, out of its record (tracing/warm_start.hpp).
+  /// Repeats of an earlier run, out of its record (tracing/warm_start.cpp).
   [[nodiscard]] const std::vector<autotrace::MinedRepeat>& warm_start() const {
     return warm_start_;
   }

@@ -102,30 +102,23 @@ struct CompiledTrace::Runs {
 
 CompiledTrace::CompiledTrace(ContextCore& context,
                              std::unique_ptr<const trace::Recording> recording, Calls calls,
-                             bool optimise, CompiledTraces& all)
+                             CompiledTraces& all)
     : context_(context), recording_(std::move(recording)), calls_(std::move(calls)), all_(all) {
   for (const auto& call : calls_)
     if (call->plan != nullptr) ++call->plan->recordings;
   prepare_own();
   lay_out();
-  compile(optimise);
+  compile();
   counts_ = counts(static_cast<Index>(operands_.size()));
   prepare_quick();
-  bytes_of_all_ = bytes_of_all();
-  bytes_of_values_ = bytes_of_values();
   count_bytes();
-}
-
-void CompiledTrace::count_bytes() {
-  all_.bytes -= std::exchange(counted_, bytes());
-  all_.bytes += counted_;
 }
 
 void CompiledTrace::prepare_quick() {
   const auto is_quick = [this](Index step) {
     const RecordedCall& call = *calls_[step];
-    return call.plan != nullptr && call.makers.empty() && !call.wants_result &&
-           fills_of(step).operations.empty() && !call.plan->points.empty() && made_by(step).empty();
+    return call.plan != nullptr && call.makers.empty() && !call.wants_result && !has_fills(step) &&
+           !call.plan->points.empty() && made_by(step).empty();
   };
   std::size_t arguments = 0;
   for (Index step = 0; step < steps(); ++step)
@@ -171,7 +164,13 @@ void CompiledTrace::unpin() {
   for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin();
 }
 
-void CompiledTrace::retire() { all_.bytes -= std::exchange(counted_, 0); }
+// Plans that it names stay while replays of it are in flight, as those of other launches do.
+void CompiledTrace::retire() {
+  all_.bytes -= bytes_;
+  if (std::exchange(bytes_, 0) == 0) return;
+  for (const auto& call : calls_)
+    if (call->plan != nullptr) --call->plan->recordings;
+}
 
 CompiledTrace::~CompiledTrace() {
   retire();
@@ -179,8 +178,6 @@ CompiledTrace::~CompiledTrace() {
     std::erase(all_.pinned, this);
     unpin();
   }
-  for (const auto& call : calls_)
-    if (call->plan != nullptr) --call->plan->recordings;
 }
 
 // A launch has something of its own in each replay when it is given values or futures, or makes one.
@@ -190,12 +187,11 @@ bool CompiledTrace::needs_own(const RecordedCall& call) {
 
 void CompiledTrace::lay_out() {
   operands_.resize(recording_->operations.size());
-  ranks_.resize(recording_->operations.size());
   plain_.resize(recording_->operations.size());
-  launches_ = std::make_unique_for_overwrite<Launch[]>(steps());
+  launches_ = std::make_unique<Launch[]>(steps());
   shared_payloads_ = std::make_unique_for_overwrite<std::byte[]>(shared_bytes());
   std::byte* shared = shared_payloads_.get();
-  fills_until_.reserve(steps());
+  Sizes own;  // so far
   Index operation = 0;
   for (Index step = 0; step < steps(); ++step) {
     const RecordedCall& call = *calls_[step];
@@ -203,28 +199,27 @@ void CompiledTrace::lay_out() {
       Launch& launch = launches_[step];
       launch.shared.plan = call.plan;
       launch.shared.context = &context_;
-      if (needs_own(call)) launch.own = static_cast<std::int64_t>(records_++);
+      if (needs_own(call)) launch.own = static_cast<std::int64_t>(own.records++);
     }
     std::uint32_t rank = 0;
     for (; operation < recording_->steps[step].operations; ++operation) {
       const trace::Operation& recorded = recording_->operations[operation];
       Operand& operand = operands_[operation];
       if (recorded.kind == exec::NodeKind::task) {
-        lay_out_task(operation, rank++, shared);
+        lay_out_task(operation, rank++, shared, own);
       } else if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work)) {
         operand.work = copy;
       } else if (const auto* fill = std::get_if<trace::Fill>(&recorded.work)) {
         operand.work = fill;
-        operand.number = fills_.size();
-        fills_.push_back(operation);
+        operand.number = own.fills++;
+        launches_[step].has_fills = true;
       } else if (const auto* fold = std::get_if<trace::Fold>(&recorded.work)) {
         operand.work = fold;
-        operand.number = folds_++;
+        operand.number = own.folds++;
       } else {
-        operand.number = reductions_++;
+        operand.number = own.reductions++;
       }
     }
-    fills_until_.push_back(fills_.size());
   }
 }
 
@@ -253,17 +248,17 @@ std::size_t CompiledTrace::shared_bytes() const {
   return sum;
 }
 
-/// `shared`: the room for payloads that is left.
-void CompiledTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*& shared) {
+/// `shared`: the room for payloads that is left; `own`: what a replay has of its own so far.
+void CompiledTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*& shared,
+                                 Sizes& own) {
   const Index step = recording_->operations[operation].step;
   Launch& launch = launches_[step];
   const LaunchPlan& plan = *launch.shared.plan;
-  ranks_[operation] = rank;
   Operand& operand = operands_[operation];
+  operand.rank = rank;
   const std::size_t bytes = payload_size(plan);
   if (!shares_payloads(step)) {
-    operand.offset = payload_bytes_;
-    payload_bytes_ += bytes;
+    operand.offset = std::exchange(own.payload_bytes, own.payload_bytes + bytes);
     return;
   }
   operand.payload = make_payload(std::exchange(shared, shared + bytes), launch.shared, rank);
@@ -276,15 +271,30 @@ void CompiledTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*
   plain_[operation].body = &point.variant->body;
 }
 
+CompiledTrace::Sizes CompiledTrace::sizes() const {
+  Sizes own;
+  for (Index step = 0; step < steps(); ++step) own.records += launches_[step].own >= 0;
+  for (Index i = 0; i < operands_.size(); ++i) {
+    const trace::Operation& recorded = recording_->operations[i];
+    own.fills += std::holds_alternative<trace::Fill>(recorded.work);
+    own.folds += std::holds_alternative<trace::Fold>(recorded.work);
+    own.reductions += recorded.kind == exec::NodeKind::other;
+    if (recorded.kind == exec::NodeKind::task && operands_[i].payload == nullptr)
+      own.payload_bytes += payload_size(*launches_[recorded.step].shared.plan);
+  }
+  return own;
+}
+
 std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
+  const Sizes own = sizes();
   auto values = std::make_unique<ReplayValues>();
-  values->records = std::make_unique<LaunchRecord[]>(records_);
+  values->records = std::make_unique<LaunchRecord[]>(own.records);
   values->step_fills.resize(steps());
-  values->filled.resize(fills_.size());
-  values->folds.resize(folds_);
-  values->reductions.resize(reductions_);
+  values->filled.resize(own.fills);
+  values->folds.resize(own.folds);
+  values->reductions.resize(own.reductions);
   values->instances.resize(recording_->own.size());
-  values->payloads = std::make_unique<std::byte[]>(payload_bytes_);
+  values->payloads = std::make_unique<std::byte[]>(own.payload_bytes);
   for (Index step = 0; step < steps(); ++step) {
     const Launch& launch = launches_[step];
     if (launch.own < 0) continue;
@@ -301,7 +311,8 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
     Launch& launch = launches_[recorded.step];
     LaunchRecord& record =
         launch.own < 0 ? launch.shared : values->records[static_cast<std::size_t>(launch.own)];
-    TaskPayload* payload = make_payload(values->payloads.get() + operand.offset, record, ranks_[i]);
+    TaskPayload* payload =
+        make_payload(values->payloads.get() + operand.offset, record, operand.rank);
     // The folds of a task are the operations that name it, in the order of its arguments.
     analysis::FoldPayload** slot = payload->folds(*record.plan);
     for (Index other = i + 1, left = record.plan->reductions; left > 0; ++other) {
@@ -315,10 +326,7 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
 }
 
 ReplayValues& CompiledTrace::values(exec::Replay& replay) {
-  if (replay.user == nullptr) {
-    replay.user = values_.emplace_back(make_values()).get();
-    count_bytes();
-  }
+  if (replay.user == nullptr) replay.user = values_.emplace_back(make_values()).get();
   return *static_cast<ReplayValues*>(replay.user);
 }
 
@@ -373,11 +381,6 @@ FutureReduction& CompiledTrace::reduction(exec::Replay& replay, Index step) {
   return values(replay).reductions[operands_[first_of(step)].number];
 }
 
-CompiledTrace::FillsOfStep CompiledTrace::fills_of(Index step) const {
-  const std::size_t first = step == 0 ? 0 : fills_until_[step - 1];
-  return {first, std::span(fills_).subspan(first, fills_until_[step] - first)};
-}
-
 const trace::Outcome& CompiledTrace::outcome() {
   if (!outcome_)
     outcome_ = trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()));
@@ -399,7 +402,7 @@ CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
         ++found.points;
         for (std::uint32_t argument = 0; argument < plan->argument_count; ++argument) {
           analysis::Instance* own = recording_->per_replay_argument(i, argument);
-          last[own != nullptr ? own : plan->arguments_of(ranks_[i])[argument].instance] =
+          last[own != nullptr ? own : plan->arguments_of(operands_[i].rank)[argument].instance] =
               found.points;
         }
       }
@@ -414,10 +417,6 @@ CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
   }
   found.instances.assign(last.begin(), last.end());
   return found;
-}
-
-Index CompiledTrace::first_of(Index step) const {
-  return step == 0 ? 0 : recording_->steps[step - 1].operations;
 }
 
 analysis::AnalysisCounters CompiledTrace::counts(Index operations) const {
@@ -449,12 +448,11 @@ exec::Template::Operation CompiledTrace::describe(Index index) const {
     case exec::NodeKind::task: {
       const Launch& launch = launches_[recorded.step];
       const LaunchPlan& plan = *launch.shared.plan;
-      const PlannedPoint& point = plan.points[ranks_[index]];
+      const PlannedPoint& point = plan.points[operands_[index].rank];
       if (is_plain(index)) {
-        const Plain& plain = plain_[index];
         made.plain = point.variant->plain != nullptr ? point.variant->plain : Runs::plain_task;
-        made.operand = &plain;
-        if (point.variant->plain != nullptr) made.operand = &plain.frame;
+        made.operand = &plain_[index];
+        if (point.variant->plain != nullptr) made.operand = &plain_[index].frame;
       } else {
         made.run = operands_[index].payload != nullptr ? Runs::shared_task : Runs::own_task;
       }
@@ -489,17 +487,17 @@ bool CompiledTrace::is_plain(Index index) const {
   const trace::Operation& recorded = recording_->operations[index];
   if (recorded.kind != exec::NodeKind::task || operands_[index].payload == nullptr) return false;
   const LaunchPlan& plan = *launches_[recorded.step].shared.plan;
-  const TaskVariant& variant = *plan.points[ranks_[index]].variant;
+  const TaskVariant& variant = *plan.points[operands_[index].rank].variant;
   return !variant.may_launch && variant.kind != ProcessorKind::gang;
 }
 
-void CompiledTrace::compile(bool optimise) {
+void CompiledTrace::compile() {
   trace::RecordedEdges edges{recording_->edges, recording_->carried};
   const auto count = static_cast<std::uint32_t>(operands_.size());
-  if (optimise) {
+  if (context_.runtime.options().trace_optimize) {
     trace::OptimisedEdges optimised = trace::optimise(count, std::move(edges));
     edges = std::move(optimised.edges);
-    unexamined_edges_ = optimised.unexamined;
+    all_.counters.unexamined_edges += optimised.unexamined;
   }
   std::vector<exec::Template::Operation> operations;
   operations.reserve(count);
@@ -533,33 +531,29 @@ std::span<const trace::RecordedEdge> CompiledTrace::carried_of(Index operation) 
   return edges_to(edges_.carried, operation);
 }
 
-std::size_t CompiledTrace::bytes_of_all() const {
+void CompiledTrace::count_bytes() {
   constexpr std::size_t kAround = 1024;  // its branch, its branch points, the allocator's own
-  std::size_t sum = kAround + sizeof *this + sizeof *template_ + sizeof *replays_ +
-                    recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) +
-                    operands_.size() * (sizeof(Operand) + sizeof(Plain) + sizeof(std::uint32_t)) +
-                    quick_.size() * sizeof(Quick) + arguments_.size() * sizeof(RememberedArgument) +
-                    (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge) +
-                    (made_.size() + ended_.size()) * sizeof(trace::PerReplayInstance*) +
-                    per_replay_arguments_.size() * sizeof(trace::PerReplayArgument);
+  const std::size_t operations = operands_.size();
+  bytes_ = kAround + sizeof *this + sizeof *template_ + sizeof *replays_ + replays_->bytes() +
+           recording_->bytes() + template_->bytes() + steps() * (sizeof(Launch) + sizeof(Quick)) +
+           operations * (sizeof(Operand) + sizeof(Plain)) +
+           arguments_.size() * sizeof(RememberedArgument) +
+           (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge) +
+           (made_.size() + ended_.size()) * sizeof(trace::PerReplayInstance*) +
+           per_replay_arguments_.size() * sizeof(trace::PerReplayArgument) + shared_bytes();
   for (const auto& call : calls_)
-    sum += sizeof *call + call->key.capacity() * sizeof(std::uint64_t) +
-           call->makers.capacity() * sizeof(Index);
-  for (Index i = 0; i < operands_.size(); ++i)
-    if (operands_[i].payload != nullptr)
-      sum += TaskPayload::bytes(*launches_[recording_->operations[i].step].shared.plan);
-  return sum;
-}
-
-std::size_t CompiledTrace::bytes_of_values() const {
-  return sizeof(ReplayValues) + payload_bytes_ + records_ * sizeof(LaunchRecord) +
-         (steps() + fills_.size()) * sizeof(ReplayValues::Fill) +
-         folds_ * sizeof(analysis::FoldPayload) + reductions_ * sizeof(FutureReduction) +
-         recording_->own.size() * sizeof(analysis::Instance*);
-}
-
-std::size_t CompiledTrace::bytes() const {
-  return bytes_of_all_ + replays_->bytes() + values_.size() * bytes_of_values_;
+    bytes_ += sizeof *call + call->key.capacity() * sizeof(std::uint64_t) +
+              call->makers.capacity() * sizeof(Index);
+  all_.bytes += bytes_;
+  const Sizes own = sizes();
+  bytes_of_replay_ = sizeof(ReplayValues) + own.payload_bytes + own.records * sizeof(LaunchRecord) +
+                     (steps() + own.fills) * sizeof(ReplayValues::Fill) +
+                     own.folds * sizeof(analysis::FoldPayload) +
+                     own.reductions * sizeof(FutureReduction) +
+                     recording_->own.size() * sizeof(analysis::Instance*) + sizeof(exec::Replay) +
+                     operations * sizeof(exec::LiveNode);
+  // As Scope::make_room_to_replay lets there be.
+  most_replays_ = std::max<std::size_t>(4, context_.runtime.window() / operations + 1);
 }
 
 }  // namespace refrain::runtime

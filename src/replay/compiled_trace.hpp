@@ -1,9 +1,13 @@
 #pragma once
-// A recording that is ready to be replayed: its template, what the template's operations work on, and what
-// each replay has of its own.
+// A recording that is ready to be replayed: its template, what the template's operations work on, and what each replay
+// has of its own. Lee et al., section 4; execution templates: Mashayekhi et al.
 //
-// Owner: the context's thread. Threads that run operations read what is the same for all replays, and of
-// their replay what the owner has written before it issued them.
+// Making one lays out what all replays share (payloads of tasks, records of launches), leaves out the edges that others
+// imply, and compiles the rest into a template (graph/template.hpp). That takes about as long as three analyses. A
+// replay then takes a slot, which has its own values, and is issued step by step (replay/replay_cursor.hpp).
+//
+// Owner: the context's thread. Threads that run operations read what is the same for all replays, and of their replay
+// what the owner has written before it issued them.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +21,7 @@
 #include "launch/call_identity.hpp"
 #include "launch/future_reduction.hpp"
 #include "launch/launch_record.hpp"
+#include "replay/trace_execution.hpp"
 #include "trace/outcome.hpp"
 #include "trace/recorded_call.hpp"
 
@@ -41,31 +46,42 @@ class CompiledTrace;
 
 /// What those of one context have together. Each enters itself.
 struct CompiledTraces {
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  ///< of those that are not retired
   std::vector<CompiledTrace*> pinned;
+  TraceTotals counters;
 };
 
 class CompiledTrace {
  public:
   using Calls = std::vector<std::shared_ptr<const RecordedCall>>;
 
-  /// `optimise`: edges that others imply are left out. `all`: outlives this.
+  /// `all`: outlives this.
   CompiledTrace(ContextCore& context, std::unique_ptr<const trace::Recording> recording,
-                Calls calls, bool optimise, CompiledTraces& all);
+                Calls calls, CompiledTraces& all);
   ~CompiledTrace();  ///< nothing of it is in flight
   CompiledTrace(const CompiledTrace&) = delete;
 
   [[nodiscard]] const trace::Recording& recording() const { return *recording_; }
   [[nodiscard]] const Calls& calls() const { return calls_; }
   /// The first operation of a step.
-  [[nodiscard]] trace::Index first_of(trace::Index step) const;
+  [[nodiscard]] trace::Index first_of(trace::Index step) const {
+    return step == 0 ? 0 : recording_->steps[step - 1].operations;
+  }
   [[nodiscard]] trace::Index steps() const { return static_cast<trace::Index>(calls_.size()); }
   /// After all of it. Made when somebody asks: not before a chain is left.
   [[nodiscard]] const trace::Outcome& outcome();
   [[nodiscard]] exec::Replays& replays() { return *replays_; }
-  [[nodiscard]] std::size_t bytes() const;
-  /// How many edges the optimiser's budget left unexamined.
-  [[nodiscard]] std::size_t unexamined_edges() const { return unexamined_edges_; }
+  /// With what its replays have of their own: of those that have begun as many as the window lets be in flight. How many
+  /// are is timing, and decides nothing.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// A replay begins.
+  void count_replay() {
+    if (counted_replays_ >= most_replays_) [[likely]]
+      return;
+    ++counted_replays_;
+    bytes_ += bytes_of_replay_;
+    all_.bytes += bytes_of_replay_;
+  }
   /// What the first operations come to, for the statistics.
   [[nodiscard]] analysis::AnalysisCounters counts(trace::Index operations) const;
   [[nodiscard]] const analysis::AnalysisCounters& counts() const { return counts_; }
@@ -81,7 +97,7 @@ class CompiledTrace {
   /// before a replay begins, and when nothing may be running any more.
   void pin();
   static void unpin_idle(CompiledTraces& all);
-  /// No replay begins any more: its bytes are not counted from now on.
+  /// No replay begins any more: it is not counted from now on, nor does it keep plans.
   void retire();
 
   /// The replay's own values; made when its slot is used for the first time.
@@ -99,12 +115,11 @@ class CompiledTrace {
   void give_found(exec::Replay& replay);
   /// What the step works on that reduces the values of a group.
   FutureReduction& reduction(exec::Replay& replay, trace::Index step);
-  /// The fill operations of a step, in order. Their places in ReplayValues::filled begin at `first`.
-  struct FillsOfStep {
-    std::size_t first;
-    std::span<const trace::Index> operations;
-  };
-  [[nodiscard]] FillsOfStep fills_of(trace::Index step) const;
+  /// What a fill operation writes.
+  ReplayValues::Fill& filled(exec::Replay& replay, trace::Index operation) {
+    return values(replay).filled[operands_[operation].number];
+  }
+  [[nodiscard]] bool has_fills(trace::Index step) const { return launches_[step].has_fills; }
   /// What is to be done for a step that is a launch without futures, and no fills.
   struct Quick {
     RememberedLaunch last;  ///< the one before
@@ -121,15 +136,17 @@ class CompiledTrace {
   [[nodiscard]] std::span<const trace::RecordedEdge> carried_of(trace::Index operation) const;
 
  private:
-  /// What the tasks of a launch share.
+  /// A step: what the tasks of its launch share.
   struct Launch {
-    LaunchRecord shared;    ///< when no replay needs one of its own
+    LaunchRecord shared;    ///< when no replay needs one of its own; no plan: the call is no launch
     std::int64_t own = -1;  ///< number of the replay's own record, or -1
+    bool has_fills = false;
   };
   /// What an operation works on.
   struct Operand {
     TaskPayload* payload = nullptr;  ///< of a task, when replays can share it ...
     std::size_t offset = 0;  ///< ... or where the replay's own one is, in ReplayValues::payloads
+    std::uint32_t rank = 0;  ///< of a task
     const void* work = nullptr;  ///< of a copy, fill or fold
     std::size_t number = 0;      ///< of a fill, fold or reduction of values, in ReplayValues
   };
@@ -137,6 +154,10 @@ class CompiledTrace {
   struct Plain {
     TaskFrame frame;  ///< the same in each replay
     const std::function<void(const TaskFrame&)>* body = nullptr;
+  };
+  /// How much of each a replay has of its own (ReplayValues).
+  struct Sizes {
+    std::size_t records = 0, fills = 0, folds = 0, reductions = 0, payload_bytes = 0;
   };
   struct Runs;
 
@@ -146,14 +167,13 @@ class CompiledTrace {
   void prepare_quick();
   [[nodiscard]] bool shares_payloads(trace::Index step) const;
   [[nodiscard]] std::size_t shared_bytes() const;
-  void lay_out_task(trace::Index operation, std::uint32_t rank, std::byte*& shared);
-  void compile(bool optimise);
+  void lay_out_task(trace::Index operation, std::uint32_t rank, std::byte*& shared, Sizes& own);
+  void compile();
   [[nodiscard]] exec::Template::Operation describe(trace::Index operation) const;
   std::unique_ptr<ReplayValues> make_values() const;
   [[nodiscard]] static bool needs_own(const RecordedCall& call);
   [[nodiscard]] bool is_plain(trace::Index operation) const;
-  [[nodiscard]] std::size_t bytes_of_all() const;
-  [[nodiscard]] std::size_t bytes_of_values() const;
+  [[nodiscard]] Sizes sizes() const;
   void count_bytes();
 
   ContextCore& context_;
@@ -167,23 +187,17 @@ class CompiledTrace {
   std::unique_ptr<Launch[]> launches_;  ///< by step; without a plan where the call is no launch
   std::vector<Operand> operands_;       ///< by operation
   std::vector<Plain> plain_;            ///< by operation; unused of most kinds
-  std::vector<std::uint32_t> ranks_;    ///< of tasks, by operation
-  std::vector<trace::Index> fills_;
-  trace::RecordedEdges edges_;                                  ///< for a log
-  std::vector<std::size_t> fills_until_;                        ///< by step
+  trace::RecordedEdges edges_;          ///< for a log
   std::vector<const trace::PerReplayInstance*> made_, ended_;   ///< by step
   std::vector<trace::PerReplayArgument> per_replay_arguments_;  ///< by own instance
   std::unique_ptr<std::byte[]> shared_payloads_;
-  bool pinned_ = false;
-  std::size_t records_ = 0, folds_ = 0, reductions_ = 0, payload_bytes_ = 0;
-  std::size_t unexamined_edges_ = 0;
   std::unique_ptr<const exec::Template> template_;
   std::unique_ptr<exec::Replays> replays_;
   std::vector<std::unique_ptr<ReplayValues>> values_;
-  std::size_t bytes_of_all_ = 0;     ///< of what all replays share
-  std::size_t bytes_of_values_ = 0;  ///< of what each has
   CompiledTraces& all_;
-  std::size_t counted_ = 0;  ///< in its bytes
+  std::size_t bytes_ = 0;  ///< as counted in all_; 0: retired
+  std::size_t bytes_of_replay_ = 0, counted_replays_ = 0, most_replays_ = 0;
+  bool pinned_ = false;
 };
 
 }  // namespace refrain::runtime

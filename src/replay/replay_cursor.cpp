@@ -30,6 +30,7 @@ void ReplayCursor::start(CompiledTrace& trace, bool carried) {
     before_values_ = &trace.values(*replay_);
   }
   trace.pin();
+  trace.count_replay();
   replay_ = &trace.replays().begin(carried);
   trace.values(*replay_);  // made, the first time: what is issued looks there
   if (!trace.recording().own.empty()) trace.give_found(*replay_);
@@ -120,7 +121,7 @@ bool ReplayCursor::replay_next(const LaunchRequest& request) {
   }
   if (!context_.grants.empty()) [[unlikely]]
     context_.grants.lend(*trace_->calls()[step_]->plan, nullptr);
-  counters_.replayed_tasks += next.points;
+  traces_.counters.replayed_tasks += next.points;
   const Index operations = next.operations;
   if (++step_ == quick_.size()) count_whole();
   replays_->issue(*replay_, operations);
@@ -129,7 +130,7 @@ bool ReplayCursor::replay_next(const LaunchRequest& request) {
 
 /// The stretch has been issued to its end.
 void ReplayCursor::count_whole() {
-  ++counters_.replays;
+  ++traces_.counters.replays;
   if (step_ < trace_->steps()) return;
   context_.analysis.counters() += trace_->counts();
 }
@@ -249,17 +250,14 @@ ReplayValues::Fill ReplayCursor::value_of(const trace::FillSource& source) {
 
 void ReplayCursor::prepare_fills() {
   CompiledTrace& trace = *trace_;
-  const CompiledTrace::FillsOfStep fills = trace.fills_of(step_);
-  if (fills.operations.empty()) [[likely]]
+  if (!trace.has_fills(step_)) [[likely]]
     return;
-  ReplayValues& values = trace.values(*replay_);
-  for (std::size_t i = 0; i < fills.operations.size(); ++i) {
-    const Index operation = fills.operations[i];
-    const auto& fill = std::get<trace::Fill>(trace.recording().operations[operation].work);
-    ReplayValues::Fill& value = values.filled[fills.first + i];
-    value = value_of(fill.source);
-    if (!value->producer) continue;
-    await(operation, value->producer);
+  for (Index i = trace.first_of(step_); i < trace.recording().steps[step_].operations; ++i) {
+    const auto* fill = std::get_if<trace::Fill>(&trace.recording().operations[i].work);
+    if (fill == nullptr) continue;
+    ReplayValues::Fill& value = trace.filled(*replay_, i);
+    value = value_of(fill->source);
+    if (value->producer) await(i, value->producer);
   }
 }
 
@@ -269,7 +267,7 @@ void ReplayCursor::issue_step() {
   if (context_.runtime.graph_log() != nullptr) log_step();
   ++step_;
   if (trace.calls()[step_ - 1]->plan != nullptr)
-    counters_.replayed_tasks += trace.calls()[step_ - 1]->plan->points.size();
+    traces_.counters.replayed_tasks += trace.calls()[step_ - 1]->plan->points.size();
   if (step_ == end_) count_whole();
   trace.replays().issue(*replay_, step.operations);
 }
@@ -315,8 +313,8 @@ void ReplayCursor::catch_up() {
   CompiledTrace& trace = *trace_;
   exec::Replay& present = *replay_;
   const bool whole = is_whole();
-  ++counters_.catch_ups;
-  if (!at_end()) ++counters_.early_exits;
+  ++traces_.counters.catch_ups;
+  if (!at_end()) ++traces_.counters.early_exits;
   if (!whole && step_ > 0)
     context_.analysis.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
   for (std::uint64_t base : bases_)

@@ -18,7 +18,6 @@
 
 #include "launch/context_core.hpp"
 #include "replay/compiled_trace.hpp"
-#include "replay/trace_counters.hpp"
 #include "trace/outcome.hpp"
 
 namespace refrain::runtime {
@@ -30,8 +29,7 @@ class ReplayCursor {
 
   /// What the compiled traces of the context have together, and what was done with them.
   [[nodiscard]] CompiledTraces& traces() { return traces_; }
-  [[nodiscard]] TraceCounters& counters() { return counters_; }
-  [[nodiscard]] const TraceCounters& counters() const { return counters_; }
+  [[nodiscard]] TraceTotals& counters() { return traces_.counters; }
 
   // --- the chain -----------------------------------------------------------------------------------------
 
@@ -109,7 +107,6 @@ class ReplayCursor {
 
   ContextCore& context_;
   CompiledTraces traces_;
-  TraceCounters counters_;
   CompiledTrace* trace_ = nullptr;  ///< of the chain
   exec::Replay* replay_ = nullptr;  ///< the present one
   exec::Replays* replays_ = nullptr;

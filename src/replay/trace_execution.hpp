@@ -1,5 +1,6 @@
 #pragma once
-// One execution of a trace, from begin_trace to end_trace: what was replayed of it, and why not the rest.
+// What was done with traces: counters of a context; and one execution of a trace, from begin_trace to end_trace: what was
+// replayed of it, and why not the rest.
 //
 // Owner: the context's thread.
 
@@ -8,9 +9,20 @@
 #include <string>
 #include <vector>
 
+#include "refrain/counters.hpp"
 #include "replay/replay_reasons.hpp"
 
 namespace refrain::runtime {
+
+/// What a context has done with traces.
+struct TraceTotals : TraceCounters {
+  std::uint64_t most_bytes = 0;  ///< that recordings took; of several contexts, the most of one
+
+  void operator+=(const TraceTotals& more) {
+    TraceCounters::operator+=(more);
+    most_bytes = std::max(most_bytes, more.most_bytes);
+  }
+};
 
 /// Names a sequence of calls by their tokens. Of two, one after the other, it follows from theirs.
 struct CallSequence {

@@ -40,7 +40,8 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   LaunchPlan* plan = planner_.asked_plan(request, key);
   if (plan != nullptr) key = plan->key;
   AnyFuture result;
-  if (traces.offer(TracedCall::of(request, key))) {
+  Ticket ticket = traces.offer(TracedCall::of(request, key));
+  if (ticket.replayed) {
     traces.cursor().take_launch(request, result);
     traces.cursor().issue_step();
     return result;
@@ -49,14 +50,7 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
                             request.task->name(), request.where);
   if (plan == nullptr) plan = &planner_.plan_of(request, key);
   planner_.wake(*plan);
-  traces.analysing(*plan);
-  try {
-    result = issue(*this, *plan, request);
-  } catch (...) {
-    traces.untraceable("a launch failed");
-    throw;
-  }
-  traces.analysed(*plan, request);
+  traces.analyse(ticket, *plan, request, [&] { result = issue(*this, *plan, request); });
   return result;
 }
 

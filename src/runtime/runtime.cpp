@@ -17,7 +17,7 @@
 #include "runtime/context_impl.hpp"
 #include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
-#include "tracing/warm_start.hpp"
+#include "tracing/found_traces.hpp"
 
 namespace refrain::runtime {
 

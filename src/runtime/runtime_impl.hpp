@@ -15,7 +15,7 @@
 #include "analysis/analysis.hpp"
 #include "launch/runtime_core.hpp"
 #include "refrain/runtime.hpp"
-#include "replay/trace_counters.hpp"
+#include "replay/trace_execution.hpp"
 #include "runtime/attachments.hpp"
 
 namespace refrain::runtime {
@@ -28,7 +28,7 @@ struct Totals {
   LaunchCounters launches;
   std::uint64_t analysis_ns = 0;
   analysis::AnalysisCounters analysis;
-  TraceCounters traces;
+  TraceTotals traces;
   AliveCounters alive;
   AutotraceCounters autotrace;
   /// A context.

@@ -1,55 +1,39 @@
 #include "tracing/autotrace_log.hpp"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace refrain::runtime {
 
-using Json = nlohmann::ordered_json;
+void AutotraceLog::write(const std::string& fields) {
+  told_.autotraced(fmt::format("{{\"context\":{},\"event\":{}}}\n", context_, fields));
+}
 
-void AutotraceLog::write(Json line) {
-  Json all = {{"context", context_}};
-  all.update(line);
-  told_.autotraced(all.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+void AutotraceLog::write(const char* event, std::uint64_t at, std::uint64_t calls) {
+  write(fmt::format(R"("{}","at":{},"calls":{})", event, at, calls));
+}
+
+void AutotraceLog::mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates) {
+  write(fmt::format(R"("mined","at":{},"calls":{},"new":{})", at, calls, new_candidates));
+}
+
+void AutotraceLog::extend(std::uint64_t at, std::uint64_t calls, bool are_replayed) {
+  if (stretch_.is_replayed != are_replayed || stretch_.end != at) {
+    flush();
+    stretch_.begin = at;
+    stretch_.is_replayed = are_replayed;
+  }
+  stretch_.end = at + calls;
 }
 
 void AutotraceLog::flush() {
   const Stretch done = std::exchange(stretch_, {});
   if (done.begin == done.end) return;
-  Json line = {{"event", done.is_replayed() ? "replayed" : "analysed"},
-               {"from", done.begin},
-               {"to", done.end}};
-  if (done.is_replayed()) line.update({{"whole", done.whole}, {"left", done.left}});
+  const char* const event = done.is_replayed ? "replayed" : "analysed";
+  std::string line = fmt::format(R"("{}","from":{},"to":{})", event, done.begin, done.end);
+  if (done.is_replayed) line += fmt::format(R"(,"whole":{},"left":{})", done.whole, done.left);
   write(line);
-}
-
-void AutotraceLog::analysed(std::uint64_t at) {
-  if (stretch_.is_replayed() || stretch_.end != at) {
-    flush();
-    stretch_.begin = at;
-  }
-  stretch_.end = at + 1;
-}
-
-void AutotraceLog::replayed(std::uint64_t at, std::uint64_t calls, bool whole) {
-  if (!stretch_.is_replayed() || stretch_.end != at) {
-    flush();
-    stretch_.begin = at;
-  }
-  stretch_.end = at + calls;
-  ++(whole ? stretch_.whole : stretch_.left);
-}
-
-void AutotraceLog::mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates) {
-  write({{"event", "mined"}, {"at", at}, {"calls", calls}, {"new", new_candidates}});
-}
-
-void AutotraceLog::recorded(std::uint64_t at, std::uint64_t calls) {
-  write({{"event", "recorded"}, {"at", at}, {"calls", calls}});
-}
-
-void AutotraceLog::abandoned(std::uint64_t at, std::uint64_t calls) {
-  write({{"event", "abandoned"}, {"at", at}, {"calls", calls}});
 }
 
 }  // namespace refrain::runtime

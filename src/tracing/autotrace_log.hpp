@@ -5,7 +5,7 @@
 // Owner: the context's thread.
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "launch/listener.hpp"
 
@@ -20,16 +20,21 @@ class AutotraceLog {
 
   // `at`: the number of a call, from 0.
 
-  void analysed(std::uint64_t at);
+  void analysed(std::uint64_t at) { extend(at, 1, false); }
   /// A replay of so many calls; `whole`: to its end.
-  void replayed(std::uint64_t at, std::uint64_t calls, bool whole);
+  void replayed(std::uint64_t at, std::uint64_t calls, bool whole) {
+    extend(at, calls, true);
+    ++(whole ? stretch_.whole : stretch_.left);
+  }
   void mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates);
-  void recorded(std::uint64_t at, std::uint64_t calls);
+  void recorded(std::uint64_t at, std::uint64_t calls) { write("recorded", at, calls); }
   /// A recording was given up after so many calls.
-  void abandoned(std::uint64_t at, std::uint64_t calls);
+  void abandoned(std::uint64_t at, std::uint64_t calls) { write("abandoned", at, calls); }
 
  private:
-  void write(nlohmann::ordered_json line);
+  void extend(std::uint64_t at, std::uint64_t calls, bool are_replayed);
+  void write(const char* event, std::uint64_t at, std::uint64_t calls);
+  void write(const std::string& fields);
   void flush();
 
   Listener& told_;
@@ -37,8 +42,8 @@ class AutotraceLog {
   /// Of calls that became the same: one line.
   struct Stretch {
     std::uint64_t begin = 0, end = 0;
-    std::uint64_t whole = 0, left = 0;  ///< replays; none: analysed
-    [[nodiscard]] bool is_replayed() const { return whole + left > 0; }
+    bool is_replayed = false;
+    std::uint64_t whole = 0, left = 0;  ///< replays
   } stretch_;
 };
 

@@ -70,11 +70,11 @@ std::string OpenMark::elsewhere(std::uint64_t trace) {
 
 // --- marks -------------------------------------------------------------------------------------------
 
-MarkedTraces::MarkedTraces(ContextCore& context, Selector& selector)
-    : context_(context),
-      selector_(selector),
-      open_(context.parent == nullptr ? "the context of the program"
-                                      : "the context of " + context.task_name) {}
+MarkedTraces::MarkedTraces(Selector& selector)
+    : selector_(selector),
+      open_(selector.context().parent == nullptr
+                ? "the context of the program"
+                : "the context of " + selector.context().task_name) {}
 
 void MarkedTraces::check(const Trace& trace, Where where) const {
   if (!selector_.is_marked()) return;
@@ -84,12 +84,12 @@ void MarkedTraces::check(const Trace& trace, Where where) const {
 }
 
 void MarkedTraces::begin(const Trace& trace, Where where) {
-  TraceRoot* const root = context_.runtime.options().tracing
+  TraceRoot* const root = selector_.context().runtime.options().tracing
                               ? &selector_.tree().root(TraceTree::Kind::marked, trace.id())
                               : nullptr;
   const bool required = required_.contains(trace.id());
   selector_.open({true, required, root, trace.id(), trace.name(), where},
-                 required || context_.runtime.listener(Events::decisions) != nullptr);
+                 required || selector_.context().runtime.listener(Events::decisions) != nullptr);
   open_.begin(trace.id(), where);
   if (root != nullptr && !required && root->point.replaying.pause())
     selector_.skip(slower_by_replaying());
@@ -107,7 +107,7 @@ void MarkedTraces::end(const Trace& trace, Where where) {
   const Where begun = open.where;
   close();
   if (const auto required = required_.find(trace.id());
-      required != required_.end() && context_.runtime.options().tracing)
+      required != required_.end() && selector_.context().runtime.options().tracing)
     judge(required->second, trace, begun, where);
 }
 
@@ -153,13 +153,13 @@ std::string MarkedTraces::left_open() const {
   if (!selector_.is_marked()) return {};
   const OpenTrace& open = selector_.trace();
   return mark("begin_trace", open.name, open.where) + ": the trace is still open at the end of " +
-         (context_.parent == nullptr ? "the program" : context_.task_name) +
+         (selector_.context().parent == nullptr ? "the program" : selector_.context().task_name) +
          "; end_trace is missing, or call trace(), which ends what it begins";
 }
 
 std::string MarkedTraces::why_analysed() const {
-  return context_.runtime.options().tracing ? selector_.execution().why()
-                                            : "--refrain:tracing is off";
+  return selector_.context().runtime.options().tracing ? selector_.execution().why()
+                                                       : "--refrain:tracing is off";
 }
 
 }  // namespace refrain::runtime

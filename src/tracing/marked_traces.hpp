@@ -50,7 +50,7 @@ class OpenMark {
 class MarkedTraces {
  public:
   /// `selector` outlives this.
-  MarkedTraces(ContextCore& context, Selector& selector);
+  explicit MarkedTraces(Selector& selector);
 
   /// Throw UsageError when a trace is open, or this one is not; end() also when it had to be replayed. check() comes
   /// before what begins one.
@@ -83,7 +83,6 @@ class MarkedTraces {
   void close();
   void judge(Required& required, const Trace& trace, Where begun, Where ended);
 
-  ContextCore& context_;
   Selector& selector_;
   OpenMark open_;
   std::unordered_map<std::uint64_t, Required> required_;  ///< by Trace::id

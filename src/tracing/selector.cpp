@@ -13,12 +13,18 @@ using trace::Index;
 Selector::Selector(ContextCore& context)
     : context_(context),
       cursor_(context),
-      tree_(context, cursor_.traces(), cursor_.counters(),
+      tree_(context, cursor_.traces(),
             [this](const Branch& branch) {
               recent_.clear();
-              if (unmarked_ != nullptr) unmarked_->dropped(branch);
+              unmarked_->dropped(branch);
             }),
       session_(context) {}
+
+void Unmarked::untraceable_call(const char* what) { selector_.untraceable(what); }
+
+std::string Unmarked::why_analysed() const {
+  return not_looked_for(selector_.context().runtime.options());
+}
 
 // --- the trace that is open --------------------------------------------------------------------------
 
@@ -81,22 +87,22 @@ void Selector::show_end(profile::Category what, std::size_t calls) {
 
 // --- selecting ---------------------------------------------------------------------------------------
 
-bool Selector::offer(const TracedCall& call) { return step_to(call) && make_instances(); }
+bool Selector::offer(Ticket& ticket) { return step_to(ticket) && make_instances(ticket); }
 
-/// Whether the call is the next one of the cursor's replay. Otherwise it is to be analysed; outside of traces a chain may
-/// still have to be left.
-bool Selector::step_to(const TracedCall& call) {
+/// Outside of traces a chain may still have to be left.
+bool Selector::step_to(Ticket& ticket) {
   if (cursor_.is_following()) {
-    if (cursor_.is_next(call)) return true;
-    if (is_marked() && goes_on(&prefix().branch->points[cursor_.followed()], call)) return true;
+    if (cursor_.is_next(ticket.call)) return true;
+    if (is_marked() && goes_on(&prefix().branch->points[cursor_.followed()], ticket.call))
+      return true;
     if (!is_marked() && cursor_.at_end()) leave_prefix();
     else leave_for_next();
   }
-  return is_marked() ? select(call) : unmarked_ != nullptr && unmarked_->select(call);
+  return is_marked() ? select(ticket) : unmarked_->select(ticket);
 }
 
 // Where there is no room the analysis gives up other instances, or fails: it goes on from those that there was room for.
-bool Selector::make_instances() {
+bool Selector::make_instances(Ticket& ticket) {
   const analysis::Instance* missing = nullptr;
   try {
     missing = cursor_.make_instances();
@@ -107,31 +113,31 @@ bool Selector::make_instances() {
   if (missing == nullptr) return true;
   leave_branch();
   point_ = nullptr;  // what is given up now is not recorded
-  if (unmarked_ != nullptr) unmarked_->forbid_recording();
+  ticket.may_record = false;
   if (execution_.watched) execution_.add(no_room(*missing, context_.runtime.machine()));
   return false;
 }
 
-bool Selector::select(const TracedCall& call) {
+bool Selector::select(Ticket& ticket) {
   if (point_ == nullptr || session_.is_open()) return false;
-  bool same_call = false;
-  if (replay_at(*point_, call, same_call)) return true;
+  if (replay_at(*point_, ticket)) return true;
   if (!open_.required && point_->recording.pause()) {
     point_ = nullptr;  // nothing begins here before the next execution
   } else {
-    start_recording(same_call);
+    start_recording(ticket.same_call);
   }
   return false;
 }
 
 /// Replays the branch used last of those that begin there with the call and whose precondition holds, or a joined
-/// recording that begins with it. `same_call`: a branch begins with the call. No chain goes on.
-bool Selector::replay_best(BranchPoint& point, const TracedCall& call, bool& same_call) {
+/// recording that begins with it. No chain goes on.
+bool Selector::replay_best(BranchPoint& point, Ticket& ticket) {
   Branch* best = nullptr;
-  point.for_each_beginning_with(call.key, [&](Branch& branch) {
-    if (branch.trace->recording().stale() || !begins_with(branch, call)) return;
-    same_call = true;
-    if (!may_enter(branch)) return;
+  bool same_call = false;
+  point.for_each_beginning_with(ticket.call.key, [&](Branch& branch) {
+    if (branch.trace->recording().stale() || !begins_with(branch, ticket.call)) return;
+    ticket.same_call = same_call = true;
+    if (!may_enter(branch, ticket)) return;
     if (best != nullptr && best->last_used > branch.last_used) return;
     if (branch.trace->recording().holds()) best = &branch;
   });
@@ -148,14 +154,14 @@ bool Selector::replay_best(BranchPoint& point, const TracedCall& call, bool& sam
   return true;
 }
 
-bool Selector::replay_at(BranchPoint& point, const TracedCall& call, bool& same_call) {
+bool Selector::replay_at(BranchPoint& point, Ticket& ticket) {
   if (chain_ != nullptr) {
-    if (goes_on(&point, call)) return true;
+    if (goes_on(&point, ticket.call)) return true;
     leave_for_next();
   }
   tree_.drop_stale(point);
-  if (replay_best(point, call, same_call)) return true;
-  if (execution_.watched) execution_.add(why_not(point, call));
+  if (replay_best(point, ticket)) return true;
+  if (execution_.watched) execution_.add(why_not(point, ticket));
   return false;
 }
 
@@ -180,10 +186,11 @@ bool Selector::goes_on(const BranchPoint* here, const TracedCall& call) {
 }
 
 /// Why the call is not replayed, at the point.
-Reason Selector::why_not(const BranchPoint& point, const TracedCall& call) {
+Reason Selector::why_not(const BranchPoint& point, Ticket& ticket) {
+  const TracedCall& call = ticket.call;
   const Branch* alike = nullptr;
   point.for_each_beginning_with(call.key, [&](const Branch& branch) {
-    if (alike == nullptr && may_enter(branch) && begins_with(branch, call)) alike = &branch;
+    if (alike == nullptr && may_enter(branch, ticket) && begins_with(branch, call)) alike = &branch;
   });
   if (alike != nullptr) {
     const trace::Recording& recording = alike->trace->recording();
@@ -416,7 +423,8 @@ void Selector::keep_recording(RecordingSession::Result recorded, const char* end
   branch->ended_by = ended_by;
   branch->trace_id = open_.id;
   for (const auto& call : recorded.calls) branch->sequence.add(call->token);
-  branch->trace = tree_.compile(std::move(recorded.recording), std::move(recorded.calls));
+  branch->trace = std::make_unique<CompiledTrace>(context_, std::move(recorded.recording),
+                                                  std::move(recorded.calls), cursor_.traces());
   branch->prefixes = {{branch.get(), branch->trace->steps()}};
   branch->name = open_.name;
   branch->begun_at = open_.where;
@@ -432,7 +440,7 @@ void Selector::keep_recording(RecordingSession::Result recorded, const char* end
   left_ = {&tree_.add(*point_, std::move(branch)), 0, nullptr};
   left_.calls = left_.branch->trace->steps();
   point_ = &left_.branch->points[left_.calls];
-  if (unmarked_ != nullptr) tree_.drop_stale_found(left_.branch, chain_);
+  tree_.drop_stale_found(left_.branch, chain_);
   tree_.drop_surplus(left_.branch, chain_);
 }
 

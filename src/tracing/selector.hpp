@@ -2,9 +2,9 @@
 // The selector of a context: which recording a call begins, and when the next one is recorded. docs/tracing.md says why
 // it is right.
 //
-// A call is offered before it is analysed. It is *replayed* when it is the next call of the recording that is followed,
-// or when a branch begins with it whose precondition holds. Otherwise it is analysed, and a new branch is recorded while
-// that is so. Of several branches the one used last is taken.
+// A call is offered with a ticket before it is analysed. It is *replayed* when it is the next call of the recording that
+// is followed, or when a branch begins with it whose precondition holds. Otherwise the ticket is for its analysis, and a
+// new branch is recorded while that is so. Of several branches the one used last is taken.
 //
 // The selector knows one open trace at a time. Marks open and close it (marked_traces.hpp); where there are none, the
 // traces that are found do (found_traces.hpp). Dynamic tracing: Lee et al., section 3; automatic: Yadav et al., section 4.
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "launch/context_core.hpp"
@@ -25,25 +26,58 @@
 
 namespace refrain::runtime {
 
-/// Who decides outside of marks, and hears what becomes of the traces that were found.
+/// A call that the program makes now: what is known of it until it has been replayed or analysed.
+struct Ticket {
+  TracedCall call;
+  bool replayed = false;   ///< it is the next call of the cursor's replay
+  bool same_call = false;  ///< a branch begins with it, with the data elsewhere or left alone
+  bool may_record = true;  ///< what it begins
+  // Outside of marks.
+  std::uint64_t hash = 0;      ///< of its key: names the root of what begins with it
+  bool doubtful = false;       ///< a branch begins with it that is left alone ...
+  bool doubtful_here = false;  ///< ... and that begins where the trace that is open was left
+  std::optional<std::uint64_t> context{};  ///< in which it comes, if somebody has asked
+};
+
+class Selector;
+
+/// Who decides outside of marks, and hears what becomes of the traces that were found. This one says no: it looks for
+/// none. found_traces.hpp has the other one.
 class Unmarked {
  public:
+  /// `selector` outlives this.
+  explicit Unmarked(Selector& selector) : selector_(selector) {}
   virtual ~Unmarked() = default;
+
+  // Told by the context's traces.
+  /// A call is analysed that was offered: it may go on with what is recorded, or begin to be.
+  virtual void analysing(Ticket&, autotrace::Token, autotrace::Work) {}
+  /// Something comes that is no call of a trace that was found: a mark, or `what`, which cannot be traced.
+  virtual void interrupt() {}
+  virtual void untraceable_call(const char* what);
+  /// The context ends.
+  virtual void leave() {}
+  /// Why the present call is analysed.
+  [[nodiscard]] virtual std::string why_analysed() const;
+  [[nodiscard]] virtual AutotraceCounters counters() const { return {}; }
+
+  // Asked and told by the selector.
   /// Whether a recording was found that begins with the call, and is replayed from it on.
-  virtual bool select(const TracedCall& call) = 0;
-  /// Whether the branch may be entered at the present call.
-  virtual bool may_enter(const Branch& branch) = 0;
+  virtual bool select(Ticket&) { return false; }
+  /// Whether the branch, which is left alone, may be entered at the call all the same.
+  virtual bool may_enter(const Branch&, Ticket&) { return true; }
   /// The first calls of a branch were replayed; whether a chain that was left had come to its end.
-  virtual void replayed(const Branch& branch, std::size_t calls) = 0;
-  virtual void left(bool early) = 0;
+  virtual void replayed(const Branch&, std::size_t) {}
+  virtual void left(bool) {}
   /// A call was added to the recording.
-  virtual void recorded_call() = 0;
+  virtual void recorded_call() {}
   /// The recording has ended as a branch, or as none.
-  virtual void recorded(Branch& branch) = 0;
-  virtual void not_recorded() = 0;
-  /// What the present call would begin is not recorded.
-  virtual void forbid_recording() = 0;
-  virtual void dropped(const Branch& branch) = 0;
+  virtual void recorded(Branch&) {}
+  virtual void not_recorded() {}
+  virtual void dropped(const Branch&) {}
+
+ protected:
+  Selector& selector_;
 };
 
 /// The trace that is open.
@@ -60,8 +94,9 @@ class Selector {
  public:
   explicit Selector(ContextCore& context);
   Selector(const Selector&) = delete;
-  /// Null: nothing is replayed outside of marks.
-  void set_unmarked(Unmarked* unmarked) { unmarked_ = unmarked; }
+  /// Before all calls.
+  void set_unmarked(Unmarked& unmarked) { unmarked_ = &unmarked; }
+  [[nodiscard]] ContextCore& context() const { return context_; }
 
   // --- the trace that is open ----------------------------------------------------------------------------
 
@@ -87,7 +122,7 @@ class Selector {
   // --- calls ---------------------------------------------------------------------------------------------
 
   /// Whether the call is the next one of the cursor's replay. Otherwise it is to be analysed.
-  bool offer(const TracedCall& call);
+  bool offer(Ticket& ticket);
   /// Before a launch is analysed: brings the state up to date, unless the launch leaves the chain as it is. The chain may
   /// then go on after it.
   void make_way(const LaunchPlan& plan);
@@ -108,8 +143,8 @@ class Selector {
 
   // --- outside of marks ----------------------------------------------------------------------------------
 
-  /// Replays what begins with the call at the point, or goes on there. `same_call`: a branch begins with it.
-  bool replay_at(BranchPoint& point, const TracedCall& call, bool& same_call);
+  /// Replays what begins with the call at the point, or goes on there.
+  bool replay_at(BranchPoint& point, Ticket& ticket);
   [[nodiscard]] bool begins_with(const Branch& branch, const TracedCall& call) const {
     return cursor_.is_step(*branch.trace, 0, 0, call);
   }
@@ -128,15 +163,15 @@ class Selector {
   void show_begin();
   void show_end(profile::Category what, std::size_t calls);
   // Selecting.
-  bool step_to(const TracedCall& call);
-  bool make_instances();
-  bool select(const TracedCall& call);
-  bool replay_best(BranchPoint& point, const TracedCall& call, bool& same_call);
+  bool step_to(Ticket& ticket);
+  bool make_instances(Ticket& ticket);
+  bool select(Ticket& ticket);
+  bool replay_best(BranchPoint& point, Ticket& ticket);
   bool goes_on(const BranchPoint* here, const TracedCall& call);
-  [[nodiscard]] bool may_enter(const Branch& branch) {
-    return branch.anywhere.is_open() || unmarked_->may_enter(branch);
+  [[nodiscard]] bool may_enter(const Branch& branch, Ticket& ticket) {
+    return branch.anywhere.is_open() || unmarked_->may_enter(branch, ticket);
   }
-  [[nodiscard]] Reason why_not(const BranchPoint& point, const TracedCall& call);
+  [[nodiscard]] Reason why_not(const BranchPoint& point, Ticket& ticket);
   // Replaying.
   void start(Replayable& replayed, bool carried);
   void enter_prefix(std::size_t number);

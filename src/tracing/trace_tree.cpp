@@ -45,8 +45,7 @@ TraceTree::~TraceTree() {
 }
 
 TraceRoot& TraceTree::root(Kind kind, std::uint64_t id) {
-  Roots& roots = roots_[static_cast<std::size_t>(kind)];
-  std::size_t& limit = roots_limit_[static_cast<std::size_t>(kind)];
+  auto& [roots, limit] = roots_of(kind);
   // A program may name a trace anew each time; most have no recording any more.
   if (roots.size() >= limit && !roots.contains(id)) {
     std::erase_if(roots, [](const auto& root) { return root.second.point.empty(); });
@@ -56,18 +55,9 @@ TraceRoot& TraceTree::root(Kind kind, std::uint64_t id) {
 }
 
 TraceRoot* TraceTree::find_root(Kind kind, std::uint64_t id) {
-  Roots& roots = roots_[static_cast<std::size_t>(kind)];
+  auto& roots = roots_of(kind).by_id;
   const auto at = roots.find(id);
   return at != roots.end() ? &at->second : nullptr;
-}
-
-std::unique_ptr<CompiledTrace> TraceTree::compile(std::unique_ptr<trace::Recording> recording,
-                                                  CompiledTrace::Calls calls) {
-  auto trace =
-      std::make_unique<CompiledTrace>(context_, std::move(recording), std::move(calls),
-                                      context_.runtime.options().trace_optimize, compiled_);
-  counters_.unexamined_edges += trace->unexamined_edges();
-  return trace;
 }
 
 Branch& TraceTree::add(BranchPoint& home, std::unique_ptr<Branch> branch) {
@@ -75,7 +65,7 @@ Branch& TraceTree::add(BranchPoint& home, std::unique_ptr<Branch> branch) {
   if (branch->was_found()) ++found_;
   if (Listener* told = context_.runtime.listener(Events::recordings))
     told->recorded(as_recorded(*branch));
-  ++counters_.recordings;
+  ++compiled_.counters.recordings;
   Branch& added = home.add(std::move(branch));
   added.among_all = all_.insert(all_.end(), &added);
   return added;
@@ -178,7 +168,7 @@ void TraceTree::drop_surplus(const Branch* keep, const Replayable* chain) {
   }
   // Much of what was found is never of use: it goes before memory is short.
   if (found_ > kMostFound) drop_leaves(bytes(), kMostFound - kMostFound / 16, keep, chain);
-  counters_.most_bytes = std::max<std::uint64_t>(counters_.most_bytes, bytes());
+  compiled_.counters.most_bytes = std::max<std::uint64_t>(compiled_.counters.most_bytes, bytes());
 }
 
 /// Until the recordings take no more bytes than this, and no more of them were found.
@@ -245,7 +235,7 @@ JoinedRecording* TraceTree::joined_of(std::span<const BranchPrefix> prefixes,
   } else {
     if (joined_.size() >= kMostJoined && !drop_oldest_joined(chain)) return nullptr;
     joined_.push_back(join(prefixes));
-    if (joined_.back()->trace != nullptr) ++counters_.rounds;
+    if (joined_.back()->trace != nullptr) ++compiled_.counters.rounds;
   }
   return joined_.back().get();
 }
@@ -268,7 +258,9 @@ std::unique_ptr<JoinedRecording> TraceTree::join(std::span<const BranchPrefix> p
   }
   if (operations == 0 || bytes() + more > context_.runtime.options().trace_memory) return joined;
   std::unique_ptr<trace::Recording> recording = trace::join(recordings);
-  if (recording->idempotent) joined->trace = compile(std::move(recording), std::move(calls));
+  if (recording->idempotent)
+    joined->trace = std::make_unique<CompiledTrace>(context_, std::move(recording),
+                                                    std::move(calls), compiled_);
   return joined;
 }
 

@@ -26,6 +26,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,6 @@
 #include "launch/context_core.hpp"
 #include "replay/compiled_trace.hpp"
 #include "replay/replay_reasons.hpp"
-#include "replay/trace_counters.hpp"
 #include "replay/trace_execution.hpp"
 #include "tracing/ledger.hpp"
 
@@ -143,8 +143,9 @@ struct Branch : Replayable {
   std::vector<autotrace::Token> tokens;  ///< of its calls
   std::vector<autotrace::Work> work;     ///< of each
   std::uint64_t candidate = 0;           ///< whose last call is its last; 0: none
-  std::uint64_t number = 0;              ///< among all that were found in the context
-  std::uint64_t context = 0;             ///< in which it was recorded (finder/history.hpp)
+  /// The calls with which the program has left it, each with its place: by hash.
+  std::unordered_set<std::uint64_t> exits;
+  std::uint64_t context = 0;  ///< in which it was recorded (finder/history.hpp)
   /// Gained by replays from its first call on: wherever that comes, and where it comes in the same context.
   Ledger anywhere{0, Ledger::kMemory}, in_context{0, Ledger::kMemory};
   // For listeners.
@@ -171,10 +172,10 @@ struct TraceRoot {
 
 class TraceTree {
  public:
-  /// `dropped(branch)` is called before a branch goes. `compiled` and `counters` outlive this.
-  TraceTree(ContextCore& context, CompiledTraces& compiled, TraceCounters& counters,
+  /// `dropped(branch)` is called before a branch goes. `compiled` outlives this.
+  TraceTree(ContextCore& context, CompiledTraces& compiled,
             std::function<void(const Branch&)> dropped)
-      : context_(context), compiled_(compiled), counters_(counters), dropped_(std::move(dropped)) {}
+      : context_(context), compiled_(compiled), dropped_(std::move(dropped)) {}
   ~TraceTree();
   TraceTree(const TraceTree&) = delete;
 
@@ -184,14 +185,12 @@ class TraceTree {
   /// The same if it is there, or null.
   [[nodiscard]] TraceRoot* find_root(Kind kind, std::uint64_t id);
   /// Whether there are roots of traces that were found.
-  [[nodiscard]] bool has_found_roots() const { return roots_of(Kind::found).size() > 0; }
+  [[nodiscard]] bool has_found_roots() const { return !roots_[1].by_id.empty(); }
 
   /// A branch that was recorded now.
   Branch& add(BranchPoint& home, std::unique_ptr<Branch> branch);
   /// The branch is used now.
   void note_use(Branch& branch) { branch.last_used = ++clock_; }
-  std::unique_ptr<CompiledTrace> compile(std::unique_ptr<trace::Recording> recording,
-                                         CompiledTrace::Calls calls);
 
   /// The branches that are stale go from a branch point.
   void drop_stale(BranchPoint& point);
@@ -214,12 +213,13 @@ class TraceTree {
   void print(std::ostream& out) const;
 
  private:
-  using Roots = std::unordered_map<std::uint64_t, TraceRoot>;
   static constexpr std::size_t kRoots = 64, kMostJoined = 16, kFound = 16, kMostFound = 512;
+  struct Roots {
+    std::unordered_map<std::uint64_t, TraceRoot> by_id;
+    std::size_t limit = kRoots;  ///< at which those without branches go
+  };
 
-  [[nodiscard]] const Roots& roots_of(Kind kind) const {
-    return roots_[static_cast<std::size_t>(kind)];
-  }
+  [[nodiscard]] Roots& roots_of(Kind kind) { return roots_[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] Listener::Recorded as_recorded(const Branch& branch) const;
   void drop(Branch& branch);
   void give_up(Branch& branch, Reason why);
@@ -232,15 +232,13 @@ class TraceTree {
 
   ContextCore& context_;
   CompiledTraces& compiled_;
-  TraceCounters& counters_;
   const std::function<void(const Branch&)> dropped_;
-  /// Dropped, the oldest first, and some may be in flight. So the time at which one is dropped decides nothing.
+  /// Dropped, the oldest first, and some may be in flight; the time at which those end decides nothing.
   std::deque<std::unique_ptr<CompiledTrace>> retired_;
-  Roots roots_[2];                                 ///< by Kind
-  std::size_t roots_limit_[2] = {kRoots, kRoots};  ///< at which those without branches go
-  std::list<Branch*> all_;                         ///< in the order in which they were recorded
-  std::size_t found_ = 0;                          ///< of them
-  std::size_t found_limit_ = kFound;               ///< at which the stale ones are looked for
+  Roots roots_[2];                    ///< by Kind
+  std::list<Branch*> all_;            ///< in the order in which they were recorded
+  std::size_t found_ = 0;             ///< of them
+  std::size_t found_limit_ = kFound;  ///< at which the stale ones are looked for
   std::vector<std::unique_ptr<JoinedRecording>> joined_;  ///< the one joined last is last
   std::size_t surplus_ = 0;  ///< bytes up to which none can be dropped now
   std::uint64_t clock_ = 0;

@@ -2,9 +2,9 @@
 // The traces of one context: marked by the program, or found where it marks none. docs/tracing.md.
 //
 // The parts are made when the first is needed: the selector with its tree of recordings, replay cursor and recording
-// session (selector.hpp), the marks (marked_traces.hpp), and what is found (found_traces.hpp). Where nothing is traced
-// this says no to every call. A call is offered before it is analysed; what is analysed is told afterwards, and recorded
-// if there is a recording.
+// session (selector.hpp), the marks (marked_traces.hpp), and who decides outside of marks (found_traces.hpp). Until then
+// this says no to every call. A call is offered before it is analysed: it is replayed, or gets a ticket for its analysis,
+// which is recorded when it ends if there is a recording.
 //
 // Owner: the context's thread.
 
@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ class Tracing final : public DeferredState {
     Parts& parts = made();
     parts.marked.check(trace, where);
     context_.forget_failures();
-    if (parts.found != nullptr) parts.found->interrupt();
+    parts.unmarked->interrupt();
     parts.marked.begin(trace, where);
   }
   void end(const Trace& trace, Where where) { made().marked.end(trace, where); }
@@ -54,7 +55,7 @@ class Tracing final : public DeferredState {
   void close() {
     if (!is_on()) return;
     parts_->marked.abandon();
-    if (parts_->found != nullptr && !is_marked()) parts_->found->leave();
+    if (!is_marked()) parts_->unmarked->leave();
     parts_->selector.close();
     parts_->selector.catch_up();
   }
@@ -84,15 +85,20 @@ class Tracing final : public DeferredState {
     made();
     return true;
   }
-  /// True: it is the next call of the cursor's replay, which is to be given what only this call has.
-  bool offer(const TracedCall& call) { return parts_->selector.offer(call); }
-  [[nodiscard]] ReplayCursor& cursor() { return *cursor_; }
-  /// Before it is analysed, and after.
-  void analysing(LaunchPlan& plan) {
-    analysing(plan.token, work_of(plan));
-    parts_->selector.make_way(plan);
+  /// The ticket says whether the call is the next one of the cursor's replay, which is then to be given what only this
+  /// call has. Otherwise it is for the analysis of the call.
+  Ticket offer(const TracedCall& call) {
+    Ticket ticket{call};
+    ticket.replayed = parts_->selector.offer(ticket);
+    return ticket;
   }
-  void analysed(LaunchPlan& plan, const LaunchRequest& request) {
+  [[nodiscard]] ReplayCursor& cursor() { return *cursor_; }
+  /// Has analyse() analyse the launch of a ticket, and records it if there is a recording.
+  template <class Analyse>
+  void analyse(Ticket& ticket, LaunchPlan& plan, const LaunchRequest& request, Analyse analyse) {
+    analysing(ticket, plan.token, work_of(plan));
+    parts_->selector.make_way(plan);
+    attempt(analyse, "a launch failed");
     parts_->selector.analysed(plan, request);
   }
 
@@ -104,11 +110,11 @@ class Tracing final : public DeferredState {
   void make(const CallIdentity& call, std::span<detail::FutureState* const> futures,
             std::initializer_list<analysis::FieldState*> fields, Take take, Analyse analyse) {
     std::vector<std::uint64_t> key;
-    if (is_on()) key = call.key();
-    const TracedCall traced{key,     call.name(), call.where,        nullptr,
-                            futures, false,       call.op != nullptr};
+    std::optional<Ticket> ticket;
     if (is_on()) {
-      if (offer(traced)) {
+      key = call.key();
+      ticket = offer({key, call.name(), call.where, nullptr, futures, false, call.op != nullptr});
+      if (ticket->replayed) {
         take(*cursor_);
         return cursor_->issue_step();
       }
@@ -118,20 +124,16 @@ class Tracing final : public DeferredState {
                               call.name(), call.where);
     const std::uint64_t token = call.signature().token();
     context_.note_call(token, call.name());
-    if (is_on()) analysing(token, 1);
-    try {
-      analyse();
-    } catch (...) {
-      untraceable("a call failed");
-      throw;
-    }
-    if (is_on()) parts_->selector.analysed(traced, token, fields, call.regions());
+    if (!ticket) return analyse();
+    analysing(*ticket, token, 1);
+    attempt(analyse, "a call failed");
+    parts_->selector.analysed(ticket->call, token, fields, call.regions());
   }
   /// Before a call of the program that cannot be traced: a sequence with it is not the one without.
   void untraceable_call(const char* what) {
     if (!is_on()) return;
-    if (parts_->found != nullptr && !is_marked()) parts_->found->untraceable_call(what);
-    else parts_->selector.note_untraceable_call(what);
+    if (is_marked()) parts_->selector.note_untraceable_call(what);
+    else parts_->unmarked->untraceable_call(what);
   }
 
   // --- reports -------------------------------------------------------------------------------------------
@@ -139,11 +141,11 @@ class Tracing final : public DeferredState {
   void print(std::ostream& out) const {
     if (is_on()) parts_->selector.tree().print(out);
   }
-  [[nodiscard]] TraceCounters counters() const {
-    return is_on() ? cursor_->counters() : TraceCounters{};
+  [[nodiscard]] TraceTotals counters() const {
+    return is_on() ? cursor_->counters() : TraceTotals{};
   }
   [[nodiscard]] AutotraceCounters autotrace_counters() const {
-    return is_on() && parts_->found != nullptr ? parts_->found->counters() : AutotraceCounters{};
+    return is_on() ? parts_->unmarked->counters() : AutotraceCounters{};
   }
 
   // --- DeferredState -------------------------------------------------------------------------------------
@@ -158,23 +160,22 @@ class Tracing final : public DeferredState {
     return is_on() ? cursor_->resolve(producer) : producer;
   }
   [[nodiscard]] std::string why_analysed() override {
-    if (is_marked()) return parts_->marked.why_analysed();
-    return is_on() && parts_->found != nullptr ? parts_->found->why_analysed()
-                                               : not_looked_for(context_.runtime.options());
+    if (!is_on()) return not_looked_for(context_.runtime.options());
+    return is_marked() ? parts_->marked.why_analysed() : parts_->unmarked->why_analysed();
   }
   [[nodiscard]] bool is_marked() const override { return is_on() && parts_->selector.is_marked(); }
 
  private:
   struct Parts {
-    explicit Parts(ContextCore& context)
-        : selector(context),
-          marked(context, selector),
-          found(FoundTraces::make(context, selector)) {
-      selector.set_unmarked(found.get());
+    explicit Parts(ContextCore& context) : selector(context), marked(selector) {
+      const Options& options = context.runtime.options();
+      if (options.tracing && options.autotrace) unmarked = std::make_unique<FoundTraces>(selector);
+      else unmarked = std::make_unique<Unmarked>(selector);
+      selector.set_unmarked(*unmarked);
     }
     Selector selector;
     MarkedTraces marked;
-    std::unique_ptr<FoundTraces> found;  ///< null: only marks count
+    std::unique_ptr<Unmarked> unmarked;
   };
   Parts& made() {
     if (!is_on()) {
@@ -183,8 +184,17 @@ class Tracing final : public DeferredState {
     }
     return *parts_;
   }
-  void analysing(autotrace::Token token, autotrace::Work work) {
-    if (parts_->found != nullptr && !is_marked()) parts_->found->analysing(token, work);
+  void analysing(Ticket& ticket, autotrace::Token token, autotrace::Work work) {
+    if (!is_marked()) parts_->unmarked->analysing(ticket, token, work);
+  }
+  template <class Analyse>
+  void attempt(Analyse analyse, const char* failure) {
+    try {
+      analyse();
+    } catch (...) {
+      untraceable(failure);
+      throw;
+    }
   }
 
   ContextCore& context_;

@@ -1,4 +1,4 @@
-#include "tracing/warm_start.hpp"
+#include "tracing/found_traces.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,7 +12,8 @@
 #include "oracle/error.hpp"
 #include "oracle/run_reader.hpp"
 #include "report/call_record.hpp"
-#include "tracing/found_traces.hpp"
+
+// The first candidates, out of the record of an earlier run.
 
 namespace refrain::runtime {
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "refrain/refrain.hpp"
@@ -60,6 +62,34 @@ TEST(TraceRecordings, BecomeFewerWhereThereIsNoRoomForThem) {
     }
   });
   EXPECT_LE(runtime.counters().recordings, 20u);
+}
+
+// How many replays are in flight is timing, and what each has of its own is counted all the same.
+TEST(TraceRecordings, AreDroppedInLaunchOrder) {
+  const auto counted = [](int workers) {
+    Options options;
+    options.machine = "emulated:cpus=4";
+    options.workers = workers;
+    options.trace_memory = 200'000;
+    Runtime runtime(options);
+    runtime.run([](Context& ctx) {
+      std::deque<Trace> traces;
+      for (int i = 0; i < 12; ++i) traces.emplace_back("step");
+      const auto cells = ctx.region(Rect1{0, 3}, state);
+      ctx.fill(cells, state, 0.0);
+      for (int round = 0; round < 4; ++round)
+        for (const Trace& trace : traces)
+          for (int t = 0; t < 20; ++t)
+            ctx.trace(trace, [&] {
+              for (int i = 0; i < 5; ++i) ctx.launch(add_one, cells[state]);
+            });
+    });
+    const Counters counters = runtime.counters();
+    return std::tuple(counters.recordings, counters.replays, counters.replayed_tasks);
+  };
+  const auto alone = counted(0);
+  EXPECT_GT(std::get<0>(alone), 12u) << "some have to be dropped";
+  for (const int workers : {1, 3}) EXPECT_EQ(counted(workers), alone) << workers << " workers";
 }
 
 // Each access ends a segment, and the next begins in it: they are many deep, and end without end.
