@@ -40,11 +40,9 @@ Forest Forest::nested_in(const Forest& enclosing) {
 }
 
 Forest::~Forest() {
-  for (auto& tree : slots_)
-    if (tree) {
-      tree->empty();
-      graveyard_->put(std::move(tree));
-    }
+  for (auto* trees : {&slots_, &dropped_})
+    for (auto& tree : *trees)
+      if (tree) bury(std::move(tree));
 }
 
 RegionTree& Forest::create(IndexSpaceRef space, std::vector<FieldColumn> fields) {
@@ -59,13 +57,13 @@ RegionTree& Forest::create(IndexSpaceRef space, std::vector<FieldColumn> fields)
   return *slots_[slot];
 }
 
-std::vector<NodeRange> Forest::destroy(RegionTree& tree) {
+bool Forest::destroy(RegionTree& tree) {
   REFRAIN_ASSERT(&tree.forest() == this && tree.alive(),
                  "only a living tree of this forest is destroyed");
-  std::vector<NodeRange> dropped = tree.sleep();
+  const bool dropped = tree.sleep();
   --alive_;
   dormant_.push_back(&tree);
-  if (dormant_.size() > max_dormant) drop_oldest(tree);
+  if (dormant_.size() > max_dormant) drop_oldest();
   return dropped;
 }
 
@@ -97,19 +95,26 @@ std::uint32_t Forest::take_slot() {
   return slot;
 }
 
-void Forest::drop_oldest(const RegionTree& except) {
-  for (std::size_t i = 0; i < dormant_.size() && dormant_.size() > max_dormant;) {
-    RegionTree* tree = dormant_[i];
-    if (tree == &except || tree->pins() > 0) {
-      ++i;
-      continue;
-    }
-    dormant_.erase(dormant_.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::uint32_t slot = tree->slot();
-    tree->empty();
-    graveyard_->put(std::move(slots_[slot]));
-    free_slots_.push(slot);
-  }
+void Forest::drop_oldest() {
+  RegionTree& oldest = *dormant_.front();
+  dormant_.erase(dormant_.begin());
+  oldest.drop();
+  free_slots_.push(oldest.slot());
+  std::unique_ptr<RegionTree> dropped = std::move(slots_[oldest.slot()]);
+  if (oldest.pins() == 0) return bury(std::move(dropped));
+  dropped_.push_back(std::move(dropped));
+  if (dropped_.size() < look_again_at_) return;
+  std::erase_if(dropped_, [this](auto& tree) {
+    if (tree->pins() > 0) return false;
+    bury(std::move(tree));
+    return true;
+  });
+  look_again_at_ = 2 * dropped_.size() + kFew;
+}
+
+void Forest::bury(std::unique_ptr<RegionTree> tree) {
+  tree->empty();
+  graveyard_->put(std::move(tree));
 }
 
 }  // namespace refrain::data

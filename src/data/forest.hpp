@@ -37,9 +37,9 @@ class Forest {
 
   /// A tree for this shape: the one that became dormant last, or a new one in the lowest free slot.
   RegionTree& create(IndexSpaceRef space, std::vector<FieldColumn> fields);
-  /// The tree becomes dormant with all its partitions. Older dormant trees that are dropped to keep the
-  /// bound release their `state` here. Returns the nodes of *this* tree that were dropped.
-  std::vector<NodeRange> destroy(RegionTree& tree);
+  /// The tree becomes dormant with all its partitions. The oldest dormant tree is dropped to keep the bound: it releases
+  /// its `state` here, or later if it is pinned. Returns whether partitions of *this* tree were dropped.
+  bool destroy(RegionTree& tree);
 
   /// Of trees and partitions. While this stays as it is, a handle that named something alive does so.
   [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
@@ -51,10 +51,13 @@ class Forest {
   [[nodiscard]] std::vector<RegionTree*> trees() const;
 
  private:
+  static constexpr std::size_t kFew = 16;
+
   Forest(std::shared_ptr<TreeGraveyard> graveyard, int depth);
   RegionTree* find_dormant(const IndexSpaceRef& space, const std::vector<FieldColumn>& fields);
   std::uint32_t take_slot();
-  void drop_oldest(const RegionTree& except);
+  void drop_oldest();
+  void bury(std::unique_ptr<RegionTree> tree);
 
   int depth_;
   std::shared_ptr<TreeGraveyard> graveyard_;
@@ -62,7 +65,9 @@ class Forest {
   std::uint64_t deaths_ = 0;
   std::vector<std::unique_ptr<RegionTree>> slots_;
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_slots_;
-  std::vector<RegionTree*> dormant_;  ///< oldest first
+  std::vector<RegionTree*> dormant_;                  ///< oldest first
+  std::vector<std::unique_ptr<RegionTree>> dropped_;  ///< pinned when they were
+  std::size_t look_again_at_ = kFew;                  ///< size of dropped_
 };
 
 }  // namespace refrain::data

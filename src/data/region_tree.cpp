@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/hash.hpp"
 #include "data/forest.hpp"
 #include "data/partition_ops.hpp"
 #include "refrain/error.hpp"
@@ -51,7 +52,7 @@ void RegionTree::start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
 
 void RegionTree::revive() { generation_.store(tick(), std::memory_order_relaxed); }
 
-std::vector<NodeRange> RegionTree::sleep() {
+bool RegionTree::sleep() {
   forest_->note_death();
   generation_.store(0, std::memory_order_relaxed);
   for (std::uint32_t p = 0; p < partition_count(); ++p)
@@ -59,12 +60,15 @@ std::vector<NodeRange> RegionTree::sleep() {
   return trim();
 }
 
+void RegionTree::drop() { set_aside({}); }
+
 void RegionTree::empty() {
   generation_.store(0, std::memory_order_relaxed);
   node_count_.store(0, std::memory_order_relaxed);
   partition_count_.store(0, std::memory_order_relaxed);
   forest_ = nullptr;
   pins_.store(0, std::memory_order_relaxed);
+  earlier_.clear();
   state.reset();
   viewed_ = nullptr;
   fields_.clear();
@@ -83,7 +87,7 @@ AnyPartition RegionTree::make_partition(std::uint32_t parent, IndexSpaceRef colo
                                         std::vector<IndexSpaceRef> pieces, std::string kind) {
   REFRAIN_ASSERT(pieces.size() == colours->volume(), "a partition has one piece per colour");
   const std::uint64_t content =
-      partition_id(nodes_[parent].space, colours, pieces) ^ (parent * 0x9e3779b97f4a7c15ull);
+      partition_id(nodes_[parent].space, colours, pieces) ^ name_word(parent);
   std::uint32_t index;
   if (auto found = find_partition(content, parent, colours, pieces)) {
     index = *found;
@@ -155,9 +159,9 @@ std::uint32_t RegionTree::take_nodes(std::uint32_t count) {
 
 // --- ending partitions -----------------------------------------------------------------------------
 
-std::vector<NodeRange> RegionTree::destroy_partition(std::uint32_t index) {
+bool RegionTree::destroy_partition(std::uint32_t index) {
   REFRAIN_ASSERT(partitions_[index].uses > 0, "only a living partition is destroyed");
-  if (--partitions_[index].uses > 0) return {};
+  if (--partitions_[index].uses > 0) return false;
   put_to_sleep(index);
   return trim();
 }
@@ -184,16 +188,17 @@ void RegionTree::take_off_dormant(std::uint32_t index) {
   dormant_pieces_ -= partitions_[index].pieces();
 }
 
-std::vector<NodeRange> RegionTree::trim() {
-  std::vector<NodeRange> dropped;
-  while (pins() == 0 &&
-         (dormant_.size() > max_dormant_partitions || dormant_pieces_ > max_dormant_pieces))
+bool RegionTree::trim() {
+  std::vector<std::uint32_t> dropped;
+  while (dormant_.size() > max_dormant_partitions || dormant_pieces_ > max_dormant_pieces)
     drop(dormant_.front(), dropped);
-  if (!dropped.empty()) uid_ = next_uid();
-  return dropped;
+  if (dropped.empty()) return false;
+  set_aside(std::move(dropped));
+  return true;
 }
 
-void RegionTree::drop(std::uint32_t index, std::vector<NodeRange>& dropped) {
+// Tasks in flight may look at what the partition is, so that stays as it is.
+void RegionTree::drop(std::uint32_t index, std::vector<std::uint32_t>& dropped) {
   PartitionNode& p = partitions_[index];
   while (!p.below.empty()) drop(p.below.back(), dropped);
   if (const std::uint32_t above = nodes_[p.parent].partition; above != RegionNode::none)
@@ -202,12 +207,36 @@ void RegionTree::drop(std::uint32_t index, std::vector<NodeRange>& dropped) {
   while (entry->second != index) ++entry;
   by_content_.erase(entry);
   take_off_dormant(index);
-  const std::uint32_t count = p.pieces();
-  for (std::uint32_t i = 0; i < count; ++i) nodes_[p.first_child + i].space = {};
-  free_nodes_[count].push_back(p.first_child);
-  free_partitions_.push_back(index);
-  dropped.push_back({p.first_child, count});
-  p.colours = {};
+  dropped.push_back(index);
+}
+
+// --- storage of what was dropped -------------------------------------------------------------------
+
+void RegionTree::set_aside(std::vector<std::uint32_t> dropped) {
+  std::uint32_t now = pins();
+  for (const Earlier& earlier : earlier_) now -= earlier.pins;
+  earlier_.push_back({uid(), now, std::move(dropped)});
+  uid_ = next_uid();
+  free_unpinned();
+}
+
+void RegionTree::unpin_earlier(std::uint64_t uid) {
+  const auto earlier = std::ranges::find(earlier_, uid, &Earlier::uid);
+  REFRAIN_ASSERT(earlier != earlier_.end() && earlier->pins > 0, "what is unpinned was pinned");
+  --earlier->pins;
+  free_unpinned();
+}
+
+void RegionTree::free_unpinned() {
+  for (; !earlier_.empty() && earlier_.front().pins == 0; earlier_.pop_front())
+    for (const std::uint32_t index : earlier_.front().partitions) {
+      PartitionNode& p = partitions_[index];
+      const std::uint32_t count = p.pieces();
+      for (std::uint32_t i = 0; i < count; ++i) nodes_[p.first_child + i].space = {};
+      free_nodes_[count].push_back(p.first_child);
+      free_partitions_.push_back(index);
+      p.colours = {};
+    }
 }
 
 // --- questions -------------------------------------------------------------------------------------
@@ -217,6 +246,20 @@ std::vector<IndexSpaceRef> RegionTree::pieces_of(const PartitionNode& p) const {
   pieces.reserve(p.pieces());
   for (std::uint32_t i = 0; i < p.pieces(); ++i) pieces.push_back(nodes_[p.first_child + i].space);
   return pieces;
+}
+
+std::unordered_set<const IndexSpace*> RegionTree::spaces() const {
+  std::unordered_set<const IndexSpace*> spaces{space().get()};
+  for (const auto& [content, index] : by_content_)
+    for (const IndexSpaceRef& piece : pieces_of(partitions_[index])) spaces.insert(piece.get());
+  return spaces;
+}
+
+std::uint64_t RegionTree::name_word(std::uint32_t node) const {
+  const RegionNode& region = nodes_[node];
+  if (region.partition == RegionNode::none) return 0;
+  const std::uint64_t words[] = {partitions_[region.partition].content, region.rank};
+  return hash_bytes(words, sizeof words);
 }
 
 bool RegionTree::is_disjoint(std::uint32_t index) const {

@@ -18,7 +18,7 @@ class Signature {
   explicit Signature(Call call) : call_(call) { add(static_cast<std::uint64_t>(call)); }
   void add(std::uint64_t word) { words_.push_back(word); }
   void add(std::string_view name);
-  /// Depth of the context that made the tree, slot of the tree, number of the node.
+  /// Depth of the context that made the tree, slot of the tree, name within the tree.
   void add(const AnyRegion& region);
   void add(const AnyPartition& partition);
   void add(const AnyField& field);

@@ -111,14 +111,8 @@ CompiledTrace::CompiledTrace(ContextCore& context,
   compile(optimise);
   counts_ = counts(static_cast<Index>(operands_.size()));
   prepare_quick();
-  bytes_of_all_ = bytes_of_all();
-  bytes_of_values_ = bytes_of_values();
-  count_bytes();
-}
-
-void CompiledTrace::count_bytes() {
-  all_.bytes -= std::exchange(counted_, bytes());
-  all_.bytes += counted_;
+  bytes_ = bytes_of_all() + replays_->bytes() + bytes_of_replay();
+  all_.bytes += bytes_;
 }
 
 void CompiledTrace::prepare_quick() {
@@ -167,11 +161,16 @@ void CompiledTrace::unpin() {
   pinned_ = false;
   for (const auto& call : calls_)
     if (call->plan != nullptr && --call->plan->in_flight == 0)
-      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->unpin();
-  for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin();
+      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->unpin(used.uid);
+  for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin(used.uid);
 }
 
-void CompiledTrace::retire() { all_.bytes -= std::exchange(counted_, 0); }
+void CompiledTrace::retire() {
+  if (std::exchange(retired_, true)) return;
+  all_.bytes -= bytes_;
+  for (const auto& call : calls_)
+    if (call->plan != nullptr) --call->plan->recordings;
+}
 
 CompiledTrace::~CompiledTrace() {
   retire();
@@ -179,8 +178,6 @@ CompiledTrace::~CompiledTrace() {
     std::erase(all_.pinned, this);
     unpin();
   }
-  for (const auto& call : calls_)
-    if (call->plan != nullptr) --call->plan->recordings;
 }
 
 // A launch has something of its own in each replay when it is given values or futures, or makes one.
@@ -315,10 +312,7 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
 }
 
 ReplayValues& CompiledTrace::values(exec::Replay& replay) {
-  if (replay.user == nullptr) {
-    replay.user = values_.emplace_back(make_values()).get();
-    count_bytes();
-  }
+  if (replay.user == nullptr) replay.user = values_.emplace_back(make_values()).get();
   return *static_cast<ReplayValues*>(replay.user);
 }
 
@@ -551,15 +545,12 @@ std::size_t CompiledTrace::bytes_of_all() const {
   return sum;
 }
 
-std::size_t CompiledTrace::bytes_of_values() const {
-  return sizeof(ReplayValues) + payload_bytes_ + records_ * sizeof(LaunchRecord) +
+std::size_t CompiledTrace::bytes_of_replay() const {
+  return sizeof(exec::Replay) + operands_.size() * sizeof(exec::LiveNode) + sizeof(ReplayValues) +
+         payload_bytes_ + records_ * sizeof(LaunchRecord) +
          (steps() + fills_.size()) * sizeof(ReplayValues::Fill) +
          folds_ * sizeof(analysis::FoldPayload) + reductions_ * sizeof(FutureReduction) +
          recording_->own.size() * sizeof(analysis::Instance*);
-}
-
-std::size_t CompiledTrace::bytes() const {
-  return bytes_of_all_ + replays_->bytes() + values_.size() * bytes_of_values_;
 }
 
 }  // namespace refrain::runtime

@@ -63,7 +63,8 @@ class CompiledTrace {
   /// After all of it. Made when somebody asks: not before a chain is left.
   [[nodiscard]] const trace::Outcome& outcome();
   [[nodiscard]] exec::Replays& replays() { return *replays_; }
-  [[nodiscard]] std::size_t bytes() const;
+  /// With those of one replay. How many are in flight decides nothing; the window bounds it.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// How many edges the optimiser's budget left unexamined.
   [[nodiscard]] std::size_t unexamined_edges() const { return unexamined_edges_; }
   /// What the first operations come to, for the statistics.
@@ -81,7 +82,7 @@ class CompiledTrace {
   /// before a replay begins, and when nothing may be running any more.
   void pin();
   static void unpin_idle(CompiledTraces& all);
-  /// No replay begins any more: its bytes are not counted from now on.
+  /// No replay begins any more: its bytes are not counted from now on, and its launches' plans may be dropped.
   void retire();
 
   /// The replay's own values; made when its slot is used for the first time.
@@ -153,8 +154,7 @@ class CompiledTrace {
   [[nodiscard]] static bool needs_own(const RecordedCall& call);
   [[nodiscard]] bool is_plain(trace::Index operation) const;
   [[nodiscard]] std::size_t bytes_of_all() const;
-  [[nodiscard]] std::size_t bytes_of_values() const;
-  void count_bytes();
+  [[nodiscard]] std::size_t bytes_of_replay() const;
 
   ContextCore& context_;
   std::unique_ptr<const trace::Recording> recording_;
@@ -180,10 +180,9 @@ class CompiledTrace {
   std::unique_ptr<const exec::Template> template_;
   std::unique_ptr<exec::Replays> replays_;
   std::vector<std::unique_ptr<ReplayValues>> values_;
-  std::size_t bytes_of_all_ = 0;     ///< of what all replays share
-  std::size_t bytes_of_values_ = 0;  ///< of what each has
+  std::size_t bytes_ = 0;
   CompiledTraces& all_;
-  std::size_t counted_ = 0;  ///< in its bytes
+  bool retired_ = false;
 };
 
 }  // namespace refrain::runtime

@@ -104,7 +104,7 @@ class Tracing final : public DeferredState {
   void make(const CallIdentity& call, std::span<detail::FutureState* const> futures,
             std::initializer_list<analysis::FieldState*> fields, Take take, Analyse analyse) {
     std::vector<std::uint64_t> key;
-    if (is_on()) key = call.key();
+    if (is_on()) key = call.key(context_.forest);
     const TracedCall traced{key,     call.name(), call.where,        nullptr,
                             futures, false,       call.op != nullptr};
     if (is_on()) {
