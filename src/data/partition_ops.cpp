@@ -5,8 +5,8 @@
 
 #include "base/hash.hpp"
 #include "data/box_index.hpp"
-#include "data/point_collector.hpp"
-#include "data/set_algebra.hpp"
+#include "data/box_list.hpp"
+#include "data/index_space.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {

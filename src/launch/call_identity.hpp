@@ -14,8 +14,8 @@
 #include <source_location>
 #include <vector>
 
-#include "data/forest.hpp"
 #include "data/index_space.hpp"
+#include "data/region_tree.hpp"
 #include "launch/launch_plan.hpp"
 #include "launch/signature.hpp"
 #include "refrain/dynamic.hpp"

@@ -1,7 +1,6 @@
 #include "launch/signature.hpp"
 
 #include "base/hash.hpp"
-#include "data/forest.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::runtime {

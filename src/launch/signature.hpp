@@ -1,5 +1,5 @@
 #pragma once
-// Signatures of calls: what can affect the analysis, as names and slots (data/forest.hpp,
+// Signatures of calls: what can affect the analysis, as names and slots (data/region_tree.hpp,
 // launch/task_record.hpp): no address, thread or time, so that a program gives the same signatures in
 // every run. The token is their 64-bit hash: it selects, the words prove.
 

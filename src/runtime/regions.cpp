@@ -1,7 +1,7 @@
 // Regions made and ended, fills, copies between regions.
 
 #include "base/assert.hpp"
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 #include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"

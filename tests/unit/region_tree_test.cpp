@@ -8,7 +8,6 @@
 #include <random>
 #include <set>
 
-#include "data/forest.hpp"
 #include "data/partition_ops.hpp"
 #include "refrain/error.hpp"
 
