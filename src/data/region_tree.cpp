@@ -404,9 +404,9 @@ Forest Forest::nested_in(const Forest& enclosing) {
 }
 
 Forest::~Forest() {
-  for (auto* trees : {&slots_, &dropped_})
-    for (auto& tree : *trees)
-      if (tree) bury(std::move(tree));
+  for (auto& tree : dropped_) bury(std::move(tree));
+  for (auto& tree : slots_)
+    if (tree) bury(std::move(tree));
 }
 
 RegionTree& Forest::create(IndexSpaceRef space, std::vector<FieldColumn> fields) {

@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "base/stable_vector.hpp"
+#include "base/sure_memory.hpp"
 #include "data/index_space.hpp"
 #include "refrain/field.hpp"
 #include "refrain/region.hpp"
@@ -323,9 +324,10 @@ class Forest {
   std::uint64_t deaths_ = 0;
   std::vector<std::unique_ptr<RegionTree>> slots_;
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_slots_;
-  std::vector<RegionTree*> dormant_;                  ///< oldest first
-  std::vector<std::unique_ptr<RegionTree>> dropped_;  ///< pinned when they were
-  std::size_t look_again_at_ = kFew;                  ///< size of dropped_
+  std::vector<RegionTree*> dormant_;  ///< oldest first
+  std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>>
+      dropped_;                       ///< pinned when they were
+  std::size_t look_again_at_ = kFew;  ///< size of dropped_
 };
 
 /// Throws UsageError ("WHAT: region 3 was destroyed") unless the handle names something alive. Any thread.
