@@ -20,14 +20,16 @@ std::uint64_t content_hash(int dim, BoxSpan list) {
   return hash_bytes(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
 }
 
+void extend(Box& bounds, const BoxPoint& lo, const BoxPoint& hi) {
+  for (int d = 0; d < 3; ++d) {
+    bounds.lo[d] = std::min(bounds.lo[d], lo[d]);
+    bounds.hi[d] = std::max(bounds.hi[d], hi[d]);
+  }
+}
+
 Box bounds_of(BoxSpan list) {
-  if (list.empty()) return Box{};
-  Box bounds = list.front();
-  for (const Box& box : list)
-    for (int d = 0; d < 3; ++d) {
-      bounds.lo[d] = std::min(bounds.lo[d], box.lo[d]);
-      bounds.hi[d] = std::max(bounds.hi[d], box.hi[d]);
-    }
+  Box bounds = list.empty() ? Box{} : list.front();
+  for (const Box& box : list) extend(bounds, box.lo, box.hi);
   return bounds;
 }
 
@@ -180,11 +182,7 @@ IndexSpaceRef IndexSpace::from_boxes(int dim, BoxList boxes) {
 IndexSpaceRef IndexSpace::from_points(int dim, std::span<const BoxPoint> points) {
   Box bounds;
   if (!points.empty()) bounds = {points.front(), points.front()};
-  for (const BoxPoint& p : points)
-    for (int d = 0; d < 3; ++d) {
-      bounds.lo[d] = std::min(bounds.lo[d], p[d]);
-      bounds.hi[d] = std::max(bounds.hi[d], p[d]);
-    }
+  for (const BoxPoint& p : points) extend(bounds, p, p);
   check_coordinates(dim, bounds);
   PointCollector collector(dim, bounds);
   for (const BoxPoint& p : points) collector.add(p);
@@ -295,12 +293,6 @@ bool dense_cover(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
   return part->empty() || (whole->dense() && within(part->bounds(), whole->bounds()));
 }
 
-using ListOperation = BoxList (*)(int, BoxSpan, BoxSpan);
-
-IndexSpaceRef compute(ListOperation operation, const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  return IndexSpace::from_canonical(a->dim(), operation(a->dim(), a->boxes(), b->boxes()));
-}
-
 void check_width(int dim, const BoxPoint& width) {
   for (int d = 0; d < dim; ++d)
     if (width[d] < 0 || width[d] > coordinate_limit)
@@ -329,21 +321,21 @@ IndexSpaceRef intersect(const IndexSpaceRef& a, const IndexSpaceRef& b) {
   if (dense_cover(a, b)) return b;
   const Box common = intersection(a->bounds(), b->bounds());
   if (common.empty() || (a->dense() && b->dense())) return IndexSpace::dense(dim, common);
-  return compute(intersect_lists, a, b);
+  return IndexSpace::from_canonical(dim, intersect_lists(dim, a->boxes(), b->boxes()));
 }
 
 IndexSpaceRef unite(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  common_dimension(a, b);
+  const int dim = common_dimension(a, b);
   if (a == b || dense_cover(a, b)) return a;
   if (dense_cover(b, a)) return b;
-  return compute(unite_lists, a, b);
+  return IndexSpace::from_canonical(dim, unite_lists(dim, a->boxes(), b->boxes()));
 }
 
 IndexSpaceRef subtract(const IndexSpaceRef& a, const IndexSpaceRef& b) {
   const int dim = common_dimension(a, b);
   if (a == b || dense_cover(b, a)) return IndexSpace::empty_space(dim);
   if (b->empty() || !meet(a->bounds(), b->bounds())) return a;
-  return compute(subtract_lists, a, b);
+  return IndexSpace::from_canonical(dim, subtract_lists(dim, a->boxes(), b->boxes()));
 }
 
 bool overlaps(const IndexSpaceRef& a, const IndexSpaceRef& b) {
@@ -361,9 +353,7 @@ bool contains(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
 }
 
 IndexSpaceRef clip(const IndexSpaceRef& a, const Box& box) {
-  Box flat = box;
-  for (int d = a->dim(); d < 3; ++d) flat.lo[d] = flat.hi[d] = 0;
-  const Box common = intersection(a->bounds(), flat);
+  const Box common = intersection(a->bounds(), flattened(a->dim(), box));
   if (common.empty() || a->dense()) return IndexSpace::dense(a->dim(), common);
   if (common == a->bounds()) return a;
   return IndexSpace::from_canonical(a->dim(), intersect_lists(a->dim(), a->boxes(), {&common, 1}));

@@ -24,12 +24,11 @@ std::uint64_t next_uid() {
 }  // namespace
 
 std::optional<std::uint32_t> RegionTree::find_field(const AnyField& field) const {
-  for (std::uint32_t i = 0; i < fields_.size(); ++i) {
-    const FieldColumn& column = fields_[i];
-    if (column.key == field.key && column.name == field.name && column.type == *field.type)
-      return i;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find_if(fields_, [&](const FieldColumn& column) {
+    return column.key == field.key && column.name == field.name && column.type == *field.type;
+  });
+  if (found == fields_.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - fields_.begin());
 }
 
 // --- the tree's own life ---------------------------------------------------------------------------
@@ -263,24 +262,24 @@ std::uint64_t RegionTree::name_word(std::uint32_t node) const {
   return hash_bytes(words, sizeof words);
 }
 
+namespace {
+template <class Compute>
+bool is_known(std::atomic<Known>& property, const Compute& compute) {
+  if (property.load(std::memory_order_relaxed) == Known::not_yet)
+    property.store(compute() ? Known::yes : Known::no, std::memory_order_relaxed);
+  return property.load(std::memory_order_relaxed) == Known::yes;
+}
+}  // namespace
+
 bool RegionTree::is_disjoint(std::uint32_t index) const {
   const PartitionNode& p = partitions_[index];
-  Known known = p.disjoint.load(std::memory_order_relaxed);
-  if (known == Known::not_yet) {
-    known = data::is_disjoint(pieces_of(p)) ? Known::yes : Known::no;
-    p.disjoint.store(known, std::memory_order_relaxed);
-  }
-  return known == Known::yes;
+  return is_known(p.disjoint, [&] { return data::is_disjoint(pieces_of(p)); });
 }
 
 bool RegionTree::is_complete(std::uint32_t index) const {
   const PartitionNode& p = partitions_[index];
-  Known known = p.complete.load(std::memory_order_relaxed);
-  if (known == Known::not_yet) {
-    known = data::is_complete(pieces_of(p), nodes_[p.parent].space) ? Known::yes : Known::no;
-    p.complete.store(known, std::memory_order_relaxed);
-  }
-  return known == Known::yes;
+  return is_known(p.complete,
+                  [&] { return data::is_complete(pieces_of(p), nodes_[p.parent].space); });
 }
 
 bool RegionTree::is_within(std::uint32_t inner, std::uint32_t outer) const {
