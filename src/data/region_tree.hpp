@@ -281,7 +281,7 @@ std::shared_ptr<TreeGraveyard> make_graveyard();
 /// The region trees of one context, by slot. Owner: the context's thread.
 class Forest {
  public:
-  static constexpr std::size_t max_dormant = 64;
+  static constexpr std::size_t max_dormant = 128;
 
   /// A program's forest.
   explicit Forest(std::shared_ptr<TreeGraveyard> graveyard = make_graveyard());

@@ -153,12 +153,16 @@ TEST(RegionTree, DroppingAPartitionDropsWhatIsBelow) {
   const AnyPartition top = make_blocks(tree, 0, 2);
   const AnyPartition middle = make_blocks(tree, top.piece({0, 0, 0}).node, 3);
   const AnyPartition low = make_blocks(tree, middle.piece({2, 0, 0}).node, 4);
+  std::vector<IndexSpaceRef> pieces;
+  for (const AnyPartition& p : {top, middle, low})
+    pieces.push_back(tree.node(p.piece({0, 0, 0}).node).space);
   tree.destroy_partition(top.index);
+  for (const IndexSpaceRef& piece : pieces) EXPECT_TRUE(tree.spaces().contains(piece.get()));
   int drops = 0;
   for (Coord n = 10; n < 74; ++n)
     if (tree.destroy_partition(make_blocks(tree, 0, n).index)) ++drops;
   EXPECT_EQ(drops, 3);
-  for (const AnyPartition& dropped : {top, middle, low}) EXPECT_FALSE(tree.knows(dropped));
+  for (const IndexSpaceRef& piece : pieces) EXPECT_FALSE(tree.spaces().contains(piece.get()));
 }
 
 TEST(RegionTree, HugeDormantPartitionsGoAtOnce) {
@@ -239,7 +243,7 @@ TEST(Forest, DroppedTreesReleaseTheirStateAndKeepHandlesRecognisable) {
   const AnyRegion piece = parts.piece({0, 0, 0});
   const std::uint64_t uid = first.uid();
   forest.destroy(first);
-  for (Coord n = 2; n < 200; ++n) forest.destroy(make_tree(forest, n));
+  for (Coord n = 2; n < 300; ++n) forest.destroy(make_tree(forest, n));
   EXPECT_TRUE(watch.expired());
   EXPECT_EQ(forest.dormant(), Forest::max_dormant);
   EXPECT_LE(make_tree(forest, 1000).slot(), Forest::max_dormant);  // slots are used again
@@ -258,14 +262,14 @@ TEST(Forest, DroppedTreesStayAsTheyAreWhilePinned) {
   const std::uint64_t uid = pinned.uid();
   pinned.pin();
   forest.destroy(pinned);
-  for (Coord n = 2; n < 200; ++n) forest.destroy(make_tree(forest, n));
+  for (Coord n = 2; n < 300; ++n) forest.destroy(make_tree(forest, n));
   EXPECT_NE(pinned.uid(), uid);
   EXPECT_EQ(pinned.space(), line(1));
   EXPECT_FALSE(watch.expired());
   EXPECT_EQ(forest.dormant(), Forest::max_dormant);
   RegionTree& again = make_tree(forest, 1);
   EXPECT_NE(&again, &pinned);
-  EXPECT_EQ(again.slot(), pinned.slot());  // the name is free
+  EXPECT_LE(again.slot(), Forest::max_dormant);  // the names that were dropped are free
   pinned.unpin(uid);
 }
 
@@ -316,7 +320,7 @@ TEST(Forest, RandomLivesRepeatTheirNames) {
       }
       const unsigned what = random() % 10;
       if (trees.empty() || what < 2) {
-        names.push_back(make_tree(forest, 4 + Coord(random() % 90)).slot());
+        names.push_back(make_tree(forest, 4 + Coord(random() % 400)).slot());
       } else {
         RegionTree& tree = *trees[random() % trees.size()];
         if (what < 4) {
