@@ -6,8 +6,8 @@
 #include "analysis/analysis.hpp"
 #include "base/assert.hpp"
 #include "base/text.hpp"
+#include "data/index_space.hpp"
 #include "data/layout.hpp"
-#include "data/set_algebra.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 
 namespace refrain::analysis {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 
 namespace refrain::analysis {
 

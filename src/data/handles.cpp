@@ -51,18 +51,11 @@ bool AnyIndexSpace::equals(const AnyIndexSpace& other) const {
 
 namespace {
 
-template <int N>
-std::vector<Rect<3>> erase_all(std::span<const Rect<N>> rects) {
-  std::vector<Rect<3>> erased;
-  for (const Rect<N>& rect : rects) erased.push_back(detail::erase_dimension(rect));
-  return erased;
-}
-
-template <int N>
-std::vector<Point<3>> erase_all(const std::vector<Point<N>>& points) {
-  std::vector<Point<3>> erased;
-  erased.reserve(points.size());
-  for (const Point<N>& p : points) erased.push_back(detail::erase_dimension(p));
+template <class Items>
+auto erase_all(const Items& items) {
+  std::vector<decltype(detail::erase_dimension(items[0]))> erased;
+  erased.reserve(items.size());
+  for (const auto& item : items) erased.push_back(detail::erase_dimension(item));
   return erased;
 }
 

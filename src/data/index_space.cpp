@@ -8,7 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
-#include "data/point_collector.hpp"
+#include "data/box_list.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {
@@ -20,14 +20,16 @@ std::uint64_t content_hash(int dim, BoxSpan list) {
   return hash_bytes(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
 }
 
+void extend(Box& bounds, const BoxPoint& lo, const BoxPoint& hi) {
+  for (int d = 0; d < 3; ++d) {
+    bounds.lo[d] = std::min(bounds.lo[d], lo[d]);
+    bounds.hi[d] = std::max(bounds.hi[d], hi[d]);
+  }
+}
+
 Box bounds_of(BoxSpan list) {
-  if (list.empty()) return Box{};
-  Box bounds = list.front();
-  for (const Box& box : list)
-    for (int d = 0; d < 3; ++d) {
-      bounds.lo[d] = std::min(bounds.lo[d], box.lo[d]);
-      bounds.hi[d] = std::max(bounds.hi[d], box.hi[d]);
-    }
+  Box bounds = list.empty() ? Box{} : list.front();
+  for (const Box& box : list) extend(bounds, box.lo, box.hi);
   return bounds;
 }
 
@@ -180,11 +182,7 @@ IndexSpaceRef IndexSpace::from_boxes(int dim, BoxList boxes) {
 IndexSpaceRef IndexSpace::from_points(int dim, std::span<const BoxPoint> points) {
   Box bounds;
   if (!points.empty()) bounds = {points.front(), points.front()};
-  for (const BoxPoint& p : points)
-    for (int d = 0; d < 3; ++d) {
-      bounds.lo[d] = std::min(bounds.lo[d], p[d]);
-      bounds.hi[d] = std::max(bounds.hi[d], p[d]);
-    }
+  for (const BoxPoint& p : points) extend(bounds, p, p);
   check_coordinates(dim, bounds);
   PointCollector collector(dim, bounds);
   for (const BoxPoint& p : points) collector.add(p);
@@ -277,6 +275,127 @@ std::string to_string(const IndexSpace& space) {
   if (space.boxes().size() > shown)
     text += ", ... (" + std::to_string(space.boxes().size()) + " boxes)";
   return text + "}";
+}
+
+namespace {
+
+int common_dimension(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  REFRAIN_ASSERT(a->dim() == b->dim(), "set algebra is between sets of the same dimension");
+  return a->dim();
+}
+
+bool within(const Box& inner, const Box& outer) {
+  return outer.contains(inner.lo) && outer.contains(inner.hi);
+}
+
+/// `whole` is dense and reaches around `part`.
+bool dense_cover(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
+  return part->empty() || (whole->dense() && within(part->bounds(), whole->bounds()));
+}
+
+void check_width(int dim, const BoxPoint& width) {
+  for (int d = 0; d < dim; ++d)
+    if (width[d] < 0 || width[d] > coordinate_limit)
+      throw UsageError("a width of " + to_string(width, dim) + " is not within 0 and 2^60");
+}
+
+Box grown(Box box, int dim, const BoxPoint& width) {
+  for (int d = 0; d < dim; ++d) {
+    box.lo[d] -= width[d];
+    box.hi[d] += width[d];
+  }
+  return box;
+}
+
+BoxList grown_list(int dim, BoxSpan boxes, const BoxPoint& width, const Box& within) {
+  BoxList list(boxes.begin(), boxes.end());
+  for (Box& box : list) box = intersection(grown(box, dim, width), within);
+  return canonical_list(dim, std::move(list));
+}
+
+}  // namespace
+
+IndexSpaceRef intersect(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  const int dim = common_dimension(a, b);
+  if (a == b || dense_cover(b, a)) return a;
+  if (dense_cover(a, b)) return b;
+  const Box common = intersection(a->bounds(), b->bounds());
+  if (common.empty() || (a->dense() && b->dense())) return IndexSpace::dense(dim, common);
+  return IndexSpace::from_canonical(dim, intersect_lists(dim, a->boxes(), b->boxes()));
+}
+
+IndexSpaceRef unite(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  const int dim = common_dimension(a, b);
+  if (a == b || dense_cover(a, b)) return a;
+  if (dense_cover(b, a)) return b;
+  return IndexSpace::from_canonical(dim, unite_lists(dim, a->boxes(), b->boxes()));
+}
+
+IndexSpaceRef subtract(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  const int dim = common_dimension(a, b);
+  if (a == b || dense_cover(b, a)) return IndexSpace::empty_space(dim);
+  if (b->empty() || !meet(a->bounds(), b->bounds())) return a;
+  return IndexSpace::from_canonical(dim, subtract_lists(dim, a->boxes(), b->boxes()));
+}
+
+bool overlaps(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  const int dim = common_dimension(a, b);
+  if (a->empty() || b->empty() || !meet(a->bounds(), b->bounds())) return false;
+  if (a == b || (a->dense() && b->dense()) || dense_cover(a, b) || dense_cover(b, a)) return true;
+  return lists_overlap(dim, a->boxes(), b->boxes());
+}
+
+bool contains(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
+  const int dim = common_dimension(whole, part);
+  if (whole == part || dense_cover(whole, part)) return true;
+  if (whole->volume() < part->volume() || !within(part->bounds(), whole->bounds())) return false;
+  return list_covers(dim, whole->boxes(), part->boxes());
+}
+
+IndexSpaceRef clip(const IndexSpaceRef& a, const Box& box) {
+  const Box common = intersection(a->bounds(), flattened(a->dim(), box));
+  if (common.empty() || a->dense()) return IndexSpace::dense(a->dim(), common);
+  if (common == a->bounds()) return a;
+  return IndexSpace::from_canonical(a->dim(), intersect_lists(a->dim(), a->boxes(), {&common, 1}));
+}
+
+IndexSpaceRef unite(int dim, std::span<const IndexSpaceRef> sets) {
+  if (sets.size() == 1) return sets[0];
+  BoxList boxes;
+  for (const IndexSpaceRef& set : sets) {
+    REFRAIN_ASSERT(set->dim() == dim, "set algebra is between sets of the same dimension");
+    boxes.insert(boxes.end(), set->boxes().begin(), set->boxes().end());
+  }
+  return IndexSpace::from_canonical(dim, canonical_list(dim, std::move(boxes)));
+}
+
+IndexSpaceRef grow(const IndexSpaceRef& a, const BoxPoint& width, const IndexSpaceRef& within) {
+  const int dim = common_dimension(a, within);
+  check_width(dim, width);
+  if (a->empty() || within->empty()) return IndexSpace::empty_space(dim);
+  if (a->dense()) return clip(within, grown(a->bounds(), dim, width));
+  BoxList list = grown_list(dim, a->boxes(), width, within->bounds());
+  if (!within->dense()) list = intersect_lists(dim, list, within->boxes());
+  return IndexSpace::from_canonical(dim, std::move(list));
+}
+
+IndexSpaceRef shrink(const IndexSpaceRef& a, const BoxPoint& width) {
+  const int dim = a->dim();
+  check_width(dim, width);
+  if (a->empty()) return a;
+  if (a->dense()) {
+    Box box = a->bounds();
+    for (int d = 0; d < dim; ++d) {
+      box.lo[d] += width[d];
+      box.hi[d] -= width[d];
+    }
+    return IndexSpace::dense(dim, box);
+  }
+  // What remains is outside the growth of the outside; a frame of `width` is all the outside one needs.
+  const Box frame = grown(a->bounds(), dim, width);
+  const BoxList outside = subtract_lists(dim, {&frame, 1}, a->boxes());
+  const BoxList removed = grown_list(dim, outside, width, a->bounds());
+  return IndexSpace::from_canonical(dim, subtract_lists(dim, a->boxes(), removed));
 }
 
 }  // namespace refrain::data

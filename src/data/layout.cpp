@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/box_index.hpp"
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 
 namespace refrain::data {
 

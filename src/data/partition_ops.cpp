@@ -5,8 +5,8 @@
 
 #include "base/hash.hpp"
 #include "data/box_index.hpp"
-#include "data/point_collector.hpp"
-#include "data/set_algebra.hpp"
+#include "data/box_list.hpp"
+#include "data/index_space.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {
@@ -106,24 +106,15 @@ void for_each_value(const IndexSpaceRef& space, const Reader& read, F&& f) {
   space->for_each_ordered_box([&](const Box& box) { for_each_chunk(box, 0, chunk); });
 }
 
-/// One collector per piece, over the bounds of the space the pieces are made of.
-class PieceCollectors {
- public:
-  PieceCollectors(std::size_t count, const IndexSpaceRef& space)
-      : dim_(space->dim()), collectors_(count, PointCollector(space->dim(), space->bounds())) {}
-  void add(std::size_t piece, const BoxPoint& p) { collectors_[piece].add(p); }
-  Pieces take() {
-    Pieces pieces;
-    pieces.reserve(collectors_.size());
-    for (PointCollector& collector : collectors_)
-      pieces.push_back(IndexSpace::from_canonical(dim_, collector.take()));
-    return pieces;
-  }
-
- private:
-  int dim_;
-  std::vector<PointCollector> collectors_;
-};
+/// The pieces of a space that collectors, one for each, have the points of.
+using Collectors = std::vector<PointCollector>;
+Pieces take_pieces(Collectors& collectors, const IndexSpaceRef& space) {
+  Pieces pieces;
+  pieces.reserve(collectors.size());
+  for (PointCollector& collector : collectors)
+    pieces.push_back(IndexSpace::from_canonical(space->dim(), collector.take()));
+  return pieces;
+}
 
 /// The collected boxes as an index space within the target.
 IndexSpaceRef within_target(BoxList list, const IndexSpaceRef& target) {
@@ -165,30 +156,20 @@ Pieces preimage_by(std::span<const IndexSpaceRef> targets, const Reader& read,
   const std::vector<NumberedBox> boxes = boxes_of(targets);
   const auto index = index_of(boxes);
   const bool disjoint = is_disjoint(targets);
-  PieceCollectors pieces(targets.size(), source);
+  Collectors pieces(targets.size(), PointCollector(source->dim(), source->bounds()));
   const NumberedBox* last = nullptr;  // pointers often stay near, and within one box
   for_each_value<Value>(source, read, [&](const BoxPoint& p, const Value& value) {
     const Box pointed = to_box(value);
     if (pointed.empty()) return;
     if (disjoint && last && last->box.contains(pointed.lo) && last->box.contains(pointed.hi))
-      return pieces.add(last->number, p);
+      return pieces[last->number].add(p);
     // Several boxes of a piece may be met; adding a point twice is harmless.
     index.find(pointed, [&](const NumberedBox& box) {
-      pieces.add(box.number, p);
+      pieces[box.number].add(p);
       last = &box;
     });
   });
-  return pieces.take();
-}
-
-bool intervals_disjoint(std::span<const IndexSpaceRef> pieces) {
-  std::vector<std::pair<Coord, Coord>> intervals;
-  for (const IndexSpaceRef& piece : pieces)
-    for (const Box& box : piece->boxes()) intervals.emplace_back(box.lo[0], box.hi[0]);
-  if (!std::ranges::is_sorted(intervals)) std::ranges::sort(intervals);
-  for (std::size_t i = 1; i < intervals.size(); ++i)
-    if (intervals[i].first <= intervals[i - 1].second) return false;
-  return true;
+  return take_pieces(pieces, source);
 }
 
 }  // namespace
@@ -260,11 +241,11 @@ Pieces restrict_affine(const IndexSpaceRef& colours, const AffineMap& map, const
 
 Pieces by_colour(const IndexSpaceRef& space, const PointReader& read,
                  const IndexSpaceRef& colours) {
-  PieceCollectors pieces(colours->volume(), space);
+  Collectors pieces(colours->volume(), PointCollector(space->dim(), space->bounds()));
   for_each_value<BoxPoint>(space, read, [&](const BoxPoint& p, const BoxPoint& colour) {
-    if (const auto piece = colours->rank(colour)) pieces.add(*piece, p);
+    if (const auto piece = colours->rank(colour)) pieces[*piece].add(p);
   });
-  return pieces.take();
+  return take_pieces(pieces, space);
 }
 
 Pieces image(std::span<const IndexSpaceRef> sources, const PointReader& read,
@@ -328,7 +309,11 @@ void check_pieces(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& co
 
 bool is_disjoint(std::span<const IndexSpaceRef> pieces) {
   if (pieces.size() < 2) return true;
-  if (pieces[0]->dim() == 1) return intervals_disjoint(pieces);
+  if (pieces[0]->dim() == 1) {  // a union takes little more than to sort
+    unsigned __int128 points = 0;
+    for (const IndexSpaceRef& piece : pieces) points += piece->volume();
+    return unite(1, pieces)->volume() == points;
+  }
   const std::vector<NumberedBox> boxes = boxes_of(pieces);
   const auto index = index_of(boxes);
   return std::ranges::all_of(boxes, [&](const NumberedBox& box) {

@@ -101,8 +101,8 @@ void check_pieces(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& co
                   const IndexSpaceRef& parent);
 
 // ---- what is true of a family of pieces, whatever made them ----
-// Near-linear for the usual families (blocks, halos, pieces of meshes), whose boxes overlap few others: a search for
-// each box in an index of all (data/box_index.hpp), left at the first witness.
+// Near-linear for the usual families (blocks, halos, pieces of meshes), whose boxes overlap few others: a union in one
+// dimension, else a search for each box in an index of all (data/box_index.hpp), left at the first witness.
 
 /// No point is in two pieces.
 [[nodiscard]] bool is_disjoint(std::span<const IndexSpaceRef> pieces);

@@ -52,18 +52,16 @@ class Table {
     auto [entry, end] = entries_.equal_range(impl.id);
     for (; entry != end; ++entry)
       if (auto alive = entry->second.lock(); alive && equal(*alive, impl)) return alive;
-    if (entries_.size() >= sweep_at_) sweep();
+    if (entries_.size() >= sweep_at_) {
+      std::erase_if(entries_, [](const auto& dead) { return dead.second.expired(); });
+      sweep_at_ = 2 * entries_.size() + 64;
+    }
     auto made = std::make_shared<const Impl>(std::move(impl));
     entries_.emplace(made->id, made);
     return made;
   }
 
  private:
-  void sweep() {
-    std::erase_if(entries_, [](const auto& entry) { return entry.second.expired(); });
-    sweep_at_ = 2 * entries_.size() + 64;
-  }
-
   std::mutex mutex_;
   std::unordered_multimap<std::uint64_t, std::weak_ptr<const Impl>> entries_;
   std::size_t sweep_at_ = 64;

@@ -1,12 +1,14 @@
 #include "data/region_tree.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
-#include "data/forest.hpp"
+#include "base/hash.hpp"
+#include "base/sure_memory.hpp"
 #include "data/partition_ops.hpp"
 #include "refrain/error.hpp"
 
@@ -22,12 +24,11 @@ std::uint64_t next_uid() {
 }  // namespace
 
 std::optional<std::uint32_t> RegionTree::find_field(const AnyField& field) const {
-  for (std::uint32_t i = 0; i < fields_.size(); ++i) {
-    const FieldColumn& column = fields_[i];
-    if (column.key == field.key && column.name == field.name && column.type == *field.type)
-      return i;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find_if(fields_, [&](const FieldColumn& column) {
+    return column.key == field.key && column.name == field.name && column.type == *field.type;
+  });
+  if (found == fields_.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - fields_.begin());
 }
 
 // --- the tree's own life ---------------------------------------------------------------------------
@@ -51,7 +52,7 @@ void RegionTree::start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
 
 void RegionTree::revive() { generation_.store(tick(), std::memory_order_relaxed); }
 
-std::vector<NodeRange> RegionTree::sleep() {
+bool RegionTree::sleep() {
   forest_->note_death();
   generation_.store(0, std::memory_order_relaxed);
   for (std::uint32_t p = 0; p < partition_count(); ++p)
@@ -59,12 +60,15 @@ std::vector<NodeRange> RegionTree::sleep() {
   return trim();
 }
 
+void RegionTree::drop() { set_aside({}); }
+
 void RegionTree::empty() {
   generation_.store(0, std::memory_order_relaxed);
   node_count_.store(0, std::memory_order_relaxed);
   partition_count_.store(0, std::memory_order_relaxed);
   forest_ = nullptr;
   pins_.store(0, std::memory_order_relaxed);
+  earlier_.clear();
   state.reset();
   viewed_ = nullptr;
   fields_.clear();
@@ -83,7 +87,7 @@ AnyPartition RegionTree::make_partition(std::uint32_t parent, IndexSpaceRef colo
                                         std::vector<IndexSpaceRef> pieces, std::string kind) {
   REFRAIN_ASSERT(pieces.size() == colours->volume(), "a partition has one piece per colour");
   const std::uint64_t content =
-      partition_id(nodes_[parent].space, colours, pieces) ^ (parent * 0x9e3779b97f4a7c15ull);
+      partition_id(nodes_[parent].space, colours, pieces) ^ name_word(parent);
   std::uint32_t index;
   if (auto found = find_partition(content, parent, colours, pieces)) {
     index = *found;
@@ -155,9 +159,9 @@ std::uint32_t RegionTree::take_nodes(std::uint32_t count) {
 
 // --- ending partitions -----------------------------------------------------------------------------
 
-std::vector<NodeRange> RegionTree::destroy_partition(std::uint32_t index) {
+bool RegionTree::destroy_partition(std::uint32_t index) {
   REFRAIN_ASSERT(partitions_[index].uses > 0, "only a living partition is destroyed");
-  if (--partitions_[index].uses > 0) return {};
+  if (--partitions_[index].uses > 0) return false;
   put_to_sleep(index);
   return trim();
 }
@@ -184,16 +188,17 @@ void RegionTree::take_off_dormant(std::uint32_t index) {
   dormant_pieces_ -= partitions_[index].pieces();
 }
 
-std::vector<NodeRange> RegionTree::trim() {
-  std::vector<NodeRange> dropped;
-  while (pins() == 0 &&
-         (dormant_.size() > max_dormant_partitions || dormant_pieces_ > max_dormant_pieces))
+bool RegionTree::trim() {
+  std::vector<std::uint32_t> dropped;
+  while (dormant_.size() > max_dormant_partitions || dormant_pieces_ > max_dormant_pieces)
     drop(dormant_.front(), dropped);
-  if (!dropped.empty()) uid_ = next_uid();
-  return dropped;
+  if (dropped.empty()) return false;
+  set_aside(std::move(dropped));
+  return true;
 }
 
-void RegionTree::drop(std::uint32_t index, std::vector<NodeRange>& dropped) {
+// Tasks in flight may look at what the partition is, so that stays as it is.
+void RegionTree::drop(std::uint32_t index, std::vector<std::uint32_t>& dropped) {
   PartitionNode& p = partitions_[index];
   while (!p.below.empty()) drop(p.below.back(), dropped);
   if (const std::uint32_t above = nodes_[p.parent].partition; above != RegionNode::none)
@@ -202,12 +207,36 @@ void RegionTree::drop(std::uint32_t index, std::vector<NodeRange>& dropped) {
   while (entry->second != index) ++entry;
   by_content_.erase(entry);
   take_off_dormant(index);
-  const std::uint32_t count = p.pieces();
-  for (std::uint32_t i = 0; i < count; ++i) nodes_[p.first_child + i].space = {};
-  free_nodes_[count].push_back(p.first_child);
-  free_partitions_.push_back(index);
-  dropped.push_back({p.first_child, count});
-  p.colours = {};
+  dropped.push_back(index);
+}
+
+// --- storage of what was dropped -------------------------------------------------------------------
+
+void RegionTree::set_aside(std::vector<std::uint32_t> dropped) {
+  std::uint32_t now = pins();
+  for (const Earlier& earlier : earlier_) now -= earlier.pins;
+  earlier_.push_back({uid(), now, std::move(dropped)});
+  uid_ = next_uid();
+  free_unpinned();
+}
+
+void RegionTree::unpin_earlier(std::uint64_t uid) {
+  const auto earlier = std::ranges::find(earlier_, uid, &Earlier::uid);
+  REFRAIN_ASSERT(earlier != earlier_.end() && earlier->pins > 0, "what is unpinned was pinned");
+  --earlier->pins;
+  free_unpinned();
+}
+
+void RegionTree::free_unpinned() {
+  for (; !earlier_.empty() && earlier_.front().pins == 0; earlier_.pop_front())
+    for (const std::uint32_t index : earlier_.front().partitions) {
+      PartitionNode& p = partitions_[index];
+      const std::uint32_t count = p.pieces();
+      for (std::uint32_t i = 0; i < count; ++i) nodes_[p.first_child + i].space = {};
+      free_nodes_[count].push_back(p.first_child);
+      free_partitions_.push_back(index);
+      p.colours = {};
+    }
 }
 
 // --- questions -------------------------------------------------------------------------------------
@@ -219,24 +248,38 @@ std::vector<IndexSpaceRef> RegionTree::pieces_of(const PartitionNode& p) const {
   return pieces;
 }
 
+std::unordered_set<const IndexSpace*> RegionTree::spaces() const {
+  std::unordered_set<const IndexSpace*> spaces{space().get()};
+  for (const auto& [content, index] : by_content_)
+    for (const IndexSpaceRef& piece : pieces_of(partitions_[index])) spaces.insert(piece.get());
+  return spaces;
+}
+
+std::uint64_t RegionTree::name_word(std::uint32_t node) const {
+  const RegionNode& region = nodes_[node];
+  if (region.partition == RegionNode::none) return 0;
+  const std::uint64_t words[] = {partitions_[region.partition].content, region.rank};
+  return hash_bytes(words, sizeof words);
+}
+
+namespace {
+template <class Compute>
+bool is_known(std::atomic<Known>& property, const Compute& compute) {
+  if (property.load(std::memory_order_relaxed) == Known::not_yet)
+    property.store(compute() ? Known::yes : Known::no, std::memory_order_relaxed);
+  return property.load(std::memory_order_relaxed) == Known::yes;
+}
+}  // namespace
+
 bool RegionTree::is_disjoint(std::uint32_t index) const {
   const PartitionNode& p = partitions_[index];
-  Known known = p.disjoint.load(std::memory_order_relaxed);
-  if (known == Known::not_yet) {
-    known = data::is_disjoint(pieces_of(p)) ? Known::yes : Known::no;
-    p.disjoint.store(known, std::memory_order_relaxed);
-  }
-  return known == Known::yes;
+  return is_known(p.disjoint, [&] { return data::is_disjoint(pieces_of(p)); });
 }
 
 bool RegionTree::is_complete(std::uint32_t index) const {
   const PartitionNode& p = partitions_[index];
-  Known known = p.complete.load(std::memory_order_relaxed);
-  if (known == Known::not_yet) {
-    known = data::is_complete(pieces_of(p), nodes_[p.parent].space) ? Known::yes : Known::no;
-    p.complete.store(known, std::memory_order_relaxed);
-  }
-  return known == Known::yes;
+  return is_known(p.complete,
+                  [&] { return data::is_complete(pieces_of(p), nodes_[p.parent].space); });
 }
 
 bool RegionTree::is_within(std::uint32_t inner, std::uint32_t outer) const {
@@ -327,6 +370,114 @@ void check_readable(const AnyRegion& region, const char* what) {
 void check_readable(const AnyPartition& partition, const char* what) {
   if (partition.tree == nullptr || partition.tree->pins() == 0 || !partition.tree->knows(partition))
     check_alive(partition, what);
+}
+
+class TreeGraveyard {
+ public:
+  std::unique_ptr<RegionTree> take() {
+    const std::lock_guard lock(mutex_);
+    if (trees_.empty()) return std::make_unique<RegionTree>();
+    auto tree = std::move(trees_.back());
+    trees_.pop_back();
+    return tree;
+  }
+  void put(std::unique_ptr<RegionTree> tree) noexcept {
+    const std::lock_guard lock(mutex_);
+    trees_.push_back(std::move(tree));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>> trees_;
+};
+
+std::shared_ptr<TreeGraveyard> make_graveyard() { return std::make_shared<TreeGraveyard>(); }
+
+Forest::Forest(std::shared_ptr<TreeGraveyard> graveyard) : Forest(std::move(graveyard), 0) {}
+
+Forest::Forest(std::shared_ptr<TreeGraveyard> graveyard, int depth)
+    : depth_(depth), graveyard_(std::move(graveyard)) {}
+
+Forest Forest::nested_in(const Forest& enclosing) {
+  return {enclosing.graveyard_, enclosing.depth_ + 1};
+}
+
+Forest::~Forest() {
+  for (auto& tree : dropped_) bury(std::move(tree));
+  for (auto& tree : slots_)
+    if (tree) bury(std::move(tree));
+}
+
+RegionTree& Forest::create(IndexSpaceRef space, std::vector<FieldColumn> fields) {
+  ++alive_;
+  if (RegionTree* tree = find_dormant(space, fields)) {
+    tree->revive();
+    return *tree;
+  }
+  const std::uint32_t slot = take_slot();
+  slots_[slot] = graveyard_->take();
+  slots_[slot]->start(*this, slot, std::move(space), std::move(fields));
+  return *slots_[slot];
+}
+
+bool Forest::destroy(RegionTree& tree) {
+  REFRAIN_ASSERT(&tree.forest() == this && tree.alive(),
+                 "only a living tree of this forest is destroyed");
+  const bool dropped = tree.sleep();
+  --alive_;
+  dormant_.push_back(&tree);
+  if (dormant_.size() > max_dormant) drop_oldest();
+  return dropped;
+}
+
+std::vector<RegionTree*> Forest::trees() const {
+  std::vector<RegionTree*> trees;
+  for (const auto& tree : slots_)
+    if (tree && tree->alive()) trees.push_back(tree.get());
+  return trees;
+}
+
+RegionTree* Forest::find_dormant(const IndexSpaceRef& space,
+                                 const std::vector<FieldColumn>& fields) {
+  const auto found = std::find_if(dormant_.rbegin(), dormant_.rend(), [&](const RegionTree* tree) {
+    return tree->space() == space && tree->fields() == fields;
+  });
+  if (found == dormant_.rend()) return nullptr;
+  RegionTree* tree = *found;
+  dormant_.erase(std::next(found).base());
+  return tree;
+}
+
+std::uint32_t Forest::take_slot() {
+  if (free_slots_.empty()) {
+    slots_.emplace_back();
+    return static_cast<std::uint32_t>(slots_.size() - 1);
+  }
+  const std::uint32_t slot = free_slots_.top();
+  free_slots_.pop();
+  return slot;
+}
+
+void Forest::drop_oldest() {
+  RegionTree& oldest = *dormant_.front();
+  dormant_.erase(dormant_.begin());
+  oldest.drop();
+  free_slots_.push(oldest.slot());
+  std::unique_ptr<RegionTree> dropped = std::move(slots_[oldest.slot()]);
+  if (oldest.pins() == 0) return bury(std::move(dropped));
+  dropped_.push_back(std::move(dropped));
+  if (dropped_.size() < look_again_at_) return;
+  std::erase_if(dropped_, [this](auto& tree) {
+    if (tree->pins() > 0) return false;
+    bury(std::move(tree));
+    return true;
+  });
+  look_again_at_ = 2 * dropped_.size() + kFew;
+}
+
+void Forest::bury(std::unique_ptr<RegionTree> tree) {
+  tree->empty();
+  graveyard_->put(std::move(tree));
 }
 
 }  // namespace refrain::data

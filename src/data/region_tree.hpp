@@ -1,32 +1,42 @@
 #pragma once
 // Region trees: a root region (an index space times fields), its partitions, their subregions, their
-// partitions, to any depth. A tree sits in a numbered slot of its context's forest (data/forest.hpp).
+// partitions, to any depth. A tree sits in a numbered slot of its context's forest (data/region_tree.hpp).
 //
 // **Dormant trees.** A program that makes and destroys its temporaries in a loop names the same slots in every
 // iteration. A destroyed tree or partition becomes *dormant*: the next one of the same shape (equal index space and
 // fields; for a partition, equal pieces of the same region) takes over the slot that became dormant last, and all that
-// is remembered about it, under a new generation. The number of dormant trees and partitions is bounded. Dropping one
-// changes `uid`, which everything memoised about the tree carries, and frees its numbers for new ones of the same size.
+// is remembered about it, under a new generation. The number of dormant trees and partitions is bounded: the oldest are
+// *dropped*. So names follow from the calls that make and destroy, and from nothing else. Dropping changes `uid`, which
+// everything memoised about the tree carries.
+//
+// **Storage** is another matter: launches in flight pin what they name. The nodes of a dropped partition, and the object
+// of a dropped tree, stay as they are until whoever pinned the tree before has unpinned it. The numbers of nodes and
+// partitions are places in this storage, and follow what is in flight; names (`name_word`) hold none of them.
 //
 // **Generations** tell living handles from dead ones. Each tree object has a clock that only rises. Making or reviving
 // the tree or one of its partitions takes the clock's next tick; a dead one has generation 0. The handle of a root
 // carries the tree's generation, the handle of a piece its partition's. One comparison is enough, since a partition
-// dies with everything above it. A tree that is dropped is emptied and kept for reuse, and its clock goes on: an old
-// handle never points to nothing.
+// dies with everything above it. The object of a dropped tree is emptied and kept for reuse, and its clock goes on: an
+// old handle never points to nothing.
 //
 // Threads: the thread of the context owns its forest and changes the trees. Tasks that hold handles read nodes and
-// partitions that existed at their launch; storage is stable (base/stable_vector.hpp), so they take no lock. The owner
-// pins a tree while such a task may read it: a pinned tree is not dropped.
+// partitions that existed at their launch; storage is stable (base/stable_vector.hpp), so they take no lock.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/stable_vector.hpp"
+#include "base/sure_memory.hpp"
 #include "data/index_space.hpp"
 #include "refrain/field.hpp"
 #include "refrain/region.hpp"
@@ -59,8 +69,9 @@ enum class Known : std::uint8_t { not_yet, no, yes };
 struct PartitionNode {
   std::uint32_t parent = 0;
   std::uint32_t first_child = 0;
-  std::uint32_t uses = 0;     ///< handles' creations minus destructions; 0: dormant (owner)
-  std::uint64_t content = 0;  ///< hash of parent, colours and pieces
+  std::uint32_t uses = 0;  ///< handles' creations minus destructions; 0: dormant (owner)
+  std::uint64_t content =
+      0;  ///< hash of the parent's name, colours and pieces: the name in its tree
   IndexSpaceRef colours;
   std::string kind;                  ///< "blocks", "halo", ... for messages
   std::vector<std::uint32_t> below;  ///< partitions of its pieces, dormant ones included (owner)
@@ -73,12 +84,6 @@ struct PartitionNode {
   [[nodiscard]] std::uint32_t pieces() const {
     return static_cast<std::uint32_t>(colours->volume());
   }
-};
-
-/// Nodes whose numbers have become free: whatever is kept under them is void.
-struct NodeRange {
-  std::uint32_t first = 0, count = 0;
-  friend bool operator==(const NodeRange&, const NodeRange&) = default;
 };
 
 class RegionTree {
@@ -97,8 +102,13 @@ class RegionTree {
     return generation_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool alive() const { return generation() != 0; }
-  /// Never repeats in the process; changes when node or partition numbers become free.
+  /// Never repeats in the process; changes when something of the tree, or all of it, is dropped.
   [[nodiscard]] std::uint64_t uid() const { return uid_.load(std::memory_order_relaxed); }
+  /// What a context with this forest knows the tree by. A tree of an enclosing context stays itself while a task uses
+  /// it, whatever is dropped of it meanwhile.
+  [[nodiscard]] std::uint64_t key_in(const Forest& forest) const {
+    return in(forest) ? uid() : reinterpret_cast<std::uintptr_t>(this);
+  }
   [[nodiscard]] const std::vector<FieldColumn>& fields() const { return fields_; }
   [[nodiscard]] const RegionNode& node(std::uint32_t i) const { return nodes_[i]; }
   /// One more than the highest node number ever used.
@@ -120,13 +130,19 @@ class RegionTree {
   /// parent (the caller checks with a message of its own).
   AnyPartition make_partition(std::uint32_t parent, IndexSpaceRef colours,
                               std::vector<IndexSpaceRef> pieces, std::string kind);
-  /// Owner. Lowers uses; at 0 the partition and all partitions below its pieces become dormant. Returns the
-  /// nodes that were dropped to keep the bounds (usually none).
-  std::vector<NodeRange> destroy_partition(std::uint32_t index);
+  /// Owner. Lowers uses; at 0 the partition and all partitions below its pieces become dormant. Returns whether
+  /// partitions were dropped to keep the bounds.
+  bool destroy_partition(std::uint32_t index);
 
-  /// Owner. While pinned, nothing of this tree is dropped. Pins count.
+  /// Owner. The storage of all that the tree has now stays until it is unpinned with the `uid` that it has now. Pins
+  /// count.
   void pin() { pins_.store(pins() + 1, std::memory_order_relaxed); }
-  void unpin() { pins_.store(pins() - 1, std::memory_order_relaxed); }
+  void unpin(std::uint64_t uid) {
+    pins_.store(pins() - 1, std::memory_order_relaxed);
+    if (uid != uid_.load(std::memory_order_relaxed)) unpin_earlier(uid);
+  }
+  /// Owner. The sets of points of the region and of all pieces, dormant ones included.
+  [[nodiscard]] std::unordered_set<const IndexSpace*> spaces() const;
 
   /// A view has no data of its own: it names data of a tree of an enclosing context, so that a nested one
   /// can make partitions of it.
@@ -169,6 +185,14 @@ class RegionTree {
            static_cast<bool>(partitions_[partition.index].colours);
   }
 
+  /// The name of a region or partition within its tree, for signatures: a hash of contents, the same in every run.
+  [[nodiscard]] std::uint64_t name_word(const AnyRegion& region) const {
+    return name_word(region.node);
+  }
+  [[nodiscard]] std::uint64_t name_word(const AnyPartition& partition) const {
+    return partitions_[partition.index].content;
+  }
+
   /// "region 3" or "region 3[blocks (1, 2)]" (slot, partition kind, colour, from the root down).
   [[nodiscard]] std::string name_of(std::uint32_t node) const;
   /// "region 3[blocks]".
@@ -192,8 +216,9 @@ class RegionTree {
   void start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
              std::vector<FieldColumn> fields);
   void revive();
-  std::vector<NodeRange> sleep();  ///< becomes dormant with all its partitions
-  void empty();                    ///< is dropped: only the clock goes on
+  bool sleep();  ///< becomes dormant with all its partitions; as destroy_partition
+  void drop();   ///< its name goes, its contents stay
+  void empty();  ///< only the clock goes on
 
   [[nodiscard]] std::uint32_t generation_of(std::uint32_t partition) const {
     return partitions_[partition].generation.load(std::memory_order_relaxed);
@@ -208,8 +233,12 @@ class RegionTree {
   std::uint32_t take_nodes(std::uint32_t count);
   void put_to_sleep(std::uint32_t partition);
   void wake(std::uint32_t partition);
-  std::vector<NodeRange> trim();
-  void drop(std::uint32_t partition, std::vector<NodeRange>& dropped);
+  bool trim();
+  void drop(std::uint32_t partition, std::vector<std::uint32_t>& dropped);
+  void set_aside(std::vector<std::uint32_t> dropped);
+  void unpin_earlier(std::uint64_t uid);
+  void free_unpinned();
+  [[nodiscard]] std::uint64_t name_word(std::uint32_t node) const;
   void take_off_dormant(std::uint32_t partition);
   [[nodiscard]] std::vector<IndexSpaceRef> pieces_of(const PartitionNode& partition) const;
   [[nodiscard]] std::string name_of_dead(std::uint32_t generation) const;
@@ -221,9 +250,16 @@ class RegionTree {
   std::atomic<std::uint32_t> born_{0};  ///< the clock when this object last became a new tree
   std::atomic<std::uint32_t> node_count_{0}, partition_count_{0};
   std::uint32_t clock_ = 0;
-  /// Written by the owner. Relaxed: a task reads it for a tree that it knows to be pinned, or for one that
+  /// All of them. Written by the owner. Relaxed: a task reads it for a tree that it knows to be pinned, or for one that
   /// it has no business with.
   std::atomic<std::uint32_t> pins_{0};
+  /// What was dropped when the tree had this uid, and how often it was pinned then and is still.
+  struct Earlier {
+    std::uint64_t uid;
+    std::uint32_t pins;
+    std::vector<std::uint32_t> partitions;
+  };
+  std::deque<Earlier> earlier_;        ///< oldest first, which is pinned
   std::atomic<std::uint64_t> uid_{0};  ///< written by the owner
   RegionTree* viewed_ = nullptr;       ///< null for a tree with data of its own
   std::vector<FieldColumn> fields_;
@@ -235,6 +271,63 @@ class RegionTree {
   std::vector<std::uint32_t> free_partitions_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
       free_nodes_;  ///< first nodes, by size of block
+};
+
+/// Emptied trees waiting to be used again. All forests of a runtime share them, so that a handle stays recognisable as
+/// dead also after the context that made it has ended. As many as there ever were at one time. Any thread.
+class TreeGraveyard;
+std::shared_ptr<TreeGraveyard> make_graveyard();
+
+/// The region trees of one context, by slot. Owner: the context's thread.
+class Forest {
+ public:
+  static constexpr std::size_t max_dormant = 128;
+
+  /// A program's forest.
+  explicit Forest(std::shared_ptr<TreeGraveyard> graveyard = make_graveyard());
+  /// The forest of a context nested in the one of `enclosing`.
+  [[nodiscard]] static Forest nested_in(const Forest& enclosing);
+  ~Forest();
+  Forest(const Forest&) = delete;
+  Forest& operator=(const Forest&) = delete;
+
+  /// How many contexts enclose this one: 0 for the program's.
+  [[nodiscard]] int depth() const { return depth_; }
+
+  /// A tree for this shape: the one that became dormant last, or a new one in the lowest free slot.
+  RegionTree& create(IndexSpaceRef space, std::vector<FieldColumn> fields);
+  /// The tree becomes dormant with all its partitions. The oldest dormant tree is dropped to keep the bound: it releases
+  /// its `state` here, or later if it is pinned. Returns whether partitions of *this* tree were dropped.
+  bool destroy(RegionTree& tree);
+
+  /// Of trees and partitions. While this stays as it is, a handle that named something alive does so.
+  [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
+  void note_death() { ++deaths_; }
+
+  [[nodiscard]] std::size_t alive() const { return alive_; }
+  [[nodiscard]] std::size_t dormant() const { return dormant_.size(); }
+  /// All trees alive, by slot.
+  [[nodiscard]] std::vector<RegionTree*> trees() const;
+
+ private:
+  static constexpr std::size_t kFew = 16;
+
+  Forest(std::shared_ptr<TreeGraveyard> graveyard, int depth);
+  RegionTree* find_dormant(const IndexSpaceRef& space, const std::vector<FieldColumn>& fields);
+  std::uint32_t take_slot();
+  void drop_oldest();
+  void bury(std::unique_ptr<RegionTree> tree);
+
+  int depth_;
+  std::shared_ptr<TreeGraveyard> graveyard_;
+  std::size_t alive_ = 0;
+  std::uint64_t deaths_ = 0;
+  std::vector<std::unique_ptr<RegionTree>> slots_;
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_slots_;
+  std::vector<RegionTree*> dormant_;  ///< oldest first
+  std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>>
+      dropped_;                       ///< pinned when they were
+  std::size_t look_again_at_ = kFew;  ///< size of dropped_
 };
 
 /// Throws UsageError ("WHAT: region 3 was destroyed") unless the handle names something alive. Any thread.

@@ -24,19 +24,20 @@ bool has_key(const LaunchRequest& request, const data::Forest& forest, std::uint
          next == end;
 }
 
-std::vector<std::uint64_t> CallIdentity::key() const {
+std::vector<std::uint64_t> CallIdentity::key(const data::Forest& forest) const {
   const auto word = [](const void* address) { return reinterpret_cast<std::uint64_t>(address); };
   std::vector<std::uint64_t> words{static_cast<std::uint64_t>(kind), word(where.file_name()),
                                    where.line()};
   for (const auto& [region, field] : operands) {
     if (region == nullptr) break;
-    words.insert(words.end(), {region->tree->uid(), region->node});
+    words.insert(words.end(), {region->tree->key_in(forest), region->node});
     if (field != nullptr)
       words.insert(words.end(), {field->key, word(field->name.data()), word(field->type)});
   }
   // No region's end has a key as long.
   if (partition != nullptr)
-    words.insert(words.end(), {partition->tree->uid(), partition->index, ~std::uint64_t{0}});
+    words.insert(words.end(),
+                 {partition->tree->key_in(forest), partition->index, ~std::uint64_t{0}});
   if (op != nullptr) words.push_back(word(op));
   return words;
 }

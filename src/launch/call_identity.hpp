@@ -14,8 +14,8 @@
 #include <source_location>
 #include <vector>
 
-#include "data/forest.hpp"
 #include "data/index_space.hpp"
+#include "data/region_tree.hpp"
 #include "launch/launch_plan.hpp"
 #include "launch/signature.hpp"
 #include "refrain/dynamic.hpp"
@@ -61,7 +61,7 @@ bool give_key(const LaunchRequest& request, const data::Forest& forest, std::uin
               : (partitioned ? tree->knows(r.partition) : tree->knows(r.region)))) [[unlikely]] {
       fail_dead(request, i);
     }
-    if (!put(tree->uid()) ||
+    if (!put(tree->key_in(forest)) ||
         !put(std::uint64_t{partitioned ? r.partition.index : r.region.node} << 32 |
              std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
              static_cast<std::uint64_t>(r.privilege)) ||
@@ -89,7 +89,7 @@ struct CallIdentity {
   std::optional<Privilege> privilege{};     ///< of an access
 
   [[nodiscard]] const char* name() const { return Signature::name_of(kind); }
-  [[nodiscard]] std::vector<std::uint64_t> key() const;
+  [[nodiscard]] std::vector<std::uint64_t> key(const data::Forest& forest) const;
   [[nodiscard]] Signature signature() const;
   [[nodiscard]] std::vector<const AnyRegion*> regions() const;
 };

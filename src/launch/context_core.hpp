@@ -16,7 +16,7 @@
 
 #include "analysis/analysis.hpp"
 #include "analysis/field_state.hpp"
-#include "data/forest.hpp"
+#include "data/region_tree.hpp"
 #include "graph/scope.hpp"
 #include "launch/future_pool.hpp"
 #include "launch/future_state.hpp"

@@ -1,7 +1,7 @@
 #include "launch/grants.hpp"
 
 #include "analysis/independence.hpp"
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 #include "launch/future_state.hpp"
 #include "refrain/error.hpp"
 

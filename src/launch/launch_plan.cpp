@@ -48,9 +48,12 @@ LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t ha
 }
 
 void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) {
-  std::erase_if(plans_, [&](const auto& plan) {
-    return plan->in_flight == 0 && plan->recordings == 0 && !wanted(*plan);
-  });
+  std::erase_if(dropped_, [](const auto& plan) { return plan->in_flight == 0; });
+  const auto dropped = std::ranges::stable_partition(
+      plans_, [&](const auto& plan) { return plan->recordings != 0 || wanted(*plan); });
+  for (auto& plan : dropped)
+    if (plan->in_flight != 0) dropped_.push_back(std::move(plan));
+  plans_.erase(dropped.begin(), dropped.end());
   count_ = plans_.size();
   arguments_ = 0;
   for (const auto& plan : plans_) arguments_ += plan->arguments.size() + 1;

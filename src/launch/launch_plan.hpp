@@ -7,7 +7,8 @@
 // token (launch/signature.hpp) hold names and slots only and are worked out when the plan is made.
 //
 // Owner: the context's thread. Bounded: plans that name dropped trees go when their number has doubled, those
-// not used for long when there is too much of them; never those of launches in flight.
+// not used for long when there is too much of them; never those of recordings. Which ones go is decided by the calls
+// alone: a plan that launches in flight still use is not found any more, and stays for them.
 
 #include <algorithm>
 #include <cstdint>
@@ -154,6 +155,7 @@ class PlanCache {
 
   std::vector<Entry> table_;  ///< open addressing, a power of two, at most half full
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
+  std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< in flight when they were
   std::size_t count_ = 0;
   std::size_t arguments_ = 0;
   std::size_t sweep_at_ = first_sweep;  ///< number of plans at which stale ones are dropped

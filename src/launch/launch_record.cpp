@@ -120,7 +120,7 @@ void LaunchRecords::reclaim(exec::Node& node) {
 
 void LaunchRecords::release(LaunchRecord& record) {
   if (--record.plan->in_flight == 0)
-    for (const LaunchPlan::Tree& used : record.plan->trees) used.tree->unpin();
+    for (const LaunchPlan::Tree& used : record.plan->trees) used.tree->unpin(used.uid);
   record.result = {};
   LaunchRecords& home = record.context->records;
   record.next_free = home.free_;

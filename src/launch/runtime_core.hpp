@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/instance_store.hpp"
-#include "data/forest.hpp"
+#include "data/region_tree.hpp"
 #include "finder/trace_finder.hpp"
 #include "graph/executor.hpp"
 #include "launch/listener.hpp"

@@ -1,7 +1,6 @@
 #include "launch/signature.hpp"
 
 #include "base/hash.hpp"
-#include "data/forest.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::runtime {
@@ -9,13 +8,14 @@ namespace refrain::runtime {
 void Signature::add(std::string_view name) { add(hash_bytes(name.data(), name.size())); }
 
 void Signature::add(const AnyRegion& region) {
-  add(static_cast<std::uint64_t>(region.tree->forest().depth()));
-  add(std::uint64_t{region.tree->slot()} << 32 | region.node);
+  add(static_cast<std::uint64_t>(region.tree->forest().depth()) << 32 | region.tree->slot());
+  add(region.tree->name_word(region));
 }
 
 void Signature::add(const AnyPartition& partition) {
-  add(static_cast<std::uint64_t>(partition.tree->forest().depth()) | std::uint64_t{1} << 63);
-  add(std::uint64_t{partition.tree->slot()} << 32 | partition.index);
+  add(static_cast<std::uint64_t>(partition.tree->forest().depth()) << 32 | partition.tree->slot() |
+      std::uint64_t{1} << 63);
+  add(partition.tree->name_word(partition));
 }
 
 void Signature::add(const AnyField& field) {

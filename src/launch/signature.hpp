@@ -1,5 +1,5 @@
 #pragma once
-// Signatures of calls: what can affect the analysis, as names and slots (data/forest.hpp,
+// Signatures of calls: what can affect the analysis, as names and slots (data/region_tree.hpp,
 // launch/task_record.hpp): no address, thread or time, so that a program gives the same signatures in
 // every run. The token is their 64-bit hash: it selects, the words prove.
 
@@ -22,7 +22,7 @@ class Signature {
   explicit Signature(Call call) : call_(call) { add(static_cast<std::uint64_t>(call)); }
   void add(std::uint64_t word) { words_.push_back(word); }
   void add(std::string_view name);
-  /// Depth of the context that made the tree, slot of the tree, number of the node.
+  /// Depth of the context that made the tree, slot of the tree, name within the tree.
   void add(const AnyRegion& region);
   void add(const AnyPartition& partition);
   void add(const AnyField& field);

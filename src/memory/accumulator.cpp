@@ -343,133 +343,85 @@ data::BoxPoint Accumulator::point_at(std::size_t index) const {
 
 void Accumulator::fold_into(const data::IndexSpace& points, std::byte* zero, const Coord stride[3],
                             bool shared) {
-  fold_points(points, {zero, stride, nullptr, shared});
+  fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
+    // Addresses wrap: only the sum is sure to be inside the storage.
+    auto address = reinterpret_cast<std::uintptr_t>(zero);
+    for (int d = 0; d < 3; ++d)
+      address += static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(stride[d]);
+    fold_values(reinterpret_cast<std::byte*>(address), static_cast<std::ptrdiff_t>(stride[row_]),
+                values, count, shared);
+  });
 }
 
 void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target, bool shared) {
-  fold_points(points, {nullptr, nullptr, &target, shared});
+  fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
+    std::size_t index = target.index_of(start);
+    if (count == 1 && !shared) return target.contribute(index, values);
+    while (count > 0) {
+      const std::size_t n = std::min(count, target.left_in_chunk(index));
+      fold_values(static_cast<std::byte*>(target.slot(index)),
+                  static_cast<std::ptrdiff_t>(value_size_), values, n, shared);
+      values += n * value_size_;
+      index += n;
+      count -= n;
+    }
+  });
 }
 
-void Accumulator::fold_points(const data::IndexSpace& points, const Target& target) {
-  std::sort(touched_.begin(), touched_.end());
-  for (const data::Box& box : points.boxes()) fold_box(box, target);
-  fold_few(points, target);
-}
-
-// What was kept one by one. A point is folded once, so their order does not matter.
-void Accumulator::fold_few(const data::IndexSpace& points, const Target& target) {
-  for (const auto& [chunk, few] : few_) {
+/// Calls to(start, values, count) for contributions to `count` points of a row.
+template <class To>
+void Accumulator::fold_points(const data::IndexSpace& points, const To& to) {
+  std::ranges::sort(touched_);
+  for (const data::Box& box : points.boxes()) fold_box(box, to);
+  // What was kept one by one. A point is folded once, so their order does not matter.
+  for (const auto& [chunk, few] : few_)
     for (std::size_t i = 0; i < few->size(); ++i) {
       const data::BoxPoint p = point_at((chunk << shift_) + few->position(i));
-      if (!points.contains(p)) continue;
-      if (target.accumulator != nullptr && !target.shared)
-        target.accumulator->contribute(target.accumulator->index_of(p), few->value(i, value_size_));
-      else fold_contributions(p, few->value(i, value_size_), 1, target);
+      if (points.contains(p)) to(p, few->value(i, value_size_), 1);
     }
-  }
 }
 
-// To `count` points of a row.
-void Accumulator::fold_contributions(const data::BoxPoint& start, const std::byte* contributions,
-                                     std::size_t count, const Target& target) const {
-  if (target.accumulator != nullptr)
-    target.accumulator->take_in(start, contributions, count, target.shared);
-  else fold_affine(start, contributions, count, target);
-}
-
-// Goes by the rows of the box or by the touched chunks, whichever are fewer steps.
-void Accumulator::fold_box(const data::Box& box, const Target& target) {
-  if (!lists_touched()) return fold_rows(box, target);
-  const std::size_t first = index_of(box.lo) >> shift_, last = index_of(box.hi) >> shift_;
-  if (first == last && table_[first] == nullptr) return;
-  const auto begin = std::lower_bound(touched_.begin(), touched_.end(), first);
-  const auto end = std::upper_bound(begin, touched_.end(), last);
-  if (begin == end) return;
-  const auto width = static_cast<std::size_t>(box.hi[row_] - box.lo[row_] + 1);
-  std::size_t rows = 1;
-  for (int d = 0; d < row_; ++d) rows *= static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
-  const std::size_t by_rows = rows * (1 + (width >> shift_));
-  const std::size_t rows_in_chunk = 1 + (std::size_t{1} << shift_) / extent_[row_];
-  const auto touched = static_cast<std::size_t>(end - begin);
-  if (by_rows <= touched * rows_in_chunk) fold_rows(box, target);
-  else
-    fold_touched(box, target, static_cast<std::size_t>(begin - touched_.begin()),
-                 static_cast<std::size_t>(end - touched_.begin()));
-}
-
-void Accumulator::fold_rows(const data::Box& box, const Target& target) {
-  const auto width = static_cast<std::size_t>(box.hi[row_] - box.lo[row_] + 1);
-  const Coord last0 = row_ > 0 ? box.hi[0] : box.lo[0];
-  const Coord last1 = row_ > 1 ? box.hi[1] : box.lo[1];
+// Row by row and chunk by chunk. From a chunk that is not there it goes on at the next one that is.
+template <class To>
+void Accumulator::fold_box(const data::Box& box, const To& to) const {
+  const std::size_t last = index_of(box.hi) >> shift_;
   data::BoxPoint p = box.lo;
-  for (p[0] = box.lo[0]; p[0] <= last0; ++p[0])
-    for (p[1] = box.lo[1]; p[1] <= last1; ++p[1]) fold_run(p, index_of(p), width, target);
-}
-
-// Of each touched chunk, the parts of rows that lie in the box.
-void Accumulator::fold_touched(const data::Box& box, const Target& target, std::size_t first,
-                               std::size_t last) {
-  for (std::size_t i = first; i < last; ++i) {
-    std::size_t index = touched_[i] << shift_;
-    const std::size_t end = std::min(index + (std::size_t{1} << shift_), volume_);
-    while (index < end) {
-      data::BoxPoint p = point_at(index);
-      const std::size_t count =
-          std::min(end - index, static_cast<std::size_t>(bounds_.hi[row_] - p[row_] + 1));
-      bool inside = true;
-      for (int d = 0; d < row_; ++d) inside = inside && box.lo[d] <= p[d] && p[d] <= box.hi[d];
-      const Coord from = std::max(p[row_], box.lo[row_]);
-      const Coord to = std::min(p[row_] + static_cast<Coord>(count) - 1, box.hi[row_]);
-      if (inside && from <= to) {
-        const auto skipped = static_cast<std::size_t>(from - p[row_]);
-        p[row_] = from;
-        fold_run(p, index + skipped, static_cast<std::size_t>(to - from + 1), target);
-      }
-      index += count;
-    }
-  }
-}
-
-// `count` points of a row from `start`, which is at position `index`, chunk by chunk.
-void Accumulator::fold_run(data::BoxPoint start, std::size_t index, std::size_t count,
-                           const Target& target) {
-  while (count > 0) {
-    const std::size_t chunk = index >> shift_, within = index - (chunk << shift_);
-    const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
+  do {
+    const std::size_t index = index_of(p), chunk = index >> shift_;
     if (const std::byte* values = table_[chunk]) {
-      fold_contributions(start, values + within * value_size_, n, target);
+      const auto row = static_cast<std::size_t>(box.hi[row_] - p[row_] + 1);
+      const std::size_t n = std::min(row, left_in_chunk(index));
+      to(p, values + (index - (chunk << shift_)) * value_size_, n);
+      p[row_] += static_cast<Coord>(n);
+    } else {
+      const std::size_t next = next_touched(chunk);
+      if (next > last) return;
+      p = point_at(next << shift_);
     }
-    start[row_] += static_cast<Coord>(n);
-    index += n;
-    count -= n;
-  }
+  } while (move_into(box, p));
 }
 
-void Accumulator::fold_affine(const data::BoxPoint& start, const std::byte* contributions,
-                              std::size_t count, const Target& target) const {
-  // Addresses wrap: only the sum is sure to be inside the storage.
-  auto address = reinterpret_cast<std::uintptr_t>(target.zero);
-  for (int d = 0; d < 3; ++d)
-    address +=
-        static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(target.stride[d]);
-  fold_values(reinterpret_cast<std::byte*>(address),
-              static_cast<std::ptrdiff_t>(target.stride[row_]), contributions, count,
-              target.shared);
+/// The first chunk behind this one that is there; `entries_` or more: none.
+std::size_t Accumulator::next_touched(std::size_t chunk) const {
+  if (lists_touched()) {
+    const auto next = std::ranges::upper_bound(touched_, chunk);
+    return next != touched_.end() ? *next : entries_;
+  }
+  do { ++chunk; } while (chunk < inline_entries && inline_table_[chunk] == nullptr);
+  return chunk;
 }
 
-// Folds in what another accumulator has for `count` points of a row.
-void Accumulator::take_in(const data::BoxPoint& start, const std::byte* contributions,
-                          std::size_t count, bool shared) {
-  std::size_t index = index_of(start);
-  while (count > 0) {
-    const std::size_t within = index & ((std::size_t{1} << shift_) - 1);
-    const std::size_t n = std::min(count, (std::size_t{1} << shift_) - within);
-    fold_values(static_cast<std::byte*>(slot(index)), static_cast<std::ptrdiff_t>(value_size_),
-                contributions, n, shared);
-    contributions += n * value_size_;
-    index += n;
-    count -= n;
-  }
+/// Moves p on to the next point of the box, in row-major order, if it is none; false when there is none.
+bool Accumulator::move_into(const data::Box& box, data::BoxPoint& p) const {
+  int d = 0;
+  while (d <= row_ && box.lo[d] <= p[d] && p[d] <= box.hi[d]) ++d;
+  if (d > row_) return true;
+  if (p[d] < box.lo[d]) --d;
+  else do {
+      if (--d < 0) return false;
+    } while (++p[d] > box.hi[d]);
+  while (++d <= row_) p[d] = box.lo[d];
+  return true;
 }
 
 void Accumulator::fold_values(std::byte* values, std::ptrdiff_t stride,

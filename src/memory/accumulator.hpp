@@ -14,7 +14,7 @@
 // Threads: made, filled, folded and ended by one thread after another. While it is filled, several
 // threads (of one gang task) may use slots of different points; what has no chunk is under the lock. Cost: a
 // slot is two loads; where there is no chunk, a lock and a look-up. Folding: the smaller of the rows of the
-// points and the touched chunks, the values in those chunks, and those kept one by one.
+// points and the rows in touched chunks, the values in those chunks, and those kept one by one.
 
 #include <cstddef>
 #include <map>
@@ -109,35 +109,25 @@ class Accumulator {
  private:
   static constexpr std::size_t inline_entries = 8;
 
-  /// Where values are folded to: an affine layout, or an accumulator.
-  struct Target {
-    std::byte* zero;
-    const Coord* stride;
-    Accumulator* accumulator;
-    bool shared;
-  };
   [[nodiscard]] bool lists_touched() const { return table_ != inline_table_; }
   [[nodiscard]] std::size_t index_of(const data::BoxPoint& p) const;
   [[nodiscard]] data::BoxPoint point_at(std::size_t index) const;
+  [[nodiscard]] std::size_t left_in_chunk(std::size_t index) const {
+    const std::size_t chunk = std::size_t{1} << shift_;
+    return chunk - (index & (chunk - 1));
+  }
+  [[nodiscard]] std::size_t next_touched(std::size_t chunk) const;
+  bool move_into(const data::Box& box, data::BoxPoint& p) const;
   std::byte* touch(std::size_t chunk);
   std::byte* make_chunk(std::size_t chunk);
   std::byte* place_among_few(std::size_t chunk, std::size_t position);
   memory::FewValues& few_of(std::size_t chunk);
-  void fold_few(const data::IndexSpace& points, const Target& target);
   std::byte* new_chunk();
   void free_chunk(std::byte* chunk);
-  void fold_points(const data::IndexSpace& points, const Target& target);
-  void fold_box(const data::Box& box, const Target& target);
-  void fold_rows(const data::Box& box, const Target& target);
-  void fold_touched(const data::Box& box, const Target& target, std::size_t first,
-                    std::size_t last);
-  void fold_run(data::BoxPoint start, std::size_t index, std::size_t count, const Target& target);
-  void fold_contributions(const data::BoxPoint& start, const std::byte* contributions,
-                          std::size_t count, const Target& target) const;
-  void fold_affine(const data::BoxPoint& start, const std::byte* contributions, std::size_t count,
-                   const Target& target) const;
-  void take_in(const data::BoxPoint& start, const std::byte* contributions, std::size_t count,
-               bool shared);
+  template <class To>
+  void fold_points(const data::IndexSpace& points, const To& to);
+  template <class To>
+  void fold_box(const data::Box& box, const To& to) const;
   void fold_values(std::byte* values, std::ptrdiff_t stride, const std::byte* contributions,
                    std::size_t count, bool shared) const;
 

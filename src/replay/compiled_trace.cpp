@@ -160,8 +160,8 @@ void CompiledTrace::unpin() {
   pinned_ = false;
   for (const auto& call : calls_)
     if (call->plan != nullptr && --call->plan->in_flight == 0)
-      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->unpin();
-  for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin();
+      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->unpin(used.uid);
+  for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin(used.uid);
 }
 
 // Plans that it names stay while replays of it are in flight, as those of other launches do.

@@ -36,7 +36,7 @@ std::string describe_argument(const LaunchPlan& plan, std::size_t i,
   data::RegionTree& tree = *plan.arguments[i].region.tree;
   const PlannedRequirement& requirement = plan.requirements[i];
   std::string name = "a region that was destroyed";
-  if (tree.uid() == words[0]) {
+  if (words[0] == tree.uid() || words[0] == reinterpret_cast<std::uintptr_t>(&tree)) {
     const auto number = static_cast<std::uint32_t>(words[1] >> 32);
     const bool partitioned = (words[1] >> 16 & 1) != 0;
     name = partitioned ? tree.name_of_partition(number) : tree.name_of(number);

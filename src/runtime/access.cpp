@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 

@@ -164,7 +164,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   [[nodiscard]] std::span<const MemoryId> program_memories() const;
 
   // regions.cpp
-  void forget(data::RegionTree& tree, const std::vector<data::NodeRange>& dropped);
+  void forget_dropped(data::RegionTree& tree);
 
   // nested.cpp
   static std::unique_ptr<NestedContext> make_nested(ContextCore& parent, LaunchRecord& record,

@@ -6,7 +6,6 @@
 #include "data/index_space.hpp"
 #include "data/partition_ops.hpp"
 #include "data/projection.hpp"
-#include "data/set_algebra.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/partition_calls.hpp"

@@ -1,9 +1,7 @@
 // Regions made and ended, fills, copies between regions.
 
-#include <unordered_set>
-
 #include "base/assert.hpp"
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 #include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
@@ -58,7 +56,7 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
     traces.make(
         call, {}, {}, [&](ReplayCursor& replay) { replay.take_end(tree); }, end_fields);
   }
-  forget(tree, forest.destroy(tree));
+  if (forest.destroy(tree)) forget_dropped(tree);
   return failure;
 }
 
@@ -72,24 +70,20 @@ void ContextImpl::destroy(const AnyPartition& partition, Where where) {
   traces.make(
       {.kind = Signature::Call::destroy, .where = where, .partition = &partition}, {}, {},
       [](ReplayCursor& replay) { replay.take_call(); }, [] {});
-  forget(tree, tree.destroy_partition(partition.index));
+  if (tree.destroy_partition(partition.index)) forget_dropped(tree);
 }
 
-// Nodes were dropped (the tree's uid has changed, so no plan for them can be found any more): their
+// Partitions were dropped (the tree's uid has changed, so no plan for them can be found any more): their
 // footprints go, and pieces that only they told apart come together.
-void ContextImpl::forget(data::RegionTree& tree, const std::vector<data::NodeRange>& dropped) {
-  if (dropped.empty()) return;
+void ContextImpl::forget_dropped(data::RegionTree& tree) {
   traces.untraceable("regions were forgotten");
-  std::unordered_set<const data::IndexSpace*> in_use;
-  for (std::uint32_t node = 0; node < tree.node_count(); ++node)
-    if (tree.node(node).space) in_use.insert(tree.node(node).space.get());
-  auto is_in_use = [&](const data::IndexSpaceRef& points) { return in_use.contains(points.get()); };
-  if (!tree.is_view()) {
-    analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
-      analysis.forget_complete(field);
-      field.forget_footprints(is_in_use);
-    });
-  }
+  if (tree.is_view()) return;
+  const auto in_use = tree.spaces();
+  analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
+    analysis.forget_complete(field);
+    field.forget_footprints(
+        [&](const data::IndexSpaceRef& points) { return in_use.contains(points.get()); });
+  });
 }
 
 void ContextImpl::fill(const AnyRegion& region, const AnyField& field,

@@ -33,7 +33,7 @@ Recorder::Recorder(std::uint64_t first, std::uint64_t first_serial)
 }
 
 Recorder::~Recorder() {
-  for (const Recording::Tree& used : trees_) used.tree->unpin();
+  for (const Recording::Tree& used : trees_) used.tree->unpin(used.uid);
 }
 
 void Recorder::step(std::uint32_t arguments) {

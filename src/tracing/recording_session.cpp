@@ -18,6 +18,7 @@ void RecordingSession::add(LaunchPlan& plan, const LaunchRequest& request) {
   call->key = plan.key;
   call->info = &plan.info;
   call->plan = &plan;
+  ++plan.recordings;  // it stays, though a tree that it names may be dropped meanwhile
   call->token = plan.token;
   call->work = work_of(plan);
   call->has_values = request.value_ops != nullptr;
@@ -52,6 +53,7 @@ void RecordingSession::add(const TracedCall& made, std::uint64_t token,
 RecordingSession::Result RecordingSession::end() {
   context_.analysis.set_state_log(nullptr);
   const std::unique_ptr<trace::Recorder> recorder = std::move(recorder_);
+  release_plans();  // a compiled trace holds them next
   Result result{std::move(calls_), nullptr, recorder->fault(), false};
   calls_.clear();
   if (result.fault != nullptr || recorder->operations() == 0) return result;
@@ -67,7 +69,13 @@ void RecordingSession::abandon() noexcept {
   if (recorder_ == nullptr) return;
   context_.analysis.set_state_log(nullptr);
   recorder_.reset();
+  release_plans();
   calls_.clear();
+}
+
+void RecordingSession::release_plans() noexcept {
+  for (const auto& call : calls_)
+    if (call->plan != nullptr) --call->plan->recordings;
 }
 
 }  // namespace refrain::runtime

@@ -50,6 +50,7 @@ class RecordingSession {
   void abandon() noexcept;
 
  private:
+  void release_plans() noexcept;
   [[nodiscard]] std::vector<trace::Index> makers(
       std::span<detail::FutureState* const> futures) const {
     return makers_of(context_, futures, first_seq_, recorder_->operations());

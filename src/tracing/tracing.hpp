@@ -112,7 +112,7 @@ class Tracing final : public DeferredState {
     std::vector<std::uint64_t> key;
     std::optional<Ticket> ticket;
     if (is_on()) {
-      key = call.key();
+      key = call.key(context_.forest);
       ticket = offer({key, call.name(), call.where, nullptr, futures, false, call.op != nullptr});
       if (ticket->replayed) {
         take(*cursor_);

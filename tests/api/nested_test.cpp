@@ -285,6 +285,32 @@ TEST_P(NestedTasks, WhatTheyWereGivenMayBeDestroyedMeanwhile) {
   });
 }
 
+TEST_P(NestedTasks, RegionsMayBeDroppedMeanwhile) {
+  const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x, Partition<1> pieces) {
+                      EXPECT_EQ(x.region().domain().volume(), 6 + pieces.pieces());
+                      ctx.launch(add, 2, ctx.blocks(x.region(), 2)[number], 1);
+                      ctx.launch(add, static_cast<Coord>(pieces.pieces()), pieces[number], 10);
+                      EXPECT_EQ(pieces(1).domain().bounds().lo,
+                                x.region().domain().bounds().lo + 1);
+                    }};
+  run([&](Context& ctx) {
+    std::vector<Future<Coord>> sums;
+    for (Coord i = 0; i < 150; ++i) {
+      auto cells = ctx.region(Rect1{i, 2 * i + 7}, number);
+      auto blocks = ctx.blocks_of_size(cells, 1);
+      std::vector<IndexSpace<1>> some;
+      for (Coord p = 0; p < i + 2; ++p) some.emplace_back(Rect1{i + p, i + p});
+      auto pieces = ctx.partition(cells, some);
+      ctx.launch(parent, cells[number], pieces);
+      sums.push_back(ctx.launch(total, cells[number]));
+      if (i % 3 != 0) ctx.destroy(blocks);
+      ctx.destroy(cells);
+    }
+    for (Coord i = 0; i < 150; ++i)
+      EXPECT_EQ(sums[static_cast<std::size_t>(i)].get(), i + 8 + 10 * (i + 2));
+  });
+}
+
 TEST_P(NestedTasks, PartitionsMayBeDroppedMeanwhile) {
   const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
                       auto halves = ctx.blocks(x.region(), 2);

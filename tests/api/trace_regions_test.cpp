@@ -410,7 +410,7 @@ TEST(TraceRegions, WhatWasMadeWhereMemoryWasShortIsNotMadeAgain) {
   EXPECT_EQ(runtime.counters().replays, 0u);
 }
 
-// More than are remembered when they have ended.
+// All are remembered when they have ended.
 TEST(TraceRegions, ARoundHasManyShapes) {
   const Counters counters = rounds({.seeds = 1}, [](Context& ctx, const Region<1>& cells, int) {
     for (int i = 0; i < 80; ++i) {

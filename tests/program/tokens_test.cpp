@@ -154,6 +154,58 @@ TEST(Tokens, OfALoopRepeatThoughItMakesAndDestroys) {
     EXPECT_EQ(sequence[round], sequence[round - 2]) << round;
 }
 
+/// What a program is told of its names: the tokens of its calls, in their order, and what its regions are called.
+struct Names {
+  Tokens tokens;
+  std::vector<std::string> regions;
+  friend bool operator==(const Names&, const Names&) = default;
+};
+
+/// Makes and destroys more regions and partitions than are remembered, while launches that use them are in flight.
+Names names_of_many(int workers, std::optional<std::uint64_t> schedule = {}) {
+  static constexpr Field<Coord> number{"number"};
+  const Task add{"add", [](ReadWrite<Coord> x) {
+                   for (auto p : x.domain()) ++x[p];
+                 }};
+  Options options;
+  options.machine = "emulated:cpus=4";
+  options.workers = workers;
+  options.schedule = schedule;
+  Runtime runtime(options);
+  Names names;
+  TokenLog log(names.tokens);
+  runtime.impl().listeners().add(log, {runtime::Events::calls});
+  runtime.run([&](Context& ctx) {
+    const auto kept = ctx.region(Rect1{0, 255}, number);
+    for (Coord i = 0; i < 600; ++i) {
+      const auto cells = ctx.region(Rect1{0, i * 7 % 197}, number);
+      const Coord pieces = 2 + i * 5 % 83;
+      const auto blocks = ctx.blocks(kept, pieces);
+      const auto inner = ctx.blocks(blocks(1), 1 + i % 2);
+      names.regions.push_back(cells.name());
+      ctx.launch(add, cells[number]);
+      ctx.launch(add, pieces, blocks[number]);
+      ctx.launch(add, 1 + i % 2, inner[number]);
+      ctx.launch(add, blocks(0)[number]);
+      ctx.destroy(blocks);
+      ctx.destroy(cells);
+    }
+  });
+  runtime.impl().listeners().remove(log);
+  return names;
+}
+
+// What is dropped follows the program's calls, not the operations that are still in flight.
+TEST(Tokens, OfMoreThanIsRememberedDoNotDependOnWhatIsInFlight) {
+  const Names one = names_of_many(1);
+  EXPECT_EQ(one.tokens.size(), 3600U);
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    EXPECT_TRUE(one == names_of_many(0, seed)) << "seed " << seed;
+  for (const int workers : {0, 2, 4})
+    for (int run = 0; run < 3; ++run)
+      EXPECT_TRUE(one == names_of_many(workers)) << workers << " workers, run " << run;
+}
+
 // An answer is a part of the name, and an answer given again is the same name.
 TEST(Tokens, HoldTheAnswersOfAMapperThatIsAskedEachTime) {
   class Turns final : public Mapper {

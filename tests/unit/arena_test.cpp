@@ -1,6 +1,6 @@
 // Places in an arena, against a model that looks at every unit of it.
 
-#include "memory/arena.hpp"
+#include "memory/memory_pool.hpp"
 
 #include <gtest/gtest.h>
 

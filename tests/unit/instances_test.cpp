@@ -6,7 +6,7 @@
 
 #include "analysis/field_state.hpp"
 #include "analysis/instance_store.hpp"
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 #include "machine/machine.hpp"
 #include "point_sets.hpp"
 #include "refrain/value_type.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "data/box_index.hpp"
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 #include "point_sets.hpp"
 #include "refrain/error.hpp"
 

@@ -8,7 +8,6 @@
 #include <random>
 #include <set>
 
-#include "data/forest.hpp"
 #include "data/partition_ops.hpp"
 #include "refrain/error.hpp"
 
@@ -129,17 +128,17 @@ TEST(RegionTree, DormantPartitionsAreBounded) {
   std::uint32_t most = 0;
   std::set<std::uint64_t> uids;
   AnyPartition first;
-  std::size_t dropped_pieces = 0;
+  int drops = 0;
   for (Coord n = 1; n <= 200; ++n) {
     const AnyPartition p = make_blocks(tree, 0, n);
     if (n == 1) first = p;
-    for (const NodeRange& range : tree.destroy_partition(p.index)) dropped_pieces += range.count;
+    if (tree.destroy_partition(p.index)) ++drops;
     uids.insert(tree.uid());
     most = std::max(most, tree.partition_count());
   }
   EXPECT_EQ(most, RegionTree::max_dormant_partitions + 1);
   EXPECT_EQ(uids.size(), 200 - RegionTree::max_dormant_partitions + 1);
-  EXPECT_EQ(dropped_pieces, 136u * 137u / 2);  // the oldest: 1 to 136 pieces
+  EXPECT_EQ(drops, 136);
   EXPECT_THROW(check_alive(first, "launch"), UsageError);
   // Freed numbers serve new blocks of the same size.
   const std::uint32_t nodes = tree.node_count();
@@ -153,25 +152,55 @@ TEST(RegionTree, DroppingAPartitionDropsWhatIsBelow) {
   RegionTree& tree = make_tree(forest, 1000);
   const AnyPartition top = make_blocks(tree, 0, 2);
   const AnyPartition middle = make_blocks(tree, top.piece({0, 0, 0}).node, 3);
-  make_blocks(tree, middle.piece({2, 0, 0}).node, 4);
+  const AnyPartition low = make_blocks(tree, middle.piece({2, 0, 0}).node, 4);
+  std::vector<IndexSpaceRef> pieces;
+  for (const AnyPartition& p : {top, middle, low})
+    pieces.push_back(tree.node(p.piece({0, 0, 0}).node).space);
   tree.destroy_partition(top.index);
-  std::size_t dropped = 0;
+  for (const IndexSpaceRef& piece : pieces) EXPECT_TRUE(tree.spaces().contains(piece.get()));
+  int drops = 0;
   for (Coord n = 10; n < 74; ++n)
-    for (const NodeRange& range : tree.destroy_partition(make_blocks(tree, 0, n).index))
-      dropped += range.count;
-  EXPECT_EQ(dropped, 9u);
+    if (tree.destroy_partition(make_blocks(tree, 0, n).index)) ++drops;
+  EXPECT_EQ(drops, 3);
+  for (const IndexSpaceRef& piece : pieces) EXPECT_FALSE(tree.spaces().contains(piece.get()));
 }
 
-TEST(RegionTree, HugeDormantPartitionsGoAtOnceUnlessPinned) {
+TEST(RegionTree, HugeDormantPartitionsGoAtOnce) {
   Forest forest;
   const Coord n = Coord{RegionTree::max_dormant_pieces} + 1;
   RegionTree& tree = make_tree(forest, n);
+  const AnyPartition huge = make_blocks(tree, 0, n);
+  EXPECT_TRUE(tree.destroy_partition(huge.index));
+  EXPECT_FALSE(tree.knows(huge));
+}
+
+// What was there when the tree was pinned stays until that pin goes, whatever is pinned later.
+TEST(RegionTree, DroppedPartitionsStayAsTheyAreForWhoeverHasPinnedThem) {
+  Forest forest;
+  const Coord n = Coord{RegionTree::max_dormant_pieces} + 1;
+  RegionTree& tree = make_tree(forest, n);
+  const AnyPartition first = make_blocks(tree, 0, n);
+  const std::uint64_t uid = tree.uid();
   tree.pin();
-  EXPECT_TRUE(tree.destroy_partition(make_blocks(tree, 0, n).index).empty());
-  tree.unpin();
-  const AnyPartition again = make_blocks(tree, 0, n);
-  EXPECT_EQ(tree.destroy_partition(again.index),
-            (std::vector<NodeRange>{{1, static_cast<std::uint32_t>(n)}}));
+  EXPECT_TRUE(tree.destroy_partition(first.index));
+  EXPECT_NE(tree.uid(), uid);
+  EXPECT_THROW(check_alive(first, "launch"), UsageError);
+  EXPECT_TRUE(tree.knows(first));
+  EXPECT_EQ(tree.spaces().size(), 1u);
+
+  const AnyPartition second = make_blocks(tree, 0, n);
+  EXPECT_NE(second.index, first.index);
+  EXPECT_EQ(tree.name_word(second), tree.name_word(first));
+  const std::uint64_t later = tree.uid();
+  tree.pin();
+  EXPECT_TRUE(tree.destroy_partition(second.index));
+  tree.unpin(later);
+  EXPECT_TRUE(tree.knows(first));  // the first pin is of both
+  EXPECT_TRUE(tree.knows(second));
+  tree.unpin(uid);
+  EXPECT_FALSE(tree.knows(first));
+  EXPECT_FALSE(tree.knows(second));
+  EXPECT_LE(make_blocks(tree, 0, n).index, 1u);  // their numbers serve again
 }
 
 TEST(Forest, TheSlotFreedLastIsTakenByTheSameShape) {
@@ -214,7 +243,7 @@ TEST(Forest, DroppedTreesReleaseTheirStateAndKeepHandlesRecognisable) {
   const AnyRegion piece = parts.piece({0, 0, 0});
   const std::uint64_t uid = first.uid();
   forest.destroy(first);
-  for (Coord n = 2; n < 200; ++n) forest.destroy(make_tree(forest, n));
+  for (Coord n = 2; n < 300; ++n) forest.destroy(make_tree(forest, n));
   EXPECT_TRUE(watch.expired());
   EXPECT_EQ(forest.dormant(), Forest::max_dormant);
   EXPECT_LE(make_tree(forest, 1000).slot(), Forest::max_dormant);  // slots are used again
@@ -225,15 +254,23 @@ TEST(Forest, DroppedTreesReleaseTheirStateAndKeepHandlesRecognisable) {
   EXPECT_NE(handle.name(), "");
 }
 
-TEST(Forest, PinnedTreesAreNotDropped) {
+TEST(Forest, DroppedTreesStayAsTheyAreWhilePinned) {
   Forest forest;
   RegionTree& pinned = make_tree(forest, 1);
+  pinned.state = std::make_shared<int>(1);
+  const std::weak_ptr<void> watch = pinned.state;
+  const std::uint64_t uid = pinned.uid();
   pinned.pin();
   forest.destroy(pinned);
-  for (Coord n = 2; n < 200; ++n) forest.destroy(make_tree(forest, n));
+  for (Coord n = 2; n < 300; ++n) forest.destroy(make_tree(forest, n));
+  EXPECT_NE(pinned.uid(), uid);
   EXPECT_EQ(pinned.space(), line(1));
-  EXPECT_EQ(&make_tree(forest, 1), &pinned);
-  pinned.unpin();
+  EXPECT_FALSE(watch.expired());
+  EXPECT_EQ(forest.dormant(), Forest::max_dormant);
+  RegionTree& again = make_tree(forest, 1);
+  EXPECT_NE(&again, &pinned);
+  EXPECT_LE(again.slot(), Forest::max_dormant);  // the names that were dropped are free
+  pinned.unpin(uid);
 }
 
 TEST(Forest, HandlesOutliveANestedContext) {
@@ -259,19 +296,31 @@ TEST(Forest, EmptyHandlesAreErrors) {
   EXPECT_EQ(AnyRegion{}.name(), "no region");
 }
 
-// Names and liveness against a model that writes down every handle ever made.
+// Names and liveness against a model that writes down every handle ever made. What is pinned, and for how long,
+// changes no name.
 TEST(Forest, RandomLivesRepeatTheirNames) {
-  const auto play = [](unsigned seed) {
+  const auto play = [](unsigned seed, unsigned pins) {
     Forest forest;
-    std::mt19937 random(seed);
+    std::mt19937 random(seed), pinning(pins);
+    std::vector<std::pair<RegionTree*, std::uint64_t>> pinned;
     std::vector<std::pair<AnyPartition, bool>>
         handles;  // every one ever made, and whether it lives
-    std::vector<std::uint32_t> names;
+    std::vector<std::uint64_t> names;
     for (int step = 0; step < 3000; ++step) {
       const auto trees = forest.trees();
+      if (pins != 0 && !trees.empty() && pinning() % 3 == 0) {
+        RegionTree& tree = *trees[pinning() % trees.size()];
+        pinned.emplace_back(&tree, tree.uid());
+        tree.pin();
+      }
+      while (pinned.size() > 40 || (!pinned.empty() && pinning() % 4 == 0)) {
+        const auto ended = pinned.begin() + static_cast<std::ptrdiff_t>(pinning() % pinned.size());
+        ended->first->unpin(ended->second);
+        pinned.erase(ended);
+      }
       const unsigned what = random() % 10;
       if (trees.empty() || what < 2) {
-        names.push_back(make_tree(forest, 4 + Coord(random() % 90)).slot());
+        names.push_back(make_tree(forest, 4 + Coord(random() % 400)).slot());
       } else {
         RegionTree& tree = *trees[random() % trees.size()];
         if (what < 4) {
@@ -280,8 +329,8 @@ TEST(Forest, RandomLivesRepeatTheirNames) {
         } else if (what < 8) {
           const AnyPartition p = make_blocks(tree, 0, 1 + Coord(random() % 40));
           handles.emplace_back(p, true);
-          names.push_back(p.index);
-          names.push_back(tree.partition(p.index).first_child);
+          names.push_back(tree.name_word(p));
+          names.push_back(tree.name_word(p.piece({0, 0, 0})));
         } else if (auto living = std::ranges::find_if(handles, [&](auto& h) { return h.second; });
                    living != handles.end()) {
           const AnyPartition p = living->first;
@@ -295,7 +344,9 @@ TEST(Forest, RandomLivesRepeatTheirNames) {
     }
     return names;
   };
-  for (unsigned seed = 0; seed < 20; ++seed) EXPECT_EQ(play(seed), play(seed)) << "seed " << seed;
+  for (unsigned seed = 0; seed < 20; ++seed)
+    for (unsigned pins = 0; pins < 3; ++pins)
+      EXPECT_EQ(play(seed, 0), play(seed, pins)) << "seed " << seed << ", pins " << pins;
 }
 
 }  // namespace

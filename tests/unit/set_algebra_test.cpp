@@ -1,6 +1,6 @@
 // Set algebra against explicit point sets.
 
-#include "data/set_algebra.hpp"
+#include "data/index_space.hpp"
 
 #include <gtest/gtest.h>
 
