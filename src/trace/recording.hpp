@@ -28,7 +28,7 @@
 #include "analysis/movement.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
-#include "trace/recording_graph.hpp"
+#include "trace/optimiser.hpp"
 
 namespace refrain::trace {
 
