@@ -71,8 +71,8 @@ bool ReplayCursor::is_step(const CompiledTrace& trace, Index step, Index begin,
   if (step == begin)
     return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
   const Index first = trace.first_of(begin);
-  return makers_of(context_, made.futures, replay_->base + first, trace.first_of(step) - first) ==
-         call.makers;
+  return makers_of(context_.identity, made.futures, replay_->base + first,
+                   trace.first_of(step) - first) == call.makers;
 }
 
 /// Each operation with all that it comes after.

@@ -52,7 +52,7 @@ class RecordingSession {
  private:
   [[nodiscard]] std::vector<trace::Index> makers(
       std::span<detail::FutureState* const> futures) const {
-    return makers_of(context_, futures, first_seq_, recorder_->operations());
+    return makers_of(context_.identity, futures, first_seq_, recorder_->operations());
   }
 
   ContextCore& context_;
