@@ -54,9 +54,9 @@ void ReplayCursor::start(CompiledTrace& trace, bool carried) {
     std::erase_if(entries_, [&](const trace::Entry& entry) { return !matters(entry.after); });
     await(entries_);
   } else {
-    entries_ = trace::entries(trace.recording(), matters);
-    await(entries_);
-    std::erase_if(entries_, [](const trace::Entry& entry) { return !entry.standing; });
+    trace::Entries entries = trace::entries(trace.recording(), matters);
+    await(entries.first);
+    entries_ = std::move(entries.later);
   }
 }
 

@@ -100,16 +100,18 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
 void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
                           const Outcome& outcome, const Replayed& replay);
 
-/// A predecessor of an operation when the trace is entered now.
+/// A predecessor that an operation has from before the trace.
 struct Entry {
   Index operation = 0;
   exec::Edge after;
-  bool standing = false;  ///< of the same operation of every replay of the chain, too
+};
+/// When the trace is entered now: those of this replay, and those of each that follows it in a chain; by operation.
+struct Entries {
+  std::vector<Entry> first, later;
 };
 
-/// All of them for which `matters(edge)`, by operation.
-std::vector<Entry> entries(const Recording& recording,
-                           const std::function<bool(const exec::Edge&)>& matters);
+/// All of them for which `matters(edge)`.
+Entries entries(const Recording& recording, const std::function<bool(const exec::Edge&)>& matters);
 
 // --- templates -----------------------------------------------------------------------------------------------
 
