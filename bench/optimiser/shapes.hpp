@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/recording_graph.hpp"
+#include "trace/optimiser.hpp"
 
 namespace refrain::bench {
 

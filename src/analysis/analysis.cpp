@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+#include "data/layout.hpp"
 #include "graph/failure.hpp"
+#include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::analysis {
@@ -68,44 +71,28 @@ void Analysis::tell_log(const exec::Node& node, const Origin& origin, const Fiel
                         MemoryId source, MemoryId target, const data::IndexSpaceRef& points) {
   if (state_log_ != nullptr) state_log_->origin(node, origin);
   if (log_ == nullptr) return;
-  LoggedOperation operation;
-  operation.scope = scope_id_;
-  operation.seq = node.seq;
-  operation.kind = node.kind;
-  operation.call = origin.call;
-  operation.rank = origin.rank;
-  operation.argument = origin.argument;
-  if (field != nullptr) operation.field = field->name();
-  operation.source = source;
-  operation.target = target;
-  operation.points = points;
-  operation.info = node.info;
-  log_->operation(operation);
+  log_->operation({.scope = scope_id_,
+                   .seq = node.seq,
+                   .kind = node.kind,
+                   .call = origin.call,
+                   .rank = origin.rank,
+                   .argument = origin.argument,
+                   .field = field != nullptr ? field->name() : std::string(),
+                   .source = source,
+                   .target = target,
+                   .points = points,
+                   .info = node.info});
 }
 
 void Analysis::make_valid(FieldState& field, Footprint& footprint, Instance& instance,
                           const Origin& origin) {
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
-    if (!use.valid) materialise(field, *set, use, origin);
-  }
-}
-
-void Analysis::make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin) {
-  for (const auto& set : field.sets()) {
-    Use& use = set->at(&instance);
-    if (!use.valid) materialise(field, *set, use, origin);
-  }
-}
-
-void Analysis::materialise(FieldState& field, EquivalenceSet& set, Use& target,
-                           const Origin& origin) {
-  if (set.fill) {
-    issue_fill(field, set, target, origin);
-  } else if (Use* source = nearest_valid(field, set, target.instance->memory)) {
-    issue_copy(field, set, *source, target, origin);
-  } else {
-    fail_no_values(field, origin);
+    if (use.valid) continue;
+    if (set->fill) issue_fill(field, *set, use, origin);
+    else if (Use* source = nearest_valid(field, *set, instance.memory))
+      issue_copy(field, *set, *source, use, origin);
+    else fail_no_values(field, origin);
   }
 }
 
@@ -117,59 +104,40 @@ void Analysis::check_values(const FieldState& field, const Footprint& footprint,
 
 // The valid instance from which a copy is expected to be quickest; ties go to the one made first.
 Use* Analysis::nearest_valid(const FieldState& field, EquivalenceSet& set, MemoryId target) const {
-  Use* best = nullptr;
-  double best_seconds = 0;
-  for (Use& use : set.uses) {
-    if (!use.valid) continue;
-    const double seconds = machine_.copy_seconds(use.instance->memory, target, field.type().size);
-    if (best == nullptr || seconds < best_seconds ||
-        (seconds == best_seconds && use.instance->number < best->instance->number)) {
-      best = &use;
-      best_seconds = seconds;
-    }
-  }
-  return best;
+  const auto best = std::ranges::min_element(set.uses, {}, [&](const Use& use) {
+    return std::tuple(!use.valid,
+                      machine_.copy_seconds(use.instance->memory, target, field.type().size),
+                      use.instance->number);
+  });
+  return best != set.uses.end() && best->valid ? &*best : nullptr;
 }
 
-void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege) {
+void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege,
+                   const ReductionOp* relaxed) {
   const auto self = [&edges] { return exec::NodeRef{&edges.to(), edges.to().seq}; };
   if (state_log_ != nullptr) [[unlikely]]
-    tell_uses(edges, footprint, instance,
-              privilege == Privilege::read    ? StateChange::read
-              : privilege == Privilege::write ? StateChange::write
-                                              : StateChange::read_write);
+    state_log_->change(privilege == Privilege::read    ? StateChange::read
+                       : privilege == Privilege::write ? StateChange::write
+                       : relaxed != nullptr            ? StateChange::fold
+                                                       : StateChange::read_write,
+                       footprint.sets, instance, edges.to());
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
     if (privilege == Privilege::read) {
       before_read(use, edges.adder());
       note_reader(use, self());
+      continue;
+    }
+    if (relaxed != nullptr) [[unlikely]] {
+      before(use, StateChange::fold, relaxed->fold, edges.adder());
+      join_group(use, relaxed->fold, self());
     } else {
       write(use, privilege == Privilege::read_write, self(), edges.adder());
-      set->only_valid(use);
     }
+    set->only_valid(use);
   }
   if (footprint.sets.empty()) [[unlikely]]
     note_empty_user(instance, self());
-}
-
-void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
-                           const ReductionOp& op) {
-  const exec::NodeRef self{&edges.to(), edges.to().seq};
-  if (state_log_ != nullptr) [[unlikely]]
-    tell_uses(edges, footprint, instance, StateChange::fold);
-  for (EquivalenceSet* set : footprint.sets) {
-    Use& use = set->at(&instance);
-    before(use, StateChange::fold, op.fold, edges.adder());
-    join_group(use, op.fold, self);
-    set->only_valid(use);
-  }
-  if (footprint.sets.empty()) note_empty_user(instance, self);
-}
-
-void Analysis::tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
-                         StateChange change) {
-  if (footprint.sets.empty()) return state_log_->empty_use(instance, edges.to());
-  state_log_->change(change, footprint.sets, instance, edges.to());
 }
 
 void Analysis::note_empty_user(Instance& instance, const exec::NodeRef& node) {
@@ -248,6 +216,101 @@ void Analysis::end_field(FieldState& field, const Users& users) {
     retire(last, users ? users(last) : std::vector<exec::NodeRef>());
   }
   field.reset();
+}
+
+// --- choosing instances, and making room for them ------------------------------------------------------------
+//
+// Every decision here follows from launch order: from the instances that exist, the last use of each, and the instances
+// that ended; never from completion.
+
+Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& points,
+                                 std::span<const MemoryId> memories, const Layout& layout,
+                                 const Origin& origin) {
+  // A parent's reduction has one accumulator, wherever its children run.
+  const auto& all = field.instances().all();
+  if (!all.empty() && all.front()->accumulator != nullptr) return *all.front();
+  bool shortage = false;
+  for (MemoryId memory : memories) {
+    Instance* instance = try_memory(field, points, memory, layout, origin, shortage);
+    if (instance == nullptr) continue;
+    if (memory != memories.front()) field.second_best();
+    return *instance;
+  }
+  fail_out_of_memory(field, points, memories, layout, origin);
+}
+
+Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points,
+                               MemoryId memory, const Layout& layout, const Origin& origin,
+                               bool& shortage) {
+  if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
+  const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
+  Instance* made = nullptr;
+  while ((made = make_instance(field, space, memory, layout, origin.info, origin.kind)) ==
+         nullptr) {
+    if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout)) return nullptr;
+    shortage = true;
+    if (!evict_one(memory, origin)) return nullptr;
+  }
+  if (state_log_ != nullptr) state_log_->made(*made, shortage);
+  return made;
+}
+
+Instance* Analysis::make_instance(FieldState& field, const data::IndexSpaceRef& space,
+                                  MemoryId memory, const Layout& layout, const exec::NodeInfo* info,
+                                  exec::NodeKind kind) {
+  const InstanceStore::Wait wait = [&](const exec::NodeRef& user) {
+    const std::uint64_t begin = profile::now_ns();
+    executor_.wait(
+        scope_, [&] { return exec::is_complete(user); }, user, info);
+    counters_.waited_ns += profile::now_ns() - begin;
+  };
+  std::unique_ptr<Instance> made = store_.allocate(space, field.type().size, memory, layout, wait);
+  if (made == nullptr) return nullptr;
+  if (info != nullptr) made->made_by = exec::operation_name(info, kind);
+  return &field.add_instance(std::move(made));
+}
+
+// Drops the least recently used instance of this memory, unless the present point task uses it. Values that are valid
+// nowhere else are first copied to system memory.
+bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
+  Instance* victim = store_.least_recently_used(memory);
+  if (victim == nullptr || victim->last_use == point_) return false;
+  FieldState& field = *victim->field;
+  const MemoryId refuge = machine_.memories(MemoryKind::system).front();
+  Origin spill = origin;
+  spill.argument = -1;
+  for (EquivalenceSet* set : field.sets_meeting(victim->space)) {
+    Use* use = set->find(victim);
+    if (use == nullptr || !use->valid || set->fill) continue;
+    if (std::ranges::count(set->uses, true, &Use::valid) > 1) continue;
+    if (memory == refuge) return false;
+    bool shortage = true;
+    Instance* safe = try_memory(field, field.space(), refuge, Layout{}, spill, shortage);
+    if (safe == nullptr) return false;
+    Use& target = set->at(safe);  // may move the others
+    issue_copy(field, *set, *set->find(victim), target, spill);
+  }
+  ++counters_.evictions;
+  release_instance(*victim);
+  return true;
+}
+
+void Analysis::fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& points,
+                                  std::span<const MemoryId> memories, const Layout& layout,
+                                  const Origin& origin) {
+  const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
+  std::string text = describe(origin) + "no memory for " + field.describe() + " (" +
+                     short_size(data::InstanceLayout(*space, field.type().size, layout).bytes) +
+                     ")";
+  for (MemoryId id : memories) {
+    const Memory& memory = machine_.memory(id);
+    text += "\n  " + memory.name + ": capacity " + short_size(memory.capacity) + ", used " +
+            short_size(store_.memories().pool(id).used());
+    for (const Instance* instance : store_.in_memory(id))
+      text += "\n    " + instance->field->describe() + ", " + short_size(instance->size) +
+              ", made by " + (instance->made_by.empty() ? "the program" : instance->made_by);
+  }
+  throw OutOfMemory(text);
 }
 
 }  // namespace refrain::analysis

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "analysis/field_state.hpp"
-#include "analysis/instance_store.hpp"
+#include "analysis/instance.hpp"
 #include "analysis/logs.hpp"
 #include "analysis/movement.hpp"
 #include "graph/executor.hpp"
@@ -155,8 +155,10 @@ class Analysis {
   static void check_values(const FieldState& field, const Footprint& footprint,
                            const Origin& origin);
 
-  /// The edges and the state change of one region argument (not Privilege::reduce) of node `edges.to()`.
-  void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege);
+  /// The edges and the state change of one region argument of node `edges.to()`. A fold is a read_write, with its
+  /// operator when it commutes with relaxed folds beside it.
+  void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege,
+           const ReductionOp* relaxed = nullptr);
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
   [[nodiscard]] bool has_log() const { return log_ != nullptr || state_log_ != nullptr; }
@@ -216,25 +218,22 @@ class Analysis {
   /// An operation that copies one field to another at the target's points.
   void copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,
                   Footprint& target, Instance& target_instance, Origin origin);
-  /// Makes the latest values valid in an instance wherever they are not.
-  void make_valid_everywhere(FieldState& field, Instance& instance, const Origin& origin);
 
  private:
   void tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,
                 MemoryId source, MemoryId target, const data::IndexSpaceRef& points);
-  void materialise(FieldState& field, EquivalenceSet& set, Use& target, const Origin& origin);
   void issue_fill(FieldState& field, EquivalenceSet& set, Use& target, const Origin& origin);
   void issue_copy(FieldState& field, EquivalenceSet& set, Use& source, Use& target,
                   const Origin& origin);
   const exec::NodeInfo& info_for(const char* name, const Origin& origin);
-  void count_copy(MemoryId from, MemoryId to, std::uint64_t bytes);
+  void publish_copy(const Edges& edges);
   Use* nearest_valid(const FieldState& field, EquivalenceSet& set, MemoryId target) const;
-  void tell_uses(const Edges& edges, const Footprint& footprint, Instance& instance,
-                 StateChange change);
+  template <class Payload>
+  exec::Node& make_node(exec::NodeKind kind, void (*run)(exec::Node&, exec::Execution&),
+                        const exec::NodeInfo* info, Payload payload);
   void tell_move(EquivalenceSet& set, const Use* source, const Use& target, const exec::Node& node);
   /// Complete operations may be forgotten, since no log wants every edge.
   [[nodiscard]] bool may_forget() const { return log_ == nullptr && state_log_ == nullptr; }
-  void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, const ReductionOp& op);
   void forget_complete(FoldGroup<exec::NodeRef>& group) const;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
                        const Layout& layout, const Origin& origin, bool& shortage);

@@ -10,11 +10,7 @@ namespace refrain::analysis {
 
 FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
                        const data::RegionTree* tree)
-    : space_(std::move(space)),
-      type_(type),
-      name_(std::move(field_name)),
-      tree_(tree),
-      instances_(space_) {
+    : space_(std::move(space)), type_(type), name_(std::move(field_name)), tree_(tree) {
   auto zeros = std::make_shared<FillValue>();
   zeros->bytes.assign(type.size, std::byte{0});
   zeros_ = std::move(zeros);
@@ -34,7 +30,6 @@ std::string FieldState::describe() const {
 EquivalenceSet& FieldState::add_set() {
   EquivalenceSet& set = *sets_.emplace_back(std::make_unique<EquivalenceSet>());
   set.number = next_set_++;
-  ++shape_epoch_;
   return set;
 }
 
@@ -132,40 +127,19 @@ void FieldState::wake(Footprint& footprint) {
   name_sets(footprint);
 }
 
-Footprint& FieldState::find_or_make(const data::IndexSpaceRef& points) {
+Footprint& FieldState::find_or_make(const data::IndexSpaceRef& points, bool passing) {
   std::unique_ptr<Footprint>& slot = footprints_[points.get()];
-  if (slot) {
-    wake(*slot);
+  if (!slot) {
+    slot = std::make_unique<Footprint>(points);
+    slot->passing = passing;
+    if (passing) ++passing_;
+    slot->used = tidied_;
+    name_sets(*slot);
     return *slot;
   }
-  slot = std::make_unique<Footprint>(points);
-  slot->used = tidied_;
-  slot->passing = ++passing_clock_;
-  ++passing_;
-  name_sets(*slot);
+  if (!passing && std::exchange(slot->passing, false)) --passing_;
+  wake(*slot);
   return *slot;
-}
-
-Footprint& FieldState::footprint(const data::IndexSpaceRef& points) {
-  Footprint& footprint = find_or_make(points);
-  if (std::exchange(footprint.passing, 0) != 0) --passing_;
-  return footprint;
-}
-
-Footprint& FieldState::passing_footprint(const data::IndexSpaceRef& points) {
-  Footprint& footprint = find_or_make(points);
-  if (footprint.passing != 0) footprint.passing = ++passing_clock_;
-  return footprint;
-}
-
-void FieldState::forget_passing() {
-  std::vector<std::uint64_t> asked;
-  for (const auto& [key, footprint] : footprints_)
-    if (footprint->passing != 0) asked.push_back(footprint->passing);
-  const auto middle = asked.begin() + static_cast<std::ptrdiff_t>(asked.size() / 2);
-  if (middle == asked.end()) return;
-  std::ranges::nth_element(asked, middle);
-  forget_if([last = *middle](const Footprint& f) { return f.passing != 0 && f.passing <= last; });
 }
 
 void FieldState::forget_footprints(const std::function<bool(const data::IndexSpaceRef&)>& in_use) {
@@ -178,7 +152,7 @@ void FieldState::forget_if(const std::function<bool(const Footprint&)>& unwanted
     Footprint& footprint = *entry.second;
     if (!unwanted(footprint)) return false;
     if (!footprint.dormant) leave_sets(footprint);
-    if (footprint.passing != 0) --passing_;
+    if (footprint.passing) --passing_;
     return true;
   });
   if (footprints_.size() != before) coalesce();
@@ -206,56 +180,46 @@ void FieldState::forget_complete_readers() {
 
 namespace {
 
-bool same_state(const EquivalenceSet& a, const EquivalenceSet& b) {
-  return a.fill == b.fill && a.uses == b.uses && a.footprints == b.footprints;
-}
-
-std::size_t state_hash(const EquivalenceSet& set) {
-  std::size_t hash = set.uses.size();
-  auto mix = [&hash](std::size_t x) { hash = (hash ^ x) * 0x9E3779B97F4A7C15ull; };
-  for (const Footprint* footprint : set.footprints) mix(reinterpret_cast<std::size_t>(footprint));
-  for (const Use& use : set.uses) mix(use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
-  return hash;
-}
+struct StateHash {
+  std::size_t operator()(const EquivalenceSet* set) const {
+    std::size_t hash = set->uses.size();
+    const auto mix = [&hash](std::size_t x) { hash = (hash ^ x) * 0x9E3779B97F4A7C15ull; };
+    for (const Footprint* footprint : set->footprints)
+      mix(reinterpret_cast<std::size_t>(footprint));
+    for (const Use& use : set->uses) mix(use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
+    return hash;
+  }
+};
+struct SameState {
+  bool operator()(const EquivalenceSet* a, const EquivalenceSet* b) const {
+    return a->fill == b->fill && a->uses == b->uses && a->footprints == b->footprints;
+  }
+};
 
 }  // namespace
 
-// Equivalence sets in the same state become the first of them; the others are left without cells.
-void FieldState::join(std::span<const std::pair<std::size_t, EquivalenceSet*>> alike) const {
-  if (alike.size() == 1) return;
-  data::BoxList boxes;
-  for (const auto& [hash, set] : alike) {
-    for (const Cell& cell : set->cells) boxes.push_back(cell.box);
-    set->cells.drop();
-  }
-  EquivalenceSet& whole = *alike.front().second;
-  whole.points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
-  for (const data::Box& box : whole.points->boxes()) whole.cells.push_back(*new Cell(box, whole));
-}
-
-// Puts equivalence sets together that are in the same footprints and in the same state. Equivalence sets keep their
-// order.
+// Puts equivalence sets together that are in the same footprints and in the same state: the first of them takes over
+// the points of the others. Equivalence sets keep their order.
 void FieldState::coalesce() {
-  std::vector<std::pair<std::size_t, EquivalenceSet*>> by_hash;
-  by_hash.reserve(sets_.size());
+  std::unordered_map<EquivalenceSet*, data::BoxList, StateHash, SameState> taken_over;
+  taken_over.reserve(sets_.size());
   for (const auto& set : sets_) {
     std::ranges::sort(set->footprints);
-    by_hash.emplace_back(state_hash(*set), set.get());
+    const auto [first, is_new] = taken_over.try_emplace(set.get());
+    if (is_new) continue;
+    for (const Cell& cell : set->cells) first->second.push_back(cell.box);
+    set->cells.drop();
   }
-  std::ranges::stable_sort(by_hash, {}, &decltype(by_hash)::value_type::first);
-  for (auto first = by_hash.begin(); first != by_hash.end();) {
-    const auto last = std::find_if(first, by_hash.end(),
-                                   [&](const auto& other) { return other.first != first->first; });
-    const auto alike = [&model = *first->second](const auto& other) {
-      return same_state(model, *other.second);
-    };
-    const auto others = last - first == 1 ? last : std::stable_partition(first, last, alike);
-    join({first, others});
-    first = others;
+  if (taken_over.size() == sets_.size()) return;
+  for (auto& [set, boxes] : taken_over) {
+    if (boxes.empty()) continue;
+    for (const Cell& cell : set->cells) boxes.push_back(cell.box);
+    set->cells.drop();
+    set->points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
+    for (const data::Box& box : set->points->boxes()) set->cells.push_back(*new Cell(box, *set));
   }
+  ++next_set_;
   const auto is_gone = [](const auto& set) { return set->cells.empty(); };
-  if (std::ranges::none_of(sets_, is_gone)) return;
-  ++shape_epoch_;
   for (Footprint& footprint : awake_) entries_ -= std::erase_if(footprint.sets, is_gone);
   std::erase_if(sets_, is_gone);
   cells_.restart(sets_);
@@ -271,19 +235,17 @@ Instance& FieldState::add_instance(std::unique_ptr<Instance> instance) {
 
 std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
                                                       std::vector<exec::NodeRef>& users) {
+  const auto note = [&users](const exec::NodeRef& user) {
+    if (!exec::is_complete(user)) users.push_back(user);
+  };
   for (EquivalenceSet* set : sets_meeting(instance.space)) {
-    auto use = std::find_if(set->uses.begin(), set->uses.end(),
-                            [&](const Use& u) { return u.instance == &instance; });
-    if (use == set->uses.end()) continue;
-    const auto note = [&users](const exec::NodeRef& user) {
-      if (!exec::is_complete(user)) users.push_back(user);
-    };
+    Use* const use = set->find(&instance);
+    if (use == nullptr) continue;
     use->for_each_failing(note);
-    std::for_each(use->readers.begin(), use->readers.end(), note);
-    set->uses.erase(use);
+    std::ranges::for_each(use->readers, note);
+    set->uses.erase(set->uses.begin() + (use - set->uses.data()));
   }
-  for (const exec::NodeRef& looker : instance.empty_users)
-    if (!exec::is_complete(looker)) users.push_back(looker);
+  std::ranges::for_each(instance.empty_users, note);
   ++instance_epoch_;
   return instances_.remove(instance);
 }
@@ -294,7 +256,6 @@ void FieldState::reset() {
     set->uses.clear();
     set->fill = zeros_;
   }
-  instances_.reset();
 }
 
 void FieldState::check_invariants() const {

@@ -4,7 +4,7 @@
 //
 // Splitting. The first use of a region splits the equivalence sets that it covers in part, so that every region used
 // is a union of whole equivalence sets: its footprint. The cost is that of the cells that the region meets
-// (cell_index.hpp), however many equivalence sets there are. Later launches on the same region walk the footprint and
+// (equivalence_set.hpp), however many equivalence sets there are. Later launches on the same region walk the footprint and
 // need no set algebra.
 //
 // Dormant footprints bound memory. Of n sets that overlap, each may consist of n equivalence sets. An *entry* is an
@@ -40,9 +40,11 @@ class FieldState {
   FieldState(const FieldState&) = delete;
 
   /// The footprint of a set of points, made when missing.
-  Footprint& footprint(const data::IndexSpaceRef& points);
+  Footprint& footprint(const data::IndexSpaceRef& points) { return find_or_make(points, false); }
   /// The same for a set that is no region of the field's tree: a *passing* footprint. It stays until forget_passing().
-  Footprint& passing_footprint(const data::IndexSpaceRef& points);
+  Footprint& passing_footprint(const data::IndexSpaceRef& points) {
+    return find_or_make(points, true);
+  }
   /// Whether there are so many passing footprints that it is time for forget_passing().
   [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }
 
@@ -59,8 +61,10 @@ class FieldState {
   [[nodiscard]] std::size_t entries() const { return entries_; }
   /// Up to so many there is no tidying. Tests lower it, while nothing runs.
   static inline std::size_t least_entries = std::size_t{1} << 13;
-  /// Forgets the half of the passing footprints that were asked for longest ago.
-  void forget_passing();
+  /// Forgets all passing footprints, as forget_footprints does.
+  void forget_passing() {
+    forget_if([](const Footprint& footprint) { return footprint.passing; });
+  }
   /// The equivalence sets that share points with a set, in order of creation.
   [[nodiscard]] std::vector<EquivalenceSet*> sets_meeting(const data::IndexSpaceRef& points) const;
   /// The equivalence set's points as a set.
@@ -78,9 +82,7 @@ class FieldState {
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] const std::vector<std::unique_ptr<EquivalenceSet>>& sets() const { return sets_; }
 
-  /// Changes when equivalence sets are cut or put together.
-  [[nodiscard]] std::uint32_t shape_epoch() const { return shape_epoch_; }
-  /// The number that the next equivalence set will have.
+  /// The number that the next equivalence set will have. Changes whenever equivalence sets are cut or put together.
   [[nodiscard]] std::uint32_t next_set() const { return next_set_; }
 
   /// The instances alive.
@@ -109,7 +111,7 @@ class FieldState {
  private:
   static constexpr std::size_t kPassing = 64;
 
-  Footprint& find_or_make(const data::IndexSpaceRef& points);
+  Footprint& find_or_make(const data::IndexSpaceRef& points, bool passing);
   void forget_if(const std::function<bool(const Footprint&)>& unwanted);
   void name_sets(Footprint& footprint);
   void leave_sets(Footprint& footprint);
@@ -117,7 +119,6 @@ class FieldState {
   EquivalenceSet& split(EquivalenceSet& set, std::span<Cell* const> inside);
   std::vector<EquivalenceSet*> cut_out(const data::IndexSpaceRef& points);
   [[nodiscard]] std::vector<EquivalenceSet*> all_sets() const;
-  void join(std::span<const std::pair<std::size_t, EquivalenceSet*>> alike) const;
   void coalesce();
 
   data::IndexSpaceRef space_;
@@ -128,7 +129,6 @@ class FieldState {
   CellIndex cells_;
   std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< in order of creation
   std::uint32_t next_set_ = 0;
-  std::uint32_t shape_epoch_ = 0;
   /// By points.
   std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>> footprints_;
   boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
@@ -137,7 +137,6 @@ class FieldState {
   std::size_t sent_to_sleep_ = 0, woken_ = 0;  ///< by the last tidy(), and of those since then
   std::uint32_t tidied_ = 0;
   std::size_t passing_ = 0;  ///< footprints that are so
-  std::uint64_t passing_clock_ = 0;
   InstanceSet instances_;
   std::uint32_t instance_epoch_ = 0;
   bool second_best_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 #include "base/assert.hpp"
 #include "data/box_index.hpp"
@@ -37,6 +38,32 @@ bool all_distinct(std::vector<const IndexSpace*> sets) {
   return std::ranges::adjacent_find(sets) == sets.end();
 }
 
+/// Two points of two requirements, perhaps the same one, whose sets meet; of one requirement, two different points.
+std::optional<Conflict> conflict_between(const PointUses& a, std::size_t a_index,
+                                         const PointUses& b, std::size_t b_index) {
+  const bool same = a_index == b_index;
+  const std::vector<NumberedBox> boxes_of_a = boxes_of(a);
+  const auto index_of_a = data::index_of(boxes_of_a);
+  for (const NumberedBox& item : boxes_of(b)) {
+    const NumberedBox* other = nullptr;
+    index_of_a.find(item.box, [&](const NumberedBox& box) {
+      if (same && box.number == item.number) return;  // the boxes of one set do not meet
+      if (other == nullptr || box.number < other->number) other = &box;
+    });
+    if (other == nullptr) continue;
+    Conflict found{other->number, item.number, a_index, b_index,
+                   intersection(item.box, other->box).lo};
+    if (same)
+      std::tie(found.first_point, found.second_point) =
+          std::minmax({found.first_point, found.second_point});
+    // A set that all points use meets the other one at the other's own point, too.
+    else if (all_use_one(a)) found.first_point = found.second_point;
+    else if (all_use_one(b)) found.second_point = found.first_point;
+    return found;
+  }
+  return std::nullopt;
+}
+
 /// Two points whose sets of one writing requirement meet.
 std::optional<Conflict> conflict_within(std::size_t points, const PointUses& uses,
                                         std::size_t index) {
@@ -46,41 +73,7 @@ std::optional<Conflict> conflict_within(std::size_t points, const PointUses& use
     return Conflict{0, 1, index, index, uses.sets[0]->nth(0)};
   }
   if (uses.disjoint_pieces && all_distinct(uses.sets)) return std::nullopt;
-  const std::vector<NumberedBox> items = boxes_of(uses);
-  const auto index_of_boxes = data::index_of(items);
-  for (const NumberedBox& item : items) {
-    // Boxes of one set do not meet, so the box of the same point is the item itself.
-    const NumberedBox* other = nullptr;
-    index_of_boxes.find(item.box, [&](const NumberedBox& box) {
-      if (box.number != item.number && (other == nullptr || box.number < other->number))
-        other = &box;
-    });
-    if (other != nullptr)
-      return Conflict{std::min(item.number, other->number), std::max(item.number, other->number),
-                      index, index, intersection(item.box, other->box).lo};
-  }
-  return std::nullopt;
-}
-
-/// A point of one requirement and a point of another, perhaps the same, whose sets meet.
-std::optional<Conflict> conflict_between(const PointUses& a, std::size_t a_index,
-                                         const PointUses& b, std::size_t b_index) {
-  const std::vector<NumberedBox> boxes_of_a = boxes_of(a);
-  const auto index_of_a = data::index_of(boxes_of_a);
-  for (const NumberedBox& item : boxes_of(b)) {
-    const NumberedBox* other = nullptr;
-    index_of_a.find(item.box, [&](const NumberedBox& box) {
-      if (other == nullptr || box.number < other->number) other = &box;
-    });
-    if (other == nullptr) continue;
-    Conflict found{other->number, item.number, a_index, b_index,
-                   intersection(item.box, other->box).lo};
-    // A set that all points use meets the other one at the other's own point, too.
-    if (all_use_one(a)) found.first_point = found.second_point;
-    else if (all_use_one(b)) found.second_point = found.first_point;
-    return found;
-  }
-  return std::nullopt;
+  return conflict_between(uses, index, uses, index);
 }
 
 }  // namespace

@@ -53,13 +53,10 @@ class GraphLog {
 class StateLog {
  public:
   virtual ~StateLog() = default;
-  /// A use (is_use). Called before the change, and before operation().
+  /// A use (is_use), by an operation that is about to be told of. Called before the change. No equivalence sets: an
+  /// argument without points, which refers to the instance all the same.
   virtual void change(StateChange change, std::span<EquivalenceSet* const> sets, Instance& instance,
                       const exec::Node& operation) = 0;
-  /// An argument without points: no equivalence set changes, but the operation refers to the instance.
-  virtual void empty_use(Instance& instance, const exec::Node& operation) = 0;
-  /// `operation` will write the value that is pending at the equivalence set.
-  virtual void fills(FieldState& field, EquivalenceSet& set, const exec::Node& operation) = 0;
   /// fill(): the value becomes pending at the equivalence set.
   virtual void pend(FieldState& field, EquivalenceSet& set,
                     const std::shared_ptr<const FillValue>& value) = 0;

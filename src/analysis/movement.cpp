@@ -1,6 +1,7 @@
 #include "analysis/movement.hpp"
 
 #include <new>
+#include <utility>
 
 #include "analysis/analysis.hpp"
 #include "graph/reducer_gate.hpp"
@@ -60,20 +61,27 @@ std::string FoldPayload::who() const {
          data::to_string(*points) + "): folding what it contributed";
 }
 
+template <class Payload>
+exec::Node& Analysis::make_node(exec::NodeKind kind, void (*run)(exec::Node&, exec::Execution&),
+                                const exec::NodeInfo* info, Payload payload) {
+  exec::Node& node = scope_.allocate(sizeof(Payload));
+  ::new (node.payload()) Payload(std::move(payload));
+  node.kind = kind;
+  node.run = run;
+  node.info = info;
+  return node;
+}
+
 void Analysis::issue_fill(FieldState& field, EquivalenceSet& set, Use& target,
                           const Origin& origin) {
   const data::IndexSpaceRef& points = field.points_of(set);
-  exec::Node& node = scope_.allocate(sizeof(FillPayload));
-  ::new (node.payload()) FillPayload{target.instance, points, set.fill, field.type().size};
-  node.kind = exec::NodeKind::fill;
-  node.run = run_fill;
-  node.info = &info_for(fill_name, origin);
+  exec::Node& node = make_node(exec::NodeKind::fill, run_fill, &info_for(fill_name, origin),
+                               FillPayload{target.instance, points, set.fill, field.type().size});
   log_operation(node, origin, &field, target.instance->memory, target.instance->memory, points);
   Edges edges = edges_to(node);
   if (set.fill->producer) edges.add(set.fill->producer, exec::EdgeKind::data);
   tell_move(set, nullptr, target, node);
-  const exec::NodeRef self{&node, node.seq};
-  write(target, false, self, edges.adder());
+  write(target, false, exec::NodeRef{&node, node.seq}, edges.adder());
   target.valid = true;
   ++counters_.fills;
   publish(edges);
@@ -82,13 +90,10 @@ void Analysis::issue_fill(FieldState& field, EquivalenceSet& set, Use& target,
 void Analysis::issue_copy(FieldState& field, EquivalenceSet& set, Use& source, Use& target,
                           const Origin& origin) {
   const data::IndexSpaceRef& points = field.points_of(set);
-  exec::Node& node = scope_.allocate(sizeof(CopyPayload));
-  ::new (node.payload()) CopyPayload{source.instance, target.instance, points, field.type().size};
-  node.kind = exec::NodeKind::copy;
-  node.run = run_copy;
-  node.info = &info_for(copy_name, origin);
-  const MemoryId from = source.instance->memory, to = target.instance->memory;
-  log_operation(node, origin, &field, from, to, points);
+  exec::Node& node =
+      make_node(exec::NodeKind::copy, run_copy, &info_for(copy_name, origin),
+                CopyPayload{source.instance, target.instance, points, field.type().size});
+  log_operation(node, origin, &field, source.instance->memory, target.instance->memory, points);
   Edges edges = edges_to(node);
   tell_move(set, &source, target, node);
   const exec::NodeRef self{&node, node.seq};
@@ -96,8 +101,7 @@ void Analysis::issue_copy(FieldState& field, EquivalenceSet& set, Use& source, U
   note_reader(source, self);
   write(target, false, self, edges.adder());
   target.valid = true;
-  count_copy(from, to, points->volume() * field.type().size);
-  publish(edges);
+  publish_copy(edges);
 }
 
 void Analysis::tell_move(EquivalenceSet& set, const Use* source, const Use& target,
@@ -106,7 +110,6 @@ void Analysis::tell_move(EquivalenceSet& set, const Use* source, const Use& targ
     return;
   EquivalenceSet* const changed[] = {&set};
   if (source != nullptr) state_log_->change(StateChange::read, changed, *source->instance, node);
-  else state_log_->fills(*target.instance->field, set, node);
   state_log_->change(StateChange::validate, changed, *target.instance, node);
 }
 
@@ -122,8 +125,11 @@ const exec::NodeInfo& Analysis::info_for(const char* name, const Origin& origin)
   return entry->second;
 }
 
-void Analysis::count_copy(MemoryId from, MemoryId to, std::uint64_t bytes) {
-  counters_.count_copy(from * machine_.memories().size() + to, bytes);
+void Analysis::publish_copy(const Edges& edges) {
+  const auto& copy = edges.to().payload_as<CopyPayload>();
+  counters_.count_copy(copy.source->memory * machine_.memories().size() + copy.target->memory,
+                       copy.points->volume() * copy.value_size);
+  publish(edges);
 }
 
 void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_instance,
@@ -132,43 +138,34 @@ void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_
   origin.argument = 0;
   make_valid(from, source, source_instance, origin);
   origin.argument = -1;
-  exec::Node& node = scope_.allocate(sizeof(CopyPayload));
-  ::new (node.payload())
-      CopyPayload{&source_instance, &target_instance, target.points, to.type().size};
-  node.kind = exec::NodeKind::copy;
-  node.run = run_copy;
-  node.info = origin.info;
+  exec::Node& node =
+      make_node(exec::NodeKind::copy, run_copy, origin.info,
+                CopyPayload{&source_instance, &target_instance, target.points, to.type().size});
   log_operation(node, origin, &to, source_instance.memory, target_instance.memory, target.points);
   Edges edges = edges_to(node);
   use(edges, source, source_instance, Privilege::read);
   use(edges, target, target_instance, Privilege::write);
-  count_copy(source_instance.memory, target_instance.memory,
-             target.points->volume() * to.type().size);
-  publish(edges);
+  publish_copy(edges);
 }
 
 FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& field,
                                   Footprint& footprint, Instance& target,
                                   const ReductionOp* relaxed, const Origin& origin) {
   make_valid(field, footprint, target, origin);
-  exec::Node& fold = scope_.allocate(sizeof(FoldPayload));
-  auto& payload = *::new (fold.payload()) FoldPayload{
-      nullptr,     &target,        footprint.points, relaxed != nullptr ? relaxed->fold : nullptr,
-      origin.info, origin.argument};
-  fold.kind = exec::NodeKind::fold;
-  fold.run = run_fold;
-  fold.info = &info_for(fold_name, origin);
+  exec::Node& fold = make_node(
+      exec::NodeKind::fold, run_fold, &info_for(fold_name, origin),
+      FoldPayload{nullptr, &target, footprint.points, relaxed != nullptr ? relaxed->fold : nullptr,
+                  origin.info, origin.argument});
   fold.flags = exec::kFold;
   fold.record = reducer.node->record;
   exec::ReducerGate::attach_fold(reducer, fold);
   log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
   Edges edges = edges_to(fold);
   edges.add(reducer, exec::EdgeKind::data);
-  if (relaxed != nullptr) use_relaxed(edges, footprint, target, *relaxed);
-  else use(edges, footprint, target, Privilege::read_write);
+  use(edges, footprint, target, Privilege::read_write, relaxed);
   ++counters_.folds;
   publish(edges);
-  return payload;
+  return fold.payload_as<FoldPayload>();
 }
 
 }  // namespace refrain::analysis

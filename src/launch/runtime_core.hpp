@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/instance_store.hpp"
+#include "analysis/instance.hpp"
 #include "data/region_tree.hpp"
 #include "finder/trace_finder.hpp"
 #include "graph/executor.hpp"

@@ -54,9 +54,9 @@ void ReplayCursor::start(CompiledTrace& trace, bool carried) {
     std::erase_if(entries_, [&](const trace::Entry& entry) { return !matters(entry.after); });
     await(entries_);
   } else {
-    entries_ = trace::entries(trace.recording(), matters);
-    await(entries_);
-    std::erase_if(entries_, [](const trace::Entry& entry) { return !entry.standing; });
+    trace::Entries entries = trace::entries(trace.recording(), matters);
+    await(entries.first);
+    entries_ = std::move(entries.later);
   }
 }
 
@@ -71,8 +71,8 @@ bool ReplayCursor::is_step(const CompiledTrace& trace, Index step, Index begin,
   if (step == begin)
     return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
   const Index first = trace.first_of(begin);
-  return makers_of(context_, made.futures, replay_->base + first, trace.first_of(step) - first) ==
-         call.makers;
+  return makers_of(context_.identity, made.futures, replay_->base + first,
+                   trace.first_of(step) - first) == call.makers;
 }
 
 /// Each operation with all that it comes after.

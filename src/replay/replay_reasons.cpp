@@ -168,7 +168,7 @@ Reason stale(const trace::Recording& recording) {
       return {begin + fmt::format("partitions of {} were forgotten, or it was destroyed", region)};
   }
   for (const trace::FieldUsed& used : recording.fields) {
-    if (used.field->shape_epoch() != used.shape_epoch)
+    if (used.field->next_set() != used.next_set)
       return {begin + used.field->describe() + " was cut into other pieces", true};
     if (!used.own && used.field->instance_epoch() != used.instance_epoch)
       return {begin + "storage of " + used.field->describe() + " was given up, or came", true};

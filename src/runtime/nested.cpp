@@ -69,7 +69,7 @@ void ContextImpl::bring_home(Grant& grant) {
   traces.untraceable("the task waited for its children");
   const analysis::Origin origin{calls, 0, -1, nullptr};
   analysis.begin_point();
-  analysis.make_valid_everywhere(*grant.state, *grant.home, origin);
+  analysis.make_valid(*grant.state, grant.state->footprint(grant.points), *grant.home, origin);
   // From here on the parent may change it there, without saying so.
   for (const auto& piece : grant.state->sets()) {
     piece->fill.reset();

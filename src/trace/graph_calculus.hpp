@@ -24,9 +24,23 @@
 #include <string>
 #include <vector>
 
-#include "trace/recording_graph.hpp"
+#include "trace/optimiser.hpp"
 
 namespace refrain::trace {
+
+/// The task graph of a recording as plain data: operations in launch order, and edges.
+struct RecordedOperation {
+  std::string text;          ///< "T1(R^a, S^a)", "copy(R^b, R^a)"; read by printing alone
+  std::uint32_t launch = 0;  ///< which launch of the trace it belongs to; ascending
+  bool entered = false;      ///< has predecessors from before the trace
+};
+
+/// The task graph of a recording as plain data: operations in launch order, and edges.
+struct RecordingGraph {
+  std::vector<RecordedOperation> operations;
+  RecordedEdges edges;
+  bool idempotent = false;  ///< the postcondition implies the precondition
+};
 
 struct Event {
   std::uint32_t number = 0;

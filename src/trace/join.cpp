@@ -1,4 +1,4 @@
-#include "trace/join.hpp"
+#include "trace/outcome.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/assert.hpp"
-#include "trace/outcome.hpp"
 
 namespace refrain::trace {
 

@@ -1,6 +1,10 @@
 #pragma once
-// The optimiser of recordings: leaves out edges that other edges imply (transitive reduction, dynamic tracing paper,
+// The edges of a recording, and their optimiser: leaves out edges that other edges imply (transitive reduction, dynamic tracing paper,
 // IV.C), across replays too (fence elision by unrolling once, IV.F).
+//
+// An *inner* edge leads from an operation to a later one of the same replay. A *carried* edge leads from an operation
+// of one replay to any operation of the next replay of the same recording; only idempotent recordings have them. So
+// every edge leads from an earlier launch to a later one.
 //
 // Implied edges. Every edge orders its ends; a data edge also carries failures. So a data edge is implied by a path of
 // data edges between its ends, an order edge by any path. Carried edges are examined in the graph unrolled once, one
@@ -12,26 +16,43 @@
 // before the edge's target. So of a trace that is left early, the issued part is reduced as if the trace ended there.
 //
 // Cost: where no edge spans more than some thousand operations, two words per 64 operations spanned and edge that
-// stays. Otherwise O(n w) for n operations in w concurrent chains (both: trace/reach.hpp), bounded by a budget in
-// proportion to n: when it is spent, the remaining edges stay, which does no harm, and are counted. Pure; any thread.
+// stays. Otherwise, for each operation, the edges between the operations that reach it and are not before its earliest
+// predecessor; bounded by a budget in proportion to the operations: when it is spent, the remaining edges stay, which
+// does no harm, and are counted. Pure; any thread.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include "trace/recording_graph.hpp"
+#include "graph/node.hpp"
 
 namespace refrain::trace {
 
+/// Operation `to` must come after operation `from`.
+struct RecordedEdge {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  exec::EdgeKind kind = exec::EdgeKind::order;
+  friend auto operator<=>(const RecordedEdge&, const RecordedEdge&) = default;
+};
+
+struct RecordedEdges {
+  std::vector<RecordedEdge> inner;    ///< from < to
+  std::vector<RecordedEdge> carried;  ///< `to` is an operation of the next replay
+  friend bool operator==(const RecordedEdges&, const RecordedEdges&) = default;
+};
+
 struct OptimiserBudget {
   std::uint64_t steps_per_operation = 1024;    ///< one to some nanoseconds each
-  std::size_t entries = std::size_t{1} << 23;  ///< 64 MiB: rows are kept in memory meanwhile
+  std::size_t entries = std::size_t{1} << 23;  ///< 64 MiB of rows
 };
 
 struct OptimisedEdges {
   RecordedEdges edges;         ///< sorted by target
   std::size_t removed = 0;     ///< how many of the given ones were left out
   std::size_t unexamined = 0;  ///< how many stay because the budget was spent
-  std::uint64_t steps = 0;     ///< words or entries that were read
+  std::uint64_t steps = 0;     ///< words or edges that were read
 };
 
 /// The edges are between that many operations, in any order.

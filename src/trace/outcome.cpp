@@ -136,10 +136,11 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
 
 /// Adds the carried edges to one operation: the predecessors of its uses in the replay before. One edge for two
 /// operations, of the stronger kind. `last`: by operation, the number of the latest edge from it, from 1.
-void carry(Recording& recording, const UseAfter& left, const EntryUse& use, std::size_t first,
+void carry(Recording& recording, const UseAfter& left, EntryUse& use, std::size_t first,
            std::vector<std::size_t>& last) {
   std::vector<RecordedEdge>& carried = recording.carried;
   const auto add = [&](OperationRef from, exec::EdgeKind kind) {
+    if (from == kJoined) use.after_joined = use.change == StateChange::fold;
     if (!is_recorded(from)) return;
     if (last[from.number] <= first) {
       carried.push_back({from.number, use.operation, kind});
@@ -278,21 +279,28 @@ void add_standing_readers(const analysis::Analysis& analysis, const Recording& r
   note_empty_uses(outcome, replay);
 }
 
-std::vector<Entry> entries(const Recording& recording,
-                           const std::function<bool(const exec::Edge&)>& matters) {
-  std::vector<Entry> all;
+Entries entries(const Recording& recording, const std::function<bool(const exec::Edge&)>& matters) {
+  Entries found;
   for (const EntryUse& entry : recording.entry_uses) {
     analysis::Instance* instance = analysis::present(entry.instance);
     REFRAIN_ASSERT(instance != nullptr, "nobody was there before what the trace makes");
     const analysis::Use* use = recording.places[entry.place].set->find(instance);
     if (use == nullptr) continue;
+    const analysis::FoldFunction fold = recording.fold_of(entry.operation);
     const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
-      const exec::Edge edge{earlier, kind};
-      if (matters(edge)) all.push_back({entry.operation, edge, entry.standing});
+      const Entry after{entry.operation, {earlier, kind}};
+      if (!matters(after.after)) return;
+      found.first.push_back(after);
+      if (entry.standing) found.later.push_back(after);
     };
-    analysis::before(*use, entry.change, recording.fold_of(entry.operation), add);
+    analysis::before(*use, entry.change, fold, add);
+    if (entry.after_joined && use->joins_group(fold))
+      for (const exec::NodeRef& joined : use->group->folds)
+        if (const Entry after{entry.operation, {joined, exec::EdgeKind::data}};
+            matters(after.after))
+          found.later.push_back(after);
   }
-  return all;
+  return found;
 }
 
 }  // namespace refrain::trace

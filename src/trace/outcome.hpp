@@ -2,13 +2,14 @@
 // The outcome of a recording, or of a prefix: the state that it leaves behind at each place, told in the recording's
 // own operations and in "whatever was there before". It is worked out from the effects alone, by the transitions of
 // the analysis itself (analysis/use_state.hpp). From it follow the entry uses and the carried edges of a recording
-// (dynamic tracing paper, IV.F), the edges between joined recordings (trace/join.hpp), and how the analysis' state is
+// (dynamic tracing paper, IV.F), the edges between recordings that are joined, and how the analysis' state is
 // brought forward over launches that were replayed.
 //
 // Owner: the context's thread. Cost: some forty instructions per effect.
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,18 @@ Outcome outcome_of(const Recording& recording, Index effects);
 /// the carried edges: those that the analysis would find if the trace were unrolled once.
 void find_chain_edges(Recording& recording);
 
+/// The first steps of a recording: a recording, too.
+struct Prefix {
+  const Recording* recording = nullptr;
+  Index steps = 0;
+};
+
+/// Recordings that follow each other as one: the recording that would have been made if all their calls had been made in
+/// one trace. So the edges between them are worked out once, and every property of a recording holds for the result:
+/// prefixes, outcome, carried edges. No part is stale or has per-replay instances. Each has followed the one before
+/// directly, so its precondition held. Cost: that of Recorder::finish, per recording.
+[[nodiscard]] std::unique_ptr<Recording> join(std::span<const Prefix> parts);
+
 // --- between a recording and the state of the analysis ------------------------------------------------------
 
 /// A replay as the analysis' state names it.
@@ -87,16 +100,18 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
 void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
                           const Outcome& outcome, const Replayed& replay);
 
-/// A predecessor of an operation when the trace is entered now.
+/// A predecessor that an operation has from before the trace.
 struct Entry {
   Index operation = 0;
   exec::Edge after;
-  bool standing = false;  ///< of the same operation of every replay of the chain, too
+};
+/// When the trace is entered now: those of this replay, and those of each that follows it in a chain; by operation.
+struct Entries {
+  std::vector<Entry> first, later;
 };
 
-/// All of them for which `matters(edge)`, by operation.
-std::vector<Entry> entries(const Recording& recording,
-                           const std::function<bool(const exec::Edge&)>& matters);
+/// All of them for which `matters(edge)`.
+Entries entries(const Recording& recording, const std::function<bool(const exec::Edge&)>& matters);
 
 // --- templates -----------------------------------------------------------------------------------------------
 

@@ -1,29 +1,12 @@
 #include "trace/per_replay_instances.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "base/assert.hpp"
 
 namespace refrain::trace {
-
-// Has all of the instance but bytes. Notes call what was found by its address, which is free when that is gone: no name
-// may be there.
-std::unique_ptr<analysis::Instance> PerReplayInstances::make_name(
-    const analysis::Instance& instance) {
-  auto name = std::make_unique<analysis::Instance>();
-  while (found_.contains(name.get())) {
-    kept_.push_back(std::move(name));
-    name = std::make_unique<analysis::Instance>();
-  }
-  name->field = instance.field;
-  name->space = instance.space;
-  name->memory = instance.memory;
-  name->layout = instance.layout;
-  name->storage = analysis::Storage::none;
-  name->number = instance.number;
-  return name;
-}
 
 PerReplayInstances::~PerReplayInstances() {
   for (const Known& known : known_)
@@ -31,17 +14,28 @@ PerReplayInstances::~PerReplayInstances() {
       known.own.placeholder->bound_to->bound_to = nullptr;
 }
 
-PerReplayInstances::Known& PerReplayInstances::note(analysis::Instance& instance, Index made) {
+// The placeholder has all of the instance but bytes.
+PerReplayInstances::Known& PerReplayInstances::note(analysis::Instance& instance) {
   Known& known = known_.emplace_back();
-  known.own.placeholder = make_name(instance);
-  known.own.made = made;
-  known.own.placeholder->bound_to = &instance;
-  instance.bound_to = known.own.placeholder.get();
+  known.own.placeholder = std::make_unique<analysis::Instance>();
+  analysis::Instance& name = *known.own.placeholder;
+  name.field = instance.field;
+  name.space = instance.space;
+  name.memory = instance.memory;
+  name.layout = instance.layout;
+  name.storage = analysis::Storage::none;
+  name.number = instance.number;
+  name.serial = instance.serial;
+  name.position = known_.size() - 1;
+  name.bound_to = &instance;
+  instance.bound_to = &name;
   return known;
 }
 
 bool PerReplayInstances::made(analysis::Instance& instance, Index step, bool shortage) {
-  note(instance, step).shortage = shortage;
+  Known& known = note(instance);
+  known.own.made = step;
+  known.shortage = shortage;
   return !shortage || !fields_.contains(instance.field);
 }
 
@@ -50,15 +44,11 @@ bool PerReplayInstances::ends(const analysis::FieldState& field, Index step) {
   bool repeatable = true;
   for (const auto& instance : field.instances().all()) {
     REFRAIN_ASSERT(instance->storage == analysis::Storage::pool, "only what is traced is recorded");
-    if (instance->serial < first_)
-      found_[instance.get()] = note(*instance, kNone).own.placeholder.get();
-  }
-  for (Known& known : known_) {
-    analysis::Instance& name = *known.own.placeholder;
-    if (name.field != &field || known.own.ended != kNone) continue;
-    if (known.shortage) repeatable = false;
+    analysis::Instance& name = *name_of(*instance);
+    Known& known = known_[name.position];
     known.own.ended = step;
     name.bound_to = nullptr;
+    if (known.shortage) repeatable = false;
   }
   return repeatable;
 }
@@ -77,9 +67,10 @@ bool PerReplayInstances::can_come_again(const analysis::FieldState& field) const
 }
 
 void PerReplayInstances::choose() {
+  std::ranges::sort(known_, {}, [](const Known& known) { return known.own.placeholder->serial; });
   std::unordered_map<const analysis::FieldState*, bool> others;
   for (const Known& known : known_) {
-    if (fields_.contains(known.own.placeholder->field)) continue;
+    if (known.own.made == kNone || fields_.contains(known.own.placeholder->field)) continue;
     const auto [other, added] = others.try_emplace(known.own.placeholder->field, true);
     if (added) other->second = can_come_again(*other->first);
     other->second &= !known.shortage;
@@ -89,13 +80,6 @@ void PerReplayInstances::choose() {
   std::size_t number = 0;
   for (Known& known : known_)
     if (fields_.contains(known.own.placeholder->field)) known.own.placeholder->position = number++;
-}
-
-analysis::Instance* PerReplayInstances::final_name(analysis::Instance* noted) const {
-  if (noted == nullptr) return nullptr;
-  if (const auto found = found_.find(noted); found != found_.end()) return found->second;
-  if (noted->storage != analysis::Storage::none) return noted;
-  return fields_.contains(noted->field) ? noted : noted->bound_to;
 }
 
 std::vector<PerReplayInstance> PerReplayInstances::take() {

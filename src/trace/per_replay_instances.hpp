@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -35,15 +34,17 @@ class PerReplayInstances {
   bool ends(const analysis::FieldState& field, Index step);
   void gives_up(const analysis::Instance& instance);
 
-  /// The name under which effects note an instance that is alive.
-  static analysis::Instance* name_of(analysis::Instance& instance) {
-    return instance.bound_to != nullptr ? instance.bound_to : &instance;
+  /// The name under which an instance that is alive is noted until the end: a placeholder, whichever it is.
+  analysis::Instance* name_of(analysis::Instance& instance) {
+    return instance.bound_to != nullptr ? instance.bound_to : note(instance).own.placeholder.get();
   }
 
   /// Decides which instances are per-replay. Once, after the last step.
   void choose();
-  /// After that: the name in the recording of an instance that was noted under `noted`.
-  [[nodiscard]] analysis::Instance* final_name(analysis::Instance* noted) const;
+  /// After that: the placeholder if the instance is per-replay, else the instance itself.
+  [[nodiscard]] analysis::Instance* final_name(analysis::Instance* name) const {
+    return name == nullptr || fields_.contains(name->field) ? name : name->bound_to;
+  }
   /// Whether these are instances of the field.
   [[nodiscard]] bool are_of(const analysis::FieldState& field) const {
     return fields_.contains(&field);
@@ -54,17 +55,13 @@ class PerReplayInstances {
  private:
   struct Known {
     PerReplayInstance own;
-    bool shortage = false;
+    bool shortage = false;  ///< it is where it is because there was no room elsewhere
   };
-  Known& note(analysis::Instance& instance, Index made);
-  std::unique_ptr<analysis::Instance> make_name(const analysis::Instance& instance);
+  Known& note(analysis::Instance& instance);
   [[nodiscard]] bool can_come_again(const analysis::FieldState& field) const;
 
   std::uint64_t first_;
-  std::vector<Known> known_;
-  /// Their names, by the addresses that they had.
-  std::unordered_map<const analysis::Instance*, analysis::Instance*> found_;
-  std::vector<std::unique_ptr<analysis::Instance>> kept_;   ///< where no name may be
+  std::vector<Known> known_;                                ///< by their placeholders' positions
   std::unordered_set<const analysis::FieldState*> fields_;  ///< that have ended; all, once chosen
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/future_state.hpp"
 #include "launch/launch_plan.hpp"
 #include "trace/recording.hpp"
 
@@ -41,11 +42,21 @@ struct TracedCall {
   }
 };
 
-struct ContextCore;
 /// For each value of the futures the operation that makes it, if it is one of the context's `count` operations from
 /// sequence number `base` on; else kOutside.
-std::vector<trace::Index> makers_of(const ContextCore& context,
-                                    std::span<detail::FutureState* const> futures,
-                                    std::uint64_t base, trace::Index count);
+inline std::vector<trace::Index> makers_of(std::uint64_t context,
+                                           std::span<detail::FutureState* const> futures,
+                                           std::uint64_t base, trace::Index count) {
+  std::vector<trace::Index> makers;
+  for (const detail::FutureState* future : futures) {
+    if (future->points() == 0) makers.push_back(RecordedCall::kOutside);
+    for (std::size_t rank = 0; rank < future->points(); ++rank) {
+      const std::uint64_t seq = future->context() == context ? future->producer(rank).seq : 0;
+      makers.push_back(seq >= base && seq - base < count ? static_cast<trace::Index>(seq - base)
+                                                         : RecordedCall::kOutside);
+    }
+  }
+  return makers;
+}
 
 }  // namespace refrain::runtime

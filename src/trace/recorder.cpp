@@ -29,7 +29,6 @@ Recorder::Recorder(std::uint64_t first, std::uint64_t first_serial)
   made_.edges.reserve(kFew);
   made_.effects.reserve(2 * kFew);
   made_.places.reserve(kFew);
-  sets_then_.reserve(kFew);
 }
 
 Recorder::~Recorder() {
@@ -37,7 +36,7 @@ Recorder::~Recorder() {
 }
 
 void Recorder::step(std::uint32_t arguments) {
-  argument_rows_.emplace_back(std::exchange(row_, arguments_.size()), arguments);
+  argument_rows_.emplace_back(arguments_.size(), arguments);
   made_.steps.push_back(
       {static_cast<Index>(made_.operations.size()), static_cast<Index>(made_.effects.size())});
 }
@@ -46,7 +45,7 @@ std::uint32_t Recorder::add(analysis::FieldState& field) {
   const auto index = static_cast<std::uint32_t>(made_.fields.size());
   field.recorded = {number_, index};
   made_.fields.push_back({&field, 0, 0});
-  sets_.push_back({field.next_set(), field.next_set()});
+  next_sets_.push_back(field.next_set());
   return index;
 }
 
@@ -63,38 +62,55 @@ void Recorder::untraceable(const char* what) {
 
 // --- effects ---------------------------------------------------------------------------------------
 
-/// The field, of which an effect is about to be noted.
-std::uint32_t Recorder::changing(analysis::FieldState& field) {
-  const std::uint32_t index = index_of(field);
-  if (sets_[index].now != field.next_set()) [[unlikely]] {
-    sets_[index].now = field.next_set();
-    cuts_.push_back({made_.effects.size(), index, field.next_set()});
+/// Called before an effect is noted on the field, and at the end. What was cut off an equivalence set that the trace had
+/// touched before was found as that one was, and has had its effects.
+void Recorder::look_for_cuts(analysis::FieldState& field) {
+  std::uint32_t& next = next_sets_[index_of(field)];
+  for (; next != field.next_set(); ++next) {
+    analysis::EquivalenceSet* const part = find_set(field, next);
+    const auto* whole = part != nullptr ? find_set(field, part->cut_from) : nullptr;
+    if (whole == nullptr || whole->recorded.recorder != number_) continue;
+    Place place = made_.places[whole->recorded.index];
+    place.set = part;
+    cuts_.push_back({made_.effects.size(), whole->recorded.index, add_place(std::move(place))});
   }
+}
+
+Index Recorder::add_place(Place place) {
+  const auto index = static_cast<Index>(made_.places.size());
+  place.set->recorded = {number_, index};
+  made_.places.push_back(std::move(place));
   return index;
+}
+
+/// Notes how the equivalence set is now that the trace touches it for the first time.
+Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set) {
+  Place place{&field, &set, {}, set.fill != nullptr};
+  for (const analysis::Use& use : set.uses)
+    if (use.valid) place.valid.push_back(own_.name_of(*use.instance));
+  if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
+  return add_place(std::move(place));
 }
 
 void Recorder::change(StateChange change, std::span<analysis::EquivalenceSet* const> sets,
                       analysis::Instance& instance, const exec::Node& operation) {
-  const std::uint32_t field = changing(*instance.field);
-  const Index by = index_of(operation.seq);
-  analysis::Instance* name = PerReplayInstances::name_of(instance);
-  const std::size_t first = made_.effects.size();
-  made_.effects.insert(made_.effects.end(), sets.size(), {change, by, 0, name});
-  Effect* effect = made_.effects.data() + first;
-  for (analysis::EquivalenceSet* set : sets) (effect++)->place = place_of(field, *set);
-}
-
-void Recorder::empty_use(analysis::Instance& instance, const exec::Node& operation) {
-  index_of(*instance.field);
-  made_.effects.push_back(
-      {StateChange::empty_use, index_of(operation.seq), 0, PerReplayInstances::name_of(instance)});
+  look_for_cuts(*instance.field);
+  Effect effect{change, index_of(operation.seq), 0, own_.name_of(instance)};
+  if (sets.empty()) {
+    effect.change = StateChange::empty_use;
+    made_.effects.push_back(effect);
+  }
+  for (analysis::EquivalenceSet* set : sets) {
+    effect.place = place_of(*instance.field, *set);
+    made_.effects.push_back(effect);
+  }
 }
 
 void Recorder::pend(analysis::FieldState& field, analysis::EquivalenceSet& set,
                     const std::shared_ptr<const analysis::FillValue>& value) {
+  look_for_cuts(field);
   fills_[value] = this_step();
-  const Index place = place_of(changing(field), set);
-  made_.effects.push_back({StateChange::pend, this_step(), place, nullptr});
+  made_.effects.push_back({StateChange::pend, this_step(), place_of(field, set), nullptr});
 }
 
 void Recorder::made(analysis::Instance& instance, bool shortage) {
@@ -103,15 +119,12 @@ void Recorder::made(analysis::Instance& instance, bool shortage) {
 }
 
 void Recorder::ends(analysis::FieldState& field) {
-  const std::uint32_t index = changing(field);
-  for (const auto& set : field.sets()) {
-    const Index place = place_of(index, *set);
-    made_.effects.push_back({StateChange::end, this_step(), place, nullptr});
-  }
+  look_for_cuts(field);
+  for (const auto& set : field.sets())
+    made_.effects.push_back({StateChange::end, this_step(), place_of(field, *set), nullptr});
   if (!own_.ends(field, this_step())) untraceable("memory was short");
   for (const auto& instance : field.instances().all())
-    made_.effects.push_back(
-        {StateChange::gone, this_step(), 0, PerReplayInstances::name_of(*instance)});
+    made_.effects.push_back({StateChange::gone, this_step(), 0, own_.name_of(*instance)});
 }
 
 void Recorder::gives_up(analysis::Instance& instance) {
@@ -119,84 +132,28 @@ void Recorder::gives_up(analysis::Instance& instance) {
   untraceable("storage was given up");
 }
 
-void Recorder::fills(analysis::FieldState& field, analysis::EquivalenceSet& set,
-                     const exec::Node&) {
-  const auto filled = fills_.find(set.fill);
-  source_ = filled != fills_.end() ? FillSource{false, filled->second}
-                                   : FillSource{true, place_of(index_of(field), set)};
-}
-
-/// How an equivalence set was before the trace, if it was part of an equivalence set that the trace had touched by
-/// then.
-Index Recorder::inherited(std::uint32_t field, const analysis::EquivalenceSet& set) const {
-  const analysis::FieldState& state = *made_.fields[field].field;
-  // What was cut before the trace has touched the field has its own state.
-  for (const analysis::EquivalenceSet* part = &set; part->number >= sets_[field].first;) {
-    const analysis::EquivalenceSet* whole = find_set(state, part->cut_from);
-    if (whole == nullptr) return kNone;  // put together with another before the trace
-    if (whole->recorded.recorder == number_ && sets_then_[whole->recorded.index] <= part->number)
-      return whole->recorded.index;
-    part = whole;
-  }
-  return kNone;
-}
-
-/// Notes how the equivalence set is now that the trace touches it for the first time.
-Index Recorder::touch(std::uint32_t field, analysis::EquivalenceSet& set) {
-  analysis::FieldState& state = *made_.fields[field].field;
-  const Index whole = inherited(field, set);
-  Place& place = made_.places.emplace_back();
-  place.field = &state;
-  place.set = &set;
-  if (whole != kNone) {
-    place.valid = made_.places[whole].valid;
-    place.pending = made_.places[whole].pending;
-  } else {
-    for (const analysis::Use& use : set.uses)
-      if (use.valid) place.valid.push_back(use.instance);
-    if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
-    place.pending = set.fill != nullptr;
-  }
-  const auto index = static_cast<Index>(made_.places.size() - 1);
-  set.recorded = {number_, index};
-  sets_then_.push_back(state.next_set());
-  return index;
-}
-
 // --- operations ------------------------------------------------------------------------------------
 
-namespace {
-const analysis::Instance* name_of(const analysis::Instance* instance) {
-  return PerReplayInstances::name_of(const_cast<analysis::Instance&>(*instance));
-}
-}  // namespace
-
-void Recorder::take_work(Operation& made, const exec::Node& node) {
-  auto& known = const_cast<exec::Node&>(node);
+Work Recorder::work_of(exec::Node& node) {
   switch (node.kind) {
-    case exec::NodeKind::task:
-    case exec::NodeKind::other: break;  // the runtime knows
-    case exec::NodeKind::copy: {
-      auto& copy = made.work.emplace<analysis::CopyPayload>();
-      copy = known.payload_as<analysis::CopyPayload>();
-      copy.source = name_of(copy.source);
-      copy.target = name_of(copy.target);
-      break;
-    }
+    case exec::NodeKind::copy: return node.payload_as<analysis::CopyPayload>();
     case exec::NodeKind::fill: {
-      const auto& fill = known.payload_as<analysis::FillPayload>();
-      made.work = Fill{name_of(fill.target), fill.points, fill.value_size, source_};
-      break;
+      const auto& fill = node.payload_as<analysis::FillPayload>();
+      // Its last effect is that it makes valid what it fills.
+      const auto filled = fills_.find(fill.value);
+      const FillSource source = filled != fills_.end()
+                                    ? FillSource{false, filled->second}
+                                    : FillSource{true, made_.effects.back().place};
+      return Fill{fill.target, fill.points, fill.value_size, source};
     }
-    case exec::NodeKind::fold: {
-      const auto& fold = known.payload_as<analysis::FoldPayload>();
-      auto& made_fold = made.work.emplace<Fold>(Fold{fold, index_of(node.seq - node.reduction)});
-      made_fold.payload.target = name_of(fold.target);
-      break;
-    }
+    case exec::NodeKind::fold:
+      return Fold{node.payload_as<analysis::FoldPayload>(), index_of(node.seq - node.reduction)};
     case exec::NodeKind::access: untraceable("the program accessed data itself"); break;
     case exec::NodeKind::detach: untraceable("memory was detached"); break;
+    case exec::NodeKind::task:
+    case exec::NodeKind::other: break;  // the runtime knows
   }
+  return {};
 }
 
 Operation& Recorder::at(std::uint64_t seq) {
@@ -217,7 +174,10 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::Edge> pre
   made.kind = node.kind;
   made.info = node.info;
   made.step = static_cast<Index>(made_.steps.size());
-  take_work(made, node);
+  made.work = work_of(const_cast<exec::Node&>(node));
+  rename_instances(made.work, [this](const analysis::Instance* instance) {
+    return own_.name_of(const_cast<analysis::Instance&>(*instance));
+  });
   for (const exec::Edge& edge : predecessors)
     if (const Index from = index_of(edge.from.seq); from != kOutside)
       made_.edges.push_back({from, index, edge.kind});
@@ -236,91 +196,59 @@ bool Recorder::take_back_unfinished() {
   return true;
 }
 
-bool Recorder::cut_meanwhile() {
-  return std::ranges::any_of(made_.fields, [this](const FieldUsed& used) {
-    return used.field->next_set() != sets_[used.field->recorded.index].first;
-  });
-}
-
-/// Calls visit(equivalence set) for the equivalence sets that are left of what something happened to.
-template <class Visit>
-void Recorder::for_each_part(analysis::FieldState& field, analysis::EquivalenceSet& set,
-                             std::uint32_t sets_then, Visit visit) {
-  visit(set);
-  if (field.next_set() == sets_then) return;
-  std::vector<std::uint32_t> numbers{set.number};
-  const auto& sets = field.sets();
-  auto at =
-      std::ranges::lower_bound(sets, sets_then, {}, [](const auto& part) { return part->number; });
-  for (; at != sets.end(); ++at) {
-    if (std::ranges::find(numbers, (*at)->cut_from) == numbers.end()) continue;
-    numbers.push_back((*at)->number);
-    visit(**at);
-  }
+/// The places where an effect at this place is an effect, by all the cuts that were made after it.
+std::vector<Index> Recorder::parts_of(Index place, std::size_t effect) const {
+  std::vector<Index> parts{place};
+  for (auto cut = std::ranges::upper_bound(cuts_, effect, {}, &Cut::effects); cut != cuts_.end();
+       ++cut)
+    if (std::ranges::find(parts, cut->whole) != parts.end()) parts.push_back(cut->part);
+  return parts;
 }
 
 /// Puts the effects of the parts in the place of those of the equivalence sets that were cut, and keeps the places that
-/// effects are at.
+/// effects are at, in the order in which the effects come to them.
 void Recorder::place_again() {
   const std::vector<Effect> noted = std::exchange(made_.effects, {});
-  std::vector<Place> places;  // in the order in which the effects come to them
-  std::vector<Index> place_now;
-  std::vector<std::uint32_t> sets_then;
-  for (const SetCounts& sets : sets_) sets_then.push_back(sets.first);
-  auto cut = cuts_.begin();
-  const auto add = [&](Effect effect, std::size_t number) {
-    for (; cut != cuts_.end() && cut->effect <= number; ++cut) sets_then[cut->field] = cut->sets;
-    analysis::FieldState& field = *made_.places[effect.place].field;
-    analysis::EquivalenceSet& set = *made_.places[effect.place].set;
-    for_each_part(field, set, sets_then[field.recorded.index], [&](analysis::EquivalenceSet& part) {
-      // Values are moved equivalence set by equivalence set.
-      if (effect.change == StateChange::validate && &part != &set)
-        untraceable("pieces were cut that values had been moved to");
-      const Index touched = place_of(field.recorded.index, part);
-      place_now.resize(made_.places.size(), kNone);
-      if (place_now[touched] == kNone) {
-        place_now[touched] = static_cast<Index>(places.size());
-        places.push_back(made_.places[touched]);
-      }
-      effect.place = place_now[touched];
-      made_.effects.push_back(effect);
-    });
-  };
+  const std::vector<Place> touched = std::exchange(made_.places, {});
+  std::vector<Index> place_now(touched.size(), kNone);
   std::size_t at = 0;
   for (Step& step : made_.steps) {
     for (; at < step.effects; ++at) {
-      if (noted[at].change == StateChange::empty_use || noted[at].change == StateChange::gone)
-        made_.effects.push_back(noted[at]);
-      else add(noted[at], at);
+      Effect effect = noted[at];
+      if (!has_place(effect.change)) {
+        made_.effects.push_back(effect);
+        continue;
+      }
+      for (const Index part : parts_of(noted[at].place, at)) {
+        // Values are moved equivalence set by equivalence set.
+        if (effect.change == StateChange::validate && part != noted[at].place)
+          untraceable("pieces were cut that values had been moved to");
+        if (place_now[part] == kNone) {
+          place_now[part] = static_cast<Index>(made_.places.size());
+          made_.places.push_back(touched[part]);
+        }
+        effect.place = place_now[part];
+        made_.effects.push_back(effect);
+      }
     }
     step.effects = static_cast<Index>(made_.effects.size());
   }
   for (Operation& operation : made_.operations)
     if (auto* fill = std::get_if<Fill>(&operation.work); fill != nullptr && fill->source.entry)
       fill->source.index = place_now[fill->source.index];
-  made_.places = std::move(places);
 }
 
-/// What was noted under one name, or none, gets the one it has in the recording.
-void Recorder::rename_instances() {
+/// Instances were noted by their placeholders; those that are not per-replay are named by address.
+void Recorder::choose_names() {
   own_.choose();
-  const auto rename = [this](auto*& instance) {
-    instance = own_.final_name(const_cast<analysis::Instance*>(instance));
-  };
-  for (Effect& effect : made_.effects) rename(effect.instance);
+  for (Effect& effect : made_.effects) effect.instance = own_.final_name(effect.instance);
   for (Place& place : made_.places)
-    for (analysis::Instance*& instance : place.valid) rename(instance);
-  for (Operation& operation : made_.operations) {
-    if (auto* copy = std::get_if<analysis::CopyPayload>(&operation.work)) {
-      rename(copy->source);
-      rename(copy->target);
-    } else if (auto* fill = std::get_if<Fill>(&operation.work)) {
-      rename(fill->target);
-    } else if (auto* fold = std::get_if<Fold>(&operation.work)) {
-      rename(fold->payload.target);
-    }
-  }
-  for (analysis::Instance*& instance : arguments_) rename(instance);
+    for (analysis::Instance*& instance : place.valid) instance = own_.final_name(instance);
+  for (Operation& operation : made_.operations)
+    rename_instances(operation.work, [this](const analysis::Instance* instance) {
+      return own_.final_name(const_cast<analysis::Instance*>(instance));
+    });
+  for (analysis::Instance*& instance : arguments_) instance = own_.final_name(instance);
   for (FieldUsed& used : made_.fields) used.own = own_.are_of(*used.field);
   made_.own = own_.take();
   for (const PerReplayInstance& own : made_.own)
@@ -333,7 +261,8 @@ void Recorder::place_arguments() {
   for (Index i = 0; i < made_.operations.size(); ++i) {
     const Operation& operation = made_.operations[i];
     if (operation.kind != exec::NodeKind::task) continue;
-    const auto [first, count] = argument_rows_[operation.step];
+    const std::size_t first = operation.step == 0 ? 0 : argument_rows_[operation.step - 1].first;
+    const std::uint32_t count = argument_rows_[operation.step].second;
     for (std::uint32_t argument = 0; argument < count; ++argument)
       if (const auto* own =
               made_.per_replay_of(arguments_[first + operation.rank * count + argument]))
@@ -344,16 +273,17 @@ void Recorder::place_arguments() {
 
 std::unique_ptr<Recording> Recorder::finish() {
   REFRAIN_ASSERT(fault_ == nullptr, "what cannot be done again is not recorded");
+  for (const FieldUsed& used : made_.fields) look_for_cuts(*used.field);
   const bool unfinished = take_back_unfinished();
-  if (unfinished || cut_meanwhile()) place_again();
+  if (unfinished || !cuts_.empty()) place_again();
   if (fault_ != nullptr) return nullptr;
   if (!std::ranges::is_sorted(made_.edges, {}, &RecordedEdge::to))
     std::ranges::stable_sort(made_.edges, {}, &RecordedEdge::to);
   for (FieldUsed& used : made_.fields) {
-    used.shape_epoch = used.field->shape_epoch();
+    used.next_set = used.field->next_set();
     used.instance_epoch = used.field->instance_epoch();
   }
-  rename_instances();
+  choose_names();
   place_arguments();
   made_.trees = trees_;
   find_chain_edges(made_);

@@ -1,9 +1,9 @@
 #pragma once
 // Writes a recording while the analysis runs.
 //
-// Equivalence sets may be cut meanwhile. Each effect on an equivalence set is then an effect on each of its parts. So
-// the recorder notes how many equivalence sets a field had at which effect, and in the end replaces an effect on an
-// equivalence set that was cut by one effect for each part.
+// Equivalence sets may be cut meanwhile. Each effect on an equivalence set so far is then an effect on each of its parts.
+// So the recorder notes which place was cut after how many effects, and in the end replaces each of these effects by one
+// for each part.
 //
 // Owner: the context's thread, for as long as one trace is recorded. Cost: some ten instructions per effect.
 // It notes its indices on equivalence sets and fields (analysis::RecorderNote).
@@ -32,9 +32,7 @@ class Recorder final : public analysis::StateLog {
   void uses(analysis::FieldState& field) { index_of(field); }
   void uses(data::RegionTree& tree, std::uint64_t uid);
   /// The next argument of the tasks of the call that ends next, point by point, is in this instance.
-  void argument(analysis::Instance& instance) {
-    arguments_.push_back(PerReplayInstances::name_of(instance));
-  }
+  void argument(analysis::Instance& instance) { arguments_.push_back(own_.name_of(instance)); }
 
   /// Null: all calls so far can be replayed. Otherwise the reason, to follow the word "because".
   [[nodiscard]] const char* fault() const { return fault_; }
@@ -50,9 +48,6 @@ class Recorder final : public analysis::StateLog {
   // --- StateLog ---
   void change(analysis::StateChange change, std::span<analysis::EquivalenceSet* const> sets,
               analysis::Instance& instance, const exec::Node& operation) override;
-  void empty_use(analysis::Instance& instance, const exec::Node& operation) override;
-  void fills(analysis::FieldState& field, analysis::EquivalenceSet& set,
-             const exec::Node& operation) override;
   void pend(analysis::FieldState& field, analysis::EquivalenceSet& set,
             const std::shared_ptr<const analysis::FillValue>& value) override;
   void made(analysis::Instance& instance, bool shortage) override;
@@ -66,15 +61,10 @@ class Recorder final : public analysis::StateLog {
   static constexpr Index kOutside = kNone;
   static constexpr std::size_t kFew = 32;  ///< that a recording may have at no extra cost
 
-  /// How many equivalence sets a field had, by FieldState::next_set().
-  struct SetCounts {
-    std::uint32_t first;  ///< when the trace used it first
-    std::uint32_t now;    ///< when it was looked at last
-  };
-  /// The same from an effect on.
+  /// The equivalence set of the place `whole` was cut after so many effects; what was cut off is at the place `part`.
   struct Cut {
-    std::size_t effect;
-    std::uint32_t field, sets;
+    std::size_t effects;
+    Index whole, part;
   };
 
   [[nodiscard]] Index index_of(std::uint64_t seq) const {
@@ -83,40 +73,35 @@ class Recorder final : public analysis::StateLog {
   std::uint32_t index_of(analysis::FieldState& field) {
     return field.recorded.recorder == number_ ? field.recorded.index : add(field);
   }
-  Index place_of(std::uint32_t field, analysis::EquivalenceSet& set) {
+  Index place_of(analysis::FieldState& field, analysis::EquivalenceSet& set) {
     return set.recorded.recorder == number_ ? set.recorded.index : touch(field, set);
   }
+  Index this_step() const { return static_cast<Index>(made_.steps.size()); }
   Operation& at(std::uint64_t seq);
   std::uint32_t add(analysis::FieldState& field);
-  std::uint32_t changing(analysis::FieldState& field);
-  Index touch(std::uint32_t field, analysis::EquivalenceSet& set);
-  [[nodiscard]] Index inherited(std::uint32_t field, const analysis::EquivalenceSet& set) const;
-  void take_work(Operation& made, const exec::Node& node);
+  void look_for_cuts(analysis::FieldState& field);
+  Index add_place(Place place);
+  Index touch(analysis::FieldState& field, analysis::EquivalenceSet& set);
+  Work work_of(exec::Node& node);
   bool take_back_unfinished();
-  bool cut_meanwhile();
+  [[nodiscard]] std::vector<Index> parts_of(Index place, std::size_t effect) const;
   void place_again();
-  template <class Visit>
-  static void for_each_part(analysis::FieldState& field, analysis::EquivalenceSet& set,
-                            std::uint32_t sets_then, Visit visit);
-  void rename_instances();
+  void choose_names();
   void place_arguments();
-  [[nodiscard]] Index this_step() const { return static_cast<Index>(made_.steps.size()); }
 
   std::uint64_t first_;   ///< sequence number of the first operation that is analysed
   std::uint64_t number_;  ///< of this recorder, on what it has seen
   Recording made_;
   std::vector<Recording::Tree> trees_;
-  std::vector<std::uint32_t> sets_then_;  ///< by place: of its field, when it was touched first
-  std::vector<SetCounts> sets_;           ///< by field
-  std::vector<Cut> cuts_;                 ///< ascending
+  std::vector<std::uint32_t>
+      next_sets_;          ///< by field: FieldState::next_set() when it was looked at
+  std::vector<Cut> cuts_;  ///< in the order in which they were made
   /// By which step. They are kept: of one that is gone, another might have the address.
   std::unordered_map<std::shared_ptr<const analysis::FillValue>, Index> fills_;
-  FillSource source_;  ///< of the fill that is about to be told of
   PerReplayInstances own_;
   std::vector<analysis::Instance*> arguments_;
-  /// By step: where its tasks' arguments begin there, and how many each has.
+  /// By step: where its tasks' arguments end there, and how many each has.
   std::vector<std::pair<std::size_t, std::uint32_t>> argument_rows_;
-  std::size_t row_ = 0;  ///< where those of the next step begin
   const char* fault_ = nullptr;
 };
 

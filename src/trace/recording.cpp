@@ -19,20 +19,20 @@ bool Place::holds() const {
 }
 
 void describe_work(const Operation& operation, analysis::LoggedOperation& logged) {
-  const auto describe = [&logged](const analysis::Instance& source,
-                                  const analysis::Instance& target,
+  const auto describe = [&logged](const analysis::Instance* source,
+                                  const analysis::Instance* target,
                                   const data::IndexSpaceRef& points) {
-    logged.field = target.field->name();
-    logged.source = source.memory;
-    logged.target = target.memory;
+    logged.field = target->field->name();
+    logged.source = source->memory;
+    logged.target = target->memory;
     logged.points = points;
   };
   if (const auto* copy = std::get_if<analysis::CopyPayload>(&operation.work))
-    describe(*copy->source, *copy->target, copy->points);
+    describe(copy->source, copy->target, copy->points);
   else if (const auto* fill = std::get_if<Fill>(&operation.work))
-    describe(*fill->target, *fill->target, fill->points);
+    describe(fill->target, fill->target, fill->points);
   else if (const auto* fold = std::get_if<Fold>(&operation.work))
-    describe(*fold->payload.target, *fold->payload.target, fold->payload.points);
+    describe(fold->payload.target, fold->payload.target, fold->payload.points);
 }
 
 bool Recording::stale() const {
@@ -40,7 +40,7 @@ bool Recording::stale() const {
   if (std::ranges::any_of(trees, [](const Tree& used) { return used.tree->uid() != used.uid; }))
     return true;
   return std::ranges::any_of(fields, [](const FieldUsed& used) {
-    return used.field->shape_epoch() != used.shape_epoch ||
+    return used.field->next_set() != used.next_set ||
            (!used.own && used.field->instance_epoch() != used.instance_epoch);
   });
 }
@@ -77,17 +77,13 @@ analysis::Instance* Recording::per_replay_argument(Index operation, std::uint32_
 }
 
 std::size_t Recording::bytes() const {
-  std::size_t sum =
-      sizeof *this + steps.capacity() * sizeof(Step) + operations.capacity() * sizeof(Operation) +
-      (edges.capacity() + carried.capacity()) * sizeof(RecordedEdge) +
-      effects.capacity() * sizeof(Effect) + places.capacity() * sizeof(Place) +
-      entry_uses.capacity() * sizeof(EntryUse) + fields.capacity() * sizeof(FieldUsed) +
-      trees.capacity() * sizeof(Tree) + own.capacity() * sizeof(PerReplayInstance) +
-      per_replay_arguments.capacity() * sizeof(PerReplayArgument);
-  for (const PerReplayInstance& each : own)
-    sum += sizeof *each.placeholder + each.users.capacity() * sizeof(Index);
+  const auto of = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
+  std::size_t sum = sizeof *this + of(steps) + of(operations) + of(edges) + of(carried) +
+                    of(effects) + of(places) + of(entry_uses) + of(fields) + of(trees) + of(own) +
+                    of(per_replay_arguments);
+  for (const PerReplayInstance& each : own) sum += sizeof *each.placeholder + of(each.users);
   for (const Place& place : places)
-    if (place.valid.size() > 1) sum += place.valid.capacity() * sizeof(place.valid[0]);
+    if (place.valid.size() > 1) sum += of(place.valid);
   return sum;
 }
 

@@ -28,7 +28,7 @@
 #include "analysis/movement.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
-#include "trace/recording_graph.hpp"
+#include "trace/optimiser.hpp"
 
 namespace refrain::trace {
 
@@ -49,6 +49,11 @@ struct Place {
   [[nodiscard]] bool holds() const;
   friend bool operator==(const Place&, const Place&) = default;
 };
+
+/// Whether such an effect is at a place.
+constexpr bool has_place(analysis::StateChange change) {
+  return change != analysis::StateChange::empty_use && change != analysis::StateChange::gone;
+}
 
 /// One change of the analysis' state.
 struct Effect {
@@ -79,14 +84,28 @@ struct Fold {
   Index reducer = 0;
 };
 
+/// What a copy, a fill or a fold works on. Of tasks and reductions of their values the runtime knows it.
+using Work = std::variant<std::monostate, analysis::CopyPayload, Fill, Fold>;
+/// Puts name(instance) in the place of each instance that it names.
+template <class Name>
+void rename_instances(Work& work, Name name) {
+  if (auto* copy = std::get_if<analysis::CopyPayload>(&work)) {
+    copy->source = name(copy->source);
+    copy->target = name(copy->target);
+  } else if (auto* fill = std::get_if<Fill>(&work)) {
+    fill->target = name(fill->target);
+  } else if (auto* fold = std::get_if<Fold>(&work)) {
+    fold->payload.target = name(fold->payload.target);
+  }
+}
+
 struct Operation {
   exec::NodeKind kind = exec::NodeKind::task;
   const exec::NodeInfo* info = nullptr;
   Index step = 0;
   std::size_t rank = 0;  ///< as analysis::Origin
   int argument = -1;
-  /// Of tasks and reductions of their values the runtime knows it.
-  std::variant<std::monostate, analysis::CopyPayload, Fill, Fold> work;
+  Work work;
 };
 
 /// Completes the log entry of a copy, a fill or a fold.
@@ -103,6 +122,8 @@ struct EntryUse {
   /// `meets`: only reads, or folds of its own group, came before it in the trace; so in the next replay its
   /// predecessors are in the outcome of this one. `after_reads`: there were reads, and it only writes.
   bool meets = false, after_reads = false;
+  /// It is a fold, and in the next replay it comes after the folds that this replay's first fold may have joined.
+  bool after_joined = false;
   friend bool operator==(const EntryUse&, const EntryUse&) = default;
 };
 
@@ -129,7 +150,7 @@ struct Step {
 /// A field whose equivalence sets and instances the recording names.
 struct FieldUsed {
   analysis::FieldState* field = nullptr;
-  std::uint32_t shape_epoch = 0, instance_epoch = 0;
+  std::uint32_t next_set = 0, instance_epoch = 0;
   bool own = false;  ///< each replay has its own instances here: instance_epoch says nothing ...
   std::uint32_t found = 0;  ///< ... but so many must be found, alike and in the same order
   friend bool operator==(const FieldUsed&, const FieldUsed&) = default;

@@ -53,7 +53,7 @@ class RecordingSession {
   void release_plans() noexcept;
   [[nodiscard]] std::vector<trace::Index> makers(
       std::span<detail::FutureState* const> futures) const {
-    return makers_of(context_, futures, first_seq_, recorder_->operations());
+    return makers_of(context_.identity, futures, first_seq_, recorder_->operations());
   }
 
   ContextCore& context_;

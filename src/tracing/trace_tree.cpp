@@ -5,7 +5,7 @@
 
 #include "refrain/error.hpp"
 #include "report/listeners.hpp"
-#include "trace/join.hpp"
+#include "trace/outcome.hpp"
 
 namespace refrain::runtime {
 

@@ -6,7 +6,7 @@
 // from there to the end of the trace, or to a call that cannot be traced. A new branch begins where the program once did
 // something else than a branch has.
 //
-// Branches that follow each other in the same order again and again are joined into one recording (trace/join.hpp). A
+// Branches that follow each other in the same order again and again are joined into one recording (trace/outcome.hpp). A
 // *joined recording* is replayed in their place, and goes on for as long as the calls are those of its parts.
 //
 // The number of recordings and their bytes are bounded: the branches that were used longest ago go first.

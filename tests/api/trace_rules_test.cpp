@@ -119,6 +119,47 @@ TEST(TraceRule2, AFailureFromBeforeIsInheritedForEver) {
   EXPECT_GE(counters.replays, 16u);
 }
 
+// The first replay's fold joins the folds from before, one of which has failed: it does not come after that one, but the
+// fold of the next replay does, since there was a read in between.
+TEST(TraceRule2, AFailureAmongTheFoldsThatAReplayJoinsIsInherited) {
+  const Task more{"more", [](Reduce<Sum, double> x) {
+                    for (auto p : x.domain()) x.reduce(p, 1);
+                  }};
+  const Task refuse{"refuse",
+                    [](Reduce<Sum, double>) { throw std::runtime_error("no contribution"); }};
+  for (int folds = 1; folds < 3; ++folds)
+    for (int joined = 1; joined < 3; ++joined) {
+      const Counters counters = SameRun{}.compare([&](Context& ctx) {
+        const Trace step{"step"};
+        const auto cells = make_cells(ctx);
+        std::vector<Future<double>> sums;
+        std::vector<double> found;
+        for (int round = 0; round < 3; ++round) {
+          ctx.launch(set, cells[a], 2.0);
+          if (round > 0) ctx.launch(refuse, cells[a].relaxed());
+          if (joined > 1) ctx.launch(more, cells[a].relaxed());
+          for (int t = 0; t < 6; ++t) {
+            ctx.trace(step, [&] {
+              for (int i = 0; i < folds; ++i) ctx.launch(more, cells[a].relaxed());
+              sums.push_back(ctx.launch(sum, cells[a]));
+            });
+            try {
+              if (round == 2) ctx.fence();  // what failed is complete long before the next replay
+            } catch (const TaskFailed&) { found.push_back(t); }
+          }
+          try {
+            ctx.fence();
+          } catch (const TaskFailed&) { found.push_back(-2); }
+        }
+        for (const auto& one : sums) try {
+            found.push_back(one.get());
+          } catch (const TaskFailed&) { found.push_back(-1); }
+        return found;
+      });
+      EXPECT_GE(counters.replays, 12u);
+    }
+}
+
 // --- rule 3: carried edges hold after a whole replay of the same segment -----------------------------
 
 TEST(TraceRule3, AReplayAfterAPartOfOneEntersAnew) {

@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "analysis/field_state.hpp"
-#include "analysis/instance_store.hpp"
+#include "analysis/instance.hpp"
 #include "data/index_space.hpp"
 #include "machine/machine.hpp"
 #include "point_sets.hpp"
@@ -45,7 +45,7 @@ TEST(InstanceSet, FindsWhatALookAtAllFinds) {
     data::RandomSets random(seed);
     const Coord range = data::test_range(dim);
     const IndexSpaceRef field = IndexSpace::from_boxes(dim, random.boxes(dim, range));
-    InstanceSet set(field);
+    InstanceSet set;
     std::vector<IndexSpaceRef> spaces{field};
     for (int step = 0; step < 120; ++step) {
       spaces.push_back(data::intersect(field, random.space(dim, range)));
@@ -64,7 +64,7 @@ TEST(InstanceSet, FindsWhatALookAtAllFinds) {
 TEST(InstanceSet, WhatIsNotThePoolsComesFirst) {
   const IndexSpaceRef field = IndexSpace::dense(Rect1{0, 99});
   const IndexSpaceRef part = IndexSpace::dense(Rect1{10, 19});
-  InstanceSet set(field);
+  InstanceSet set;
   set.add(instance(field));
   Instance& attached = set.add(instance(part, 0, Order::fortran, Storage::attached));
   EXPECT_EQ(set.find(part, 0, Order::c), &attached);

@@ -1,5 +1,3 @@
-#include "analysis/cell_index.hpp"
-
 #include "analysis/equivalence_set.hpp"
 
 namespace refrain::analysis {
