@@ -31,7 +31,7 @@ bool accepts(Lane& lane, const Interval& event) {
 
 struct Stored {
   std::uint64_t begin_ns, end_ns;
-  std::source_location where;
+  Where where;
   std::uint32_t name, subject;
   Category category;
   std::array<EventNumber, 2> numbers;

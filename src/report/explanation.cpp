@@ -43,7 +43,7 @@ void Explanation::count(ReasonCounts& reasons, const std::string& reason, std::u
   else reasons[reason] += times;
 }
 
-void Explanation::occurred(std::uint64_t trace, const std::string& name, std::source_location where,
+void Explanation::occurred(std::uint64_t trace, const std::string& name, Where where,
                            const TraceExecution& occurrence) {
   if (occurrence.empty()) return;
   const std::lock_guard lock(mutex_);

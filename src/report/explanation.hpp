@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <source_location>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,7 +26,7 @@ using ReasonCounts = std::map<std::string, std::uint64_t>;
 
 struct ExplainedTrace {
   std::string name;
-  std::source_location where;                            ///< of its first begin_trace
+  Where where;                                           ///< of its first begin_trace
   std::uint64_t replayed = 0, partly = 0, analysed = 0;  ///< occurrences
   ReasonCounts reasons;                                  ///< occurrences with it
   ReasonCounts recordings;                               ///< by what ended them
@@ -74,7 +73,7 @@ class Explanation final : public Listener {
   void closed(std::uint64_t identity) override;
   void asked(const LaunchPlan& plan) override;
   void launched(LaunchPlan& plan, const std::string& why) override;
-  void occurred(std::uint64_t trace, const std::string& name, std::source_location where,
+  void occurred(std::uint64_t trace, const std::string& name, Where where,
                 const TraceExecution& occurrence) override;
   void recorded(const Recorded& recorded) override;
 

@@ -150,8 +150,8 @@ void TimelineListener::replayed(const exec::NodeInfo* info, exec::NodeKind kind,
   timeline_.record(thread, event);
 }
 
-void TimelineListener::analysed(std::string_view call, const std::source_location& where,
-                                int thread, std::uint64_t begin_ns) {
+void TimelineListener::analysed(std::string_view call, const Where& where, int thread,
+                                std::uint64_t begin_ns) {
   timeline_.record(thread, {to_string(profile::Category::analysing),
                             profile::Category::analysing,
                             begin_ns,
@@ -161,9 +161,8 @@ void TimelineListener::analysed(std::string_view call, const std::source_locatio
                             {}});
 }
 
-void TimelineListener::traced(profile::Category what, std::string_view trace,
-                              const std::source_location& begun_at, std::uint64_t calls, int thread,
-                              std::uint64_t begin_ns) {
+void TimelineListener::traced(profile::Category what, std::string_view trace, const Where& begun_at,
+                              std::uint64_t calls, int thread, std::uint64_t begin_ns) {
   timeline_.record(thread, {to_string(what),
                             what,
                             begin_ns,

@@ -36,7 +36,7 @@ void ContextImpl::fail_caller(const char* call, Where where) {
                    "has started");
 }
 
-void ContextImpl::check_caller_in_full(const char* call, Where where) const {
+void ContextImpl::check_caller_in_full(const char* call, const Where& where) const {
   if (thread_ != this_thread()) fail_caller(call, where);
   if (broken_) std::rethrow_exception(broken_);
   if (!runtime.options().check) return;

@@ -103,7 +103,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
 
   /// Throws when the call comes from another thread, or the context has broken down; in checked mode also when it
   /// comes from another task's body. Costs a comparison.
-  void check_caller(const char* call, Where where) const {
+  void check_caller(const char* call, const Where& where) const {
     if (caller_ != this_thread()) [[unlikely]]
       check_caller_in_full(call, where);
   }
@@ -192,7 +192,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
     note_call(call.signature().token(), call.name(), false);
   }
   [[noreturn]] static void fail_caller(const char* call, Where where);
-  [[gnu::noinline]] void check_caller_in_full(const char* call, Where where) const;
+  [[gnu::noinline]] void check_caller_in_full(const char* call, const Where& where) const;
   [[noreturn]] void break_down(const std::function<std::string()>& who);
   /// What the program holds open, or waits to: for messages.
   struct Held {
