@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "refrain/context.hpp"
 #include "refrain/counters.hpp"
@@ -21,6 +22,8 @@ class RuntimeImpl;
 class Runtime {
  public:
   explicit Runtime(Options options = {});
+  /// For layers that make several of one world.
+  explicit Runtime(std::shared_ptr<runtime::RuntimeImpl> impl) : impl_(std::move(impl)) {}
   /// Does write_reports() if nobody has; what cannot be written is told on standard error.
   ~Runtime();
   Runtime(const Runtime&) = delete;
@@ -44,7 +47,7 @@ class Runtime {
   [[nodiscard]] runtime::RuntimeImpl& impl() { return *impl_; }
 
  private:
-  std::unique_ptr<runtime::RuntimeImpl> impl_;
+  std::shared_ptr<runtime::RuntimeImpl> impl_;
 };
 
 /// Runs a whole program: takes the --refrain: flags out of argv (argc becomes smaller), runs `program`, and

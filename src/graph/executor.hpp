@@ -70,9 +70,9 @@ class ExecutionListener {
   virtual ~ExecutionListener() = default;
   virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
                         std::uint64_t end_ns) = 0;
-  /// An operation of a replay that has no node (graph/replay.hpp); `seq` as a node's.
-  virtual void replayed(const NodeInfo* info, NodeKind kind, std::uint64_t seq, int thread,
-                        std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
+  /// An operation of a replay in the scope that has no node (graph/replay.hpp); `seq` as a node's.
+  virtual void replayed(const Scope& scope, const NodeInfo* info, NodeKind kind, std::uint64_t seq,
+                        int thread, std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
 };
 
 /// Counters for --refrain:stats.

@@ -64,8 +64,8 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
 
   // execution
   void executed(const exec::Node&, int, std::uint64_t, std::uint64_t) override {}
-  void replayed(const exec::NodeInfo*, exec::NodeKind, std::uint64_t, int, std::uint64_t,
-                std::uint64_t) override {}
+  void replayed(const exec::Scope&, const exec::NodeInfo*, exec::NodeKind, std::uint64_t, int,
+                std::uint64_t, std::uint64_t) override {}
   // graph
   void operation(const analysis::LoggedOperation&) override {}
   void edge(std::uint64_t, std::uint64_t, std::uint64_t, exec::EdgeKind) override {}
@@ -127,9 +127,9 @@ class Listeners {
                   std::uint64_t end) override {
       tell(&Listener::executed, node, thread, begin, end);
     }
-    void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
-                  std::uint64_t begin, std::uint64_t end) override {
-      tell(&Listener::replayed, info, kind, seq, thread, begin, end);
+    void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
+                  std::uint64_t seq, int thread, std::uint64_t begin, std::uint64_t end) override {
+      tell(&Listener::replayed, scope, info, kind, seq, thread, begin, end);
     }
     void operation(const analysis::LoggedOperation& one) override {
       tell(&Listener::operation, one);

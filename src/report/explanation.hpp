@@ -64,8 +64,9 @@ class Explanation final : public Listener {
  public:
   void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
                 std::uint64_t end_ns) override;
-  void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
-                std::uint64_t begin_ns, std::uint64_t end_ns) override;
+  void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
+                std::uint64_t seq, int thread, std::uint64_t begin_ns,
+                std::uint64_t end_ns) override;
   void operation(const analysis::LoggedOperation& operation) override;
   void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
             exec::EdgeKind kind) override;

@@ -135,11 +135,12 @@ void RecordingsFile::recorded(const Recorded& recorded) {
 
 void TimelineListener::executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
                                 std::uint64_t end_ns) {
-  replayed(node.info, node.kind, node.seq, thread, begin_ns, end_ns);
+  replayed(*node.scope, node.info, node.kind, node.seq, thread, begin_ns, end_ns);
 }
 
-void TimelineListener::replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq,
-                                int thread, std::uint64_t begin_ns, std::uint64_t end_ns) {
+void TimelineListener::replayed(const exec::Scope&, const exec::NodeInfo* info, exec::NodeKind kind,
+                                std::uint64_t seq, int thread, std::uint64_t begin_ns,
+                                std::uint64_t end_ns) {
   profile::Event event;
   event.category = shown(kind).category;
   event.name = info != nullptr ? std::string_view(info->name) : to_string(event.category);

@@ -100,8 +100,9 @@ class TimelineListener final : public Listener {
   explicit TimelineListener(int threads) : timeline_(threads) {}
   void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
                 std::uint64_t end_ns) override;
-  void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
-                std::uint64_t begin_ns, std::uint64_t end_ns) override;
+  void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
+                std::uint64_t seq, int thread, std::uint64_t begin_ns,
+                std::uint64_t end_ns) override;
   void analysed(std::string_view call, const Where& where, int thread,
                 std::uint64_t begin_ns) override;
   void traced(profile::Category what, std::string_view trace, const Where& begun_at,

@@ -61,10 +61,11 @@ std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
 }  // namespace
 
 // Braces: the options are checked first, and the warm start is read before its file may be recorded anew.
-RuntimeImpl::RuntimeImpl(Options options)
+RuntimeImpl::RuntimeImpl(Options options, World world)
     : RuntimeCore{checked(options), read_warm_start(options), load_machine(options.machine)} {
   mapper_ = mapping::make_mapper(options_.mapper);
-  executor_ = make_executor(options_, machine_);
+  executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
+  task_slots_ = world.task_slots ? std::move(world.task_slots) : detail::TaskSlots::process();
   reports_ = std::make_unique<Reports>(*this);
 }
 
@@ -192,7 +193,7 @@ void Totals::add_process() {
 namespace refrain {
 
 Runtime::Runtime(Options options)
-    : impl_(std::make_unique<runtime::RuntimeImpl>(std::move(options))) {}
+    : impl_(std::make_shared<runtime::RuntimeImpl>(std::move(options))) {}
 Runtime::~Runtime() = default;
 
 void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std::move(mapper)); }

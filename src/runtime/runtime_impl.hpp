@@ -44,9 +44,17 @@ struct Totals {
 /// flag, what was expected and what was found (options.cpp).
 void check_options(const Options& options);
 
+/// What runtimes share whose programs run at once and are to agree on names: the shards of one process. Each runtime
+/// has contexts, memories and reports of its own. What is null is not shared: the executor is then made as the options
+/// say, and slots are the process's.
+struct World {
+  std::shared_ptr<exec::Executor> executor;
+  std::shared_ptr<detail::TaskSlots> task_slots;
+};
+
 class RuntimeImpl final : public RuntimeCore {
  public:
-  explicit RuntimeImpl(Options options);
+  explicit RuntimeImpl(Options options, World world = {});
   ~RuntimeImpl();
 
   void run(const std::function<void(Context&)>& program);
