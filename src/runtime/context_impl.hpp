@@ -7,7 +7,7 @@
 //
 // Owner: the thread that runs the program or the parent's body. One kind of call per file: launch.cpp, regions.cpp
 // (regions, fills, copies), partitions*.cpp, access.cpp (accesses, attached memory), reduce.cpp (futures of groups),
-// waiting.cpp (fences, futures), nested.cpp (tasks' contexts), context_impl.cpp (beginning and end).
+// nested.cpp (tasks' contexts), context_impl.cpp (beginning and end, fences and waits).
 
 #include <cxxabi.h>
 
@@ -86,7 +86,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
               const AttachLayout& layout, Where where);
   void detach(const AnyRegion& region, const AnyField& field, Where where);
 
-  // --- waiting.cpp, nested.cpp, reduce.cpp ---
+  // --- context_impl.cpp, nested.cpp, reduce.cpp ---
   void fence(Where where);
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override;
