@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +21,7 @@ namespace refrain {
 namespace detail {
 
 /// The set; what is wrong with the rectangle is told with the line.
-AnyIndexSpace region_points(int dim, const Rect<3>& rect, std::source_location where);
+AnyIndexSpace region_points(int dim, const Rect<3>& rect, Where where);
 
 }  // namespace detail
 
@@ -35,13 +34,12 @@ struct AttachLayout {
 /// The points of a new region, and the line that makes it (a default argument cannot follow the fields).
 template <int N>
 struct RegionPoints {
-  RegionPoints(const Rect<N>& rect, std::source_location at = std::source_location::current())
+  RegionPoints(const Rect<N>& rect, Where at = Where::current())
       : points(detail::region_points(N, detail::erase_dimension(rect), at)), where(at) {}
-  RegionPoints(const IndexSpace<N>& space,
-               std::source_location at = std::source_location::current())
+  RegionPoints(const IndexSpace<N>& space, Where at = Where::current())
       : points(space), where(at) {}
   AnyIndexSpace points;
-  std::source_location where;
+  Where where;
 };
 
 /// How two partitions are combined, colour by colour.
@@ -49,7 +47,7 @@ enum class SetOperation : std::uint8_t { unite, intersect, subtract };
 
 class Context : private detail::Launcher {
  public:
-  using Where = std::source_location;
+  using Where = refrain::Where;
   explicit Context(runtime::ContextImpl& impl) : Launcher(impl) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

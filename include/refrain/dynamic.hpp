@@ -10,7 +10,6 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <source_location>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -204,14 +203,13 @@ struct LaunchRequest {
   const ValueOps* value_ops = nullptr;
   std::span<detail::FutureState* const> futures;  ///< AnyFuture::state() of those the task awaits
   LaunchHints hints;
-  std::source_location where;
+  Where where;
   bool wants_future = false;  ///< the caller keeps the result
 
   LaunchRequest() = default;
   /// A single launch without arguments; the rest is for the caller to fill in. The task must live until
   /// the launch is made.
-  explicit LaunchRequest(const DynamicTask& launched,
-                         std::source_location at = std::source_location::current())
+  explicit LaunchRequest(const DynamicTask& launched, Where at = Where::current())
       : task(launched.record().get()), where(at) {}
 };
 

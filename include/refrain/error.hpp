@@ -4,9 +4,10 @@
 // what was found. Mistakes inside Refrain itself are assertions (base/assert.hpp), never an Error.
 
 #include <exception>
-#include <source_location>
 #include <stdexcept>
 #include <string>
+
+#include "refrain/where.hpp"
 
 namespace refrain {
 
@@ -60,8 +61,5 @@ class TaskFailed : public Error {
   std::exception_ptr original_;
   int levels_;
 };
-
-/// "file.cpp:12", the way source lines appear in every message.
-std::string to_string(const std::source_location& where);
 
 }  // namespace refrain

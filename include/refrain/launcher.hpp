@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <source_location>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -21,7 +20,6 @@ namespace detail {
 
 class Launcher {
  public:
-  using Where = std::source_location;
   explicit Launcher(runtime::ContextImpl& impl) : impl_(impl) {}
 
   /// A launch of the run-time API. The future is valid when the task returns something and
@@ -92,7 +90,7 @@ class Launcher {
 
  private:
   template <class K, class... Args>
-  auto typed(const K& task, Where where, Args&&... args) {
+  auto typed(const K& task, const Where& where, Args&&... args) {
     static_assert(is_task<K>,
                   "what is launched is no task: make a Task of the lambda, where it stays, such as "
                   "const Task scale{\"scale\", [](ReadWrite<double> x) { ... }};");
@@ -100,7 +98,7 @@ class Launcher {
   }
 
   template <class K, class... Args>
-  auto typed_task(const K& task, Where where, Args&&... args) {
+  auto typed_task(const K& task, const Where& where, Args&&... args) {
     using Count = CountExplicit<typename PlainTask<K>::parameters>;
     static_assert(sizeof...(Args) == Count::arguments || sizeof...(Args) == Count::arguments + 1,
                   "wrong number of arguments: a launch takes one per parameter of the task's body "
@@ -113,7 +111,7 @@ class Launcher {
   }
 
   template <class K, class D, class... Args>
-  auto group(const K& task, Where where, const D& domain, Args&&... args) {
+  auto group(const K& task, const Where& where, const D& domain, Args&&... args) {
     static_assert(
         std::is_constructible_v<LaunchDomain, const D&>,
         "the first argument of a group launch is its domain: a number of points, a Rect or "
@@ -125,7 +123,7 @@ class Launcher {
   }
 
   template <bool Group, class K, class... Args>
-  auto issue(const K& task, Where where, const LaunchDomain* domain, Args&&... args) {
+  auto issue(const K& task, const Where& where, const LaunchDomain* domain, Args&&... args) {
     using Parameters = typename Explicit<typename PlainTask<K>::parameters>::type;
     using Values = typename PlainTask<K>::values;
     using Result = typename PlainTask<K>::result;

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <source_location>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "refrain/geometry.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/privilege.hpp"
+#include "refrain/where.hpp"
 
 namespace refrain {
 
@@ -48,7 +48,7 @@ struct MappingArgument {
 /// A launch, as a mapper sees it.
 struct MappingInput {
   std::string_view task;
-  std::source_location where;
+  Where where;
   bool group = false;
   int dim = 1;
   std::size_t points = 1;  ///< number of points of the launch

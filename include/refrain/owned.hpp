@@ -1,7 +1,6 @@
 #pragma once
 // A region that ends with a scope.
 
-#include <source_location>
 #include <utility>
 
 #include "refrain/context.hpp"
@@ -9,7 +8,7 @@
 namespace refrain {
 
 namespace runtime {
-void end_owned(ContextImpl& context, const AnyRegion& region, std::source_location where) noexcept;
+void end_owned(ContextImpl& context, const AnyRegion& region, Where where) noexcept;
 }  // namespace runtime
 
 /// Destroys a region when it goes out of scope, unless its context has ended before. What goes wrong then
@@ -18,8 +17,7 @@ void end_owned(ContextImpl& context, const AnyRegion& region, std::source_locati
 template <int N>
 class Owned {
  public:
-  Owned(Context& context, const Region<N>& region,
-        std::source_location where = std::source_location::current())
+  Owned(Context& context, const Region<N>& region, Where where = Where::current())
       : context_(runtime::living(context.impl())), region_(region), where_(where) {}
   Owned(Owned&& other) noexcept
       : context_(std::move(other.context_)), region_(other.region_), where_(other.where_) {}
@@ -33,7 +31,7 @@ class Owned {
  private:
   runtime::LivingContext context_;
   Region<N> region_;
-  std::source_location where_;
+  Where where_;
 };
 
 }  // namespace refrain

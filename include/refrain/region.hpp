@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <source_location>
 #include <string>
 
 #include "refrain/domain.hpp"
 #include "refrain/field.hpp"
 #include "refrain/projection.hpp"
+#include "refrain/where.hpp"
 
 namespace refrain {
 
@@ -45,8 +45,8 @@ struct AnyPartition {
   [[nodiscard]] bool is_disjoint() const;    ///< no two pieces share a point (computed, then kept)
   [[nodiscard]] bool is_complete() const;    ///< the pieces cover the parent (computed, then kept)
   /// The subregion of a colour; UsageError if the partition does not have it.
-  [[nodiscard]] AnyRegion piece(const Point<3>& colour, const std::source_location& where =
-                                                            std::source_location::current()) const;
+  [[nodiscard]] AnyRegion piece(const Point<3>& colour,
+                                const Where& where = Where::current()) const;
   [[nodiscard]] AnyRegion parent() const;
   [[nodiscard]] std::string name() const;
   friend bool operator==(const AnyPartition&, const AnyPartition&) = default;
@@ -100,7 +100,6 @@ struct Region : AnyRegion {
 /// A partition of a region of N-dimensional points.
 template <int N>
 struct Partition : AnyPartition {
-  using Where = std::source_location;
   Partition() = default;
   explicit Partition(const AnyPartition& any) : AnyPartition(any) {}
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "refrain/context.hpp"
 #include "refrain/counters.hpp"
@@ -15,12 +16,37 @@ namespace runtime {
 class RuntimeImpl;
 }
 
+/// A program that is open, from Runtime::open() to close(), for what is not one function: a session of another language,
+/// a library that is begun and ended. All calls come from the thread that has opened it, which runs no other program
+/// meanwhile and ends later. The Runtime's insides live until it has ended.
+class OpenProgram {
+ public:
+  OpenProgram(OpenProgram&& other) noexcept;
+  /// Without close(): ends what was launched, and tells no error.
+  ~OpenProgram();
+
+  /// UsageError when the program is closed, or on another thread.
+  [[nodiscard]] Context& context() const;
+  /// The end of the program, as that of Runtime::run: waits for everything that was launched, ends the regions that are
+  /// left, and throws the first failure that the program did not see. The program is closed also when it throws.
+  void close();
+
+ private:
+  friend class Runtime;
+  struct Impl;
+  explicit OpenProgram(std::unique_ptr<Impl> impl);
+  void check(const char* call) const;
+  std::unique_ptr<Impl> impl_;
+};
+
 /// Processors, memories and workers for programs. May be made several times in a process, one after the
 /// other or side by side; run() may be called again and again, from one thread at a time
 /// (inside its own run: a UsageError).
 class Runtime {
  public:
   explicit Runtime(Options options = {});
+  /// For layers that make several of one world.
+  explicit Runtime(std::shared_ptr<runtime::RuntimeImpl> impl) : impl_(std::move(impl)) {}
   /// Does write_reports() if nobody has; what cannot be written is told on standard error.
   ~Runtime();
   Runtime(const Runtime&) = delete;
@@ -33,6 +59,10 @@ class Runtime {
   /// Throws what the program throws, or the first failure that it did not see.
   void run(const std::function<void(Context&)>& program);
 
+  /// Begins a program that goes on until it is closed. UsageError while one runs, and where this thread runs another
+  /// program or a task.
+  [[nodiscard]] OpenProgram open();
+
   /// After the last run: writes the reports (statistics, timeline, ...) that the options ask for. Throws Error
   /// when not all of them could be written, after the others have been. A second call does nothing. While a
   /// program runs it is a UsageError, and so is a run after it.
@@ -44,7 +74,7 @@ class Runtime {
   [[nodiscard]] runtime::RuntimeImpl& impl() { return *impl_; }
 
  private:
-  std::unique_ptr<runtime::RuntimeImpl> impl_;
+  std::shared_ptr<runtime::RuntimeImpl> impl_;
 };
 
 /// Runs a whole program: takes the --refrain: flags out of argv (argc becomes smaller), runs `program`, and

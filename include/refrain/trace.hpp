@@ -14,7 +14,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <source_location>
 #include <string>
 
 namespace refrain {

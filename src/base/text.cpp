@@ -144,7 +144,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   return fmt::format("; did you mean '{}'?", nearest);
 }
 
-std::string to_string(const std::source_location& where) {
+std::string to_string(const Where& where) {
   const std::string_view file = where.file_name();
   return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), where.line());
 }

@@ -137,7 +137,7 @@ bool AnyPartition::is_complete() const {
   return tree->is_complete(index);
 }
 
-AnyRegion AnyPartition::piece(const Point<3>& colour, const std::source_location& where) const {
+AnyRegion AnyPartition::piece(const Point<3>& colour, const Where& where) const {
   const data::PartitionNode& p = node_of(*this, "piece");
   const auto rank = p.colours->rank(colour);
   if (!rank)

@@ -82,11 +82,11 @@ void ThreadedExecutor::stop_threads() {
 }
 
 void ThreadedExecutor::run_root(const std::function<void()>& program) {
-  struct Enter {
-    Slot* before = this_slot;
-    ~Enter() { this_slot = before; }
-  } enter;
-  this_slot = slots_[0].get();
+  struct Entered {
+    ThreadedExecutor& executor;
+    void* const before = executor.enter_root();
+    ~Entered() { executor.leave_root(before); }
+  } entered{*this};
   program();
 }
 

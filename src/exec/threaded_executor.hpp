@@ -56,6 +56,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "exec/background.hpp"
@@ -78,6 +79,8 @@ class ThreadedExecutor final : public ReplayingExecutor<ThreadedExecutor> {
   ~ThreadedExecutor() override;
 
   void run_root(const std::function<void()>& program) override;
+  void* enter_root() override { return std::exchange(this_slot, slots_[0].get()); }
+  void leave_root(void* before) override { this_slot = static_cast<Slot*>(before); }
   void publish(Node& node, std::span<const Edge> predecessors) override;
   void publish_inline(Node& node, std::span<const Edge> predecessors) override;
   void complete_manual(Node& node) override;

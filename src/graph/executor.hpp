@@ -70,9 +70,9 @@ class ExecutionListener {
   virtual ~ExecutionListener() = default;
   virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
                         std::uint64_t end_ns) = 0;
-  /// An operation of a replay that has no node (graph/replay.hpp); `seq` as a node's.
-  virtual void replayed(const NodeInfo* info, NodeKind kind, std::uint64_t seq, int thread,
-                        std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
+  /// An operation of a replay in the scope that has no node (graph/replay.hpp); `seq` as a node's.
+  virtual void replayed(const Scope& scope, const NodeInfo* info, NodeKind kind, std::uint64_t seq,
+                        int thread, std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
 };
 
 /// Counters for --refrain:stats.
@@ -90,6 +90,10 @@ class Executor {
   /// it returns; an exception of the program passes through. The calling thread is the launching thread. Within a root
   /// program of the seeded executor (SeededExecutor::run_programs) the program is run where the call is.
   virtual void run_root(const std::function<void()>& program) = 0;
+  /// For a root program that is no function: the calling thread is the launching thread from here to leave_root, which
+  /// is given what this returns. Seeded: the others take their steps where it waits.
+  virtual void* enter_root() { return nullptr; }
+  virtual void leave_root(void* /*before*/) {}
 
   /// Owner thread. The node runs after its predecessors, complete ones among them or not. It may run,
   /// complete and come back at any time from here on.

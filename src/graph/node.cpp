@@ -13,7 +13,7 @@
 
 namespace refrain::exec {
 
-std::string launch_name(std::string_view task, const std::source_location& where) {
+std::string launch_name(std::string_view task, const Where& where) {
   const NodeInfo info{std::string(task), where};
   return operation_name(&info, NodeKind::task);
 }

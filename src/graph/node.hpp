@@ -21,9 +21,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <source_location>
 #include <string>
 #include <string_view>
+
+#include "refrain/where.hpp"
 
 namespace refrain::exec {
 
@@ -36,11 +37,11 @@ enum class NodeKind : std::uint8_t { task, copy, fill, fold, access, detach, oth
 /// What reports, timelines and error texts say of a node. Outlives every node that points to it.
 struct NodeInfo {
   std::string name;  ///< task name, or what the runtime does ("copy", "fence")
-  std::source_location where;
+  Where where;
 };
 
 /// "task 'NAME' launched at FILE:LINE": what every message calls a launch.
-std::string launch_name(std::string_view task, const std::source_location& where);
+std::string launch_name(std::string_view task, const Where& where);
 /// What messages call an operation: a launch, "the inline access 'NAME' opened at FILE:LINE", or
 /// "operation 'NAME' launched at FILE:LINE"; without the line where the runtime itself made it.
 std::string operation_name(const NodeInfo* info, NodeKind kind);

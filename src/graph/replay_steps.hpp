@@ -423,8 +423,8 @@ class ReplayingExecutor : public Executor {
   void tell_listener(int thread, const Replay& replay, std::uint32_t index,
                      std::uint64_t begin_ns) {
     const Template::Operation& operation = replay.extras->recorded().operation(index);
-    listener_->replayed(operation.info, operation.kind, replay.base + index, thread, begin_ns,
-                        profile::now_ns());
+    listener_->replayed(replay.extras->scope(), operation.info, operation.kind, replay.base + index,
+                        thread, begin_ns, profile::now_ns());
   }
 
   ProxyRegistry proxies_;

@@ -31,6 +31,7 @@
 
 namespace refrain::exec {
 
+class ExecutionListener;
 class Executor;
 class Replays;
 
@@ -135,6 +136,9 @@ class Scope {
   /// What a message adds to the name of an operation with this number that the owner holds open or waits to open:
   /// " to field 'x' of region 0". Called while the owner waits; null: nothing.
   std::function<std::string(std::uint64_t)> about_held;
+
+  /// Who is told of what runs here, of those that listen to the executor; null: nobody.
+  ExecutionListener* listener = nullptr;
 
   /// Called for each node when the owner takes it back, before it is reused (releases `record`).
   void (*reclaim)(Node&) = nullptr;

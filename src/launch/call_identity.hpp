@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <vector>
 
 #include "data/index_space.hpp"
@@ -82,7 +80,7 @@ struct CallIdentity {
     const AnyField* field = nullptr;  ///< null: the region as a whole
   };
   Signature::Call kind;
-  std::source_location where;
+  Where where;
   std::array<Operand, 2> operands{};        ///< those that there are come first
   const AnyPartition* partition = nullptr;  ///< that the call ends
   const ReductionOp* op = nullptr;          ///< that reduces the values of a group
@@ -154,7 +152,7 @@ class RememberedLaunch {
     deaths_ = forest.deaths();
     mapper_epoch_ = mapper_epoch;
     task_ = launch.task;
-    place_ = place_of(launch.where);
+    where_ = launch.where;
     priority_ = launch.hints.priority;
     inline_if_ready_ = launch.hints.inline_if_ready;
     wants_future_ = launch.wants_future;
@@ -167,7 +165,7 @@ class RememberedLaunch {
                         std::uint64_t mapper_epoch) const {
     if (!known_ || launch.hints.priority != priority_ || launch.task != task_ ||
         launch.hints.inline_if_ready != inline_if_ready_ || forest.deaths() != deaths_ ||
-        mapper_epoch != mapper_epoch_ || place_of(launch.where) != place_ ||
+        mapper_epoch != mapper_epoch_ || launch.where != where_ ||
         launch.wants_future != wants_future_ || launch.requirements.size() != count_ ||
         !same_domain(launch.domain))
       return false;
@@ -178,11 +176,6 @@ class RememberedLaunch {
   }
 
  private:
-  /// A source location is a pointer to what the compiler has put down: the same one, the same place.
-  static const void* place_of(const std::source_location& where) {
-    static_assert(sizeof where == sizeof(const void*));
-    return std::bit_cast<const void*>(where);
-  }
   [[nodiscard]] bool same_domain(const LaunchDomain* domain) const {
     if (domain == nullptr || domain_ == nullptr) return domain == domain_.get();
     if (domain->sparse != nullptr || domain->dim != domain_->dim) return false;
@@ -198,7 +191,7 @@ class RememberedLaunch {
   int priority_ = 0;
   const detail::TaskRecord* task_ = nullptr;
   std::uint64_t deaths_ = 0, mapper_epoch_ = 0;
-  const void* place_ = nullptr;
+  Where where_;
   std::unique_ptr<const LaunchDomain> domain_;
   RememberedArgument* arguments_ = nullptr;
 };

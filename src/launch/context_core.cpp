@@ -21,6 +21,7 @@ ContextCore::ContextCore(RuntimeCore& of, ContextCore* enclosing, std::string ta
       forest(enclosing == nullptr ? data::Forest(of.graveyard())
                                   : data::Forest::nested_in(enclosing->forest)) {
   scope.reclaim = LaunchRecords::reclaim;
+  scope.listener = of.listener(Events::execution);
   if (Listener* graph = runtime.listener(Events::graph); graph != nullptr && parent != nullptr)
     graph->opened(identity, id);
 }

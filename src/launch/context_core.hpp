@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -26,8 +25,6 @@
 #include "launch/signature.hpp"
 
 namespace refrain::runtime {
-
-using Where = std::source_location;
 
 struct ContextCore;
 

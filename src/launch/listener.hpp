@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,8 +64,8 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
 
   // execution
   void executed(const exec::Node&, int, std::uint64_t, std::uint64_t) override {}
-  void replayed(const exec::NodeInfo*, exec::NodeKind, std::uint64_t, int, std::uint64_t,
-                std::uint64_t) override {}
+  void replayed(const exec::Scope&, const exec::NodeInfo*, exec::NodeKind, std::uint64_t, int,
+                std::uint64_t, std::uint64_t) override {}
   // graph
   void operation(const analysis::LoggedOperation&) override {}
   void edge(std::uint64_t, std::uint64_t, std::uint64_t, exec::EdgeKind) override {}
@@ -79,20 +78,19 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
   virtual void called(const Call&) {}
   // times
   /// A call was analysed until now: a launch of the task of this name, or "copy" and the like.
-  virtual void analysed(std::string_view /*call*/, const std::source_location&, int /*thread*/,
+  virtual void analysed(std::string_view /*call*/, const Where&, int /*thread*/,
                         std::uint64_t /*begin_ns*/) {}
   /// Part of a trace was recorded or replayed until now: so many calls.
-  virtual void traced(profile::Category, std::string_view /*trace*/,
-                      const std::source_location& /*begun_at*/, std::uint64_t /*calls*/,
-                      int /*thread*/, std::uint64_t /*begin_ns*/) {}
+  virtual void traced(profile::Category, std::string_view /*trace*/, const Where& /*begun_at*/,
+                      std::uint64_t /*calls*/, int /*thread*/, std::uint64_t /*begin_ns*/) {}
   // decisions
   /// The mapper was asked about every point of the launch.
   virtual void asked(const LaunchPlan&) {}
   /// A launch has its instances. `why` it was analysed; empty: it was replayed.
   virtual void launched(LaunchPlan&, const std::string& /*why*/) {}
   /// An occurrence of a marked trace has ended.
-  virtual void occurred(std::uint64_t /*trace*/, const std::string& /*name*/,
-                        std::source_location /*begun_at*/, const TraceExecution&) {}
+  virtual void occurred(std::uint64_t /*trace*/, const std::string& /*name*/, Where /*begun_at*/,
+                        const TraceExecution&) {}
   // recordings
   virtual void recorded(const Recorded&) {}
   // autotrace
@@ -129,9 +127,9 @@ class Listeners {
                   std::uint64_t end) override {
       tell(&Listener::executed, node, thread, begin, end);
     }
-    void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
-                  std::uint64_t begin, std::uint64_t end) override {
-      tell(&Listener::replayed, info, kind, seq, thread, begin, end);
+    void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
+                  std::uint64_t seq, int thread, std::uint64_t begin, std::uint64_t end) override {
+      tell(&Listener::replayed, scope, info, kind, seq, thread, begin, end);
     }
     void operation(const analysis::LoggedOperation& one) override {
       tell(&Listener::operation, one);
@@ -146,11 +144,11 @@ class Listeners {
     void closed(std::uint64_t identity) override { tell(&Listener::closed, identity); }
     void program_begins() override { tell(&Listener::program_begins); }
     void called(const Call& call) override { tell(&Listener::called, call); }
-    void analysed(std::string_view call, const std::source_location& where, int thread,
+    void analysed(std::string_view call, const Where& where, int thread,
                   std::uint64_t begin) override {
       tell(&Listener::analysed, call, where, thread, begin);
     }
-    void traced(profile::Category what, std::string_view trace, const std::source_location& begun,
+    void traced(profile::Category what, std::string_view trace, const Where& begun,
                 std::uint64_t calls, int thread, std::uint64_t begin) override {
       tell(&Listener::traced, what, trace, begun, calls, thread, begin);
     }
@@ -158,7 +156,7 @@ class Listeners {
     void launched(LaunchPlan& plan, const std::string& why) override {
       tell(&Listener::launched, plan, why);
     }
-    void occurred(std::uint64_t trace, const std::string& name, std::source_location begun,
+    void occurred(std::uint64_t trace, const std::string& name, Where begun,
                   const TraceExecution& occurrence) override {
       tell(&Listener::occurred, trace, name, begun, occurrence);
     }
@@ -180,7 +178,7 @@ class Listeners {
 class ShownAnalysis {
  public:
   ShownAnalysis(Listener* listener, const exec::Executor& executor, std::string_view call,
-                const std::source_location& where)
+                const Where& where)
       : listener_(listener), executor_(executor), call_(call), where_(where) {
     if (listener_ != nullptr) begin_ns_ = profile::now_ns();
   }
@@ -194,7 +192,7 @@ class ShownAnalysis {
   Listener* const listener_;
   const exec::Executor& executor_;
   const std::string_view call_;
-  const std::source_location& where_;
+  const Where& where_;
   std::uint64_t begin_ns_ = 0;
 };
 

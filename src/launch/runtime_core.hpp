@@ -14,6 +14,7 @@
 #include "finder/trace_finder.hpp"
 #include "graph/executor.hpp"
 #include "launch/listener.hpp"
+#include "launch/task_record.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"
 #include "refrain/options.hpp"
@@ -46,6 +47,9 @@ class RuntimeCore {
     return warm_start_;
   }
 
+  /// Of the tasks that its programs make.
+  [[nodiscard]] const std::shared_ptr<detail::TaskSlots>& task_slots() const { return task_slots_; }
+
   /// A number for a nested context; the program's is 0.
   std::uint64_t next_context_id() {
     return context_ids_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -66,6 +70,7 @@ class RuntimeCore {
   std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
   std::unique_ptr<Mapper> mapper_;
   std::shared_ptr<exec::Executor> executor_;
+  std::shared_ptr<detail::TaskSlots> task_slots_;
   Listeners listeners_;
   const bool times_launches_ = options_.stats || !options_.timeline.empty();
   std::atomic<std::uint64_t> context_ids_{0};

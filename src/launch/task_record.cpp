@@ -2,50 +2,53 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <mutex>
 #include <utility>
 
+#include "launch/context_core.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain {
 
 namespace detail {
 
+const std::shared_ptr<TaskSlots>& TaskSlots::process() {
+  // Never destroyed: tasks are often global constants.
+  static const auto& one = *new auto(std::make_shared<TaskSlots>());
+  return one;
+}
+
+std::shared_ptr<TaskSlots> TaskSlots::beside_process() {
+  auto own = std::make_shared<TaskSlots>();
+  const std::lock_guard lock(process()->mutex_);
+  own->names_ = process()->names_;
+  return own;
+}
+
+const std::shared_ptr<TaskSlots>& TaskSlots::here() {
+  const Waiter* const running = Waiter::current();
+  const runtime::ContextCore* const context = running ? running->context_in_use() : nullptr;
+  return context != nullptr ? context->runtime.task_slots() : process();
+}
+
+std::uint32_t TaskSlots::take(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  Name& entry = names_[name];
+  ++entry.alive;
+  if (entry.free.empty()) return entry.next++;
+  const std::uint32_t slot = entry.free.back();
+  entry.free.pop_back();
+  return slot;
+}
+
+// A name without tasks is forgotten: the next one starts at slot 0, where it would in a new process.
+void TaskSlots::give_back(const std::string& name, std::uint32_t slot) {
+  const std::lock_guard lock(mutex_);
+  const auto entry = names_.find(name);
+  entry->second.free.push_back(slot);
+  if (--entry->second.alive == 0) names_.erase(entry);
+}
+
 namespace {
-
-/// Which slots of each name are in use.
-class Slots {
- public:
-  static Slots& instance() {
-    static auto* slots = new Slots;  // never destroyed: tasks are often global constants
-    return *slots;
-  }
-  std::uint32_t take(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    Name& entry = names_[name];
-    ++entry.alive;
-    if (entry.free.empty()) return entry.next++;
-    const std::uint32_t slot = entry.free.back();
-    entry.free.pop_back();
-    return slot;
-  }
-  // A name without tasks is forgotten: the next one starts at slot 0, where it would in a new process.
-  void give_back(const std::string& name, std::uint32_t slot) {
-    const std::lock_guard lock(mutex_);
-    const auto entry = names_.find(name);
-    entry->second.free.push_back(slot);
-    if (--entry->second.alive == 0) names_.erase(entry);
-  }
-
- private:
-  struct Name {
-    std::uint32_t next = 0, alive = 0;
-    std::vector<std::uint32_t> free;
-  };
-  std::mutex mutex_;
-  std::map<std::string, Name> names_;
-};
 
 void check_variants(const std::string& name, const std::vector<TaskVariant>& variants) {
   if (variants.empty()) throw UsageError("task '" + name + "' has no body");
@@ -75,10 +78,11 @@ TaskRecord::TaskRecord(Private, std::string name, std::vector<TaskVariant> varia
     : name_(std::move(name)),
       variants_(std::move(variants)),
       result_(result),
-      slot_(Slots::instance().take(name_)),
+      slots_(TaskSlots::here()),
+      slot_(slots_->take(name_)),
       id_((hash_name(name_) ^ slot_) * 0x9E3779B97F4A7C15ull) {}
 
-TaskRecord::~TaskRecord() { Slots::instance().give_back(name_, slot_); }
+TaskRecord::~TaskRecord() { slots_->give_back(name_, slot_); }
 
 const TaskVariant* TaskRecord::variant(ProcessorKind kind) const {
   const auto found = std::ranges::find(variants_, kind, &TaskVariant::kind);

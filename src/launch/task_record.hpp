@@ -3,18 +3,44 @@
 //
 // Slots name the tasks of one name in the order they are made; the slot freed last is taken first. So a
 // program that makes its tasks in the same order has the same names in every run. Immutable after it is
-// made; whoever keeps a reference (a launch plan) may call the bodies from any thread. The registry is
-// one per process, behind a lock.
+// made; whoever keeps a reference (a launch plan) may call the bodies from any thread.
+//
+// A world is one runtime or several that are to agree on names: those of a process, which share one table of slots, or
+// shards that each run the same program, with a table each.
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "refrain/dynamic.hpp"
 
 namespace refrain::detail {
+
+/// Which slots of each name are in use in a world. Any thread, one lock.
+class TaskSlots {
+ public:
+  /// Of the process: of tasks that are made outside of programs, and in those of runtimes without a table of their own.
+  static const std::shared_ptr<TaskSlots>& process();
+  /// Of another world. The tasks of the process so far have their slots in it, too.
+  static std::shared_ptr<TaskSlots> beside_process();
+  /// Those of the program, or of the context of a task's body, that runs on this thread.
+  static const std::shared_ptr<TaskSlots>& here();
+
+  std::uint32_t take(const std::string& name);
+  void give_back(const std::string& name, std::uint32_t slot);
+
+ private:
+  struct Name {
+    std::uint32_t next = 0, alive = 0;
+    std::vector<std::uint32_t> free;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Name> names_;
+};
 
 class TaskRecord : public std::enable_shared_from_this<TaskRecord> {
   struct Private {};
@@ -43,6 +69,7 @@ class TaskRecord : public std::enable_shared_from_this<TaskRecord> {
   const std::string name_;
   const std::vector<TaskVariant> variants_;
   const ResultType result_;
+  const std::shared_ptr<TaskSlots> slots_;  ///< of the world in which it was made
   const std::uint32_t slot_;
   const std::uint64_t id_;
 };

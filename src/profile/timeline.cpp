@@ -1,15 +1,14 @@
 #include "profile/timeline.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <unordered_map>
+#include <utility>
 
-#include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
@@ -21,124 +20,79 @@ namespace {
 constexpr std::size_t names_limit = 65536;
 constexpr std::uint32_t no_name = ~std::uint32_t{0};
 
-// The ends of the events of a lane that are open, the innermost last.
-using Lane = std::vector<std::uint64_t>;
-
-bool accepts(Lane& lane, const Interval& event) {
-  while (!lane.empty() && lane.back() <= event.begin) lane.pop_back();
-  return lane.empty() || event.end <= lane.back();
-}
-
 struct Stored {
   std::uint64_t begin_ns, end_ns;
-  std::source_location where;
+  Where where;
   std::uint32_t name, subject;
   Category category;
   std::array<EventNumber, 2> numbers;
 };
 
-// A track as it is at one moment, in the order in which viewers want its events.
-struct Snapshot {
-  std::string name;
-  std::vector<Stored> events;
-  std::vector<std::string> names;
-};
+using Json = nlohmann::ordered_json;
 
-std::string json_string(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
-// Microseconds, three digits after the point.
-std::string microseconds(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
-
-/// What an event of a category is shown with: the keys of its subject and its place and, for a colour of its own in
-/// chrome://tracing, one of the names that it knows.
+/// What an event of a category is shown with: its name, the keys of its subject and its place and, for a colour of its
+/// own in chrome://tracing, one of the names that it knows.
 struct Look {
+  std::string_view name;
   const char *subject = "task", *where = "launched at", *colour = nullptr;
 };
 Look look_of(Category category) {
   switch (category) {
-    case Category::analysing: return {"call", "called at", "rail_response"};        // blue
-    case Category::recording: return {"trace", "begun at", "thread_state_iowait"};  // orange
-    case Category::replaying: return {"trace", "begun at", "good"};                 // green
-    default: return {};
+    case Category::task: return {"task"};
+    case Category::copy: return {"copy"};
+    case Category::fill: return {"fill"};
+    case Category::fold: return {"fold"};
+    case Category::access: return {"access"};
+    case Category::analysing: return {"analysing", "call", "called at", "rail_response"};  // blue
+    case Category::recording:
+      return {"recording", "trace", "begun at", "thread_state_iowait"};           // orange
+    case Category::replaying: return {"replaying", "trace", "begun at", "good"};  // green
+    case Category::other: break;
   }
+  return {"other"};
 }
 
-class Writer {
- public:
-  Writer(std::ostream& out, std::uint64_t start_ns) : out_(out), start_ns_(start_ns) {}
+Json row_name(int row, const char* what, const char* key, const Json& value) {
+  return {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", row}, {"args", {{key, value}}}};
+}
 
-  void begin() { out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"; }
+Json json_of(const Stored& e, const std::vector<std::string>& names, int row,
+             std::uint64_t start_ns) {
+  const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };
+  const Look look = look_of(e.category);
+  Json arguments = Json::object();
+  if (e.subject != no_name) arguments[look.subject] = names[e.subject];
+  if (e.where.line() != 0) arguments[look.where] = refrain::to_string(e.where);
+  for (const EventNumber& number : e.numbers)
+    if (number.key != nullptr) arguments[number.key] = number.value;
+  Json event = {{"ph", "X"},
+                {"pid", 1},
+                {"tid", row},
+                {"ts", microseconds(e.begin_ns - std::min(e.begin_ns, start_ns))},
+                {"dur", microseconds(e.end_ns - std::min(e.begin_ns, e.end_ns))},
+                {"name", names[e.name]},
+                {"cat", look.name},
+                {"args", std::move(arguments)}};
+  if (look.colour != nullptr) event["cname"] = look.colour;
+  return event;
+}
 
-  void track(const Snapshot& snapshot) {
-    std::vector<Interval> intervals;
-    intervals.reserve(snapshot.events.size());
-    for (const Stored& e : snapshot.events) intervals.push_back({e.begin_ns, e.end_ns});
-    const std::vector<int> lanes = assign_lanes(intervals);
-    const int count = lanes.empty() ? 1 : 1 + *std::max_element(lanes.begin(), lanes.end());
-    for (int lane = 0; lane < count; ++lane)
-      name_row(row_ + lane,
-               lane == 0 ? snapshot.name : snapshot.name + " (" + std::to_string(lane + 1) + ")");
-    for (std::size_t i = 0; i < snapshot.events.size(); ++i)
-      event(snapshot.events[i], snapshot.names, row_ + lanes[i]);
-    row_ += count;
-  }
-
-  void end(std::uint64_t dropped) {
-    out_ << "\n],\"otherData\":{\"dropped events\":\"" << dropped << "\"}}\n";
-  }
-
- private:
-  void put(const std::string& line) {
-    out_ << separator_ << line;
-    separator_ = ",\n";
-  }
-
-  void name_row(int row, const std::string& name) {
-    constexpr const char* kRow = R"({{"name":"{}","ph":"M","pid":1,"tid":{},"args":{{"{}":{}}}}})";
-    put(fmt::format(kRow, "thread_name", row, "name", json_string(name)));
-    put(fmt::format(kRow, "thread_sort_index", row, "sort_index", row));
-  }
-
-  void event(const Stored& e, const std::vector<std::string>& names, int row) {
-    const Look look = look_of(e.category);
-    std::string arguments;
-    const auto add = [&arguments](std::string_view key, const std::string& value) {
-      arguments += (arguments.empty() ? "" : ",") + json_string(key) + ":" + value;
-    };
-    if (e.subject != no_name) add(look.subject, json_string(names[e.subject]));
-    if (e.where.line() != 0) add(look.where, json_string(refrain::to_string(e.where)));
-    for (const EventNumber& number : e.numbers)
-      if (number.key != nullptr) add(number.key, std::to_string(number.value));
-    put(fmt::format(
-        R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}"{},"args":{{{}}}}})",
-        row, microseconds(e.begin_ns - std::min(e.begin_ns, start_ns_)),
-        microseconds(e.end_ns - std::min(e.begin_ns, e.end_ns)), json_string(names[e.name]),
-        to_string(e.category), look.colour ? fmt::format(R"(,"cname":"{}")", look.colour) : "",
-        arguments));
-  }
-
-  std::ostream& out_;
-  const std::uint64_t start_ns_;
-  const char* separator_ = "";
-  int row_ = 0;
-};
+/// Whether the event lies behind all of the lane, or inside what is open there. `lane`: the ends of its events that are
+/// open, the innermost last.
+bool accepts(std::vector<std::uint64_t>& lane, const Interval& event) {
+  while (!lane.empty() && lane.back() <= event.begin) lane.pop_back();
+  return lane.empty() || event.end <= lane.back();
+}
 
 }  // namespace
 
 std::vector<int> assign_lanes(std::span<const Interval> events) {
   std::vector<int> lanes;
-  lanes.reserve(events.size());
-  std::vector<Lane> open;
+  std::vector<std::vector<std::uint64_t>> open;
   for (const Interval& event : events) {
-    std::size_t lane = 0;
-    while (lane < open.size() && !accepts(open[lane], event)) ++lane;
-    if (lane == open.size()) open.emplace_back();
-    open[lane].push_back(event.end);
-    lanes.push_back(static_cast<int>(lane));
+    const auto lane = std::ranges::find_if(open, [&](auto& ends) { return accepts(ends, event); });
+    lanes.push_back(static_cast<int>(lane - open.begin()));
+    (lane != open.end() ? *lane : open.emplace_back()).push_back(event.end);
   }
   return lanes;
 }
@@ -157,25 +111,34 @@ class Timeline::Track {
     ++recorded_;
   }
 
-  [[nodiscard]] std::uint64_t recorded() const {
+  /// Events so far, and how many of them are kept.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> counts() const {
     const std::lock_guard lock(mutex_);
-    return recorded_;
-  }
-  [[nodiscard]] std::uint64_t dropped() const {
-    const std::lock_guard lock(mutex_);
-    return recorded_ - ring_.size();
+    return {recorded_, ring_.size()};
   }
 
-  [[nodiscard]] Snapshot snapshot() const {
-    Snapshot now;
-    {
-      const std::lock_guard lock(mutex_);
-      now = {name_, ring_, names_};
-    }
-    std::stable_sort(now.events.begin(), now.events.end(), [](const Stored& a, const Stored& b) {
+  /// Gives put() the lines that viewers read, in rows from `row` on. Returns the first row that is not used.
+  template <class Put>
+  int write(int row, std::uint64_t start_ns, Put put) const {
+    std::unique_lock lock(mutex_);
+    std::vector<Stored> events = ring_;
+    const std::vector<std::string> names = names_;
+    lock.unlock();
+    std::ranges::stable_sort(events, [](const Stored& a, const Stored& b) {
       return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
     });
-    return now;
+    std::vector<Interval> intervals;
+    for (const Stored& e : events) intervals.push_back({e.begin_ns, e.end_ns});
+    const std::vector<int> lanes = assign_lanes(intervals);
+    const int count = lanes.empty() ? 1 : 1 + std::ranges::max(lanes);
+    for (int lane = 0; lane < count; ++lane) {
+      const std::string number = lane == 0 ? "" : " (" + std::to_string(lane + 1) + ")";
+      put(row_name(row + lane, "thread_name", "name", name_ + number));
+      put(row_name(row + lane, "thread_sort_index", "sort_index", row + lane));
+    }
+    for (std::size_t i = 0; i < events.size(); ++i)
+      put(json_of(events[i], names, row + lanes[i], start_ns));
+    return row + count;
   }
 
  private:
@@ -211,20 +174,7 @@ class Timeline::Track {
   std::uint32_t last_ = 0;
 };
 
-std::string_view to_string(Category category) {
-  switch (category) {
-    case Category::task: return "task";
-    case Category::copy: return "copy";
-    case Category::fill: return "fill";
-    case Category::fold: return "fold";
-    case Category::access: return "access";
-    case Category::analysing: return "analysing";
-    case Category::recording: return "recording";
-    case Category::replaying: return "replaying";
-    case Category::other: break;
-  }
-  return "other";
-}
+std::string_view to_string(Category category) { return look_of(category).name; }
 
 Timeline::Timeline(int tracks, std::size_t events_per_track) : start_ns_(now_ns()) {
   for (int i = 0; i < std::max(tracks, 1); ++i)
@@ -243,21 +193,26 @@ void Timeline::record(int number, const Event& event) { track(number).record(eve
 
 std::uint64_t Timeline::recorded() const {
   std::uint64_t sum = 0;
-  for (const auto& t : tracks_) sum += t->recorded();
+  for (const auto& t : tracks_) sum += t->counts().first;
   return sum;
 }
 
 std::uint64_t Timeline::dropped() const {
-  std::uint64_t sum = 0;
-  for (const auto& t : tracks_) sum += t->dropped();
-  return sum;
+  std::uint64_t kept = 0;
+  for (const auto& t : tracks_) kept += t->counts().second;
+  return recorded() - kept;
 }
 
 void Timeline::write(std::ostream& out) const {
-  Writer writer(out, start_ns_);
-  writer.begin();
-  for (const auto& t : tracks_) writer.track(t->snapshot());
-  writer.end(dropped());
+  const char* separator = "";
+  const auto put = [&](const Json& line) {
+    out << separator << line.dump(-1, ' ', false, Json::error_handler_t::replace);
+    separator = ",\n";
+  };
+  out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  int row = 0;
+  for (const auto& t : tracks_) row = t->write(row, start_ns_, put);
+  out << "\n],\"otherData\":{\"dropped events\":\"" << dropped() << "\"}}\n";
 }
 
 void Timeline::write(const std::string& path) const {

@@ -43,7 +43,7 @@ void Explanation::count(ReasonCounts& reasons, const std::string& reason, std::u
   else reasons[reason] += times;
 }
 
-void Explanation::occurred(std::uint64_t trace, const std::string& name, std::source_location where,
+void Explanation::occurred(std::uint64_t trace, const std::string& name, Where where,
                            const TraceExecution& occurrence) {
   if (occurrence.empty()) return;
   const std::lock_guard lock(mutex_);
@@ -126,8 +126,8 @@ void Explanation::executed(const exec::Node& node, int, std::uint64_t begin_ns,
   done({context, node.seq}, begin_ns, end_ns);
 }
 
-void Explanation::replayed(const exec::NodeInfo*, exec::NodeKind, std::uint64_t seq, int,
-                           std::uint64_t begin_ns, std::uint64_t end_ns) {
+void Explanation::replayed(const exec::Scope&, const exec::NodeInfo*, exec::NodeKind,
+                           std::uint64_t seq, int, std::uint64_t begin_ns, std::uint64_t end_ns) {
   const std::lock_guard lock(mutex_);
   done({0, seq}, begin_ns, end_ns);  // those of nested contexts are nodes
 }

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <source_location>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,7 +26,7 @@ using ReasonCounts = std::map<std::string, std::uint64_t>;
 
 struct ExplainedTrace {
   std::string name;
-  std::source_location where;                            ///< of its first begin_trace
+  Where where;                                           ///< of its first begin_trace
   std::uint64_t replayed = 0, partly = 0, analysed = 0;  ///< occurrences
   ReasonCounts reasons;                                  ///< occurrences with it
   ReasonCounts recordings;                               ///< by what ended them
@@ -65,8 +64,9 @@ class Explanation final : public Listener {
  public:
   void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
                 std::uint64_t end_ns) override;
-  void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
-                std::uint64_t begin_ns, std::uint64_t end_ns) override;
+  void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
+                std::uint64_t seq, int thread, std::uint64_t begin_ns,
+                std::uint64_t end_ns) override;
   void operation(const analysis::LoggedOperation& operation) override;
   void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
             exec::EdgeKind kind) override;
@@ -74,7 +74,7 @@ class Explanation final : public Listener {
   void closed(std::uint64_t identity) override;
   void asked(const LaunchPlan& plan) override;
   void launched(LaunchPlan& plan, const std::string& why) override;
-  void occurred(std::uint64_t trace, const std::string& name, std::source_location where,
+  void occurred(std::uint64_t trace, const std::string& name, Where where,
                 const TraceExecution& occurrence) override;
   void recorded(const Recorded& recorded) override;
 

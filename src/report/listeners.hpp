@@ -100,11 +100,12 @@ class TimelineListener final : public Listener {
   explicit TimelineListener(int threads) : timeline_(threads) {}
   void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
                 std::uint64_t end_ns) override;
-  void replayed(const exec::NodeInfo* info, exec::NodeKind kind, std::uint64_t seq, int thread,
-                std::uint64_t begin_ns, std::uint64_t end_ns) override;
-  void analysed(std::string_view call, const std::source_location& where, int thread,
+  void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
+                std::uint64_t seq, int thread, std::uint64_t begin_ns,
+                std::uint64_t end_ns) override;
+  void analysed(std::string_view call, const Where& where, int thread,
                 std::uint64_t begin_ns) override;
-  void traced(profile::Category what, std::string_view trace, const std::source_location& begun_at,
+  void traced(profile::Category what, std::string_view trace, const Where& begun_at,
               std::uint64_t calls, int thread, std::uint64_t begin_ns) override;
   [[nodiscard]] const profile::Timeline& timeline() const { return timeline_; }
 

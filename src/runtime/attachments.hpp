@@ -4,12 +4,14 @@
 //
 // Threads: any, one lock. Cost: O(log n), and a look at each attachment near by.
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "data/layout.hpp"
+#include "refrain/error.hpp"
 
 namespace refrain::runtime {
 
@@ -41,10 +43,26 @@ class Attachments {
   /// `what`: "field 'mass' of region 3, attached at main.cpp:12". Throws UsageError, beginning with `who`,
   /// when something attached has a byte in common with the values. No points: nothing is noted.
   [[nodiscard]] Entry add(const data::PlacedValues& values, std::string what,
-                          const std::string& who);
+                          const std::string& who) {
+    if (values.points->empty()) return {};
+    const Rect<1> extent = values.extent();
+    const Coord first = extent.lo[0], last = extent.hi[0];
+    const std::lock_guard lock(mutex_);
+    for (auto at = table_.lower_bound(first - longest_); at != table_.end() && at->first <= last;
+         ++at)
+      if (data::share_bytes(values, at->second.values))
+        throw UsageError(who + ": the memory is in use already: it shares bytes with that for " +
+                         at->second.what);
+    longest_ = std::max(longest_, last - first);
+    return {*this, table_.emplace(first, Known{values, std::move(what)})};
+  }
 
  private:
-  void remove(Table::iterator at);
+  void remove(Table::iterator at) {
+    const std::lock_guard lock(mutex_);
+    table_.erase(at);
+    if (table_.empty()) longest_ = 0;
+  }
 
   std::mutex mutex_;
   Table table_;

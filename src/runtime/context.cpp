@@ -11,7 +11,7 @@
 
 namespace refrain {
 
-AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, std::source_location where) {
+AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, Where where) {
   try {
     return {dim, rect};
   } catch (const UsageError& error) {

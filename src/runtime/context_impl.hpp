@@ -7,7 +7,7 @@
 //
 // Owner: the thread that runs the program or the parent's body. One kind of call per file: launch.cpp, regions.cpp
 // (regions, fills, copies), partitions*.cpp, access.cpp (accesses, attached memory), reduce.cpp (futures of groups),
-// waiting.cpp (fences, futures), nested.cpp (tasks' contexts), context_impl.cpp (beginning and end).
+// nested.cpp (tasks' contexts), context_impl.cpp (beginning and end, fences and waits).
 
 #include <cxxabi.h>
 
@@ -86,7 +86,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
               const AttachLayout& layout, Where where);
   void detach(const AnyRegion& region, const AnyField& field, Where where);
 
-  // --- waiting.cpp, nested.cpp, reduce.cpp ---
+  // --- context_impl.cpp, nested.cpp, reduce.cpp ---
   void fence(Where where);
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override;
@@ -103,7 +103,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
 
   /// Throws when the call comes from another thread, or the context has broken down; in checked mode also when it
   /// comes from another task's body. Costs a comparison.
-  void check_caller(const char* call, Where where) const {
+  void check_caller(const char* call, const Where& where) const {
     if (caller_ != this_thread()) [[unlikely]]
       check_caller_in_full(call, where);
   }
@@ -192,7 +192,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
     note_call(call.signature().token(), call.name(), false);
   }
   [[noreturn]] static void fail_caller(const char* call, Where where);
-  [[gnu::noinline]] void check_caller_in_full(const char* call, Where where) const;
+  [[gnu::noinline]] void check_caller_in_full(const char* call, const Where& where) const;
   [[noreturn]] void break_down(const std::function<std::string()>& who);
   /// What the program holds open, or waits to: for messages.
   struct Held {

@@ -47,9 +47,11 @@ struct Kind {
   /// The text (empty: none was given) becomes the member's value. False: it is no such value.
   std::function<bool(Options&, std::string_view)> take;
   /// What the member holds, if a program may not set it to that; otherwise empty.
-  std::function<std::string(const Options&)> found_wrong = {};
+  std::function<std::string(const Options&)> found_wrong = [](const Options&) { return ""; };
   /// The files that are written.
-  std::function<std::vector<std::string>(const Options&)> files = {};
+  std::function<std::vector<std::string>(const Options&)> files = [](const Options&) {
+    return std::vector<std::string>();
+  };
   /// Adds the report, if one is asked for.
   std::function<void(runtime::Reports&, const Options&, const Machine&)> report = {};
 };
@@ -60,10 +62,7 @@ struct Flag {
   std::string_view help;
 
   [[nodiscard]] bool takes(Options& options, std::string_view text) const {
-    return kind.take(options, text) && found_wrong(options).empty();
-  }
-  [[nodiscard]] std::string found_wrong(const Options& options) const {
-    return kind.found_wrong ? kind.found_wrong(options) : std::string();
+    return kind.take(options, text) && kind.found_wrong(options).empty();
   }
 };
 
@@ -187,12 +186,8 @@ const std::vector<Flag>& flags() {
       {"check", on_off(&O::check),
        "check every access against bounds and privileges (on in debug builds)"},
       {"stats",
-       {Value::optional,
-        "[=on|off|FILE.json]",
-        "on, off or a file",
-        take_stats,
-        {},
-        [](const O& o) { return std::vector{o.stats_file}; }},
+       {Value::optional, "[=on|off|FILE.json]", "on, off or a file", take_stats,
+        [](const O&) { return ""; }, [](const O& o) { return std::vector{o.stats_file}; }},
        "print counters at exit, or write them to a file (off)"},
       {"timeline", file(&O::timeline), "write the timeline, for Perfetto or chrome://tracing"},
       {"graph", report<runtime::GraphFile>(&O::graph, Events::graph),
@@ -258,51 +253,38 @@ const Flag& flag_called(std::string_view name, std::string_view source) {
       fmt::format("{}: unknown flag '{}{}'{}", source, prefix, name, did_you_mean(name, names)));
 }
 
-// One reading of a list of words: takes runtime flags, tells where they stood.
-class FlagReader {
- public:
-  FlagReader(Options& options, std::string_view source) : options_(options), source_(source) {}
-
-  // Reads the flag at words[i]; the number of words it took.
-  std::size_t read(const std::vector<std::string>& words, std::size_t i) {
-    std::string_view word = words[i];
-    word.remove_prefix(prefix.size());
-    const std::size_t equals = word.find('=');
-    const Flag& flag = flag_called(word.substr(0, equals), source_);
-    if (equals != std::string_view::npos) {
-      // "=" with nothing after it is a slip (an empty shell variable), never "no value".
-      const std::string_view value = word.substr(equals + 1);
-      if (value.empty() || flag.kind.value == Value::none) wrong(flag, value);
-      take(flag, value);
-      return 1;
-    }
-    const std::string* next = i + 1 < words.size() ? &words[i + 1] : nullptr;
-    if (flag.kind.value == Value::required) {
-      if (next == nullptr || next->starts_with("--"))
-        throw InputError(fmt::format("{}: {}{} needs a value: expected {}, found {}", source_,
-                                     prefix, flag.name, flag.kind.expected,
-                                     next == nullptr ? "nothing" : "'" + *next + "'"));
-      take(flag, *next);
-      return 2;
-    }
-    const bool has_switch =
-        flag.kind.value == Value::optional && next != nullptr && (*next == "on" || *next == "off");
-    take(flag, has_switch ? std::string_view(*next) : std::string_view());
-    return has_switch ? 2 : 1;
+// Reads the flag at words[i]; the number of words it took. `source`: where they stood, for messages.
+std::size_t read_flag(Options& options, std::string_view source,
+                      const std::vector<std::string>& words, std::size_t i) {
+  std::string_view word = words[i];
+  word.remove_prefix(prefix.size());
+  const std::size_t equals = word.find('=');
+  const Flag& flag = flag_called(word.substr(0, equals), source);
+  const auto take = [&](std::string_view value, bool possible = true) {
+    if (!possible || !flag.takes(options, value))
+      throw InputError(fmt::format("{}: {}{}: expected {}, found '{}'", source, prefix, flag.name,
+                                   flag.kind.expected, value));
+  };
+  if (equals != std::string_view::npos) {
+    // "=" with nothing after it is a slip (an empty shell variable), never "no value".
+    const std::string_view value = word.substr(equals + 1);
+    take(value, !value.empty() && flag.kind.value != Value::none);
+    return 1;
   }
-
- private:
-  void take(const Flag& flag, std::string_view value) {
-    if (!flag.takes(options_, value)) wrong(flag, value);
+  const std::string* next = i + 1 < words.size() ? &words[i + 1] : nullptr;
+  if (flag.kind.value == Value::required) {
+    if (next == nullptr || next->starts_with("--"))
+      throw InputError(fmt::format("{}: {}{} needs a value: expected {}, found {}", source, prefix,
+                                   flag.name, flag.kind.expected,
+                                   next == nullptr ? "nothing" : "'" + *next + "'"));
+    take(*next);
+    return 2;
   }
-  [[noreturn]] void wrong(const Flag& flag, std::string_view value) const {
-    throw InputError(fmt::format("{}: {}{}: expected {}, found '{}'", source_, prefix, flag.name,
-                                 flag.kind.expected, value));
-  }
-
-  Options& options_;
-  std::string_view source_;
-};
+  const bool has_switch =
+      flag.kind.value == Value::optional && next != nullptr && (*next == "on" || *next == "off");
+  take(has_switch ? std::string_view(*next) : std::string_view());
+  return has_switch ? 2 : 1;
+}
 
 // Splits at blanks, as a shell would: quotes keep blanks, a backslash keeps the next character (inside
 // '...' it is a character like any other).
@@ -338,12 +320,11 @@ void read_environment(Options& options) {
   const char* text = std::getenv("REFRAIN_ARGS");
   if (text == nullptr) return;
   const std::vector<std::string> words = split_words(text);
-  FlagReader reader(options, "REFRAIN_ARGS");
   for (std::size_t i = 0; i < words.size();) {
     if (!words[i].starts_with(prefix))
       throw InputError(
           fmt::format("REFRAIN_ARGS: expected a flag {}NAME, found '{}'", prefix, words[i]));
-    i += reader.read(words, i);
+    i += read_flag(options, "REFRAIN_ARGS", words, i);
   }
 }
 
@@ -365,8 +346,7 @@ void check_different_files(const Options& options) {
   std::error_code none;
   std::vector<std::pair<std::string_view, std::string>> seen;  // flag, path
   for (const Flag& flag : flags())
-    for (const std::string& path :
-         flag.kind.files ? flag.kind.files(options) : std::vector<std::string>()) {
+    for (const std::string& path : flag.kind.files(options)) {
       if (path.empty()) continue;
       const bool is_special = descriptor_of(path).has_value() ||
                               (fs::exists(path, none) && !fs::is_regular_file(path, none));
@@ -388,7 +368,7 @@ void check_different_files(const Options& options) {
 
 void check_options(const Options& options) {
   for (const Flag& flag : flags())
-    if (const std::string found = flag.found_wrong(options); !found.empty()) {
+    if (const std::string found = flag.kind.found_wrong(options); !found.empty()) {
       std::string member(flag.name);
       std::ranges::replace(member, '-', '_');
       throw InputError(fmt::format("Options::{} ({}{}): expected {}, found {}", member, prefix,
@@ -405,12 +385,11 @@ Options parse_options(int& argc, char** argv) {
   // What argv held at the start, since it is closed up while it is read.
   const std::vector<std::string> words(argv, argv + argc);
   const std::vector<char*> originals(argv, argv + argc);
-  FlagReader reader(options, "argv");
   std::size_t kept = 0;
   bool own_only = false;
   for (std::size_t i = 0; i < words.size();) {
     if (i > 0 && !own_only && words[i].starts_with(prefix)) {
-      i += reader.read(words, i);
+      i += read_flag(options, "argv", words, i);
       continue;
     }
     if (i > 0 && words[i] == "--") own_only = true;

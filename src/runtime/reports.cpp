@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/new_file.hpp"
+#include "graph/scope.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "report/call_record.hpp"
@@ -24,6 +25,20 @@ void check_writable(const char* flag, const std::string& path) {
     throw Error(std::string("--refrain:") + flag + ": cannot write the file '" + path +
                 "': " + std::generic_category().message(tried.error()));
 }
+
+/// What runs on an executor, which runtimes may share, is told to the listeners of its own runtime.
+class ByRuntime final : public exec::ExecutionListener {
+ public:
+  void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
+                std::uint64_t end_ns) override {
+    if (auto* own = node.scope->listener) own->executed(node, thread, begin_ns, end_ns);
+  }
+  void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
+                std::uint64_t seq, int thread, std::uint64_t begin_ns,
+                std::uint64_t end_ns) override {
+    if (auto* own = scope.listener) own->replayed(scope, info, kind, seq, thread, begin_ns, end_ns);
+  }
+} by_runtime;
 
 }  // namespace
 
@@ -67,7 +82,7 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     check_writable("stats", options.stats_file);
     writers_.emplace_back([this](const Totals& totals, bool) { write_statistics(totals); });
   }
-  runtime.executor().set_listener(runtime.listener(Events::execution));
+  if (runtime.listener(Events::execution)) runtime.executor().set_listener(&by_runtime);
   if (!writers_.empty()) before_termination_.emplace([this] { write_early(); });
 }
 

@@ -30,7 +30,7 @@ class Reports {
  public:
   using Writer = std::function<void(const Totals& totals, bool at_the_end)>;
 
-  /// Throws Error when a file cannot be opened. The executor gets its listener.
+  /// Throws Error when a file cannot be opened.
   explicit Reports(RuntimeImpl& runtime);
   /// The report is told of these events, and `write` completes it.
   void add(std::unique_ptr<Listener> report, std::initializer_list<Events> events, Writer write);

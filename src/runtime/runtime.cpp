@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
+#include <thread>
 
 #include "base/text.hpp"
 #include "data/index_space.hpp"
@@ -61,10 +63,11 @@ std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
 }  // namespace
 
 // Braces: the options are checked first, and the warm start is read before its file may be recorded anew.
-RuntimeImpl::RuntimeImpl(Options options)
+RuntimeImpl::RuntimeImpl(Options options, World world)
     : RuntimeCore{checked(options), read_warm_start(options), load_machine(options.machine)} {
   mapper_ = mapping::make_mapper(options_.mapper);
-  executor_ = make_executor(options_, machine_);
+  executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
+  task_slots_ = world.task_slots ? std::move(world.task_slots) : detail::TaskSlots::process();
   reports_ = std::make_unique<Reports>(*this);
 }
 
@@ -90,41 +93,64 @@ void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
 }
 
 void RuntimeImpl::run(const std::function<void(Context&)>& program) {
-  struct Running {
-    std::atomic<bool>& flag;
-    explicit Running(std::atomic<bool>& running) : flag(running) {
-      if (flag.exchange(true))
-        throw UsageError("run: this Runtime runs a program already; a second one needs its own");
-    }
-    ~Running() { flag.store(false); }
-  } running{running_};
-  if (reports_->written())
-    throw UsageError("run: the reports of this Runtime are written; what they tell of runs before");
-  /// Whose program it is: who asks the thread holds the mutex meanwhile.
-  struct Thread {
-    RuntimeImpl& runtime;
-    explicit Thread(RuntimeImpl& of) : runtime(of) { set(pthread_self()); }
-    ~Thread() { set({}); }
-    void set(std::optional<pthread_t> thread) {
-      const std::lock_guard lock(runtime.thread_mutex_);
-      runtime.thread_ = thread;
-    }
-  } thread{*this};
   executor_->run_root([&] {
-    if (Listener* calls = listener(Events::calls)) calls->program_begins();
-    ContextImpl context(*this);
-    const detail::CurrentWaiter current(context);
-    program_ = &context;
-    try {
-      program(context.facade());
-      context.finish();
-    } catch (...) {
-      context.abandon();
-      program_ = nullptr;
-      throw;
-    }
-    program_ = nullptr;
+    Program running(*this, "run");
+    program(running.context().facade());
+    running.close();
   });
+}
+
+/// Who asks the thread holds the mutex meanwhile.
+void RuntimeImpl::set_thread(std::optional<pthread_t> thread) {
+  const std::lock_guard lock(thread_mutex_);
+  thread_ = thread;
+}
+
+RuntimeImpl::Program::Program(RuntimeImpl& runtime, const char* call) : runtime_(runtime) {
+  if (runtime.running_.exchange(true))
+    throw UsageError(std::string(call) +
+                     ": this Runtime runs a program already; a second one needs its own");
+  thread_before_ = runtime.executor().enter_root();
+  waiter_before_ = detail::Waiter::current();
+  runtime.set_thread(pthread_self());
+  try {
+    if (runtime.reports_->written())
+      throw UsageError(std::string(call) +
+                       ": the reports of this Runtime are written; what they tell of runs before");
+    if (Listener* calls = runtime.listener(Events::calls)) calls->program_begins();
+    context_ = std::make_unique<ContextImpl>(runtime);
+  } catch (...) {
+    end();
+    throw;
+  }
+  runtime.program_ = context_.get();
+  detail::Waiter::set_current(context_.get());
+}
+
+RuntimeImpl::Program::~Program() {
+  if (!is_open()) return;
+  context_->abandon();
+  end();
+}
+
+void RuntimeImpl::Program::close() {
+  try {
+    context_->finish();
+  } catch (...) {
+    context_->abandon();
+    end();
+    throw;
+  }
+  end();
+}
+
+void RuntimeImpl::Program::end() noexcept {
+  runtime_.program_ = nullptr;
+  detail::Waiter::set_current(waiter_before_);
+  context_.reset();
+  runtime_.set_thread({});
+  runtime_.executor().leave_root(thread_before_);
+  runtime_.running_.store(false);
 }
 
 void RuntimeImpl::add(const ContextImpl& context) {
@@ -192,8 +218,50 @@ void Totals::add_process() {
 namespace refrain {
 
 Runtime::Runtime(Options options)
-    : impl_(std::make_unique<runtime::RuntimeImpl>(std::move(options))) {}
+    : impl_(std::make_shared<runtime::RuntimeImpl>(std::move(options))) {}
 Runtime::~Runtime() = default;
+
+/// What is behind an open program. The runtime lives until it has ended.
+struct OpenProgram::Impl {
+  std::shared_ptr<runtime::RuntimeImpl> runtime;
+  std::thread::id thread = std::this_thread::get_id();
+  runtime::RuntimeImpl::Program program{*runtime, "open"};
+};
+
+OpenProgram Runtime::open() {
+  if (detail::Waiter::current() != nullptr && !impl_->is_running())
+    throw UsageError(
+        "open: this thread runs another program or a task; a thread of its own may open this one");
+  return OpenProgram(std::unique_ptr<OpenProgram::Impl>(new OpenProgram::Impl{impl_}));
+}
+
+OpenProgram::OpenProgram(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+OpenProgram::OpenProgram(OpenProgram&&) noexcept = default;
+
+OpenProgram::~OpenProgram() {
+  if (!impl_ || !impl_->program.is_open() || impl_->thread == std::this_thread::get_id()) return;
+  std::fprintf(stderr,
+               "refrain: an open program ends on another thread than the one that opened it\n");
+  std::abort();
+}
+
+void OpenProgram::check(const char* call) const {
+  if (!impl_ || !impl_->program.is_open())
+    throw UsageError(std::string(call) + ": the program is closed");
+  if (impl_->thread != std::this_thread::get_id())
+    throw UsageError(std::string(call) +
+                     ": the program was opened by another thread, which alone uses and closes it");
+}
+
+Context& OpenProgram::context() const {
+  check("context");
+  return impl_->program.context().facade();
+}
+
+void OpenProgram::close() {
+  check("close");
+  impl_->program.close();
+}
 
 void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std::move(mapper)); }
 void Runtime::run(const std::function<void(Context&)>& program) { impl_->run(program); }

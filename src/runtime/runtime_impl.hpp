@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/analysis.hpp"
+#include "launch/future_state.hpp"
 #include "launch/runtime_core.hpp"
 #include "refrain/runtime.hpp"
 #include "replay/trace_execution.hpp"
@@ -44,12 +45,41 @@ struct Totals {
 /// flag, what was expected and what was found (options.cpp).
 void check_options(const Options& options);
 
+/// What runtimes share whose programs run at once and are to agree on names: the shards of one process. Each runtime
+/// has contexts, memories and reports of its own. What is null is not shared: the executor is then made as the options
+/// say, and slots are the process's.
+struct World {
+  std::shared_ptr<exec::Executor> executor;
+  std::shared_ptr<detail::TaskSlots> task_slots;
+};
+
 class RuntimeImpl final : public RuntimeCore {
  public:
-  explicit RuntimeImpl(Options options);
+  explicit RuntimeImpl(Options options, World world = {});
   ~RuntimeImpl();
 
+  /// A program that runs: its context, from the beginning to the end. All on one thread.
+  class Program {
+   public:
+    /// `call`: what messages say, "run". UsageError while another one runs.
+    Program(RuntimeImpl& runtime, const char* call);
+    /// Without close(): ends what is in flight, and tells no error.
+    ~Program();
+    [[nodiscard]] bool is_open() const { return context_ != nullptr; }
+    [[nodiscard]] ContextImpl& context() { return *context_; }
+    /// Waits for everything. Has ended also when it throws.
+    void close();
+
+   private:
+    void end() noexcept;
+    RuntimeImpl& runtime_;
+    void* thread_before_;
+    detail::Waiter* waiter_before_;
+    std::unique_ptr<ContextImpl> context_;  ///< null: it has ended
+  };
+
   void run(const std::function<void(Context&)>& program);
+  [[nodiscard]] bool is_running() const { return running_.load(); }
   /// Runtime::write_reports.
   void write_reports();
 
@@ -69,7 +99,9 @@ class RuntimeImpl final : public RuntimeCore {
 
   Attachments attachments_;
   std::unique_ptr<Reports> reports_;
-  /// While run() runs; its own thread's, and whose that is (under thread_mutex_).
+  void set_thread(std::optional<pthread_t> thread);
+
+  /// While a program runs: its context, and whose thread it is (under thread_mutex_).
   ContextImpl* program_ = nullptr;
   std::mutex thread_mutex_;
   std::optional<pthread_t> thread_;

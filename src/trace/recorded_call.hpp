@@ -2,7 +2,6 @@
 // What is remembered of a call in a trace, to tell whether the next one is the same.
 
 #include <cstdint>
-#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +30,7 @@ struct RecordedCall {
 struct TracedCall {
   std::span<const std::uint64_t> key;
   const char* name;  ///< what it does, unless it is a launch
-  std::source_location where;
+  Where where;
   const LaunchRequest* request = nullptr;  ///< of a launch
   std::span<detail::FutureState* const> futures{};
   bool has_values = false;    ///< by-value arguments

@@ -54,8 +54,8 @@ void OpenMark::abandon() {
 std::string OpenMark::begun_here(std::uint64_t trace) const {
   // acquire: partner of the store in begin, the place is there ...
   if (trace_.load(std::memory_order_acquire) != trace) return {};
-  // ... or a later one by now: acquire, partner of its store, so that the trace is seen to have ended.
-  const std::source_location where = where_.load(std::memory_order_acquire);
+  // ... or parts of a later one by now: acquire, partners of its stores, so that the trace is seen to have ended.
+  const Where where(file_.load(std::memory_order_acquire), line_.load(std::memory_order_acquire));
   if (trace_.load(std::memory_order_relaxed) != trace) return {};
   return "; it was begun at " + to_string(where) + " in " + context_;
 }

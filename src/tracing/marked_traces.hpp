@@ -27,8 +27,9 @@ class OpenMark {
   OpenMark(const OpenMark&) = delete;
 
   void begin(std::uint64_t trace, Where where) {
-    // release: partner of the load in begun_here. Who sees this place sees that the trace before has ended.
-    where_.store(where, std::memory_order_release);
+    // release: partners of the loads in begun_here. Who sees this place sees that the trace before has ended.
+    file_.store(where.file_name(), std::memory_order_release);
+    line_.store(where.line(), std::memory_order_release);
     // release: partner of the load in begun_here; the place is there.
     trace_.store(trace, std::memory_order_release);
   }
@@ -43,8 +44,9 @@ class OpenMark {
   [[nodiscard]] std::string begun_here(std::uint64_t trace) const;
 
   const std::string context_;
-  std::atomic<std::uint64_t> trace_{0};  ///< 0: none
-  std::atomic<Where> where_{};
+  std::atomic<std::uint64_t> trace_{0};     ///< 0: none
+  std::atomic<const char*> file_{nullptr};  ///< where it was begun
+  std::atomic<std::uint32_t> line_{0};
 };
 
 class MarkedTraces {

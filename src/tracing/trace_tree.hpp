@@ -22,7 +22,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <source_location>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -152,7 +151,7 @@ struct Branch : Replayable {
   std::uint64_t trace_id = 0;
   const char* ended_by = "";  ///< why it was recorded no further
   std::string name;           ///< of the trace, begun there
-  std::source_location begun_at;
+  Where begun_at;
   std::size_t calls_before = 0;  ///< calls of the trace that come before
 
   [[nodiscard]] bool was_found() const { return !tokens.empty(); }
@@ -167,7 +166,7 @@ struct TraceRoot {
   BranchPoint point;
   std::uint64_t id = 0;  ///< of a found one: token of the first call
   std::string name;
-  std::source_location where;
+  Where where;
 };
 
 class TraceTree {

@@ -40,6 +40,19 @@ class SecondGpu : public Mapper {
   int asked = 0;
 };
 
+TEST(DocsRuntime, OpenPrograms) {
+  Runtime runtime;
+  double answer = 0;
+  OpenProgram program = runtime.open();
+  Context& ctx = program.context();
+  auto cells = ctx.region(Rect1{0, 9}, Cell::value);
+  ctx.fill(cells, Cell::value, 8.0);
+  ctx.launch(halve, cells[Cell::value]);
+  answer = ctx.access<Read>(cells[Cell::value])[0];
+  program.close();
+  EXPECT_EQ(answer, 4.0);
+}
+
 TEST(DocsRuntime, Mappers) {
   Options options;
   options.machine = "emulated:gpus=2";

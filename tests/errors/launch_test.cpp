@@ -229,6 +229,33 @@ TEST(LaunchErrors, InvalidAnswerOfAMapper) {
   }
 }
 
+// Other languages name the lines of their own sources.
+TEST(LaunchErrors, PlacesOfOtherLanguages) {
+  const DynamicTask task("from_a_script", [](const TaskFrame&) {});
+  const Where here("lib/script.py", 12, "solve");
+  expect_error<UsageError>(small_machine(), {"'from_a_script' launched at script.py:12"},
+                           [&](Context& context) {
+                             const Requirement nothing;
+                             LaunchRequest request(task, here);
+                             request.requirements = {&nothing, 1};
+                             context.launch(request);
+                           });
+  expect_error<UsageError>(
+      small_machine(), {"fill at script.py:13", "null"}, [&](Context& context) {
+        const AnyField field = mass;
+        const AnyRegion cells =
+            context.make_region(AnyIndexSpace(1, Rect<3>{{0, 0, 0}, {9, 0, 0}}), {&field, 1}, here);
+        context.fill_bytes(cells, field, nullptr, Where("lib/script.py", 13));
+      });
+  expect_error<TaskFailed>(
+      small_machine(), {"'throws' launched at script.py:12", "no more"}, [&](Context& context) {
+        const DynamicTask throws("throws",
+                                 [](const TaskFrame&) { throw std::runtime_error("no more"); });
+        context.launch(LaunchRequest(throws, here));
+        context.fence();
+      });
+}
+
 TEST(LaunchErrors, DynamicRequirements) {
   const DynamicTask task("dynamic", [](const TaskFrame&) {});
   const auto launch = [&](Context& context, const Requirement& requirement) {

@@ -76,14 +76,15 @@ class Run;
 struct Payload {
   Run* run;
   const Resolved* launch;
+  std::atomic<int>* alive;  ///< of one execution
 
-  Payload(Run* r, const Resolved* l) : run(r), launch(l) { alive.fetch_add(1); }
-  Payload(Payload&& other) noexcept : run(other.run), launch(other.launch) { alive.fetch_add(1); }
+  Payload(Run* r, const Resolved* l, std::atomic<int>& count) : run(r), launch(l), alive(&count) {
+    alive->fetch_add(1);
+  }
+  Payload(Payload&& other) noexcept : Payload(other.run, other.launch, *other.alive) {}
   Payload& operator=(Payload&&) = delete;
-  ~Payload() { alive.fetch_sub(1); }
-  static std::atomic<int> alive;
+  ~Payload() { alive->fetch_sub(1); }
 };
-std::atomic<int> Payload::alive{0};
 
 /// Names of one context: the program's, or a nested task's.
 struct Names {
@@ -101,13 +102,14 @@ struct Names {
 
 class Run {
  public:
-  Run(const Program& program, RunOutcome& outcome) : program_(program), outcome_(outcome) {
-    for (std::size_t i = 0; i < program.tasks.size(); ++i)
-      tasks_.push_back(make_task(static_cast<int>(i), body, true));
-    make_bare_tasks(program.statements);
-  }
+  Run(const Program& program, RunOutcome& outcome, std::atomic<int>& payloads)
+      : program_(program), outcome_(outcome), payloads_(payloads) {}
 
+  /// Its tasks are made in the program: their slots are those of its world.
   void execute(Context& context) {
+    for (std::size_t i = 0; i < program_.tasks.size(); ++i)
+      tasks_.push_back(make_task(static_cast<int>(i), body, true));
+    make_bare_tasks(program_.statements);
     Names names{&context, {}, {}, {}};
     std::map<int, ResolvedPartition> partitions;
     for (; executed_ < program_.statements.size(); ++executed_) try {
@@ -176,6 +178,7 @@ class Run {
 
   const Program& program_;
   RunOutcome& outcome_;
+  std::atomic<int>& payloads_;
   std::mutex mutex_;
   std::vector<DynamicTask> tasks_;
   /// Of a bare launch the task itself knows the points and arguments.
@@ -308,7 +311,7 @@ void Run::launch(const Resolved& r, const Names& names, const Partitions& partit
                       : Requirement::of(region(q.region, names, partitions), f, q.privilege, op));
     requirements.back().relaxed = is.relaxed;
   }
-  Payload payload(this, &r);
+  Payload payload(this, &r, payloads_);
   std::vector<detail::FutureState*> states;
   for (const int f : l.futures) states.push_back(futures_.at(f).state());
   const DomainSpec& points = l.domain;
@@ -440,8 +443,9 @@ void Run::take_back(const std::vector<Detached>& ended) {
 
 RunOutcome execute(Runtime& runtime, const Program& program) {
   RunOutcome outcome;
+  std::atomic<int> payloads{0};
   {
-    Run run(program, outcome);
+    Run run(program, outcome, payloads);
     try {
       try {
         runtime.run([&](Context& context) { run.execute(context); });
@@ -449,7 +453,7 @@ RunOutcome execute(Runtime& runtime, const Program& program) {
       run.finish();
     } catch (const std::exception& error) { run.complain(fmt::format("threw: {}", error.what())); }
   }
-  if (const int left = Payload::alive.exchange(0); left != 0)
+  if (const int left = payloads; left != 0)
     outcome.complaints.push_back(fmt::format("{} by-value arguments were not destroyed", left));
   return outcome;
 }

@@ -35,6 +35,17 @@ TEST(TaskRecord, SlotsCountTasksOfOneName) {
   EXPECT_EQ(f.record()->slot(), 3u);
 }
 
+TEST(TaskRecord, WorldsNameTheirTasksAlike) {
+  const DynamicTask before("worlds", nothing);
+  const auto one = TaskSlots::beside_process(), two = TaskSlots::beside_process();
+  EXPECT_EQ(one->take("worlds"), 1u);
+  EXPECT_EQ(two->take("worlds"), 1u);
+  EXPECT_EQ(DynamicTask("worlds", nothing).record()->slot(), 1u);
+  one->give_back("worlds", 1);
+  EXPECT_EQ(two->take("worlds"), 2u);
+  EXPECT_EQ(one->take("worlds"), 1u);
+}
+
 TEST(TaskRecord, ALaunchMayKeepWhatItNeeds) {
   std::shared_ptr<const TaskRecord> kept;
   {
