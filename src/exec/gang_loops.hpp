@@ -1,13 +1,13 @@
 #pragma once
-// Parallel loops of gang tasks: the caller publishes a loop, threads that have nothing else to do take
-// pieces of it, the caller takes pieces too and returns when all are done. A loop's body may not wait,
-// so helping with any loop is safe for any thread.
+// Parallel loops of gang tasks. The body of a loop may not wait, so any thread may help with any loop.
 //
-// ParallelLoop: one loop, and what of it has thrown. Any thread runs any of its pieces.
+// ParallelLoop is one loop, cut into pieces, and the exception that it ends with. Any thread runs any of its pieces.
 //
-// GangLoops: run: any thread. help: any thread, returns false when there is nothing to take. Loops live on their
-// callers' stacks; a helper counts itself in under the lock before it touches a loop, and the caller
-// leaves only when no helper is counted.
+// GangLoops is the list of the loops that threads may help with. The caller of `run` publishes its loop, takes pieces as
+// the helpers do, and returns when all are done. `help` takes pieces until none is left, and returns false when there was
+// none. Loops live on their callers' stacks: a helper counts itself in under the lock before it touches a loop, and the
+// caller leaves only when no helper is counted. Any thread calls both. Cost: a lock per loop and per helper, a locked
+// instruction per piece.
 
 #include <algorithm>
 #include <atomic>

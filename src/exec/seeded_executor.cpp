@@ -188,7 +188,7 @@ void SeededExecutor::finish(Node& node) {
   Scope& scope = *node.scope;
   Sink sink = sink_of(scope);
   if (!ends_now(node, sink)) return;
-  complete_node(node, *this, sink);
+  complete_node(node, sink);
   scope.give_back_own(node);
   tell_waiter(scope);
 }
@@ -198,7 +198,7 @@ void SeededExecutor::finish(Node& node) {
 void SeededExecutor::publish(Node& node, std::span<const Edge> predecessors) {
   if (connect(node, predecessors)) {
     Sink sink = sink_of(*node.scope);
-    node_ready(node, *this, sink);
+    node_ready(node, sink);
   }
   // One that has failed before is given up (Scope::give_up_unpublished), in a clean-up: nothing else runs in between.
   if (node.failure.load(std::memory_order_relaxed) == nullptr) interleave();

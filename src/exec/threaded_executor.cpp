@@ -155,7 +155,7 @@ ExecutorCounters ThreadedExecutor::counters() const {
 void ThreadedExecutor::publish(Node& node, std::span<const Edge> predecessors) {
   if (!connect(node, predecessors)) return;
   Sink sink = sink_of(*node.scope);
-  node_ready(node, *this, sink);
+  node_ready(node, sink);
 }
 
 void ThreadedExecutor::publish_inline(Node& node, std::span<const Edge> predecessors) {
@@ -214,7 +214,7 @@ inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
 inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
   Sink sink{*this, slot, keep};
   if (!ends_now(node, sink)) return;
-  complete_node(node, *this, sink);
+  complete_node(node, sink);
   give_back(slot, node);
   queues_.notify_waiters();
 }
@@ -247,7 +247,7 @@ void ThreadedExecutor::put_next_back(Slot& slot) {
   }
 }
 
-/// Runs operations without a node, each the first that the one before has made ready, for a streak.
+/// Runs a streak of operations without a node: each is the first that the one before it has made ready.
 template <bool listened>
 void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
   Sink sink{*this, slot};
@@ -286,8 +286,8 @@ void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
   slot.streak = kStreak;
 }
 
-/// While operations without a node run on a thread: none of them opens a scope (it would have a node), nor waits, unless
-/// it says how.
+/// Lives while operations without a node run on a thread. They open no scope, since that takes a node. They wait only
+/// with a body-local pointer of their own.
 struct ThreadedExecutor::WithoutNode {
   explicit WithoutNode(Slot& thread) : slot(thread) {}
   ~WithoutNode() {
@@ -330,7 +330,7 @@ std::uint32_t ThreadedExecutor::run_in_order(Replay& replay, std::uint32_t from,
   return index;
 }
 
-/// A thread that is in a program of another executor within its own one runs things here as the owner.
+/// The thread's own slot, or the owner's where the thread is in a program of another executor within its own one.
 ThreadedExecutor::Sink ThreadedExecutor::sink_here(LiveNode& live) {
   const auto index = static_cast<std::size_t>(this_slot->index);
   if (index < slots_.size() && slots_[index].get() == this_slot) return {*this, *this_slot};
@@ -460,14 +460,14 @@ void ThreadedExecutor::look_at_proxies(Slot& slot) {
   flush(slot);  // the thread may be about to sleep
 }
 
-/// One look for anything that the thread can do; a gang's loop is worked off here.
+/// Looks once for anything that the thread can run. Loops of gang tasks are helped with here.
 Ready ThreadedExecutor::look(Slot& slot, const Scope* within) {
   Ready ready = find(slot, within);
   while (!ready && !slot.dedicated && !within && loops_.help()) ready = find(slot, within);
   return ready;
 }
 
-/// A worker with no body on its stack, which is no sleeper. Returns how long the job took, 0 if there is none.
+/// For a worker that has no body on its stack and is no sleeper. Returns how long the job took, 0 if there was none.
 std::uint64_t ThreadedExecutor::run_background_job(Slot& slot) {
   if (slot.dedicated || !background_.any()) return 0;
   const std::shared_ptr<BackgroundJob> job = background_.take();
@@ -476,7 +476,7 @@ std::uint64_t ThreadedExecutor::run_background_job(Slot& slot) {
   return std::max<std::uint64_t>(1, background_.run(*job));
 }
 
-/// A worker between two nodes.
+/// For a worker between two nodes.
 void ThreadedExecutor::run_late_jobs(Slot& slot) {
   if (slot.dedicated) return;
   put_next_back(slot);
@@ -503,7 +503,7 @@ std::uint64_t ThreadedExecutor::stay_away(Slot& slot) {
   return jobs_ns;
 }
 
-/// Null: the executor stops.
+/// For a thread that has found nothing to run: waits until it finds something. Null: the executor stops.
 Ready ThreadedExecutor::idle(Slot& slot) {
   flush(slot);
   const std::uint64_t begin = profile::now_ns();
@@ -536,7 +536,8 @@ Ready ThreadedExecutor::idle(Slot& slot) {
   return ready;
 }
 
-/// Nothing to run: spins, then sleeps. False: done() is true. True: `found` is there to be run.
+/// For a thread in `wait` that has found nothing to run: spins, then sleeps. False: done() is true. True: `found` is there
+/// to be run.
 bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done,
                                  Ready& found) {
   flush(slot);

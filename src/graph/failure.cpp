@@ -47,7 +47,7 @@ const Failure* Failure::thrown_by(const Origin& origin, const std::exception_ptr
     told = failed(who(), error);
   } catch (...) {}  // no memory for the words
   // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): its memory is sure.
-  return new Failure(origin.scope, origin.seq, std::move(told));
+  return new Failure(origin, std::move(told));
 }
 
 void Failure::release() const {

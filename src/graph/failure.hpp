@@ -38,9 +38,9 @@ class Failure {
                                   const Who& who) noexcept;
 
   /// The scope of the node that threw (Scope::identity).
-  [[nodiscard]] std::uint64_t scope() const { return scope_; }
+  [[nodiscard]] std::uint64_t scope() const { return origin_.scope; }
   /// Sequence number of the node that threw, within its scope.
-  [[nodiscard]] std::uint64_t seq() const { return seq_; }
+  [[nodiscard]] std::uint64_t seq() const { return origin_.seq; }
   /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT". Where there was no memory to say so, what
   /// was thrown.
   [[nodiscard]] const std::exception_ptr& error() const { return error_; }
@@ -58,11 +58,10 @@ class Failure {
   void release() const;
 
  private:
-  Failure(std::uint64_t scope, std::uint64_t seq, std::exception_ptr error)
-      : scope_(scope), seq_(seq), error_(std::move(error)) {}
+  Failure(const Origin& origin, std::exception_ptr error)
+      : origin_(origin), error_(std::move(error)) {}
   static constexpr std::size_t kAlign = alignof(std::max_align_t);
-  std::uint64_t scope_;
-  std::uint64_t seq_;
+  const Origin origin_;
   std::exception_ptr error_;
   mutable std::atomic<std::uint32_t> references_{1};
   mutable std::atomic<bool> told_{false};

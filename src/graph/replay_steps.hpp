@@ -4,7 +4,6 @@
 // protocol). Each calls it with a sink of its own, which has, beside what graph/completion.hpp asks for:
 //   sink.ready(live)   the operation, which has no node, may run now, somewhere
 //   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
-//   sink.executor      the executor
 
 #include <exception>
 #include <string>
@@ -37,7 +36,7 @@ template <class Sink>
 [[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, Sink& sink) {
   Node& node = replay.extras->node_of(live.index);
   if (const Failure* failure = replay.extras->failure_of(live.index)) pass_failure(*failure, node);
-  node_ready(node, sink.executor, sink);
+  node_ready(node, sink);
 }
 
 /// The operation is issued and nothing holds it back.
@@ -77,8 +76,8 @@ template <class Sink>
   if (is_last(live)) arrive(replay, live, sink);
 }
 
-/// The same for a successor; `issued`: how many operations of its replay are known to be. True: it is a
-/// operation without a node that may run now, and the caller's.
+/// The same for a successor; `issued`: so many operations of its replay are known to be issued. True: it is an operation
+/// without a node that may run now, and the caller's.
 template <class Sink>
 inline bool lower(Replay& replay, Successor successor, std::uint32_t issued, Sink& sink) {
   LiveNode& live = replay.live()[successor.index()];
@@ -221,7 +220,7 @@ constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 
 /// Lowers successors in one replay: `head`, and the `left` that follow it at `at`. Returns the first without a node that
 /// became ready, if there is `room` for one that the thread goes on with, or kNoNode; the others are in the sink.
-/// `issued`: how many of the replay are known to be; brought up to date if that does not do.
+/// `issued`: so many of the replay are known to be issued; brought up to date where that is not enough.
 template <class Sink>
 inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* at,
                                std::uint32_t left, std::uint32_t& issued, bool room, Sink& sink) {
@@ -297,8 +296,8 @@ void complete_apart(LiveNode& live, const Failure* failure, Sink& sink) {
   if (next != nullptr) sink.ready(*next);
 }
 
-/// In a replay that is run in order: runs operations from `from` on, before `to` and while `goes_on()`, up to
-/// one that asks, or if one carries failures. Returns the first that it has not run.
+/// In a replay that is run in order: runs operations from `from` on, while they come before `to`, are alike in all replays,
+/// and `goes_on()`; none when an operation carries a failure. Returns the first that it has not run.
 template <class GoesOn>
 inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                         GoesOn goes_on) {

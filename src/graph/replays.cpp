@@ -55,10 +55,6 @@ void Replays::set_counts(Replay& slot, bool anew) {
   }
 }
 
-bool Replays::has_free(std::size_t count) const {
-  return free_.size() + (most_slots_ - slots_.size()) >= count;
-}
-
 void Replays::add_slot() {
   slots_.reserve(slots_.size() + 1);
   free_.reserve(slots_.size() + 1);
@@ -72,7 +68,7 @@ void Replays::add_slot() {
   slots_.push_back(std::move(slot));
 }
 
-/// There is one (prepare_slots).
+/// A free slot, which prepare_slots has made sure of.
 Replay& Replays::take_free() {
   Replay& slot = *free_.back();
   free_.pop_back();
@@ -84,7 +80,7 @@ bool Replays::is_complete(const Replay& replay) {
   return replay.sinks_left.load(std::memory_order_seq_cst) == 0;
 }
 
-/// In the order of replays: one that ends before an older one is collected with it. Few do.
+/// Replays are collected in their order. One that ends before an older one, which is rare, is collected with that.
 void Replays::collect() {
   for (; collected_ < in_flight_.size(); ++collected_) {
     if (&oldest() == present_ || !is_complete(oldest())) break;
@@ -96,23 +92,24 @@ void Replays::collect() {
   collected_ = 0;
 }
 
-/// Issued operations of the present replay that have no node; 0 if all are done for certain.
+/// The number of issued operations of the present replay that have no node; 0 if all are done for certain.
 std::uint32_t Replays::to_be_done() const { return in_order() ? 0 : issued_ - next_node_; }
 
-/// The present replay is issued whole or left: from here on the scope counts its operations.
+/// The present replay is issued whole, or left. From here on the window counts its operations.
 void Replays::count(Replay& replay) {
   replay.extras->counted = to_be_done();
   scope_.window().count_replayed(replay.extras->counted);
 }
 
-/// The replay is complete.
+/// Ends a replay that is complete.
 void Replays::finish(Replay& replay) {
   scope_.window().count_replayed(-std::ptrdiff_t{replay.extras->counted});
   // relaxed: the owner's own event.
   if (replay.events.load(std::memory_order_relaxed) & kProxies)
     executor_.proxies().look(&replay, [this](Node& proxy) { executor_.complete_proxy(proxy); });
   note_failures(replay, template_.size());
-  // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.
+  // After the last replay of a chain, the slot that was reserved for the next one is free, too. Nobody lowers its counts
+  // any more.
   if (replay.extras->ends_chain && replay.after != nullptr) {
     if (!replay.extras->in_order) set_counts(*replay.after, false);
     end_slot(*replay.after);
@@ -120,14 +117,15 @@ void Replays::finish(Replay& replay) {
   end_slot(replay);
 }
 
-/// Those of the first `count` operations, which are done: an earlier failure may yet reach the others.
+/// Tells the scope of the failures of the first `count` operations. They are done; an earlier failure may yet reach the
+/// others.
 void Replays::note_failures(const Replay& replay, std::uint32_t count) {
   replay.extras->for_each_failure([&](std::uint32_t index, const FailureRef& failure) {
     if (index < count) scope_.note_failure(replay.base + index, failure);
   });
 }
 
-/// Nobody touches the slot until it is reserved or used again; its counts are set.
+/// Makes the slot free. Its counts are set, and nobody touches it until it is reserved or used again.
 void Replays::end_slot(Replay& slot) {
   slot.extras->clear();
   slot.watermark.reset();
@@ -149,7 +147,7 @@ Replay& Replays::begin(bool carried) {
   const bool lowered = carried && !present_->extras->in_order;
   const auto has_slots = [&] {  // asked after each operation that this thread runs meanwhile
     collect();
-    return has_free(wanted);
+    return free_.size() + (most_slots_ - slots_.size()) >= wanted;
   };
   if (!has_slots()) executor_.wait(scope_, has_slots, {}, nullptr);
   Window& window = scope_.window();
@@ -171,14 +169,20 @@ Replay& Replays::begin(bool carried) {
   }
   in_flight_.push_back(&replay);
   present_ = &replay;
-  if (order_ != nullptr) take_order(replay);
+  if (order_ !=
+      nullptr) {  // nothing of the replay is issued yet, so nobody looks at what it is run from
+    if (!in_order && order_->times(replay.number, oldest().number))
+      replay.events.fetch_or(kTimed, std::memory_order_relaxed);
+    replay.nodes = order_->nodes();
+    replay.successors = order_->successors();
+  }
   if (!carried || !present_in_order) relieve_at_ -= issued_;
   issued_ = next_source_ = next_node_ = done_ = 0;
   find_simple_until();
   return replay;
 }
 
-/// Makes everything that a replay needs to begin and that may fail: `count` slots, a place in in_flight_, and in the scope.
+/// Does what may fail of what a replay needs to begin: `count` slots, a place in in_flight_, and one in the scope.
 void Replays::prepare_slots(std::size_t count) {
   while (free_.size() < count) add_slot();
   if (in_flight_.size() == in_flight_.capacity())
@@ -186,15 +190,6 @@ void Replays::prepare_slots(std::size_t count) {
   if (attached_) return;
   scope_.attach(*this);
   attached_ = true;
-}
-
-/// Nothing of the replay is issued yet, so nobody looks at what it is run from.
-void Replays::take_order(Replay& replay) {
-  if (!replay.extras->in_order && order_->times(replay.number, oldest().number))
-    // relaxed: before it is issued.
-    replay.events.fetch_or(kTimed, std::memory_order_relaxed);
-  replay.nodes = order_->nodes();
-  replay.successors = order_->successors();
 }
 
 void Replays::add_preconditions(Replay& replay, std::uint32_t index,
@@ -253,8 +248,8 @@ void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {
   if (relieve) executor_.relieve(scope_, Executor::kAllReady);
 }
 
-/// Operations [from, to) have been issued, or left: those may run that are parked, in the list that begins with `parked`
-/// or kept early before, and those whose guard is lowered.
+/// Operations [from, to) have been issued, or left. Hands the executor what nothing but that held back: the operations
+/// that are parked (the list that begins with `parked`, and those kept early) and the ones that have a guard.
 void Replays::release(Replay& replay, std::uint32_t from, std::uint32_t to, std::uint32_t parked) {
   const std::uint32_t taken = take_parked(replay, parked, to);
   const std::span<const std::uint32_t> sources = take_sources(to);
@@ -262,8 +257,8 @@ void Replays::release(Replay& replay, std::uint32_t from, std::uint32_t to, std:
     executor_.release_replay(replay, {from, to, taken, sources, anew_});
 }
 
-/// Takes the operations before `to` from the parked ones: the list that begins with `first`, and those kept early before.
-/// Returns them as such a list. The others are kept early, so each is looked at twice, however many there are.
+/// Takes the operations before `to` from the parked ones, which are the list that begins with `first` and those kept
+/// early. Returns them as such a list. The others are kept early, so that no later step looks at them in vain.
 std::uint32_t Replays::take_parked(Replay& replay, std::uint32_t first, std::uint32_t to) {
   LiveNode* const live = replay.live();
   std::uint32_t taken = 0;
@@ -303,7 +298,8 @@ void Replays::find_simple_until() {
 
 bool Replays::can_run_in_order(bool carried) {
   if (!template_.one_thread_may_run_it() || !executor_.runs_in_order()) return false;
-  // What is ready has to run first, and nobody else is going to: replays, and what a first one comes after.
+  // Everything before has to run first, and nobody else is going to run it: the replays before this one, and before the
+  // first replay of a chain the nodes in flight.
   if (!all_complete() || (!carried && scope_.in_flight() > 0))
     executor_.relieve(scope_, Executor::kAllReady);
   return all_complete();

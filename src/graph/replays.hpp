@@ -124,7 +124,6 @@ class Replays {
 
   [[nodiscard]] std::size_t slot_bytes() const;
   void set_counts(Replay& slot, bool anew);
-  [[nodiscard]] bool has_free(std::size_t count) const;
   void add_slot();
   void prepare_slots(std::size_t count);
   Replay& take_free();
@@ -147,7 +146,6 @@ class Replays {
   bool can_run_in_order(bool carried);
   void leave_order(Replay& replay);
   [[nodiscard]] bool all_complete();
-  void take_order(Replay& replay);
   static bool is_complete(const Replay& replay);
   [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->extras->in_order; }
 
