@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/tsan_interface.h>
 #include <sys/mman.h>
@@ -129,10 +130,13 @@ Fiber::Fiber(FiberHost& host, std::size_t stack_bytes)
 }
 
 Fiber::~Fiber() {
-#if defined(__SANITIZE_THREAD__)
+  const Stack& stack = sides_->inside.stack;
+#if defined(__SANITIZE_ADDRESS__)
+  // The frames that wait for the next function never end, and another stack may come to lie here.
+  __asan_unpoison_memory_region(reinterpret_cast<void*>(stack.bottom), stack.bytes);
+#elif defined(__SANITIZE_THREAD__)
   __tsan_destroy_fiber(sides_->inside.sanitizer);
 #endif
-  const Stack& stack = sides_->inside.stack;
   munmap(reinterpret_cast<void*>(stack.bottom - page_bytes()), stack.bytes + page_bytes());
 }
 
