@@ -13,9 +13,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
+
+#include "profile/clock.hpp"
 
 namespace refrain::exec {
 
@@ -37,15 +40,26 @@ class BackgroundQueue {
     size_.fetch_add(1, std::memory_order_seq_cst);
     posted_.notify_one();
   }
-  /// The oldest; null: there is none.
-  std::shared_ptr<BackgroundJob> take() {
+  /// One that nobody else gets, the oldest unless said otherwise (`turn` is taken modulo their number); null: there is
+  /// none.
+  std::shared_ptr<BackgroundJob> take(std::uint64_t turn = 0) {
     const std::lock_guard lock(mutex_);
     if (jobs_.empty()) return nullptr;
-    std::shared_ptr<BackgroundJob> oldest = std::move(jobs_.front());
-    jobs_.pop_front();
+    const auto at = jobs_.begin() + static_cast<std::ptrdiff_t>(turn % jobs_.size());
+    std::shared_ptr<BackgroundJob> job = std::move(*at);
+    jobs_.erase(at);
     size_.fetch_sub(1, std::memory_order_relaxed);
     if (jobs_.empty()) late_.store(false, std::memory_order_relaxed);
-    return oldest;
+    return job;
+  }
+  /// Runs the job here, and counts it and its time. Returns the time.
+  std::uint64_t run(BackgroundJob& job) {
+    const std::uint64_t begin = profile::now_ns();
+    job.run();
+    const std::uint64_t ns = profile::now_ns() - begin;
+    ns_.fetch_add(ns, std::memory_order_relaxed);
+    run_.fetch_add(1, std::memory_order_relaxed);
+    return ns;
   }
   /// The jobs in the queue are late, and so are those that come before it is empty.
   void hurry() {
@@ -66,12 +80,16 @@ class BackgroundQueue {
   [[nodiscard]] bool any() const { return size_.load(std::memory_order_seq_cst) != 0; }
   // relaxed: who sees it too late takes one node more before the job.
   [[nodiscard]] bool late() const { return late_.load(std::memory_order_relaxed); }
+  /// How many jobs have been run, and how long that took.
+  [[nodiscard]] std::uint64_t jobs_run() const { return run_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t ns() const { return ns_.load(std::memory_order_relaxed); }
 
  private:
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<std::shared_ptr<BackgroundJob>> jobs_;
   std::atomic<std::size_t> size_{0};  ///< of jobs_
+  std::atomic<std::uint64_t> run_{0}, ns_{0};
   alignas(64) std::atomic<bool> late_{false};
 };
 

@@ -1,12 +1,12 @@
 #pragma once
-// The stack that a thread runs on, and stacks of a test's own: three things that belong to a running body.
+// The stack that a thread runs on, and stacks of one's own: three things that belong to a running body.
 //
 // Stack: how much is left of it. A thread that waits runs other tasks on its stack, and those may wait in turn. A
 // program that nests too deeply ends with an error, not at the end of the stack. Each thread calls it for itself; the
 // bounds of a thread's own stack are asked for once.
 //
-// Body-local pointer: one pointer per program or body. It stays with the body when the seeded executor switches to
-// another one and comes back. The layer above keeps in it how the body waits. A body that sets it sets it back before
+// Body-local pointer: one pointer per program or body. It stays with the body, also when a thread leaves a fiber and comes
+// back. The layer above keeps in it how the body waits. A body that sets it sets it back before
 // it ends. The functions are never inlined: code around a switch must not keep the address of the variable.
 //
 // Fiber: runs a function on a stack of its own, can be left in the middle and resumed later. All fibers of a host
@@ -63,23 +63,20 @@ class Fiber {
 
  private:
   friend class FiberHost;
-  struct Machinery;
+  struct Sides;
   Fiber(FiberHost& host, std::size_t stack_bytes);
-  static void enter(unsigned high, unsigned low);
-  void loop();
+  static void enter();
 
   FiberHost& host_;
-  std::function<void()> function_;
-  std::unique_ptr<Machinery> machinery_;
-  std::size_t stack_bytes_;
-  bool finished_ = false;
+  std::function<void()> function_;  ///< none: it has ended
+  std::unique_ptr<Sides> sides_;
 };
 
 class FiberHost {
  public:
   static constexpr std::size_t kStack = 1 << 20;
 
-  explicit FiberHost(std::size_t most);
+  explicit FiberHost(std::size_t most) : most_(most) {}
   ~FiberHost();  ///< no fiber may be suspended in the middle
   /// A fiber that will run `function` when resumed. Throws std::bad_alloc when there are `most` already, or
   /// a stack cannot be mapped.
@@ -87,11 +84,9 @@ class FiberHost {
 
  private:
   friend class Fiber;
-  struct Machinery;
   const std::size_t most_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*, SureAllocator<Fiber*>> idle_;
-  std::unique_ptr<Machinery> machinery_;
 };
 
 }  // namespace refrain::exec

@@ -1,11 +1,13 @@
 #pragma once
-// Parallel loops of gang tasks: the caller publishes a loop, threads that have nothing else to do take
-// pieces of it, the caller takes pieces too and returns when all are done. A loop's body may not wait,
-// so helping with any loop is safe for any thread.
+// Parallel loops of gang tasks. The body of a loop may not wait, so any thread may help with any loop.
 //
-// run: any thread. help: any thread, returns false when there is nothing to take. Loops live on their
-// callers' stacks; a helper counts itself in under the lock before it touches a loop, and the caller
-// leaves only when no helper is counted.
+// ParallelLoop is one loop, cut into pieces, and the exception that it ends with. Any thread runs any of its pieces.
+//
+// GangLoops is the list of the loops that threads may help with. The caller of `run` publishes its loop, takes pieces as
+// the helpers do, and returns when all are done. `help` takes pieces until none is left, and returns false when there was
+// none. Loops live on their callers' stacks: a helper counts itself in under the lock before it touches a loop, and the
+// caller leaves only when no helper is counted. Any thread calls both. Cost: a lock per loop and per helper, a locked
+// instruction per piece.
 
 #include <algorithm>
 #include <atomic>
@@ -20,104 +22,102 @@ namespace refrain::exec {
 
 using LoopBody = std::function<void(std::int64_t, std::int64_t)>;
 
-/// The size of the pieces of a loop for `threads` threads; `grain` is the least.
-inline std::int64_t loop_piece(std::int64_t count, std::int64_t grain, int threads) {
-  const std::int64_t even = count / (4 * threads) + (count % (4 * threads) != 0 ? 1 : 0);
-  return std::max<std::int64_t>({1, grain, even});
-}
-/// How many pieces of that size there are.
-constexpr std::int64_t loop_pieces(std::int64_t count, std::int64_t piece) {
-  return count / piece + (count % piece != 0 ? 1 : 0);
-}
-
-class GangLoops {
+class ParallelLoop {
  public:
-  /// Runs body over [0, count) in pieces; `published` is called once helpers may come. Every piece is
-  /// run, also after one has thrown; the exception of the lowest piece is thrown at the end.
-  void run(std::int64_t count, std::int64_t piece, const LoopBody& body,
-           const std::function<void()>& published);
-  bool help();
-  [[nodiscard]] bool any() const { return open_.load(std::memory_order_seq_cst) != 0; }
+  /// For `threads` threads; a piece has `grain` at least.
+  ParallelLoop(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body)
+      : count_(std::max<std::int64_t>(0, count)),
+        piece_(std::max<std::int64_t>({1, grain, parts(count_, 4 * std::int64_t{threads})})),
+        body_(body) {}
 
- private:
-  struct Loop {
-    Loop(std::int64_t whole, std::int64_t part, const LoopBody& f)
-        : count(whole), piece(part), pieces(loop_pieces(whole, part)), body(f) {}
-    std::int64_t count;
-    std::int64_t piece;
-    std::int64_t pieces;
-    const LoopBody& body;
-    std::atomic<std::int64_t> next{0};  // the first piece that nobody has taken
-    int helpers = 0;                    // under mutex_
-    std::int64_t failed_at = 0;
-    std::exception_ptr error;  // under mutex_
-  };
-
-  void take_pieces(Loop& loop);
-  void close(Loop& loop);
-
-  std::mutex mutex_;
-  std::condition_variable left_;
-  std::vector<Loop*> loops_;
-  std::atomic<int> open_{0};  ///< size of loops_
-};
-
-inline void GangLoops::take_pieces(Loop& loop) {
-  while (true) {
-    const std::int64_t piece = loop.next.fetch_add(1, std::memory_order_relaxed);
-    if (piece >= loop.pieces) return;
-    const std::int64_t begin = piece * loop.piece;
+  [[nodiscard]] std::int64_t pieces() const { return parts(count_, piece_); }
+  void run(std::int64_t piece) {
+    const std::int64_t begin = piece * piece_;
     try {
-      loop.body(begin, begin + std::min(loop.piece, loop.count - begin));
+      body_(begin, begin + std::min(piece_, count_ - begin));
     } catch (...) {
       const std::lock_guard lock(mutex_);
-      if (!loop.error || begin < loop.failed_at) {
-        loop.error = std::current_exception();
-        loop.failed_at = begin;
+      if (!error_ || piece < failed_at_) {
+        error_ = std::current_exception();
+        failed_at_ = piece;
       }
     }
   }
-}
-
-inline void GangLoops::close(Loop& loop) {
-  const auto at = std::find(loops_.begin(), loops_.end(), &loop);
-  if (at == loops_.end()) return;
-  loops_.erase(at);
-  open_.fetch_sub(1, std::memory_order_relaxed);
-}
-
-inline void GangLoops::run(std::int64_t count, std::int64_t piece, const LoopBody& body,
-                           const std::function<void()>& published) {
-  if (count <= 0) return;
-  Loop loop(count, piece, body);
-  if (count > piece) {
-    {
-      const std::lock_guard lock(mutex_);
-      loops_.push_back(&loop);
-      // seq_cst: before the look for sleepers in `published`; partner: Notifier::prepare.
-      open_.fetch_add(1, std::memory_order_seq_cst);
-    }
-    published();
+  /// When all pieces have been run: throws what the lowest has thrown.
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
   }
-  take_pieces(loop);
-  std::unique_lock lock(mutex_);
-  close(loop);
-  left_.wait(lock, [&] { return loop.helpers == 0; });
-  if (loop.error) std::rethrow_exception(loop.error);
-}
 
-inline bool GangLoops::help() {
-  if (!any()) return false;
-  std::unique_lock lock(mutex_);
-  if (loops_.empty()) return false;
-  Loop& loop = *loops_.front();
-  ++loop.helpers;
-  lock.unlock();
-  take_pieces(loop);
-  lock.lock();
-  close(loop);  // no piece is left, so nobody else need come
-  if (--loop.helpers == 0) left_.notify_all();
-  return true;
-}
+ private:
+  static constexpr std::int64_t parts(std::int64_t whole, std::int64_t part) {
+    return whole / part + (whole % part != 0 ? 1 : 0);
+  }
+
+  const std::int64_t count_, piece_;
+  const LoopBody& body_;
+  std::mutex mutex_;
+  std::int64_t failed_at_ = 0;
+  std::exception_ptr error_;
+};
+
+class GangLoops {
+ public:
+  /// Runs all pieces; `published` is called once helpers may come. Every piece is run, also after one has thrown; the
+  /// exception of the lowest piece is thrown at the end.
+  void run(ParallelLoop& loop, const std::function<void()>& published) {
+    Open open{loop};
+    if (loop.pieces() > 1) {
+      {
+        const std::lock_guard lock(mutex_);
+        loops_.push_back(&open);
+        // seq_cst: before the look for sleepers in `published`; partner: Notifier::prepare.
+        open_.fetch_add(1, std::memory_order_seq_cst);
+      }
+      published();
+    }
+    open.take_pieces();
+    std::unique_lock lock(mutex_);
+    close(open);
+    left_.wait(lock, [&] { return open.helpers == 0; });
+    lock.unlock();
+    loop.rethrow();
+  }
+  bool help() {
+    if (!any()) return false;
+    std::unique_lock lock(mutex_);
+    if (loops_.empty()) return false;
+    Open& open = *loops_.front();
+    ++open.helpers;
+    lock.unlock();
+    open.take_pieces();
+    lock.lock();
+    close(open);  // no piece is left, so nobody else need come
+    if (--open.helpers == 0) left_.notify_all();
+    return true;
+  }
+  [[nodiscard]] bool any() const { return open_.load(std::memory_order_seq_cst) != 0; }
+
+ private:
+  struct Open {
+    explicit Open(ParallelLoop& of) : loop(of) {}
+    void take_pieces() {
+      for (std::int64_t piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;)
+        loop.run(piece);
+    }
+    ParallelLoop& loop;
+    const std::int64_t pieces = loop.pieces();
+    std::atomic<std::int64_t> next{0};  ///< the first piece that nobody has taken
+    int helpers = 0;                    ///< under mutex_
+  };
+
+  void close(Open& open) {
+    if (std::erase(loops_, &open) != 0) open_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::vector<Open*> loops_;
+  std::atomic<int> open_{0};  ///< size of loops_
+};
 
 }  // namespace refrain::exec

@@ -15,6 +15,8 @@
 // is called under the lock, where everything that any of the threads did is visible. It may name a sleeper to be woken
 // with Wake::deadlock. The same happens when the last expected completion has arrived and all threads sleep.
 //
+// End. stop() wakes everybody; a thread that is about to sleep sees it in its second look.
+//
 // Cost: notifying nobody is one load of a line that changes only when threads go to sleep or wake. Everything else takes
 // a lock and is off the hot path.
 //
@@ -26,9 +28,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/sure_memory.hpp"
@@ -52,17 +54,13 @@ class Spin {
       if (end_ == 0) end_ = now + kSpinNs;
       return now < end_;
     }
-    for (int i = 0; i < pauses_; ++i) pause();
+#if defined(__x86_64__) || defined(__i386__)
+    for (int i = 0; i < pauses_; ++i) __builtin_ia32_pause();
+#endif
     return true;
   }
 
  private:
-  static void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-  }
-
   static constexpr std::uint64_t kSpinNs = 50'000;
   bool yield_;
   int pauses_;
@@ -84,44 +82,115 @@ class Sleeper {
 
 class Notifier {
  public:
-  Notifier(int threads, int kinds, std::function<Sleeper*()> all_asleep);
+  Notifier(int threads, int kinds, std::function<Sleeper*()> all_asleep)
+      : kinds_(kinds), threads_(threads), all_asleep_(std::move(all_asleep)) {}
 
-  void prepare(Sleeper& sleeper, int kind);
-  void cancel(Sleeper& sleeper);
+  void prepare(Sleeper& sleeper, int kind) {
+    const std::lock_guard lock(mutex_);
+    sleeper.wake_ = Wake::none;
+    sleeper.committed_ = false;
+    sleeper.kind_ = kind;
+    kinds_[kind].waiting.push_back(&sleeper);
+    // seq_cst: before the caller's second look; partner: the load in any().
+    kinds_[kind].count.fetch_add(1, std::memory_order_seq_cst);
+  }
+  void cancel(Sleeper& sleeper) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (sleeper.wake_ == Wake::none) return remove(sleeper);
+    }
+    notify_one(sleeper.kind_);  // it is passed on
+  }
   /// Sleeps. Never returns Wake::none.
-  Wake commit(Sleeper& sleeper);
-
-  /// Any thread: one more operation is completed from outside (graph/executor.hpp). Until it has come, nobody is told
-  /// of a deadlock: who will complete it is like one more thread that is awake.
-  void expect();
-  /// Any thread, when everything is done and everybody notified: one has come. When all others sleep, it is this that
-  /// finds the deadlock. After the last one the notifier may end (await_expected).
-  void arrived();
-  /// Sleeps until nothing is expected.
-  void await_expected();
+  Wake commit(Sleeper& sleeper) {
+    std::unique_lock lock(mutex_);
+    if (sleeper.wake_ == Wake::none) {
+      sleeper.committed_ = true;
+      ++asleep_;
+      look_for_deadlock();
+      sleeper.woken_.wait(lock, [&] { return sleeper.wake_ != Wake::none; });
+    }
+    return sleeper.wake_;
+  }
 
   /// Anybody of this kind asleep or about to be?
   [[nodiscard]] bool any(int kind) const {
-    return counts_[kind].load(std::memory_order_seq_cst) != 0;
+    return kinds_[kind].count.load(std::memory_order_seq_cst) != 0;
   }
   /// False: there was nobody.
   bool notify_one(int kind) { return any(kind) && notify(kind, false); }
   bool notify_all(int kind) { return any(kind) && notify(kind, true); }
 
+  /// The threads are to end: notifies everybody, and who sleeps later does not.
+  void stop() {
+    stopped_.store(true, std::memory_order_seq_cst);
+    for (int kind = 0; kind < static_cast<int>(kinds_.size()); ++kind) notify_all(kind);
+  }
+  [[nodiscard]] bool stopped() const { return stopped_.load(std::memory_order_seq_cst); }
+  /// For a thread in search of work; see Spin.
+  [[nodiscard]] Spin spin(int pauses) const { return {crowded_, pauses}; }
+
+  /// Any thread: one more operation is completed from outside (graph/executor.hpp). Until it has come, nobody is told
+  /// of a deadlock: who will complete it is like one more thread that is awake.
+  void expect() {
+    const std::lock_guard lock(mutex_);
+    ++expected_;
+  }
+  /// Any thread, when everything is done and everybody notified: one has come. When all others sleep, it is this that
+  /// finds the deadlock. After the last one the notifier may end (await_expected).
+  void arrived() {
+    const std::lock_guard lock(mutex_);
+    if (--expected_ > 0) return;
+    look_for_deadlock();
+    none_expected_.notify_all();  // under the lock: whoever waits may end the notifier
+  }
+  /// Sleeps until nothing is expected.
+  void await_expected() {
+    std::unique_lock lock(mutex_);
+    none_expected_.wait(lock, [this] { return expected_ == 0; });
+  }
+
  private:
-  bool notify(int kind, bool all);
-  void wake(Sleeper& sleeper, Wake reason);
-  void look_for_deadlock();
+  /// Those that have prepared and are not notified yet, and their number.
+  struct Kind {
+    std::vector<Sleeper*, SureAllocator<Sleeper*>> waiting;
+    std::atomic<std::uint32_t> count{0};
+  };
+
+  bool notify(int kind, bool all) {
+    const std::lock_guard lock(mutex_);
+    bool found = false;
+    for (const auto& waiting = kinds_[kind].waiting; !waiting.empty() && (all || !found);) {
+      wake(*waiting.back(), Wake::notified);
+      found = true;
+    }
+    return found;
+  }
+  // The others are called under the lock.
+  void remove(Sleeper& sleeper) {
+    std::erase(kinds_[sleeper.kind_].waiting, &sleeper);
+    kinds_[sleeper.kind_].count.fetch_sub(1, std::memory_order_relaxed);
+  }
+  void wake(Sleeper& sleeper, Wake reason) {
+    remove(sleeper);
+    sleeper.wake_ = reason;
+    if (sleeper.committed_) --asleep_;
+    sleeper.woken_.notify_one();
+  }
+  void look_for_deadlock() {
+    if (asleep_ < threads_ || expected_ > 0) return;
+    if (Sleeper* victim = all_asleep_()) wake(*victim, Wake::deadlock);
+  }
 
   std::mutex mutex_;
-  std::vector<std::vector<Sleeper*, SureAllocator<Sleeper*>>>
-      waiting_;  ///< per kind: prepared and not yet notified
-  int threads_;
+  std::vector<Kind> kinds_;
+  const int threads_;
+  const bool crowded_ = static_cast<unsigned>(threads_) > std::thread::hardware_concurrency();
   int asleep_ = 0;
   int expected_ = 0;  ///< completions from outside
   std::condition_variable none_expected_;
-  std::function<Sleeper*()> all_asleep_;
-  std::unique_ptr<std::atomic<std::uint32_t>[]> counts_;  ///< sizes of waiting_
+  const std::function<Sleeper*()> all_asleep_;
+  std::atomic<bool> stopped_{false};
 };
 
 }  // namespace refrain::exec

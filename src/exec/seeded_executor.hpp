@@ -4,8 +4,9 @@
 //
 // Actors are what can take a step: the root program, every ready node's body (on a stack of its own,
 // since it may wait), and every finished body's completion. A step ends where the actor calls
-// interleave, publish or wait, or is done. A background job is an actor, too, of one step. One whose turn has not come
-// when the program ends is left for the next program, and dropped with the executor.
+// interleave, publish or wait, or is done. Each background job comes with an actor of one step, which does one of the jobs
+// that wait. A job whose turn has not come when the program ends is left for the next program, and dropped with the
+// executor.
 //
 // Order: probabilistic concurrency testing (S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A
 // randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). Every actor gets a
@@ -34,12 +35,13 @@
 // Cost: a step is two context switches or less, some microseconds, whatever waits meanwhile; an operation
 // that ends makes its scope's waiter look once at most.
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -55,19 +57,18 @@
 
 namespace refrain::exec {
 
-class SeededExecutor final : public ReplayingExecutor<SeededExecutor> {
+class SeededExecutor final : public GraphExecutor<SeededExecutor> {
  public:
   SeededExecutor(ProcessorPlan plan, const ExecutorOptions& options, std::uint64_t seed);
   ~SeededExecutor() override;
 
   /// Runs several root programs, each an actor on a stack of its own: a world of several runtimes, whose run_root is
   /// called in their programs. Returns when all have returned; throws the exception of the first in the list that
-  /// threw. A wait is a deadlock when no program can go on.
+  /// threw, or for which there was no stack. A wait is a deadlock when no program can go on.
   void run_programs(std::span<const std::function<void()>> programs);
   void run_root(const std::function<void()>& program) override;
   void publish(Node& node, std::span<const Edge> predecessors) override;
   void publish_inline(Node& node, std::span<const Edge> predecessors) override;
-  void complete_manual(Node& node) override;
   void expect_completion() override;
   void completed_outside(Node* node) noexcept override;
   void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
@@ -76,16 +77,9 @@ class SeededExecutor final : public ReplayingExecutor<SeededExecutor> {
   void parallel_for(std::int64_t count, std::int64_t grain,
                     const std::function<void(std::int64_t, std::int64_t)>& f) override;
   void post(std::shared_ptr<BackgroundJob> job) override;
-  void hurry() override {}
-  [[nodiscard]] bool runs_background() const override { return true; }
-  [[nodiscard]] int threads() const override { return 1; }
-  [[nodiscard]] int this_thread() const override { return 0; }
-  [[nodiscard]] ExecutorCounters counters() const override { return counters_; }
+  [[nodiscard]] ExecutorCounters counters() const override;
   Opened open(Scope& scope) override;
-  void close(Scope&) override {}
   bool relieve(Scope&, std::size_t) override;
-  [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
-  void relieve_replays(Scope&) override { interleave(); }
   [[nodiscard]] std::uint32_t replay_burst() const override { return 1; }
   [[nodiscard]] bool runs_in_order() override { return current_ != nullptr && draw() % 4 == 0; }
   std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
@@ -98,19 +92,15 @@ class SeededExecutor final : public ReplayingExecutor<SeededExecutor> {
 
  private:
   struct Actor {
+    std::uint64_t id = 0;  ///< in order of creation; settles ties
     std::uint64_t priority = 0;
-    std::uint64_t id = 0;                         ///< in order of creation; settles ties
-    Fiber* fiber = nullptr;                       ///< null: not started yet, or a completion
-    Ready work;                                   ///< null: the root program, or a job
-    std::shared_ptr<BackgroundJob> job;           ///< until it runs
-    const Failure* failure = nullptr;             ///< of an operation without a node that has run
-    const Node* running = nullptr;                ///< innermost node whose body is on its stack
-    bool completing = false;                      ///< its step is the node's completion
-    const std::function<bool()>* done = nullptr;  ///< set while it waits
-    bool told = false;                            ///< it is in told_
+    Ready work;                        ///< an operation; none: a program or a background job
+    Fiber* fiber = nullptr;            ///< a program's, or a body's that has begun
+    const Node* running = nullptr;     ///< innermost node whose body is on its stack
+    bool completing = false;           ///< the body has ended: its step completes the operation
+    const Failure* failure = nullptr;  ///< of an operation without a node that has run
+    const std::function<bool()>* done = nullptr;  ///< what it waits for
     WaitRecord* waits = nullptr;                  ///< innermost
-    bool deadlocked = false;
-    void* local = nullptr;  ///< exec/fiber.hpp, while it is suspended
   };
   struct ByPriority {
     bool operator()(const Actor* a, const Actor* b) const {
@@ -121,24 +111,20 @@ class SeededExecutor final : public ReplayingExecutor<SeededExecutor> {
   struct Sink {
     SeededExecutor& executor;
     Scope& scope;
-    void ready(Node& node) { executor.add_actor(&node); }
-    void ready(LiveNode& live) { executor.add_actor(&live); }
+    void ready(Node& node) { executor.make_runnable(executor.add_actor(&node)); }
+    void ready(LiveNode& live) { executor.make_runnable(executor.add_actor(&live)); }
     [[nodiscard]] static constexpr bool keeps() { return false; }
-    void ended() { executor.tell_waiter(scope); }
-    void woken() { executor.tell_waiter(scope); }
-    void granted(Node&) { executor.tell_waiter(scope); }
+    void tell_owner() { executor.tell_waiter(scope); }
     [[nodiscard]] bool owns(const Node&) const { return true; }  // there is one thread
     void finish(Node& node) { executor.finish(node); }
   };
-
-  friend class ReplayingExecutor<SeededExecutor>;
+  friend class GraphExecutor<SeededExecutor>;
   Sink sink_of(Scope& scope) { return {*this, scope}; }
-  Sink sink_here(LiveNode& live) { return sink_of(Replay::of(live).extras->scope()); }
+  Sink sink_here(LiveNode& live) { return sink_of(Replay::of(live).extras->scope); }
 
   std::uint64_t draw();
   std::uint64_t draw_priority() { return draw() | kFresh; }
   int draw_processor() { return plan_.cpus[draw() % plan_.cpus.size()].processor; }
-  bool change_point();
 
   Actor& add_actor(Ready work);
   void make_runnable(Actor& actor);
@@ -146,44 +132,37 @@ class SeededExecutor final : public ReplayingExecutor<SeededExecutor> {
   void step(Actor& actor);
   void resume(Actor& actor);
   void refuse(Actor& actor);
-  void run_background_job(Actor& actor);
   void complete_next(Actor& actor);
   void run_body(Node& node);
   void run_replayed(LiveNode& live);
-  void finish(Ready work, const Failure* failure);
   void finish(Node& node);
-  static Actor* waiter_of(const Scope& scope) { return static_cast<Actor*>(scope.owner()); }
   void tell_waiter(const Scope& scope);
   void ask_told();
+  bool look(Actor& waiter);
+  void go_on(Actor& waiter);
+  void declare_deadlock();
   void take_completed();
   bool await_completed();
-  bool look(Actor& waiter);
-  void wait_outside(Scope& scope, const std::function<bool()>& done);
-  void declare_deadlock();
-  void suspend_current();
 
   static constexpr std::uint64_t kFresh = 1ull << 63;  ///< set in priorities that never fell
+  template <class Key, class Value>
+  using Map = std::map<Key, Value, std::less<>, SureAllocator<std::pair<const Key, Value>>>;
 
-  ExecutorOptions options_;
   ProcessorPlan plan_;
   FiberHost fibers_;
   std::uint64_t random_;
-  std::uint64_t change_every_;
+  std::uint64_t change_every_;         ///< a step of so many is a change point
   std::uint64_t lowest_ = kFresh - 1;  ///< priority of the next actor that falls
   std::uint64_t steps_ = 0;
-  std::uint64_t actors_ = 0;
-  using Actors = std::vector<Actor*, SureAllocator<Actor*>>;
-  std::deque<Actor, SureAllocator<Actor>> storage_;
-  Actors unused_;
-  Actors runnable_;          ///< a heap by ByPriority
-  Actors told_;              ///< since they looked last; some may have gone on meanwhile
-  Actors asked_;             ///< told_ as it was, while they look
-  std::size_t waiting_ = 0;  ///< actors
-  Actor caller_;             ///< who waits outside run_root
   std::uint64_t looks_ = 0;
+  std::uint64_t executed_ = 0;
+  std::uint64_t actors_made_ = 0;
+  Map<std::uint64_t, Actor> actors_;                     ///< by id
+  std::vector<Actor*, SureAllocator<Actor*>> runnable_;  ///< a heap by ByPriority
+  std::set<std::uint64_t, std::less<>, SureAllocator<std::uint64_t>> told_;  ///< since they looked
+  bool asking_ = false;       ///< those that were told look just now
   Actor* current_ = nullptr;  ///< null: on the thread's own stack
-  std::string deadlock_text_;
-  ExecutorCounters counters_;
+  BackgroundQueue background_;
 
   /// Written by any thread.
   struct Outside {
@@ -191,7 +170,6 @@ class SeededExecutor final : public ReplayingExecutor<SeededExecutor> {
     std::condition_variable changed;
     int expected = 0;                                    ///< completions
     std::vector<Node*, SureAllocator<Node*>> completed;  ///< nodes that no actor runs yet
-    std::atomic<bool> any{false};                        ///< in `completed`
   };
   Outside outside_;
 };

@@ -1,21 +1,20 @@
 #pragma once
-// Two decisions about running tasks on the launching thread alone.
+// Whether the launching thread had better run tasks by itself, as it issues them.
 //
-// SingleThreadMode: with several threads, whether the workers had better stay away. A task moves to another thread by
-// way of some cache lines. Where tasks are shorter than that takes, threads that share them get less done together
-// than one by itself (empty tasks: 165 ns each with two threads, 82 with one). No fixed length of a task decides it,
-// since it depends on where the threads run. So it is tried: while many tasks a microsecond are executed, the workers
-// now and then stay away for a moment. They stay away for as long as the launching thread alone is about as fast as
-// all threads were together, or faster. Its owner is the first worker, which calls `begin` when it finds nothing to
-// do, and after a true answer naps and calls `go_on` after each nap. Any thread may ask `on`: the other workers nap
-// meanwhile, and the launching thread runs what it launches, some hundred tasks at a time (Executor::relieve). A
-// worker does background jobs instead of naps. The first worker looks at the clock when its job is done; a trial that
-// had better end may go on for so long.
+// With several threads. A task moves to another thread by way of some cache lines. Where tasks are shorter than that
+// takes, threads that share them get less done together than one by itself (empty tasks: 165 ns each with two threads, 82
+// with one). No fixed length of a task decides it, since it depends on where the threads run. So it is tried: while many
+// tasks a microsecond are executed, the workers now and then stay away for a moment. They stay away for as long as the
+// launching thread alone is about as fast as all threads were together, or faster. The first worker decides: it calls
+// `begin` when it finds nothing to do, and after a true answer naps and calls `go_on` after each nap. Any thread may ask
+// `on`: the other workers nap meanwhile, and the launching thread runs what it launches, some hundred tasks at a time
+// (Executor::relieve). A worker does background jobs instead of naps. The first worker looks at the clock when its job is
+// done; a trial that had better end may go on for so long.
 //
-// TaskLength: with one thread, whether tasks are short. Short tasks are run as they are issued, in the order of the
-// program, which costs nothing. Long tasks are better run as they become ready, the latest first: they find more of
-// their data in the caches (s3d-like with tasks of 34 us: 3%), and the cost of the queue does not matter. Its owner is
-// that thread.
+// With one thread. Short tasks are run as they are issued, in the order of the program, which costs nothing. Long tasks
+// are better run as they become ready, the latest first: they find more of their data in the caches (s3d-like with tasks
+// of 34 us: 3%), and the cost of the queue does not matter. The thread calls `look_at_length` now and then. At first
+// tasks are taken for short.
 
 #include <atomic>
 #include <cstdint>
@@ -26,6 +25,8 @@ class SingleThreadMode {
  public:
   /// How long a worker naps at a time.
   static constexpr std::uint64_t kNapNs = 100'000;
+
+  explicit SingleThreadMode(bool one_thread) : on_(one_thread) {}
 
   // relaxed: only advice, nothing is read on the strength of it.
   [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
@@ -51,9 +52,21 @@ class SingleThreadMode {
     return false;
   }
 
+  /// With one thread: enough tasks have been executed since the last look for another.
+  [[nodiscard]] bool length_due(std::uint64_t executed) const {
+    return executed >= executed_then_ + kTasks;
+  }
+  void look_at_length(std::uint64_t now_ns, std::uint64_t executed) {
+    const bool first = period_began_ns_ == 0;
+    const double rate = end_period(now_ns, executed);
+    if (!first) on_.store(rate > kShort, std::memory_order_relaxed);
+  }
+
  private:
   static constexpr std::uint64_t kPeriodNs = 50'000;  ///< the least over which a rate is taken
-  static constexpr double kTiny = 5e-4;   ///< tasks per nanosecond from which a trial may pay
+  static constexpr double kTiny = 5e-4;         ///< tasks per nanosecond from which a trial may pay
+  static constexpr std::uint64_t kTasks = 256;  ///< between two looks at their length
+  static constexpr double kShort = 5e-5;  ///< tasks per nanosecond with all that is done for them
   static constexpr double kAsFast = 0.9;  ///< of the common rate: enough to go on alone
   /// Until the next trial, after one that failed and after one that did well for long: a trial costs a
   /// nap of the workers.
@@ -67,31 +80,10 @@ class SingleThreadMode {
     return rate;
   }
 
-  std::atomic<bool> on_{false};
+  std::atomic<bool> on_;
   std::uint64_t period_began_ns_ = 0, executed_then_ = 0;
   std::uint64_t began_ns_ = 0, not_before_ns_ = 0;
   double together_ = 0;  ///< tasks per nanosecond before the workers stayed away
-};
-
-class TaskLength {
- public:
-  /// Enough tasks have been executed since the last look for another: `look` may be called.
-  [[nodiscard]] bool due(std::uint64_t executed) const {
-    return executed >= executed_then_ + kTasks;
-  }
-  void look(std::uint64_t now_ns, std::uint64_t executed) {
-    const std::uint64_t tasks = executed - executed_then_;
-    if (looked_ns_ > 0) is_short_ = now_ns - looked_ns_ < kLongNs * tasks;
-    looked_ns_ = now_ns;
-    executed_then_ = executed;
-  }
-  [[nodiscard]] bool is_short() const { return is_short_; }
-
- private:
-  static constexpr std::uint64_t kTasks = 256;
-  static constexpr std::uint64_t kLongNs = 20'000;  ///< of a task, with all that is done for it
-  std::uint64_t looked_ns_ = 0, executed_then_ = 0;
-  bool is_short_ = true;
 };
 
 }  // namespace refrain::exec

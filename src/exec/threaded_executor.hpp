@@ -20,12 +20,12 @@
 //   node of its scope can be run, by the waiter itself or by the dedicated thread, which waits no
 //   deeper.
 //
-// Slots. Everything that a thread writes while it works is in its Slot; the only lines that threads
-// share on the hot path are the nodes, the deques' tops and the scopes' return lists. Nodes of the
-// root scope that a worker has completed go back in batches.
+// Slots. Everything that a thread writes while it works is in its Slot. The only lines that threads share on the hot path
+// are the nodes, the deques' tops and the scopes' return lists. Nodes of the root scope that a worker has completed go
+// back in batches.
 //
-// Replays (threaded_replays.cpp). Operations without a node are in the deques as nodes are, and a thread runs a
-// streak of them in one loop. Before it sleeps it looks through the proxies (graph/replay_extras.hpp).
+// Replays. Operations without a node are in the deques as nodes are, and a thread runs a streak of them in one loop.
+// Before it sleeps it looks through the proxies (graph/replay.hpp).
 //
 // Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
 // (exec/single_thread.hpp).
@@ -45,16 +45,13 @@
 //   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. The thread that completed
 //      the last one from outside is awaited, since it may still be notifying. Background jobs that nobody has begun
 //      are dropped, so that nobody begins one that the join would wait for.
-//   2. `stop_` is raised (seq_cst), so that a thread that is about to sleep sees it in its second look, and
-//      one that naps when it wakes.
-//   3. Every kind of sleeper is notified; those asleep wake and see it.
-//   4. The threads are joined, each when its job is done; after that nobody touches the slots, the queues
-//      or the notifier.
+//   2. The notifier is stopped: a thread that is about to sleep sees it in its second look, one that naps when it wakes,
+//      and those asleep wake and see it.
+//   3. The threads are joined, each when its job is done; after that nobody touches the slots, the queues or the notifier.
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -64,6 +61,7 @@
 #include "exec/deque.hpp"
 #include "exec/gang_loops.hpp"
 #include "exec/notifier.hpp"
+#include "exec/shared_queues.hpp"
 #include "exec/single_thread.hpp"
 #include "exec/threads.hpp"
 #include "graph/executor.hpp"
@@ -73,9 +71,9 @@
 
 namespace refrain::exec {
 
-class ThreadedExecutor final : public ReplayingExecutor<ThreadedExecutor> {
+class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
  public:
-  ThreadedExecutor(ProcessorPlan plan, const ExecutorOptions& options);
+  ThreadedExecutor(const ProcessorPlan& plan, const ExecutorOptions& options);
   ~ThreadedExecutor() override;
 
   void run_root(const std::function<void()>& program) override;
@@ -83,18 +81,14 @@ class ThreadedExecutor final : public ReplayingExecutor<ThreadedExecutor> {
   void leave_root(void* before) override { this_slot = static_cast<Slot*>(before); }
   void publish(Node& node, std::span<const Edge> predecessors) override;
   void publish_inline(Node& node, std::span<const Edge> predecessors) override;
-  void complete_manual(Node& node) override;
   void expect_completion() override { notifier_.expect(); }
   void completed_outside(Node* node) noexcept override;
   void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
             const NodeInfo* waiter) override;
-  void interleave() override {}
-  void parallel_for(std::int64_t count, std::int64_t grain,
-                    const std::function<void(std::int64_t, std::int64_t)>& f) override;
+  void parallel_for(std::int64_t count, std::int64_t grain, const LoopBody& f) override;
   void post(std::shared_ptr<BackgroundJob> job) override;
   void hurry() override { background_.hurry(); }
   [[nodiscard]] bool runs_background() const override { return options_.workers > 0; }
-  [[nodiscard]] int threads() const override { return static_cast<int>(slots_.size()); }
   [[nodiscard]] int this_thread() const override {
     return this_slot != nullptr ? this_slot->index : 0;
   }
@@ -102,21 +96,12 @@ class ThreadedExecutor final : public ReplayingExecutor<ThreadedExecutor> {
   Opened open(Scope& scope) override;
   void close(Scope& scope) override;
   bool relieve(Scope& scope, std::size_t target) override;
-  [[nodiscard]] const ExecutorOptions& options() const override { return options_; }
-  void relieve_replays(Scope& scope) override;
   [[nodiscard]] std::uint32_t replay_burst() const override { return kReplayBurst; }
   [[nodiscard]] bool runs_in_order() override;
   std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                              bool to_the_end) override;
 
  private:
-  /// Kinds of sleepers.
-  /// Threads that wait in a nested scope, and the launching thread, which waits in the root scope.
-  enum : int { kWorker, kWaiter, kRootWaiter, kFirstDedicated };
-  void notify_waiters() {
-    notifier_.notify_all(kWaiter);
-    notifier_.notify_all(kRootWaiter);
-  }
   /// Completed nodes a worker holds before it gives them back.
   static constexpr std::size_t kBatch = 16;
   static constexpr int kStreak = 64;  ///< kept successors in a row
@@ -131,7 +116,7 @@ class ThreadedExecutor final : public ReplayingExecutor<ThreadedExecutor> {
     int streak = 0;
     int index = 0;
     int processor = 0;         ///< id of the machine's processor
-    int dedicated = -1;        ///< number of its own queue, or -1
+    bool dedicated = false;    ///< the processor has a queue of its own
     Node* batch[kBatch] = {};  ///< completed nodes of the root scope
     std::size_t batch_size = 0;
     const Node* running = nullptr;  ///< innermost
@@ -139,111 +124,77 @@ class ThreadedExecutor final : public ReplayingExecutor<ThreadedExecutor> {
     Sleeper sleeper;
     std::uint64_t random = 0;  ///< for the choice of victims
     std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
-    std::atomic<std::uint64_t> background_jobs{0}, background_ns{0};
   };
   /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 
-  /// The executor's sink for graph/completion.hpp. `keep`: the thread takes slot.next after this.
+  /// For graph/completion.hpp and graph/replay_steps.hpp. `keep`: the thread takes slot.next after this.
   struct Sink {
     ThreadedExecutor& executor;
     Slot& slot;
-    bool keep;
+    bool keep = false;
+    [[nodiscard]] bool keeps() const { return executor.keeps(); }
     void ready(Node& node) { executor.enqueue(slot, node, keep); }
-    void granted(Node& node);
+    void ready(LiveNode& live) { executor.push(slot, &live); }
+    void tell_owner() { executor.queues_.notify_waiters(); }
     [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
     void finish(Node& node) { executor.finish(slot, node, keep); }
   };
-
-  /// The same for graph/replay_steps.hpp.
-  struct ReplaySink {
-    ThreadedExecutor& executor;
-    Slot& slot;
-    [[nodiscard]] bool keeps() const { return executor.keeps_; }
-    void ready(LiveNode& live) { executor.push(slot, &live); }
-    void ready(Node& node) { executor.put_in_queue(slot, node); }
-    void granted(Node& /*node*/) { executor.notify_waiters(); }
-    [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
-    void finish(Node& node) { executor.finish_here(slot, node); }
-    void ended() { executor.notify_waiters(); }
-    void woken() { executor.notify_waiters(); }
-  };
-  friend class ReplayingExecutor<ThreadedExecutor>;
-  ReplaySink sink_of(const Scope& scope) { return {*this, slot_of(scope)}; }
-  ReplaySink sink_here(LiveNode& live);
+  friend class GraphExecutor<ThreadedExecutor>;
+  Sink sink_of(const Scope& scope) { return {*this, slot_of(scope)}; }
+  Sink sink_here(LiveNode& live);
 
   /// The slot of this thread in the executor whose thread it is now.
   static thread_local Slot* this_slot;
+  [[nodiscard]] Slot& slot_of(const Scope& scope) { return *static_cast<Slot*>(scope.owner()); }
+  /// A thread goes on with what it has made ready.
+  [[nodiscard]] bool keeps() const { return !options_.oldest_first; }
+  /// The launching thread runs what it launches by itself.
+  [[nodiscard]] bool alone() const { return threads() == 1 || single_thread_.on(); }
 
-  // threaded_executor.cpp
-  void stop_threads();
+  // running
   void run(Slot& slot, Ready ready, bool keep);
   void enqueue(Slot& slot, Node& node, bool keep);
   void put_in_queue(Slot& slot, Node& node);
-  void put_in_shared_queue(Node& node);
-  void call_somebody();
   void push(Slot& slot, Ready ready);
   void execute(Slot& slot, Node& node, bool keep);
-  void execute_listened(Slot& slot, Node& node);
   void finish(Slot& slot, Node& node, bool keep);
-  void finish_here(Slot& slot, Node& node);
   void give_back(Slot& slot, Node& node);
   void flush(Slot& slot);
   void put_next_back(Slot& slot);
-
-  Ready take_own(Slot& slot);
-  Ready next_or_find(Slot& slot, const Scope* within);
-  void work(Slot& slot);
-  [[nodiscard]] std::uint64_t executed() const;
-
-  // threaded_find.cpp. `within` null: anything a cpu thread may run.
-  Ready find(Slot& slot, const Scope* within);
-  Node* find_nested(const Scope* within);
-  Node* find_for_dedicated(Slot& slot, const Scope* within);
-  Ready steal(Slot& slot);
-
-  // threaded_idle.cpp
-  Ready idle(Slot& slot);
-  void stay_away(Slot& slot, std::uint64_t now);
-  Ready look(Slot& slot);
-  bool run_background_job(Slot& slot);
-  void run_late_jobs(Slot& slot);
-  bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Ready& found);
-  Sleeper* find_deadlocked();
-
-  // threaded_replays.cpp
   struct WithoutNode;
   void drive(Slot& slot, LiveNode& first);
   template <bool listened>
   void drive_streak(Slot& slot, LiveNode& first);
-  void run_one_in_order(Slot& slot, Replay& replay, std::uint32_t index);
+  [[nodiscard]] std::uint64_t executed() const;
+
+  // finding. `within` null: anything a cpu thread may run.
+  Ready next_or_find(Slot& slot, const Scope* within);
+  Ready find(Slot& slot, const Scope* within);
+  Ready take_own(Slot& slot);
+  Ready steal(Slot& slot);
+
+  // with nothing to run
+  void work(Slot& slot);
+  Ready idle(Slot& slot);
+  std::uint64_t stay_away(Slot& slot);
+  Ready look(Slot& slot, const Scope* within);
   void look_at_proxies(Slot& slot);
+  std::uint64_t run_background_job(Slot& slot);
+  void run_late_jobs(Slot& slot);
+  bool wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done, Ready& found);
+  Sleeper* find_deadlocked();
 
-  [[nodiscard]] Slot& slot_of(const Scope& scope) { return *static_cast<Slot*>(scope.owner()); }
-
-  ExecutorOptions options_;
-  const bool keeps_ = !options_.oldest_first;  ///< a thread goes on with what it has made ready
-  ProcessorPlan plan_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<int> queue_of_;  ///< number of the dedicated queue, by processor id
-  std::vector<std::unique_ptr<ReadyQueue>> dedicated_;
-  ReadyQueue prioritised_;
+  Notifier notifier_;
+  SharedQueues queues_;
   GangLoops loops_;
   BackgroundQueue background_;
-  std::mutex nested_mutex_;
-  std::vector<Scope*> nested_;  ///< every live nested scope
-  std::atomic<int> scopes_{0};
-  /// Ready nodes in all nested scopes; raised after a push (partner: Notifier::prepare).
-  alignas(64) std::atomic<std::int64_t> nested_ready_{0};
-  alignas(64) Notifier notifier_;
   SingleThreadMode single_thread_;
-  TaskLength task_length_;  ///< of a single thread
-  bool oversubscribed_;
-  std::atomic<bool> stop_{false};
-  std::string deadlock_text_;  ///< for the waiter that find_deadlocked named
-  std::uint64_t started_ns_;
+  std::atomic<int> scopes_{0};
+  const std::uint64_t started_ns_;
   std::vector<std::thread> threads_;
 };
 

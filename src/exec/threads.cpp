@@ -1,11 +1,13 @@
 #include "exec/threads.hpp"
 
-#include <hwloc.h>
+#include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -29,16 +31,11 @@ ProcessorPlan plan_processors(const Machine& machine) {
 }
 
 void bind_this_thread(const std::vector<int>& cpus) {
-  if (cpus.empty()) return;
-  hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return;
-  if (hwloc_topology_load(topology) == 0) {
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    for (const int cpu : cpus) hwloc_bitmap_set(set, static_cast<unsigned>(cpu));
-    hwloc_set_cpubind(topology, set, HWLOC_CPUBIND_THREAD);  // a refusal is no error
-    hwloc_bitmap_free(set);
-  }
-  hwloc_topology_destroy(topology);
+  if (cpus.empty() || std::ranges::max(cpus) >= CPU_SETSIZE) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a refusal is no error
 }
 
 namespace {
@@ -72,10 +69,6 @@ std::uint64_t threads_of_system() {
   return slash != std::string::npos ? std::strtoull(running.c_str() + slash + 1, nullptr, 10) : 0;
 }
 
-bool has_room(std::uint64_t most, std::uint64_t now, std::uint64_t more) {
-  return now < most && most - now >= more;
-}
-
 ThreadLimits find_limits() {
   ThreadLimits limits;
   if (const auto pids = machine::least_group_limit("pids", {"pids.max"}, {"pids.current"})) {
@@ -100,24 +93,27 @@ ThreadLimits find_limits() {
 }  // namespace
 
 std::string what_limits_threads(const ThreadLimits& limits) {
-  const auto text = [](std::uint64_t number) { return std::to_string(number); };
   const auto& [group_name, group, user, system, addresses, stack] = limits;
-  if (group.most && !has_room(*group.most, group.now, 1))
-    return "the control group " + group_name + " allows " + text(*group.most) +
-           " (pids.max), and has " + text(group.now);
-  if (addresses.most && !has_room(*addresses.most, addresses.now, stack))
-    return "a thread's stack takes " + short_size(stack) + " of addresses, of which " +
-           short_size(*addresses.most) + " are allowed (ulimit -v) and " +
-           short_size(addresses.now) + " used";
-  if (user.most && !has_room(*user.most, user.now, 1))
-    return "the user may have " + text(*user.most) + " (ulimit -u), and has " + text(user.now);
-  if (system.most && !has_room(*system.most, system.now, 1))
-    return "the system allows " + text(*system.most) + " (kernel.threads-max), and has " +
-           text(system.now);
+  const auto reached = [](const ThreadLimits::Limit& limit, std::uint64_t more = 1) {
+    return limit.most && (limit.now >= *limit.most || *limit.most - limit.now < more);
+  };
+  if (reached(group))
+    return fmt::format("the control group {} allows {} (pids.max), and has {}", group_name,
+                       *group.most, group.now);
+  if (reached(addresses, stack))
+    return fmt::format(
+        "a thread's stack takes {} of addresses, of which {} are allowed (ulimit -v) "
+        "and {} used",
+        short_size(stack), short_size(*addresses.most), short_size(addresses.now));
+  if (reached(user))
+    return fmt::format("the user may have {} (ulimit -u), and has {}", *user.most, user.now);
+  if (reached(system))
+    return fmt::format("the system allows {} (kernel.threads-max), and has {}", *system.most,
+                       system.now);
   std::string all = "of what is known no limit is reached";
-  if (group.most) all += ", pids.max " + text(*group.most);
-  if (user.most) all += ", ulimit -u " + text(*user.most);
-  if (system.most) all += ", kernel.threads-max " + text(*system.most);
+  if (group.most) all += fmt::format(", pids.max {}", *group.most);
+  if (user.most) all += fmt::format(", ulimit -u {}", *user.most);
+  if (system.most) all += fmt::format(", kernel.threads-max {}", *system.most);
   return all + "; memory for stacks of " + short_size(stack) + " may be short";
 }
 

@@ -26,7 +26,7 @@ struct ProcessorPlan {
 
 ProcessorPlan plan_processors(const Machine& machine);
 
-/// Binds the calling thread through hwloc; does nothing when that is not possible.
+/// Binds the calling thread; does nothing when that is not possible.
 void bind_this_thread(const std::vector<int>& cpus);
 
 /// Which limits there are and which of them is reached, as a part of a sentence. Reads /proc and the control group.

@@ -1,8 +1,9 @@
 #pragma once
 // What happens to the graph when a node is published, becomes ready, and completes: the part that the
 // threaded and the seeded executor share. Each calls it with a sink of its own:
+//   sink.executor       the executor
 //   sink.ready(node)    the node may run now, somewhere
-//   sink.granted(node)  a kManual node has become ready; its owner may be waiting for that
+//   sink.tell_owner()   something has happened that the owner of the scope may wait for
 //   sink.owns(node)     this thread is the owner of the node's scope
 //   sink.finish(node)   complete the node (with complete_node) and give it back to its owner
 
@@ -32,15 +33,15 @@ inline void end_of_run(Node& /*node*/, Execution& /*execution*/) {}
 /// A kManual node has become ready: its run (may be null, must be short) is called here and now, then
 /// the owner may go on. The owner may have ended it already, without having waited.
 template <class Sink>
-void grant(Node& node, Executor& executor, Sink& sink) {
-  if (node.run) run_node(node, executor, 0);
+void grant(Node& node, Sink& sink) {
+  if (node.run) run_node(node, sink.executor, 0);
   // seq_cst: orders what the predecessors wrote before is_granted; and before the look for sleepers
-  // that follows in sink.granted. Acquire half: partner of the owner's exchange in end_manual.
+  // that follows in sink.tell_owner. Acquire half: partner of the owner's exchange in end_manual.
   const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
   if (before == std::uint8_t(ManualState::ended)) {
     sink.finish(node);
   } else {
-    sink.granted(node);
+    sink.tell_owner();
   }
 }
 
@@ -55,9 +56,9 @@ void end_manual(Node& node, Sink& sink) {
 
 /// The same as node_ready for those few that do not simply run. Apart, so that complete_node stays small.
 template <class Sink>
-[[gnu::noinline]] void special_ready(Node& node, Executor& executor, Sink& sink) {
+[[gnu::noinline]] void special_ready(Node& node, Sink& sink) {
   if (node.flags & kManual) {
-    grant(node, executor, sink);
+    grant(node, sink);
   } else if (node.scope->gate().admit(node)) {
     sink.ready(node);
   }
@@ -65,11 +66,11 @@ template <class Sink>
 
 /// All predecessors of `node` are complete.
 template <class Sink>
-inline void node_ready(Node& node, Executor& executor, Sink& sink) {
+inline void node_ready(Node& node, Sink& sink) {
   if ((node.flags & (kReducer | kManual)) == 0) [[likely]] {
     sink.ready(node);
   } else {
-    special_ready(node, executor, sink);
+    special_ready(node, sink);
   }
 }
 
@@ -103,12 +104,11 @@ inline bool lower_pending(Node& node) {
 }
 
 template <class Sink>
-inline void lower_successor(TaggedNode tagged, const Failure* failure, Executor& executor,
-                            Sink& sink) {
-  Node& node = *reinterpret_cast<Node*>(tagged & ~TaggedNode{1});
+inline void lower_successor(TaggedNode tagged, const Failure* failure, Sink& sink) {
+  Node& node = *untagged(tagged);
   if (failure && (tagged & 1)) [[unlikely]]
     pass_failure(*failure, node);
-  if (lower_pending(node)) node_ready(node, executor, sink);
+  if (lower_pending(node)) node_ready(node, sink);
 }
 
 /// Ends the list of successors; returns how many there are.
@@ -146,7 +146,10 @@ template <class Sink>
   return true;
 }
 
-/// The run of `node` is over. True: the node completes now. False: it is no longer the caller's.
+/// Whether the run that has just ended leaves nothing more to run; for counters.
+inline bool is_over(const Node& node) { return (node.flags & kCompletesLater) == 0; }
+
+/// The run of `node` has ended. True: the node completes now. False: it is no longer the caller's.
 template <class Sink>
 inline bool ends_now(Node& node, Sink& sink) {
   if ((node.flags & (kFold | kCompletesLater)) == 0) [[likely]]
@@ -157,20 +160,10 @@ inline bool ends_now(Node& node, Sink& sink) {
 /// The operation of `node` is done: closes its list of successors and lowers their counts. The node is
 /// still the caller's to give back.
 template <class Sink>
-void complete_node(Node& node, Executor& executor, Sink& sink) {
+void complete_node(Node& node, Sink& sink) {
   const Failure* failure = node.failure.load(std::memory_order_relaxed);
   const std::uint32_t count = close_successors(node, sink.owns(node));
-  const std::uint32_t in_node = count < Node::kInlineSuccessors ? count : Node::kInlineSuccessors;
-  for (std::uint32_t i = 0; i < in_node; ++i) {
-    lower_successor(node.successors[i], failure, executor, sink);
-  }
-  if (count > Node::kInlineSuccessors) [[unlikely]] {
-    const SuccessorBlock* block = node.overflow;
-    for (std::uint32_t i = 0, left = count - Node::kInlineSuccessors; left > 0; --left, ++i) {
-      if (i == SuccessorBlock::kSlots) block = block->next, i = 0;
-      lower_successor(block->slots[i], failure, executor, sink);
-    }
-  }
+  for_each_successor(node, count, [&](TaggedNode to) { lower_successor(to, failure, sink); });
 }
 
 }  // namespace refrain::exec

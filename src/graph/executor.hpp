@@ -3,6 +3,7 @@
 // deterministic scheduler that interleaves everything on one thread by a seed
 // (exec/seeded_executor.hpp).
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "graph/node.hpp"
+#include "graph/replay.hpp"
 
 namespace refrain {
 class Machine;
@@ -22,9 +24,8 @@ namespace refrain::exec {
 class BackgroundJob;
 class Scope;
 class Executor;
-struct Replay;
-struct LiveNode;
 struct Issued;
+
 /// What Node::run is told about where and how it runs.
 struct Execution {
   Executor& executor;
@@ -47,8 +48,8 @@ class LaterCompletion {
 };
 
 /// Called by the run of an operation that has not failed, once: the operation does not complete when its run ends, but
-/// when the result is used. The executor counts what is outstanding outside: a wait for it is no deadlock. Not for
-/// kManual nodes. Cost: two locks and a second way through a queue.
+/// when the result is used. It is counted as executed then. The executor counts what is outstanding outside: a wait for
+/// it is no deadlock. Not for kManual nodes. Cost: two locks and a second way through a queue.
 LaterCompletion complete_later(Node& node, Execution& execution);
 /// The same for an operation of a replay, of which the template says that it may (Template::Operation).
 LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& execution);
@@ -84,7 +85,14 @@ struct ExecutorCounters {
 
 class Executor {
  public:
+  Executor(const ExecutorOptions& options, int threads) : options_(options), threads_(threads) {}
   virtual ~Executor() = default;
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  [[nodiscard]] const ExecutorOptions& options() const { return options_; }
+  [[nodiscard]] int threads() const { return threads_; }  ///< all threads that issue or execute
+  void set_listener(ExecutionListener* listener) { listener_ = listener; }  ///< before run_root
 
   /// Runs `program` as a root program (seeded: on a stack of its own, as one actor among the others) and returns when
   /// it returns; an exception of the program passes through. The calling thread is the launching thread. Within a root
@@ -98,11 +106,9 @@ class Executor {
   /// Owner thread. The node runs after its predecessors, complete ones among them or not. It may run,
   /// complete and come back at any time from here on.
   virtual void publish(Node& node, std::span<const Edge> predecessors) = 0;
-
   /// Like publish; if the node is ready at once it is run on the calling thread before this returns
   /// (the hint inline_if_ready). Kinds the calling thread cannot run are published.
   virtual void publish_inline(Node& node, std::span<const Edge> predecessors) = 0;
-
   /// Ends a kManual node (owner thread), granted or not: one that has not been granted completes
   /// when it would have been.
   virtual void complete_manual(Node& node) = 0;
@@ -113,23 +119,26 @@ class Executor {
   /// that it need not wait.
   virtual void completed_outside(Node* node) noexcept = 0;
 
-  /// Owner of `scope`. Blocks until done() is true; runs nodes of `scope` and of scopes below it
-  /// meanwhile (never others: a foreign node could wait for the caller in turn). done() is called on
-  /// the calling thread only and must be computed from is_complete, is_granted, Scope::collect and what
-  /// Replays says, of this scope: these are ordered against going to sleep, and the owner hears of no other
-  /// scope. `awaited` names the node waited for
-  /// in a Deadlock report (may be empty: everything in the scope). Throws Deadlock when nothing runs,
-  /// nothing is ready and done() is false; the text is the chain of who waits for whom.
+  /// Owner of `scope`. Blocks until done() is true; runs nodes of `scope` and of scopes below it meanwhile (never
+  /// others: a foreign node could wait for the caller in turn). done() is called on the calling thread only. It is
+  /// computed from is_complete, is_granted, Scope::collect and what Replays says, of this scope: these are ordered
+  /// against going to sleep, and the owner hears of no other scope. `awaited` names the node waited for in a Deadlock
+  /// report (may be empty: everything in the scope). Throws Deadlock when nothing runs, nothing is ready and done() is
+  /// false; the text is the chain of who waits for whom.
   virtual void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
                     const NodeInfo* waiter) = 0;
 
   /// A point at which the seeded scheduler may run something else (each launch); nothing otherwise.
-  virtual void interleave() = 0;
+  virtual void interleave() {}
 
   /// Runs f(begin, end) over pieces of [0, count) on the caller and on idle cpu workers; returns when
   /// all are done. No barriers inside f, so one thread may run it all. Exceptions: the one of the lowest piece.
   virtual void parallel_for(std::int64_t count, std::int64_t grain,
                             const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
+
+  /// The calling thread, which is one of them, as listeners are told it.
+  [[nodiscard]] virtual int this_thread() const { return 0; }
+  [[nodiscard]] virtual ExecutorCounters counters() const = 0;
 
   // --- background work (exec/background.hpp) ------------------------------------------------------------
 
@@ -139,15 +148,9 @@ class Executor {
   /// that runs is finished first.
   virtual void post(std::shared_ptr<BackgroundJob> job) = 0;
   /// What was posted is late: workers take it before their next node, until none is left. Seeded: nothing.
-  virtual void hurry() = 0;
+  virtual void hurry() {}
   /// Whether anybody ever runs a job. If not, the poster had better run it itself.
-  [[nodiscard]] virtual bool runs_background() const = 0;
-
-  [[nodiscard]] virtual int threads() const = 0;  ///< all threads that issue or execute
-  /// The calling thread, which is one of them, as listeners are told it.
-  [[nodiscard]] virtual int this_thread() const = 0;
-  [[nodiscard]] virtual ExecutorCounters counters() const = 0;
-  virtual void set_listener(ExecutionListener* listener) = 0;  ///< before run_root
+  [[nodiscard]] virtual bool runs_background() const { return true; }
 
   // --- for Scope -----------------------------------------------------------------------------------
 
@@ -157,19 +160,21 @@ class Executor {
     const Node* task = nullptr;  ///< whose body is running on it; null for the root
   };
   virtual Opened open(Scope& scope) = 0;
-  virtual void close(Scope& scope) = 0;
-  /// While the calling thread runs alone: runs ready nodes of `scope` until at most `target` are in flight.
-  /// False when that many cannot be run now, or other threads are there to do it.
+  virtual void close(Scope& /*scope*/) {}
+  /// While the calling thread runs alone: runs what is ready in `scope` until at most `target` nodes are in flight, or
+  /// (kAllReady) until nothing is. True: so few are left. False: that many cannot be run now, or other threads are
+  /// there to do it. Seeded: something else may run.
+  static constexpr std::size_t kAllReady = ~std::size_t{0};
   virtual bool relieve(Scope& scope, std::size_t target) = 0;
-  [[nodiscard]] virtual const ExecutorOptions& options() const = 0;
 
   // --- for Replays (graph/replays.hpp) --------------------------------------------------------------
 
+  [[nodiscard]] Proxies& proxies() { return proxies_; }
+  /// Owner: completes a proxy whose operation is done.
+  virtual void complete_proxy(Node& proxy) = 0;
   /// Owner: the watermark has moved, or the replay was left.
   virtual void release_replay(Replay& replay, const Issued& issued) = 0;
-  /// Owner, each time it has issued `replay_burst` operations: the seeded scheduler may run something else;
-  /// a thread that runs alone runs what is ready in `scope`.
-  virtual void relieve_replays(Scope& scope) = 0;
+  /// So many operations are issued between two calls of `relieve`.
   [[nodiscard]] virtual std::uint32_t replay_burst() const = 0;
   /// Owner: whether it gets on best by itself, running what it issues at once and in order.
   [[nodiscard]] virtual bool runs_in_order() = 0;
@@ -184,10 +189,14 @@ class Executor {
   virtual void precondition_done(LiveNode& live) = 0;
   /// Thread that runs the operation's node: the operation is done.
   virtual void complete_replayed(LiveNode& live, const Failure* failure) = 0;
-  /// Owner: the operation has been given a proxy; it is completed here if the operation is done.
-  virtual void add_proxy(Replay& replay, std::uint32_t index) = 0;
-  /// Owner: the replay is complete; completes the proxies that are left.
-  virtual void close_proxies(Replay& replay) = 0;
+
+ protected:
+  const ExecutorOptions options_;
+  ExecutionListener* listener_ = nullptr;
+  Proxies proxies_;
+
+ private:
+  const int threads_;
 };
 
 /// Shared: several runtimes may be given one seeded executor, a world of its own.

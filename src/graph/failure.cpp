@@ -38,11 +38,6 @@ std::uint64_t scope_of(const Node& node) {
   return node.scope != nullptr ? node.scope->identity() : 0;
 }
 
-std::mutex& passing_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 }  // namespace
 
 const Failure* Failure::thrown_by(const Origin& origin, const std::exception_ptr& error,
@@ -52,7 +47,7 @@ const Failure* Failure::thrown_by(const Origin& origin, const std::exception_ptr
     told = failed(who(), error);
   } catch (...) {}  // no memory for the words
   // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): its memory is sure.
-  return new Failure(origin.scope, origin.seq, std::move(told));
+  return new Failure(origin, std::move(told));
 }
 
 void Failure::release() const {
@@ -60,12 +55,10 @@ void Failure::release() const {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
-const Failure& fail(Node& node, const std::exception_ptr& error) noexcept {
-  return fail(node, error, [&node] { return operation_name(node.info, node.kind); });
-}
-
 const Failure& fail(Node& node, const std::exception_ptr& error, const Failure::Who& who) noexcept {
-  const Failure* own = Failure::thrown_by({scope_of(node), node.seq}, error, who);
+  const auto usual = [&node] { return operation_name(node.info, node.kind); };
+  const Failure* own =
+      Failure::thrown_by({scope_of(node), node.seq}, error, who ? who : Failure::Who(usual));
   // Outlives nobody else's: predecessors are complete, and the node is this thread's alone.
   const Failure* inherited = node.failure.exchange(own, std::memory_order_relaxed);
   if (inherited) inherited->release();
@@ -78,16 +71,13 @@ bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope) {
 }
 
 void pass_failure(const Failure& failure, Node& to) {
-  const Failure* replaced = nullptr;
-  {
-    const std::lock_guard lock(passing_mutex());
-    const Failure* current = to.failure.load(std::memory_order_relaxed);
-    if (current && !comes_before(failure, *current, scope_of(to))) return;
-    failure.retain();
-    to.failure.store(&failure, std::memory_order_relaxed);
-    replaced = current;
-  }
-  if (replaced) replaced->release();
+  static std::mutex passing;
+  const std::lock_guard lock(passing);
+  const Failure* current = to.failure.load(std::memory_order_relaxed);
+  if (current && !comes_before(failure, *current, scope_of(to))) return;
+  failure.retain();
+  to.failure.store(&failure, std::memory_order_relaxed);
+  if (current) current->release();
 }
 
 void FailureLog::reclaimed(Node& node) {
@@ -96,27 +86,20 @@ void FailureLog::reclaimed(Node& node) {
   note(node.seq, std::move(failure), threw);
 }
 
-void FailureLog::note(std::uint64_t seq, FailureRef failure, bool threw) {
-  if (by_seq_.emplace(seq, failure).second && threw) untaken_.emplace(seq, std::move(failure));
-}
-
 const Failure* FailureLog::of(const NodeRef& ref) const {
   if (ref.node->seq == ref.seq) {
     // Complete, not yet come back: the caller has seen the closed list, which made this visible.
     const Failure* failure = ref.node->failure.load(std::memory_order_relaxed);
     if (failure) return failure;
   }
-  if (by_seq_.empty()) return nullptr;
-  const auto found = by_seq_.find(ref.seq);
-  return found == by_seq_.end() ? nullptr : found->second.get();
+  if (entries_.empty()) return nullptr;
+  const auto found = entries_.find(ref.seq);
+  return found == entries_.end() ? nullptr : found->second.failure.get();
 }
 
-const Failure* FailureLog::take() {
-  while (!untaken_.empty()) {
-    taken_ = std::move(untaken_.begin()->second);
-    untaken_.erase(untaken_.begin());
-    if (!taken_->told()) return taken_.get();
-  }
+FailureRef FailureLog::take() {
+  for (auto& [seq, is] : entries_)
+    if (std::exchange(is.to_be_taken, false) && !is.failure->told()) return is.failure;
   return nullptr;
 }
 

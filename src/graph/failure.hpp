@@ -38,9 +38,9 @@ class Failure {
                                   const Who& who) noexcept;
 
   /// The scope of the node that threw (Scope::identity).
-  [[nodiscard]] std::uint64_t scope() const { return scope_; }
+  [[nodiscard]] std::uint64_t scope() const { return origin_.scope; }
   /// Sequence number of the node that threw, within its scope.
-  [[nodiscard]] std::uint64_t seq() const { return seq_; }
+  [[nodiscard]] std::uint64_t seq() const { return origin_.seq; }
   /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT". Where there was no memory to say so, what
   /// was thrown.
   [[nodiscard]] const std::exception_ptr& error() const { return error_; }
@@ -58,11 +58,10 @@ class Failure {
   void release() const;
 
  private:
-  Failure(std::uint64_t scope, std::uint64_t seq, std::exception_ptr error)
-      : scope_(scope), seq_(seq), error_(std::move(error)) {}
+  Failure(const Origin& origin, std::exception_ptr error)
+      : origin_(origin), error_(std::move(error)) {}
   static constexpr std::size_t kAlign = alignof(std::max_align_t);
-  std::uint64_t scope_;
-  std::uint64_t seq_;
+  const Origin origin_;
   std::exception_ptr error_;
   mutable std::atomic<std::uint32_t> references_{1};
   mutable std::atomic<bool> told_{false};
@@ -77,8 +76,8 @@ inline FailureRef adopt(const Failure* failure) { return {failure, false}; }
 
 /// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
 /// back; for longer, a FailureRef. `who` is what the text calls it: if not given, operation_name.
-const Failure& fail(Node& node, const std::exception_ptr& error) noexcept;
-const Failure& fail(Node& node, const std::exception_ptr& error, const Failure::Who& who) noexcept;
+const Failure& fail(Node& node, const std::exception_ptr& error,
+                    const Failure::Who& who = nullptr) noexcept;
 
 /// Whether `a` is the one to tell of two failures that reach an operation of this scope.
 bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope);
@@ -98,26 +97,33 @@ class FailureLog {
   /// `node` has come back: notes its failure and takes it off the node.
   void reclaimed(Node& node);
   /// The operation with this number has the failure. `threw`: it is its own. May be said twice.
-  void note(std::uint64_t seq, FailureRef failure, bool threw);
+  void note(std::uint64_t seq, FailureRef failure, bool threw) {
+    entries_.try_emplace(seq, std::move(failure), threw);
+  }
   /// The failure that the operation's data carries, null if it did not fail.
   [[nodiscard]] const Failure* of(const NodeRef& ref) const;
-  /// The earliest failure not taken and not told yet; valid until the next call or the end of the log.
-  const Failure* take();
-  /// Forgets the failure of every operation for which `unreachable(seq)`: nobody will add an edge from
-  /// it any more. What has been told need not be told again.
+  /// The earliest of those that threw themselves which was not taken and not told yet; null if there is none.
+  FailureRef take();
+  /// Forgets the failure of every operation for which `unreachable(seq)`: nobody will add an edge from it any more. One
+  /// that is to be taken stays until it has been told.
   template <class Predicate>
   void prune(Predicate unreachable) {
-    std::erase_if(by_seq_, [&](const auto& entry) { return unreachable(entry.first); });
-    std::erase_if(untaken_, [](const auto& entry) { return entry.second->told(); });
+    std::erase_if(entries_, [&](const auto& entry) {
+      const auto& [seq, is] = entry;
+      return unreachable(seq) && (!is.to_be_taken || is.failure->told());
+    });
   }
-  [[nodiscard]] std::size_t size() const { return by_seq_.size() + untaken_.size(); }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
-  using BySeq = std::map<std::uint64_t, FailureRef, std::less<>,
-                         SureAllocator<std::pair<const std::uint64_t, FailureRef>>>;
-  BySeq by_seq_;   ///< of every failed operation
-  BySeq untaken_;  ///< of those that threw themselves
-  FailureRef taken_;
+  struct Entry {
+    Entry(FailureRef of, bool threw) : failure(std::move(of)), to_be_taken(threw) {}
+    FailureRef failure;
+    bool to_be_taken;
+  };
+  /// By number, of every failed operation.
+  std::map<std::uint64_t, Entry, std::less<>, SureAllocator<std::pair<const std::uint64_t, Entry>>>
+      entries_;
 };
 
 }  // namespace refrain::exec

@@ -8,22 +8,33 @@
 // list of successors is closed and each successor's count is lowered. The memory goes back to the
 // owner through the scope's return list; only the owner reuses it.
 //
-// Who writes what. The first cache line is written by the owner before publication and is read-only
-// until the node has come back (except `next`, `ahead`, `manual`, and, of an operation that completes later, `run`,
-// `flags`, `priority` and `processor`, written by whoever holds the ready or completed node). The second line is shared: the owner appends successors, the threads that complete
-// predecessors lower `pending`, the completing thread closes the list.
+// Who writes what. The first cache line is written by the owner before publication. From then on it is read-only until
+// the node has come back, but for `next`, `ahead` and `manual`, and for `run`, `flags`, `priority` and `processor` of an
+// operation that completes later; whoever holds the ready or the complete node writes these. The second line is shared:
+// the owner appends successors, the threads that complete predecessors lower `pending`, the completing thread closes the
+// list.
 //
 // The list of successors has one producer, the owner, and ends once. The owner writes slot n and then
 // moves `successor_state` from n to n + 1 with a compare-and-swap, which fails only when the list has
 // been closed; the completer exchanges kClosed in and may then read the slots below the count it got.
 // The slots beyond the inline ones are in blocks that the owner chains at the tail, so that the
 // completer never reads a pointer that the owner could still write.
+//
+// NodePool: the memory of a scope's nodes and blocks. Nodes have a few sizes; the free ones of each size are a list, last
+// in first out, so that the warmest node is used next. Only the scope's owner calls it. Nothing is asked of the system
+// once as many nodes of each size exist as the program ever has in flight. Nothing is given back before the end: a
+// NodeRef may point to a node long after it has come back. Cost: a few instructions per node.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <forward_list>
+#include <memory_resource>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/sure_memory.hpp"
 #include "refrain/where.hpp"
 
 namespace refrain::exec {
@@ -69,6 +80,10 @@ struct NodeRef {
 /// A successor with its edge kind in the low bit (set: data).
 using TaggedNode = std::uintptr_t;
 
+inline Node* untagged(TaggedNode tagged) {
+  return reinterpret_cast<Node*>(tagged & ~TaggedNode{1});
+}
+
 /// Successors beyond the inline ones. Owned by the node, recycled by the scope's pool.
 struct SuccessorBlock {
   static constexpr int kSlots = 14;
@@ -102,7 +117,7 @@ struct alignas(64) Node {
       0;  ///< queue: 0 any cpu worker, otherwise a dedicated processor's id + 1
   NodeKind kind = NodeKind::task;
   std::uint8_t flags = 0;               ///< NodeFlag bits
-  std::uint8_t size_class = 0;          ///< of the node's memory (graph/node_pool.hpp)
+  std::uint8_t size_class = 0;          ///< of the node's memory (NodePool)
   std::atomic<std::uint8_t> manual{0};  ///< ManualState
   /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
   /// back its reducer is (set both through graph/reducer_gate.hpp).
@@ -132,7 +147,7 @@ enum NodeFlag : std::uint8_t {
   kReducer = 1,  ///< needs an accumulator slot before it starts (graph/reducer_gate.hpp)
   kFold = 2,     ///< gives an accumulator slot back when it completes
   kManual = 4,   ///< does not complete when run; Executor::complete_manual ends it (inline access)
-  kProxy = 8,  ///< stands for a replayed operation and completes with it (graph/replay_extras.hpp)
+  kProxy = 8,    ///< stands for a replayed operation and completes with it (graph/replay.hpp)
   kPrecondition = 16,    ///< holds a replayed operation back (Replays::add_preconditions)
   kCompletesLater = 32,  ///< set by its run: somebody else completes it (LaterCompletion)
   kAuxiliary =
@@ -152,6 +167,20 @@ inline bool is_complete(const NodeRef& ref) {
   // partner is the exchange in complete_node() (graph/completion.hpp), which precedes the look for sleepers.
   return ref.node->seq != ref.seq ||
          (ref.node->successor_state.load(std::memory_order_seq_cst) & Node::kClosed) != 0;
+}
+
+/// Calls visit(tagged) for each of the first `count` successors.
+template <class Visit>
+inline void for_each_successor(const Node& node, std::uint32_t count, Visit visit) {
+  const std::uint32_t in_node = count < Node::kInlineSuccessors ? count : Node::kInlineSuccessors;
+  for (std::uint32_t i = 0; i < in_node; ++i) visit(node.successors[i]);
+  if (count > Node::kInlineSuccessors) [[unlikely]] {
+    const SuccessorBlock* block = node.overflow;
+    for (std::uint32_t i = 0, left = count - Node::kInlineSuccessors; left > 0; --left, ++i) {
+      if (i == SuccessorBlock::kSlots) block = block->next, i = 0;
+      visit(block->slots[i]);
+    }
+  }
 }
 
 namespace detail {
@@ -194,5 +223,57 @@ inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
   if (kind == EdgeKind::data) detail::inherit_failure(from, to);
   return false;
 }
+
+class NodePool {
+ public:
+  /// 64, 192, 448, 960 bytes of payload (they make the node a multiple of 64), then powers of two.
+  static constexpr int kSmallClasses = 4, kClasses = 24;
+  static constexpr std::size_t kFirstBuffer = 4096;  ///< a nested scope has few nodes
+
+  static constexpr std::size_t payload_of(int size_class) {
+    constexpr std::size_t small[kSmallClasses] = {64, 192, 448, 960};
+    return size_class < kSmallClasses ? small[size_class]
+                                      : std::size_t{2048} << (size_class - kSmallClasses);
+  }
+  static int class_of(std::size_t payload_bytes) {
+    int size_class = 0;
+    while (payload_bytes > payload_of(size_class)) ++size_class;
+    return size_class;
+  }
+
+  /// A free node of the class without asking the system, or null.
+  Node* take_free(int size_class) {
+    Node* node = free_[size_class];
+    if (node) free_[size_class] = node->next;
+    return node;
+  }
+  /// A node of the class that has not been used before. Its list of successors is closed.
+  Node* carve(int size_class);
+  /// Takes a node back, with its overflow blocks.
+  void put(Node& node) {
+    if (node.overflow) put_blocks(node);
+    node.next = free_[node.size_class];
+    free_[node.size_class] = &node;
+  }
+  /// Always there: an edge is never lost.
+  SuccessorBlock* take_block() noexcept;
+
+  /// Calls visit(node) for every node ever handed out.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (Node* node : nodes_) visit(*node);
+  }
+  /// Of all nodes and blocks. Cost: a walk.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  void put_blocks(Node& node);
+
+  Node* free_[kClasses] = {};
+  SuccessorBlock* free_blocks_ = nullptr;
+  std::pmr::monotonic_buffer_resource memory_{kFirstBuffer};
+  std::pmr::vector<Node*> nodes_{&memory_};
+  std::forward_list<SuccessorBlock, SureAllocator<SuccessorBlock>> blocks_;
+};
 
 }  // namespace refrain::exec

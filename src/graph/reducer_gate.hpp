@@ -14,16 +14,16 @@
 // before it publishes that one, which reducer it belongs to (attach_fold). A fold completes even when
 // its reducer failed, so the slot always comes back.
 //
-// Threads: enroll, set_folds and attach_fold are the scope owner's; admit and folded any thread's. One
-// lock per gate. Memory: one entry per reducer in flight, allocated as their number grows. Finding one is a
-// binary search while they are enrolled in the order of their numbers; those of replays, which are
-// reserved beforehand, may not be when several replays are issued by turns.
+// Threads: enroll, set_folds and attach_fold are the scope owner's; admit and folded any thread's. One lock per gate.
+// Memory: one entry per reducer in flight, allocated as their number grows. Finding one is a binary search while they
+// are enrolled in the order of their numbers; the numbers of replays are reserved beforehand, and may come in another
+// order when several replays are issued by turns.
 
 #include <algorithm>
+#include <boost/container/deque.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "base/assert.hpp"
 #include "base/sure_memory.hpp"
@@ -33,7 +33,7 @@ namespace refrain::exec {
 
 class ReducerGate {
  public:
-  explicit ReducerGate(int capacity) : capacity_(capacity) {}
+  explicit ReducerGate(int capacity) : free_(capacity) {}
 
   /// Before `reducer` is published: it has `folds` folds (at least 1; 1 when this is not called).
   static void set_folds(Node& reducer, std::uint32_t folds) { reducer.reduction = folds; }
@@ -43,118 +43,85 @@ class ReducerGate {
   }
 
   /// Publication of a reducer.
-  void enroll(Node& reducer);
-  /// A reducer has become ready. True: it starts now. False: a later call of folded() returns it.
-  bool admit(Node& reducer);
-  /// A fold has completed. The reducers that may start now, linked through `next`; null if none.
-  Node* folded(const Node& fold);
-
-  /// Accumulators held now.
-  [[nodiscard]] int held() const {
+  void enroll(Node& reducer) {
     const std::lock_guard lock(mutex_);
-    return held_;
+    entries_.push_back({reducer.seq, &reducer, std::max(1U, reducer.reduction)});
   }
-  /// Entries kept: at most twice as many as reducers are enrolled and not folded.
+  /// A reducer has become ready. True: it starts now. False: a later call of folded() returns it.
+  bool admit(Node& reducer) {
+    const std::lock_guard lock(mutex_);
+    const auto entry = find(reducer.seq);
+    // Slots are handed out whenever one becomes free, so while one is free nobody older waits for it.
+    if (may_start(*entry)) return start(*entry);
+    entry->state = State::ready;
+    ++ready_;
+    return false;
+  }
+  /// A fold has completed. The reducers that may start now, linked through `next`; null if none.
+  Node* folded(const Node& fold) {
+    const std::lock_guard lock(mutex_);
+    const auto entry = find(fold.seq - fold.reduction);
+    REFRAIN_ASSERT(entry->state == State::started, "a fold completes after its reducer has run");
+    if (--entry->folds_left > 0) return nullptr;
+    ++free_;
+    entries_.erase(entry);
+    return start_ready();
+  }
+
+  /// Slots that are free now; -1 when the oldest reducer holds one beyond them.
+  [[nodiscard]] int free() const {
+    const std::lock_guard lock(mutex_);
+    return free_;
+  }
+  /// Reducers that are enrolled and not folded.
   [[nodiscard]] std::size_t entries() const {
     const std::lock_guard lock(mutex_);
     return entries_.size();
   }
 
  private:
-  enum class State : std::uint8_t { unready, ready, started, folded };
+  enum class State : std::uint8_t { unready, ready, started };
   struct Entry {
     std::uint64_t seq;
     Node* node;
     std::uint32_t folds_left;
     State state = State::unready;
   };
+  using Entries = boost::container::deque<Entry, SureAllocator<Entry>>;
 
-  Entry& find(std::uint64_t seq);
-  void drop_folded();
-  bool may_start(const Entry& entry) const;
-  Node* start_ready();
-
-  mutable std::mutex mutex_;
-  std::vector<Entry, SureAllocator<Entry>>
-      entries_;             ///< as enrolled; folded ones are dropped now and then
-  std::size_t folded_ = 0;  ///< of them
-  std::size_t oldest_ = 0;  ///< the first that is not folded
-  int capacity_;
-  int held_ = 0;
-  int ready_ = 0;
-};
-
-inline void ReducerGate::enroll(Node& reducer) {
-  const std::lock_guard lock(mutex_);
-  entries_.push_back({reducer.seq, &reducer, std::max(1U, reducer.reduction)});
-}
-
-inline ReducerGate::Entry& ReducerGate::find(std::uint64_t seq) {
-  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(oldest_);
-  auto at = std::lower_bound(first, entries_.end(), seq,
-                             [](const Entry& entry, std::uint64_t s) { return entry.seq < s; });
-  if (at == entries_.end() || at->seq != seq) {
-    at =
-        std::find_if(first, entries_.end(), [seq](const Entry& entry) { return entry.seq == seq; });
+  Entries::iterator find(std::uint64_t seq) {
+    auto at = std::ranges::lower_bound(entries_, seq, {}, &Entry::seq);
+    if (at == entries_.end() || at->seq != seq) at = std::ranges::find(entries_, seq, &Entry::seq);
+    REFRAIN_ASSERT(at != entries_.end(), "a reducer must be enrolled and unfolded");
+    return at;
   }
-  REFRAIN_ASSERT(at != entries_.end() && at->seq == seq && at->state != State::folded,
-                 "a reducer must be enrolled and unfolded");
-  return *at;
-}
-
-// At most half of them are folded, also behind one that is not for long; so each is moved for one that goes.
-inline void ReducerGate::drop_folded() {
-  ++folded_;
-  while (oldest_ < entries_.size() && entries_[oldest_].state == State::folded) ++oldest_;
-  if (2 * folded_ < entries_.size()) return;
-  std::erase_if(entries_, [](const Entry& entry) { return entry.state == State::folded; });
-  oldest_ = folded_ = 0;
-}
-
-inline bool ReducerGate::may_start(const Entry& entry) const {
-  return held_ < capacity_ || &entry == &entries_[oldest_];
-}
-
-inline bool ReducerGate::admit(Node& reducer) {
-  const std::lock_guard lock(mutex_);
-  Entry& entry = find(reducer.seq);
-  // Slots are handed out whenever one becomes free, so while one is free nobody older waits for it.
-  if (may_start(entry)) {
+  [[nodiscard]] bool may_start(const Entry& entry) const {
+    return free_ > 0 || &entry == &entries_.front();
+  }
+  bool start(Entry& entry) {
     entry.state = State::started;
-    ++held_;
+    --free_;
     return true;
   }
-  entry.state = State::ready;
-  ++ready_;
-  return false;
-}
-
-inline Node* ReducerGate::folded(const Node& fold) {
-  const std::lock_guard lock(mutex_);
-  Entry& entry = find(fold.seq - fold.reduction);
-  REFRAIN_ASSERT(entry.state == State::started, "a fold completes after its reducer has run");
-  if (--entry.folds_left > 0) return nullptr;
-  --held_;
-  entry.state = State::folded;
-  drop_folded();
-  return start_ready();
-}
-
-inline Node* ReducerGate::start_ready() {
-  Node* first = nullptr;
-  Node** link = &first;
-  for (auto entry = entries_.begin() + static_cast<std::ptrdiff_t>(oldest_);
-       ready_ > 0 && entry != entries_.end(); ++entry) {
-    if (entry->state != State::ready) continue;
-    if (!may_start(*entry)) break;
-    entry->state = State::started;
-    --ready_;
-    ++held_;
-    entry->node->next = nullptr;
-    *link = entry->node;
-    link = &entry->node->next;
+  Node* start_ready() {
+    Node* first = nullptr;
+    Node** link = &first;
+    for (auto entry = entries_.begin(); ready_ > 0 && entry != entries_.end(); ++entry) {
+      if (entry->state != State::ready) continue;
+      if (!may_start(*entry)) break;
+      start(*entry);
+      --ready_;
+      entry->node->next = nullptr;
+      *link = entry->node;
+      link = &entry->node->next;
+    }
+    return first;
   }
-  return first;
-}
+
+  mutable std::mutex mutex_;
+  Entries entries_;  ///< as enrolled; an entry goes when it is folded, mostly near the front
+  int free_;         ///< slots
+  int ready_ = 0;    ///< reducers that wait for one
+};
 
 }  // namespace refrain::exec

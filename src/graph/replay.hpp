@@ -38,12 +38,29 @@
 // Each of the others has a node of the scope's pool besides, made when it is issued. The node waits for the count here
 // and then goes the way of all nodes; the last thing that its run does is to complete the operation here.
 //
-// Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode:
-// whoever lowers, holds or runs it, as said above.
+// **Proxies.** A *proxy* names an operation of a replay outside it: a node of the ordinary graph that completes when the
+// operation is done. The scope's owner makes it. It is in the executor's table of proxies until somebody takes it out, to
+// complete it. No proxy is forgotten. The thread that has done an operation stores `done`, then looks at kProxies, and if
+// that is set at the table; the owner sets kProxies, then enters the proxy under the table's lock, then looks at `done`.
+// When the thread misses kProxies and the owner misses `done`, the entry is found later: every thread looks through the
+// table, under its lock, before it sleeps. Either the entry is there by then, or the owner locks the table afterwards,
+// and sees `done`. So when all other threads sleep, a proxy in the table means an operation that is not done.
+//
+// Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,
+// holds or runs it, as said above; ReplayExtras: any thread its failures, the owner the rest.
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
+#include "base/sure_memory.hpp"
+#include "graph/failure.hpp"
 #include "graph/template.hpp"
 
 namespace refrain::exec {
@@ -114,7 +131,7 @@ struct alignas(64) Replay {
   Replay* after = nullptr;  ///< the slot that carried edges lead into
   std::uint64_t base = 0;   ///< sequence number of operation 0
   void* user = nullptr;     ///< for the layer above
-  ReplayExtras* extras = nullptr;
+  std::unique_ptr<ReplayExtras> extras;
   std::uint32_t number = 0;  ///< of this replay, counted from 1
   std::atomic<std::uint32_t> events{0};
 
@@ -130,6 +147,117 @@ struct alignas(64) Replay {
   /// The nodes follow the slot in memory.
   LiveNode* live() { return reinterpret_cast<LiveNode*>(this + 1); }
   static Replay& of(LiveNode& live) { return *(reinterpret_cast<Replay*>(&live - live.index) - 1); }
+};
+
+/// State that few replays need, beside the slot.
+class ReplayExtras {
+ public:
+  ReplayExtras(Replay& replay, const Template& template_, Scope& its_scope, PathOrder* path_order)
+      : recorded(template_),
+        scope(its_scope),
+        order(path_order),
+        nodes(template_.with_node().size(), nullptr),
+        has_proxy(template_.size()),
+        replay_(replay) {}
+
+  const Template& recorded;
+  Scope& scope;
+  PathOrder* const order;  ///< gets the durations of a replay with kTimed
+  /// The nodes of issued operations that have one. Written before these are issued; the watermark publishes them.
+  std::vector<Node*> nodes;
+  /// Which operations have an open proxy (Proxies). A thread that does not see it in time finds the proxy later.
+  std::vector<std::atomic<bool>> has_proxy;
+  /// Owner: the chain was left here, the replay that a slot is reserved for will not come.
+  bool ends_chain = false;
+  /// Owner: its operations are run in order, without counts (graph/replays.hpp).
+  bool in_order = false;
+  /// Owner: of so many operations the window has been told (Window::count_replayed).
+  std::uint32_t counted = 0;
+
+  [[nodiscard]] Node& node_of(std::uint32_t index) const {
+    return *nodes[recorded.operation(index).node_number];
+  }
+
+  /// Any thread: gives `failure` to an operation, unless that carries an earlier one. `threw`: it is its own.
+  void fail(std::uint32_t index, const FailureRef& failure, bool threw = false);
+  /// Null if it carries none. Valid until the slot is used again. Any thread.
+  const Failure* failure_of(std::uint32_t index) const;
+  /// Calls visit(index, failure) for each operation that carries one.
+  template <class Visit>
+  void for_each_failure(Visit visit) const {
+    if (!any_failure()) return;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [index, failure] : failures_) visit(index, failure);
+  }
+
+  /// The slot is about to be used again.
+  void clear();
+
+ private:
+  [[nodiscard]] bool any_failure() const {
+    // acquire: partner of the release in fail.
+    return (replay_.events.load(std::memory_order_acquire) & kFailures) != 0;
+  }
+
+  Replay& replay_;
+  mutable std::mutex mutex_;
+  std::map<std::uint32_t, FailureRef, std::less<>,
+           SureAllocator<std::pair<const std::uint32_t, FailureRef>>>
+      failures_;  ///< under mutex_
+};
+
+/// The table of an executor's proxies. Cost: a lock for each call; `look` visits all proxies.
+class Proxies {
+ public:
+  /// Owner: an issued operation gets a proxy. True: the operation is done, and the proxy is the caller's to complete.
+  bool add(Replay& replay, std::uint32_t index, Node& proxy);
+  /// Owner: the proxy that the operation has, null if none.
+  [[nodiscard]] Node* find(Replay& replay, std::uint32_t index);
+  /// Any thread: the operation is done. Calls finish(proxy) if it has one.
+  template <class Finish>
+  void done(Replay& replay, std::uint32_t index, Finish finish) {
+    if (!replay.extras->has_proxy[index].load(std::memory_order_relaxed)) return;
+    Node* proxy = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = open_.find({&replay, index});
+      if (found != open_.end()) take(found, proxy);
+    }
+    finish_all(proxy, finish);
+  }
+  /// The same for all operations that are done, of this replay or (null) of any.
+  template <class Finish>
+  void look(Replay* replay, Finish finish) {
+    Node* taken = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto at = open_.lower_bound({replay, 0});
+           at != open_.end() && (replay == nullptr || at->first.replay == replay);) {
+        const auto entry = at++;
+        if (entry->first.replay->is_done(entry->first.index)) take(entry, taken);
+      }
+    }
+    finish_all(taken, finish);
+  }
+
+ private:
+  struct Key {
+    Replay* replay;
+    std::uint32_t index;
+    auto operator<=>(const Key&) const = default;
+  };
+  using Open = std::map<Key, Node*, std::less<>, SureAllocator<std::pair<const Key, Node*>>>;
+
+  /// Takes a proxy out, with its operation's failure, before the others that were taken.
+  void take(Open::iterator entry, Node*& taken);
+  /// Without the lock: it may make others ready.
+  template <class Finish>
+  static void finish_all(Node* taken, Finish finish) {
+    while (taken != nullptr) finish(*std::exchange(taken, taken->next));
+  }
+
+  std::mutex mutex_;
+  Open open_;
 };
 
 }  // namespace refrain::exec

@@ -4,16 +4,13 @@
 // protocol). Each calls it with a sink of its own, which has, beside what graph/completion.hpp asks for:
 //   sink.ready(live)   the operation, which has no node, may run now, somewhere
 //   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
-//   sink.ended()       a replay is complete; its owner may be waiting for that
-//   sink.woken()       an operation with kWakes is done
-//   sink.executor      the executor
 
 #include <exception>
 #include <string>
 
 #include "base/assert.hpp"
 #include "graph/completion.hpp"
-#include "graph/replay_extras.hpp"
+#include "graph/replay.hpp"
 #include "profile/clock.hpp"
 
 namespace refrain::exec {
@@ -37,10 +34,9 @@ inline bool is_last(LiveNode& live) {
 /// An operation with a node is issued and ready: the node goes the ordinary way.
 template <class Sink>
 [[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, Sink& sink) {
-  const ReplayExtras& extras = *replay.extras;
-  Node& node = *extras.nodes[extras.recorded().operation(live.index).node_number];
-  if (const Failure* failure = extras.failure_of(live.index)) pass_failure(*failure, node);
-  node_ready(node, sink.executor, sink);
+  Node& node = replay.extras->node_of(live.index);
+  if (const Failure* failure = replay.extras->failure_of(live.index)) pass_failure(*failure, node);
+  node_ready(node, sink);
 }
 
 /// The operation is issued and nothing holds it back.
@@ -80,8 +76,8 @@ template <class Sink>
   if (is_last(live)) arrive(replay, live, sink);
 }
 
-/// The same for a successor; `issued`: how many operations of its replay are known to be. True: it is a
-/// operation without a node that may run now, and the caller's.
+/// The same for a successor; `issued`: so many operations of its replay are known to be issued. True: it is an operation
+/// without a node that may run now, and the caller's.
 template <class Sink>
 inline bool lower(Replay& replay, Successor successor, std::uint32_t issued, Sink& sink) {
   LiveNode& live = replay.live()[successor.index()];
@@ -100,7 +96,7 @@ template <class Sink>
 inline void sink_done(Replay& replay, Sink& sink) {
   // acquire and release: the owner, who reads 0, sees what all operations wrote. seq_cst: before the
   // look for sleepers; partner: Notifier::prepare and Replays::is_complete.
-  if (replay.sinks_left.fetch_sub(1, std::memory_order_seq_cst) == 1) sink.ended();
+  if (replay.sinks_left.fetch_sub(1, std::memory_order_seq_cst) == 1) sink.tell_owner();
 }
 
 /// Operations that were not issued when the chain was left pass on what reaches them, and do nothing, so
@@ -152,13 +148,10 @@ void release(Replay& replay, const Issued& issued, Sink& sink) {
   }
 }
 
-/// Makes the failure of an operation whose run threw `error`; the replay holds it. A run that does not let
-/// its exception out sets Execution::failure to this.
-const Failure& fail(const Replay& replay, std::uint32_t index,
-                    const std::exception_ptr& error) noexcept;
-/// The same; `who` is what the text calls it.
+/// Makes the failure of an operation whose run threw `error`; the replay holds it. A run that does not let its exception
+/// out sets Execution::failure to this. `who` is what the text calls it: if not given, operation_name.
 const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
-                    const Failure::Who& who) noexcept;
+                    const Failure::Who& who = nullptr) noexcept;
 
 /// Calls an operation's run. May throw.
 inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
@@ -167,32 +160,11 @@ inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
   if (execution.failure == nullptr) node.plain(node.operand);
 }
 
-/// Notes how long an operation takes, until the end of the scope, in a replay that is timed.
-class Timed {
- public:
-  Timed(const Replay& replay, std::uint32_t index);
-  ~Timed();
-  Timed(const Timed&) = delete;
-
- private:
-  PathOrder* order_;  ///< null: it is not timed
-  std::uint32_t index_;
-  std::uint64_t begin_ns_ = 0;
-};
-
 constexpr std::uint32_t kUnusual = kFailures | kTimed;
 
-/// The same in a replay where some operation carries a failure, or that is timed.
-[[gnu::noinline]] inline const Failure* run_unusual(Replay& replay, std::uint32_t index,
-                                                    const TemplateNode& node,
-                                                    Execution& execution) {
-  if (execution.failure == nullptr) execution.failure = replay.extras->failure_of(index);
-  const Timed timed(replay, index);
-  try {
-    call(node, replay, index, execution);
-  } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
-  return execution.failure;
-}
+/// Runs an operation of a replay where some operation carries a failure, or that is timed.
+const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
+                           Execution& execution);
 
 /// How an operation of a template is run: all ways to run a replay share this function.
 enum class RunKind : std::uint8_t {
@@ -234,24 +206,24 @@ inline const Failure* run_operation(Replay& replay, std::uint32_t index, const T
   for (std::uint32_t i = 0; i < node.carried() + node.inner; ++i, ++at) {
     if (!at->data()) continue;
     const Replay& target = i < node.carried() ? *replay.after : replay;
-    target.extras->fail(at->index(), failure);
+    target.extras->fail(at->index(), FailureRef(&failure));
   }
 }
 
+/// Completes the operation's proxy if it has one.
 template <class Sink>
-[[gnu::noinline]] void complete_proxy(Replay& replay, const LiveNode& live, Sink& sink) {
-  if (Node* proxy = replay.extras->claim(live.index)) sink.finish(*proxy);
+[[gnu::noinline]] void tell_proxy(Replay& replay, const LiveNode& live, Sink& sink) {
+  sink.executor.proxies().done(replay, live.index, [&sink](Node& proxy) { sink.finish(proxy); });
 }
 
 constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 
-/// The last thing that an operation with inner successors does: lowers them, `head` and the `left` that follow
-/// it at `at`. Returns the first without a node that became ready, if there is `room` for one that the thread
-/// goes on with, or kNoNode; the others are in the sink. `issued`: how many of the replay are known to be;
-/// brought up to date if that does not do.
+/// Lowers successors in one replay: `head`, and the `left` that follow it at `at`. Returns the first without a node that
+/// became ready, if there is `room` for one that the thread goes on with, or kNoNode; the others are in the sink.
+/// `issued`: so many of the replay are known to be issued; brought up to date where that is not enough.
 template <class Sink>
-inline std::uint32_t lower_inner(Replay& replay, Successor head, const Successor* at,
-                                 std::uint32_t left, std::uint32_t& issued, bool room, Sink& sink) {
+inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* at,
+                               std::uint32_t left, std::uint32_t& issued, bool room, Sink& sink) {
   std::uint32_t next = kNoNode;
   for (Successor successor = head;; successor = *at++) {
     const std::uint32_t index = successor.index();
@@ -267,25 +239,6 @@ inline std::uint32_t lower_inner(Replay& replay, Successor head, const Successor
   }
 }
 
-/// Lowers the carried successors of an operation that has some. Returns the first without a node that became
-/// ready, null if none did; the others are in the sink.
-template <class Sink>
-inline LiveNode* lower_carried(Replay& after, const Successor* at, const Successor* end,
-                               Sink& sink) {
-  const std::uint32_t issued = after.watermark.load().issued();
-  LiveNode* next = nullptr;
-  for (; at != end; ++at) {
-    if (!lower(after, *at, issued, sink)) continue;
-    LiveNode& ready = after.live()[at->index()];
-    if (next == nullptr && sink.keeps()) {
-      next = &ready;
-    } else {
-      sink.ready(ready);
-    }
-  }
-  return next;
-}
-
 /// An operation is done. Returns what the thread goes on with, null if nothing.
 template <class Sink>
 [[gnu::noinline]] LiveNode* complete_any(Replay& replay, LiveNode& live, const TemplateNode& node,
@@ -295,39 +248,44 @@ template <class Sink>
   const Successor* const first = replay.successors + node.first;
   const Successor* const inner = first + node.carried();
   LiveNode* next = nullptr;
-  if (inner != first) next = lower_carried(*replay.after, first, inner, sink);
+  std::uint32_t issued = 0;
+  if (inner != first) {
+    const std::uint32_t index =
+        lower_all(*replay.after, *first, first + 1, node.carried() - 1, issued, sink.keeps(), sink);
+    if (index != kNoNode) next = replay.after->live() + index;
+  }
   if (node.flags & kWakes) {
     // seq_cst: before the look for sleepers; partner: Notifier::prepare.
     live.done.store(replay.number, std::memory_order_seq_cst);
-    sink.woken();
+    sink.tell_owner();
   } else {
     // release: who finds it done sees what it wrote.
     live.done.store(replay.number, std::memory_order_release);
   }
-  // acquire: partner of ReplayExtras::set_event.
+  // acquire: partner of the release in Proxies::add.
   if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
-    complete_proxy(replay, live, sink);
+    tell_proxy(replay, live, sink);
   if (node.inner == 0) {
     sink_done(replay, sink);
     return next;
   }
-  std::uint32_t issued = 0;
-  const std::uint32_t index = lower_inner(replay, *inner, inner + 1, node.inner - 1, issued,
-                                          next == nullptr && sink.keeps(), sink);
+  issued = 0;
+  const std::uint32_t index = lower_all(replay, *inner, inner + 1, node.inner - 1, issued,
+                                        next == nullptr && sink.keeps(), sink);
   return index == kNoNode ? next : replay.live() + index;
 }
 
 /// The same for most: it has inner successors, no others, and nothing else is to be done (no TemplateFlag, no
-/// failure). Returns as lower_inner.
+/// failure). Returns as lower_all.
 template <class Sink>
 inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const TemplateNode& node,
                                     std::uint32_t& issued, Sink& sink) {
   // release and acquire: as in complete_any.
   live.done.store(replay.number, std::memory_order_release);
   if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
-    complete_proxy(replay, live, sink);
-  return lower_inner(replay, node.head, replay.successors + node.first + 1, node.inner - 1, issued,
-                     sink.keeps(), sink);
+    tell_proxy(replay, live, sink);
+  return lower_all(replay, node.head, replay.successors + node.first + 1, node.inner - 1, issued,
+                   sink.keeps(), sink);
 }
 
 /// Completes an operation on a thread that goes on with something else.
@@ -338,8 +296,8 @@ void complete_apart(LiveNode& live, const Failure* failure, Sink& sink) {
   if (next != nullptr) sink.ready(*next);
 }
 
-/// In a replay that is run in order: runs operations from `from` on, before `to` and while `goes_on()`, up to
-/// one that asks, or if one carries failures. Returns the first that it has not run.
+/// In a replay that is run in order: runs operations from `from` on, while they come before `to`, are alike in all replays,
+/// and `goes_on()`; none when an operation carries a failure. Returns the first that it has not run.
 template <class GoesOn>
 inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                         GoesOn goes_on) {
@@ -390,17 +348,30 @@ void end_replayed_node(Node& node, Execution& execution);
 /// The run of a precondition: a node after which a replayed operation comes.
 void run_precondition(Node& node, Execution& execution);
 
-/// What all executors do alike for replays. `Derived` has sink_of(scope), for the owner of the scope, and
-/// sink_here(live), for the thread that runs a node.
+/// Whether a node's run is that of an operation, not what is left of one, nor a precondition's. For listeners.
+inline bool runs_operation(const Node& node) {
+  return node.run != run_precondition && node.run != end_of_run && node.run != end_replayed_node;
+}
+
+/// What both executors do alike. `Derived` has sink_of(scope), for the owner of the scope, and sink_here(live), for the
+/// thread that runs a node.
 template <class Derived>
-class ReplayingExecutor : public Executor {
+class GraphExecutor : public Executor {
  public:
+  using Executor::Executor;
+
+  void complete_manual(Node& node) final {
+    auto sink = derived().sink_of(*node.scope);
+    end_manual(node, sink);
+    derived().interleave();
+  }
+  void complete_proxy(Node& proxy) final { derived().sink_of(*proxy.scope).finish(proxy); }
   void release_replay(Replay& replay, const Issued& issued) final {
-    auto sink = owners_sink(replay);
+    auto sink = derived().sink_of(replay.extras->scope);
     release(replay, issued, sink);
   }
   void complete_in_order(Replay& replay, std::uint32_t count) final {
-    auto sink = owners_sink(replay);
+    auto sink = derived().sink_of(replay.extras->scope);
     complete_first(replay, count, sink);
   }
   void precondition_done(LiveNode& live) final {
@@ -411,33 +382,31 @@ class ReplayingExecutor : public Executor {
     auto sink = derived().sink_here(live);
     complete_apart(live, failure, sink);
   }
-  void add_proxy(Replay& replay, std::uint32_t index) final {
-    if (Node* done = proxies_.open(replay, index)) owners_sink(replay).finish(*done);
-  }
-  void close_proxies(Replay& replay) final {
-    proxies_.close(replay, [sink = owners_sink(replay)](Node& node) mutable { sink.finish(node); });
-  }
-  void set_listener(ExecutionListener* listener) final { listener_ = listener; }
 
  protected:
+  /// Runs a node, and tells the listener.
+  void run_told(Node& node, int processor, int thread) {
+    const bool tell = listener_ != nullptr && runs_operation(node);
+    const std::uint64_t begin = tell ? profile::now_ns() : 0;
+    run_node(node, *this, processor);
+    if (tell) listener_->executed(node, thread, begin, profile::now_ns());
+  }
+  /// Runs an operation of a replay that is run in order, and tells the listener.
+  void run_one_told(Replay& replay, std::uint32_t index, int processor, int thread) {
+    Execution execution{*this, processor};
+    const std::uint64_t begin = listener_ != nullptr ? profile::now_ns() : 0;
+    run_one(replay, index, replay.nodes[index], execution);
+    if (listener_ != nullptr) tell_listener(thread, replay, index, begin);
+  }
   void tell_listener(int thread, const Replay& replay, std::uint32_t index,
                      std::uint64_t begin_ns) {
-    const Template::Operation& operation = replay.extras->recorded().operation(index);
-    listener_->replayed(replay.extras->scope(), operation.info, operation.kind, replay.base + index,
+    const Template::Operation& operation = replay.extras->recorded.operation(index);
+    listener_->replayed(replay.extras->scope, operation.info, operation.kind, replay.base + index,
                         thread, begin_ns, profile::now_ns());
   }
 
-  ProxyRegistry proxies_;
-  ExecutionListener* listener_ = nullptr;
-
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }
-  auto owners_sink(Replay& replay) { return derived().sink_of(replay.extras->scope()); }
 };
-
-/// Whether a node's run is that of an operation, not what is left of one, nor a precondition's. For listeners.
-inline bool runs_operation(const Node& node) {
-  return node.run != run_precondition && node.run != end_of_run && node.run != end_replayed_node;
-}
 
 }  // namespace refrain::exec

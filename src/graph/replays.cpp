@@ -1,6 +1,8 @@
 #include "graph/replays.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -22,10 +24,11 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       scope_(scope),
       template_(recorded),
       order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded) : nullptr),
-      most_slots_(std::max(kLeastSlots, slots == 0 ? scope.window() / recorded.size() : slots)),
+      most_slots_(std::max(kLeastSlots, slots != 0 ? slots
+                                                   : static_cast<std::uint32_t>(
+                                                         scope.window().size() / recorded.size()))),
       burst_(executor.replay_burst()),
-      alone_(executor.threads() == 1),
-      to_the_end_(alone_ || !recorded.with_node().empty()) {}
+      alone_(executor.threads() == 1) {}
 
 Replays::~Replays() {
   REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
@@ -34,7 +37,10 @@ Replays::~Replays() {
 
 // --- slots -----------------------------------------------------------------------------------------
 
-void Replays::FreeSlot::operator()(Replay* slot) const { ::operator delete(slot, kSlotAlign); }
+void Replays::FreeSlot::operator()(Replay* slot) const {
+  slot->~Replay();
+  ::operator delete(slot, kSlotAlign);
+}
 
 std::size_t Replays::slot_bytes() const {
   return sizeof(Replay) + template_.size() * sizeof(LiveNode);
@@ -49,28 +55,20 @@ void Replays::set_counts(Replay& slot, bool anew) {
   }
 }
 
-bool Replays::has_free(std::size_t count) const {
-  return free_.size() + (most_slots_ - slots_.size()) >= count;
-}
-
 void Replays::add_slot() {
   slots_.reserve(slots_.size() + 1);
   free_.reserve(slots_.size() + 1);
-  Slot slot{
-      std::unique_ptr<Replay, FreeSlot>(new (::operator new(slot_bytes(), kSlotAlign)) Replay), {}};
-  Replay& replay = *slot.replay;
-  for (std::uint32_t i = 0; i < template_.size(); ++i)
-    (new (replay.live() + i) LiveNode)->index = i;
-  replay.nodes = template_.nodes();
-  replay.successors = template_.successors();
-  set_counts(replay, false);
-  slot.extras = std::make_unique<ReplayExtras>(replay, template_, scope_, order_.get());
-  replay.extras = slot.extras.get();
-  free_.push_back(&replay);
+  std::unique_ptr<Replay, FreeSlot> slot(new (::operator new(slot_bytes(), kSlotAlign)) Replay);
+  for (std::uint32_t i = 0; i < template_.size(); ++i) (new (slot->live() + i) LiveNode)->index = i;
+  slot->nodes = template_.nodes();
+  slot->successors = template_.successors();
+  slot->extras = std::make_unique<ReplayExtras>(*slot, template_, scope_, order_.get());
+  set_counts(*slot, false);
+  free_.push_back(slot.get());
   slots_.push_back(std::move(slot));
 }
 
-/// There is one (prepare_slots).
+/// A free slot, which prepare_slots has made sure of.
 Replay& Replays::take_free() {
   Replay& slot = *free_.back();
   free_.pop_back();
@@ -82,7 +80,7 @@ bool Replays::is_complete(const Replay& replay) {
   return replay.sinks_left.load(std::memory_order_seq_cst) == 0;
 }
 
-/// In the order of replays: one that ends before an older one is collected with it. Few do.
+/// Replays are collected in their order. One that ends before an older one, which is rare, is collected with that.
 void Replays::collect() {
   for (; collected_ < in_flight_.size(); ++collected_) {
     if (&oldest() == present_ || !is_complete(oldest())) break;
@@ -94,22 +92,24 @@ void Replays::collect() {
   collected_ = 0;
 }
 
-/// Issued operations of the present replay that have no node; 0 if all are done for certain.
+/// The number of issued operations of the present replay that have no node; 0 if all are done for certain.
 std::uint32_t Replays::to_be_done() const { return in_order() ? 0 : issued_ - next_node_; }
 
-/// The present replay is issued whole or left: from here on the scope counts its operations.
+/// The present replay is issued whole, or left. From here on the window counts its operations.
 void Replays::count(Replay& replay) {
   replay.extras->counted = to_be_done();
-  scope_.count_replayed(replay.extras->counted);
+  scope_.window().count_replayed(replay.extras->counted);
 }
 
-/// The replay is complete.
+/// Ends a replay that is complete.
 void Replays::finish(Replay& replay) {
-  scope_.count_replayed(-std::ptrdiff_t{replay.extras->counted});
-  // acquire: partner of ReplayExtras::set_event.
-  if (replay.events.load(std::memory_order_acquire) & kProxies) executor_.close_proxies(replay);
+  scope_.window().count_replayed(-std::ptrdiff_t{replay.extras->counted});
+  // relaxed: the owner's own event.
+  if (replay.events.load(std::memory_order_relaxed) & kProxies)
+    executor_.proxies().look(&replay, [this](Node& proxy) { executor_.complete_proxy(proxy); });
   note_failures(replay, template_.size());
-  // Of a chain that was left, the slot that no replay came to; this one's decrements were the last.
+  // After the last replay of a chain, the slot that was reserved for the next one is free, too. Nobody lowers its counts
+  // any more.
   if (replay.extras->ends_chain && replay.after != nullptr) {
     if (!replay.extras->in_order) set_counts(*replay.after, false);
     end_slot(*replay.after);
@@ -117,14 +117,15 @@ void Replays::finish(Replay& replay) {
   end_slot(replay);
 }
 
-/// Those of the first `count` operations, which are done: an earlier failure may yet reach the others.
+/// Tells the scope of the failures of the first `count` operations. They are done; an earlier failure may yet reach the
+/// others.
 void Replays::note_failures(const Replay& replay, std::uint32_t count) {
   replay.extras->for_each_failure([&](std::uint32_t index, const FailureRef& failure) {
     if (index < count) scope_.note_failure(replay.base + index, failure);
   });
 }
 
-/// Nobody touches the slot until it is reserved or used again; its counts are set.
+/// Makes the slot free. Its counts are set, and nobody touches it until it is reserved or used again.
 void Replays::end_slot(Replay& slot) {
   slot.extras->clear();
   slot.watermark.reset();
@@ -137,31 +138,26 @@ void Replays::end_slot(Replay& slot) {
 Replay& Replays::begin(bool carried) {
   REFRAIN_ASSERT(carried ? present_ != nullptr && issued_ == template_.size() : present_ == nullptr,
                  "a replay follows a complete one, or enters anew when the chain before was left");
-  REFRAIN_ASSERT(early_count_ == 0, "what was parked early has been issued, or left");
+  REFRAIN_ASSERT(early_.empty(), "what was parked early has been issued, or left");
   const bool reserved = carried && present_->after != nullptr;
   const std::size_t wanted = (reserved ? 0 : 1) + (template_.has_carried() ? 1 : 0);
   const bool in_order = can_run_in_order(carried);
   const bool present_in_order = this->in_order();
   // Whether the replay before has lowered counts in this one's slot.
   const bool lowered = carried && !present_->extras->in_order;
-  collect();
-  if (!has_free(wanted)) {
-    executor_.wait(
-        scope_,
-        [&] {
-          collect();  // asked after each operation that this thread runs meanwhile
-          return has_free(wanted);
-        },
-        {}, nullptr);
-  }
-  const std::size_t most =
-      std::max<std::size_t>(scope_.window(), kLeastSlots * std::size_t{template_.size()});
+  const auto has_slots = [&] {  // asked after each operation that this thread runs meanwhile
+    collect();
+    return free_.size() + (most_slots_ - slots_.size()) >= wanted;
+  };
+  if (!has_slots()) executor_.wait(scope_, has_slots, {}, nullptr);
+  Window& window = scope_.window();
+  const std::size_t most = std::max(window.size(), kLeastSlots * std::size_t{template_.size()});
   scope_.make_room_to_replay(most, template_.size() + (carried ? to_be_done() : 0));
   prepare_slots(wanted);  // nothing throws from here on
   if (carried) count(*present_);
   Replay& replay = reserved ? *present_->after : take_free();
   replay.after = template_.has_carried() ? &take_free() : nullptr;
-  replay.base = scope_.reserve(template_.size());
+  replay.base = window.reserve(template_.size());
   replay.number = ++number_;
   replay.sinks_left.store(template_.sinks(), std::memory_order_relaxed);
   replay.extras->in_order = in_order;
@@ -173,14 +169,20 @@ Replay& Replays::begin(bool carried) {
   }
   in_flight_.push_back(&replay);
   present_ = &replay;
-  if (order_ != nullptr) take_order(replay);
+  if (order_ !=
+      nullptr) {  // nothing of the replay is issued yet, so nobody looks at what it is run from
+    if (!in_order && order_->times(replay.number, oldest().number))
+      replay.events.fetch_or(kTimed, std::memory_order_relaxed);
+    replay.nodes = order_->nodes();
+    replay.successors = order_->successors();
+  }
   if (!carried || !present_in_order) relieve_at_ -= issued_;
-  issued_ = next_early_ = next_source_ = next_node_ = done_ = 0;
+  issued_ = next_source_ = next_node_ = done_ = 0;
   find_simple_until();
   return replay;
 }
 
-/// Makes everything that a replay needs to begin and that may fail: `count` slots, a place in in_flight_, and in the scope.
+/// Does what may fail of what a replay needs to begin: `count` slots, a place in in_flight_, and one in the scope.
 void Replays::prepare_slots(std::size_t count) {
   while (free_.size() < count) add_slot();
   if (in_flight_.size() == in_flight_.capacity())
@@ -188,15 +190,6 @@ void Replays::prepare_slots(std::size_t count) {
   if (attached_) return;
   scope_.attach(*this);
   attached_ = true;
-}
-
-/// Nothing of the replay is issued yet, so nobody looks at what it is run from.
-void Replays::take_order(Replay& replay) {
-  if (!replay.extras->in_order && order_->times(replay.number, oldest().number))
-    // relaxed: before it is issued.
-    replay.events.fetch_or(kTimed, std::memory_order_relaxed);
-  replay.nodes = order_->nodes();
-  replay.successors = order_->successors();
 }
 
 void Replays::add_preconditions(Replay& replay, std::uint32_t index,
@@ -208,7 +201,7 @@ void Replays::add_preconditions(Replay& replay, std::uint32_t index,
     for (const Edge& edge : outside) {
       if (edge.kind != EdgeKind::data) continue;
       if (const Failure* failure = scope_.failure_of(edge.from))
-        replay.extras->fail(index, *failure);
+        replay.extras->fail(index, FailureRef(failure));
     }
     return;
   }
@@ -219,7 +212,8 @@ void Replays::add_preconditions(Replay& replay, std::uint32_t index,
   live.pending.fetch_add(1, std::memory_order_relaxed);
   node.kind = template_.operation(index).kind;  // its name, for messages
   node.info = template_.operation(index).info;
-  scope_.mark_auxiliary(node, kPrecondition);
+  node.flags = kPrecondition;
+  scope_.window().mark_auxiliary();
   node.run = run_precondition;
   node.payload_as<LiveNode*>() = &live;
   executor_.publish(node, outside);
@@ -229,9 +223,12 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
   if (!replay.extras->in_order) return issue_in_graph(replay, count);
   if (count == issued_) return;
-  scope_.set_runs_in_order(true);
-  issued_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
-  scope_.set_runs_in_order(false);
+  // With one thread there are no others to take part. Reducers go on to their folds, since the gate has not heard of
+  // them (graph/reducer_gate.hpp).
+  const bool to_the_end = alone_ || !template_.with_node().empty();
+  scope_.window().close(true);
+  issued_ = executor_.run_in_order(replay, issued_, count, to_the_end);
+  scope_.window().close(false);
   if (issued_ == template_.size()) {
     replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
   } else if (issued_ < count) {
@@ -244,24 +241,24 @@ void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {
   const std::uint32_t from = issued_;
   if (next_node_ != template_.with_node().size()) make_nodes(replay, count);
   issued_ = count;
-  const std::uint32_t parked = take_parked(replay, advance(replay, count), count);
-  const std::span<const std::uint32_t> sources = take_sources(count);
-  if (parked != 0 || anew_ || !sources.empty()) {
-    executor_.release_replay(replay, {from, count, parked, sources, anew_});
-  }
+  release(replay, from, count, advance(replay, count));
   const bool relieve = count >= relieve_at_;
   if (relieve) relieve_at_ = count + burst_;
   find_simple_until();
-  if (relieve) executor_.relieve_replays(scope_);
+  if (relieve) executor_.relieve(scope_, Executor::kAllReady);
 }
 
-void Replays::release_parked(Replay& replay, std::uint32_t first) {
-  const std::uint32_t parked = take_parked(replay, first, issued_);
-  if (parked != 0) executor_.release_replay(replay, {issued_, issued_, parked, {}, false});
+/// Operations [from, to) have been issued, or left. Hands the executor what nothing but that held back: the operations
+/// that are parked (the list that begins with `parked`, and those kept early) and the ones that have a guard.
+void Replays::release(Replay& replay, std::uint32_t from, std::uint32_t to, std::uint32_t parked) {
+  const std::uint32_t taken = take_parked(replay, parked, to);
+  const std::span<const std::uint32_t> sources = take_sources(to);
+  if (taken != 0 || anew_ || !sources.empty())
+    executor_.release_replay(replay, {from, to, taken, sources, anew_});
 }
 
-/// Takes the operations before `to` from the parked ones: the list that begins with `first`, and those kept early before.
-/// Returns them as such a list. The others are kept early. So each is looked at twice, however many there are.
+/// Takes the operations before `to` from the parked ones, which are the list that begins with `first` and those kept
+/// early. Returns them as such a list. The others are kept early, so that no later step looks at them in vain.
 std::uint32_t Replays::take_parked(Replay& replay, std::uint32_t first, std::uint32_t to) {
   LiveNode* const live = replay.live();
   std::uint32_t taken = 0;
@@ -272,27 +269,19 @@ std::uint32_t Replays::take_parked(Replay& replay, std::uint32_t first, std::uin
   while (first != 0) {
     const std::uint32_t index = first - 1;
     first = live[index].next_parked;
-    if (index < to) take(index);
-    else keep_early(index);
+    if (index < to) {
+      take(index);
+    } else {
+      early_.push_back(index);
+      std::ranges::push_heap(early_, std::greater<>());
+    }
   }
-  for (; next_early_ < to && early_count_ != 0; ++next_early_)
-    if (take_early(next_early_)) take(next_early_);
-  next_early_ = to;
+  while (!early_.empty() && early_.front() < to) {
+    std::ranges::pop_heap(early_, std::greater<>());
+    take(early_.back());
+    early_.pop_back();
+  }
   return taken;
-}
-
-void Replays::keep_early(std::uint32_t index) {
-  if (early_.empty()) early_.resize(template_.size() / 64 + 1);
-  early_[index / 64] |= std::uint64_t{1} << index % 64;
-  ++early_count_;
-}
-
-bool Replays::take_early(std::uint32_t index) {
-  const std::uint64_t bit = std::uint64_t{1} << index % 64;
-  if ((early_[index / 64] & bit) == 0) return false;
-  early_[index / 64] &= ~bit;
-  --early_count_;
-  return true;
 }
 
 void Replays::find_simple_until() {
@@ -309,8 +298,10 @@ void Replays::find_simple_until() {
 
 bool Replays::can_run_in_order(bool carried) {
   if (!template_.one_thread_may_run_it() || !executor_.runs_in_order()) return false;
-  // What is ready has to run first, and nobody else is going to: replays, and what a first one comes after.
-  if (!all_complete() || (!carried && scope_.in_flight() > 0)) executor_.relieve_replays(scope_);
+  // Everything before has to run first, and nobody else is going to run it: the replays before this one, and before the
+  // first replay of a chain the nodes in flight.
+  if (!all_complete() || (!carried && scope_.in_flight() > 0))
+    executor_.relieve(scope_, Executor::kAllReady);
   return all_complete();
 }
 
@@ -374,8 +365,7 @@ void Replays::leave(Replay& replay) {
   const std::uint32_t size = template_.size();
   if (issued_ == size) return;
   if (replay.extras->in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
-  const std::uint32_t parked = take_parked(replay, replay.watermark.advance(issued_, true), size);
-  executor_.release_replay(replay, {issued_, size, parked, take_sources(size), anew_});
+  release(replay, issued_, size, replay.watermark.advance(issued_, true));
 }
 
 void Replays::abandon() noexcept {
@@ -387,25 +377,22 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
                                          : index < replay.watermark.load().issued(),
                  "what is referred to has been issued");
   const std::uint64_t seq = replay.base + index;
-  const Template::Operation& operation = template_.operation(index);
-  if (is_done(replay, index)) {
-    if (const Failure* failure = replay.extras->failure_of(index)) {
+  if (replay.extras->in_order || replay.is_done(index)) {  // in order, all that was issued
+    if (const Failure* failure = replay.extras->failure_of(index))
       scope_.note_failure(seq, FailureRef(failure));
-    }
     return scope_.complete_ref(seq);
   }
-  if (template_.node(index).flags & kHasNode)
-    return {replay.extras->nodes[operation.node_number], seq};
-  if (Node* named = replay.extras->proxy(index)) return {named, seq};
-  replay.extras->prepare_proxies();
-  Node& node = scope_.allocate_reserved(0, seq);
-  node.kind = operation.kind;
-  node.info = operation.info;
-  scope_.mark_auxiliary(node, kProxy);
-  node.pending.store(1, std::memory_order_relaxed);
-  replay.extras->add_proxy(index, node);
-  executor_.add_proxy(replay, index);
-  return {&node, seq};
+  if (template_.node(index).flags & kHasNode) return {&replay.extras->node_of(index), seq};
+  if (Node* named = executor_.proxies().find(replay, index)) return {named, seq};
+  const Template::Operation& operation = template_.operation(index);
+  Node& proxy = scope_.allocate_reserved(0, seq);
+  proxy.kind = operation.kind;
+  proxy.info = operation.info;
+  proxy.flags = kProxy;
+  scope_.window().mark_auxiliary();
+  proxy.pending.store(1, std::memory_order_relaxed);
+  if (executor_.proxies().add(replay, index, proxy)) executor_.complete_proxy(proxy);
+  return {&proxy, seq};
 }
 
 NodeRef Replays::ref(std::uint64_t seq) {
@@ -418,11 +405,6 @@ NodeRef Replays::ref(std::uint64_t seq) {
 }
 
 // --- waiting -----------------------------------------------------------------------------------------
-
-bool Replays::is_done(Replay& replay, std::uint32_t index) {
-  if (replay.extras->in_order) return true;  // all that was issued
-  return replay.is_done(index);
-}
 
 bool Replays::idle() {
   collect();
@@ -450,31 +432,81 @@ void Replays::drain(const NodeInfo* waiter) {
 
 // --- failures --------------------------------------------------------------------------------------------
 
-const Failure& fail(const Replay& replay, std::uint32_t index,
-                    const std::exception_ptr& error) noexcept {
-  const Template::Operation& operation = replay.extras->recorded().operation(index);
-  return fail(replay, index, error,
-              [&operation] { return operation_name(operation.info, operation.kind); });
-}
-
 const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
                     const Failure::Who& who) noexcept {
   ReplayExtras& extras = *replay.extras;
-  const Failure* failure =
-      Failure::thrown_by({extras.scope().identity(), replay.base + index}, error, who);
-  extras.threw(index, adopt(failure));
+  const Template::Operation& operation = extras.recorded.operation(index);
+  const auto usual = [&operation] { return operation_name(operation.info, operation.kind); };
+  const FailureRef failure = adopt(Failure::thrown_by(
+      {extras.scope.identity(), replay.base + index}, error, who ? who : Failure::Who(usual)));
+  extras.fail(index, failure, true);
   return *failure;
 }
 
-Timed::Timed(const Replay& replay, std::uint32_t index)
-    // relaxed: set before the operation was issued.
-    : order_(replay.events.load(std::memory_order_relaxed) & kTimed ? replay.extras->order
-                                                                    : nullptr),
-      index_(index) {
-  if (order_ != nullptr) begin_ns_ = profile::now_ns();
+const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
+                           Execution& execution) {
+  if (execution.failure == nullptr) execution.failure = replay.extras->failure_of(index);
+  // relaxed: set before the operation was issued.
+  const bool timed = (replay.events.load(std::memory_order_relaxed) & kTimed) != 0;
+  const std::uint64_t begin = timed ? profile::now_ns() : 0;
+  try {
+    call(node, replay, index, execution);
+  } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
+  if (timed) replay.extras->order->took(index, profile::now_ns() - begin);
+  return execution.failure;
 }
-Timed::~Timed() {
-  if (order_ != nullptr) order_->took(index_, profile::now_ns() - begin_ns_);
+
+// --- extras and proxies ------------------------------------------------------------------------------
+
+void ReplayExtras::fail(std::uint32_t index, const FailureRef& failure, bool threw) {
+  {
+    const std::lock_guard lock(mutex_);
+    FailureRef& carried = failures_[index];
+    if (carried && !threw && !comes_before(*failure, *carried, scope.identity())) return;
+    carried = failure;
+  }
+  // release: partner of the acquire in any_failure.
+  replay_.events.fetch_or(kFailures, std::memory_order_release);
+}
+
+const Failure* ReplayExtras::failure_of(std::uint32_t index) const {
+  if (!any_failure()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto found = failures_.find(index);
+  return found == failures_.end() ? nullptr : found->second.get();
+}
+
+void ReplayExtras::clear() {
+  ends_chain = in_order = false;
+  counted = 0;
+  if (any_failure()) failures_.clear();
+  replay_.events.store(0, std::memory_order_relaxed);
+}
+
+bool Proxies::add(Replay& replay, std::uint32_t index, Node& proxy) {
+  // release: partner of the acquire by who has done an operation.
+  replay.events.fetch_or(kProxies, std::memory_order_release);
+  const std::lock_guard lock(mutex_);
+  const auto entry = open_.emplace(Key{&replay, index}, &proxy).first;
+  replay.extras->has_proxy[index].store(true, std::memory_order_relaxed);
+  Node* taken = nullptr;
+  if (replay.is_done(index)) take(entry, taken);
+  return taken != nullptr;
+}
+
+Node* Proxies::find(Replay& replay, std::uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find({&replay, index});
+  return found != open_.end() ? found->second : nullptr;
+}
+
+void Proxies::take(Open::iterator entry, Node*& taken) {
+  const auto [key, proxy] = *entry;
+  open_.erase(entry);
+  const ReplayExtras& extras = *key.replay->extras;
+  key.replay->extras->has_proxy[key.index].store(false, std::memory_order_relaxed);
+  if (const Failure* failure = extras.failure_of(key.index)) pass_failure(*failure, *proxy);
+  proxy->next = std::exchange(taken, proxy);
 }
 
 // --- what the nodes run ------------------------------------------------------------------------------
@@ -491,14 +523,14 @@ void run_replayed_node(Node& node, Execution& execution) {
 void end_replayed_node(Node& node, Execution& execution) {
   LiveNode& live = *node.payload_as<LiveNode*>();
   if (execution.failure != nullptr)
-    Replay::of(live).extras->threw(live.index, FailureRef(execution.failure));
+    Replay::of(live).extras->fail(live.index, FailureRef(execution.failure), true);
   execution.executor.complete_replayed(live, execution.failure);
 }
 
 void run_precondition(Node& node, Execution& execution) {
   LiveNode& live = *node.payload_as<LiveNode*>();
   if (execution.failure != nullptr) {
-    Replay::of(live).extras->fail(live.index, *execution.failure);
+    Replay::of(live).extras->fail(live.index, FailureRef(execution.failure));
   }
   execution.executor.precondition_done(live);
 }

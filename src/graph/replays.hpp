@@ -35,7 +35,6 @@
 #include "base/sure_memory.hpp"
 #include "graph/node.hpp"
 #include "graph/replay.hpp"
-#include "graph/replay_extras.hpp"
 #include "graph/template.hpp"
 
 namespace refrain::exec {
@@ -68,8 +67,8 @@ class Replays {
     if (count > simple_until_) return issue_in_full(replay, count);
     issued_ = count;
     const std::uint32_t parked = advance(replay, count);
-    if (parked != 0 || early_count_ != 0) [[unlikely]]
-      release_parked(replay, parked);
+    if (parked != 0 || !early_.empty()) [[unlikely]]
+      release(replay, count, count, parked);
   }
 
   /// Names an issued operation for the ordinary graph: its number is `base` + index.
@@ -122,14 +121,9 @@ class Replays {
   struct FreeSlot {
     void operator()(Replay* slot) const;
   };
-  struct Slot {
-    std::unique_ptr<Replay, FreeSlot> replay;
-    std::unique_ptr<ReplayExtras> extras;
-  };
 
   [[nodiscard]] std::size_t slot_bytes() const;
   void set_counts(Replay& slot, bool anew);
-  [[nodiscard]] bool has_free(std::size_t count) const;
   void add_slot();
   void prepare_slots(std::size_t count);
   Replay& take_free();
@@ -145,18 +139,14 @@ class Replays {
   }
   void issue_in_full(Replay& replay, std::uint32_t count);
   [[gnu::noinline]] void issue_in_graph(Replay& replay, std::uint32_t count);
-  void release_parked(Replay& replay, std::uint32_t first);
+  void release(Replay& replay, std::uint32_t from, std::uint32_t to, std::uint32_t parked);
   std::uint32_t take_parked(Replay& replay, std::uint32_t first, std::uint32_t to);
-  void keep_early(std::uint32_t index);
-  bool take_early(std::uint32_t index);
   std::span<const std::uint32_t> take_sources(std::uint32_t to);
   void find_simple_until();
   bool can_run_in_order(bool carried);
   void leave_order(Replay& replay);
   [[nodiscard]] bool all_complete();
-  void take_order(Replay& replay);
   static bool is_complete(const Replay& replay);
-  static bool is_done(Replay& replay, std::uint32_t index);
   [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->extras->in_order; }
 
   Executor& executor_;
@@ -164,12 +154,9 @@ class Replays {
   const Template& template_;
   const std::unique_ptr<PathOrder> order_;  ///< null: that of the template
   const std::uint32_t most_slots_;
-  std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
-  bool alone_;           ///< no other thread ever runs anything
-  /// Operations that are issued in order are run to the last, also when others are to take part: with one thread there
-  /// are no others, and reducers go on to their folds, since the gate has not heard of them (graph/reducer_gate.hpp).
-  bool to_the_end_;
-  std::vector<Slot> slots_;
+  const std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
+  const bool alone_;           ///< no other thread ever runs anything
+  std::vector<std::unique_ptr<Replay, FreeSlot>> slots_;
   std::vector<Replay*> free_;  ///< with their counts set
   /// As begun; the first `collected_` have been collected.
   std::vector<Replay*> in_flight_;
@@ -181,11 +168,9 @@ class Replays {
   std::uint32_t issued_ = 0;
   /// Up to here, to issue is to move the watermark: no operation has a node, is a source, or ends a burst.
   std::uint32_t simple_until_ = 0;
-  /// A bit for each operation of the present replay that is parked and was beyond the watermark when the owner took the
-  /// parked ones; all clear between replays. And the number of bits.
-  std::vector<std::uint64_t, SureAllocator<std::uint64_t>> early_;
-  std::uint32_t early_count_ = 0;
-  std::uint32_t next_early_ = 0;       ///< those before it have been taken
+  /// The operations of the present replay that are parked and were beyond the watermark when the owner took the parked
+  /// ones: a heap, the lowest first.
+  std::vector<std::uint32_t, SureAllocator<std::uint32_t>> early_;
   std::uint32_t next_source_ = 0;      ///< position in Template::sources
   std::uint32_t next_node_ = 0;        ///< position in Template::with_node
   std::uint32_t done_ = 0;             ///< operations before this one are known to be done

@@ -11,8 +11,6 @@
 namespace refrain::exec {
 
 namespace {
-/// A thread that is alone runs a few hundred nodes at a time: their memory is still in the cache.
-constexpr std::size_t kBurst = 256;
 
 /// The owner will write all of it again, and other threads have written it: its lines are wanted exclusively.
 void prefetch_node(const Node& node) {
@@ -33,11 +31,8 @@ std::uint64_t Scope::next_identity() {
 Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
     : executor_(executor),
       parent_(parent),
-      most_(std::max(1U, window)),
-      window_(std::max(1U, window)),
-      depth_(parent ? parent->depth_ + 1 : 0),
+      window_(window),
       gate_(std::max(1, executor.options().accumulators)) {
-  limit_ = std::min<std::size_t>(kBurst, window_);
   const Executor::Opened opened = executor_.open(*this);
   owner_ = opened.owner;
   task_ = opened.task;
@@ -69,16 +64,14 @@ std::size_t Scope::collect() {
 void Scope::take_back(Node& node) {
   if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
     failures_.reclaimed(node);
-  if ((node.flags & kAuxiliary) != 0) [[unlikely]]
-    --auxiliary_;
+  window_.came_back(node);
   if (reclaim) reclaim(node);
   pool_.put(node);
-  ++collected_;
 }
 
 void Scope::drain(const NodeInfo* waiter) {
   // Replays first: asking them may make a node, or find one complete that has not come back yet.
-  const auto drained = [this] { return replays_idle() && collect() <= held_; };
+  const auto drained = [this] { return replays_idle() && collect() <= window_.held(); };
   if (drained()) return;
   executor_.wait(*this, drained, {}, waiter);
 }
@@ -96,19 +89,12 @@ void Scope::look_at_replays(Look look) {
 
 /// Whoever waits asks again and again: the first that is not idle moves to the front, so that the next call asks it alone.
 bool Scope::replays_idle() {
-  for (std::size_t i = 0; i < replays_.size();) {
-    if (!replays_[i]->idle()) {
-      std::swap(replays_.front(), replays_[i]);
-      return false;
-    }
-    if (!replays_[i]->at_rest()) {
-      ++i;
-      continue;
-    }
-    replays_[i]->detached();
-    replays_[i] = replays_.back();
-    replays_.pop_back();
+  const auto busy = std::ranges::find_if_not(replays_, &Replays::idle);
+  if (busy != replays_.end()) {
+    std::iter_swap(replays_.begin(), busy);
+    return false;
   }
+  look_at_replays([](Replays&) {});
   return true;
 }
 
@@ -130,7 +116,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
   }
 }
 
-const Failure* Scope::take_failure() {
+FailureRef Scope::take_failure() {
   look_at_replays([](Replays& replays) { (void)replays.idle(); });
   collect();
   return failures_.take();
@@ -146,25 +132,22 @@ Node* Scope::take_slow(int size_class) {
 }
 
 void Scope::make_room() {
-  if (in_flight() >= limit_) make_room_among_nodes();
-  if (replayed_ != 0 && !has_room(1)) make_room_beside_replays(1);
+  if (window_.nodes_at_limit()) make_room_among_nodes();
+  if (window_.operations_full()) make_room_beside_replays(1);
 }
 
 // Called every few hundred launches, so that complete nodes are taken back while they are in the cache.
 void Scope::make_room_among_nodes() {
-  collect();
-  const std::size_t most = std::size_t{window_} + held_;
-  if (in_flight() < most) {
-    const bool relieved = in_flight() >= limit_ &&
-                          executor_.relieve(*this, in_flight() > kBurst ? in_flight() - kBurst : 0);
-    const std::size_t next = in_flight() + (relieved ? kBurst / 4 : kBurst);
-    limit_ = std::min(most, std::max(kBurst, next));
-    return;
+  constexpr std::size_t burst = Window::kBurst;
+  if (collect() < window_.most_nodes()) {
+    const bool relieved = window_.nodes_at_limit() &&
+                          executor_.relieve(*this, in_flight() > burst ? in_flight() - burst : 0);
+    return window_.look_at(in_flight() + (relieved ? burst / 4 : burst));
   }
-  const std::size_t target = most - std::max<std::size_t>(1, window_ / 4);
+  const std::size_t target = window_.most_nodes() - std::max<std::size_t>(1, window_.size() / 4);
   executor_.wait(
       *this, [this, target] { return collect() <= target; }, {}, nullptr);
-  limit_ = std::min<std::size_t>(kBurst, window_) + held_;
+  window_.look_at(0);
 }
 
 // A replay counts as a whole until its last operation is done. When that waits for an access that the owner holds open,
@@ -174,16 +157,16 @@ void Scope::make_room_beside_replays(std::size_t more) {
     // Replays first: they may find a node complete that has not come back yet.
     look_at_replays([](Replays& replays) { replays.collect(); });
     collect();
-    return has_room(room);
+    return window_.has_room(room);
   };
-  beyond_ = 0;
+  window_.stay_within();
   if (there_is(more)) return;
   // Where replays are small, room for several: whether there is any is asked of all recordings.
-  const std::size_t room = more + (most_ > window_ ? 0 : window_ / 4);
+  const std::size_t room = more + (window_.is_widened() ? 0 : window_.size() / 4);
   try {
     executor_.wait(
         *this, [&] { return there_is(room); }, {}, nullptr);
-  } catch (const Deadlock&) { beyond_ = operations() + more - most_ - held_ + window_; }
+  } catch (const Deadlock&) { window_.go_beyond(more); }
 }
 
 }  // namespace refrain::exec

@@ -9,11 +9,12 @@
 //
 // Cost: a launch takes a node from a free list and fills two cache lines; nothing is allocated in the steady state.
 //
-// The window. In flight are nodes (launched and not collected) and operations of replays that have no node (replayed_).
-// While no replay is in flight, the window bounds nodes: throttle compares their number with limit_, which make_room
-// moves up to window_ + held_. While replays are in flight, operations() is bounded by most_ + held_ + beyond_. held_
-// counts operations that the owner itself holds open: they do not count, since the owner could not wait for them.
+// Window: what a scope has in flight, and how much that may be. In flight are nodes, from their allocation until they have
+// come back, and operations of replays that have no node. While no replay is in flight, the window bounds the nodes, by
+// its size. While replays are, it bounds operations, nodes among them, by the larger bound that they ask for. Operations
+// that the owner itself holds open do not count, since the owner could not wait for them.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,6 @@
 
 #include "graph/failure.hpp"
 #include "graph/node.hpp"
-#include "graph/node_pool.hpp"
 #include "graph/ready_queue.hpp"
 #include "graph/reducer_gate.hpp"
 
@@ -34,6 +34,84 @@ namespace refrain::exec {
 class ExecutionListener;
 class Executor;
 class Replays;
+
+class Window {
+ public:
+  /// A thread that is alone runs a few hundred nodes at a time: their memory is still in the cache.
+  static constexpr std::size_t kBurst = 256;
+
+  explicit Window(std::uint32_t size) : size_(std::max(1U, size)), most_(size_) { look_at(0); }
+
+  /// A node is launched: its number.
+  std::uint64_t launch() {
+    ++nodes_;
+    return ++launched_;
+  }
+  /// Numbers for the operations of a replay: the first of them.
+  std::uint64_t reserve(std::uint32_t count) {
+    launched_ += count;
+    return launched_ - count + 1;
+  }
+  /// A node with such a number is made.
+  void launch_reserved() { ++nodes_; }
+  /// A node in flight is no operation.
+  void mark_auxiliary() { ++auxiliary_; }
+  void came_back(const Node& node) {
+    --nodes_;
+    if ((node.flags & kAuxiliary) != 0) [[unlikely]]
+      --auxiliary_;
+  }
+  /// Changes the number of operations in flight that have no node, those of replays that the owner has issued whole.
+  void count_replayed(std::ptrdiff_t change) { replayed_ += static_cast<std::size_t>(change); }
+  /// Changes the number of operations (kManual) that the owner itself holds open.
+  void hold_open(int change) {
+    held_ += static_cast<std::size_t>(change);
+    limit_ += static_cast<std::size_t>(change);
+    beyond_ = 0;  // what waited for it goes on
+  }
+  /// While the owner runs operations of a replay in order, it launches nothing.
+  void close(bool closed) { closed_ = closed; }
+  [[nodiscard]] bool is_closed() const { return closed_; }
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::uint64_t launched() const { return launched_; }
+  [[nodiscard]] std::size_t nodes() const { return nodes_; }
+  [[nodiscard]] std::size_t held() const { return held_; }
+  /// Nodes that are operations, and operations of replays, but for those of the present replays that have no node.
+  [[nodiscard]] std::size_t operations() const { return nodes_ - auxiliary_ + replayed_; }
+
+  /// Whether the scope has to look for room.
+  [[nodiscard]] bool full() const { return nodes_at_limit() || operations_full(); }
+  [[nodiscard]] bool nodes_at_limit() const { return nodes_ >= limit_; }
+  [[nodiscard]] bool operations_full() const { return replayed_ != 0 && !has_room(1); }
+  [[nodiscard]] std::size_t most_nodes() const { return size_ + held_; }
+  /// When so many nodes are in flight the scope looks again.
+  void look_at(std::size_t nodes) {
+    limit_ = std::min(most_nodes(), std::max(kBurst + held_, nodes));
+  }
+  /// Whether `more` operations fit beside those in flight.
+  [[nodiscard]] bool has_room(std::size_t more) const {
+    return operations() + more <= most_ + held_ + beyond_;
+  }
+  /// The bound while replays are in flight.
+  void bound_operations(std::size_t most) { most_ = most; }
+  [[nodiscard]] bool is_widened() const { return most_ > size_; }
+  /// So many more than the bound, and a window beside them, since nobody else could end any.
+  void go_beyond(std::size_t more) { beyond_ = operations() + more - most_ - held_ + size_; }
+  void stay_within() { beyond_ = 0; }
+
+ private:
+  std::uint64_t launched_ = 0;
+  std::size_t nodes_ = 0;
+  const std::size_t size_;
+  std::size_t limit_ = 0;  ///< of nodes, at most most_nodes()
+  std::size_t replayed_ = 0;
+  std::size_t most_;
+  std::size_t beyond_ = 0;
+  std::size_t auxiliary_ = 0;
+  std::size_t held_ = 0;
+  bool closed_ = false;
+};
 
 class Scope {
  public:
@@ -51,9 +129,7 @@ class Scope {
       make_room();
   }
   /// Whether throttle has anything to do.
-  [[nodiscard]] bool full() const {
-    return in_flight() >= limit_ || (replayed_ != 0 && !has_room(1));
-  }
+  [[nodiscard]] bool full() const { return window_.full(); }
 
   /// A fresh node with `payload_bytes` behind it, next sequence number, not published, no successors.
   /// Never waits. Allocates nothing in the steady state.
@@ -62,60 +138,29 @@ class Scope {
   }
   /// The same, the size having been looked up.
   Node& allocate_class(int size_class) {
-    Node* node = pool_.take_free(size_class);
-    if (!node) [[unlikely]]
-      node = take_slow(size_class);
-    node->seq = ++launched_;
-    node->record = nullptr;
-    node->run = nullptr;
-    node->info = nullptr;
-    node->priority = 0;
-    node->processor = 0;
-    node->kind = NodeKind::task;
-    node->flags = 0;
-    node->manual.store(0, std::memory_order_relaxed);
-    node->reduction = 0;
-    node->pending.store(Node::kUnpublished, std::memory_order_relaxed);
-    node->successor_state.store(0, std::memory_order_relaxed);
+    Node* node = take(size_class);
+    node->seq = window_.launch();
     return *node;
   }
-
-  /// Takes `count` sequence numbers for the operations of a replay, which do not count as nodes in flight. Returns the
-  /// first.
-  std::uint64_t reserve(std::uint32_t count) {
-    const std::uint64_t first = launched_ + 1;
-    launched_ += count;
-    collected_ += count;
-    return first;
-  }
-  /// A fresh node with one of these numbers.
+  /// A fresh node with one of the numbers that Window::reserve has given.
   Node& allocate_reserved(std::size_t payload_bytes, std::uint64_t seq) {
-    Node& node = allocate(payload_bytes);
-    --launched_;
-    --collected_;
-    node.seq = seq;
-    return node;
+    Node* node = take(NodePool::class_of(payload_bytes));
+    window_.launch_reserved();
+    node->seq = seq;
+    return *node;
   }
-  /// The node allocated last is auxiliary (kProxy or kPrecondition): it is no operation and is not counted as one.
-  void mark_auxiliary(Node& node, NodeFlag flag) {
-    node.flags = flag;
-    ++auxiliary_;
-  }
-  /// Changes the number of operations in flight that have no node, those of replays that the owner has issued whole.
-  void count_replayed(std::ptrdiff_t change) { replayed_ += static_cast<std::size_t>(change); }
   /// Called before a replay begins. Waits, and helps, until `more` operations fit beside those in flight, `most` in all.
   /// Later launches are bounded by `most`, too, while replays are in flight. Does not wait for operations that the
   /// owner holds back itself.
   void make_room_to_replay(std::size_t most, std::size_t more) {
-    most_ = most;
-    if (!has_room(more)) [[unlikely]]
+    window_.bound_operations(most);
+    if (!window_.has_room(more)) [[unlikely]]
       make_room_beside_replays(more);
   }
   /// Names an operation of a replay that is complete.
   static NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
   /// Whether the owner is just now running operations of a replay in order: it launches nothing meanwhile.
-  [[nodiscard]] bool runs_in_order() const { return runs_in_order_; }
-  void set_runs_in_order(bool runs) { runs_in_order_ = runs; }
+  [[nodiscard]] bool runs_in_order() const { return window_.is_closed(); }
   /// A complete operation of a replay has failed.
   void note_failure(std::uint64_t seq, const FailureRef& failure) {
     failures_.note(seq, failure, failure->scope() == identity_ && failure->seq() == seq);
@@ -124,14 +169,6 @@ class Scope {
   void attach(Replays& replays) { replays_.push_back(&replays); }
   void detach(Replays& replays) { std::erase(replays_, &replays); }
   [[nodiscard]] std::span<Replays* const> replays() const { return replays_; }
-
-  /// Operations that the owner itself holds open (kManual) do not count against the window: launches go
-  /// on beside any number of them. Owner: +1 when it begins to hold one, -1 when it has ended it.
-  void hold_open(int change) {
-    held_ += static_cast<std::uint32_t>(change);
-    limit_ += static_cast<std::size_t>(change);
-    beyond_ = 0;  // what waited for it goes on
-  }
 
   /// What a message adds to the name of an operation with this number that the owner holds open or waits to open:
   /// " to field 'x' of region 0". Called while the owner waits; null: nothing.
@@ -153,10 +190,9 @@ class Scope {
   /// and fail with it. What was decided in between is lost: nothing more may be launched.
   void give_up_unpublished(const std::exception_ptr& error) noexcept;
 
-  /// The failure with the lowest sequence number among those not taken yet (tasks that threw
-  /// themselves, not those that inherited it); null if none. Valid until the next call or the end of
-  /// the scope. Owner; exact when nothing is in flight.
-  const Failure* take_failure();
+  /// The failure with the lowest sequence number among those not taken yet (tasks that threw themselves, not those that
+  /// inherited it); null if none. Owner; exact when nothing is in flight.
+  FailureRef take_failure();
 
   /// The failure that a complete operation's data carries, null if it did not fail. Consulted by
   /// add_edge; costs one load while nothing ever failed.
@@ -171,16 +207,16 @@ class Scope {
 
   /// Never repeats in the process.
   [[nodiscard]] std::uint64_t identity() const { return identity_; }
+  [[nodiscard]] Window& window() { return window_; }
   /// The sequence number given last: of a node, or of a replay's last operation.
-  [[nodiscard]] std::uint64_t launched() const { return launched_; }
+  [[nodiscard]] std::uint64_t launched() const { return window_.launched(); }
   /// Nodes, as of the last collect.
-  [[nodiscard]] std::size_t in_flight() const { return launched_ - collected_; }
-  /// Operations in flight as of the last look: nodes that are not auxiliary, and operations of replays, but for those of
-  /// the present replays that have no node.
-  [[nodiscard]] std::size_t operations() const { return in_flight() - auxiliary_ + replayed_; }
+  [[nodiscard]] std::size_t in_flight() const { return window_.nodes(); }
+  /// As of the last look.
+  [[nodiscard]] std::size_t operations() const { return window_.operations(); }
   [[nodiscard]] Scope* parent() const { return parent_; }
-  [[nodiscard]] std::uint32_t window() const { return window_; }
-  [[nodiscard]] std::size_t pool_bytes() const { return pool_.bytes(); }
+  /// The memory of the nodes. Owner.
+  [[nodiscard]] NodePool& pool() { return pool_; }
 
   // --- for the executors ---------------------------------------------------------------------------
 
@@ -203,7 +239,6 @@ class Scope {
   ReducerGate& gate() { return gate_; }
   /// Ready nodes of a nested scope. Any thread.
   ReadyQueue& ready() { return ready_; }
-  SuccessorBlock* take_block() { return pool_.take_block(); }
 
   /// Owner: a node that the owner completed itself.
   void give_back_own(Node& node) {
@@ -239,36 +274,41 @@ class Scope {
   /// lines come one by one otherwise, each when the one before has told its address.
   static constexpr std::size_t kAhead = 4;
 
+  Node* take(int size_class) {
+    Node* node = pool_.take_free(size_class);
+    if (!node) [[unlikely]]
+      node = take_slow(size_class);
+    node->record = nullptr;
+    node->run = nullptr;
+    node->info = nullptr;
+    node->priority = 0;
+    node->processor = 0;
+    node->kind = NodeKind::task;
+    node->flags = 0;
+    node->manual.store(0, std::memory_order_relaxed);
+    node->reduction = 0;
+    node->pending.store(Node::kUnpublished, std::memory_order_relaxed);
+    node->successor_state.store(0, std::memory_order_relaxed);
+    return node;
+  }
+  Node* take_slow(int size_class);
+  void take_back(Node& node);
   template <class Look>
   void look_at_replays(Look look);
   bool replays_idle();
-  [[nodiscard]] bool has_room(std::size_t more) const {
-    return operations() + more <= most_ + held_ + beyond_;
-  }
   void make_room();
   void make_room_among_nodes();
   void make_room_beside_replays(std::size_t more);
-  Node* take_slow(int size_class);
-  void take_back(Node& node);
 
   static std::uint64_t next_identity();
 
   Executor& executor_;
-  Scope* parent_;
+  Scope* const parent_;
+  const int depth_ = parent_ == nullptr ? 0 : parent_->depth_ + 1;
   const std::uint64_t identity_ = next_identity();
   void* owner_ = nullptr;
   const Node* task_ = nullptr;
-  std::uint64_t launched_ = 0;
-  std::uint64_t collected_ = 0;
-  std::size_t limit_;          ///< nodes at which throttle calls make_room; at most window_ + held_
-  std::size_t replayed_ = 0;   ///< operations of replays, see count_replayed
-  std::size_t most_;           ///< operations, while there are such
-  std::size_t beyond_ = 0;     ///< so many more, since nobody else could have ended any
-  std::size_t auxiliary_ = 0;  ///< nodes that are no operations
-  std::uint32_t held_ = 0;     ///< held open by the owner
-  std::uint32_t window_;
-  int depth_;
-  bool runs_in_order_ = false;
+  Window window_;
   Node* own_returns_ = nullptr;
   NodePool pool_;
   FailureLog failures_;

@@ -87,7 +87,7 @@ struct LaunchPlan {
   std::vector<PlannedRequirement> requirements;
   std::uint32_t argument_count = 0;  ///< requirements.size(), which takes a division
   std::uint32_t reductions = 0;      ///< how many requirements reduce
-  int node_class = 0;                ///< of the points' nodes (graph/node_pool.hpp)
+  int node_class = 0;                ///< of the points' nodes (graph/node.hpp)
   bool check = false;                ///< accesses are checked
   std::vector<PlannedPoint> points;
   std::vector<PlannedArgument> arguments;  ///< points x requirements

@@ -177,7 +177,7 @@ void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, I
         continue;
       }
       if (const exec::FailureRef failure = future->failure(rank))
-        replay_->extras->fail(operation, *failure.get());
+        replay_->extras->fail(operation, failure);
       if (own && context_.runtime.graph_log() != nullptr)
         awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
     }

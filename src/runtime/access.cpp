@@ -47,7 +47,7 @@ exec::NodeRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState& f
   analysis.log_operation(node, origin, &field, instance.memory, instance.memory, footprint.points);
   analysis::Edges edges = analysis.edges_to(node);
   analysis.use(edges, footprint, instance, privilege);
-  scope.hold_open(+1);
+  scope.window().hold_open(+1);
   analysis.publish(edges);
   try {
     runtime.executor().wait(
@@ -75,7 +75,7 @@ std::string ContextImpl::about_held(std::uint64_t seq) const {
 void ContextImpl::let_go(const exec::NodeRef& held) {
   std::erase_if(held_, [&](const Held& one) { return one.seq == held.seq; });
   runtime.executor().complete_manual(*held.node);
-  scope.hold_open(-1);
+  scope.window().hold_open(-1);
 }
 
 std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField& field,

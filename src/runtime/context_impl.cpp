@@ -56,7 +56,7 @@ void ContextImpl::fence(Where where) {
   scope.drain(&info_for("fence", where));
   bring_all_home();
   forget_failures();
-  if (const exec::Failure* failure = scope.take_failure()) failure->rethrow();
+  if (const exec::FailureRef failure = scope.take_failure()) failure->rethrow();
 }
 
 bool ContextImpl::may_wait_for(const detail::FutureState& state) const {

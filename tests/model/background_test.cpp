@@ -325,7 +325,7 @@ std::vector<int> run_seeded(std::uint64_t seed, std::uint64_t* steps) {
 
 TEST(SeededChores, RunAtAnyStepOrNever) {
   std::set<std::vector<int>> orders;
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) orders.insert(run_seeded(seed, nullptr));
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) orders.insert(run_seeded(seed, nullptr));
   // All ways to place two among the chain's, or one of them, or none.
   constexpr std::size_t kPlaces = kChain + 1;
   EXPECT_EQ(orders.size(), kPlaces * (kPlaces + 1) + 2 * kPlaces + 1);

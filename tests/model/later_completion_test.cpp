@@ -74,6 +74,44 @@ std::unique_ptr<Executor> make_executor(int workers, std::uint64_t seed, bool de
   return std::make_unique<ThreadedExecutor>(plan, options);
 }
 
+/// A loop of three operations, the second of which a device does: each adds to a value that only edges protect.
+struct Loop {
+  Device* device;
+  std::vector<int> steps;
+  int fail_at = -1;  ///< replay
+
+  static void step(const void* operand, Replay&, std::uint32_t index, Execution& execution) {
+    if (execution.failure == nullptr) of(operand).steps.push_back(static_cast<int>(index));
+  }
+  static void on_device(const void* operand, Replay& replay, std::uint32_t index,
+                        Execution& execution) {
+    if (execution.failure != nullptr) return;
+    Loop& loop = of(operand);
+    const bool fails = static_cast<int>(replay.number) == loop.fail_at;
+    loop.device->give(
+        [&loop, index, fails, later = complete_later(replay, index, execution)]() mutable {
+          if (fails) return later.fail(std::make_exception_ptr(std::runtime_error("no answer")));
+          loop.steps.push_back(static_cast<int>(index));
+          later.complete();
+        });
+  }
+  static Loop& of(const void* operand) { return *static_cast<Loop*>(const_cast<void*>(operand)); }
+};
+
+Template loop_template(Loop& loop, const NodeInfo& info, EdgeKind kind) {
+  std::vector<Template::Operation> operations(3);
+  for (Template::Operation& operation : operations) {
+    operation.run = Loop::step;
+    operation.operand = &loop;
+    operation.info = &info;
+  }
+  operations[1].run = Loop::on_device;
+  operations[1].completes_later = true;
+  const std::vector<Template::Edge> inner = {{0, 1, kind}, {1, 2, kind}};
+  const std::vector<Template::Edge> carried = {{2, 0, kind}};
+  return {operations, inner, carried, false};
+}
+
 class LaterCompletions : public testing::TestWithParam<Case> {
  protected:
   NodeRef launch(Scope& scope, test::NodeBody body, const std::vector<NodeRef>& after = {},
@@ -113,6 +151,28 @@ TEST_P(LaterCompletions, AWaitForOneIsNoDeadlock) {
   });
 }
 
+TEST_P(LaterCompletions, AreExecutedOnce) {
+  Loop loop{&device_, {}};
+  const Template recorded = loop_template(loop, info_, EdgeKind::order);
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    launch(scope, [](Node&, Execution&) {});
+    launch(scope, [&](Node& node, Execution& execution) {
+      device_.give([later = complete_later(node, execution)]() mutable { later.complete(); });
+    });
+    launch(scope,
+           [&](Node& node, Execution& execution) { complete_later(node, execution).complete(); });
+    scope.drain(nullptr);
+    EXPECT_EQ(executor_->counters().executed, 3U);
+    Replays replays(*executor_, scope, recorded);
+    Replay& replay = replays.begin(false);
+    replays.issue(replay, 3);
+    replays.leave(replay);
+    scope.drain(nullptr);
+    EXPECT_EQ(executor_->counters().executed, 6U);
+  });
+}
+
 TEST_P(LaterCompletions, AreNoEarlierThanTheEndOfTheRun) {
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);
@@ -141,7 +201,7 @@ TEST_P(LaterCompletions, CarryAFailure) {
     launch(scope, [&](Node&, Execution&) { ran = true; }, {copy});
     scope.drain(nullptr);
     EXPECT_FALSE(ran);
-    const Failure* failure = scope.take_failure();
+    const FailureRef failure = scope.take_failure();
     ASSERT_NE(failure, nullptr);
     try {
       failure->rethrow();
@@ -230,44 +290,6 @@ TEST_P(LaterCompletions, ManyKeepTheOrder) {
   });
 }
 
-/// A loop of three operations, the second of which a device does: each adds to a value that only edges protect.
-struct Loop {
-  Device* device;
-  std::vector<int> steps;
-  int fail_at = -1;  ///< replay
-
-  static void step(const void* operand, Replay&, std::uint32_t index, Execution& execution) {
-    if (execution.failure == nullptr) of(operand).steps.push_back(static_cast<int>(index));
-  }
-  static void on_device(const void* operand, Replay& replay, std::uint32_t index,
-                        Execution& execution) {
-    if (execution.failure != nullptr) return;
-    Loop& loop = of(operand);
-    const bool fails = static_cast<int>(replay.number) == loop.fail_at;
-    loop.device->give(
-        [&loop, index, fails, later = complete_later(replay, index, execution)]() mutable {
-          if (fails) return later.fail(std::make_exception_ptr(std::runtime_error("no answer")));
-          loop.steps.push_back(static_cast<int>(index));
-          later.complete();
-        });
-  }
-  static Loop& of(const void* operand) { return *static_cast<Loop*>(const_cast<void*>(operand)); }
-};
-
-Template loop_template(Loop& loop, const NodeInfo& info, EdgeKind kind) {
-  std::vector<Template::Operation> operations(3);
-  for (Template::Operation& operation : operations) {
-    operation.run = Loop::step;
-    operation.operand = &loop;
-    operation.info = &info;
-  }
-  operations[1].run = Loop::on_device;
-  operations[1].completes_later = true;
-  const std::vector<Template::Edge> inner = {{0, 1, kind}, {1, 2, kind}};
-  const std::vector<Template::Edge> carried = {{2, 0, kind}};
-  return {operations, inner, carried, false};
-}
-
 TEST_P(LaterCompletions, OperationsOfReplaysKeepTheOrder) {
   constexpr int kReplays = 300;
   Loop loop{&device_, {}};
@@ -303,7 +325,7 @@ TEST_P(LaterCompletions, OperationsOfReplaysPassOnAFailure) {
     scope.drain(nullptr);
     EXPECT_EQ(loop.steps, (std::vector<int>{0, 1, 2, 0}))
         << "the second replay fails on the device";
-    const Failure* failure = scope.take_failure();
+    const FailureRef failure = scope.take_failure();
     ASSERT_NE(failure, nullptr);
     EXPECT_EQ(failure->seq(), 5U);
     EXPECT_THROW(failure->rethrow(), TaskFailed);
@@ -476,6 +498,26 @@ TEST(SeededWorld, AProgramThatCannotGoOnEndsWhenNobodyCan) {
       }};
   EXPECT_THROW(executor.run_programs(programs), Deadlock);
   EXPECT_EQ(steps, 100);
+}
+
+// A program for which there is no stack does not keep the others from running.
+TEST(SeededWorld, AProgramWithoutAStackFailsAlone) {
+  ProcessorPlan plan;
+  plan.cpus.push_back({0, {}});
+  ExecutorOptions options;
+  options.stacks = 3;  // two programs' and a task's
+  SeededExecutor executor(plan, options, 4);
+  const NodeInfo info{"step", std::source_location::current()};
+  int steps = 0;
+  const std::function<void()> program = [&] {
+    Scope scope(executor, nullptr, 10);
+    test::launch_node(executor, scope, info, [&](Node&, Execution&) { ++steps; });
+    scope.drain(nullptr);
+  };
+  executor.run_root(program);  // makes a task's stack
+  const std::vector<std::function<void()>> programs(3, program);
+  EXPECT_THROW(executor.run_programs(programs), std::bad_alloc);
+  EXPECT_EQ(steps, 3);
 }
 
 }  // namespace

@@ -276,7 +276,7 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
     {
       Replays first(*executor_, scope, recorded), second(*executor_, scope, recorded);
       const NodeRef held = hold(scope);
-      scope.hold_open(+1);
+      scope.window().hold_open(+1);
       const Edge edge{held};
       for (Replays* replays : {&first, &second}) {
         Replay* replay = nullptr;
@@ -292,7 +292,7 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
       scope.throttle();
       EXPECT_EQ(ran.load(), 0);
       executor_->complete_manual(*held.node);
-      scope.hold_open(-1);
+      scope.window().hold_open(-1);
       // From now on the window is kept to.
       for (int i = 0; i < 100; ++i) {
         Replays& replays = i % 2 == 0 ? first : second;

@@ -186,13 +186,13 @@ void check_end(GraphRun& run, Scope& scope) {
   }
   std::uint64_t last = 0;
   for (int i = 0; i < throwers; ++i) {
-    const Failure* failure = scope.take_failure();
+    const FailureRef failure = scope.take_failure();
     ASSERT_NE(failure, nullptr);
     EXPECT_GT(failure->seq(), last);
     last = failure->seq();
   }
   EXPECT_EQ(scope.take_failure(), nullptr);
-  EXPECT_EQ(scope.gate().held(), 0);
+  EXPECT_EQ(scope.gate().free(), scope.executor().options().accumulators);
 }
 
 void run_in_scope(GraphRun& run, Scope& scope) {

@@ -230,7 +230,7 @@ class Program {
   /// owner cannot end those.
   void check_bound(const Loop& begun) {
     const std::size_t size = begun.recorded->size();
-    const std::size_t most = std::max<std::size_t>(scope_->window(), 4 * size);
+    const std::size_t most = std::max<std::size_t>(scope_->window().size(), 4 * size);
     while (ran_ < named_.size() && named_[ran_].work->ran != 0) ++ran_;
     if (named_.size() - ran_ + size <= most) return;
     const auto waits = [&](const Named& named) {
@@ -359,7 +359,7 @@ class Program {
     std::size_t told = 0;
     while (scope_->take_failure() != nullptr) ++told;
     EXPECT_EQ(told, throwers);
-    EXPECT_EQ(scope_->gate().held(), 0);
+    EXPECT_EQ(scope_->gate().free(), executor_.options().accumulators);
     EXPECT_EQ(scope_->in_flight(), 0U);
     for (std::deque<Work>& works : kept_) {
       for (const Work& work : works) EXPECT_LE(work.ran, 1) << work.name;

@@ -12,11 +12,14 @@
 #include "exec/fiber.hpp"
 #include "exec/gang_loops.hpp"
 #include "exec/notifier.hpp"
+#include "exec/shared_queues.hpp"
+#include "exec/threaded_executor.hpp"
 #include "exec/threads.hpp"
 #include "graph/failure.hpp"
-#include "graph/node_pool.hpp"
+#include "graph/node.hpp"
 #include "graph/ready_queue.hpp"
 #include "graph/reducer_gate.hpp"
+#include "graph/scope.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::exec {
@@ -148,7 +151,7 @@ TEST_F(Gate, ReadyReducersStartInLaunchOrder) {
   EXPECT_FALSE(gate_.admit(reducers_[5]));
   EXPECT_FALSE(gate_.admit(reducers_[4]));
   EXPECT_EQ(fold(1), std::vector<const Node*>{&reducers_[4]});
-  EXPECT_EQ(gate_.held(), 2);
+  EXPECT_EQ(gate_.free(), 0);
 }
 
 TEST_F(Gate, TheOldestUnfoldedAlwaysStarts) {
@@ -157,10 +160,10 @@ TEST_F(Gate, TheOldestUnfoldedAlwaysStarts) {
   EXPECT_TRUE(gate_.admit(reducers_[4]));
   EXPECT_FALSE(gate_.admit(reducers_[1]));
   EXPECT_TRUE(gate_.admit(reducers_[0]));
-  EXPECT_EQ(gate_.held(), 3);
+  EXPECT_EQ(gate_.free(), -1);
   // The next oldest becomes the oldest, and is ready.
   EXPECT_EQ(fold(0), std::vector<const Node*>{&reducers_[1]});
-  EXPECT_EQ(gate_.held(), 3);
+  EXPECT_EQ(gate_.free(), -1);
 }
 
 TEST_F(Gate, TheSlotIsFreeAfterTheLastFold) {
@@ -168,9 +171,9 @@ TEST_F(Gate, TheSlotIsFreeAfterTheLastFold) {
   for (Node& reducer : reducers_) gate_.enroll(reducer);
   EXPECT_TRUE(gate_.admit(reducers_[0]));
   EXPECT_TRUE(fold(0).empty());
-  EXPECT_EQ(gate_.held(), 1);
+  EXPECT_EQ(gate_.free(), 1);
   EXPECT_TRUE(fold(0).empty());
-  EXPECT_EQ(gate_.held(), 0);
+  EXPECT_EQ(gate_.free(), 2);
 }
 
 TEST_F(Gate, YoungerOnesMayBeFoldedFirst) {
@@ -179,12 +182,12 @@ TEST_F(Gate, YoungerOnesMayBeFoldedFirst) {
   for (const int younger : {4, 1, 5, 3}) {
     EXPECT_TRUE(gate_.admit(reducers_[younger]));
     EXPECT_TRUE(fold(younger).empty());
-    EXPECT_EQ(gate_.held(), 1);
+    EXPECT_EQ(gate_.free(), 1);
   }
   EXPECT_TRUE(fold(0).empty());
   EXPECT_TRUE(gate_.admit(reducers_[2]));
   EXPECT_TRUE(fold(2).empty());
-  EXPECT_EQ(gate_.held(), 0);
+  EXPECT_EQ(gate_.free(), 2);
 }
 
 TEST(GateOfMany, ForgetsWhatWasFoldedBehindAnOlderOne) {
@@ -199,7 +202,7 @@ TEST(GateOfMany, ForgetsWhatWasFoldedBehindAnOlderOne) {
     if (i == 0) continue;  // it stays
     ASSERT_TRUE(gate.admit(reducers[i]));
     ASSERT_EQ(gate.folded(folds[i]), nullptr);
-    ASSERT_LE(gate.entries(), 3U);
+    ASSERT_EQ(gate.entries(), 1U);
   }
   EXPECT_TRUE(gate.admit(reducers[0]));
   EXPECT_EQ(gate.folded(folds[0]), nullptr);
@@ -276,8 +279,8 @@ TEST(FailureLog, TheEarliestStaysAndThePrunedAreForgotten) {
   log.reclaimed(nodes[1]);
   pass_failure(*early.get(), nodes[0]);
   log.reclaimed(nodes[0]);
-  EXPECT_EQ(log.take(), early.get());
-  EXPECT_EQ(log.take(), late.get());
+  EXPECT_EQ(log.take(), early);
+  EXPECT_EQ(log.take(), late);
   EXPECT_EQ(log.take(), nullptr);
   log.prune([](std::uint64_t seq) { return seq < 4; });
   EXPECT_EQ(log.size(), 1U);
@@ -321,15 +324,14 @@ TEST(Notifier, TheLastOneToSleepIsToldOfADeadlock) {
 TEST(GangLoops, RunsEveryPieceAndThrowsTheLowestException) {
   GangLoops loops;
   std::vector<int> hits(100);
-  EXPECT_THROW(loops.run(
-                   100, 8,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     for (auto i = begin; i < end; ++i) ++hits[i];
-                     if (begin == 16) throw std::logic_error("low");
-                     if (begin == 64) throw std::runtime_error("high");
-                   },
-                   [&] { EXPECT_TRUE(loops.any()); }),
-               std::logic_error);
+  const LoopBody body = [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) ++hits[i];
+    if (begin == 16) throw std::logic_error("low");
+    if (begin == 64) throw std::runtime_error("high");
+  };
+  ParallelLoop loop(100, 8, 4, body);
+  EXPECT_EQ(loop.pieces(), 13);
+  EXPECT_THROW(loops.run(loop, [&] { EXPECT_TRUE(loops.any()); }), std::logic_error);
   EXPECT_EQ(hits, std::vector<int>(100, 1));
   EXPECT_FALSE(loops.any());
   EXPECT_FALSE(loops.help());
@@ -338,8 +340,9 @@ TEST(GangLoops, RunsEveryPieceAndThrowsTheLowestException) {
 TEST(GangLoops, AHelperMayTakeItAll) {
   GangLoops loops;
   int pieces = 0;
-  loops.run(
-      10, 3, [&](std::int64_t, std::int64_t) { ++pieces; }, [&] { EXPECT_TRUE(loops.help()); });
+  const LoopBody body = [&](std::int64_t, std::int64_t) { ++pieces; };
+  ParallelLoop loop(10, 3, 4, body);
+  loops.run(loop, [&] { EXPECT_TRUE(loops.help()); });
   EXPECT_EQ(pieces, 4);
 }
 
@@ -383,6 +386,91 @@ TEST(Fiber, EachStackHandlesItsOwnExceptions) {
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(fibers[i]->resume());
   EXPECT_EQ(caught[0], "of 0");
   EXPECT_EQ(caught[1], "of 1");
+}
+
+// What is pushed for whom; waking is the notifier's, and has its own tests.
+TEST(SharedQueues, GiveADedicatedThreadWhatIsAsDeepAsItsWait) {
+  ExecutorOptions options;
+  options.workers = 0;
+  options.bind = false;
+  ThreadedExecutor executor({{{0, {}}}, {}}, options);
+  Notifier notifier(2, kDedicated + 3, [] { return nullptr; });
+  SharedQueues queues(3, notifier);
+  executor.run_root([&] {
+    Scope root(executor, nullptr, 10);
+    std::vector<Node> nodes(4);
+    for (Node& node : nodes) node.scope = &root;
+    nodes[0].processor = 3;  // that of processor 2
+    nodes[1].priority = -1;
+    nodes[2].priority = 5;
+    for (Node& node : nodes) queues.push(node);
+    EXPECT_EQ(queues.pop_dedicated(1, nullptr), nullptr);
+    EXPECT_EQ(queues.pop_dedicated(2, &root), &nodes[0]);
+    EXPECT_EQ(queues.pop_nested(nullptr), nullptr);
+    EXPECT_EQ(queues.pop_urgent(), &nodes[2]);
+    EXPECT_EQ(queues.pop_urgent(), nullptr);
+    EXPECT_EQ(queues.pop_prioritised(), &nodes[3]);
+    EXPECT_EQ(queues.pop_prioritised(), &nodes[1]);
+  });
+}
+
+TEST(Window, BoundsNodesWhileNoReplayIsInFlight) {
+  Window window(4);
+  Node node;
+  for (std::uint64_t number = 1; number <= 4; ++number) {
+    EXPECT_FALSE(window.full());
+    EXPECT_EQ(window.launch(), number);
+  }
+  EXPECT_TRUE(window.full());
+  window.hold_open(+1);
+  EXPECT_FALSE(window.full()) << "what the owner holds open does not count";
+  window.hold_open(-1);
+  EXPECT_TRUE(window.full());
+  window.came_back(node);
+  EXPECT_FALSE(window.full());
+  EXPECT_EQ(window.nodes(), 3U);
+}
+
+TEST(Window, BoundsOperationsWhileReplaysAre) {
+  Window window(4);
+  window.bound_operations(12);
+  EXPECT_EQ(window.reserve(10), 1U);
+  window.count_replayed(10);
+  EXPECT_EQ(window.launch(), 11U);
+  EXPECT_FALSE(window.full());
+  Node proxy;
+  proxy.flags = kProxy;
+  window.launch_reserved();
+  window.mark_auxiliary();
+  EXPECT_EQ(window.operations(), 11U) << "a proxy is no operation";
+  EXPECT_EQ(window.launch(), 12U);
+  EXPECT_TRUE(window.full());
+  EXPECT_FALSE(window.has_room(1));
+  window.go_beyond(3);
+  EXPECT_TRUE(window.has_room(3 + 4)) << "nobody else could make room: a window more";
+  EXPECT_FALSE(window.has_room(3 + 5));
+  window.stay_within();
+  window.count_replayed(-10);
+  window.came_back(proxy);
+  EXPECT_EQ(window.operations(), 2U);
+  EXPECT_FALSE(window.full());
+}
+
+TEST(Fiber, KeepsItsBodyLocalPointer) {
+  FiberHost host(2);
+  int here = 0, there = 0;
+  Fiber* fiber = nullptr;
+  fiber = &host.start([&] {
+    EXPECT_EQ(body_local(), nullptr);
+    set_body_local(&there);
+    fiber->suspend();
+    EXPECT_EQ(set_body_local(nullptr), &there);
+  });
+  set_body_local(&here);
+  EXPECT_FALSE(fiber->resume());
+  EXPECT_EQ(body_local(), &here);
+  EXPECT_TRUE(fiber->resume());
+  EXPECT_EQ(set_body_local(nullptr), &here);
 }
 
 }  // namespace

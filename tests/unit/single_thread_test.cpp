@@ -11,7 +11,7 @@ constexpr std::uint64_t ms = 1'000'000;
 
 // Now and then the first worker asks; `tasks` more have been executed, `ns` have passed.
 struct Watched {
-  SingleThreadMode mode;
+  SingleThreadMode mode{false};
   std::uint64_t now = ms, executed = 0;
   bool begin(std::uint64_t ns, std::uint64_t tasks) {
     now += ns;
@@ -65,17 +65,17 @@ TEST(SingleThreadMode, EndsWhenNothingRuns) {
 
 /// So many tasks take so long.
 struct Tasks {
-  TaskLength length;
+  SingleThreadMode mode{true};
   std::uint64_t now = 1'000'000'000, executed = 0;
   bool is_short_after(std::uint64_t tasks, std::uint64_t ns_each) {
     now += tasks * ns_each;
     executed += tasks;
-    if (length.due(executed)) length.look(now, executed);
-    return length.is_short();
+    if (mode.length_due(executed)) mode.look_at_length(now, executed);
+    return mode.on();
   }
 };
 
-TEST(TaskLength, IsShortAtFirst) { EXPECT_TRUE(TaskLength().is_short()); }
+TEST(TaskLength, IsShortAtFirst) { EXPECT_TRUE(SingleThreadMode(true).on()); }
 
 TEST(TaskLength, FollowsTheTasks) {
   Tasks run;
