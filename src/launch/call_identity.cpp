@@ -1,96 +1,119 @@
 #include "launch/call_identity.hpp"
 
-#include <string>
+#include <algorithm>
 
-#include "data/projection.hpp"
+#include "base/hash.hpp"
+#include "data/region_tree.hpp"
+#include "launch/launch_plan.hpp"
+#include "launch/launch_points.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::runtime {
 
-void fail_dead(const LaunchRequest& request, std::size_t i) {
-  const Requirement& r = request.requirements[i];
-  const std::string who = launch_name(request) + ", argument " + std::to_string(i);
+void fail_dead(const LaunchRequest& launch, std::size_t i) {
+  const Requirement& r = launch.requirements[i];
+  const std::string who = launch_name(launch) + ", argument " + std::to_string(i);
   if (r.partition.tree != nullptr) data::check_alive(r.partition, who.c_str());
   data::check_alive(r.region, who.c_str());
   throw UsageError(who + " names neither a region nor a partition");
 }
 
-bool has_key(const LaunchRequest& request, const data::Forest& forest, std::uint64_t mapper_epoch,
+// --- keys ----------------------------------------------------------------------------------------------
+
+bool has_key(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
              std::span<const std::uint64_t> key) {
   const std::uint64_t* next = key.data();
   const std::uint64_t* const end = next + key.size();
-  return give_key(request, forest, mapper_epoch,
+  return give_key(launch, forest, mapper_epoch,
                   [&next, end](std::uint64_t w) { return next != end && *next++ == w; }) &&
          next == end;
 }
 
+std::pair<LaunchPart, std::size_t> part_of_key(const LaunchRequest& launch, std::size_t word) {
+  Key key([&word](std::uint64_t) { return word-- > 0; }, nullptr, nullptr);
+  visit(launch, 0, key);
+  return key.part();
+}
+
+std::string name_in_key(data::RegionTree& tree, std::span<const std::uint64_t> words) {
+  if (tree.uid() != words[0]) return "a region that was destroyed";
+  const auto number = static_cast<std::uint32_t>(words[1] >> 32);
+  return (words[1] & kPartitionInKey) != 0 ? tree.name_of_partition(number) : tree.name_of(number);
+}
+
+// --- signatures ----------------------------------------------------------------------------------------
+
+std::uint64_t Signature::token() const {
+  return hash_bytes(words_.data(), words_.size() * sizeof(std::uint64_t));
+}
+
+bool Signature::name(std::string_view name) { return number(hash_bytes(name.data(), name.size())); }
+
+bool Signature::object(const ReductionOp* op) {
+  return op == nullptr ? number(0) : name(op->name) && name(op->type->name);
+}
+
+bool Signature::domain(const LaunchDomain* domain) {
+  return domain == nullptr ? number(0) : object(detail::space_of(*domain).get());
+}
+
+std::uint64_t token_of(const LaunchRequest& launch) {
+  Signature signature;
+  signature.number(static_cast<std::uint64_t>(CallKind::launch));
+  visit(launch, 0, signature);
+  return signature.token();
+}
+
+// --- the quick comparison --------------------------------------------------------------------------------
+
+void RememberedLaunch::remember(const LaunchRequest& launch, const data::Forest& forest,
+                                std::uint64_t mapper_epoch, std::uint64_t* words) {
+  words_ = nullptr;
+  const auto is_own = [&](const Requirement& r) {
+    return (r.partition.tree != nullptr ? r.partition.tree : r.region.tree)->in(forest);
+  };
+  if (!std::ranges::all_of(launch.requirements, is_own)) return;
+  std::uint64_t* next = words;
+  if (!visit(launch, mapper_epoch, Form([&next](std::uint64_t word) {
+               *next++ = word;
+               return true;
+             })))
+    return;
+  words_ = words;
+  deaths_ = forest.deaths();
+}
+
+// --- other calls ---------------------------------------------------------------------------------------
+
+const char* CallIdentity::name() const {
+  constexpr const char* names[] = {"launch", "fill",    "copy",   "access", "attach",
+                                   "detach", "destroy", "reduce", "region"};
+  return kind == CallKind::partition ? partition_operator : names[static_cast<std::size_t>(kind)];
+}
+
 std::vector<std::uint64_t> CallIdentity::key() const {
-  const auto word = [](const void* address) { return reinterpret_cast<std::uint64_t>(address); };
-  std::vector<std::uint64_t> words{static_cast<std::uint64_t>(kind), word(where.file_name()),
-                                   where.line()};
-  for (const auto& [region, field] : operands) {
-    if (region == nullptr) break;
-    words.insert(words.end(), {region->tree->uid(), region->node});
-    if (field != nullptr)
-      words.insert(words.end(), {field->key, word(field->name.data()), word(field->type)});
-  }
-  // No region's end has a key as long.
-  if (partition != nullptr)
-    words.insert(words.end(), {partition->tree->uid(), partition->index, ~std::uint64_t{0}});
-  if (op != nullptr) words.push_back(word(op));
+  std::vector<std::uint64_t> words;
+  visit(*this, Key(
+                   [&words](std::uint64_t word) {
+                     words.push_back(word);
+                     return true;
+                   },
+                   nullptr, nullptr));
   return words;
 }
 
-Signature CallIdentity::signature() const {
-  Signature signature(kind);
-  for (const auto& [region, field] : operands) {
-    if (region == nullptr) break;
-    signature.add(*region);
-    if (field != nullptr) signature.add(*field);
-  }
-  if (partition != nullptr) signature.add(*partition);
-  if (op != nullptr) {
-    signature.add(op->name);
-    signature.add(op->type->name);
-  }
-  if (privilege) signature.add(static_cast<std::uint64_t>(*privilege));
-  return signature;
+std::uint64_t CallIdentity::token() const {
+  Signature signature;
+  if (partition_operator != nullptr) signature.name(partition_operator);
+  visit(*this, signature);
+  return signature.token();
 }
 
 std::vector<const AnyRegion*> CallIdentity::regions() const {
   std::vector<const AnyRegion*> named;
-  for (const Operand& operand : operands)
-    if (operand.region != nullptr) named.push_back(operand.region);
+  for (const Part& part : parts)
+    if (const auto* region = std::get_if<const AnyRegion*>(&part)) named.push_back(*region);
   return named;
-}
-
-void sign(LaunchPlan& plan, const LaunchRequest& request) {
-  Signature signature(Signature::Call::launch);
-  signature.add(request.task->id());
-  if (plan.group) signature.add(plan.domain->id());
-  signature.add(static_cast<std::uint64_t>(request.hints.priority) << 1 |
-                std::uint64_t{request.hints.inline_if_ready});
-  signature.add(request.futures.size());
-  for (const Requirement& r : request.requirements) {
-    if (r.partition.tree != nullptr) signature.add(r.partition);
-    else signature.add(r.region);
-    signature.add(r.field);
-    signature.add(static_cast<std::uint64_t>(r.privilege) | std::uint64_t{r.relaxed} << 8);
-    if (r.op != nullptr) signature.add(r.op->name);
-    signature.add(data::projection_id(r.projection.impl()));
-  }
-  // The mapping: a changed answer is another launch to whoever remembers.
-  for (const PlannedPoint& point : plan.points)
-    signature.add(std::uint64_t{point.processor} << 16 |
-                  static_cast<std::uint16_t>(point.priority));
-  for (const ArgumentMapping& mapping : plan.mappings) {
-    signature.add(static_cast<std::uint64_t>(mapping.layout.order) << 8 |
-                  static_cast<std::uint64_t>(mapping.layout.extent));
-    for (MemoryId memory : mapping.memories) signature.add(memory);
-  }
-  for (const PlannedArgument& argument : plan.arguments) signature.add(argument.mapping);
-  plan.token = signature.token();
-  plan.signature = signature.words();
 }
 
 }  // namespace refrain::runtime

@@ -1,206 +1,310 @@
 #pragma once
 // The identity of a call, in three forms. The *key* finds what this process remembers of the call: addresses and unique
-// numbers, compared in full. The *signature* (launch/signature.hpp) is the same in every run and every process. The
-// *quick comparison* tells at once that a launch is the one before; where it cannot, the key decides.
+// numbers, compared in full. The *signature* is the same in every run and on every process: names and slots
+// (data/forest.hpp, launch/task_record.hpp), no address, thread, time or mapping. Its 64-bit hash is the *token* of the
+// call: it selects, the key proves. The *quick comparison* tells at once that a launch is the one before; where it
+// cannot, the key decides.
 //
 // Any of them covers everything that the analysis of the call depends on, and no value that a task is given.
+//
+// What a call consists of is listed once, by visit(call, form). A form is a visitor, which makes of each part what it
+// needs, and ends the visit when it returns false:
+//
+//   number(word)          a number that is the same everywhere
+//   local(word)           one that matters in this process only
+//   place(where)          the line of the program
+//   object(address)       an object that has a name everywhere: a task, an operator, a projection, an index space
+//   handle(handle, use)   a region or partition, with what is done to it: a number below 2^30
+//   field(field), domain(domain)
+//   begin(part, i)        the beginning of a part of a launch, for messages
+//
+// A new field of a requirement is one line of visit().
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <boost/container/static_vector.hpp>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "data/forest.hpp"
 #include "data/index_space.hpp"
-#include "launch/launch_plan.hpp"
-#include "launch/signature.hpp"
+#include "data/projection.hpp"
+#include "launch/task_record.hpp"
 #include "refrain/dynamic.hpp"
 
 namespace refrain::runtime {
 
-/// UsageError: the argument names nothing that is alive.
-[[noreturn]] void fail_dead(const LaunchRequest& request, std::size_t argument);
+/// What kind of call. A new kind comes last, with its name (CallIdentity::name): tokens of the others stay as they are.
+enum class CallKind : std::uint8_t {
+  launch,
+  fill,
+  copy,
+  access,
+  attach,
+  detach,
+  destroy,
+  reduce,
+  region,    ///< makes one
+  partition  ///< makes one
+};
 
-/// The key of a launch: everything that its plan depends on, as words of this process. Gives them to put(word) in
-/// order, until that returns false. UsageError when a handle is dead.
-template <class Put>
-bool give_key(const LaunchRequest& request, const data::Forest& forest, std::uint64_t mapper_epoch,
-              Put put) {
-  const auto word = [](const void* address) { return reinterpret_cast<std::uint64_t>(address); };
-  if (!put(word(request.task)) || !put(word(request.where.file_name())) ||
-      !put(std::uint64_t{request.where.line()} << 32 |
-           static_cast<std::uint32_t>(request.hints.priority)) ||
-      !put(mapper_epoch) ||
-      !put(request.requirements.size() << 34 | request.futures.size() << 2 |
-           std::uint64_t{request.hints.inline_if_ready} << 1 | std::uint64_t{request.wants_future}))
-    return false;
-  if (const LaunchDomain* domain = request.domain) {
-    if (!put(static_cast<std::uint64_t>(domain->dim))) return false;
-    if (domain->sparse != nullptr) {
-      if (!put(word(domain->sparse->space.get()))) return false;
-    } else {
-      for (int d = 0; d < std::min(domain->dim, 3); ++d)
-        if (!put(static_cast<std::uint64_t>(domain->rect.lo[d])) ||
-            !put(static_cast<std::uint64_t>(domain->rect.hi[d])))
-          return false;
-    }
-  }
-  for (std::size_t i = 0; i < request.requirements.size(); ++i) {
-    const Requirement& r = request.requirements[i];
-    const bool partitioned = r.partition.tree != nullptr;
-    const data::RegionTree* tree = partitioned ? r.partition.tree : r.region.tree;
-    // A tree of an enclosing context may have been destroyed since this task was launched: it may still
-    // use what it was given.
-    if (tree == nullptr ||
-        !(tree->in(forest)
-              ? (partitioned ? tree->names_living(r.partition) : tree->names_living(r.region))
-              : (partitioned ? tree->knows(r.partition) : tree->knows(r.region)))) [[unlikely]] {
-      fail_dead(request, i);
-    }
-    if (!put(tree->uid()) ||
-        !put(std::uint64_t{partitioned ? r.partition.index : r.region.node} << 32 |
-             std::uint64_t{partitioned} << 16 | std::uint64_t{r.relaxed} << 8 |
-             static_cast<std::uint64_t>(r.privilege)) ||
-        !put(r.field.key) || !put(word(r.field.name.data())) || !put(word(r.field.type)) ||
-        !put(word(r.op)) || !put(word(r.projection.impl())))
+/// The parts of a launch, as messages tell them apart.
+enum class LaunchPart : std::uint8_t { task, hints, counts, mapper, domain, argument };
+
+/// A call that is no launch: what it names, in a fixed order.
+struct CallIdentity {
+  using Part =
+      std::variant<const AnyRegion*, const AnyPartition*, const AnyField*, const ReductionOp*,
+                   const data::IndexSpace*, const Projection::Impl*, std::uint64_t>;
+  CallKind kind;
+  std::source_location where;
+  boost::container::static_vector<Part, 5> parts{};
+  const char* partition_operator = nullptr;  ///< of one that makes a partition: "halo"
+
+  /// What people call it.
+  [[nodiscard]] const char* name() const;
+  [[nodiscard]] std::vector<std::uint64_t> key() const;
+  [[nodiscard]] std::uint64_t token() const;
+  [[nodiscard]] std::vector<const AnyRegion*> regions() const;
+};
+
+// --- what a call consists of ---------------------------------------------------------------------------
+
+/// Bits of the words of a launch's hints and counts.
+inline constexpr std::uint64_t kPriorityInKey = ~std::uint64_t{0} << 32, kInlineInKey = 1;
+inline constexpr std::uint64_t kGroupInKey = 2, kResultInKey = 1;
+
+// Inlined in each form, which then takes no call and no memory: the quick comparison is on the way of a replayed launch.
+template <class Form>
+[[gnu::always_inline]] inline bool visit(const Requirement& r, Form&& form) {
+  const std::uint32_t use = std::uint32_t{r.relaxed} << 8 | static_cast<std::uint32_t>(r.privilege);
+  return (r.partition.tree != nullptr ? form.handle(r.partition, use)
+                                      : form.handle(r.region, use)) &&
+         form.field(r.field) && form.object(r.op) && form.object(r.projection.impl());
+}
+
+template <class Form>
+[[gnu::always_inline]] inline bool visit(const LaunchDomain& domain, Form&& form) {
+  if (!form.number(static_cast<std::uint64_t>(domain.dim))) return false;
+  if (domain.sparse != nullptr) return form.object(domain.sparse->space.get());
+  for (int d = 0; d < std::min(domain.dim, 3); ++d)
+    if (!form.number(static_cast<std::uint64_t>(domain.rect.lo[d])) ||
+        !form.number(static_cast<std::uint64_t>(domain.rect.hi[d])))
       return false;
+  return true;
+}
+
+/// `mapper_epoch`: while it stays, what the mapper has said holds.
+template <class Form>
+[[gnu::always_inline]] inline bool visit(const LaunchRequest& launch, std::uint64_t mapper_epoch,
+                                         Form&& form) {
+  form.begin(LaunchPart::task);
+  if (!form.object(launch.task) || !form.place(launch.where)) return false;
+  form.begin(LaunchPart::hints);
+  if (!form.number(std::uint64_t{static_cast<std::uint32_t>(launch.hints.priority)} << 32 |
+                   launch.futures.size() << 1 | kInlineInKey * launch.hints.inline_if_ready))
+    return false;
+  form.begin(LaunchPart::counts);
+  if (!form.local(launch.requirements.size() << 2 | kGroupInKey * (launch.domain != nullptr) |
+                  kResultInKey * launch.wants_future))
+    return false;
+  form.begin(LaunchPart::mapper);
+  if (!form.local(mapper_epoch)) return false;
+  form.begin(LaunchPart::domain);
+  if (!form.domain(launch.domain)) return false;
+  for (std::size_t i = 0; i < launch.requirements.size(); ++i) {
+    form.begin(LaunchPart::argument, i);
+    if (!visit(launch.requirements[i], form)) return false;
   }
   return true;
 }
 
-/// Whether the launch has this key.
-bool has_key(const LaunchRequest& request, const data::Forest& forest, std::uint64_t mapper_epoch,
-             std::span<const std::uint64_t> key);
-/// What a call that is no launch names, in a fixed order.
-struct CallIdentity {
-  struct Operand {
-    const AnyRegion* region;
-    const AnyField* field = nullptr;  ///< null: the region as a whole
+template <class Form>
+bool visit(const CallIdentity& call, Form&& form) {
+  const auto show = [&form](const auto& part) {
+    using Part = std::decay_t<decltype(part)>;
+    if constexpr (std::is_same_v<Part, std::uint64_t>) return form.number(part);
+    else if constexpr (std::is_same_v<Part, const AnyField*>) return form.field(*part);
+    else if constexpr (std::is_same_v<Part, const AnyRegion*> ||
+                       std::is_same_v<Part, const AnyPartition*>)
+      return form.handle(*part, 0);
+    else return form.object(part);
   };
-  Signature::Call kind;
-  std::source_location where;
-  std::array<Operand, 2> operands{};        ///< those that there are come first
-  const AnyPartition* partition = nullptr;  ///< that the call ends
-  const ReductionOp* op = nullptr;          ///< that reduces the values of a group
-  std::optional<Privilege> privilege{};     ///< of an access
+  if (!form.number(static_cast<std::uint64_t>(call.kind)) || !form.place(call.where)) return false;
+  for (const CallIdentity::Part& part : call.parts)
+    if (!std::visit(show, part)) return false;
+  return true;
+}
 
-  [[nodiscard]] const char* name() const { return Signature::name_of(kind); }
-  [[nodiscard]] std::vector<std::uint64_t> key() const;
-  [[nodiscard]] Signature signature() const;
-  [[nodiscard]] std::vector<const AnyRegion*> regions() const;
+// --- forms ---------------------------------------------------------------------------------------------
+
+/// Tells partitions from regions, beside what is done to them.
+inline constexpr std::uint32_t kPartitionInKey = std::uint32_t{1} << 30;
+/// The number of a handle within its tree in the upper half of a word, and `lower`.
+inline std::uint64_t handle_word(const AnyRegion& region, std::uint32_t lower) {
+  return std::uint64_t{region.node} << 32 | lower;
+}
+inline std::uint64_t handle_word(const AnyPartition& partition, std::uint32_t lower) {
+  return std::uint64_t{partition.index} << 32 | kPartitionInKey | lower;
+}
+
+/// What the forms that are made of words of this process have in common: put(word) says whether to go on.
+template <class Put>
+class Words {
+ public:
+  explicit Words(Put put) : put_(put) {}
+
+  void begin(LaunchPart, std::size_t = 0) {}
+  bool number(std::uint64_t word) { return put_(word); }
+  bool local(std::uint64_t word) { return put_(word); }
+  bool object(const void* address) { return put_(reinterpret_cast<std::uint64_t>(address)); }
+  bool field(const AnyField& field) {
+    return put_(field.key) && object(field.name.data()) && object(field.type);
+  }
+
+ protected:
+  Put put_;
 };
 
-/// Gives the plan its signature and its token.
-void sign(LaunchPlan& plan, const LaunchRequest& request);
+/// UsageError: the argument names nothing that is alive.
+[[noreturn]] void fail_dead(const LaunchRequest& launch, std::size_t argument);
 
-/// A requirement; its projection is kept alive by the plan of the launch.
-struct RememberedArgument {
-  AnyRegion region;  ///< or the partition, in the same words
-  std::uint64_t field = 0;
-  const char* field_name = nullptr;
-  const ValueType* type = nullptr;
-  const ReductionOp* op = nullptr;
-  const void* projection = nullptr;
-  bool partitioned = false, relaxed = false;
-  Privilege privilege = Privilege::read;
+/// The key. Of a handle: the unique number of its tree, then in one word its own number and what is done to it.
+template <class Put>
+class Key : public Words<Put> {
+ public:
+  /// `launch`: null where the handles are known to be alive.
+  Key(Put put, const LaunchRequest* launch, const data::Forest* forest)
+      : Words<Put>(put), launch_(launch), forest_(forest) {}
 
-  RememberedArgument() = default;
-  explicit RememberedArgument(const Requirement& r)
-      : region(named(r)),
-        field(r.field.key),
-        field_name(r.field.name.data()),
-        type(r.field.type),
-        op(r.op),
-        projection(r.projection.impl()),
-        partitioned(r.partition.tree != nullptr),
-        relaxed(r.relaxed),
-        privilege(r.privilege) {}
-
-  [[nodiscard]] bool is(const Requirement& r) const {
-    return (r.partition.tree != nullptr) == partitioned && named(r) == region &&
-           r.field.key == field && r.field.name.data() == field_name && r.field.type == type &&
-           r.privilege == privilege && r.op == op && r.relaxed == relaxed &&
-           r.projection.impl() == projection;
+  void begin(LaunchPart part, std::size_t argument = 0) { part_ = {part, argument}; }
+  /// The one that the visit has come to, and which of the arguments.
+  [[nodiscard]] std::pair<LaunchPart, std::size_t> part() const { return part_; }
+  bool place(const std::source_location& where) {
+    return this->object(where.file_name()) && this->put_(where.line());
+  }
+  bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
+  template <class Handle>
+  bool handle(const Handle& handle, std::uint32_t use) {
+    if (launch_ != nullptr && !is_usable(handle)) [[unlikely]]
+      fail_dead(*launch_, part_.second);
+    return this->put_(handle.tree->uid()) && this->put_(handle_word(handle, use));
   }
 
  private:
-  static AnyRegion named(const Requirement& r) {
-    return r.partition.tree == nullptr
-               ? r.region
-               : AnyRegion{r.partition.tree, r.partition.index, r.partition.generation};
+  /// A tree of an enclosing context may have been destroyed since this task was launched: it may still use what it was
+  /// given.
+  template <class Handle>
+  [[nodiscard]] bool is_usable(const Handle& handle) const {
+    return handle.tree != nullptr && (handle.tree->in(*forest_) ? handle.tree->names_living(handle)
+                                                                : handle.tree->knows(handle));
   }
+
+  const LaunchRequest* const launch_;
+  const data::Forest* const forest_;
+  std::pair<LaunchPart, std::size_t> part_;
 };
 
-class RememberedLaunch {
- public:
-  /// What this launch names is alive now. `arguments`: where as many as it has are kept. Nothing is
-  /// remembered of one that could not be told apart by this: of a sparse domain, or a region of an
-  /// enclosing context, whose end this forest does not see.
-  void remember(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
-                RememberedArgument* arguments) {
-    known_ = false;
-    if (launch.domain != nullptr && launch.domain->sparse != nullptr) return;
-    arguments_ = arguments;
-    for (const Requirement& r : launch.requirements) {
-      if (!(r.partition.tree != nullptr ? r.partition.tree : r.region.tree)->in(forest)) return;
-      *arguments++ = RememberedArgument(r);
-    }
-    known_ = true;
-    count_ = static_cast<std::uint32_t>(launch.requirements.size());
-    deaths_ = forest.deaths();
-    mapper_epoch_ = mapper_epoch;
-    task_ = launch.task;
-    place_ = place_of(launch.where);
-    priority_ = launch.hints.priority;
-    inline_if_ready_ = launch.hints.inline_if_ready;
-    wants_future_ = launch.wants_future;
-    domain_ = launch.domain == nullptr ? nullptr : std::make_unique<LaunchDomain>(*launch.domain);
-  }
+/// How many words of a key are a requirement's, and how many those of a launch without any are at most.
+inline constexpr std::size_t kKeyWordsOfArgument = 7, kMostKeyWords = 13;
 
-  /// Of a launch without futures; its values are not looked at. While nothing dies, no handle comes to mean something
-  /// else.
-  [[nodiscard]] bool is(const LaunchRequest& launch, const data::Forest& forest,
-                        std::uint64_t mapper_epoch) const {
-    if (!known_ || launch.hints.priority != priority_ || launch.task != task_ ||
-        launch.hints.inline_if_ready != inline_if_ready_ || forest.deaths() != deaths_ ||
-        mapper_epoch != mapper_epoch_ || place_of(launch.where) != place_ ||
-        launch.wants_future != wants_future_ || launch.requirements.size() != count_ ||
-        !same_domain(launch.domain))
-      return false;
-    const RememberedArgument* argument = arguments_;
-    for (const Requirement& r : launch.requirements)
-      if (!argument++->is(r)) return false;
+/// Puts the words of the launch's key, until put(word) returns false. UsageError when a handle is dead.
+template <class Put>
+bool give_key(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
+              Put put) {
+  return visit(launch, mapper_epoch, Key<Put>(put, &launch, &forest));
+}
+/// Whether the launch has this key.
+bool has_key(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
+             std::span<const std::uint64_t> key);
+/// Which part of the launch, whose handles are alive, the word of its key with this number belongs to.
+std::pair<LaunchPart, std::size_t> part_of_key(const LaunchRequest& launch, std::size_t word);
+/// The name of the region or partition that two words of a key say, of a tree that has no other name by now.
+[[nodiscard]] std::string name_in_key(data::RegionTree& tree, std::span<const std::uint64_t> words);
+
+class Signature {
+ public:
+  [[nodiscard]] std::uint64_t token() const;
+
+  static void begin(LaunchPart, std::size_t = 0) {}
+  bool number(std::uint64_t word) {
+    words_.push_back(word);
     return true;
   }
+  static bool local(std::uint64_t) { return true; }
+  static bool place(const std::source_location&) { return true; }
+  bool object(const detail::TaskRecord* task) { return number(task->id()); }
+  bool object(const Projection::Impl* projection) {
+    return number(data::projection_id(projection));
+  }
+  bool object(const data::IndexSpace* points) { return number(points->id()); }
+  bool object(const ReductionOp* op);
+  /// Depth of the context that made the tree, slot of the tree, number of the node or partition.
+  template <class Handle>
+  bool handle(const Handle& handle, std::uint32_t use) {
+    return number(std::uint64_t{handle.tree->slot()} << 32 |
+                  static_cast<std::uint32_t>(handle.tree->forest().depth())) &&
+           number(handle_word(handle, use));
+  }
+  bool field(const AnyField& field) { return number(field.key) && name(field.type->name); }
+  bool domain(const LaunchDomain* domain);
+  bool name(std::string_view name);
 
  private:
-  /// A source location is a pointer to what the compiler has put down: the same one, the same place.
-  static const void* place_of(const std::source_location& where) {
-    static_assert(sizeof where == sizeof(const void*));
-    return std::bit_cast<const void*>(where);
-  }
-  [[nodiscard]] bool same_domain(const LaunchDomain* domain) const {
-    if (domain == nullptr || domain_ == nullptr) return domain == domain_.get();
-    if (domain->sparse != nullptr || domain->dim != domain_->dim) return false;
-    Coord differs = 0;  // without a branch for each
-    for (int d = 0; d < 3; ++d)
-      differs |=
-          (domain->rect.lo[d] ^ domain_->rect.lo[d]) | (domain->rect.hi[d] ^ domain_->rect.hi[d]);
-    return differs == 0;
+  std::vector<std::uint64_t> words_;
+};
+
+[[nodiscard]] std::uint64_t token_of(const LaunchRequest& launch);
+
+/// The quick comparison: handles as they are, without a look at what they name. While nothing dies, none of them comes to
+/// mean something else.
+class RememberedLaunch {
+ public:
+  /// Words that a launch with so many requirements takes.
+  static constexpr std::size_t words_for(std::size_t requirements) { return 12 + 8 * requirements; }
+  /// What this launch names is alive now. `words`: where its words are kept. Nothing is remembered of one that could not
+  /// be told apart by this: of a sparse domain, or a region of an enclosing context, whose end this forest does not see.
+  void remember(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
+                std::uint64_t* words);
+  /// Whether the launch is the one remembered. Its values are not looked at.
+  [[nodiscard]] bool is(const LaunchRequest& launch, const data::Forest& forest,
+                        std::uint64_t mapper_epoch) const {
+    const std::uint64_t* next = words_;
+    return next != nullptr && forest.deaths() == deaths_ &&
+           visit(launch, mapper_epoch,
+                 Form([&next](std::uint64_t word) { return *next++ == word; }));
   }
 
-  bool known_ = false, inline_if_ready_ = false, wants_future_ = false;
-  std::uint32_t count_ = 0;
-  int priority_ = 0;
-  const detail::TaskRecord* task_ = nullptr;
-  std::uint64_t deaths_ = 0, mapper_epoch_ = 0;
-  const void* place_ = nullptr;
-  std::unique_ptr<const LaunchDomain> domain_;
-  RememberedArgument* arguments_ = nullptr;
+ private:
+  template <class Put>
+  class Form : public Words<Put> {
+   public:
+    explicit Form(Put put) : Words<Put>(put) {}
+    using Words<Put>::object;
+    /// A source location is a pointer to what the compiler has put down: the same one, the same place.
+    bool place(const std::source_location& where) {
+      static_assert(sizeof where == sizeof(const void*));
+      return object(std::bit_cast<const void*>(where));
+    }
+    /// Its address may come to be another's.
+    static bool object(const data::IndexSpace*) { return false; }
+    bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
+    template <class Handle>
+    bool handle(const Handle& handle, std::uint32_t use) {
+      return object(handle.tree) && this->put_(handle_word(handle, use)) &&
+             this->put_(handle.generation);
+    }
+  };
+
+  const std::uint64_t* words_ = nullptr;  ///< null: nothing is remembered
+  std::uint64_t deaths_ = 0;
 };
 
 }  // namespace refrain::runtime

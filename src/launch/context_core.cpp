@@ -3,7 +3,6 @@
 #include <new>
 #include <unordered_set>
 
-#include "launch/field_check.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
@@ -72,6 +71,11 @@ void ContextCore::fail_captured(const char* call) {
       "Context&, and does not capture the one of its launcher");
 }
 
+void check_field(const AnyField& field, const std::string& who) {
+  if (field.type == nullptr)
+    throw UsageError(who + ": field '" + std::string(field.name) + "' has no type");
+}
+
 const exec::NodeInfo& ContextCore::info_for(const char* name, Where where) {
   const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
   if (added) entry->second = {name, where};
@@ -100,6 +104,18 @@ exec::NodeRef ContextCore::producer_of(const detail::FutureState& state, std::si
   // A replayed operation is named by its number alone until something has to come after it.
   const exec::NodeRef& producer = state.producer(rank);
   return state.ready(rank) ? producer : deferred->resolve(producer);
+}
+
+// The consumer of a future comes after what makes it, and fails with it.
+void ContextCore::depend_on(analysis::Edges& edges, const detail::FutureState& state) {
+  for (std::size_t rank = 0; rank < state.points(); ++rank) {
+    if (state.context() == identity) edges.add(producer_of(state, rank), exec::EdgeKind::data);
+    // What is ready says itself whether it failed: one of another context always is (check_usable), and
+    // of this one's own the failure may have been forgotten (forget_failures).
+    if (!state.ready(rank)) continue;
+    if (const exec::FailureRef failure = state.failure(rank))
+      exec::pass_failure(*failure.get(), edges.to());
+  }
 }
 
 void ContextCore::check_usable(const detail::FutureState* future, const std::string& who) const {

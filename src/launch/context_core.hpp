@@ -18,18 +18,20 @@
 #include "analysis/field_state.hpp"
 #include "data/forest.hpp"
 #include "graph/scope.hpp"
-#include "launch/future_pool.hpp"
+#include "launch/call_identity.hpp"
 #include "launch/future_state.hpp"
 #include "launch/grants.hpp"
 #include "launch/launch_record.hpp"
 #include "launch/runtime_core.hpp"
-#include "launch/signature.hpp"
 
 namespace refrain::runtime {
 
 using Where = std::source_location;
 
 struct ContextCore;
+
+/// UsageError, with `who` before it, unless the field has a type: the run-time API may be given nothing.
+void check_field(const AnyField& field, const std::string& who);
 
 /// What replays keep from the analysis' state for as long as nobody looks at it.
 class DeferredState {
@@ -71,15 +73,22 @@ struct ContextCore {
 
   // --- calls -------------------------------------------------------------------------------------------
 
-  /// Every call that the analysis sees begins with this. `name`: as Listener::Call.
-  void note_call(std::uint64_t token, std::string_view name, bool traceable = true) {
+  /// Every call that changes what the analysis knows begins with this. The arguments are those of Listener::Call.
+  void note_call(std::uint64_t token, std::string_view name,
+                 Listener::Traces traces = Listener::Traces::hold) {
     check_not_planning();
     ++calls;
     if (runtime.listener(Events::calls) != nullptr) [[unlikely]]
-      tell({token, name, traceable});
+      tell({token, name, traces});
+  }
+  /// A region or a partition is made, which may be in a trace or out of it: the traces do not look at it.
+  void note_making(const CallIdentity& call) {
+    const std::uint64_t token = call.token();
+    note_call(token, call.name(), Listener::Traces::ignore);
+    making_hash = (making_hash ^ token) * 0x9E3779B97F4A7C15ull;
   }
   void note_launch(LaunchPlan& plan) {
-    note_launch(plan.token, plan.info.name, static_cast<std::uint32_t>(plan.points.size()));
+    note_launch(plan.token, plan.info.name, plan.own_points());
     plan.last_used = calls;
   }
   void note_launch(std::uint64_t token, std::string_view task, std::uint32_t points) {
@@ -125,6 +134,8 @@ struct ContextCore {
   }
   /// The operation that makes the value of a point, for edges to it.
   exec::NodeRef producer_of(const detail::FutureState& state, std::size_t rank);
+  /// The consumer of a future comes after the operations that make its values, and fails with them.
+  void depend_on(analysis::Edges& edges, const detail::FutureState& state);
   /// UsageError unless a call of this context may name the future: one of its own, or one that is there.
   void check_usable(const detail::FutureState* future, const std::string& who) const;
   /// UsageError unless the handle is alive. A handle that an enclosing context has destroyed meanwhile stays usable:
@@ -149,6 +160,8 @@ struct ContextCore {
   detail::FuturePool futures;
   LaunchRecords records{*this};
   std::uint64_t calls = 0, launches = 0, tasks = 0;
+  /// Of the tokens of all regions and partitions made so far, in order: equal where the same ones were made.
+  std::uint64_t making_hash = 0;
   std::uint64_t analysis_ns =
       0;  ///< in launches, without waits for room or memory; counted where they are timed
   bool planning = false;  ///< a mapper or a projection function is asked about a launch

@@ -1,8 +1,11 @@
 #include "launch/future_state.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "base/assert.hpp"
@@ -11,6 +14,104 @@
 
 namespace refrain::detail {
 
+// --- memory ------------------------------------------------------------------------------------------
+
+namespace {
+
+struct AllPools {
+  std::mutex mutex;
+  std::set<const FutureBlocks*> pools;
+};
+
+AllPools& all_pools() {
+  static auto* pools = new AllPools;  // never destroyed: static futures may end later
+  return *pools;
+}
+
+}  // namespace
+
+FutureBlocks::FutureBlocks() {
+  AllPools& all = all_pools();
+  const std::lock_guard lock(all.mutex);
+  all.pools.insert(this);
+}
+
+FutureBlocks::~FutureBlocks() {
+  {
+    AllPools& all = all_pools();
+    const std::lock_guard lock(all.mutex);
+    all.pools.erase(this);
+  }
+  collect();
+  for (Block* list : free_)
+    while (list != nullptr) {
+      Block* next = list->next;
+      ::operator delete(list, std::align_val_t(block_alignment));
+      list = next;
+    }
+}
+
+std::size_t FutureBlocks::live_in_process() {
+  AllPools& all = all_pools();
+  const std::lock_guard lock(all.mutex);
+  std::int64_t live = 0;
+  for (const FutureBlocks* pool : all.pools) {
+    const std::int64_t balance = pool->balance_.load(std::memory_order_relaxed);
+    // Open: the bias plus the returns. Closed: the returns minus all that were made.
+    live += balance > 0 ? pool->made_.load(std::memory_order_relaxed) - (balance - bias) : -balance;
+  }
+  return static_cast<std::size_t>(live);
+}
+
+void* FutureBlocks::take(std::size_t bytes, std::size_t alignment, std::uint8_t& size_class) {
+  const auto made = [this](void* block) {
+    made_.store(made_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return block;
+  };
+  if (bytes > largest || alignment > block_alignment) {
+    size_class = unpooled;
+    return made(::operator new(bytes, std::align_val_t(alignment)));
+  }
+  const std::size_t k = bytes <= smallest ? 0 : std::bit_width((bytes - 1) / smallest);
+  size_class = static_cast<std::uint8_t>(k);
+  if (free_[k] == nullptr) collect();
+  Block* block = free_[k];
+  if (block == nullptr)
+    return made(::operator new(smallest << k, std::align_val_t(block_alignment)));
+  free_[k] = block->next;
+  return made(block);
+}
+
+void FutureBlocks::give_back(void* memory, std::uint8_t size_class,
+                             std::size_t alignment) noexcept {
+  if (size_class == unpooled) {
+    ::operator delete(memory, std::align_val_t(alignment));
+  } else {
+    auto* block = ::new (memory) Block{returned_.load(std::memory_order_relaxed), size_class};
+    // release: partner of the acquire in collect; the block is done with.
+    while (!returned_.compare_exchange_weak(block->next, block, std::memory_order_release,
+                                            std::memory_order_relaxed)) {}
+  }
+  came_back(1);
+}
+
+void FutureBlocks::collect() {
+  Block* block = returned_.exchange(nullptr, std::memory_order_acquire);
+  while (block != nullptr) {
+    Block* next = block->next;
+    block->next = free_[block->size_class];
+    free_[block->size_class] = block;
+    block = next;
+  }
+}
+
+void FutureBlocks::came_back(std::int64_t count) noexcept {
+  // acq_rel: the last one, which ends the pool, sees what all others did with it.
+  if (balance_.fetch_add(count, std::memory_order_acq_rel) + count == 0) delete this;
+}
+
+// --- states ------------------------------------------------------------------------------------------
+
 namespace {
 
 std::mutex& failures_mutex() {
@@ -18,34 +119,27 @@ std::mutex& failures_mutex() {
   return mutex;
 }
 
-constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+/// `to`: a power of two.
+constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) & ~(to - 1); }
+
+/// Of the block of a state.
+std::size_t alignment_of(const ResultType& type) {
+  return std::max(type.alignment, alignof(FutureState));
+}
 
 }  // namespace
 
-/// Where things lie in the block of a state.
-struct FutureState::Shape {
-  std::size_t stride, values_offset, bytes, alignment;
-  std::uint8_t size_class = 0;
-
-  Shape(const ResultType& type, std::size_t points)
-      : stride(round_up(type.size, type.alignment)),
-        values_offset(
-            round_up(sizeof(FutureState) + points * (sizeof(exec::NodeRef) + 1), type.alignment)),
-        bytes(values_offset + points * stride),
-        alignment(std::max(type.alignment, alignof(FutureState))) {}
-};
-
 FutureState::FutureState(FutureBlocks& blocks, const ResultType& type, std::uint64_t context,
-                         std::size_t points, const data::IndexSpaceRef& domain, const Shape& shape)
+                         std::size_t points, const runtime::LaunchPoints& of_group,
+                         std::size_t values_offset, std::uint8_t size_class)
     : blocks_(blocks),
       type_(type),
       points_(points),
       context_(context),
-      stride_(shape.stride),
-      values_offset_(shape.values_offset),
-      domain_(domain),
+      values_offset_(values_offset),
+      of_group_(of_group),
       unfinished_(points),
-      size_class_(shape.size_class) {
+      size_class_(size_class) {
   std::uninitialized_value_construct_n(producers(), points);
   std::uninitialized_value_construct_n(standings(), points);
 }
@@ -57,26 +151,20 @@ FutureState::~FutureState() {
 }
 
 FutureState* FutureState::make(FuturePool& pool, const ResultType& type, std::uint64_t context,
-                               std::size_t points, const data::IndexSpaceRef& domain) {
-  Shape shape(type, points);
+                               std::size_t points, const runtime::LaunchPoints& of_group) {
   FutureBlocks& blocks = pool.blocks();
-  void* block = blocks.take(shape.bytes, shape.alignment, shape.size_class);
-  return ::new (block) FutureState(blocks, type, context, points, domain, shape);
-}
-
-FutureState* FutureState::make(FuturePool& pool, const ResultType& type, std::uint64_t context) {
-  return make(pool, type, context, 1, {});
-}
-
-FutureState* FutureState::make_group(FuturePool& pool, const ResultType& type,
-                                     std::uint64_t context, const data::IndexSpaceRef& domain) {
-  return make(pool, type, context, domain->volume(), domain);
+  const std::size_t values_offset =
+      round_up(sizeof(FutureState) + points * (sizeof(exec::NodeRef) + 1), type.alignment);
+  std::uint8_t size_class = 0;
+  void* block = blocks.take(values_offset + points * stride(type), alignment_of(type), size_class);
+  return ::new (block)
+      FutureState(blocks, type, context, points, of_group, values_offset, size_class);
 }
 
 void FutureState::end() noexcept {
   FutureBlocks& blocks = blocks_;
   const std::uint8_t size_class = size_class_;
-  const std::size_t alignment = std::max(type_.alignment, alignof(FutureState));
+  const std::size_t alignment = alignment_of(type_);
   this->~FutureState();
   blocks.give_back(this, size_class, alignment);
 }
@@ -127,6 +215,10 @@ void wait(FutureState& state, std::size_t rank_or_all) {
   if (waiter != nullptr) waiter->has_waited_for(state, rank_or_all);
 }
 
+[[noreturn]] void fail_elsewhere(const std::string& what) {
+  throw UsageError(what + " was asked for, which another process makes");
+}
+
 }  // namespace
 
 Waiter* Waiter::current() noexcept { return static_cast<Waiter*>(exec::body_local()); }
@@ -146,16 +238,23 @@ void release(FutureState* state) noexcept { state->release(); }
 const void* await(FutureState& state) {
   wait(state, Waiter::all);
   if (const exec::FailureRef failure = state.failure()) failure->rethrow();
-  return state.points() > 0 ? state.value(0) : nullptr;
+  if (state.points() > 0) return state.value(0);
+  if (!state.group()) fail_elsewhere("the value");
+  return nullptr;
 }
 
-const void* await_point(FutureState& state, std::size_t rank) {
-  if (rank >= state.points())
-    throw UsageError("value " + std::to_string(rank) + " of a group launch of " +
-                     std::to_string(state.points()) + " points was asked for");
-  wait(state, rank);
-  if (const exec::FailureRef failure = state.failure(rank)) failure->rethrow();
-  return state.value(rank);
+// The one place that makes an own rank of a launch rank.
+const void* await_point(FutureState& state, std::size_t launch_rank) {
+  const auto asked = [&] { return "value " + std::to_string(launch_rank) + " of a group launch"; };
+  if (launch_rank >= point_count(state))
+    throw UsageError(asked() + " of " + std::to_string(point_count(state)) +
+                     " points was asked for");
+  const std::optional<std::size_t> rank =
+      state.group() ? state.of_group().own_rank(launch_rank) : launch_rank;
+  if (!rank || *rank >= state.points()) fail_elsewhere(asked());
+  wait(state, *rank);
+  if (const exec::FailureRef failure = state.failure(*rank)) failure->rethrow();
+  return state.value(*rank);
 }
 
 const void* await_point(FutureState& state, const Point<3>& point, int dim) {
@@ -163,7 +262,7 @@ const void* await_point(FutureState& state, const Point<3>& point, int dim) {
     if (dim < 1 || dim > 3) return "the value of a point of " + std::to_string(dim) + " dimensions";
     return "the value of point " + data::to_string(point, dim);
   };
-  const data::IndexSpaceRef& domain = state.domain();
+  const data::IndexSpaceRef& domain = state.of_group().domain;
   if (!domain) throw UsageError(asked() + " was asked for: it is no group launch's");
   if (dim != domain->dim())
     throw UsageError(asked() + " was asked for: the launch domain, " + data::to_string(*domain) +
@@ -178,6 +277,8 @@ const void* await_point(FutureState& state, const Point<3>& point, int dim) {
 
 const void* ready_value(const FutureState& state) noexcept { return state.value(0); }
 bool is_ready(const FutureState& state) noexcept { return state.ready(); }
-std::size_t point_count(const FutureState& state) noexcept { return state.points(); }
+std::size_t point_count(const FutureState& state) noexcept {
+  return state.group() ? state.of_group().domain->volume() : 1;
+}
 
 }  // namespace refrain::detail

@@ -46,8 +46,8 @@ analysis::FieldState& Grants::field_state(const data::RegionTree& root, std::uin
 }
 
 void Grants::lend(const LaunchPlan& plan, const detail::FutureState* result) {
-  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
-    const PlannedArgument& argument = plan.arguments[i];
+  for (std::size_t i = 0; i < plan.own.arguments.size(); ++i) {
+    const PlannedArgument& argument = plan.own.arguments[i];
     for (Grant& grant : all_) {
       if (grant.state.get() != argument.field || !grant.conflicts(argument.privilege)) continue;
       if (argument.points == grant.points) grant.loan.supersede(argument.privilege);

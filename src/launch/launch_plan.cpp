@@ -15,35 +15,24 @@ detail::ArgumentPoints physical_points(const data::IndexSpace& points, const Any
   return physical;
 }
 
-PlanCache::PlanCache() : table_(64) {}
-
 LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
   if (count_ >= sweep_at_) {
     keep_only([](const LaunchPlan& p) { return !p.stale(); });
     sweep_at_ = std::max(first_sweep, 2 * count_);
   }
-  arguments_ += plan->arguments.size() + 1;
+  arguments_ += plan->own.arguments.size() + 1;
   if (arguments_ > max_arguments) {
     std::vector<std::uint64_t> ages;
-    ages.reserve(plans_.size());
     for (const auto& other : plans_) ages.push_back(other->last_used);
-    if (!ages.empty()) {
-      auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
-      std::nth_element(ages.begin(), middle, ages.end());
-      const std::uint64_t median = *middle;
-      keep_only([median](const LaunchPlan& p) { return p.last_used > median; });
-    }
+    const auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
+    std::ranges::nth_element(ages, middle);
+    if (!ages.empty())
+      keep_only([median = *middle](const LaunchPlan& p) { return p.last_used > median; });
   }
   LaunchPlan& added = *plans_.emplace_back(std::move(plan));
   ++count_;
-  if (2 * count_ > table_.size()) {
-    rebuild(2 * table_.size());
-  } else {
-    const std::size_t mask = table_.size() - 1;
-    std::size_t i = hash & mask;
-    while (table_[i].plan != nullptr) i = (i + 1) & mask;
-    table_[i] = {hash, &added};
-  }
+  if (2 * count_ > table_.size()) rebuild(2 * table_.size());
+  else place({hash, &added});
   return added;
 }
 
@@ -53,19 +42,20 @@ void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) 
   });
   count_ = plans_.size();
   arguments_ = 0;
-  for (const auto& plan : plans_) arguments_ += plan->arguments.size() + 1;
+  for (const auto& plan : plans_) arguments_ += plan->own.arguments.size() + 1;
   rebuild(table_.size());
 }
 
 void PlanCache::rebuild(std::size_t capacity) {
   table_.assign(capacity, {});
-  const std::size_t mask = capacity - 1;
-  for (const auto& plan : plans_) {
-    const std::uint64_t h = hash(plan->key);
-    std::size_t i = h & mask;
-    while (table_[i].plan != nullptr) i = (i + 1) & mask;
-    table_[i] = {h, plan.get()};
-  }
+  for (const auto& plan : plans_) place({hash(plan->key), plan.get()});
+}
+
+void PlanCache::place(const Entry& entry) {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t i = entry.hash & mask;
+  while (table_[i].plan != nullptr) i = (i + 1) & mask;
+  table_[i] = entry;
 }
 
 }  // namespace refrain::runtime

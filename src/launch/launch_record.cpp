@@ -37,17 +37,8 @@ void LaunchRecord::take_values(void* from, const ValueOps* ops) {
   }
 }
 
-void LaunchRecord::point_done() {
-  if (unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) end_values();
-}
-
-void LaunchRecord::replayed_point_done() {
+void LaunchRecord::point_done(bool replayed) {
   if (unfinished.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  end_values();
-  result = {};
-}
-
-void LaunchRecord::end_values() {
   if (value_ops != nullptr) {
     value_ops->destroy(values);
     if (values != inline_values) ::operator delete(values, std::align_val_t(value_ops->alignment));
@@ -55,15 +46,16 @@ void LaunchRecord::end_values() {
     values = nullptr;  // the record's next launch may have none
   }
   futures.clear();
+  if (replayed) result = {};
 }
 
 AnyFuture LaunchRecords::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
   const ResultType& type = request.task->result();
   if (!request.wants_future || type.size == 0) return {};
-  return AnyFuture(
-      plan.group
-          ? detail::FutureState::make_group(context_.futures, type, context_.identity, plan.domain)
-          : detail::FutureState::make(context_.futures, type, context_.identity));
+  return AnyFuture(plan.group ? detail::FutureState::make_group(context_.futures, type,
+                                                                context_.identity, plan.points)
+                              : detail::FutureState::make(context_.futures, type, context_.identity,
+                                                          plan.own_points()));
 }
 
 LaunchRecord& LaunchRecords::take(LaunchPlan& plan, const LaunchRequest& request) {
@@ -75,7 +67,7 @@ LaunchRecord& LaunchRecords::take(LaunchPlan& plan, const LaunchRequest& request
     free_ = record->next_free;
   }
   record->plan = &plan;
-  record->unreclaimed = plan.nodes(static_cast<std::uint32_t>(plan.points.size()));
+  record->unreclaimed = plan.nodes(plan.own_points());
   if (plan.in_flight++ == 0)
     for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
   record->holds_something = request.value_ops != nullptr || !request.futures.empty();

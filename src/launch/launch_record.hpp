@@ -27,7 +27,7 @@ struct LaunchRecord {
   ContextCore* context = nullptr;
   std::uint64_t call = 0;
   // acq_rel decrements: the last point sees what the others did with the values.
-  std::atomic<std::uint32_t> unfinished{0};  ///< points that have not run
+  std::atomic<std::uint32_t> unfinished{0};  ///< own points that have not run
   std::uint64_t unreclaimed = 0;             ///< nodes, folds too, that have not come back (owner)
   bool holds_something = false;              ///< values or futures, which the last point ends
   void* values = nullptr;
@@ -41,22 +41,20 @@ struct LaunchRecord {
   void begin(std::uint64_t number) {
     call = number;
     // Relaxed: publication of the nodes orders it before any point runs.
-    unfinished.store(static_cast<std::uint32_t>(plan->points.size()), std::memory_order_relaxed);
+    unfinished.store(plan->own_points(), std::memory_order_relaxed);
   }
   /// Moves the values in.
   void take_values(void* from, const ValueOps* ops);
-  /// A point has run (or will not): the last one ends the values and lets go of the futures.
-  void point_done();
-  /// The same in a replay, where nobody else lets go of the result.
-  void replayed_point_done();
-  void end_values();
+  /// A point has run (or will not): the last one ends the values and lets go of the futures; in a replay, where nobody else
+  /// does, of the result, too.
+  void point_done(bool replayed = false);
 };
 
 /// What follows a task's node: its launch, its place in it, and then its arguments, complete but for the
 /// accumulators of reductions, which are made when the task starts; and of each reduction its fold.
 struct TaskPayload {
   LaunchRecord* record;
-  std::uint32_t rank;
+  std::uint32_t rank;  ///< own rank
 
   [[nodiscard]] PhysicalArgument* arguments() {
     return reinterpret_cast<PhysicalArgument*>(this + 1);

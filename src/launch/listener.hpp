@@ -45,12 +45,14 @@ inline constexpr std::size_t kEvents = 7;
 
 class Listener : public exec::ExecutionListener, public analysis::GraphLog {
  public:
+  /// What a call is to traces: they may hold it, end at it, or go on beside it.
+  enum class Traces : std::uint8_t { hold, end, ignore };
   /// A call of the program's context, whatever becomes of it.
   struct Call {
-    std::uint64_t token = 0;  ///< of its signature (launch/signature.hpp)
+    std::uint64_t token = 0;  ///< (launch/call_identity.hpp)
     /// The task's, or what is done: "fill". Empty, perhaps, if the program has made the call before.
     std::string_view name;
-    bool traceable = true;
+    Traces traces = Traces::hold;
     bool marked = false;  ///< within a trace that the program marks
   };
   /// A recording that was made. Good during the event, while replays of it may run.

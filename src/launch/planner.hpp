@@ -1,6 +1,6 @@
 #pragma once
-// Finds the plan of a launch, or makes it when the launch is seen for the first time: checks the launch, finds the
-// region of each point, asks the mapper, and signs the result.
+// Finds the plan of a launch, or makes it when the launch is seen for the first time: checks and signs the launch,
+// chooses the own points, finds their regions, and asks the mapper about them.
 //
 // A mapper is asked once for a plan that is remembered, or at every launch (Mapper::every_launch). In the second case a
 // launch has two plans. The one without a mapping is found by the launch, the other by the first one's number and the
@@ -48,12 +48,15 @@ class Planner {
   LaunchPlan& add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key,
                        std::uint64_t hash);
   LaunchPlan& unmapped_plan(const LaunchRequest& request, std::span<const std::uint64_t> key);
-  std::unique_ptr<LaunchPlan> make_plan(const LaunchRequest& request);
-  /// Without the mapper's answers; not signed.
-  std::unique_ptr<LaunchPlan> make_unmapped(const LaunchRequest& request);
+  /// Without the mapper's answers.
+  std::unique_ptr<LaunchPlan> make_unmapped(const LaunchRequest& request,
+                                            std::span<const std::uint64_t> key);
   void plan_points(LaunchPlan& plan, const LaunchRequest& request);
   void plan_arguments(LaunchPlan& plan, const LaunchRequest& request);
-  void plan_mapping(LaunchPlan& plan, const LaunchRequest& request);
+  /// Appends the mapper's answers to `words`, and tells them: told(own rank, answer).
+  template <class Told>
+  void ask(const LaunchPlan& plan, const LaunchRequest& request, std::vector<std::uint64_t>& words,
+           Told told);
   void take_answer(LaunchPlan& plan, const LaunchRequest& request, std::size_t rank,
                    const MappingOutput& answer);
   void tidy(analysis::FieldState& field);

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -46,6 +47,15 @@ class RuntimeCore {
     return warm_start_;
   }
 
+  /// The points of a launch that this process analyses, of all: all of them, as long as there is one process. A subset of
+  /// the domain; the same for the same domain.
+  using OwnPoints = std::function<data::IndexSpaceRef(const data::IndexSpaceRef& domain)>;
+  [[nodiscard]] data::IndexSpaceRef own_points(const data::IndexSpaceRef& domain) const {
+    return own_points_ ? own_points_(domain) : domain;
+  }
+  /// Before a program runs.
+  void set_own_points(OwnPoints own_points) { own_points_ = std::move(own_points); }
+
   /// A number for a nested context; the program's is 0.
   std::uint64_t next_context_id() {
     return context_ids_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -67,6 +77,7 @@ class RuntimeCore {
   std::unique_ptr<Mapper> mapper_;
   std::shared_ptr<exec::Executor> executor_;
   Listeners listeners_;
+  OwnPoints own_points_;  ///< none: all points
   const bool times_launches_ = options_.stats || !options_.timeline.empty();
   std::atomic<std::uint64_t> context_ids_{0};
 };

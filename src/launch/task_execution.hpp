@@ -1,15 +1,20 @@
 #pragma once
-// Running a point task: from its node, or its place in a replay, to its body. Called by the executor on
-// whatever thread runs it.
+// The point tasks of a launch: from its plan to their nodes, and from a node, or a place in a replay, to a body.
+//
+// Threads: the context's own issues. The executor runs tasks on whatever thread it likes.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "graph/executor.hpp"
 #include "graph/replay.hpp"
-#include "launch/launch_record.hpp"
+#include "launch/context_core.hpp"
 
 namespace refrain::runtime {
+
+/// Places the data of each own point, gives its node predecessors from the analysis, and publishes it. Returns the future
+/// that the launch asks for.
+AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& request);
 
 void run_task(exec::Node& node, exec::Execution& execution);
 

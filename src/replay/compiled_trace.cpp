@@ -118,23 +118,24 @@ void CompiledTrace::prepare_quick() {
   const auto is_quick = [this](Index step) {
     const RecordedCall& call = *calls_[step];
     return call.plan != nullptr && call.makers.empty() && !call.wants_result && !has_fills(step) &&
-           !call.plan->points.empty() && made_by(step).empty();
+           !call.plan->own.points.empty() && made_by(step).empty();
   };
-  std::size_t arguments = 0;
+  std::size_t words = 0;
   for (Index step = 0; step < steps(); ++step)
-    if (is_quick(step)) arguments += calls_[step]->plan->argument_count;
-  arguments_.resize(arguments);
+    if (is_quick(step)) words += RememberedLaunch::words_for(calls_[step]->plan->argument_count);
+  remembered_.resize(words);
   quick_.resize(steps());
-  RememberedArgument* next = arguments_.data();
+  std::uint64_t* next = remembered_.data();
   for (Index step = 0; step < steps(); ++step) {
     if (!is_quick(step)) continue;
     const RecordedCall& call = *calls_[step];
     Quick& quick = quick_[step];
     quick.token = call.token;
     quick.operations = recording_->steps[step].operations;
-    quick.points = static_cast<std::uint32_t>(call.plan->points.size());
+    quick.points = call.plan->own_points();
     quick.has_values = call.has_values;
-    quick.arguments = std::exchange(next, next + call.plan->argument_count);
+    quick.words =
+        std::exchange(next, next + RememberedLaunch::words_for(call.plan->argument_count));
   }
 }
 
@@ -244,7 +245,7 @@ std::size_t CompiledTrace::shared_bytes() const {
   std::size_t sum = 0;
   for (Index step = 0; step < steps(); ++step)
     if (const LaunchPlan* plan = calls_[step]->plan; plan != nullptr && shares_payloads(step))
-      sum += plan->points.size() * payload_size(*plan);
+      sum += plan->own_points() * payload_size(*plan);
   return sum;
 }
 
@@ -262,11 +263,11 @@ void CompiledTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*
     return;
   }
   operand.payload = make_payload(std::exchange(shared, shared + bytes), launch.shared, rank);
-  const PlannedPoint& point = plan.points[rank];
+  const PlannedPoint& point = plan.own.points[rank];
   TaskFrame& frame = plain_[operation].frame;
   frame.arguments = {operand.payload->arguments(), plan.argument_count};
   frame.point = point.point;
-  frame.rank = rank;
+  frame.rank = point.launch_rank;
   frame.source = &Runs::nothing;
   plain_[operation].body = &point.variant->body;
 }
@@ -448,7 +449,7 @@ exec::Template::Operation CompiledTrace::describe(Index index) const {
     case exec::NodeKind::task: {
       const Launch& launch = launches_[recorded.step];
       const LaunchPlan& plan = *launch.shared.plan;
-      const PlannedPoint& point = plan.points[operands_[index].rank];
+      const PlannedPoint& point = plan.own.points[operands_[index].rank];
       if (is_plain(index)) {
         made.plain = point.variant->plain != nullptr ? point.variant->plain : Runs::plain_task;
         made.operand = &plain_[index];
@@ -487,7 +488,7 @@ bool CompiledTrace::is_plain(Index index) const {
   const trace::Operation& recorded = recording_->operations[index];
   if (recorded.kind != exec::NodeKind::task || operands_[index].payload == nullptr) return false;
   const LaunchPlan& plan = *launches_[recorded.step].shared.plan;
-  const TaskVariant& variant = *plan.points[operands_[index].rank].variant;
+  const TaskVariant& variant = *plan.own.points[operands_[index].rank].variant;
   return !variant.may_launch && variant.kind != ProcessorKind::gang;
 }
 
@@ -537,7 +538,7 @@ void CompiledTrace::count_bytes() {
   bytes_ = kAround + sizeof *this + sizeof *template_ + sizeof *replays_ + replays_->bytes() +
            recording_->bytes() + template_->bytes() + steps() * (sizeof(Launch) + sizeof(Quick)) +
            operations * (sizeof(Operand) + sizeof(Plain)) +
-           arguments_.size() * sizeof(RememberedArgument) +
+           remembered_.size() * sizeof(std::uint64_t) +
            (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge) +
            (made_.size() + ended_.size()) * sizeof(trace::PerReplayInstance*) +
            per_replay_arguments_.size() * sizeof(trace::PerReplayArgument) + shared_bytes();

@@ -19,7 +19,7 @@
 #include "analysis/analysis.hpp"
 #include "graph/replays.hpp"
 #include "launch/call_identity.hpp"
-#include "launch/future_reduction.hpp"
+#include "launch/future_state.hpp"
 #include "launch/launch_record.hpp"
 #include "replay/trace_execution.hpp"
 #include "trace/outcome.hpp"
@@ -126,8 +126,8 @@ class CompiledTrace {
     std::uint64_t token = 0;
     trace::Index operations = 0;  ///< up to its end; 0: no such step
     std::uint32_t points = 0;
-    bool has_values = false;                  ///< by-value arguments
-    RememberedArgument* arguments = nullptr;  ///< for `last`
+    bool has_values = false;         ///< by-value arguments
+    std::uint64_t* words = nullptr;  ///< for `last`
   };
   [[nodiscard]] std::span<Quick> quick() { return quick_; }
 
@@ -180,14 +180,14 @@ class CompiledTrace {
   std::unique_ptr<const trace::Recording> recording_;
   Calls calls_;
   std::optional<trace::Outcome> outcome_;
-  std::vector<Quick> quick_;                   ///< by step
-  std::vector<RememberedArgument> arguments_;  ///< of `quick_`
-  analysis::AnalysisCounters counts_;          ///< of all operations
-  std::optional<Uses> uses_;                   ///< of all steps
-  std::unique_ptr<Launch[]> launches_;  ///< by step; without a plan where the call is no launch
-  std::vector<Operand> operands_;       ///< by operation
-  std::vector<Plain> plain_;            ///< by operation; unused of most kinds
-  trace::RecordedEdges edges_;          ///< for a log
+  std::vector<Quick> quick_;               ///< by step
+  std::vector<std::uint64_t> remembered_;  ///< of `quick_`
+  analysis::AnalysisCounters counts_;      ///< of all operations
+  std::optional<Uses> uses_;               ///< of all steps
+  std::unique_ptr<Launch[]> launches_;     ///< by step; without a plan where the call is no launch
+  std::vector<Operand> operands_;          ///< by operation
+  std::vector<Plain> plain_;               ///< by operation; unused of most kinds
+  trace::RecordedEdges edges_;             ///< for a log
   std::vector<const trace::PerReplayInstance*> made_, ended_;   ///< by step
   std::vector<trace::PerReplayArgument> per_replay_arguments_;  ///< by own instance
   std::unique_ptr<std::byte[]> shared_payloads_;

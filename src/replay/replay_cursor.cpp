@@ -102,7 +102,7 @@ bool ReplayCursor::matches(const LaunchRequest& request, CompiledTrace::Quick& n
       !has_key(request, context_.forest, context_.runtime.mapper().epoch(),
                trace_->calls()[step_]->key))
     return false;
-  next.last.remember(request, context_.forest, context_.runtime.mapper().epoch(), next.arguments);
+  next.last.remember(request, context_.forest, context_.runtime.mapper().epoch(), next.words);
   return true;
 }
 
@@ -142,7 +142,7 @@ void ReplayCursor::take_launch(const LaunchRequest& request, AnyFuture& result) 
   if (Listener* told = context_.runtime.listener(Events::decisions)) [[unlikely]]
     told->launched(plan, "");
   if (LaunchRecord* record = trace.record(*replay_, step_)) {
-    if (plan.points.empty()) {
+    if (plan.own.points.empty()) {
       result = context_.records.make_result(plan, request);
     } else {
       context_.records.fill(*record, request);
@@ -267,7 +267,7 @@ void ReplayCursor::issue_step() {
   if (context_.runtime.graph_log() != nullptr) log_step();
   ++step_;
   if (trace.calls()[step_ - 1]->plan != nullptr)
-    traces_.counters.replayed_tasks += trace.calls()[step_ - 1]->plan->points.size();
+    traces_.counters.replayed_tasks += trace.calls()[step_ - 1]->plan->own_points();
   if (step_ == end_) count_whole();
   trace.replays().issue(*replay_, step.operations);
 }

@@ -7,6 +7,7 @@
 #include "analysis/field_state.hpp"
 #include "base/assert.hpp"
 #include "data/index_space.hpp"
+#include "launch/call_identity.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::runtime {
@@ -33,15 +34,8 @@ std::string describe(const Requirement& requirement) {
 /// The same of a recorded launch; `words`: the argument's in its key.
 std::string describe_argument(const LaunchPlan& plan, std::size_t i,
                               std::span<const std::uint64_t> words) {
-  data::RegionTree& tree = *plan.arguments[i].region.tree;
   const PlannedRequirement& requirement = plan.requirements[i];
-  std::string name = "a region that was destroyed";
-  if (tree.uid() == words[0]) {
-    const auto number = static_cast<std::uint32_t>(words[1] >> 32);
-    const bool partitioned = (words[1] >> 16 & 1) != 0;
-    name = partitioned ? tree.name_of_partition(number) : tree.name_of(number);
-  }
-  return name + ", field '" + requirement.field + "', " +
+  return name_in_key(*requirement.tree, words) + ", field '" + requirement.field + "', " +
          std::string(to_string(requirement.privilege));
 }
 
@@ -56,24 +50,14 @@ std::string argument_difference(const RecordedCall& expected, const LaunchReques
 
 std::string domain_difference(const LaunchPlan& plan, const LaunchDomain* domain) {
   return "its domain: expected " +
-         (plan.group ? data::to_string(*plan.domain) : "a single launch") + "; found " +
+         (plan.group ? data::to_string(*plan.points.domain) : "a single launch") + "; found " +
          (domain == nullptr           ? "a single launch"
           : domain->sparse != nullptr ? data::to_string(*domain->sparse->space)
                                       : data::to_string(domain->rect, domain->dim));
 }
 
-/// The word of a key that has the numbers of arguments and futures, the hint, and whether the result is kept.
-std::string count_difference(std::uint64_t expected, std::uint64_t came) {
-  const std::uint64_t changed = expected ^ came;
-  if (changed >> 34 != 0) return "the number of its region arguments";
-  if (changed >> 2 != 0) return "how many futures it is given";
-  return (changed & 2) != 0 ? "its hint inline_if_ready" : "whether its future is kept";
-}
-
-/// In what two calls differ whose name and source line are the same. Of launches, ContextImpl::give_key says which
-/// word of a key is what: five of the launch, its domain, and seven per argument.
+/// In what two calls differ whose name and source line are the same.
 std::string difference(const RecordedCall& expected, const TracedCall& came) {
-  constexpr std::size_t kPriority = 2, kMapper = 3, kCounts = 4, kPerArgument = 7;
   if (std::ranges::equal(expected.key, came.key))
     return expected.has_values == came.has_values ? "the calls that make its futures"
                                                   : "whether it has by-value arguments";
@@ -83,18 +67,28 @@ std::string difference(const RecordedCall& expected, const TracedCall& came) {
   if (expected.plan->number != 0) return "its arguments, or what the mapper said of it";
   const auto at = static_cast<std::size_t>(std::ranges::mismatch(expected.key, came.key).in2 -
                                            came.key.begin());
-  const std::size_t arguments = came.key.size() - kPerArgument * request.requirements.size();
-  if (at < kPriority) return "its task: another one of this name";
-  if (at == kPriority) return "its priority";
-  if (at == kMapper) return "its mapping: the mapper has forgotten what it said";
-  if (at == kCounts) return count_difference(expected.key[at], came.key[at]);
-  if (expected.plan->group != (request.domain != nullptr) || at < arguments ||
-      expected.key.size() != came.key.size())
+  const auto differs = [&](std::uint64_t bits) {
+    return at < came.key.size() && ((expected.key[at] ^ came.key[at]) & bits) != 0;
+  };
+  const auto [part, argument] = part_of_key(request, at);
+  switch (part) {
+    case LaunchPart::task: return "its task: another one of this name";
+    case LaunchPart::hints:
+      if (differs(kPriorityInKey)) return "its priority";
+      return differs(kInlineInKey) ? "its hint inline_if_ready" : "how many futures it is given";
+    case LaunchPart::counts:
+      if (differs(kGroupInKey)) return domain_difference(*expected.plan, request.domain);
+      return differs(kResultInKey) ? "whether its future is kept"
+                                   : "the number of its region arguments";
+    case LaunchPart::mapper: return "its mapping: the mapper has forgotten what it said";
+    default: break;
+  }
+  if (part == LaunchPart::domain || expected.key.size() != came.key.size())
     return domain_difference(*expected.plan, request.domain);
-  const std::size_t argument = (at - arguments) / kPerArgument;
-  return argument_difference(
-      expected, request, argument,
-      std::span(expected.key).subspan(arguments + argument * kPerArgument, kPerArgument));
+  const std::size_t first =
+      came.key.size() - kKeyWordsOfArgument * (request.requirements.size() - argument);
+  return argument_difference(expected, request, argument,
+                             std::span(expected.key).subspan(first, kKeyWordsOfArgument));
 }
 
 std::string names_of(const trace::Instances& valid, const Machine& machine) {
@@ -123,9 +117,9 @@ std::string describe(const trace::Place& place, const Machine& machine) {
 Reason other_call(const RecordedCall& expected, const TracedCall& came) {
   const std::string before = name_of(expected), now = name_of(came);
   if (before != now)
-    return {"another call: expected " + before + ", found " + now, true, expected.token};
+    return {"another call: expected " + before + ", found " + now, true, expected.mapped_token};
   return {"the call has changed: " + now + " differs in " + difference(expected, came), true,
-          expected.token};
+          expected.mapped_token};
 }
 
 Reason beyond_the_end(const std::string& ended_by, const TracedCall& came) {

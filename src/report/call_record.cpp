@@ -30,7 +30,7 @@ Error cannot_be_recorded(const std::string& why) { return Error("--refrain:recor
 }  // namespace
 
 std::string call_name(const Listener::Call& call) {
-  if (!call.traceable) return std::string(call.name);
+  if (call.traces == Listener::Traces::end) return std::string(call.name);
   return fmt::format("{}{}{:016x}{}", call.name, kBeforeToken, call.token,
                      call.marked ? kMarked : "");
 }
@@ -83,7 +83,7 @@ void CallRecord::program_begins() {
 }
 
 std::uint32_t CallRecord::Stream::event_of(const Call& call) {
-  if (!call.traceable) return names.number(call_name(call));
+  if (call.traces == Traces::end) return names.number(call_name(call));
   auto& events = call.marked ? marked : unmarked;
   const auto found = events.find(call.token);
   if (found != events.end()) return found->second;
@@ -91,7 +91,7 @@ std::uint32_t CallRecord::Stream::event_of(const Call& call) {
 }
 
 void CallRecord::called(const Call& call) {
-  if (!stream_) return;
+  if (!stream_ || call.traces == Traces::ignore) return;
   try {
     const std::uint32_t event = stream_->event_of(call);
     stream_->recorder.add(event, 0, [&]() -> const std::string& { return stream_->names[event]; });

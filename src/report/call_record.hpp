@@ -8,7 +8,8 @@
 //   "calc_new_currents 0x5d1f0c9e7a34b682, marked"    one within a trace that the program marks
 //   "access"                                          one that cannot be traced
 //
-// Calls that tasks make are not recorded: their order depends on time.
+// Calls that tasks make are not recorded, since their order depends on time; nor is the making of regions and partitions,
+// which ends no trace and is in none.
 //
 // What a killed run has recorded so far is in the file (oracle/recorder.hpp). Where an older file is there, the run is
 // recorded in one beside it, "FILE.new-PROCESS-NUMBER", which takes its place at the end; of a killed run it is left there.

@@ -65,21 +65,21 @@ void Explanation::launched(LaunchPlan& plan, const std::string& why) {
   const std::lock_guard lock(mutex_);
   ExplainedTask& told = tasks_[plan.info.name];
   if (why.empty()) {
-    told.replayed += plan.points.size();
+    told.replayed += plan.own_points();
   } else {
-    told.analysed += plan.points.size();
-    count(told.reasons, why, plan.points.size());
+    told.analysed += plan.own_points();
+    count(told.reasons, why, plan.own_points());
   }
   std::map<std::tuple<std::size_t, MemoryId, std::uint32_t>, std::uint64_t> found;
-  for (std::size_t rank = 0; rank < plan.points.size(); ++rank) {
-    ++told.processors[plan.points[rank].processor];
+  for (std::size_t rank = 0; rank < plan.own_points(); ++rank) {
+    ++told.processors[plan.own.points[rank].processor];
     const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (arguments[i].instance != nullptr) ++found[{i, arguments[i].memory, arguments[i].mapping}];
   }
   for (const auto& [place, points] : found) {
     const auto& [argument, memory, mapping] = place;
-    const auto& memories = plan.mappings[mapping].memories;
+    const auto& memories = plan.own.mappings[mapping].memories;
     const auto choice =
         static_cast<std::size_t>(std::ranges::find(memories, memory) - memories.begin());
     told.placements[{argument, plan.requirements[argument].field, memory, choice}] += points;
@@ -88,7 +88,7 @@ void Explanation::launched(LaunchPlan& plan, const std::string& why) {
 
 void Explanation::asked(const LaunchPlan& plan) {
   const std::lock_guard lock(mutex_);
-  tasks_[plan.info.name].asked += plan.points.size();
+  tasks_[plan.info.name].asked += plan.own_points();
 }
 
 void Explanation::opened(std::uint64_t identity, std::uint64_t context) {

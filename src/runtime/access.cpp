@@ -92,10 +92,8 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
   analysis::Footprint& footprint = state.footprint(points);
-  note_untraceable_call({.kind = Signature::Call::access,
-                         .where = where,
-                         .operands = {{{&region, &field}}},
-                         .privilege = privilege});
+  note_untraceable_call(
+      {CallKind::access, where, {&region, &field, static_cast<std::uint64_t>(privilege)}});
   grants.lend(state, privilege);
   auto access = std::make_unique<OpenAccess>();
   access->plan = access_plan(region, field, privilege, points, where);
@@ -111,7 +109,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   if (failure) failure->rethrow();
 
   access->argument.plan = access->plan.get();
-  physical.points = &access->plan->arguments[0].physical_points;
+  physical.points = &access->plan->own.arguments[0].physical_points;
   physical.placement = &instance;
   if (runtime.options().check) physical.info = &access->argument;
   access->ticket = next_ticket_++;
@@ -129,10 +127,10 @@ std::unique_ptr<LaunchPlan> ContextImpl::access_plan(const AnyRegion& region, co
   plan->requirements.resize(1);
   plan->requirements[0].privilege = privilege;
   plan->requirements[0].field = field.name;
-  plan->arguments.resize(1);
-  plan->arguments[0].points = points;
-  plan->arguments[0].region = region;
-  plan->arguments[0].physical_points = physical_points(*points, region);
+  plan->own.arguments.resize(1);
+  plan->own.arguments[0].points = points;
+  plan->own.arguments[0].region = region;
+  plan->own.arguments[0].physical_points = physical_points(*points, region);
   return plan;
 }
 
@@ -164,8 +162,7 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
     throw UsageError(who + ": " + what + ": " + fault);
   Attachments::Entry entry = owner().attachments().add(
       values, what + ", attached at " + to_string(where), who + ", to " + what);
-  note_untraceable_call(
-      {.kind = Signature::Call::attach, .where = where, .operands = {{{&region, &field}}}});
+  note_untraceable_call({CallKind::attach, where, {&region, &field}});
   analysis::Footprint& footprint = state.footprint(points);
 
   auto instance = std::make_unique<analysis::Instance>();
@@ -195,7 +192,7 @@ void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where w
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   for (const auto& instance : state.instances().all()) {
     if (instance->storage != analysis::Storage::attached || instance->space != points) continue;
-    note_untraceable_call({Signature::Call::detach, where, {{{&region, &field}}}});
+    note_untraceable_call({CallKind::detach, where, {&region, &field}});
     if (const auto failure = end_attachment(state, *instance, where)) failure->rethrow();
     return;
   }

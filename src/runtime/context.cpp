@@ -5,7 +5,6 @@
 #include <new>
 
 #include "data/index_space.hpp"
-#include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 

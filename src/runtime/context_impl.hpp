@@ -19,7 +19,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "launch/argument_info.hpp"
 #include "launch/context_core.hpp"
 #include "launch/planner.hpp"
 #include "refrain/context.hpp"
@@ -189,7 +188,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   void end_regions();
   /// A call that cannot be traced is about to be analysed.
   void note_untraceable_call(const CallIdentity& call) {
-    note_call(call.signature().token(), call.name(), false);
+    note_call(call.token(), call.name(), Listener::Traces::end);
   }
   [[noreturn]] static void fail_caller(const char* call, Where where);
   [[gnu::noinline]] void check_caller_in_full(const char* call, Where where) const;

@@ -18,7 +18,7 @@ Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
                               std::size_t requirement) {
   const PlannedRequirement& given = plan.requirements[requirement];
   const PlannedArgument& argument =
-      plan.arguments[payload.rank * plan.requirements.size() + requirement];
+      plan.own.arguments[payload.rank * plan.requirements.size() + requirement];
   Grant grant;
   const data::RegionTree* tree = argument.region.tree;
   grant.root = &tree->data_tree();

@@ -17,6 +17,7 @@ namespace refrain::runtime {
 class PartitionCall {
  public:
   using Pieces = ContextImpl::Pieces;
+  using Operands = decltype(CallIdentity::parts);
 
   PartitionCall(ContextImpl& context, const char* name, Where where)
       : context_(context),
@@ -64,15 +65,17 @@ class PartitionCall {
       throw OutOfMemory(about() + "no memory for so many pieces");
     }
   }
-  /// A partition of the region, whose pieces f() computes.
+  /// A partition of the region, whose pieces f() computes from these operands.
   template <class F>
-  AnyPartition make(const AnyRegion& region, const char* kind, F&& f) const {
+  AnyPartition make(const AnyRegion& region, const char* kind, Operands operands, F&& f) const {
     const ContextImpl::Place place = context_.place_of(region, who().c_str());
+    operands.insert(operands.begin(), &region);
     Pieces pieces = telling(region, [&] {
       Pieces computed = f();
       context_.check_pieces(place, computed);
       return computed;
     });
+    context_.note_making({CallKind::partition, where_, std::move(operands), name_});
     return place.tree->make_partition(place.node, std::move(pieces.colours),
                                       std::move(pieces.spaces), kind);
   }

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/hash.hpp"
 #include "data/index_space.hpp"
 #include "data/partition_ops.hpp"
 #include "data/projection.hpp"
@@ -18,6 +19,9 @@ using runtime::PartitionCall;
 using Pieces = PartitionCall::Pieces;
 
 namespace {
+
+/// Of coordinates, for signatures.
+std::uint64_t hash_of(const auto& value) { return hash_bytes(&value, sizeof value); }
 
 /// UsageError unless each number is at least 1. `what(number)`: says what is wrong with one.
 template <class What>
@@ -36,7 +40,7 @@ AnyPartition Context::make_blocks(const AnyRegion& region, const Point<3>& colou
     check_blocks(call, region, colours,
                  [](Coord number) { return std::to_string(number) + " blocks"; });
     const data::IndexSpaceRef& points = call.points_of(region);
-    return call.make(region, "blocks", [&] {
+    return call.make(region, "blocks", {hash_of(colours)}, [&] {
       return Pieces{data::block_colours(points->dim(), colours), data::blocks(points, colours)};
     });
   });
@@ -47,7 +51,7 @@ AnyPartition Context::make_blocks_of_size(const AnyRegion& region, const Point<3
   return call_for_partition(impl_, "blocks_of_size", where, [&](const PartitionCall& call) {
     check_blocks(call, region, size, [](Coord number) { return "size " + std::to_string(number); });
     const data::IndexSpaceRef& points = call.points_of(region);
-    return call.make(region, "blocks", [&] {
+    return call.make(region, "blocks", {hash_of(size)}, [&] {
       return Pieces{data::block_colours(points->dim(), data::block_counts(points, size)),
                     data::blocks_of_size(points, size)};
     });
@@ -57,7 +61,7 @@ AnyPartition Context::make_blocks_of_size(const AnyRegion& region, const Point<3
 AnyPartition Context::make_halo(const AnyPartition& pieces, const Point<3>& width, Where where) {
   return call_for_partition(impl_, "halo", where, [&](const PartitionCall& call) {
     const AnyRegion parent = call.parent_of(pieces);
-    return call.make(parent, "halo", [&] {
+    return call.make(parent, "halo", {&pieces, hash_of(width)}, [&] {
       return Pieces{call.node_of(pieces).colours,
                     data::halo(call.pieces_of(pieces), width, call.points_of(parent))};
     });
@@ -68,7 +72,7 @@ AnyPartition Context::make_interior(const AnyPartition& pieces, const Point<3>& 
                                     Where where) {
   return call_for_partition(impl_, "interior", where, [&](const PartitionCall& call) {
     const AnyRegion parent = call.parent_of(pieces);
-    return call.make(parent, "interior", [&] {
+    return call.make(parent, "interior", {&pieces, hash_of(width)}, [&] {
       return Pieces{call.node_of(pieces).colours,
                     data::interior(call.pieces_of(pieces), width, call.points_of(parent))};
     });
@@ -90,8 +94,8 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSp
     } else {
       for (std::size_t d = 0; d < 3; ++d) map.matrix[d][d] = 1;
     }
-    return call.make(region, "restriction", [&] {
-      const data::IndexSpaceRef& space = colours.shared().space;
+    const data::IndexSpaceRef& space = colours.shared().space;
+    return call.make(region, "restriction", {space.get(), transform.impl(), hash_of(extent)}, [&] {
       return Pieces{space, data::restrict_affine(space, map, extent, points)};
     });
   });
@@ -153,7 +157,7 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
             : call.parent_of(a);
     if (operation == SetOperation::unite) check_union(call, a, b, parent);
     const auto make = [&](const char* kind, auto combine) {
-      return call.make(parent, kind, [&] {
+      return call.make(parent, kind, {&a, &b}, [&] {
         return Pieces{call.node_of(a).colours, combine(left, right)};
       });
     };
@@ -168,11 +172,12 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
 AnyPartition Context::make_explicit(const AnyRegion& region,
                                     const std::vector<AnyIndexSpace>& pieces, Where where) {
   return call_for_partition(impl_, "partition", where, [&](const PartitionCall& call) {
-    return call.make(region, "explicit", [&] {
-      Pieces given{data::IndexSpace::dense(Rect1{0, static_cast<Coord>(pieces.size()) - 1}), {}};
-      given.spaces.reserve(pieces.size());
-      for (const AnyIndexSpace& piece : pieces) given.spaces.push_back(piece.shared().space);
-      return given;
+    runtime::Signature given;
+    for (const AnyIndexSpace& piece : pieces) given.object(piece.shared().space.get());
+    return call.make(region, "explicit", {given.token()}, [&] {
+      Pieces made{data::IndexSpace::dense(Rect1{0, static_cast<Coord>(pieces.size()) - 1}), {}};
+      for (const AnyIndexSpace& piece : pieces) made.spaces.push_back(piece.shared().space);
+      return made;
     });
   });
 }

@@ -4,7 +4,6 @@
 #include "data/box_list.hpp"
 #include "data/index_space.hpp"
 #include "data/partition_ops.hpp"
-#include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/partition_calls.hpp"
@@ -84,7 +83,7 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
                        std::string(field.type->name) + ", expected colours of " +
                        std::to_string(space->dim()) + " dimensions");
     const PointerField field_of_colours(call, region, field, space->dim());
-    return call.make(region, "by_colour", [&] {
+    return call.make(region, "by_colour", {&field, space.get()}, [&] {
       return Pieces{space, data::by_colour(points, field_of_colours.points(), space)};
     });
   });
@@ -108,7 +107,7 @@ AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pi
     const data::IndexSpaceRef& points = call.points_of(target);
     const bool rects = holds_rects(field, points->dim(), call.who());
     const PointerField pointers(call, source, field, points->dim());
-    return call.make(target, "image", [&] {
+    return call.make(target, "image", {&pieces, &field}, [&] {
       const auto parts = call.pieces_of(pieces);
       return Pieces{call.node_of(pieces).colours,
                     rects ? data::image_rects(parts, pointers.rects(), points)
@@ -124,7 +123,7 @@ AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition&
     const data::IndexSpaceRef& points = call.points_of(source);
     const bool rects = holds_rects(field, dim, call.who());
     const PointerField pointers(call, source, field, dim);
-    return call.make(source, "preimage", [&] {
+    return call.make(source, "preimage", {&pieces, &field}, [&] {
       const auto parts = call.pieces_of(pieces);
       return Pieces{call.node_of(pieces).colours,
                     rects ? data::preimage_rects(parts, pointers.rects(), points)

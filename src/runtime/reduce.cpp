@@ -3,8 +3,6 @@
 #include <cstring>
 #include <vector>
 
-#include "launch/future_reduction.hpp"
-#include "launch/issue.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
@@ -61,7 +59,7 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
   AnyFuture result(detail::FutureState::make(futures, type, identity));
   detail::FutureState* const given = values.state();
   traces.make(
-      {.kind = Signature::Call::reduce, .where = where, .op = &op}, {&given, 1}, {},
+      {CallKind::reduce, where, {&op}}, {&given, 1}, {},
       [&](ReplayCursor& replay) {
         replay.take_reduction({&given, 1}, {values, result, &op});
       },
@@ -81,7 +79,7 @@ void ContextImpl::issue_reduction(const AnyFuture& values, const AnyFuture& resu
   const analysis::Origin origin{calls - 1, 0, -1, node.info};
   analysis.log_operation(node, origin);
   analysis::Edges edges = analysis.edges_to(node);
-  depend_on(*this, edges, *values.state());
+  depend_on(edges, *values.state());
   analysis.publish(edges);
 }
 

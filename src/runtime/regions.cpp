@@ -4,7 +4,6 @@
 
 #include "base/assert.hpp"
 #include "data/set_algebra.hpp"
-#include "launch/field_check.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
@@ -15,6 +14,7 @@ AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points,
   check_not_planning();
   const std::string who = "region at " + to_string(where);
   std::vector<data::FieldColumn> columns;
+  Signature of_fields;
   for (const AnyField& field : fields) {
     check_field(field, who);
     for (const data::FieldColumn& other : columns)
@@ -23,7 +23,9 @@ AnyRegion ContextImpl::make_region(const data::IndexSpaceRef& points,
                          std::string(other.type.name) + " and " + std::string(field.type->name) +
                          "; mappers and messages know a field by its name, so give each its own");
     columns.push_back({std::string(field.name), field.key, *field.type});
+    of_fields.field(field);
   }
+  note_making({CallKind::region, where, {points.get(), of_fields.token()}});
   data::RegionTree& tree = forest.create(points, std::move(columns));
   tree.make_view_of(nullptr);
   return tree.handle(0);
@@ -43,7 +45,7 @@ exec::FailureRef ContextImpl::destroy_quietly(const AnyRegion& region, Where whe
   if (region.node != 0)
     throw UsageError(who + ": " + region.name() +
                      " is a subregion; destroy its partition or the whole region");
-  const CallIdentity call{Signature::Call::destroy, where, {{{&region}}}};
+  const CallIdentity call{CallKind::destroy, where, {&region}};
   const auto end_fields = [&] {
     analysis::TreeState::of(tree).for_each(
         [&](analysis::FieldState& field) { analysis.end_field(field); });
@@ -70,7 +72,7 @@ void ContextImpl::destroy(const AnyPartition& partition, Where where) {
     throw UsageError(who + ": " + partition.name() +
                      " was made by another context, which alone can destroy it");
   traces.make(
-      {.kind = Signature::Call::destroy, .where = where, .partition = &partition}, {}, {},
+      {CallKind::destroy, where, {&partition}}, {}, {},
       [](ReplayCursor& replay) { replay.take_call(); }, [] {});
   forget(tree, tree.destroy_partition(partition.index));
 }
@@ -116,8 +118,8 @@ void ContextImpl::fill(const AnyRegion& region, const AnyField& field,
   }
   detail::FutureState* const given = value->future.valid() ? value->future.state() : nullptr;
   traces.make(
-      {Signature::Call::fill, where, {{{&region, &field}}}}, {&given, given != nullptr ? 1U : 0U},
-      {&state}, [&](ReplayCursor& replay) { replay.take_fill(value); },
+      {CallKind::fill, where, {&region, &field}}, {&given, given != nullptr ? 1U : 0U}, {&state},
+      [&](ReplayCursor& replay) { replay.take_fill(value); },
       [&] {
         const data::IndexSpaceRef& points = region.tree->node(region.node).space;
         analysis.fill(state, state.footprint(points), value);
@@ -162,8 +164,8 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
                         to.footprint(points), target_instance, origin);
   };
   traces.make(
-      {Signature::Call::copy, where, {{{&source, &source_field}, {&target, &target_field}}}}, {},
-      {&from, &to}, [](ReplayCursor& replay) { replay.take_call(); }, analyse);
+      {CallKind::copy, where, {&source, &source_field, &target, &target_field}}, {}, {&from, &to},
+      [](ReplayCursor& replay) { replay.take_call(); }, analyse);
   if (nothing) return;
   grants.lend(from, Privilege::read);
   grants.lend(to, Privilege::write);

@@ -19,14 +19,16 @@ void RecordingSession::add(LaunchPlan& plan, const LaunchRequest& request) {
   call->info = &plan.info;
   call->plan = &plan;
   call->token = plan.token;
-  call->work = work_of(plan);
+  call->mapped_token = plan.mapped_token();
+  call->work = plan.work();
   call->has_values = request.value_ops != nullptr;
   call->makers = makers(request.futures);
   call->wants_result = request.wants_future && request.task->result().size != 0;
-  for (const PlannedArgument& argument : plan.arguments) recorder_->uses(*argument.field);
+  for (const PlannedArgument& argument : plan.own.arguments) recorder_->uses(*argument.field);
   for (const LaunchPlan::Tree& used : plan.trees) recorder_->uses(*used.tree, used.uid);
   if (recorder_->fault() == nullptr)  // else some of the instances may be gone
-    for (const PlannedArgument& argument : plan.arguments) recorder_->argument(*argument.instance);
+    for (const PlannedArgument& argument : plan.own.arguments)
+      recorder_->argument(*argument.instance);
   recorder_->step(plan.argument_count);
   work_ += call->work;
   calls_.push_back(std::move(call));
@@ -41,7 +43,7 @@ void RecordingSession::add(const TracedCall& made, std::uint64_t token,
   auto call = std::make_shared<RecordedCall>();
   call->key.assign(made.key.begin(), made.key.end());
   call->info = &context_.info_for(made.name, made.where);
-  call->token = token;
+  call->token = call->mapped_token = token;
   call->makers = makers(made.futures);
   call->wants_result = made.makes_future;
   recorder_->step(0);

@@ -15,11 +15,6 @@
 
 namespace refrain::runtime {
 
-/// What a launch takes the analysis.
-[[nodiscard]] inline std::uint32_t work_of(const LaunchPlan& plan) {
-  return static_cast<std::uint32_t>(std::max<std::size_t>(1, plan.points.size()));
-}
-
 class RecordingSession {
  public:
   explicit RecordingSession(ContextCore& context) : context_(context) {}

@@ -269,7 +269,7 @@ void Selector::note_replayed_calls() {
   if (!execution_.watched) return;
   if (steps == branch.trace->steps()) return execution_.sequence.add(branch.sequence);
   for (Index step = 0; step < steps; ++step)
-    execution_.sequence.add(branch.trace->calls()[step]->token);
+    execution_.sequence.add(branch.trace->calls()[step]->mapped_token);
 }
 
 void Selector::make_way(const LaunchPlan& plan) {
@@ -285,7 +285,7 @@ bool Selector::passes_by(const LaunchPlan& plan) const {
   if (!cursor_.is_whole()) return false;
   const std::vector<trace::FieldUsed>& fields = cursor_.trace().recording().fields;
   const analysis::FieldState* last = nullptr;
-  return std::ranges::all_of(plan.arguments, [&](const PlannedArgument& argument) {
+  return std::ranges::all_of(plan.own.arguments, [&](const PlannedArgument& argument) {
     if (!argument.chosen()) return false;
     if (argument.field == std::exchange(last, argument.field)) return true;
     return std::ranges::find(fields, argument.field, &trace::FieldUsed::field) == fields.end();
@@ -342,7 +342,7 @@ void Selector::start_recording(bool beside_others) {
 }
 
 void Selector::analysed(LaunchPlan& plan, const LaunchRequest& request) {
-  execution_.note_analysed(plan.token);
+  execution_.note_analysed(plan.mapped_token());
   if (!session_.is_open()) return;
   session_.add(plan, request);
   added_call();
@@ -422,7 +422,7 @@ void Selector::keep_recording(RecordingSession::Result recorded, const char* end
   auto branch = std::make_unique<Branch>();
   branch->ended_by = ended_by;
   branch->trace_id = open_.id;
-  for (const auto& call : recorded.calls) branch->sequence.add(call->token);
+  for (const auto& call : recorded.calls) branch->sequence.add(call->mapped_token);
   branch->trace = std::make_unique<CompiledTrace>(context_, std::move(recorded.recording),
                                                   std::move(recorded.calls), cursor_.traces());
   branch->prefixes = {{branch.get(), branch->trace->steps()}};

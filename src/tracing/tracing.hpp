@@ -96,7 +96,7 @@ class Tracing final : public DeferredState {
   /// Has analyse() analyse the launch of a ticket, and records it if there is a recording.
   template <class Analyse>
   void analyse(Ticket& ticket, LaunchPlan& plan, const LaunchRequest& request, Analyse analyse) {
-    analysing(ticket, plan.token, work_of(plan));
+    analysing(ticket, plan.token, plan.work());
     parts_->selector.make_way(plan);
     attempt(analyse, "a launch failed");
     parts_->selector.analysed(plan, request);
@@ -113,7 +113,8 @@ class Tracing final : public DeferredState {
     std::optional<Ticket> ticket;
     if (is_on()) {
       key = call.key();
-      ticket = offer({key, call.name(), call.where, nullptr, futures, false, call.op != nullptr});
+      ticket = offer(
+          {key, call.name(), call.where, nullptr, futures, false, call.kind == CallKind::reduce});
       if (ticket->replayed) {
         take(*cursor_);
         return cursor_->issue_step();
@@ -122,7 +123,7 @@ class Tracing final : public DeferredState {
     }
     const ShownAnalysis shown(context_.runtime.listener(Events::times), context_.runtime.executor(),
                               call.name(), call.where);
-    const std::uint64_t token = call.signature().token();
+    const std::uint64_t token = call.token();
     context_.note_call(token, call.name());
     if (!ticket) return analyse();
     analysing(*ticket, token, 1);

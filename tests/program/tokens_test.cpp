@@ -7,8 +7,10 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "refrain/refrain.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -138,12 +140,12 @@ TEST(Tokens, OfALoopRepeatThoughItMakesAndDestroys) {
     if (round % 2 == 0) make.destroy_partition(make.partitions - 2);
     make.destroy_region(region);
   }
-  // Every round's partition of the region goes, with or without being destroyed by name.
+  // Two calls come before the rounds. Every round's partition of the region goes, with or without being destroyed by name.
   const Tokens tokens = tokens_of(make.plan, 2);
   std::vector<std::size_t> lengths;
-  std::size_t at = 0;
-  for (std::size_t round = 0; round < rounds; ++round) lengths.push_back(round % 2 == 0 ? 7 : 6);
-  ASSERT_GE(tokens.size(), std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
+  std::size_t at = 2;
+  for (std::size_t round = 0; round < rounds; ++round) lengths.push_back(round % 2 == 0 ? 10 : 9);
+  ASSERT_GE(tokens.size(), std::accumulate(lengths.begin(), lengths.end(), at));
   std::vector<Tokens> sequence;
   for (const std::size_t length : lengths) {
     sequence.emplace_back(tokens.begin() + static_cast<std::ptrdiff_t>(at),
@@ -154,32 +156,116 @@ TEST(Tokens, OfALoopRepeatThoughItMakesAndDestroys) {
     EXPECT_EQ(sequence[round], sequence[round - 2]) << round;
 }
 
-// An answer is a part of the name, and an answer given again is the same name.
-TEST(Tokens, HoldTheAnswersOfAMapperThatIsAskedEachTime) {
-  class Turns final : public Mapper {
-   public:
-    [[nodiscard]] std::string_view name() const override { return "turns"; }
-    [[nodiscard]] bool every_launch() const override { return true; }
-    void map(const MappingInput&, MappingOutput& output) override { output.priority = turn_++ % 3; }
-
-   private:
-    int turn_ = 0;
-  };
-  Options options;
-  options.machine = "emulated:cpus=2";
-  Runtime runtime(options);
-  runtime.set_mapper(std::make_unique<Turns>());
-  const Task nothing{"nothing", [] {}};
+/// Of the calls of a program.
+Tokens tokens_of(Runtime& runtime, const std::function<void(Context&)>& program) {
   Tokens tokens;
   TokenLog log(tokens);
   runtime.impl().listeners().add(log, {runtime::Events::calls});
-  runtime.run([&](Context& ctx) {
+  runtime.run(program);
+  runtime.impl().listeners().remove(log);
+  return tokens;
+}
+
+/// Says something else each time, for as long as `most` says.
+class Turns final : public Mapper {
+ public:
+  explicit Turns(int most) : most_(most) {}
+  [[nodiscard]] std::string_view name() const override { return "turns"; }
+  [[nodiscard]] bool every_launch() const override { return true; }
+  void map(const MappingInput&, MappingOutput& output) override {
+    output.priority = turn_++ % most_;
+  }
+
+ private:
+  const int most_;
+  int turn_ = 0;
+};
+
+// The token is the program's, the same on processes that map otherwise.
+TEST(Tokens, HoldNoMapping) {
+  Options options;
+  options.machine = "emulated:cpus=2";
+  Runtime runtime(options);
+  runtime.set_mapper(std::make_unique<Turns>(3));
+  const Task nothing{"nothing", [] {}};
+  const Tokens tokens = tokens_of(runtime, [&](Context& ctx) {
     for (int i = 0; i < 9; ++i) ctx.launch(nothing);
   });
-  runtime.impl().listeners().remove(log);
-  ASSERT_EQ(tokens.size(), 9U);
-  for (std::size_t i = 0; i < 9; ++i)
-    for (std::size_t j = 0; j < 9; ++j) EXPECT_EQ(tokens[i] == tokens[j], i % 3 == j % 3);
+  EXPECT_EQ(tokens, Tokens(9, tokens.front()));
+}
+
+/// The same plan with two mappings.
+TEST(Tokens, AreTheSameWithOtherMappings) {
+  const auto with = [](const Plan& plan, MappingRule::Style style) {
+    Options options;
+    options.machine = "emulated:cpus=8,gpus=2";
+    options.workers = 1;
+    Runtime runtime(options);
+    const MappingRule rule(runtime.machine(), style, plan.seed);
+    runtime.set_mapper(rule.mapper(false));
+    Tokens tokens;
+    TokenLog log(tokens);
+    runtime.impl().listeners().add(log, {runtime::Events::calls});
+    (void)execute(runtime, resolve(plan));
+    runtime.impl().listeners().remove(log);
+    return tokens;
+  };
+  for (std::uint64_t seed = 1; seed <= programs; ++seed) {
+    const Plan plan = generate(seed);
+    EXPECT_EQ(with(plan, MappingRule::Style::spread), with(plan, MappingRule::Style::plain))
+        << "seed " << seed;
+  }
+}
+
+// What is recorded under one answer is never replayed under another, though the tokens are the same.
+TEST(Tokens, TellNothingOfWhatIsReplayed) {
+  Options options;
+  options.machine = "emulated:cpus=2";
+  options.workers = 0;
+  Runtime runtime(options);
+  runtime.set_mapper(std::make_unique<Turns>(2));
+  const Task nothing{"nothing", [] {}};
+  const Trace step{"step"};
+  runtime.run([&](Context& ctx) {
+    for (int i = 0; i < 8; ++i) {
+      ctx.begin_trace(step);
+      ctx.launch(nothing);
+      ctx.end_trace(step);
+    }
+  });
+  EXPECT_EQ(runtime.counters().recordings, 2U);
+}
+
+// The making of regions and partitions is signed by what is made.
+TEST(Tokens, OfWhatIsMadeSayWhatItIs) {
+  static constexpr Field<double> a{"a"}, b{"b"};
+  const auto of = [](const std::function<void(Context&, const Region<1>&)>& make) {
+    Options options;
+    options.workers = 0;
+    Runtime runtime(options);
+    return tokens_of(runtime, [&](Context& ctx) { make(ctx, ctx.region(Rect1{0, 9}, a)); }).back();
+  };
+  const std::vector<std::uint64_t> tokens{
+      of([](Context& ctx, const Region<1>&) {
+        ctx.region(Rect1{0, 9}, a);
+      }),
+      of([](Context& ctx, const Region<1>&) {
+        ctx.region(Rect1{0, 8}, a);
+      }),
+      of([](Context& ctx, const Region<1>&) {
+        ctx.region(Rect1{0, 9}, b);
+      }),
+      of([](Context& ctx, const Region<1>&) {
+        ctx.region(Rect1{0, 9}, a, b);
+      }),
+      of([](Context& ctx, const Region<1>& cells) { ctx.blocks(cells, 2); }),
+      of([](Context& ctx, const Region<1>& cells) { ctx.blocks(cells, 3); }),
+      of([](Context& ctx, const Region<1>& cells) { ctx.blocks_of_size(cells, 2); }),
+      of([](Context& ctx, const Region<1>& cells) { ctx.halo(ctx.blocks(cells, 2), 1); }),
+      of([](Context& ctx, const Region<1>& cells) { ctx.halo(ctx.blocks(cells, 2), 2); }),
+      of([](Context& ctx, const Region<1>& cells) { ctx.interior(ctx.blocks(cells, 2), 1); })};
+  EXPECT_EQ(std::set(tokens.begin(), tokens.end()).size(), tokens.size());
+  EXPECT_EQ(tokens.front(), of([](Context& ctx, const Region<1>&) { ctx.region(Rect1{0, 9}, a); }));
 }
 
 }  // namespace

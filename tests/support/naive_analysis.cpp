@@ -62,6 +62,7 @@ void NaiveAnalysis::execute(const Resolved& r) {
     case Kind::copy: copy(r); break;
     case Kind::access: access(r.target); break;
     case Kind::reduce: reduce(r); break;
+    case Kind::create: ++calls_; break;
     case Kind::partition: partition(r); break;
     case Kind::attach: attach(r); break;
     case Kind::detach:
@@ -402,6 +403,7 @@ void NaiveAnalysis::detach(int attachment) {
 /// Partitions that depend on data read it first.
 void NaiveAnalysis::partition(const Resolved& r) {
   if (by_data(r.spec.partition.op)) access(r.source);
+  ++calls_;
 }
 
 void NaiveAnalysis::reduce(const Resolved& r) {

@@ -19,7 +19,7 @@ TEST(CallNames, OfMarkedCallsAndThoseThatCannotBeTraced) {
   EXPECT_EQ(call_name(call), "fill 0x0000000000000007, marked");
   EXPECT_EQ(call_named(call_name(call))->token, 7u);
   EXPECT_TRUE(call_named(call_name(call))->marked);
-  call.traceable = false;
+  call.traces = Listener::Traces::end;
   EXPECT_EQ(call_name(call), "fill");
 }
 

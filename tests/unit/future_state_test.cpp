@@ -32,8 +32,9 @@ exec::FailureRef failure_of(std::uint64_t seq, const char* text) {
 }
 
 /// Points 0 .. n - 1.
-data::IndexSpaceRef line(std::size_t n) {
-  return data::IndexSpace::dense(Rect1{0, static_cast<Coord>(n) - 1});
+runtime::LaunchPoints line(std::size_t n) {
+  const data::IndexSpaceRef points = data::IndexSpace::dense(Rect1{0, static_cast<Coord>(n) - 1});
+  return {points, points};
 }
 
 TEST(FutureState, OneValue) {

@@ -1,6 +1,6 @@
-// Launch domains: their points, in order.
+// Launch domains: their points, in order; own points and their ranks.
 
-#include "launch/launch_domain.hpp"
+#include "launch/launch_points.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,6 +47,33 @@ TEST(LaunchDomain, DenseOnesAreRemembered) {
     EXPECT_NE(space_of(LaunchDomain(Rect2{{0, 0}, {3, 0}})),
               line);  // other dimensions, same rectangle
   }
+}
+
+TEST(LaunchPoints, OfOneProcessHaveOneRank) {
+  const data::IndexSpaceRef domain = space_of(LaunchDomain(Rect2{{1, 5}, {2, 6}}));
+  const runtime::LaunchPoints all{domain, domain};
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(all.own_rank(rank), rank);
+    EXPECT_EQ(all.launch_rank(rank), rank);
+  }
+}
+
+TEST(LaunchPoints, OfSeveralProcessesHaveAnOwnRankOfEach) {
+  const data::IndexSpaceRef domain = space_of(LaunchDomain(Rect2{{0, 0}, {2, 3}}));
+  const runtime::LaunchPoints some{domain,
+                                   data::IndexSpace::dense(2, Rect<3>{{0, 1, 0}, {1, 2, 0}})};
+  const std::vector<std::size_t> launch_ranks{1, 2, 5, 6};
+  std::size_t own = 0;
+  for (std::size_t rank = 0; rank < domain->volume(); ++rank) {
+    if (own < launch_ranks.size() && rank == launch_ranks[own]) {
+      EXPECT_EQ(some.own_rank(rank), own);
+      EXPECT_EQ(some.launch_rank(own), rank);
+      ++own;
+    } else {
+      EXPECT_FALSE(some.own_rank(rank)) << rank;
+    }
+  }
+  EXPECT_EQ(own, launch_ranks.size());
 }
 
 }  // namespace

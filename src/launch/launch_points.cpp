@@ -1,4 +1,4 @@
-#include "launch/launch_domain.hpp"
+#include "launch/launch_points.hpp"
 
 #include <array>
 #include <cstddef>
@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "data/index_space.hpp"
 #include "launch/launch_plan.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launch.hpp"
@@ -54,7 +53,7 @@ data::IndexSpaceRef space_of(const LaunchDomain& domain) {
 
 data::IndexSpaceRef domain_of(const LaunchRequest& launch) {
   try {
-    return space_of(*launch.domain);
+    return space_of(launch.domain != nullptr ? *launch.domain : LaunchDomain(1));
   } catch (const UsageError& error) {
     throw UsageError(runtime::launch_name(launch) + ", its domain: " + error.what());
   }
