@@ -12,7 +12,7 @@
 //
 //   number(word)          a number that is the same everywhere
 //   local(word)           one that matters in this process only
-//   place(where)          the line of the program
+//   place(where, word)    the line of the program, and a number below 2^32 that matters in this process only
 //   object(address)       an object that has a name everywhere: a task, an operator, a projection, an index space
 //   handle(handle, use)   a region or partition, with what is done to it: a number below 2^30
 //   field(field), domain(domain)
@@ -77,7 +77,7 @@ struct CallIdentity {
 
 // --- what a call consists of ---------------------------------------------------------------------------
 
-/// Bits of the words of a launch's hints and counts.
+/// Bits of the words of a launch's hints and counts; the number of requirements is above those.
 inline constexpr std::uint64_t kPriorityInKey = ~std::uint64_t{0} << 32, kInlineInKey = 1;
 inline constexpr std::uint64_t kGroupInKey = 2, kResultInKey = 1;
 
@@ -106,14 +106,14 @@ template <class Form>
 [[gnu::always_inline]] inline bool visit(const LaunchRequest& launch, std::uint64_t mapper_epoch,
                                          Form&& form) {
   form.begin(LaunchPart::task);
-  if (!form.object(launch.task) || !form.place(launch.where)) return false;
+  const std::uint64_t counts = launch.requirements.size() << 2 |
+                               kGroupInKey * (launch.domain != nullptr) |
+                               kResultInKey * launch.wants_future;
+  if (!form.object(launch.task) || !form.place(launch.where, static_cast<std::uint32_t>(counts)))
+    return false;
   form.begin(LaunchPart::hints);
   if (!form.number(std::uint64_t{static_cast<std::uint32_t>(launch.hints.priority)} << 32 |
                    launch.futures.size() << 1 | kInlineInKey * launch.hints.inline_if_ready))
-    return false;
-  form.begin(LaunchPart::counts);
-  if (!form.local(launch.requirements.size() << 2 | kGroupInKey * (launch.domain != nullptr) |
-                  kResultInKey * launch.wants_future))
     return false;
   form.begin(LaunchPart::mapper);
   if (!form.local(mapper_epoch)) return false;
@@ -137,7 +137,8 @@ bool visit(const CallIdentity& call, Form&& form) {
       return form.handle(*part, 0);
     else return form.object(part);
   };
-  if (!form.number(static_cast<std::uint64_t>(call.kind)) || !form.place(call.where)) return false;
+  if (!form.number(static_cast<std::uint64_t>(call.kind)) || !form.place(call.where, 0))
+    return false;
   for (const CallIdentity::Part& part : call.parts)
     if (!std::visit(show, part)) return false;
   return true;
@@ -174,7 +175,8 @@ class Words {
 };
 
 /// UsageError: the argument names nothing that is alive.
-[[noreturn]] void fail_dead(const LaunchRequest& launch, std::size_t argument);
+[[noreturn, gnu::noinline, gnu::cold]] void fail_dead(const LaunchRequest& launch,
+                                                      std::size_t argument);
 
 /// The key. Of a handle: the unique number of its tree, then in one word its own number and what is done to it.
 template <class Put>
@@ -187,8 +189,10 @@ class Key : public Words<Put> {
   void begin(LaunchPart part, std::size_t argument = 0) { part_ = {part, argument}; }
   /// The one that the visit has come to, and which of the arguments.
   [[nodiscard]] std::pair<LaunchPart, std::size_t> part() const { return part_; }
-  bool place(const std::source_location& where) {
-    return this->object(where.file_name()) && this->put_(where.line());
+  bool place(const std::source_location& where, std::uint32_t word) {
+    if (!this->object(where.file_name())) return false;
+    begin(LaunchPart::counts);
+    return this->put_(std::uint64_t{where.line()} << 32 | word);
   }
   bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
   template <class Handle>
@@ -213,7 +217,7 @@ class Key : public Words<Put> {
 };
 
 /// How many words of a key are a requirement's, and how many those of a launch without any are at most.
-inline constexpr std::size_t kKeyWordsOfArgument = 7, kMostKeyWords = 13;
+inline constexpr std::size_t kKeyWordsOfArgument = 7, kMostKeyWords = 12;
 
 /// Puts the words of the launch's key, until put(word) returns false. UsageError when a handle is dead.
 template <class Put>
@@ -239,7 +243,7 @@ class Signature {
     return true;
   }
   static bool local(std::uint64_t) { return true; }
-  static bool place(const std::source_location&) { return true; }
+  static bool place(const std::source_location&, std::uint32_t) { return true; }
   bool object(const detail::TaskRecord* task) { return number(task->id()); }
   bool object(const Projection::Impl* projection) {
     return number(data::projection_id(projection));
@@ -289,9 +293,9 @@ class RememberedLaunch {
     explicit Form(Put put) : Words<Put>(put) {}
     using Words<Put>::object;
     /// A source location is a pointer to what the compiler has put down: the same one, the same place.
-    bool place(const std::source_location& where) {
+    bool place(const std::source_location& where, std::uint32_t word) {
       static_assert(sizeof where == sizeof(const void*));
-      return object(std::bit_cast<const void*>(where));
+      return object(std::bit_cast<const void*>(where)) && this->put_(word);
     }
     /// Its address may come to be another's.
     static bool object(const data::IndexSpace*) { return false; }
