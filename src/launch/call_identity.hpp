@@ -12,7 +12,7 @@
 //
 //   number(word)          a number that is the same everywhere
 //   local(word)           one that matters in this process only
-//   place(where)          the line of the program
+//   place(where, word)    the line of the program, and a number below 2^32 that matters in this process only
 //   object(address)       an object that has a name everywhere: a task, an operator, a projection, an index space
 //   handle(handle, use)   a region or partition, with what is done to it: a number below 2^30
 //   field(field), domain(domain)
@@ -75,7 +75,7 @@ struct CallIdentity {
 
 // --- what a call consists of ---------------------------------------------------------------------------
 
-/// Bits of the words of a launch's hints and counts.
+/// Bits of the words of a launch's hints and counts; the number of requirements is above those.
 inline constexpr std::uint64_t kPriorityInKey = ~std::uint64_t{0} << 32, kInlineInKey = 1;
 inline constexpr std::uint64_t kGroupInKey = 2, kResultInKey = 1;
 
@@ -104,14 +104,14 @@ template <class Form>
 [[gnu::always_inline]] inline bool visit(const LaunchRequest& launch, std::uint64_t mapper_epoch,
                                          Form&& form) {
   form.begin(LaunchPart::task);
-  if (!form.object(launch.task) || !form.place(launch.where)) return false;
+  const std::uint64_t counts = launch.requirements.size() << 2 |
+                               kGroupInKey * (launch.domain != nullptr) |
+                               kResultInKey * launch.wants_future;
+  if (!form.object(launch.task) || !form.place(launch.where, static_cast<std::uint32_t>(counts)))
+    return false;
   form.begin(LaunchPart::hints);
   if (!form.number(std::uint64_t{static_cast<std::uint32_t>(launch.hints.priority)} << 32 |
                    launch.futures.size() << 1 | kInlineInKey * launch.hints.inline_if_ready))
-    return false;
-  form.begin(LaunchPart::counts);
-  if (!form.local(launch.requirements.size() << 2 | kGroupInKey * (launch.domain != nullptr) |
-                  kResultInKey * launch.wants_future))
     return false;
   form.begin(LaunchPart::mapper);
   if (!form.local(mapper_epoch)) return false;
@@ -135,7 +135,8 @@ bool visit(const CallIdentity& call, Form&& form) {
       return form.handle(*part, 0);
     else return form.object(part);
   };
-  if (!form.number(static_cast<std::uint64_t>(call.kind)) || !form.place(call.where)) return false;
+  if (!form.number(static_cast<std::uint64_t>(call.kind)) || !form.place(call.where, 0))
+    return false;
   for (const CallIdentity::Part& part : call.parts)
     if (!std::visit(show, part)) return false;
   return true;
@@ -163,7 +164,9 @@ class Words {
   bool number(std::uint64_t word) { return put_(word); }
   bool local(std::uint64_t word) { return put_(word); }
   bool object(const void* address) { return put_(reinterpret_cast<std::uint64_t>(address)); }
-  bool place(const Where& where) { return object(where.file_name()) && put_(where.line()); }
+  bool place(const Where& where, std::uint32_t word) {
+    return object(where.file_name()) && put_(std::uint64_t{where.line()} << 32 | word);
+  }
   bool field(const AnyField& field) {
     return put_(field.key) && object(field.name.data()) && object(field.type);
   }
@@ -173,7 +176,8 @@ class Words {
 };
 
 /// UsageError: the argument names nothing that is alive.
-[[noreturn]] void fail_dead(const LaunchRequest& launch, std::size_t argument);
+[[noreturn, gnu::noinline, gnu::cold]] void fail_dead(const LaunchRequest& launch,
+                                                      std::size_t argument);
 
 /// The key. Of a handle: the key of its tree, then in one word its own number and what is done to it.
 template <class Put>
@@ -186,6 +190,11 @@ class Key : public Words<Put> {
   void begin(LaunchPart part, std::size_t argument = 0) { part_ = {part, argument}; }
   /// The one that the visit has come to, and which of the arguments.
   [[nodiscard]] std::pair<LaunchPart, std::size_t> part() const { return part_; }
+  bool place(const Where& where, std::uint32_t word) {
+    if (!this->object(where.file_name())) return false;
+    begin(LaunchPart::counts);
+    return this->put_(std::uint64_t{where.line()} << 32 | word);
+  }
   bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
   template <class Handle>
   bool handle(const Handle& handle, std::uint32_t use) {
@@ -210,7 +219,7 @@ class Key : public Words<Put> {
 };
 
 /// How many words of a key are a requirement's, and how many those of a launch without any are at most.
-inline constexpr std::size_t kKeyWordsOfArgument = 7, kMostKeyWords = 13;
+inline constexpr std::size_t kKeyWordsOfArgument = 7, kMostKeyWords = 12;
 
 /// Puts the words of the launch's key, until put(word) returns false. UsageError when a handle is dead.
 template <class Put>
@@ -236,7 +245,7 @@ class Signature {
     return true;
   }
   static bool local(std::uint64_t) { return true; }
-  static bool place(const Where&) { return true; }
+  static bool place(const Where&, std::uint32_t) { return true; }
   bool object(const detail::TaskRecord* task) { return number(task->id()); }
   bool object(const Projection::Impl* projection) {
     return number(data::projection_id(projection));
@@ -266,7 +275,7 @@ class Signature {
 class RememberedLaunch {
  public:
   /// Words that a launch with so many requirements takes.
-  static constexpr std::size_t words_for(std::size_t requirements) { return 13 + 8 * requirements; }
+  static constexpr std::size_t words_for(std::size_t requirements) { return 12 + 8 * requirements; }
   /// What this launch names is alive now. `words`: where its words are kept. Nothing is remembered of one that could not
   /// be told apart by this: of a sparse domain, or a region of an enclosing context, whose end this forest does not see.
   void remember(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,

@@ -114,7 +114,8 @@ std::uint32_t remember_mapping(OwnPoints& own, const ArgumentMapping& answer) {
 
 }  // namespace
 
-std::span<const std::uint64_t> Planner::make_key(const LaunchRequest& request) {
+// Flat: the check that a handle is alive would be a call for each argument.
+[[gnu::flatten]] std::span<const std::uint64_t> Planner::make_key(const LaunchRequest& request) {
   const std::size_t most = kMostKeyWords + kKeyWordsOfArgument * request.requirements.size();
   if (key_.size() < most) key_.resize(most);
   std::uint64_t* next = key_.data();

@@ -16,8 +16,8 @@ struct RecordedCall {
   static constexpr trace::Index kOutside = ~trace::Index{0};
 
   std::vector<std::uint64_t> key;  ///< as launch/call_identity.hpp writes it
-  std::uint64_t token = 0;         ///< of the program's call
-  std::uint64_t mapped_token = 0;  ///< the same, and its mapping: for what is compared here only
+  /// Of the program's call; and with its mapping, for what is compared in this process only.
+  std::uint64_t token = 0, mapped_token = 0;
   std::uint32_t work = 1;  ///< operations that it takes the analysis: all points of a launch
   const exec::NodeInfo* info = nullptr;  ///< the launch's, or what else the call does
   LaunchPlan* plan = nullptr;            ///< of a launch
