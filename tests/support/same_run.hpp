@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,9 @@ class ByName final : public Mapper {
     if (last < '0' || last > '9') return;
     const auto number = static_cast<std::size_t>(last - '0');
     output.processor = input.machine->processors(ProcessorKind::gpu)[number];
-    for (ArgumentMapping& argument : output.arguments)
-      argument.memories = {*input.machine->nearest(output.processor, MemoryKind::framebuffer)};
+    const auto memory = input.machine->nearest(output.processor, MemoryKind::framebuffer);
+    if (!memory) throw std::logic_error("a GPU without a framebuffer");
+    for (ArgumentMapping& argument : output.arguments) argument.memories = {*memory};
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "support/random.hpp"
@@ -227,10 +228,8 @@ TEST(Mining, IsInTheSampleAndWithinTheLimits) {
         EXPECT_TRUE(std::equal(tokens.begin() + repeat.period, tokens.end(), tokens.begin()));
       }
       // A period, wherever it begins, is in a loop; of several periods no more than one may be in the sample.
-      const auto part = tokens.begin() + (repeat.period != 0 ? repeat.period : tokens.size());
-      EXPECT_NE(std::search(sample.tokens.begin(), sample.tokens.end(), tokens.begin(), part),
-                sample.tokens.end())
-          << "seed " << seed;
+      const auto part = std::span(tokens).first(repeat.period != 0 ? repeat.period : tokens.size());
+      EXPECT_FALSE(std::ranges::search(sample.tokens, part).empty()) << "seed " << seed;
       EXPECT_GE(repeat.count, 2u) << "seed " << seed;
     }
     if (testing::Test::HasFailure()) return;
