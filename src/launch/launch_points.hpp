@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "base/assert.hpp"
 #include "data/index_space.hpp"
 #include "refrain/dynamic.hpp"
 
@@ -25,7 +26,10 @@ struct LaunchPoints {
     return own->rank(domain->nth(launch_rank));
   }
   [[nodiscard]] std::size_t launch_rank(std::size_t own_rank) const {
-    return own == domain ? own_rank : *domain->rank(own->nth(own_rank));
+    if (own == domain) return own_rank;
+    const std::optional<std::size_t> rank = domain->rank(own->nth(own_rank));
+    REFRAIN_ASSERT(rank, "own points are points of the domain");
+    return *rank;
   }
 };
 
