@@ -2,9 +2,6 @@
 
 #include <cxxabi.h>
 #include <pthread.h>
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#include <sanitizer/tsan_interface.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -17,6 +14,13 @@
 #include <utility>
 
 #include "base/assert.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#elif defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace refrain::exec {
 
