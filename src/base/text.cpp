@@ -131,6 +131,12 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string joined(std::span<const std::string_view> texts) {
+  std::string text;
+  for (const std::string_view one : texts) (text += text.empty() ? "" : ", ") += one;
+  return text;
+}
+
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view nearest;
   std::size_t fewest = word.size() + 1;
@@ -140,7 +146,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
     fewest = distance;
     nearest = candidate;
   }
-  if (nearest.empty()) return fmt::format("; known are {}", fmt::join(candidates, ", "));
+  if (nearest.empty()) return "; known are " + joined(candidates);
   return fmt::format("; did you mean '{}'?", nearest);
 }
 

@@ -34,6 +34,9 @@ std::string short_duration(double seconds);
 /// For people: "1'234'567".
 std::string grouped(std::uint64_t number);
 
+/// "a, b, c". (fmt::join warns with GCC 12 at -O3.)
+std::string joined(std::span<const std::string_view> texts);
+
 /// What to say after "unknown name 'gpu'": "; did you mean 'gpus'?", or, when no candidate is near,
 /// "; known are cpus, gpus". Near is the candidate with the fewest single-character edits (insert, remove, replace), the
 /// first of several, unless it differs in more than half of its characters. Cost: the product of the lengths, per

@@ -470,8 +470,7 @@ std::string to_table(const Machine& machine) {
     for (MemoryId m : p.memories) reached.push_back(machine.memory(m).name);
     processors.push_back({std::to_string(p.id), p.name,
                           fmt::format("{}{}", to_string(p.kind), p.emulated ? " (emulated)" : ""),
-                          std::to_string(p.numa), runs_on(p),
-                          fmt::format("{}", fmt::join(reached, ", "))});
+                          std::to_string(p.numa), runs_on(p), joined(reached)});
   }
   std::vector<std::vector<std::string>> memories{
       {"id", "name", "kind", "capacity", "numa", "belongs to"}};
