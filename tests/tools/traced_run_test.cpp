@@ -106,6 +106,8 @@ TEST(TracedRunFile, AgreesWithTheCountersOfTheRun) {
   const auto program = [](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 7}, Cell::value);
     auto part = ctx.blocks(cells, 2);
+    ctx.launch(nothing, 2, part[Cell::value]);
+    for (int i = 0; i < 100; ++i) ctx.access<Read>(cells[Cell::value]);  // not steady yet
     for (int i = 0; i < 3000; ++i) {
       for (int j = 0; j < 3; ++j) ctx.launch(nothing, 2, part[Cell::value]);
       if (i % 100 == 99) ctx.access<Read>(cells[Cell::value]);  // cannot be traced
