@@ -112,6 +112,12 @@ Use* Analysis::nearest_valid(const FieldState& field, EquivalenceSet& set, Memor
   return best != set.uses.end() && best->valid ? &*best : nullptr;
 }
 
+// Apart, so that use() stays small.
+[[gnu::noinline]] void Analysis::fold_relaxed(Use& use, FoldFunction fold, Edges& edges) const {
+  before(use, StateChange::fold, fold, edges.adder());
+  join_group(use, fold, {&edges.to(), edges.to().seq});
+}
+
 void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege,
                    const ReductionOp* relaxed) {
   const auto self = [&edges] { return exec::NodeRef{&edges.to(), edges.to().seq}; };
@@ -129,8 +135,7 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
       continue;
     }
     if (relaxed != nullptr) [[unlikely]] {
-      before(use, StateChange::fold, relaxed->fold, edges.adder());
-      join_group(use, relaxed->fold, self());
+      fold_relaxed(use, relaxed->fold, edges);
     } else {
       write(use, privilege == Privilege::read_write, self(), edges.adder());
     }

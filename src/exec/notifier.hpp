@@ -157,7 +157,8 @@ class Notifier {
     std::atomic<std::uint32_t> count{0};
   };
 
-  bool notify(int kind, bool all) {
+  /// Apart, so that the look for sleepers, which is on the way of every task, stays small.
+  [[gnu::noinline]] bool notify(int kind, bool all) {
     const std::lock_guard lock(mutex_);
     bool found = false;
     for (const auto& waiting = kinds_[kind].waiting; !waiting.empty() && (all || !found);) {
