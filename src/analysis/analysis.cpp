@@ -113,9 +113,16 @@ Use* Analysis::nearest_valid(const FieldState& field, EquivalenceSet& set, Memor
 }
 
 // Apart, so that use() stays small.
-[[gnu::noinline]] void Analysis::fold_relaxed(Use& use, FoldFunction fold, Edges& edges) const {
-  before(use, StateChange::fold, fold, edges.adder());
-  join_group(use, fold, {&edges.to(), edges.to().seq});
+[[gnu::noinline]] void Analysis::fold_relaxed(Edges& edges, Footprint& footprint,
+                                              Instance& instance, FoldFunction fold) const {
+  const exec::NodeRef self{&edges.to(), edges.to().seq};
+  for (EquivalenceSet* set : footprint.sets) {
+    Use& use = set->at(&instance);
+    before(use, StateChange::fold, fold, edges.adder());
+    join_group(use, fold, self);
+    set->only_valid(use);
+  }
+  if (footprint.sets.empty()) note_empty_user(instance, self);
 }
 
 void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege,
@@ -127,19 +134,17 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
                        : relaxed != nullptr            ? StateChange::fold
                                                        : StateChange::read_write,
                        footprint.sets, instance, edges.to());
+  if (relaxed != nullptr) [[unlikely]]
+    return fold_relaxed(edges, footprint, instance, relaxed->fold);
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
     if (privilege == Privilege::read) {
       before_read(use, edges.adder());
       note_reader(use, self());
-      continue;
-    }
-    if (relaxed != nullptr) [[unlikely]] {
-      fold_relaxed(use, relaxed->fold, edges);
     } else {
       write(use, privilege == Privilege::read_write, self(), edges.adder());
+      set->only_valid(use);
     }
-    set->only_valid(use);
   }
   if (footprint.sets.empty()) [[unlikely]]
     note_empty_user(instance, self());

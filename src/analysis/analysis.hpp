@@ -191,7 +191,9 @@ class Analysis {
   /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete
   /// folds.
   void join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
-  void fold_relaxed(Use& use, FoldFunction fold, Edges& edges) const;
+  /// use() of a relaxed fold.
+  void fold_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
+                    FoldFunction fold) const;
 
   /// fill(): everything in the footprint becomes pending.
   void fill(FieldState& field, Footprint& footprint, const std::shared_ptr<const FillValue>& value);
