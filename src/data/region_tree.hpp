@@ -166,6 +166,7 @@ class RegionTree {
   [[nodiscard]] AnyPartition partition_handle(std::uint32_t partition) const;
   /// Whether the handle, which is one of this tree, names something alive.
   [[nodiscard]] bool names_living(const AnyRegion& region) const {
+    if (region.node == 0) return region.generation != 0 && region.generation == generation();
     return region.generation != 0 && region.node < node_count() &&
            region.generation == handle(region.node).generation;
   }
