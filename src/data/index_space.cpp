@@ -145,8 +145,7 @@ IndexSpaceRef IndexSpace::from_points(int dim, std::span<const BoxPoint> points)
 }
 
 bool IndexSpace::contains(const BoxPoint& p) const {
-  if (boxes_.empty()) return bounds_.contains(p);
-  return rank(p).has_value();
+  return dense() ? bounds_.contains(p) : rank(p).has_value();
 }
 
 std::optional<std::size_t> IndexSpace::rank(const BoxPoint& p) const {

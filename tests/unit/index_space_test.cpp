@@ -116,7 +116,7 @@ TEST(IndexSpace, ManyPointsInAnyOrder) {
   }
 }
 
-TEST(IndexSpace, SoManyPointsThatTheyAreMergedMeanwhile) {
+TEST(IndexSpace, ManyPointsThatComeTwice) {
   // Every point comes twice, far from its twin, and next to others now and then.
   constexpr std::size_t count = 700000;
   std::vector<BoxPoint> points(2 * count);
