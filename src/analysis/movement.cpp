@@ -161,7 +161,8 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
   log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
   Edges edges = edges_to(fold);
   edges.add(reducer, exec::EdgeKind::data);
-  use(edges, footprint, target, Privilege::read_write, relaxed);
+  if (relaxed != nullptr) use_relaxed(edges, footprint, target, relaxed->fold);
+  else use(edges, footprint, target, Privilege::read_write);
   ++counters_.folds;
   publish(edges);
   return fold.payload_as<FoldPayload>();

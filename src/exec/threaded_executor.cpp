@@ -194,12 +194,12 @@ void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
   }
 }
 
-inline void ThreadedExecutor::run(Slot& slot, Ready ready, bool keep) {
+[[gnu::always_inline]] inline void ThreadedExecutor::run(Slot& slot, Ready ready, bool keep) {
   if (ready.is_live()) return drive(slot, ready.live());
   execute(slot, ready.node(), keep);
 }
 
-inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
+[[gnu::always_inline]] inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
   const Node* outer = std::exchange(slot.running, &node);
   if (listener_) [[unlikely]] {
     run_told(node, slot.processor, slot.index);
@@ -207,19 +207,20 @@ inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
     run_node(node, *this, slot.processor);
   }
   slot.running = outer;
-  add(slot.executed, is_over(node));
+  Sink sink{*this, slot, keep};
+  if (!ends_now(node, sink)) return;
+  add(slot.executed);
   finish(slot, node, keep);
 }
 
-inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
+[[gnu::always_inline]] inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
   Sink sink{*this, slot, keep};
-  if (!ends_now(node, sink)) return;
   complete_node(node, sink);
   give_back(slot, node);
   queues_.notify_waiters();
 }
 
-inline void ThreadedExecutor::give_back(Slot& slot, Node& node) {
+[[gnu::always_inline]] inline void ThreadedExecutor::give_back(Slot& slot, Node& node) {
   Scope& scope = *node.scope;
   if (scope.owner() == &slot) return scope.give_back_own(node);
   if (scope.parent() || scope.window().size() < 16 * kBatch) {
@@ -433,23 +434,27 @@ void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, Nod
 }
 
 bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
+  if (!alone()) return false;
   Slot& slot = slot_of(scope);
   const Scope* within = scope.parent() ? &scope : nullptr;
+  if (target == kAllReady) return run_all_ready(slot, within);
   // No execution gives more than its own node back, so that many can run before it pays to look again.
-  std::size_t unseen = target == kAllReady ? kAllReady : 0;
-  while (alone()) {
-    if (unseen == 0) {
-      const std::size_t left = scope.collect();
-      if (left <= target) {
-        put_next_back(slot);
-        return true;
-      }
-      unseen = left - target;
+  for (std::size_t left; (left = scope.collect()) > target;) {
+    for (; left > target; --left) {
+      const Ready ready = next_or_find(slot, within);
+      if (!ready) return scope.collect() <= target;
+      run(slot, ready, true);
     }
+  }
+  put_next_back(slot);
+  return true;
+}
+
+bool ThreadedExecutor::run_all_ready(Slot& slot, const Scope* within) {
+  while (alone()) {
     const Ready ready = next_or_find(slot, within);
-    if (!ready) return scope.collect() <= target;
+    if (!ready) return true;
     run(slot, ready, true);
-    --unseen;
   }
   put_next_back(slot);
   return false;

@@ -170,6 +170,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   void drive_streak(Slot& slot, LiveNode& first);
   [[nodiscard]] std::uint64_t executed() const;
 
+  bool run_all_ready(Slot& slot, const Scope* within);
+
   // finding. `within` null: anything a cpu thread may run.
   Ready next_or_find(Slot& slot, const Scope* within);
   Ready find(Slot& slot, const Scope* within);

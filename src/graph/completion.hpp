@@ -20,7 +20,7 @@ namespace refrain::exec {
 /// Runs the node's operation on this thread. What it throws becomes the node's failure. The node may
 /// have been given a failure by its predecessors; their lowering of `pending`, which the caller has
 /// acquired, made it visible.
-inline void run_node(Node& node, Executor& executor, int processor) {
+[[gnu::always_inline]] inline void run_node(Node& node, Executor& executor, int processor) {
   Execution execution{executor, processor, node.failure.load(std::memory_order_relaxed)};
   try {
     node.run(node, execution);

@@ -385,7 +385,7 @@ class GraphExecutor : public Executor {
 
  protected:
   /// Runs a node, and tells the listener.
-  void run_told(Node& node, int processor, int thread) {
+  [[gnu::noinline]] void run_told(Node& node, int processor, int thread) {
     const bool tell = listener_ != nullptr && runs_operation(node);
     const std::uint64_t begin = tell ? profile::now_ns() : 0;
     run_node(node, *this, processor);

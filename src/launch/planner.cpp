@@ -271,9 +271,7 @@ void Planner::ask(const LaunchPlan& plan, const LaunchRequest& request,
     try {
       mapper.map(input, answer);
     } catch (...) {
-      fail_around("mapper '" + std::string(mapper.name()) + "' for " + launch_name(request) +
-                  (plan.group ? ", point " + data::to_string(input.point, plan.dim()) : "") +
-                  " threw");
+      fail_mapper(request, plan.group ? ", point " + data::to_string(input.point, plan.dim()) : "");
     }
     mapping::validate(mapper, input, answer);
     write_down(answer, words);
@@ -296,14 +294,9 @@ void Planner::take_answer(LaunchPlan& plan, const LaunchRequest& request, std::s
     arguments[i].mapping = remember_mapping(plan.own, answer.arguments[i]);
 }
 
-bool Planner::asks_each_time(const LaunchRequest& request) const {
-  const Mapper& mapper = context_.runtime.mapper();
-  try {
-    return mapper.every_launch();
-  } catch (...) {
-    fail_around("mapper '" + std::string(mapper.name()) + "' for " + launch_name(request) +
-                ": every_launch() threw");
-  }
+void Planner::fail_mapper(const LaunchRequest& request, const std::string& where) const {
+  fail_around("mapper '" + std::string(context_.runtime.mapper().name()) + "' for " +
+              launch_name(request) + where + " threw");
 }
 
 LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,

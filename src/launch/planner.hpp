@@ -32,7 +32,11 @@ class Planner {
   }
   /// The same where the mapper has to be asked about this launch; null: it need not.
   LaunchPlan* asked_plan(const LaunchRequest& request, std::span<const std::uint64_t> key) {
-    return asks_each_time(request) ? &plan_by_answers(request, key) : nullptr;
+    bool is_asked = false;
+    try {
+      is_asked = context_.runtime.mapper().every_launch();
+    } catch (...) { fail_mapper(request, ": every_launch()"); }
+    return is_asked ? &plan_by_answers(request, key) : nullptr;
   }
   /// Before the plan is issued: its footprints are made ready for use.
   void wake(LaunchPlan& plan) {
@@ -43,7 +47,8 @@ class Planner {
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
  private:
-  [[nodiscard]] bool asks_each_time(const LaunchRequest& request) const;
+  /// Within a handler of what the mapper threw.
+  [[noreturn]] void fail_mapper(const LaunchRequest& request, const std::string& where) const;
   LaunchPlan& plan_by_answers(const LaunchRequest& request, std::span<const std::uint64_t> key);
   LaunchPlan& add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key,
                        std::uint64_t hash);
