@@ -85,13 +85,10 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSp
     const data::IndexSpaceRef& points = call.points_of(region);
     data::AffineMap map;
     if (const Projection::Impl* impl = transform.impl()) {
-      if (impl->kind != Projection::Impl::Kind::affine)
+      if (impl->function != nullptr)
         throw UsageError(call.who() + ": restrict_to " + region.name() +
                          ": the transform must be affine, it is " + data::describe(impl));
-      map.matrix = impl->matrix;
-      map.offset = impl->offset;
-    } else {
-      for (std::size_t d = 0; d < 3; ++d) map.matrix[d][d] = 1;
+      map = {impl->matrix, impl->offset};
     }
     const data::IndexSpaceRef& space = colours.shared().space;
     return call.make(region, "restriction", {space.get(), transform.impl(), hash_of(extent)}, [&] {
@@ -155,15 +152,15 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
             ? call.parent_of(b)
             : call.parent_of(a);
     if (operation == SetOperation::unite) check_union(call, a, b, parent);
-    const auto make = [&](const char* kind, auto combine) {
+    const auto make = [&](const char* kind, data::Combine combine) {
       return call.make(parent, kind, {&a, &b}, [&] {
-        return Pieces{call.node_of(a).colours, combine(left, right)};
+        return Pieces{call.node_of(a).colours, data::combination(left, right, combine)};
       });
     };
     switch (operation) {
-      case SetOperation::unite: return make("union", data::union_of);
-      case SetOperation::intersect: return make("intersection", data::intersection_of);
-      default: return make("difference", data::difference_of);
+      case SetOperation::unite: return make("union", data::unite);
+      case SetOperation::intersect: return make("intersection", data::intersect);
+      default: return make("difference", data::subtract);
     }
   });
 }

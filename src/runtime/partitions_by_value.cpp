@@ -16,37 +16,27 @@ using Pieces = PartitionCall::Pieces;
 
 namespace {
 
-/// What a field holds at each point: a point of `dim` dimensions, or a rectangle.
+std::size_t point_size(int dim) { return static_cast<std::size_t>(dim) * sizeof(Coord); }
+
+/// Reads what a field holds at each point: a point of `dim` dimensions, or a rectangle.
 class PointerField {
  public:
   PointerField(const PartitionCall& call, const AnyRegion& region, const AnyField& field, int dim)
-      : call_(call), dim_(dim), ticket_(call.begin_access(region, field, physical_)) {}
+      : call_(call),
+        dim_(dim),
+        upper_(field.type->size == point_size(dim) ? 0 : dim),
+        ticket_(call.begin_access(region, field, physical_)) {}
   ~PointerField() { call_.end_access(ticket_); }
   PointerField(const PointerField&) = delete;
 
-  [[nodiscard]] data::PointReader points() const {
-    return [this](const data::Box& box, std::span<data::BoxPoint> values) {
-      each(box, values, [this](const Coord* coordinates) { return point(coordinates); });
-    };
-  }
-  [[nodiscard]] data::RectReader rects() const {
-    return [this](const data::Box& box, std::span<data::Box> values) {
-      each(box, values, [this](const Coord* coordinates) {
-        return data::Box{point(coordinates), point(coordinates + dim_)};
-      });
+  [[nodiscard]] data::Reader reader() const {
+    return [this](const data::BoxPoint& p) {
+      const auto* coordinates = reinterpret_cast<const Coord*>(physical_.at(p));
+      return data::Box{point(coordinates), point(coordinates + upper_)};
     };
   }
 
  private:
-  template <class Value, class F>
-  void each(const data::Box& box, std::span<Value> values, F&& read) const {
-    std::size_t i = 0;
-    data::BoxPoint p;
-    for (p[0] = box.lo[0]; p[0] <= box.hi[0]; ++p[0])
-      for (p[1] = box.lo[1]; p[1] <= box.hi[1]; ++p[1])
-        for (p[2] = box.lo[2]; p[2] <= box.hi[2]; ++p[2])
-          values[i++] = read(reinterpret_cast<const Coord*>(physical_.at(p)));
-  }
   [[nodiscard]] data::BoxPoint point(const Coord* coordinates) const {
     data::BoxPoint q;
     for (int d = 0; d < dim_; ++d) q[d] = coordinates[d];
@@ -54,18 +44,15 @@ class PointerField {
   }
 
   const PartitionCall& call_;
-  int dim_;
+  int dim_, upper_;  ///< upper_: where the upper corner stands behind the lower one
   PhysicalArgument physical_;
   std::uint64_t ticket_;
 };
 
-std::size_t point_size(int dim) { return static_cast<std::size_t>(dim) * sizeof(Coord); }
-
-/// Whether the field holds rectangles. Throws unless it holds those or points, of `dim` dimensions.
-bool holds_rects(const AnyField& field, int dim, const std::string& who) {
+/// Throws unless the field holds points or rectangles of `dim` dimensions.
+void check_pointers(const AnyField& field, int dim, const std::string& who) {
   runtime::check_field(field, who);
-  if (field.type->size == point_size(dim)) return false;
-  if (field.type->size == 2 * point_size(dim)) return true;
+  if (field.type->size == point_size(dim) || field.type->size == 2 * point_size(dim)) return;
   throw UsageError(who + ": field '" + std::string(field.name) + "' holds " +
                    std::string(field.type->name) + ", expected a Point or a Rect of " +
                    std::to_string(dim) + " dimensions");
@@ -84,7 +71,7 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
                        std::to_string(space->dim()) + " dimensions");
     const PointerField field_of_colours(call, region, field, space->dim());
     return call.make(region, "by_colour", {&field, space.get()}, [&] {
-      return Pieces{space, data::by_colour(points, field_of_colours.points(), space)};
+      return Pieces{space, data::by_colour(points, field_of_colours.reader(), space)};
     });
   });
 }
@@ -105,13 +92,11 @@ AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pi
   return call_for_partition(impl_, "image", where, [&](const PartitionCall& call) {
     const AnyRegion source = call.parent_of(pieces);
     const data::IndexSpaceRef& points = call.points_of(target);
-    const bool rects = holds_rects(field, points->dim(), call.who());
+    check_pointers(field, points->dim(), call.who());
     const PointerField pointers(call, source, field, points->dim());
     return call.make(target, "image", {&pieces, &field}, [&] {
-      const auto parts = call.pieces_of(pieces);
       return Pieces{call.node_of(pieces).colours,
-                    rects ? data::image_rects(parts, pointers.rects(), points)
-                          : data::image(parts, pointers.points(), points)};
+                    data::image(call.pieces_of(pieces), pointers.reader(), points)};
     });
   });
 }
@@ -121,13 +106,11 @@ AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition&
   return call_for_partition(impl_, "preimage", where, [&](const PartitionCall& call) {
     const int dim = call.points_of(call.parent_of(pieces))->dim();
     const data::IndexSpaceRef& points = call.points_of(source);
-    const bool rects = holds_rects(field, dim, call.who());
+    check_pointers(field, dim, call.who());
     const PointerField pointers(call, source, field, dim);
     return call.make(source, "preimage", {&pieces, &field}, [&] {
-      const auto parts = call.pieces_of(pieces);
       return Pieces{call.node_of(pieces).colours,
-                    rects ? data::preimage_rects(parts, pointers.rects(), points)
-                          : data::preimage(parts, pointers.points(), points)};
+                    data::preimage(call.pieces_of(pieces), pointers.reader(), points)};
     });
   });
 }
