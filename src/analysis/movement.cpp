@@ -116,11 +116,8 @@ void Analysis::tell_move(EquivalenceSet& set, const Use* source, const Use& targ
 // What a report or an error calls the operation: its name, and the source line of the call that it is for.
 const exec::NodeInfo& Analysis::info_for(const char* name, const Origin& origin) {
   const Where where = origin.info != nullptr ? origin.info->where : Where();
-  const std::tuple key(name, where.file_name(), where.line());
-  if (last_info_ != nullptr && last_info_->first == key) return last_info_->second;
-  const auto [entry, added] = infos_.try_emplace(key);
+  const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
   if (added) entry->second = {name, where};
-  last_info_ = &*entry;
   return entry->second;
 }
 

@@ -19,6 +19,7 @@
 // any replay uses them.
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -100,10 +101,12 @@ class Template {
         0;  ///< of a reducer: its folds; of a fold: how far back its reducer is
     std::uint32_t node_number = 0;  ///< among the operations with a node (the template's)
   };
+  /// Operation `to` must come after operation `from`.
   struct Edge {
-    std::uint32_t from;
-    std::uint32_t to;
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
     EdgeKind kind = EdgeKind::order;
+    friend auto operator<=>(const Edge&, const Edge&) = default;
   };
 
   /// `inner`: from < to. `carried`: from any operation to any of the next replay. An edge that is named

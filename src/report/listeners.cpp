@@ -227,7 +227,7 @@ trace::RecordingGraph graph_of(const Recorded& printed, const Names& names) {
   const trace::Recording& recording = printed.recording;
   trace::RecordingGraph graph;
   for (Index i = 0; i < recording.operations.size(); ++i)
-    graph.operations.push_back({text_of(i, printed, names), recording.operations[i].step, false});
+    graph.operations.push_back({text_of(i, printed, names)});
   for (const trace::EntryUse& use : recording.entry_uses)
     graph.operations[use.operation].entered = true;
   graph.edges = {recording.edges, recording.carried};
@@ -235,14 +235,15 @@ trace::RecordingGraph graph_of(const Recorded& printed, const Names& names) {
   return graph;
 }
 
-/// "state[0..3] -> state[0..3]^sys0": where the latest values are.
+/// "  state[0..3] -> state[0..3]^sys0": where the latest values are.
 template <class Instances>
 std::string condition(const trace::Place& place, const Instances& valid, bool pending,
                       const Names& names) {
   const data::IndexSpaceRef& points = place.field->points_of(*place.set);
   std::string found = pending ? "fill" : "";
   for (const analysis::Instance* instance : valid) append(found, names.of(*instance, points));
-  return names.of(*place.field, points) + " -> " + (found.empty() ? "nothing" : found);
+  return "  " + names.of(*place.field, points) + " -> " + (found.empty() ? "nothing" : found) +
+         '\n';
 }
 
 std::string summary_text(const trace::Recording& recording, const Names& names) {
@@ -268,8 +269,8 @@ void print(std::ostream& out, const Recorded& printed, const Machine& machine) {
   for (std::size_t i = 0; i < recording.places.size(); ++i) {
     const trace::Place& place = recording.places[i];
     const trace::PlaceAfter& after = outcome.places[i];
-    text.precondition.push_back(condition(place, place.valid, place.pending, names));
-    text.postcondition.push_back(condition(place, after.valid(), after.fill.pending, names));
+    text.precondition += condition(place, place.valid, place.pending, names);
+    text.postcondition += condition(place, after.valid(), after.fill.pending, names);
   }
   const auto operations = static_cast<std::uint32_t>(recording.operations.size());
   trace::print(out, text, graph,

@@ -83,8 +83,9 @@ void ContextImpl::forget_dropped(data::RegionTree& tree) {
   const auto in_use = tree.spaces();
   analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
     analysis.forget_complete(field);
-    field.forget_footprints(
-        [&](const data::IndexSpaceRef& points) { return in_use.contains(points.get()); });
+    field.forget_footprints([&](const analysis::Footprint& footprint) {
+      return !in_use.contains(footprint.points.get());
+    });
   });
 }
 
@@ -154,7 +155,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
     analysis::Instance& target_instance =
         analysis.instance_for(to, points, program_memories(), Layout{}, origin);
     analysis.touch(target_instance);
-    analysis.copy_field(from, from.passing_footprint(points), source_instance, to,
+    analysis.copy_field(from, from.footprint(points, true), source_instance, to,
                         to.footprint(points), target_instance, origin);
   };
   traces.make(
@@ -166,7 +167,7 @@ void ContextImpl::copy(const AnyRegion& source, const AnyField& source_field,
   if (!from.crowded()) return;
   traces.untraceable("pieces were put together again");
   analysis.forget_complete(from);
-  from.forget_passing();
+  from.forget_footprints(&analysis::Footprint::passing);
 }
 
 }  // namespace refrain::runtime

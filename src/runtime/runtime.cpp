@@ -180,8 +180,7 @@ Totals RuntimeImpl::totals_from_outside() {
     const std::lock_guard lock(counters_mutex_);
     outside_ = totals_;
   }
-  outside_.analysis.link_copies.resize(links);
-  outside_.analysis.link_bytes.resize(links);
+  outside_.analysis.links.resize(links);
   {
     const std::lock_guard lock(thread_mutex_);
     if (thread_) BeforeTermination::interrupt(*thread_, add_program, this);
