@@ -65,15 +65,21 @@ struct ExecutorOptions {
   bool path_order = false;    ///< replays order what becomes ready (graph/template.hpp)
 };
 
+/// An operation that has run. One of a replay may have no node (graph/replay.hpp).
+struct Executed {
+  const Scope& scope;
+  const NodeInfo* info;
+  NodeKind kind;
+  std::uint64_t seq;
+  int thread;
+  std::uint64_t begin_ns, end_ns;
+};
+
 /// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.
 class ExecutionListener {
  public:
   virtual ~ExecutionListener() = default;
-  virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
-                        std::uint64_t end_ns) = 0;
-  /// An operation of a replay in the scope that has no node (graph/replay.hpp); `seq` as a node's.
-  virtual void replayed(const Scope& scope, const NodeInfo* info, NodeKind kind, std::uint64_t seq,
-                        int thread, std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
+  virtual void executed(const Executed& ran) = 0;
 };
 
 /// Counters for --refrain:stats.

@@ -389,7 +389,9 @@ class GraphExecutor : public Executor {
     const bool tell = listener_ != nullptr && runs_operation(node);
     const std::uint64_t begin = tell ? profile::now_ns() : 0;
     run_node(node, *this, processor);
-    if (tell) listener_->executed(node, thread, begin, profile::now_ns());
+    if (tell)
+      listener_->executed(
+          {*node.scope, node.info, node.kind, node.seq, thread, begin, profile::now_ns()});
   }
   /// Runs an operation of a replay that is run in order, and tells the listener.
   void run_one_told(Replay& replay, std::uint32_t index, int processor, int thread) {
@@ -401,8 +403,8 @@ class GraphExecutor : public Executor {
   void tell_listener(int thread, const Replay& replay, std::uint32_t index,
                      std::uint64_t begin_ns) {
     const Template::Operation& operation = replay.extras->recorded.operation(index);
-    listener_->replayed(replay.extras->scope, operation.info, operation.kind, replay.base + index,
-                        thread, begin_ns, profile::now_ns());
+    listener_->executed({replay.extras->scope, operation.info, operation.kind, replay.base + index,
+                         thread, begin_ns, profile::now_ns()});
   }
 
  private:

@@ -15,7 +15,9 @@ AnyFuture ContextImpl::launch_in_full(const LaunchRequest& request) {
   AnyFuture result = analyse(request);
   analysis_ns += profile::now_ns() - begin - (analysis.counters().waited_ns - waited);
   if (Listener* told = runtime.listener(Events::times); told != nullptr && !traces.is_on())
-    told->analysed(request.task->name(), request.where, runtime.executor().this_thread(), begin);
+    told->timed(
+        runtime.executor().this_thread(),
+        until_now(profile::Category::analysing, request.task->name(), request.where, begin));
   return result;
 }
 

@@ -8,8 +8,6 @@
 #include "graph/scope.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "report/call_record.hpp"
-#include "report/explanation.hpp"
 #include "report/listeners.hpp"
 #include "report/stats.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -29,14 +27,8 @@ void check_writable(const char* flag, const std::string& path) {
 /// What runs on an executor, which runtimes may share, is told to the listeners of its own runtime.
 class ByRuntime final : public exec::ExecutionListener {
  public:
-  void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
-                std::uint64_t end_ns) override {
-    if (auto* own = node.scope->listener) own->executed(node, thread, begin_ns, end_ns);
-  }
-  void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
-                std::uint64_t seq, int thread, std::uint64_t begin_ns,
-                std::uint64_t end_ns) override {
-    if (auto* own = scope.listener) own->replayed(scope, info, kind, seq, thread, begin_ns, end_ns);
+  void executed(const exec::Executed& ran) override {
+    if (auto* own = ran.scope.listener) own->executed(ran);
   }
 } by_runtime;
 

@@ -312,12 +312,10 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
 
 TEST_P(ReplaysOnBoth, TheListenerIsToldOfEachOperation) {
   struct Listener final : ExecutionListener {
-    void executed(const Node&, int, std::uint64_t, std::uint64_t) override {}
-    void replayed(const Scope&, const NodeInfo* info, NodeKind kind, std::uint64_t, int,
-                  std::uint64_t begin_ns, std::uint64_t end_ns) override {
-      EXPECT_EQ(info->name, "advance");
-      EXPECT_EQ(kind, NodeKind::task);
-      EXPECT_LE(begin_ns, end_ns);
+    void executed(const Executed& ran) override {
+      EXPECT_EQ(ran.info->name, "advance");
+      EXPECT_EQ(ran.kind, NodeKind::task);
+      EXPECT_LE(ran.begin_ns, ran.end_ns);
       ++told;
     }
     std::atomic<int> told{0};
