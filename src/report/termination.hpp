@@ -1,5 +1,5 @@
 #pragma once
-// What is done before SIGTERM or SIGINT end the process: reports are written (runtime/reports.hpp).
+// What is done before SIGTERM or SIGINT end the process: reports are written (runtime/reports.cpp).
 //
 // While somebody asks for it, the two signals have a handler, each only where it would end the process: a handler of
 // the program's, or one that ignores the signal, stays, and what the program sets later stays too. The handler only

@@ -1,11 +1,9 @@
-#include "runtime/reports.hpp"
-
 #include <cstdio>
+#include <exception>
 #include <system_error>
 #include <utility>
 
 #include "base/new_file.hpp"
-#include "graph/scope.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "report/listeners.hpp"
@@ -75,24 +73,18 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     writers_.emplace_back([this](const Totals& totals, bool) { write_statistics(totals); });
   }
   if (runtime.listener(Events::execution)) runtime.executor().set_listener(&by_runtime);
-  if (!writers_.empty()) before_termination_.emplace([this] { write_early(); });
+  if (!writers_.empty())
+    before_termination_.emplace([this] {
+      try {
+        write(false);
+      } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
+    });
 }
 
-void Reports::write() {
+void Reports::write(bool at_the_end) {
   const std::lock_guard lock(writing_);
   if (std::exchange(written_, true)) return;
-  write_all(runtime_.totals(), true);
-}
-
-void Reports::write_early() noexcept {
-  const std::lock_guard lock(writing_);
-  if (std::exchange(written_, true)) return;
-  try {
-    write_all(runtime_.totals_from_outside(), false);
-  } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
-}
-
-void Reports::write_all(const Totals& totals, bool at_the_end) {
+  const Totals totals = at_the_end ? runtime_.totals() : runtime_.totals_from_outside();
   std::string faults;
   for (const auto& write_one : writers_) {
     try {
