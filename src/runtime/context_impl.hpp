@@ -133,7 +133,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// Breaks when the analysis has broken an invariant. Slow; for tests.
   void check_invariants();
 
-  /// Plans that are remembered, with a mapping.
+  /// Plans that are remembered.
   [[nodiscard]] std::size_t plans() const { return planner_.size(); }
   [[nodiscard]] std::size_t instances_alive() { return analysis.store().alive(); }
   [[nodiscard]] bool is_program() const { return parent == nullptr; }

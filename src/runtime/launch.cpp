@@ -1,6 +1,5 @@
 // The way of a launch: it is replayed, or its plan is found and its points go to the analysis.
 
-#include "launch/task_execution.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"

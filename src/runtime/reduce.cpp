@@ -56,7 +56,7 @@ AnyFuture ContextImpl::reduce(const AnyFuture& values, const ReductionOp& op, Wh
                      " bytes) does not fit values of " +
                      std::to_string(values.state()->type().size) + " bytes");
   const ResultType type{op.type->size, op.type->alignment, nullptr};
-  AnyFuture result(detail::FutureState::make(futures, type, identity));
+  AnyFuture result(detail::FutureState::make(type, identity));
   detail::FutureState* const given = values.state();
   traces.make(
       {CallKind::reduce, where, {&op}}, {&given, 1}, {},
