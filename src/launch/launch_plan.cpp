@@ -35,8 +35,7 @@ LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t ha
   }
   arguments_ += more;
   LaunchPlan& added = *plans_.emplace_back(std::move(plan));
-  if (2 * size() > table_.size()) rebuild(2 * table_.size());
-  else place(added, hash);
+  by_hash_.emplace(hash, &added);
   return added;
 }
 
@@ -47,21 +46,12 @@ void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) 
   for (auto& plan : dropped)
     if (plan->in_flight != 0) dropped_.push_back(std::move(plan));
   plans_.erase(dropped.begin(), dropped.end());
+  by_hash_.clear();
   arguments_ = 0;
-  for (const auto& plan : plans_) arguments_ += plan->own.arguments.size() + 1;
-  rebuild(table_.size());
-}
-
-void PlanCache::rebuild(std::size_t capacity) {
-  table_.assign(capacity, {});
-  for (const auto& plan : plans_) place(*plan, hash(plan->key));
-}
-
-void PlanCache::place(LaunchPlan& plan, std::uint64_t hash) {
-  const std::size_t mask = table_.size() - 1;
-  std::size_t i = hash & mask;
-  while (table_[i].plan != nullptr) i = (i + 1) & mask;
-  table_[i] = {hash, &plan};
+  for (const auto& plan : plans_) {
+    by_hash_.emplace(hash(plan->key), plan.get());
+    arguments_ += plan->own.arguments.size() + 1;
+  }
 }
 
 }  // namespace refrain::runtime

@@ -21,9 +21,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/field_state.hpp"
+#include "base/hash.hpp"
 #include "data/index_space.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
@@ -169,42 +171,24 @@ class PlanCache {
   static constexpr std::size_t max_arguments = std::size_t{1} << 22;
   static constexpr std::size_t first_sweep = 1024;
 
+  static std::uint64_t hash(std::span<const std::uint64_t> key) {
+    return hash_bytes(key.data(), key.size_bytes());
+  }
   /// The plan with this key, or null.
   [[nodiscard]] LaunchPlan* find(std::span<const std::uint64_t> key, std::uint64_t hash) const {
-    const std::size_t mask = table_.size() - 1;
-    for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
-      const Entry& entry = table_[i];
-      if (entry.plan == nullptr) return nullptr;
-      if (entry.hash == hash && std::ranges::equal(entry.plan->key, key)) return entry.plan;
-    }
+    for (auto at = by_hash_.find(hash); at != by_hash_.end() && at->first == hash; ++at)
+      if (std::ranges::equal(at->second->key, key)) return at->second;
+    return nullptr;
   }
   LaunchPlan& insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash);
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
-  /// A multiplication per word: keys are short, and a collision costs one comparison.
-  static std::uint64_t hash(std::span<const std::uint64_t> key) {
-    std::uint64_t h = 0x243F6A8885A308D3ull ^ key.size();
-    for (std::uint64_t word : key) {
-      const unsigned __int128 product =
-          static_cast<unsigned __int128>(h ^ word) * 0x9E3779B97F4A7C15ull;
-      h = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-    }
-    return h;
-  }
-
  private:
-  struct Entry {
-    std::uint64_t hash = 0;
-    LaunchPlan* plan = nullptr;
-  };
-  void rebuild(std::size_t capacity);
-  void place(LaunchPlan& plan, std::uint64_t hash);
   void keep_only(const std::function<bool(const LaunchPlan&)>& wanted);
 
-  /// Open addressing, a power of two, at most half full.
-  std::vector<Entry> table_ = std::vector<Entry>(64);
   /// In the order in which they were made, and dropped: the last plan of a task gives its slot back.
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
+  std::unordered_multimap<std::uint64_t, LaunchPlan*> by_hash_;
   std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< in flight when they were
   std::size_t arguments_ = 0;
   std::size_t sweep_at_ = first_sweep;  ///< number of plans at which stale ones are dropped
