@@ -154,6 +154,9 @@ class Analysis {
   /// The same of a fold that commutes with relaxed folds beside it.
   void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, FoldFunction fold);
 
+  /// What a report or an error calls an operation: its name and a source line, which last as long as this.
+  const exec::NodeInfo& info_for(const char* name, const Where& where);
+
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
   /// A log wants every edge, those from complete operations too; without one these may be forgotten.
   [[nodiscard]] bool has_log() const { return log_ != nullptr || state_log_ != nullptr; }

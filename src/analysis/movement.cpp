@@ -113,9 +113,12 @@ void Analysis::tell_move(EquivalenceSet& set, const Use* source, const Use& targ
   state_log_->change(StateChange::validate, changed, *target.instance, node);
 }
 
-// What a report or an error calls the operation: its name, and the source line of the call that it is for.
+// The source line is that of the call that the operation is for.
 const exec::NodeInfo& Analysis::info_for(const char* name, const Origin& origin) {
-  const Where where = origin.info != nullptr ? origin.info->where : Where();
+  return info_for(name, origin.info != nullptr ? origin.info->where : Where());
+}
+
+const exec::NodeInfo& Analysis::info_for(const char* name, const Where& where) {
   const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
   if (added) entry->second = {name, where};
   return entry->second;

@@ -7,7 +7,6 @@
 #include "base/assert.hpp"
 #include "graph/replay_steps.hpp"
 #include "launch/context_core.hpp"
-#include "launch/task_execution.hpp"
 #include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
 #include "trace/optimiser.hpp"

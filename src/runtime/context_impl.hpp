@@ -132,7 +132,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// Breaks when the analysis has broken an invariant. Slow; for tests.
   void check_invariants();
 
-  /// Plans that are remembered, with a mapping.
+  /// Plans that are remembered.
   [[nodiscard]] std::size_t plans() const { return planner_.size(); }
   /// Where system memory is for accesses, copies and fills of the program itself.
   [[nodiscard]] std::span<const MemoryId> program_memories() const {

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <vector>
 
-#include "launch/task_execution.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
@@ -122,7 +121,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op
           fmt::format("{}: operator '{}' on {} ({} bytes) does not fit values of {} bytes", who,
                       op.name, op.type->name, op.type->size, values.state()->type().size));
     const ResultType type{op.type->size, op.type->alignment, nullptr};
-    AnyFuture result(detail::FutureState::make(impl_.futures, type, impl_.identity));
+    AnyFuture result(detail::FutureState::make(type, impl_.identity));
     detail::FutureState* const given = values.state();
     const runtime::FutureReduction reduction{values, result, &op};
     impl_.traces.make(
