@@ -94,7 +94,7 @@ struct ContextCore {
   void check_not_planning() const {
     if (planning) [[unlikely]]
       fail_planning();
-    if (scope.runs_in_order()) [[unlikely]]
+    if (scope.runs_in_order) [[unlikely]]
       fail_captured();
   }
   [[noreturn]] static void fail_planning();

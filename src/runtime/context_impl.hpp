@@ -47,7 +47,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
 
   // --- launch.cpp ---
   AnyFuture launch(const LaunchRequest& request) {
-    if (scope.runs_in_order()) [[unlikely]]
+    if (scope.runs_in_order) [[unlikely]]
       fail_captured();
     if (traces.replay_next(request)) return {};
     return launch_in_full(request);

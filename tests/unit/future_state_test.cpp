@@ -27,8 +27,8 @@ struct Counted {
 exec::FailureRef failure_of(std::uint64_t seq, const char* text) {
   exec::Node node;
   node.seq = seq;
-  return exec::adopt(exec::Failure::thrown_by(
-      {0, node.seq}, std::make_exception_ptr(std::runtime_error(text)), [] { return "x"; }));
+  return exec::Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::runtime_error(text)),
+                                  [] { return "x"; });
 }
 
 /// Of a launch of the points 0 .. n - 1.
