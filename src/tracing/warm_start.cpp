@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "finder/proposals.hpp"
+#include "finder/mining.hpp"
 #include "oracle/error.hpp"
 #include "oracle/run_reader.hpp"
 #include "report/listeners.hpp"
