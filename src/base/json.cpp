@@ -34,10 +34,11 @@ bool count_before(const Json& tree, const Json& value, std::size_t& number) {
 
 // At an event the stream stands behind the last character of the token, or one further, for a number; what is between
 // this and the next token is blank, a comma or a colon.
-JsonFile::JsonFile(std::string text, std::string name)
+JsonFile::JsonFile(std::string text, std::string name, int first_line)
     : text_(text.starts_with("\xEF\xBB\xBF") ? text.substr(3)
                                              : std::move(text)),  // a byte order mark
-      name_(std::move(name)) {
+      name_(std::move(name)),
+      first_line_(first_line) {
   std::istringstream in(text_);
   std::size_t end = 0, name_begin = 0;       // of the token before, of the last name
   std::vector<std::set<std::string>> names;  // of the objects that are open
@@ -105,7 +106,7 @@ void JsonFile::fail(std::size_t offset, const std::string& message) const {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   };
   throw InputError(fmt::format(
-      "{}:{}:{}: {}", name_, 1 + std::ranges::count(before, '\n'),
+      "{}:{}:{}: {}", name_, first_line_ + std::ranges::count(before, '\n'),
       1 + std::ranges::count_if(before.substr(before.rfind('\n') + 1), begins_character), message));
 }
 

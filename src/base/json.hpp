@@ -73,8 +73,9 @@ class JsonFile {
  public:
   static constexpr int deepest = 64;  ///< levels of nesting
 
-  /// Reads `text`; `name` is what errors call it. Throws InputError.
-  JsonFile(std::string text, std::string name);
+  /// Reads `text`; `name` is what errors call it, and `first_line` its first line, where it is a part of a
+  /// file. Throws InputError.
+  JsonFile(std::string text, std::string name, int first_line = 1);
   ~JsonFile();
   JsonFile(const JsonFile&) = delete;
   JsonFile& operator=(const JsonFile&) = delete;
@@ -94,6 +95,7 @@ class JsonFile {
 
  private:
   const std::string text_, name_;
+  const int first_line_;
   std::vector<Place> places_;  ///< of the values, in the order in which they begin
   std::unique_ptr<nlohmann::ordered_json> root_;
 };

@@ -31,11 +31,13 @@ using Loops = std::array<Loop, 3>;
 Loops loops_of(const Box& box, const Coord target_stride[3], const Coord source_stride[3]) {
   Loops loops;
   std::size_t depth = 0, kept = 0;
-  for (int d = 0; d < 3; ++d)
-    if (box.hi[d] > box.lo[d])
-      loops[depth++] = {static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1), target_stride[d],
-                        source_stride[d]};
-  std::ranges::sort(loops.begin(), loops.begin() + depth, {}, &Loop::target);
+  for (int d = 0; d < 3; ++d) {
+    if (box.hi[d] == box.lo[d]) continue;
+    std::size_t i = depth++;
+    for (; i > 0 && target_stride[d] < loops[i - 1].target; --i) loops[i] = loops[i - 1];
+    loops[i] = {static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1), target_stride[d],
+                source_stride[d]};
+  }
   for (std::size_t next = 1; next < depth; ++next) {
     Loop& inner = loops[kept];
     const auto n = static_cast<Coord>(inner.count);
