@@ -74,6 +74,7 @@ void RegionTree::empty() {
   dormant_.clear();
   dormant_pieces_ = 0;
   free_partitions_.clear();
+  free_nodes_.clear();
 }
 
 // --- making partitions -----------------------------------------------------------------------------
@@ -106,17 +107,23 @@ std::uint32_t RegionTree::add_partition(std::uint32_t parent, IndexSpaceRef colo
                                         std::vector<IndexSpaceRef> pieces, std::string kind) {
   const auto count = static_cast<std::uint32_t>(pieces.size());
   std::uint32_t index = partition_count();
-  if (auto& free = free_partitions_[count]; !free.empty()) {
-    index = free.back();
-    free.pop_back();
-  } else {
-    nodes_.ensure(node_count() + count);
-    partitions_.emplace(index).first_child = node_count();
-    node_count_.store(node_count() + count, std::memory_order_relaxed);
+  if (free_partitions_.empty()) {
+    partitions_.ensure(index + 1);
     partition_count_.store(index + 1, std::memory_order_relaxed);
+  } else {
+    index = free_partitions_.back();
+    free_partitions_.pop_back();
   }
   PartitionNode& p = partitions_[index];
   p.parent = parent;
+  p.first_child = node_count();
+  if (auto& free = free_nodes_[count]; !free.empty()) {
+    p.first_child = free.back();
+    free.pop_back();
+  } else {
+    nodes_.ensure(p.first_child + count);
+    node_count_.store(p.first_child + count, std::memory_order_relaxed);
+  }
   p.colours = std::move(colours);
   p.kind = std::move(kind);
   p.disjoint.store(Known::not_yet, std::memory_order_relaxed);
@@ -202,7 +209,8 @@ void RegionTree::free_unpinned() {
     for (const std::uint32_t index : earlier_.front().partitions) {
       PartitionNode& p = partitions_[index];
       for (std::uint32_t i = 0; i < p.pieces(); ++i) nodes_[p.first_child + i].space = {};
-      free_partitions_[p.pieces()].push_back(index);
+      free_nodes_[p.pieces()].push_back(p.first_child);
+      free_partitions_.push_back(index);
       p.colours = {};
     }
 }

@@ -259,8 +259,9 @@ class RegionTree {
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_content_;
   std::vector<std::uint32_t> dormant_;  ///< partitions, oldest first
   std::size_t dormant_pieces_ = 0;
+  std::vector<std::uint32_t> free_partitions_;
   std::unordered_map<std::size_t, std::vector<std::uint32_t>>
-      free_partitions_;  ///< with their nodes, by number of pieces
+      free_nodes_;  ///< first nodes, by size of block
 };
 
 /// Emptied trees waiting to be used again. All forests of a runtime share them, so that a handle stays recognisable as
