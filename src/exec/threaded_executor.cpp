@@ -635,7 +635,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
                       const std::function<bool()>& ended) {
     const bool waits = slot.waits != nullptr;
     flush(slot);
-    look_at_proxies(slot);
+    if (waits) look_at_proxies(slot);
     while (true) {
       for (Spin spin = notifier_.spin(waits ? Spin::kWait : Spin::kSearch); threads() > 1;) {
         if (ended()) return nullptr;
