@@ -305,7 +305,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     queues_.call_somebody();
   }
 
-  void put_in_queue(Slot& slot, Node& node) {
+  /// Apart, so that publish, which mostly has nothing ready, stays small.
+  [[gnu::noinline]] void put_in_queue(Slot& slot, Node& node) {
     if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
       push(slot, &node);
     } else {
