@@ -264,9 +264,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     Replay& replay = Replay::of(live);
     Execution execution{*this, draw_processor()};
     const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
-    set_count(replay, live);
-    current_->failure =
-        run_operation<false>(replay, live.index, replay.nodes[live.index], execution);
+    const TemplateNode& node = replay.nodes[live.index];
+    set_count(live, node);
+    current_->failure = run_operation<false>(replay, live.index, node, execution);
     if (listener_) tell_listener(0, replay, live.index, begin);
     ++executed_;
   }

@@ -8,9 +8,9 @@
 //   first (`oldest_first`), it keeps none and takes from its own deque as thieves do.
 // - Root scope, other priorities: in one ordered queue, looked at before (positive) or after
 //   (negative) the deques.
-// - Nested scopes: in the scope's own queue. A thread that waits in a nested scope runs nodes of that
+// - Nested scopes: in one queue, those of the newest scope first. A thread that waits in a nested scope runs nodes of that
 //   scope and of scopes below it and nothing else; it finds them there wherever they became ready.
-//   Idle workers, and the launching thread waiting in the root scope, look through all nested scopes.
+//   Idle workers, and the launching thread waiting in the root scope, take any.
 // - Dedicated processors: each has a queue, which its thread alone serves. While that thread waits in a
 //   nested scope it runs from its queue nodes of any scope at least as deep: of its own descendants
 //   only would not do, because two such threads could each wait for a child in the other's queue.
@@ -37,7 +37,7 @@
 // workers wait in bodies, a job that nobody has begun is no reason to go on.
 //
 // Completion from outside. The node of an operation that completes later stays where it is. When it is completed, by any
-// thread, the rest of it goes into the queue of its nested scope, or into the ordered queue of the root scope, urgent.
+// thread, the rest of it goes into the queue of nested scopes, or into the ordered queue of the root scope, urgent.
 // The notifier counts what is outstanding, so that nobody is told of a deadlock meanwhile.
 //
 // Shutdown (destructor, the launching thread):
@@ -305,7 +305,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     queues_.call_somebody();
   }
 
-  void put_in_queue(Slot& slot, Node& node) {
+  /// Apart, so that publish, which mostly has nothing ready, stays small.
+  [[gnu::noinline]] void put_in_queue(Slot& slot, Node& node) {
     if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
       push(slot, &node);
     } else {
@@ -384,7 +385,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       LiveNode& live = replay->live()[index];
       const std::uint64_t begin = listened ? profile::now_ns() : 0;
       const bool plain = node.flags == 0;
-      set_count(*replay, live);
+      set_count(live, node);
       const Failure* failure = plain ? run_operation<true>(*replay, index, node, execution)
                                      : run_operation<false>(*replay, index, node, execution);
       if (listened) tell_listener(slot.index, *replay, index, begin);
@@ -635,7 +636,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
                       const std::function<bool()>& ended) {
     const bool waits = slot.waits != nullptr;
     flush(slot);
-    look_at_proxies(slot);
+    if (waits) look_at_proxies(slot);
     while (true) {
       for (Spin spin = notifier_.spin(waits ? Spin::kWait : Spin::kSearch); threads() > 1;) {
         if (ended()) return nullptr;

@@ -32,7 +32,7 @@
 //
 // **Watermark and parked nodes** share a word, so that parking (compare-and-swap) and issuing (exchange)
 // come one after the other: a node is parked before the exchange, which hands it to the owner, or is
-// seen to be issued. Those handed over that are still not issued the owner keeps (Replays::take_parked).
+// seen to be issued. Those handed over that are still not issued the owner keeps (Replays::release).
 //
 // **Operations with a node.** Most operations (root scope, any cpu, no priority, no reduction) are run from this array.
 // Each of the others has a node of the scope's pool besides, made when it is issued. The node waits for the count here

@@ -32,9 +32,8 @@ inline bool is_last(LiveNode& live) {
 }
 
 /// For the next time that the slot is used.
-inline void set_count(const Replay& replay, LiveNode& live) {
-  live.pending.store(static_cast<std::int32_t>(replay.nodes[live.index].predecessors),
-                     std::memory_order_relaxed);
+inline void set_count(LiveNode& live, const TemplateNode& node) {
+  live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
 }
 
 /// An operation with a node is issued and ready: the node goes the ordinary way.
@@ -82,7 +81,7 @@ template <class Sink>
     LiveNode& live = replay.live()[top - 1];
     const TemplateNode& node = replay.nodes[live.index];
     top = live.next_parked;
-    set_count(replay, live);
+    set_count(live, node);
     const Successor* at = replay.successors + node.first;
     const Successor* const inner = at + node.carried();
     const Successor* const end = inner + node.inner;

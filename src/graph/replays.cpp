@@ -270,7 +270,7 @@ void Replays::leave_order(Replay& replay) {
   set_counts(replay, true);
   replay.watermark.advance(issued_, false);
   for (std::uint32_t i = 0; i < issued_; ++i) {
-    set_count(replay, replay.live()[i]);
+    set_count(replay.live()[i], template_.nodes[i]);
     executor_.complete_replayed(replay.live()[i], nullptr);  // failures have been passed on
   }
   find_simple_until();
@@ -473,9 +473,9 @@ Node* Proxies::take_done(Replay* replay, std::uint32_t from, std::uint32_t to) {
 void run_replayed_node(Node& node, Execution& execution) {
   LiveNode& live = *node.payload_as<LiveNode*>();
   Replay& replay = Replay::of(live);
-  set_count(replay, live);
-  const Failure* failure =
-      run_operation<false>(replay, live.index, replay.nodes[live.index], execution);
+  const TemplateNode& recorded = replay.nodes[live.index];
+  set_count(live, recorded);
+  const Failure* failure = run_operation<false>(replay, live.index, recorded, execution);
   if (failure != nullptr) pass_failure(*failure, node);
   if ((node.flags & kCompletesLater) == 0) execution.executor.complete_replayed(live, failure);
 }

@@ -146,7 +146,7 @@ void Scope::make_room(std::size_t more, bool to_replay) {
         *this, [&] { return there_is(room); }, {}, nullptr);
   } catch (const Deadlock&) {
     if (!to_replay && window_.nodes() >= window_.size() + window_.held()) throw;
-    window_.go_beyond(more);
+    return window_.go_beyond(more);
   }
   window_.look_at(0);
 }

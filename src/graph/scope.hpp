@@ -65,8 +65,8 @@ class Window {
   /// Changes the number of operations (kManual) that the owner itself holds open.
   void hold_open(int change) {
     held_ += static_cast<std::size_t>(change);
-    limit_ += static_cast<std::size_t>(change);
     beyond_ = 0;  // what waited for it goes on
+    look_at(limit_ + static_cast<std::size_t>(change));
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -90,7 +90,10 @@ class Window {
   void bound(std::size_t most) { most_ = most; }
   [[nodiscard]] bool is_widened() const { return most_ > size_; }
   /// So many more than the bound, and a window beside them, since nobody else could end any.
-  void go_beyond(std::size_t more) { beyond_ = operations() + more - most_ - held_ + size_; }
+  void go_beyond(std::size_t more) {
+    beyond_ = operations() + more - most_ - held_ + size_;
+    look_at(operations() + more + size_);
+  }
   void stay_within() { beyond_ = 0; }
 
  private:
