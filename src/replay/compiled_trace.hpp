@@ -39,8 +39,8 @@ struct ReplayValues {
   std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
   std::vector<Work> work;
   std::vector<const analysis::Instance*> instances;  ///< by Recording::own
-  std::unique_ptr<std::byte[]>
-      payloads;  ///< of the tasks of these launches, and of those that reduce
+  /// Of the tasks of these launches, and of those that reduce.
+  std::unique_ptr<std::byte[]> payloads;
 };
 
 class CompiledTrace;
