@@ -209,7 +209,6 @@ class Analysis {
   [[nodiscard]] const AnalysisCounters& counters() const { return counters_; }
   AnalysisCounters& counters() { return counters_; }
   InstanceStore& store() { return store_; }
-  [[nodiscard]] const InstanceStore& store() const { return store_; }
 
   /// An operation that copies one field to another at the target's points.
   void copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,

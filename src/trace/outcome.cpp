@@ -10,14 +10,6 @@ namespace refrain::trace {
 
 using analysis::StateChange;
 
-Instances PlaceAfter::valid() const {
-  Instances valid;
-  for (const UseAfter& use : uses)
-    if (use.valid) valid.push_back(use.instance);
-  if (valid.size() > 1) std::ranges::sort(valid, {}, &analysis::Instance::number);
-  return valid;
-}
-
 void Outcome::add_place() {
   const auto index = static_cast<Index>(places.size());
   const Place& found = recording->places[index];
