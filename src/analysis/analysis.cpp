@@ -100,9 +100,11 @@ Use* Analysis::nearest_valid(const FieldState& field, EquivalenceSet& set, Memor
 }
 
 // Apart, so that use() stays small.
-[[gnu::noinline]] void Analysis::fold_relaxed(Edges& edges, Footprint& footprint,
-                                              Instance& instance, FoldFunction fold) const {
+void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
+                           FoldFunction fold) {
   const exec::NodeRef self{&edges.to(), edges.to().seq};
+  if (state_log_ != nullptr) [[unlikely]]
+    state_log_->change(StateChange::fold, footprint.sets, instance, edges.to());
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
     before(use, StateChange::fold, fold, edges.adder());
@@ -112,17 +114,13 @@ Use* Analysis::nearest_valid(const FieldState& field, EquivalenceSet& set, Memor
   if (footprint.sets.empty()) note_empty_user(instance, self);
 }
 
-void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege,
-                   const ReductionOp* relaxed) {
+void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege) {
   const auto self = [&edges] { return exec::NodeRef{&edges.to(), edges.to().seq}; };
   if (state_log_ != nullptr) [[unlikely]]
     state_log_->change(privilege == Privilege::read    ? StateChange::read
                        : privilege == Privilege::write ? StateChange::write
-                       : relaxed != nullptr            ? StateChange::fold
                                                        : StateChange::read_write,
                        footprint.sets, instance, edges.to());
-  if (relaxed != nullptr) [[unlikely]]
-    return fold_relaxed(edges, footprint, instance, relaxed->fold);
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
     if (privilege == Privilege::read) {

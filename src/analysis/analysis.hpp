@@ -149,10 +149,13 @@ class Analysis {
   static void check_values(const FieldState& field, const Footprint& footprint,
                            const Origin& origin);
 
-  /// The edges and the state change of one region argument of node `edges.to()`. A fold is a read_write, with its
-  /// operator when it commutes with relaxed folds beside it.
-  void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege,
-           const ReductionOp* relaxed = nullptr);
+  /// The edges and the state change of one region argument of node `edges.to()`. A fold is a read_write.
+  void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege);
+  /// The same of a fold that commutes with relaxed folds beside it.
+  void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, FoldFunction fold);
+
+  /// What a report or an error calls an operation: its name and a source line, which last as long as this.
+  const exec::NodeInfo& info_for(const char* name, const Where& where);
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
   /// A log wants every edge, those from complete operations too; without one these may be forgotten.
@@ -184,9 +187,6 @@ class Analysis {
   /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete
   /// folds.
   void join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
-  /// use() of a relaxed fold.
-  void fold_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
-                    FoldFunction fold) const;
 
   /// fill(): everything in the footprint becomes pending.
   void fill(FieldState& field, Footprint& footprint, const std::shared_ptr<const FillValue>& value);

@@ -1,6 +1,7 @@
 #include "finder/candidates.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace refrain::autotrace {
@@ -8,26 +9,15 @@ namespace refrain::autotrace {
 namespace {
 
 constexpr double kMostAppearances = 16;
-/// In which the appearances that are remembered become half as many: so many times the candidate's length, and ...
-constexpr std::uint64_t kHalfLife = 64;
-/// ... this many tokens.
-constexpr std::uint64_t kLeastHalfLife = 4096;
-constexpr double kReplayBonus = 1.25;
-constexpr double kTimesMore = 16;  ///< than it has come is a candidate expected to come
-
-/// What is left of 1: half of it after each half-life, linear in between, so that it is the same on every machine.
-double left_after(std::uint64_t age, std::uint64_t half_life) {
-  const std::uint64_t halvings = age / half_life;
-  if (halvings >= 64) return 0;
-  const double part = static_cast<double>(age % half_life) / static_cast<double>(half_life);
-  return (1 - part / 2) / static_cast<double>(std::uint64_t{1} << halvings);
-}
+/// Tokens in which the appearances that are remembered become half as many.
+constexpr std::uint64_t kHalfLife = 4096;
 
 }  // namespace
 
+// In steps, so that it is the same on every machine.
 double TraceCandidate::appearances_at(std::uint64_t now) const {
-  return appearances * left_after(now - std::min(now, seen_at),
-                                  kLeastHalfLife + kHalfLife * repeat.tokens.size());
+  const std::uint64_t halvings = (now - std::min(now, seen_at)) / kHalfLife;
+  return std::ldexp(appearances, -static_cast<int>(std::min<std::uint64_t>(halvings, 1024)));
 }
 
 void TraceCandidate::appeared(double times, std::uint64_t now) {
@@ -36,12 +26,7 @@ void TraceCandidate::appeared(double times, std::uint64_t now) {
 }
 
 double TraceCandidate::score(std::uint64_t now) const {
-  return static_cast<double>(repeat.work) * appearances_at(now) * (replays > 0 ? kReplayBonus : 1);
-}
-
-bool TraceCandidate::may_pay(std::uint64_t now) const {
-  return static_cast<double>(repeat.analysed) * kTimesMore * std::max(1.0, appearances_at(now)) >=
-         static_cast<double>(repeat.work);
+  return static_cast<double>(repeat.work) * appearances_at(now);
 }
 
 std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now) {
@@ -56,7 +41,6 @@ std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now)
       ++added;
     }
     kept->appeared(times, now);
-    kept->repeat.analysed = repeat.analysed;
     if (kept->recordings > 0 ||
         (kept->repeat.tokens == repeat.tokens && kept->repeat.context == repeat.context))
       continue;
@@ -88,13 +72,7 @@ void Candidates::evict(std::uint64_t now) {
 
 void Candidates::rebuild() {
   sorted_.clear();
-  roots_.clear();
-  active_.clear();
-  expected_.clear();
-  for (const auto& [identity, candidate] : all_) {
-    sorted_.push_back(candidate.get());
-    expected_.insert(candidate->repeat.tokens.front() ^ candidate->repeat.context);
-  }
+  for (const auto& [identity, candidate] : all_) sorted_.push_back(candidate.get());
   // Of the same tokens, as those of a loop and of none, the last that came.
   std::ranges::sort(sorted_, [](const TraceCandidate* a, const TraceCandidate* b) {
     return std::tie(a->repeat.tokens, b->number) < std::tie(b->repeat.tokens, a->number);
@@ -102,19 +80,13 @@ void Candidates::rebuild() {
   const auto same = std::ranges::unique(
       sorted_, {}, [](const TraceCandidate* each) -> const auto& { return each->repeat.tokens; });
   sorted_.erase(same.begin(), same.end());
-  for (std::size_t i = 0, begin = 0; i < sorted_.size(); ++i) {
-    const Token first = sorted_[i]->repeat.tokens.front();
-    if (first != sorted_[begin]->repeat.tokens.front()) begin = i;
-    roots_[first] = Alike(sorted_).subspan(begin, i + 1 - begin);
-  }
 }
 
 Candidates::Position Candidates::begin(Token token) const {
+  const auto first = [](const TraceCandidate* each) { return each->repeat.tokens.front(); };
   Position at;
-  if (const auto root = roots_.find(token); root != roots_.end()) {
-    at.alike_ = root->second;
-    at.length_ = 1;
-  }
+  at.alike_ = Alike(std::ranges::equal_range(sorted_, token, {}, first));
+  at.length_ = 1;
   return at;
 }
 
@@ -138,7 +110,7 @@ TraceCandidate* Candidates::ending(Position at) {
 
 TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
   const auto rank = [now](const TraceCandidate* each) {
-    return std::tuple(each->is_worth_recording(now), each->score(now), ~each->number);
+    return std::tuple(each->recording.is_open(), each->score(now), ~each->number);
   };
   return at ? *std::ranges::max_element(at.alike_, {}, rank) : nullptr;
 }
@@ -146,15 +118,6 @@ TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
 TraceCandidate* Candidates::find(std::uint64_t identity) {
   const auto at = all_.find(identity);
   return at != all_.end() ? at->second.get() : nullptr;
-}
-
-void Candidates::observe(Token token, std::uint64_t now) {
-  if (roots_.empty()) return;
-  std::erase_if(active_, [&](Position& at) { return !(at = next(at, token)); });
-  if (const Position first = begin(token); first && active_.size() < kMostActive)
-    active_.push_back(first);
-  for (const Position& at : active_)
-    if (TraceCandidate* whole = ending(at)) whole->appeared(1, now);
 }
 
 }  // namespace refrain::autotrace

@@ -1,16 +1,17 @@
 #pragma once
-// Candidates: sequences of tokens that may be worth a trace, and those that the stream is in the middle of. Yadav et
-// al., section 4.3, with a sorted list for the trie: candidates that begin alike are neighbours in it.
+// Candidates: sequences of tokens that may be worth a trace. Yadav et al., section 4.3, with a sorted list for the trie:
+// candidates that begin alike are neighbours in it.
 //
 // Owner: one thread. Memory: bounded; beyond the limits those with the lowest scores go.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "finder/ledger.hpp"
 #include "finder/mining.hpp"
 #include "repeats/repeats.hpp"
 
@@ -20,26 +21,21 @@ struct TraceCandidate {
   MinedRepeat repeat;
   std::uint32_t number = 0;   ///< for people: the first is 1
   double appearances = 0;     ///< as of `seen_at`
-  std::uint64_t seen_at = 0;  ///< tokens, when it appeared last
+  std::uint64_t seen_at = 0;  ///< tokens, when it was mined or replayed last
   std::uint32_t recordings = 0;
   std::uint64_t replays = 0;
+  /// Recorded a few times and never replayed to its end, it is left alone: its tokens are the same each time, and the
+  /// data is not. In tries.
+  Ledger recording{kRecordings, kRecordings};
 
-  /// Its work, as often as it has appeared: at most so often, less as time goes by; a little more if it has been
-  /// replayed. So one that saves much is preferred, an old one can be overtaken, and a steady state is not left lightly.
+  /// Its work, as often as it has appeared: at most so often, less as time goes by. So one that saves much is preferred,
+  /// and an old one can be overtaken.
   [[nodiscard]] double score(std::uint64_t now) const;
-  /// It was recorded again and again and never replayed: its tokens are the same each time, and the data is not.
-  [[nodiscard]] bool is_hopeless() const { return recordings >= kMostRecordings && replays == 0; }
-  /// To record it all of its work has to be analysed once more; a replay saves what is not replayed already.
-  /// Whether that may pay, if it comes a few times as often as it has come.
-  [[nodiscard]] bool may_pay(std::uint64_t now) const;
-  [[nodiscard]] bool is_worth_recording(std::uint64_t now) const {
-    return !is_hopeless() && may_pay(now);
-  }
   void appeared(double times, std::uint64_t now);
   [[nodiscard]] double appearances_at(std::uint64_t now) const;
 
  private:
-  static constexpr std::uint32_t kMostRecordings = 4;
+  static constexpr std::int64_t kRecordings = 3;
 };
 
 class Candidates {
@@ -68,20 +64,17 @@ class Candidates {
   /// the new one may begin elsewhere. Returns how many are new.
   std::size_t add(std::vector<MinedRepeat> repeats, std::uint64_t now);
 
-  /// A call that was analysed: those that it completes have appeared.
-  void observe(Token token, std::uint64_t now);
-  /// Calls were replayed: the stream is in the middle of no candidate.
-  void skip() { active_.clear(); }
-
   [[nodiscard]] Position begin(Token token) const;
   /// Whether one begins with the token that came after the same context when it was mined.
   [[nodiscard]] bool is_expected(Token token, std::uint64_t context) const {
-    return expected_.contains(token ^ context);
+    return std::ranges::any_of(begin(token).alike_, [&](const TraceCandidate* each) {
+      return each->repeat.context == context;
+    });
   }
   [[nodiscard]] static Position next(Position at, Token token);
   /// The candidate that ends there, or null.
   [[nodiscard]] static TraceCandidate* ending(Position at);
-  /// The candidate with the highest score among those that begin so, the ones that are worth recording first.
+  /// The candidate with the highest score among those that begin so, the ones that are not left alone first; or null.
   [[nodiscard]] static TraceCandidate* best(Position at, std::uint64_t now);
   /// Null: it has gone.
   [[nodiscard]] TraceCandidate* find(std::uint64_t identity);
@@ -90,7 +83,6 @@ class Candidates {
   [[nodiscard]] bool empty() const { return all_.empty(); }
 
  private:
-  static constexpr std::size_t kMostActive = 4;
   void rebuild();
   void evict(std::uint64_t now);
 
@@ -98,10 +90,7 @@ class Candidates {
   std::size_t tokens_ = 0;
   std::uint32_t added_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<TraceCandidate>> all_;  ///< by identity
-  std::vector<TraceCandidate*> sorted_;         ///< by their tokens: a trie
-  std::unordered_map<Token, Alike> roots_;      ///< by the first token
-  std::unordered_set<std::uint64_t> expected_;  ///< first tokens with their contexts
-  std::vector<Position> active_;                ///< the oldest first
+  std::vector<TraceCandidate*> sorted_;  ///< by their tokens: a trie
 };
 
 }  // namespace refrain::autotrace

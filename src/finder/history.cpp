@@ -36,7 +36,7 @@ Sample History::last(std::size_t length) const {
 Sampling::Sampling(std::size_t multiple, std::size_t history) {
   history = std::max<std::size_t>(1, history);
   for (std::size_t tokens = std::clamp<std::size_t>(multiple, 1, history);; tokens *= 2) {
-    sizes_.push_back({std::min(tokens, history), 0, ~std::uint64_t{0}, 0});
+    sizes_.push_back({std::min(tokens, history), ~std::uint64_t{0}, Ledger()});
     if (tokens >= history) break;
   }
   for_large_ = most_credit();
@@ -45,10 +45,9 @@ Sampling::Sampling(std::size_t multiple, std::size_t history) {
 
 void Sampling::restart(std::uint64_t now) {
   for (Size& size : sizes_) {
-    size.wait = size.tokens;
+    size.mining = Ledger(1);
     // Called often, it comes to the large ones all the same.
-    size.due = std::min(size.due, now + size.wait);
-    size.tries = 0;
+    size.due = std::min(size.due, now + size.tokens);
   }
   next_at_ = std::min(next_at_, now + sizes_.front().tokens);
 }
@@ -57,24 +56,21 @@ std::size_t Sampling::next(std::uint64_t now, std::size_t most, std::size_t ther
   for (std::uint64_t* credit : {&for_small_, &for_large_})
     *credit = std::min(most_credit(), *credit + (now - paid_at_));
   paid_at_ = now;
-  std::size_t largest = sizes_.size();
   const auto price = [&](const Size& size) {
     return kWorkPerToken * std::min(size.tokens, there_are);
   };
-  const auto is_mined = [&](const Size& size) {
+  const auto largest = std::ranges::find_if(sizes_.rbegin(), sizes_.rend(), [&](const Size& size) {
     return size.tokens <= most && size.due <= now && price(size) <= credit(size);
-  };
-  while (largest > 0 && !is_mined(sizes_[largest - 1])) --largest;
+  });
   // The smaller pieces are parts of it.
-  for (Size& size : std::span(sizes_).first(largest)) {
-    if (++size.tries % kTries == 0)
-      size.wait = std::min<std::uint64_t>(2 * size.wait, kMostWait * size.tokens);
-    size.due = now + size.wait;
+  for (Size& size : std::ranges::subrange(sizes_.begin(), largest.base())) {
+    size.mining.enter(-1);
+    size.due = now + (1 + size.mining.left()) * size.tokens;
   }
   next_at_ = std::max(now + sizes_.front().tokens, std::ranges::min(sizes_, {}, &Size::due).due);
-  if (largest == 0) return 0;
-  credit(sizes_[largest - 1]) -= price(sizes_[largest - 1]);
-  return sizes_[largest - 1].tokens;
+  if (largest == sizes_.rend()) return 0;
+  credit(*largest) -= price(*largest);
+  return largest->tokens;
 }
 
 }  // namespace refrain::autotrace

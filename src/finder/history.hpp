@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "finder/ledger.hpp"
 #include "repeats/repeats.hpp"
 
 namespace refrain::autotrace {
@@ -63,7 +64,9 @@ class History {
   [[nodiscard]] std::uint64_t context(std::size_t skipped) const {
     return context_of(std::span(tokens_).first(tokens_.size() - std::min(skipped, tokens_.size())));
   }
-  /// The last `length` of those that are remembered.
+  /// Those that are remembered.
+  [[nodiscard]] std::span<const Token> tokens() const { return tokens_; }
+  /// The last `length` of them.
   [[nodiscard]] Sample last(std::size_t length) const;
 
  private:
@@ -83,10 +86,10 @@ class History {
 
 /// How much of the history is mined when: small pieces often, so that short loops are found soon, large ones seldom, so
 /// that long loops are found at all. Yadav et al., section 4.4: in multiples of a constant, as the ruler function has
-/// it. A size that has brought nothing a few times is tried half as often from then on. So the cost of mining per launch
-/// tends to a small constant where nothing repeats. After a beginning that is for free, each operation pays for a part
-/// of a token that is mined. All times are counted in operations (Work), so decisions are the same in every run, and the
-/// loop of a few large launches is found as soon as the loop of many small ones.
+/// it. Each size has an account: mined again and again for nothing, it is mined half as often each time. So the cost of
+/// mining per launch tends to a small constant where nothing repeats. After a beginning that is for free, each operation
+/// pays for a part of a token that is mined. All times are counted in operations (Work), so decisions are the same in
+/// every run, and the loop of a few large launches is found as soon as the loop of many small ones.
 class Sampling {
  public:
   /// Pieces of `multiple`, twice, four times as much ..., up to the whole history.
@@ -106,13 +109,11 @@ class Sampling {
   static constexpr std::size_t kSmall = 1024;
   /// So that a long loop is found as soon as it can be, two histories of large pieces are for free, too.
   static constexpr std::uint64_t kForFree = 8192, kWorkPerToken = 4;
-  /// Waits grow to this many times the size: then all sizes together cost 1/kMostWait token per operation and size.
-  static constexpr std::uint64_t kMostWait = 256;
-  static constexpr std::uint32_t kTries = 2;  ///< before the wait doubles
   struct Size {
     std::size_t tokens;
-    std::uint64_t wait, due;
-    std::uint32_t tries;
+    std::uint64_t due;
+    Ledger
+        mining;  ///< in tries, one for each so many operations; what is found starts all sizes again
   };
   [[nodiscard]] std::uint64_t& credit(const Size& size) {
     return size.tokens <= kSmall ? for_small_ : for_large_;

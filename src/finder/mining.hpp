@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,6 +22,10 @@
 #include "exec/background.hpp"
 #include "finder/history.hpp"
 #include "repeats/repeats.hpp"
+
+namespace refrain::oracle {
+class Grammar;
+}
 
 namespace refrain::autotrace {
 
@@ -35,7 +40,6 @@ struct MinedRepeat {
   std::uint32_t period = 0;
   std::uint32_t count = 0;     ///< how often it was found
   std::uint64_t work = 0;      ///< of its calls
-  std::uint64_t analysed = 0;  ///< of its work, the last time; the rest was replayed already
   std::uint64_t identity = 0;  ///< the same for the same repeat, for a loop's wherever it begins
   std::uint64_t context = 0;   ///< context_of what came before it, the last time
 };
@@ -53,6 +57,18 @@ MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_
 
 /// The shortest p such that all tokens are equal to those p before them; the length, if there is none.
 std::uint32_t period_of(std::span<const Token> tokens);
+
+struct ProposalLimits {
+  MiningLimits mining;
+  std::size_t longest = ~std::size_t{0};  ///< calls of one rule
+  std::size_t most = 64;                  ///< proposals: those with the most calls in the whole run
+};
+
+/// `tokens`: of the grammar's events; none: what cannot be replayed. O(symbols and what is proposed), but for a sort of
+/// the rules.
+std::vector<MinedRepeat> proposals(const oracle::Grammar& grammar,
+                                   std::span<const std::optional<Token>> tokens,
+                                   const ProposalLimits& limits);
 
 /// A sample that is mined beside the program. The finder makes a job, shares it with one thread, which runs it, and
 /// takes the repeats.

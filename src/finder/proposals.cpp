@@ -1,4 +1,12 @@
-#include "finder/proposals.hpp"
+// Candidates out of the grammar of an earlier run (oracle/grammar.hpp). The rules of a grammar are its repeats, so
+// there is nothing to search for. A proposal proves nothing: it is recorded and compared like any other candidate.
+//
+// Choice of rules. Recording a rule costs its calls once, and then an entry for each row of it. Recording its parts
+// costs less, but calls in no part are analysed each time, and each part has entries of its own. So each rule is
+// compared with the best of its parts, from the bottom up; the better ones are taken, from the root down. That is the
+// body of an inner loop if the outer loop comes seldom, and the body of the outer one if it comes often. A rule that
+// follows itself is the body of a loop, and is turned and unrolled as the finder does (finder/mining.hpp). A rule with
+// calls that cannot be replayed is cut there, and its pieces are proposed.
 
 #include <algorithm>
 #include <cstdint>
@@ -6,8 +14,12 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <ranges>
 #include <utility>
+
+#include "finder/mining.hpp"
+#include "oracle/grammar.hpp"
 
 namespace refrain::autotrace {
 
@@ -18,6 +30,7 @@ using oracle::Symbol;
 using oracle::Use;
 /// None: it cannot be replayed.
 using Call = std::optional<Token>;
+using Uses = std::span<const Use>;
 
 /// Of calls in a whole run, which may be more than are ever made. Exact up to 2^53; beyond, either choice is as good.
 using Count = double;
@@ -25,47 +38,6 @@ Count counted(std::uint64_t calls) { return static_cast<Count>(calls); }
 
 /// To begin a replay costs about as much as to analyse so many calls.
 constexpr Count kEntry = 4;
-
-/// A sequence of calls, cut where something cannot be replayed. Of pieces between two cuts those that are long enough
-/// count; what comes before the first cut and after the last may be longer in a larger sequence.
-struct Cut {
-  bool is_cut = false;
-  Count head = 0;    ///< calls before the first cut; all, if there is none
-  Count tail = 0;    ///< after the last one
-  Count pieces = 0;  ///< between two, and ...
-  Count calls = 0;   ///< ... their calls
-  Count other = 0;   ///< calls that are in none
-
-  void add_piece(Count length, Count least) {
-    if (length < least) {
-      other += length;
-    } else {
-      pieces += 1;
-      calls += length;
-    }
-  }
-};
-
-Cut joined(const Cut& first, const Cut& second, Count least) {
-  if (!first.is_cut && !second.is_cut) return {.head = first.head + second.head};
-  Cut both{.is_cut = true,
-           .head = first.is_cut ? first.head : first.head + second.head,
-           .tail = second.is_cut ? second.tail : first.tail + second.head,
-           .pieces = first.pieces + second.pieces,
-           .calls = first.calls + second.calls,
-           .other = first.other + second.other};
-  if (first.is_cut && second.is_cut) both.add_piece(first.tail + second.head, least);
-  return both;
-}
-
-Cut repeated(Cut once, std::uint64_t times, Count least) {
-  Cut all;
-  for (; times > 0; times /= 2) {
-    if (times % 2 != 0) all = joined(all, once, least);
-    once = joined(once, once, least);
-  }
-  return all;
-}
 
 class Choice {
  public:
@@ -87,8 +59,8 @@ class Choice {
   std::vector<MinedRepeat> made() && {
     choose();
     std::vector<Chosen> best;
-    best.reserve(chosen_.size());
-    for (const auto& [symbol, chosen] : chosen_) best.push_back(chosen);
+    for (auto& [symbol, chosen] : chosen_) best.push_back(std::move(chosen));
+    std::ranges::move(stretches_, std::back_inserter(best));
     std::ranges::stable_sort(best, std::greater<>(), &Chosen::calls);
     if (best.size() > limits_.most) best.resize(limits_.most);
     std::vector<MinedRepeat> made;
@@ -97,22 +69,19 @@ class Choice {
   }
 
  private:
-  /// Counted in calls that are analysed.
-  struct Cost {
-    Count once = 0;  ///< to record it
-    Count each = 0;  ///< of each occurrence
-  };
   struct Facts {
     Count occurrences = 0;  ///< in the whole run
     Count rows = 0;         ///< the same, those in a row as one
     std::uint64_t longest_row = 0;
-    Cut cut;
-    Cost in_parts;           ///< if its parts are recorded and not the rule itself
+    bool is_cut = false;  ///< by a call that cannot be replayed
+    // If its parts are recorded and not the rule itself, in calls that are analysed.
+    Count once = 0;          ///< to record them
+    Count each = 0;          ///< of each occurrence
     bool is_better = false;  ///< the rule itself is
     bool is_open = false;    ///< its parts may be chosen
   };
   struct Chosen {
-    Symbol symbol;
+    std::vector<Use> uses;  ///< one after the other
     std::uint64_t row = 0;  ///< times in a row, at most
     Count calls = 0;        ///< in the whole run
   };
@@ -129,133 +98,103 @@ class Choice {
         }
   }
 
-  /// The rule with its parts, which were compared before.
+  /// The rule with its parts, which were compared before. A row of a rule is entered once.
   void compare(std::uint32_t rule) {
     Facts& facts = facts_[rule];
     for (const Use& use : grammar_.rule(rule)) {
-      facts.cut = joined(facts.cut, repeated(cut(use.symbol), use.times, least()), least());
-      const Cost cost = is_wanted(use) ? cost_of(use) : cost_in_parts(use);
-      facts.in_parts.once += cost.once;
-      facts.in_parts.each += cost.each;
+      facts.is_cut |= is_cut(use.symbol);
+      if (is_wanted(use)) {
+        facts.once += counted(grammar_.length(use.symbol));
+        facts.each += kEntry;
+      } else if (use.symbol.is_rule()) {
+        facts.once += facts_[use.symbol.number()].once;
+        facts.each += counted(use.times) * facts_[use.symbol.number()].each;
+      } else {
+        facts.each += counted(use.times);
+      }
     }
-    const Cost itself = cost_of({Symbol::rule(rule), 1});
-    const Count times = facts.cut.is_cut ? facts.occurrences : facts.rows;
-    facts.is_better = itself.once + times * itself.each <=
-                      facts.in_parts.once + facts.occurrences * facts.in_parts.each;
-  }
-  /// If the symbol itself is recorded. A row is entered once, or each piece of it.
-  [[nodiscard]] Cost cost_of(const Use& use) const {
-    const Cut cut = closed(use.symbol);
-    if (!cut.is_cut) return {cut.head, kEntry};
-    return {cut.calls, counted(use.times) * (cut.other + cut.pieces * kEntry)};
-  }
-  [[nodiscard]] Cost cost_in_parts(const Use& use) const {
-    const Cost one =
-        use.symbol.is_rule() ? facts_[use.symbol.number()].in_parts : Cost{.once = 0, .each = 1};
-    return {one.once, counted(use.times) * one.each};
+    facts.is_better = !facts.is_cut && counted(grammar_.length(rule)) + facts.rows * kEntry <=
+                                           facts.once + facts.occurrences * facts.each;
   }
 
-  [[nodiscard]] Call call(std::uint32_t event) const {
-    return event < tokens_.size() ? tokens_[event] : Call();
-  }
-  [[nodiscard]] Count least() const { return counted(limits_.mining.least); }
-  [[nodiscard]] Cut cut(Symbol symbol) const {
-    if (symbol.is_rule()) return facts_[symbol.number()].cut;
-    return call(symbol.number()) ? Cut{.head = 1} : Cut{.is_cut = true, .other = 1};
-  }
-  /// With its ends, which are one piece if it follows itself.
-  [[nodiscard]] Cut closed(Symbol symbol) const {
-    Cut all = cut(symbol);
-    if (!all.is_cut) return all;
-    if (follows_itself(symbol)) {
-      all.add_piece(all.tail + all.head, least());
-    } else {
-      all.add_piece(all.head, least());
-      all.add_piece(all.tail, least());
-    }
-    return all;
+  [[nodiscard]] bool is_cut(Symbol symbol) const {
+    return symbol.is_rule() ? facts_[symbol.number()].is_cut
+                            : symbol.number() >= tokens_.size() || !tokens_[symbol.number()];
   }
   /// However it is turned, there is enough for a recording and a replay.
-  [[nodiscard]] bool follows_itself(Symbol symbol) const {
-    return symbol.is_rule() && facts_[symbol.number()].longest_row > 2;
-  }
   [[nodiscard]] bool is_loop(std::uint64_t length, std::uint64_t row) const {
     return row > 2 * ((limits_.mining.least + length - 1) / length);
   }
-
   /// Whether it is proposed where it is used so.
   [[nodiscard]] bool is_wanted(const Use& use) const {
     const std::uint64_t length = grammar_.length(use.symbol);
-    if (length > limits_.longest) return false;
-    const Cut cut = closed(use.symbol);
-    if (!use.symbol.is_rule()) return !cut.is_cut && is_loop(length, use.times);
-    if (!facts_[use.symbol.number()].is_better) return false;
-    return cut.is_cut ? cut.pieces > 0
-                      : length >= limits_.mining.least || is_loop(length, use.times);
+    if (length > limits_.longest || is_cut(use.symbol)) return false;
+    if (is_loop(length, use.times)) return !use.symbol.is_rule() || is_better(use.symbol);
+    return use.symbol.is_rule() && is_better(use.symbol) && length >= limits_.mining.least;
   }
+  [[nodiscard]] bool is_better(Symbol rule) const { return facts_[rule.number()].is_better; }
 
   /// From the root down: what is chosen is not looked at further.
   void choose() {
     facts_[0].is_open = true;
     for (const std::uint32_t rule : by_length_) {
       if (!facts_[rule].is_open) continue;
-      for (const Use& use : grammar_.rule(rule))
-        if (is_wanted(use)) note(use, facts_[rule].occurrences);
-        else if (use.symbol.is_rule()) facts_[use.symbol.number()].is_open = true;
+      if (facts_[rule].is_cut && facts_[rule].occurrences > 1) choose_between_cuts(rule);
+      else choose_among(grammar_.rule(rule), rule);
     }
   }
-  void note(const Use& use, Count occurrences) {
-    Chosen& chosen = chosen_[{use.symbol.is_rule(), use.symbol.number()}];
-    chosen.symbol = use.symbol;
-    chosen.row = std::max(chosen.row, use.times);
-    chosen.calls += occurrences * counted(use.times) * counted(grammar_.length(use.symbol));
+  void choose_among(Uses uses, std::uint32_t rule) {
+    for (const Use& use : uses) {
+      if (is_wanted(use)) {
+        Chosen& chosen = chosen_[{use.symbol.is_rule(), use.symbol.number()}];
+        chosen.uses = {{use.symbol, 1}};
+        chosen.row = std::max(chosen.row, use.times);
+        chosen.calls += facts_[rule].occurrences * counted(use.times * grammar_.length(use.symbol));
+      } else if (use.symbol.is_rule()) {
+        facts_[use.symbol.number()].is_open = true;
+      }
+    }
+  }
+  /// Of a rule that comes again: what is long enough between two cuts is proposed whole. Where the rule follows itself
+  /// its end goes on with its beginning.
+  void choose_between_cuts(std::uint32_t rule) {
+    std::vector<Use> uses(grammar_.rule(rule).begin(), grammar_.rule(rule).end());
+    const auto cut = [&](const Use& use) { return is_cut(use.symbol); };
+    if (facts_[rule].longest_row > 2) std::ranges::rotate(uses, std::ranges::find_if(uses, cut));
+    for (auto from = uses.begin(); from != uses.end();) {
+      const auto to = std::find_if(from, uses.end(), cut);
+      const std::vector<Use> stretch(from, to);
+      std::uint64_t length = 0;
+      for (const Use& use : stretch) length += use.times * grammar_.length(use.symbol);
+      if (length >= limits_.mining.least && length <= limits_.longest)
+        stretches_.push_back({stretch, 1, facts_[rule].occurrences * counted(length)});
+      else choose_among(stretch, rule);
+      for (from = to; from != uses.end() && cut(*from); ++from) choose_among({&*from, 1}, rule);
+    }
   }
 
   void make(const Chosen& chosen, std::vector<MinedRepeat>& made) const {
-    std::vector<Call> calls = unfolded(chosen.symbol);
+    std::vector<Token> calls;
+    const auto add = [&](std::uint32_t event) { calls.push_back(*tokens_[event]); };
+    for (const Use& use : chosen.uses)
+      for (std::uint64_t i = 0; i < use.times; ++i) {
+        if (use.symbol.is_rule()) grammar_.unfold(add, use.symbol.number());
+        else add(use.symbol.number());
+      }
     const auto count = static_cast<std::uint32_t>(std::min<Count>(
         chosen.calls / counted(calls.size()), std::numeric_limits<std::uint32_t>::max()));
-    const auto first_cut = std::ranges::find(calls, Call());
-    const bool is_cut = first_cut != calls.end();
-    if (!is_cut && is_loop(calls.size(), chosen.row) && calls.size() <= limits_.mining.most)
-      return made.push_back(loop(calls, count));
-    if (is_cut && follows_itself(chosen.symbol)) std::ranges::rotate(calls, first_cut);
-    for (std::span<const Call> rest = calls; !rest.empty();) {
-      const auto cut = std::ranges::find(rest, Call());
-      const auto length = static_cast<std::size_t>(cut - rest.begin());
-      make_pieces(rest.first(length), count, made);
-      rest = rest.subspan(std::min(length + 1, rest.size()));
+    const MiningLimits& limits = limits_.mining;
+    if (is_loop(calls.size(), chosen.row) && calls.size() <= limits.most) {
+      const Sample body{calls, std::vector(calls.size(), Sample::analysed),
+                        std::vector<Work>(calls.size(), 1)};
+      const auto period = static_cast<std::uint32_t>(calls.size());
+      return made.push_back(repeat_of_loop(body, 0, period, count, limits));
     }
-  }
-  [[nodiscard]] MinedRepeat loop(std::span<const Call> body, std::uint32_t count) const {
-    const Sample sample{tokens_of(body), std::vector(body.size(), Sample::analysed),
-                        std::vector<Work>(body.size(), 1)};
-    return repeat_of_loop(sample, 0, static_cast<std::uint32_t>(body.size()), count,
-                          limits_.mining);
-  }
-  void make_pieces(std::span<const Call> calls, std::uint32_t count,
-                   std::vector<MinedRepeat>& made) const {
-    while (calls.size() >= limits_.mining.least) {
-      const auto piece = calls.first(std::min(calls.size(), limits_.mining.most));
-      made.push_back(repeat_of_stretch(tokens_of(piece), count));
-      calls = calls.subspan(piece.size());
+    for (std::span<const Token> rest = calls; rest.size() >= limits.least;) {
+      const auto piece = rest.first(std::min(rest.size(), limits.most));
+      made.push_back(repeat_of_stretch(piece, count));
+      rest = rest.subspan(piece.size());
     }
-  }
-
-  [[nodiscard]] std::vector<Call> unfolded(Symbol symbol) const {
-    std::vector<Call> calls;
-    const auto add = [&](std::uint32_t event) { calls.push_back(call(event)); };
-    if (symbol.is_rule()) grammar_.unfold(add, symbol.number());
-    else add(symbol.number());
-    return calls;
-  }
-  /// Of those that have one: here all of them.
-  static std::vector<Token> tokens_of(std::span<const Call> calls) {
-    std::vector<Token> tokens;
-    tokens.reserve(calls.size());
-    for (const Call& call : calls)
-      if (call) tokens.push_back(*call);
-    return tokens;
   }
 
   const Grammar& grammar_;
@@ -264,6 +203,7 @@ class Choice {
   std::vector<std::uint32_t> by_length_;
   std::vector<Facts> facts_;
   std::map<std::pair<bool, std::uint32_t>, Chosen> chosen_;  ///< events, then rules
+  std::vector<Chosen> stretches_;                            ///< between cuts
 };
 
 }  // namespace

@@ -21,13 +21,15 @@ void TraceFinder::add_replayed(std::span<const Token> tokens, std::span<const Wo
   counters_.replayed += tokens.size();
   history_.add_replayed(tokens, work);
   work_ = std::accumulate(work.begin(), work.end(), work_);
-  candidates_.skip();
   changes_at_ = work_ + kUnsettling;
 }
 
 void TraceFinder::recorded(std::uint64_t identity, bool whole) {
   if (whole) ++counters_.recordings;
-  if (TraceCandidate* candidate = candidates_.find(identity)) ++candidate->recordings;
+  TraceCandidate* const candidate = candidates_.find(identity);
+  if (candidate == nullptr) return;
+  ++candidate->recordings;
+  candidate->recording.enter(-1);
 }
 
 void TraceFinder::replayed(std::uint64_t identity) {
@@ -35,10 +37,19 @@ void TraceFinder::replayed(std::uint64_t identity) {
   TraceCandidate* const candidate = candidates_.find(identity);
   if (candidate == nullptr) return;
   candidate->appeared(1, now());
+  candidate->recording.enter(1);
   if (candidate->replays++ > 0) return;
   // What is found is of use: more may be.
   sampling_.restart(work_);
   next_ = std::min(next_, sampling_.next_at());
+}
+
+Candidates::Position TraceFinder::position(std::size_t calls) const {
+  if (calls > history_.tokens().size()) return {};
+  const std::span<const Token> tokens = history_.tokens().last(calls);
+  Candidates::Position at = candidates_.begin(tokens.front());
+  for (const Token token : tokens.subspan(1)) at = Candidates::next(at, token);
+  return at;
 }
 
 void TraceFinder::turn() {
@@ -69,13 +80,12 @@ void TraceFinder::take_in() {
     if (!std::exchange(late_, true)) {
       ++counters_.late;
       distance_ = std::min(2 * distance_, kMostDistance);
-      on_time_ = 0;
       miners_.hurry();
     }
     due_ = work_ + std::max<std::uint64_t>(1, options_.sample / 4);
     return;
   }
-  if (!late_ && ++on_time_ % kOnTime == 0) distance_ = std::max<std::uint64_t>(1, distance_ / 2);
+  if (!late_ && distance_ > 1) --distance_;
   add(job_->take());
   job_ = nullptr;
 }

@@ -6,7 +6,7 @@
 // samples are mined at once, others by an idle thread. A late result is taken in when it is there, and the next ones are
 // given more time. Nobody waits for a result.
 //
-// Owner: the thread of the context. Cost of a call: a look at the candidates that the stream is in.
+// Owner: the thread of the context. Cost of a call: a token is kept.
 
 #include <array>
 #include <cstdint>
@@ -67,7 +67,6 @@ class TraceFinder {
     ++counters_.analysed;
     steadiness_.analysed(now());
     history_.add(token, work);
-    candidates_.observe(token, now());
     work_ += work;
     if (has_changed()) next_ = work_;
   }
@@ -87,6 +86,8 @@ class TraceFinder {
   void turn();
 
   [[nodiscard]] const Candidates& candidates() const { return candidates_; }
+  /// Where in the candidates so many of the last calls, the first of which begins one, have got to.
+  [[nodiscard]] Candidates::Position position(std::size_t calls) const;
   /// context_of all calls so far but the last `skipped`.
   [[nodiscard]] std::uint64_t context(std::size_t skipped) const {
     return history_.context(skipped);
@@ -104,9 +105,9 @@ class TraceFinder {
   static constexpr std::size_t kMostCandidates = 64, kMostHistories = 2;
   /// So many analysed operations in a row, after replayed ones: the stream has changed.
   static constexpr std::uint64_t kUnsettling = 16;
-  /// A result is due after a quarter as many operations as tokens are mined; late ones raise that to so many quarters, and so many
-  /// in a row that are there in time lower it again.
-  static constexpr std::uint64_t kMostDistance = 8, kOnTime = 8;
+  /// A result is due after a quarter as many operations as tokens are mined. A late one doubles that, to so many quarters
+  /// at most; one that is there in time takes a quarter back.
+  static constexpr std::uint64_t kMostDistance = 8;
 
   void add(std::vector<MinedRepeat> repeats) {
     counters_.candidates += candidates_.add(std::move(repeats), now());
@@ -131,7 +132,6 @@ class TraceFinder {
   std::uint64_t work_ = 0;      ///< so far: the time of what follows
   std::uint64_t due_ = 0;       ///< when it is taken in, or asked for again
   std::uint64_t distance_ = 1;  ///< in quarters of samples
-  std::uint64_t on_time_ = 0;   ///< in a row
   std::uint64_t next_;          ///< when turn() has something to do
   /// When the stream has changed: it is analysed, after something was replayed, since when the sampling was as it is.
   std::uint64_t changes_at_ = ~std::uint64_t{0};

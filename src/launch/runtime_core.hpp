@@ -12,7 +12,7 @@
 
 #include "analysis/instance.hpp"
 #include "data/region_tree.hpp"
-#include "finder/trace_finder.hpp"
+#include "finder/mining.hpp"
 #include "graph/executor.hpp"
 #include "launch/listener.hpp"
 #include "launch/task_record.hpp"

@@ -7,7 +7,6 @@
 #include "base/assert.hpp"
 #include "graph/replay_steps.hpp"
 #include "launch/context_core.hpp"
-#include "launch/task_execution.hpp"
 #include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
 #include "trace/optimiser.hpp"
@@ -416,7 +415,7 @@ analysis::AnalysisCounters CompiledTrace::counts(Index operations) const {
   sum.links.resize(memories * memories);
   for (Index i = 0; i < operations; ++i) {
     const trace::Operation& recorded = recording_->operations[i];
-    sum.edges += template_->node(i).carried() + template_->node(i).inner;
+    sum.edges += template_->nodes[i].carried() + template_->nodes[i].inner;
     if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work))
       sum.count_copy(copy->source->memory * memories + copy->target->memory,
                      copy->points->volume() * copy->value_size);

@@ -176,8 +176,7 @@ void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, I
         await(operation, future->producer(rank));
         continue;
       }
-      if (const exec::FailureRef failure = future->failure(rank))
-        replay_->extras->fail(operation, failure);
+      if (const exec::FailureRef failure = future->failure(rank)) replay_->fail(operation, failure);
       if (own && context_.runtime.graph_log() != nullptr)
         awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
     }

@@ -1,7 +1,8 @@
 #include "tracing/found_traces.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -11,19 +12,11 @@ using autotrace::Candidates;
 using autotrace::Token;
 using autotrace::TraceCandidate;
 using autotrace::Work;
-using trace::Index;
 
 namespace {
 
-/// Periods of a loop are recorded until they have so many operations, so that replays are worth their beginning.
-constexpr std::size_t kEnoughOperations = 256;
 /// A branch is given up if after so many calls, and twice as many as its trace has, nothing begins that is known.
 constexpr std::size_t kLongBranch = 256;
-/// In one place; where there are more, each comes seldom.
-constexpr std::size_t kMostBranches = 16;
-/// One that is too short to be worth entering is recorded with what follows. Not so if that is so many times as long,
-/// when it does not matter, or if something longer goes on there, which would be lost.
-constexpr std::size_t kTail = 20;
 /// Exits of a branch that are remembered; with more they are learnt anew.
 constexpr std::size_t kMostExits = 4096;
 
@@ -35,14 +28,6 @@ autotrace::Miners miners_of(exec::Executor& executor) {
     return true;
   };
   return {post, [&executor] { executor.hurry(); }};
-}
-
-bool goes_on_longer(const Branch& branch) {
-  const auto end = branch.points.find(static_cast<Index>(branch.tokens.size()));
-  return end != branch.points.end() &&
-         std::ranges::any_of(end->second.branches(), [&](const auto& later) {
-           return later->tokens.size() > branch.tokens.size();
-         });
 }
 
 }  // namespace
@@ -58,11 +43,12 @@ autotrace::FinderOptions finder_options(const Options& options) {
 }
 
 FoundTraces::FoundTraces(Selector& selector)
-    : Unmarked(selector),
+    : selector_(selector),
+      is_on_(options().tracing && options().autotrace),
       finder_(finder_options(options()), miners_of(selector.context().runtime.executor())) {
   ContextCore& context = selector.context();
   if (context.parent == nullptr) finder_.propose(context.runtime.warm_start());
-  if (Listener* told = context.runtime.listener(Events::autotrace))
+  if (Listener* told = context.runtime.listener(Events::autotrace); told != nullptr && is_on_)
     log_ = std::make_unique<AutotraceLog>(*told, context.id);
 }
 
@@ -70,19 +56,12 @@ FoundTraces::FoundTraces(Selector& selector)
 
 /// Replays what begins with the call: where the trace that is open has been left, or anywhere.
 bool FoundTraces::select(Ticket& ticket) {
-  if (!selector_.tree().has_found_roots() && candidates().empty()) return false;
+  if (!is_on_ || (selector_.tree().empty() && candidates().empty())) return false;
   ticket.hash = BranchPoint::hash(ticket.call.key);
   TraceRoot* const root = this->root(ticket);
   if (is_recording()) {
-    if (!recording_.is_branch() || root == nullptr || recording_.tail.branch != nullptr)
+    if (!recording_.is_branch() || root == nullptr || begins(root->point, ticket) == nullptr)
       return false;
-    Branch* const known = begins(root->point, ticket);
-    if (known == nullptr) return false;
-    if (selector_.session().work() < options().autotrace_min_length &&
-        known->tokens.size() <= kTail * selector_.session().calls() && !goes_on_longer(*known)) {
-      recording_.tail = {known, 0};
-      return false;
-    }
     selector_.finish_recording("a trace that was found begins there");
   }
   if (const Selector::Place& left = selector_.left(); is_open() && left.branch != nullptr) {
@@ -106,7 +85,7 @@ Branch* FoundTraces::begins(const BranchPoint& point, Ticket& ticket) {
   Branch* best = nullptr;
   point.for_each_beginning_with(ticket.call.key, [&](Branch& branch) {
     if (!selector_.begins_with(branch, ticket.call)) return;
-    if (branch.anywhere.is_open() || may_enter(branch, ticket)) {
+    if (may_enter(branch, ticket)) {
       if (best == nullptr || branch.last_used > best->last_used) best = &branch;
       return;
     }
@@ -119,11 +98,13 @@ Branch* FoundTraces::begins(const BranchPoint& point, Ticket& ticket) {
   return best;
 }
 
-/// It is left alone, but perhaps not in its context.
 bool FoundTraces::may_enter(const Branch& branch, Ticket& ticket) {
+  if (branch.anywhere.is_open()) return true;
   if (!ticket.context) ticket.context = finder_.context(0);
   return branch.context == ticket.context && branch.in_context.is_open();
 }
+
+std::string FoundTraces::why_analysed() const { return is_on_ ? why_ : not_looked_for(options()); }
 
 std::string FoundTraces::why(const Ticket& ticket) {
   if (is_recording()) return "it was found to repeat, and recorded";
@@ -146,12 +127,14 @@ void FoundTraces::leave() {
 }
 
 void FoundTraces::interrupt() {
+  if (!is_on_) return;
   leave();
   finder_.add_unique();
   doubtful_ = {};
 }
 
 void FoundTraces::untraceable_call(const char* what) {
+  if (!is_on_) return selector_.untraceable(what);
   selector_.settle();
   if (is_long_enough()) selector_.finish_recording(what);
   interrupt();
@@ -160,6 +143,7 @@ void FoundTraces::untraceable_call(const char* what) {
 // --- when it is --------------------------------------------------------------------------------------
 
 void FoundTraces::analysing(Ticket& ticket, Token token, Work work) {
+  if (!is_on_) return;
   selector_.interrupt();
   note_analysed(token, work);
   const bool recorded = is_recording() ? goes_on_recording(ticket, token)
@@ -191,7 +175,7 @@ bool FoundTraces::record_candidate(Ticket& ticket, Token token) {
   if (!at || !may_record(ticket, at)) return false;
   const std::uint64_t context = finder_.context(1);
   Ledger& guesses = candidates().is_expected(token, context) ? guesses_in_context_ : guesses_;
-  if (guesses.pause() || !is_hopeful(at)) return false;
+  if (guesses.pause() || is_left_alone(at)) return false;
   TraceRoot& root = make_root(ticket, token);
   if (root.point.recording.pause()) return false;
   open(root);
@@ -211,14 +195,13 @@ void FoundTraces::take_turn() {
                 now.candidates - before.candidates);
 }
 
-/// Whether what the candidates have there may be of use.
-bool FoundTraces::is_hopeful(Position at) const {
-  const std::uint64_t now = finder_.now();
-  return at && Candidates::best(at, now)->is_worth_recording(now);
+/// Whether what the candidates have there has been recorded in vain too often.
+bool FoundTraces::is_left_alone(Position at) const {
+  return Candidates::best(at, finder_.now())->recording.pause();
 }
 
 TraceRoot& FoundTraces::make_root(const Ticket& ticket, Token token) {
-  TraceRoot& root = selector_.tree().root(TraceTree::Kind::found, ticket.hash);
+  TraceRoot& root = selector_.tree().root({true, ticket.hash});
   if (root.id != 0) return root;
   const TracedCall& call = ticket.call;
   root.id = token;
@@ -252,8 +235,10 @@ bool FoundTraces::left_again(Token token) {
 /// Where the trace that is open was left: another candidate may go on there. And where the program leaves it again as
 /// it did before, a branch is recorded, up to where something begins that is known; a short one together with that.
 bool FoundTraces::record_from_here(Ticket& ticket, Token token) {
-  FoundRecording what{.at = Candidates::next(position(), token)};
-  if (is_hopeful(what.at)) {
+  const Selector::Place left = selector_.left();
+  // Where in the candidates the trace has got to, with this call.
+  FoundRecording what{.at = finder_.position(left.branch->calls_before + left.calls + 1)};
+  if (what.at && !is_left_alone(what.at)) {
     if (!may_record(ticket, what.at)) return false;
     what.guesses = &guesses_;
   } else {
@@ -261,11 +246,9 @@ bool FoundTraces::record_from_here(Ticket& ticket, Token token) {
     // A doubtful branch elsewhere says nothing against a branch here; a doubtful one of this place is there already.
     if (!left_again(token) || !ticket.may_record || ticket.doubtful_here) return false;
   }
-  const Selector::Place left = selector_.left();
   BranchPoint& point = left.branch->points[left.calls];
   if (point.recording.pause()) return false;
   if (what.is_branch()) {
-    if (point.branches().size() >= kMostBranches) return false;
     const std::size_t most = options().autotrace_max_length;
     what.calls_left = most > 0 ? most : kLongBranch + 2 * left.branch->tokens.size();
   }
@@ -274,29 +257,10 @@ bool FoundTraces::record_from_here(Ticket& ticket, Token token) {
   return true;
 }
 
-/// Where in the candidates the trace that is open has got to.
-FoundTraces::Position FoundTraces::position() const {
-  std::vector<std::span<const Token>> path;
-  Index calls = selector_.left().calls;
-  for (const Branch* branch = selector_.left().branch; branch != nullptr; branch = branch->parent) {
-    path.push_back(std::span(branch->tokens).first(calls));
-    calls = branch->parent_calls;
-  }
-  Position at;
-  bool first = true;
-  for (const auto& tokens : path | std::views::reverse)
-    for (const Token token : tokens) {
-      at = std::exchange(first, false) ? candidates().begin(token) : Candidates::next(at, token);
-      if (!at) return at;
-    }
-  return at;
-}
-
 /// Whether the call is one of what is recorded.
 bool FoundTraces::goes_on_recording(Ticket& ticket, Token token) {
   FoundRecording& what = recording_;
   if (what.is_branch()) {
-    if (what.tail.branch != nullptr && !what.tail.goes_on(token)) what.tail = {};
     if (--what.calls_left > 0) return true;
   } else {
     const Position before = std::exchange(what.at, Candidates::next(what.at, token));
@@ -318,16 +282,9 @@ bool FoundTraces::goes_on_recording(Ticket& ticket, Token token) {
 /// What is recorded ends where a candidate does; periods of a loop, when they are long enough.
 void FoundTraces::recorded_call() {
   const FoundRecording what = recording_;
-  if (what.is_branch()) {
-    if (what.tail.branch == nullptr || !what.tail.is_whole()) return;
-    selector_.finish_recording("a trace that was found ended there");
-    return selector_.close();
-  }
+  if (what.is_branch()) return;
   const TraceCandidate* best = Candidates::best(what.at, finder_.now());
-  const std::uint32_t period = best->repeat.period;
-  const bool enough = period != 0 && what.at.length() % period == 0 &&
-                      selector_.session().operations() >= kEnoughOperations;
-  if (!enough && Candidates::ending(what.at) != best) return;
+  if (Candidates::ending(what.at) != best) return;
   const std::uint64_t candidate = best->repeat.identity;
   const bool is_kept = selector_.finish_recording("what was found ended there");
   what.guesses->enter(is_kept ? 1 : -1);
@@ -374,8 +331,39 @@ void FoundTraces::replayed(const Branch& branch, std::size_t calls) {
 }
 
 void FoundTraces::dropped(const Branch& branch) {
-  if (recording_.tail.branch == &branch) recording_.tail = {};
   if (doubtful_.branch == &branch) doubtful_ = {};
+}
+
+// --- the log ------------------------------------------------------------------------------------------
+
+void AutotraceLog::write(const std::string& fields) {
+  told_.autotraced(fmt::format("{{\"context\":{},\"event\":{}}}\n", context_, fields));
+}
+
+void AutotraceLog::write(const char* event, std::uint64_t at, std::uint64_t calls) {
+  write(fmt::format(R"("{}","at":{},"calls":{})", event, at, calls));
+}
+
+void AutotraceLog::mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates) {
+  write(fmt::format(R"("mined","at":{},"calls":{},"new":{})", at, calls, new_candidates));
+}
+
+void AutotraceLog::extend(std::uint64_t at, std::uint64_t calls, bool are_replayed) {
+  if (stretch_.is_replayed != are_replayed || stretch_.end != at) {
+    flush();
+    stretch_.begin = at;
+    stretch_.is_replayed = are_replayed;
+  }
+  stretch_.end = at + calls;
+}
+
+void AutotraceLog::flush() {
+  const Stretch done = std::exchange(stretch_, {});
+  if (done.begin == done.end) return;
+  const char* const event = done.is_replayed ? "replayed" : "analysed";
+  std::string line = fmt::format(R"("{}","from":{},"to":{})", event, done.begin, done.end);
+  if (done.is_replayed) line += fmt::format(R"(,"whole":{},"left":{})", done.whole, done.left);
+  write(line);
 }
 
 }  // namespace refrain::runtime

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "finder/trace_finder.hpp"
-#include "tracing/autotrace_log.hpp"
+#include "launch/listener.hpp"
 #include "tracing/selector.hpp"
 
 namespace refrain::runtime {
@@ -21,32 +21,82 @@ namespace refrain::runtime {
 /// How a finder looks for traces.
 [[nodiscard]] autotrace::FinderOptions finder_options(const Options& options);
 
-/// What programs do again and again, as the file of --refrain:warm-start has it (report/call_record.hpp): the first
+/// What programs do again and again, as the file of --refrain:warm-start has it (report/call_record.cpp): the first
 /// candidates. They are compared launch by launch, as all are, so the file may be of any program. A file that cannot be
 /// used is told of on standard error, and nothing comes of it; nor does anything where traces are not looked for.
 [[nodiscard]] std::vector<autotrace::MinedRepeat> read_warm_start(const Options& options);
 
-class FoundTraces final : public Unmarked {
+/// --refrain:autotrace-log: what became of the calls of one context outside of marks, as JSON lines.
+/// docs/automatic-tracing.md describes them; `refrain report` draws them.
+class AutotraceLog {
  public:
+  /// `told` outlives it.
+  AutotraceLog(Listener& told, std::uint64_t context) : told_(told), context_(context) {}
+  ~AutotraceLog() { flush(); }
+  AutotraceLog(const AutotraceLog&) = delete;
+
+  // `at`: the number of a call, from 0.
+
+  void analysed(std::uint64_t at) { extend(at, 1, false); }
+  /// A replay of so many calls; `whole`: to its end.
+  void replayed(std::uint64_t at, std::uint64_t calls, bool whole) {
+    extend(at, calls, true);
+    ++(whole ? stretch_.whole : stretch_.left);
+  }
+  void mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates);
+  void recorded(std::uint64_t at, std::uint64_t calls) { write("recorded", at, calls); }
+  /// A recording was given up after so many calls.
+  void abandoned(std::uint64_t at, std::uint64_t calls) { write("abandoned", at, calls); }
+
+ private:
+  void extend(std::uint64_t at, std::uint64_t calls, bool are_replayed);
+  void write(const char* event, std::uint64_t at, std::uint64_t calls);
+  void write(const std::string& fields);
+  void flush();
+
+  Listener& told_;
+  std::uint64_t context_;
+  /// Of calls that became the same: one line.
+  struct Stretch {
+    std::uint64_t begin = 0, end = 0;
+    bool is_replayed = false;
+    std::uint64_t whole = 0, left = 0;  ///< replays
+  } stretch_;
+};
+
+class FoundTraces {
+ public:
+  /// `selector` outlives this.
   explicit FoundTraces(Selector& selector);
 
-  void analysing(Ticket& ticket, autotrace::Token token, autotrace::Work work) override;
-  void interrupt() override;
-  void untraceable_call(const char* what) override;
-  void leave() override;
-  [[nodiscard]] std::string why_analysed() const override { return why_; }
-  [[nodiscard]] AutotraceCounters counters() const override { return finder_.counters(); }
+  // Told by the context's traces. With automatic tracing off nothing is looked for, and nothing found.
+  /// A call is analysed that was offered: it may go on with what is recorded, or begin to be.
+  void analysing(Ticket& ticket, autotrace::Token token, autotrace::Work work);
+  /// Something comes that is no call of a trace that was found: a mark, or `what`, which cannot be traced.
+  void interrupt();
+  void untraceable_call(const char* what);
+  /// The context ends.
+  void leave();
+  /// Why the present call is analysed.
+  [[nodiscard]] std::string why_analysed() const;
+  [[nodiscard]] AutotraceCounters counters() const { return finder_.counters(); }
 
-  bool select(Ticket& ticket) override;
-  bool may_enter(const Branch& branch, Ticket& ticket) override;
-  void replayed(const Branch& branch, std::size_t calls) override;
-  void left(bool early) override {
+  // Asked and told by the selector.
+  /// Whether a recording was found that begins with the call, and is replayed from it on.
+  bool select(Ticket& ticket);
+  /// Whether the branch may be entered at the call: it is not left alone, or not in its context.
+  bool may_enter(const Branch& branch, Ticket& ticket);
+  /// The first calls of a branch were replayed; whether a chain that was left had come to its end.
+  void replayed(const Branch& branch, std::size_t calls);
+  void left(bool early) {
     if (early) finder_.was_wrong();
   }
-  void recorded_call() override;
-  void recorded(Branch& branch) override;
-  void not_recorded() override { recording_ = {}; }
-  void dropped(const Branch& branch) override;
+  /// A call was added to the recording.
+  void recorded_call();
+  /// The recording has ended as a branch, or as none.
+  void recorded(Branch& branch);
+  void not_recorded() { recording_ = {}; }
+  void dropped(const Branch& branch);
 
  private:
   using Position = autotrace::Candidates::Position;
@@ -64,7 +114,6 @@ class FoundTraces final : public Unmarked {
     Ledger* guesses = nullptr;   ///< ... and the account of its being recorded; null: a branch
     std::uint64_t context = 0;   ///< in which it comes
     std::size_t calls_left = 0;  ///< of a branch: so many at most
-    Compared tail{};             ///< of a branch: what has begun in it, which it is to end with
 
     [[nodiscard]] bool is_branch() const { return guesses == nullptr; }
   };
@@ -77,7 +126,7 @@ class FoundTraces final : public Unmarked {
   void open(TraceRoot& root);
   /// Where traces begin that begin with the call; null: nowhere.
   [[nodiscard]] TraceRoot* root(const Ticket& ticket) {
-    return selector_.tree().find_root(TraceTree::Kind::found, ticket.hash);
+    return selector_.tree().find_root({true, ticket.hash});
   }
   [[nodiscard]] bool is_open() const { return selector_.trace().root != nullptr; }
   [[nodiscard]] bool is_recording() const { return selector_.session().is_open(); }
@@ -86,9 +135,8 @@ class FoundTraces final : public Unmarked {
   void take_turn();
   bool record_candidate(Ticket& ticket, autotrace::Token token);
   bool record_from_here(Ticket& ticket, autotrace::Token token);
-  [[nodiscard]] bool is_hopeful(Position at) const;
+  [[nodiscard]] bool is_left_alone(Position at) const;
   [[nodiscard]] bool may_record(const Ticket& ticket, Position at) const;
-  [[nodiscard]] Position position() const;
   TraceRoot& make_root(const Ticket& ticket, autotrace::Token token);
   bool left_again(autotrace::Token token);
   void record(BranchPoint& point, const Ticket& ticket, const FoundRecording& what);
@@ -97,6 +145,8 @@ class FoundTraces final : public Unmarked {
   void abandon_recording();
   [[nodiscard]] std::string why(const Ticket& ticket);
 
+  Selector& selector_;
+  const bool is_on_;
   autotrace::TraceFinder finder_;
   std::unique_ptr<AutotraceLog> log_;  ///< null: nobody wants it
   /// Candidates are recorded before it is known whether they come in full: wherever their first call comes, or where it

@@ -85,7 +85,7 @@ void MarkedTraces::check(const Trace& trace, Where where) const {
 
 void MarkedTraces::begin(const Trace& trace, Where where) {
   TraceRoot* const root = selector_.context().runtime.options().tracing
-                              ? &selector_.tree().root(TraceTree::Kind::marked, trace.id())
+                              ? &selector_.tree().root({false, trace.id()})
                               : nullptr;
   const bool required = required_.contains(trace.id());
   selector_.open({true, required, root, trace.id(), trace.name(), where},

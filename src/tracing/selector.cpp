@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "profile/clock.hpp"
+#include "tracing/found_traces.hpp"
 
 namespace refrain::runtime {
 
@@ -16,15 +17,9 @@ Selector::Selector(ContextCore& context)
       tree_(context, cursor_.traces(),
             [this](const Branch& branch) {
               recent_.clear();
-              unmarked_->dropped(branch);
+              found_->dropped(branch);
             }),
       session_(context) {}
-
-void Unmarked::untraceable_call(const char* what) { selector_.untraceable(what); }
-
-std::string Unmarked::why_analysed() const {
-  return not_looked_for(selector_.context().runtime.options());
-}
 
 // --- the trace that is open --------------------------------------------------------------------------
 
@@ -66,7 +61,6 @@ void Selector::abandon() noexcept {
   session_.abandon();
   cursor_.abandon();
   chain_ = nullptr;
-  joined_ = nullptr;
   point_ = nullptr;
   open_.root = nullptr;
   open_.marked = false;
@@ -80,9 +74,11 @@ void Selector::show_begin() {
 }
 
 void Selector::show_end(profile::Category what, std::size_t calls) {
-  if (Listener* told = context_.runtime.listener(Events::times)) [[unlikely]]
-    told->traced(what, open_.name, open_.where, calls, context_.runtime.executor().this_thread(),
-                 shown_from_ns_);
+  if (Listener* told = context_.runtime.listener(Events::times)) [[unlikely]] {
+    profile::Event event = until_now(what, open_.name, open_.where, shown_from_ns_);
+    event.numbers[0] = {"calls", static_cast<std::int64_t>(calls)};
+    told->timed(context_.runtime.executor().this_thread(), event);
+  }
 }
 
 // --- selecting ---------------------------------------------------------------------------------------
@@ -98,7 +94,7 @@ bool Selector::step_to(Ticket& ticket) {
     if (!is_marked() && cursor_.at_end()) leave_prefix();
     else leave_for_next();
   }
-  return is_marked() ? select(ticket) : unmarked_->select(ticket);
+  return is_marked() ? select(ticket) : found_->select(ticket);
 }
 
 // Where there is no room the analysis gives up other instances, or fails: it goes on from those that there was room for.
@@ -135,9 +131,9 @@ bool Selector::replay_best(BranchPoint& point, Ticket& ticket) {
   Branch* best = nullptr;
   bool same_call = false;
   point.for_each_beginning_with(ticket.call.key, [&](Branch& branch) {
-    if (branch.trace->recording().stale() || !begins_with(branch, ticket.call)) return;
+    if (!begins_with(branch, ticket.call)) return;
     ticket.same_call = same_call = true;
-    if (!may_enter(branch, ticket)) return;
+    if (!found_->may_enter(branch, ticket)) return;
     if (best != nullptr && best->last_used > branch.last_used) return;
     if (branch.trace->recording().holds()) best = &branch;
   });
@@ -147,10 +143,8 @@ bool Selector::replay_best(BranchPoint& point, Ticket& ticket) {
     return false;
   }
   point.note_replayed();
-  in_context_ = !best->anywhere.is_open();
-  joined_ = tree_.joined_from(*best, recent_.twice(), chain_);
-  if (joined_ != nullptr) start(*joined_, false);
-  else start(*best, false);
+  Replayable* const joined = tree_.joined_from(*best, recent_.twice(), chain_);
+  start(joined != nullptr ? *joined : *best, false);
   return true;
 }
 
@@ -159,7 +153,7 @@ bool Selector::replay_at(BranchPoint& point, Ticket& ticket) {
     if (goes_on(&point, ticket.call)) return true;
     leave_for_next();
   }
-  tree_.drop_stale(point);
+  tree_.drop_stale(point, ticket.call.key);
   if (replay_best(point, ticket)) return true;
   if (execution_.watched) execution_.add(why_not(point, ticket));
   return false;
@@ -190,13 +184,10 @@ Reason Selector::why_not(const BranchPoint& point, Ticket& ticket) {
   const TracedCall& call = ticket.call;
   const Branch* alike = nullptr;
   point.for_each_beginning_with(call.key, [&](const Branch& branch) {
-    if (alike == nullptr && may_enter(branch, ticket) && begins_with(branch, call)) alike = &branch;
+    if (alike == nullptr && found_->may_enter(branch, ticket) && begins_with(branch, call))
+      alike = &branch;
   });
-  if (alike != nullptr) {
-    const trace::Recording& recording = alike->trace->recording();
-    return recording.stale() ? stale(recording)
-                             : other_state(recording, context_.runtime.machine());
-  }
+  if (alike != nullptr) return other_state(alike->trace->recording(), context_.runtime.machine());
   if (!point.lost.text.empty()) {
     Reason lost = point.lost;
     if (!point.recording.is_open())
@@ -263,7 +254,7 @@ void Selector::note_replayed_calls() {
   const CompiledTrace& trace = cursor_.trace();
   const Branch& branch = *prefix().branch;
   const Index steps = cursor_.followed();
-  if (branch.was_found()) unmarked_->replayed(branch, steps);
+  if (branch.was_found()) found_->replayed(branch, steps);
   execution_.note_replayed(trace.first_of(cursor_.step()) - trace.first_of(cursor_.begin()));
   if (!cursor_.at_end()) execution_.note_left_early(trace.recording().operations.size());
   if (!execution_.watched) return;
@@ -309,7 +300,6 @@ void Selector::catch_up() {
   cursor_.catch_up();
   tree_.free_retired();
   chain_ = nullptr;
-  joined_ = nullptr;
   recent_.clear();
 }
 
@@ -318,7 +308,7 @@ void Selector::judge_chain() {
   // A joined recording of a marked trace is of use if one replay of it came to its end.
   const bool came_to_an_end = cursor_.is_carried() || cursor_.is_whole();
   if (!prefix().branch->was_found()) {
-    if (joined_ != nullptr) joined_->entering.enter(came_to_an_end ? 1 : -1);
+    chain_->entering.enter(came_to_an_end ? 1 : -1);
     return;
   }
   const CompiledTrace& trace = cursor_.trace();
@@ -327,10 +317,11 @@ void Selector::judge_chain() {
   gained.note_entered();
   gained.note_replayed(cursor_.whole_replays() * operations + trace.first_of(cursor_.step()));
   if (!cursor_.at_end()) gained.note_left_early(operations);
-  unmarked_->left(!cursor_.at_end());
+  found_->left(!cursor_.at_end());
   Branch& entered = *chain_->prefixes.front().branch;
-  (in_context_ ? entered.in_context : entered.anywhere).enter(gained.gain);
-  if (joined_ != nullptr) joined_->entering.enter(gained.gain > 0 && came_to_an_end ? 1 : -1);
+  // Left alone anywhere, it was entered because of the context of its first call.
+  (entered.anywhere.is_open() ? entered.anywhere : entered.in_context).enter(gained.gain);
+  chain_->entering.enter(gained.gain > 0 && came_to_an_end ? 1 : -1);
 }
 
 // --- recording ---------------------------------------------------------------------------------------
@@ -339,22 +330,6 @@ void Selector::start_recording(bool beside_others) {
   beside_others_ = beside_others;
   show_begin();
   session_.begin();
-}
-
-void Selector::analysed(LaunchPlan& plan, const LaunchRequest& request) {
-  execution_.note_analysed(plan.mapped_token());
-  if (!session_.is_open()) return;
-  session_.add(plan, request);
-  added_call();
-}
-
-void Selector::analysed(const TracedCall& call, std::uint64_t token,
-                        std::initializer_list<analysis::FieldState*> fields,
-                        std::span<const AnyRegion* const> regions) {
-  execution_.note_analysed(token);
-  if (!session_.is_open()) return;
-  session_.add(call, token, fields, regions);
-  added_call();
 }
 
 void Selector::record_at(BranchPoint& point, bool beside_others) {
@@ -378,7 +353,7 @@ void Selector::added_call() {
   } else if (session_.operations() >= context_.runtime.options().trace_length) {
     finish_recording("it reached --refrain:trace-length");
   } else if (!is_marked()) {
-    unmarked_->recorded_call();
+    found_->recorded_call();
   }
 }
 
@@ -403,7 +378,7 @@ bool Selector::finish_recording(const char* ended_by) {
     keep_recording(std::move(recorded), ended_by);
     return true;
   }
-  if (!is_marked()) unmarked_->not_recorded();
+  if (!is_marked()) found_->not_recorded();
   if (recorded.fault != nullptr) {
     point_->lost = {std::string("a recording was given up: ") + recorded.fault,
                     recorded.may_work_next_time};
@@ -430,17 +405,15 @@ void Selector::keep_recording(RecordingSession::Result recorded, const char* end
   branch->begun_at = open_.where;
   if (left_.branch != nullptr) {
     branch->parent = left_.branch;
-    branch->parent_calls = left_.calls;
     branch->calls_before = left_.branch->calls_before + left_.calls;
   }
-  if (!is_marked()) unmarked_->recorded(*branch);
+  if (!is_marked()) found_->recorded(*branch);
   point_->lost = {};
   point_->note_recorded(beside_others_);
   execution_.note_recorded(branch->trace->recording().operations.size());
   left_ = {&tree_.add(*point_, std::move(branch)), 0, nullptr};
   left_.calls = left_.branch->trace->steps();
   point_ = &left_.branch->points[left_.calls];
-  tree_.drop_stale_found(left_.branch, chain_);
   tree_.drop_surplus(left_.branch, chain_);
 }
 

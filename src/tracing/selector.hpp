@@ -11,17 +11,19 @@
 //
 // Owner: the context's thread. Cost of a call that is replayed: one comparison of keys.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "launch/context_core.hpp"
 #include "profile/timeline.hpp"
 #include "refrain/dynamic.hpp"
 #include "replay/replay_cursor.hpp"
 #include "tracing/recording_session.hpp"
-#include "tracing/repetition.hpp"
 #include "tracing/trace_tree.hpp"
 
 namespace refrain::runtime {
@@ -39,46 +41,35 @@ struct Ticket {
   std::optional<std::uint64_t> context{};  ///< in which it comes, if somebody has asked
 };
 
-class Selector;
-
-/// Who decides outside of marks, and hears what becomes of the traces that were found. This one says no: it looks for
-/// none. found_traces.hpp has the other one.
-class Unmarked {
+/// Notices when values begin to repeat themselves: whether the last few are the same as as many before them. Cost: a look
+/// for each length.
+template <class T>
+class Repetition {
  public:
-  /// `selector` outlives this.
-  explicit Unmarked(Selector& selector) : selector_(selector) {}
-  virtual ~Unmarked() = default;
+  static constexpr std::size_t kLongest = 16;
 
-  // Told by the context's traces.
-  /// A call is analysed that was offered: it may go on with what is recorded, or begin to be.
-  virtual void analysing(Ticket&, autotrace::Token, autotrace::Work) {}
-  /// Something comes that is no call of a trace that was found: a mark, or `what`, which cannot be traced.
-  virtual void interrupt() {}
-  virtual void untraceable_call(const char* what);
-  /// The context ends.
-  virtual void leave() {}
-  /// Why the present call is analysed.
-  [[nodiscard]] virtual std::string why_analysed() const;
-  [[nodiscard]] virtual AutotraceCounters counters() const { return {}; }
+  void add(const T& value) {
+    if (values_.size() == 2 * kKept) values_.erase(values_.begin(), values_.begin() + kKept);
+    values_.push_back(value);
+  }
+  void clear() { values_.clear(); }
 
-  // Asked and told by the selector.
-  /// Whether a recording was found that begins with the call, and is replayed from it on.
-  virtual bool select(Ticket&) { return false; }
-  /// Whether the branch, which is left alone, may be entered at the call all the same.
-  virtual bool may_enter(const Branch&, Ticket&) { return true; }
-  /// The first calls of a branch were replayed; whether a chain that was left had come to its end.
-  virtual void replayed(const Branch&, std::size_t) {}
-  virtual void left(bool) {}
-  /// A call was added to the recording.
-  virtual void recorded_call() {}
-  /// The recording has ended as a branch, or as none.
-  virtual void recorded(Branch&) {}
-  virtual void not_recorded() {}
-  virtual void dropped(const Branch&) {}
+  /// The shortest sequence that came twice, one after the other, at the end; empty if there is none.
+  [[nodiscard]] std::span<const T> twice() const {
+    const std::size_t size = values_.size();
+    for (std::size_t length = 1; length <= std::min(kLongest, size / 2); ++length) {
+      const std::span<const T> last(values_.data() + size - length, length);
+      if (std::equal(last.begin(), last.end(), last.data() - length)) return last;
+    }
+    return {};
+  }
 
- protected:
-  Selector& selector_;
+ private:
+  static constexpr std::size_t kKept = 2 * kLongest;
+  std::vector<T> values_;  ///< the last ones, at least kKept of them
 };
+
+class FoundTraces;
 
 /// The trace that is open.
 struct OpenTrace {
@@ -94,8 +85,8 @@ class Selector {
  public:
   explicit Selector(ContextCore& context);
   Selector(const Selector&) = delete;
-  /// Before all calls.
-  void set_unmarked(Unmarked& unmarked) { unmarked_ = &unmarked; }
+  /// Who decides outside of marks, and hears what becomes of the traces that were found. Before all calls.
+  void set_found(FoundTraces& found) { found_ = &found; }
   [[nodiscard]] ContextCore& context() const { return context_; }
 
   // --- the trace that is open ----------------------------------------------------------------------------
@@ -126,11 +117,14 @@ class Selector {
   /// Before a launch is analysed: brings the state up to date, unless the launch leaves the chain as it is. The chain may
   /// then go on after it.
   void make_way(const LaunchPlan& plan);
-  /// A launch was analysed; or another call, which names these fields and regions.
-  void analysed(LaunchPlan& plan, const LaunchRequest& request);
-  void analysed(const TracedCall& call, std::uint64_t token,
-                std::initializer_list<analysis::FieldState*> fields,
-                std::span<const AnyRegion* const> regions);
+  /// A call was analysed. `add(session)` adds it to the recording, if there is one.
+  template <class Add>
+  void analysed(std::uint64_t mapped_token, Add add) {
+    execution_.note_analysed(mapped_token);
+    if (!session_.is_open()) return;
+    add(session_);
+    added_call();
+  }
   /// The state is brought up to date: no chain goes on.
   void settle();
   void catch_up();
@@ -168,9 +162,6 @@ class Selector {
   bool select(Ticket& ticket);
   bool replay_best(BranchPoint& point, Ticket& ticket);
   bool goes_on(const BranchPoint* here, const TracedCall& call);
-  [[nodiscard]] bool may_enter(const Branch& branch, Ticket& ticket) {
-    return branch.anywhere.is_open() || unmarked_->may_enter(branch, ticket);
-  }
   [[nodiscard]] Reason why_not(const BranchPoint& point, Ticket& ticket);
   // Replaying.
   void start(Replayable& replayed, bool carried);
@@ -191,7 +182,7 @@ class Selector {
   ReplayCursor cursor_;
   TraceTree tree_;
   RecordingSession session_;
-  Unmarked* unmarked_ = nullptr;
+  FoundTraces* found_ = nullptr;
 
   OpenTrace open_;
   TraceExecution execution_;
@@ -201,10 +192,8 @@ class Selector {
   BranchPoint* point_ = nullptr;
   bool beside_others_ = false;  ///< what is recorded begins with the same call as others there
 
-  Replayable* chain_ = nullptr;        ///< what is replayed
-  JoinedRecording* joined_ = nullptr;  ///< the same, if it is one
-  std::size_t prefix_ = 0;             ///< which of its prefixes is followed
-  bool in_context_ = false;  ///< the chain was entered because of the context of its first call
+  Replayable* chain_ = nullptr;      ///< what is replayed
+  std::size_t prefix_ = 0;           ///< which of its prefixes is followed
   Repetition<BranchPrefix> recent_;  ///< replayed without a look at the state in between
   std::uint64_t shown_from_ns_ = 0;  ///< when recording or replaying began, with a timeline
 };

@@ -17,7 +17,6 @@ Branch& BranchPoint::add(std::unique_ptr<Branch> branch) {
   by_first_call_.emplace(hash(added.trace->calls().front()->key), &added);
   place.front() = std::move(branch);
   branches_.splice(branches_.end(), place);
-  ++added_;
   added.home = this;
   added.at_home = std::prev(branches_.end());
   return added;
@@ -44,20 +43,18 @@ TraceTree::~TraceTree() {
   }
 }
 
-TraceRoot& TraceTree::root(Kind kind, std::uint64_t id) {
-  auto& [roots, limit] = roots_of(kind);
+TraceRoot& TraceTree::root(RootName name) {
   // A program may name a trace anew each time; most have no recording any more.
-  if (roots.size() >= limit && !roots.contains(id)) {
-    std::erase_if(roots, [](const auto& root) { return root.second.point.empty(); });
-    limit = 2 * roots.size() + kRoots;
+  if (roots_.size() >= roots_limit_ && !roots_.contains(name)) {
+    std::erase_if(roots_, [](const auto& root) { return root.second.point.empty(); });
+    roots_limit_ = 2 * roots_.size() + kRoots;
   }
-  return roots[id];
+  return roots_[name];
 }
 
-TraceRoot* TraceTree::find_root(Kind kind, std::uint64_t id) {
-  auto& roots = roots_of(kind).by_id;
-  const auto at = roots.find(id);
-  return at != roots.end() ? &at->second : nullptr;
+TraceRoot* TraceTree::find_root(RootName name) {
+  const auto at = roots_.find(name);
+  return at != roots_.end() ? &at->second : nullptr;
 }
 
 Branch& TraceTree::add(BranchPoint& home, std::unique_ptr<Branch> branch) {
@@ -130,31 +127,15 @@ void TraceTree::free_retired() {
   while (!retired_.empty() && retired_.front()->replays().idle()) retired_.pop_front();
 }
 
-void TraceTree::drop_stale(BranchPoint& point) {
-  Reason why;
-  bool replayed = false;
-  point.for_each_lately_recorded([&](Branch& branch) {
-    if (!branch.trace->recording().stale()) return true;
-    if (why.text.empty()) why = stale(branch.trace->recording());
-    replayed |= branch.replayed;
-    drop(branch);
-    return false;
-  });
-  if (why.text.empty()) return;
-  point.lost = std::move(why);
-  point.note_lost(replayed);
-}
-
-// Where data comes and goes the stale ones may begin with calls that are never made again.
-void TraceTree::drop_stale_found(const Branch* keep, const Replayable* chain) {
-  if (found_ < found_limit_) return;
+void TraceTree::drop_stale(BranchPoint& point, BranchPoint::Key key) {
   std::vector<Branch*> gone;
-  for (Branch* branch : all_)
-    if (branch->was_found() && branch->is_leaf() && branch != keep &&
-        (chain == nullptr || !chain->has(*branch)) && branch->trace->recording().stale())
-      gone.push_back(branch);
-  for (Branch* branch : gone) give_up(*branch, stale(branch->trace->recording()));
-  found_limit_ = 2 * found_ + kFound;
+  point.for_each_beginning_with(key, [&](Branch& branch) {
+    if (branch.trace->recording().stale()) gone.push_back(&branch);
+  });
+  if (gone.empty()) return;
+  point.lost = stale(gone.front()->trace->recording());
+  point.note_lost(std::ranges::any_of(gone, &Branch::replayed));
+  for (Branch* branch : gone) drop(*branch);
 }
 
 // Joined recordings go first, as their parts are there too. Then the leaves that were used longest ago. They are looked
@@ -208,9 +189,9 @@ bool TraceTree::drop_oldest_joined(const Replayable* chain) {
 
 // --- joined recordings -------------------------------------------------------------------------------
 
-JoinedRecording* TraceTree::joined_from(const Branch& first, std::span<const BranchPrefix> repeated,
-                                        const Replayable* chain) {
-  JoinedRecording* joined = nullptr;
+Replayable* TraceTree::joined_from(const Branch& first, std::span<const BranchPrefix> repeated,
+                                   const Replayable* chain) {
+  Replayable* joined = nullptr;
   if (!repeated.empty() && repeated.front().branch == &first) joined = joined_of(repeated, chain);
   for (std::size_t i = joined_.size(); joined == nullptr && i-- > 0;)
     if (joined_[i]->prefixes.front().branch == &first) joined = joined_[i].get();
@@ -220,8 +201,7 @@ JoinedRecording* TraceTree::joined_from(const Branch& first, std::span<const Bra
 }
 
 /// Made when the prefixes are seen to repeat for the first time.
-JoinedRecording* TraceTree::joined_of(std::span<const BranchPrefix> prefixes,
-                                      const Replayable* chain) {
+Replayable* TraceTree::joined_of(std::span<const BranchPrefix> prefixes, const Replayable* chain) {
   const bool is_one_branch =
       prefixes.size() == 1 && prefixes[0].steps == prefixes[0].branch->trace->steps();
   // A launch that passes by would pass in the middle.
@@ -242,8 +222,8 @@ JoinedRecording* TraceTree::joined_of(std::span<const BranchPrefix> prefixes,
 
 // Without a trace where there is nothing to do, or too much, or where it could not be repeated; nor of prefixes whose
 // replays have instances of their own, which would need names that tell the prefixes apart.
-std::unique_ptr<JoinedRecording> TraceTree::join(std::span<const BranchPrefix> prefixes) {
-  auto joined = std::make_unique<JoinedRecording>();
+std::unique_ptr<Replayable> TraceTree::join(std::span<const BranchPrefix> prefixes) {
+  auto joined = std::make_unique<Replayable>();
   joined->prefixes.assign(prefixes.begin(), prefixes.end());
   std::vector<trace::Prefix> recordings;
   CompiledTrace::Calls calls;

@@ -31,13 +31,15 @@
 
 #include "base/hash.hpp"
 #include "finder/history.hpp"
+#include "finder/ledger.hpp"
 #include "launch/context_core.hpp"
 #include "replay/compiled_trace.hpp"
 #include "replay/replay_reasons.hpp"
 #include "replay/trace_execution.hpp"
-#include "tracing/ledger.hpp"
 
 namespace refrain::runtime {
+
+using autotrace::Ledger;
 
 struct Branch;
 
@@ -60,19 +62,6 @@ class BranchPoint {
     const auto [first, last] = by_first_call_.equal_range(hash(key));
     for (auto entry = first; entry != last; ++entry) visit(*entry->second);
   }
-  /// Calls visit(branch) for the branches recorded last, the latest first, and now and then for all: so each is looked
-  /// at a few times, however many are recorded. visit() may remove the branch; it says whether the branch stays.
-  template <class Visit>
-  void for_each_lately_recorded(Visit visit) {
-    const bool all = added_ >= branches_.size() / 2 + kFew;
-    if (all) added_ = 0;
-    std::size_t left = all ? branches_.size() : std::min(branches_.size(), kFew);
-    for (auto behind = branches_.end(); left > 0; --left) {
-      const auto at = std::prev(behind);
-      if (visit(**at)) behind = at;
-    }
-  }
-
   /// A branch was recorded, beside others with the same first call or not.
   void note_recorded(bool beside_others) {
     recording.enter(-std::exchange(unused_, beside_others ? kBeside : 1));
@@ -95,14 +84,12 @@ class BranchPoint {
   Ledger replaying{Ledger::kLearning, Ledger::kMemory};
 
  private:
-  static constexpr std::size_t kFew = 8;
   /// A branch beside others with the same first call counts more: each of these is asked for its precondition whenever
-  /// the call comes.
-  static constexpr std::int64_t kBeside = Ledger::kLearning / kFew;
+  /// the call comes. So few of them, of which none is replayed, are enough.
+  static constexpr std::int64_t kFew = 8, kBeside = Ledger::kLearning / kFew;
   std::list<std::unique_ptr<Branch>> branches_;
   std::unordered_multimap<std::uint64_t, Branch*> by_first_call_;
   std::int64_t unused_ = 0;  ///< what the branch recorded last counts, until it is replayed
-  std::size_t added_ = 0;    ///< since all were looked at
 };
 
 /// The first calls of a branch.
@@ -117,15 +104,12 @@ struct BranchPrefix {
 struct Replayable {
   std::unique_ptr<CompiledTrace> trace;
   std::vector<BranchPrefix> prefixes;  ///< of a branch: all of itself
+  /// Of a joined recording, in tries: it was left before one replay of it came to its end.
+  Ledger entering;
 
   [[nodiscard]] bool has(const Branch& branch) const {
     return std::ranges::find(prefixes, &branch, &BranchPrefix::branch) != prefixes.end();
   }
-};
-
-/// Prefixes that follow each other again and again. Without a trace where they cannot be joined.
-struct JoinedRecording : Replayable {
-  Ledger entering;  ///< in tries: it was left before one replay of it came to its end
 };
 
 struct Branch : Replayable {
@@ -133,7 +117,6 @@ struct Branch : Replayable {
   std::list<std::unique_ptr<Branch>>::iterator at_home;
   std::list<Branch*>::iterator among_all;
   Branch* parent = nullptr;                    ///< in which `home` is; null: `home` is a root
-  trace::Index parent_calls = 0;               ///< calls of the parent before it
   std::map<trace::Index, BranchPoint> points;  ///< by the number of its calls made before
   std::uint64_t last_used = 0;
   bool replayed = false;
@@ -178,25 +161,27 @@ class TraceTree {
   ~TraceTree();
   TraceTree(const TraceTree&) = delete;
 
-  enum class Kind : std::uint8_t { marked, found };
-  /// The root of the trace with this Trace::id, or with this hash of its first call; made if it is not there.
-  TraceRoot& root(Kind kind, std::uint64_t id);
+  /// Names a root: the Trace::id of a trace that is marked, or the hash of the first call of one that was found.
+  struct RootName {
+    bool found;
+    std::uint64_t id;
+    friend bool operator==(const RootName&, const RootName&) = default;
+  };
+  /// Made if it is not there.
+  TraceRoot& root(RootName name);
   /// The same if it is there, or null.
-  [[nodiscard]] TraceRoot* find_root(Kind kind, std::uint64_t id);
-  /// Whether there are roots of traces that were found.
-  [[nodiscard]] bool has_found_roots() const { return !roots_[1].by_id.empty(); }
+  [[nodiscard]] TraceRoot* find_root(RootName name);
+  [[nodiscard]] bool empty() const { return roots_.empty(); }
 
   /// A branch that was recorded now.
   Branch& add(BranchPoint& home, std::unique_ptr<Branch> branch);
   /// The branch is used now.
   void note_use(Branch& branch) { branch.last_used = ++clock_; }
 
-  /// The branches that are stale go from a branch point.
-  void drop_stale(BranchPoint& point);
+  /// The branches that are stale, and begin with the call with this key, go from a branch point.
+  void drop_stale(BranchPoint& point, BranchPoint::Key key);
   /// Branches go while there are too many. `keep`: where the program is; `chain`: what is replayed, or null.
   void drop_surplus(const Branch* keep, const Replayable* chain);
-  /// The same for those that were found and are stale, where nobody may ask for them again.
-  void drop_stale_found(const Branch* keep, const Replayable* chain);
   /// Recordings that were dropped go when nothing of them is in flight.
   void free_retired();
   /// The trace has ended: what did not fit in may be looked at again.
@@ -204,21 +189,19 @@ class TraceTree {
 
   /// A joined recording that begins with the branch and may be replayed in its place, or null. `repeated`: what came
   /// twice, one after the other, just now. `chain`: as above.
-  JoinedRecording* joined_from(const Branch& first, std::span<const BranchPrefix> repeated,
-                               const Replayable* chain);
+  Replayable* joined_from(const Branch& first, std::span<const BranchPrefix> repeated,
+                          const Replayable* chain);
 
   [[nodiscard]] std::size_t bytes() const { return compiled_.bytes; }
   /// Writes the recordings that are of use now, in graph calculus.
   void print(std::ostream& out) const;
 
  private:
-  static constexpr std::size_t kRoots = 64, kMostJoined = 16, kFound = 16, kMostFound = 512;
-  struct Roots {
-    std::unordered_map<std::uint64_t, TraceRoot> by_id;
-    std::size_t limit = kRoots;  ///< at which those without branches go
+  static constexpr std::size_t kRoots = 64, kMostJoined = 16, kMostFound = 512;
+  struct HashOfName {
+    std::size_t operator()(RootName name) const { return name.id ^ std::size_t{name.found}; }
   };
 
-  [[nodiscard]] Roots& roots_of(Kind kind) { return roots_[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] Listener::Recorded as_recorded(const Branch& branch) const;
   void drop(Branch& branch);
   void give_up(Branch& branch, Reason why);
@@ -226,19 +209,21 @@ class TraceTree {
                    const Replayable* chain);
   bool drop_oldest_joined(const Replayable* chain);
   void retire(std::unique_ptr<CompiledTrace> trace);
-  JoinedRecording* joined_of(std::span<const BranchPrefix> prefixes, const Replayable* chain);
-  std::unique_ptr<JoinedRecording> join(std::span<const BranchPrefix> prefixes);
+  Replayable* joined_of(std::span<const BranchPrefix> prefixes, const Replayable* chain);
+  std::unique_ptr<Replayable> join(std::span<const BranchPrefix> prefixes);
 
   ContextCore& context_;
   CompiledTraces& compiled_;
   const std::function<void(const Branch&)> dropped_;
   /// Dropped, the oldest first, and some may be in flight; the time at which those end decides nothing.
   std::deque<std::unique_ptr<CompiledTrace>> retired_;
-  Roots roots_[2];                    ///< by Kind
+  std::unordered_map<RootName, TraceRoot, HashOfName> roots_;
+  std::size_t roots_limit_ = kRoots;  ///< at which those without branches go
   std::list<Branch*> all_;            ///< in the order in which they were recorded
   std::size_t found_ = 0;             ///< of them
-  std::size_t found_limit_ = kFound;  ///< at which the stale ones are looked for
-  std::vector<std::unique_ptr<JoinedRecording>> joined_;  ///< the one joined last is last
+  /// Prefixes that follow each other again and again, those joined last are last. Without a trace where they cannot be
+  /// joined.
+  std::vector<std::unique_ptr<Replayable>> joined_;
   std::size_t surplus_ = 0;  ///< bytes up to which none can be dropped now
   std::uint64_t clock_ = 0;
 };

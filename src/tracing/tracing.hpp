@@ -37,7 +37,7 @@ class Tracing final : public DeferredState {
     Parts& parts = made();
     parts.marked.check(trace, where);
     context_.forget_failures();
-    parts.unmarked->interrupt();
+    parts.found.interrupt();
     parts.marked.begin(trace, where);
   }
   void end(const Trace& trace, Where where) { made().marked.end(trace, where); }
@@ -55,7 +55,7 @@ class Tracing final : public DeferredState {
   void close() {
     if (!is_on()) return;
     parts_->marked.abandon();
-    if (!is_marked()) parts_->unmarked->leave();
+    if (!is_marked()) parts_->found.leave();
     parts_->selector.close();
     parts_->selector.catch_up();
   }
@@ -99,7 +99,8 @@ class Tracing final : public DeferredState {
     analysing(ticket, plan.token, plan.work());
     parts_->selector.make_way(plan);
     attempt(analyse, "a launch failed");
-    parts_->selector.analysed(plan, request);
+    parts_->selector.analysed(plan.mapped_token(),
+                              [&](RecordingSession& session) { session.add(plan, request); });
   }
 
   // --- other calls ---------------------------------------------------------------------------------------
@@ -128,13 +129,15 @@ class Tracing final : public DeferredState {
     if (!ticket) return analyse();
     analysing(*ticket, token, 1);
     attempt(analyse, "a call failed");
-    parts_->selector.analysed(ticket->call, token, fields, call.regions());
+    parts_->selector.analysed(token, [&](RecordingSession& session) {
+      session.add(ticket->call, token, fields, call.regions());
+    });
   }
   /// Before a call of the program that cannot be traced: a sequence with it is not the one without.
   void untraceable_call(const char* what) {
     if (!is_on()) return;
     if (is_marked()) parts_->selector.note_untraceable_call(what);
-    else parts_->unmarked->untraceable_call(what);
+    else parts_->found.untraceable_call(what);
   }
 
   // --- reports -------------------------------------------------------------------------------------------
@@ -146,7 +149,7 @@ class Tracing final : public DeferredState {
     return is_on() ? cursor_->counters() : TraceTotals{};
   }
   [[nodiscard]] AutotraceCounters autotrace_counters() const {
-    return is_on() ? parts_->unmarked->counters() : AutotraceCounters{};
+    return is_on() ? parts_->found.counters() : AutotraceCounters{};
   }
 
   // --- DeferredState -------------------------------------------------------------------------------------
@@ -162,21 +165,18 @@ class Tracing final : public DeferredState {
   }
   [[nodiscard]] std::string why_analysed() override {
     if (!is_on()) return not_looked_for(context_.runtime.options());
-    return is_marked() ? parts_->marked.why_analysed() : parts_->unmarked->why_analysed();
+    return is_marked() ? parts_->marked.why_analysed() : parts_->found.why_analysed();
   }
   [[nodiscard]] bool is_marked() const override { return is_on() && parts_->selector.is_marked(); }
 
  private:
   struct Parts {
-    explicit Parts(ContextCore& context) : selector(context), marked(selector) {
-      const Options& options = context.runtime.options();
-      if (options.tracing && options.autotrace) unmarked = std::make_unique<FoundTraces>(selector);
-      else unmarked = std::make_unique<Unmarked>(selector);
-      selector.set_unmarked(*unmarked);
+    explicit Parts(ContextCore& context) : selector(context), marked(selector), found(selector) {
+      selector.set_found(found);
     }
     Selector selector;
     MarkedTraces marked;
-    std::unique_ptr<Unmarked> unmarked;
+    FoundTraces found;
   };
   Parts& made() {
     if (!is_on()) {
@@ -186,7 +186,7 @@ class Tracing final : public DeferredState {
     return *parts_;
   }
   void analysing(Ticket& ticket, autotrace::Token token, autotrace::Work work) {
-    if (!is_marked()) parts_->unmarked->analysing(ticket, token, work);
+    if (!is_marked()) parts_->found.analysing(ticket, token, work);
   }
   template <class Analyse>
   void attempt(Analyse analyse, const char* failure) {

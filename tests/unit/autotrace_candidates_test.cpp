@@ -16,8 +16,7 @@ namespace {
 constexpr std::size_t kMany = 1000;
 
 MinedRepeat repeat_of(std::string_view text, std::uint32_t count = 2) {
-  return {{text.begin(), text.end()},         0, count, text.size(), text.size(),
-          std::hash<std::string_view>{}(text)};
+  return {{text.begin(), text.end()}, 0, count, text.size(), std::hash<std::string_view>{}(text)};
 }
 
 /// A candidate's text; empty: null.
@@ -38,10 +37,6 @@ Candidates::Position walk(const Candidates& candidates, std::string_view text) {
 double appearances(Candidates& candidates, std::string_view text, std::uint64_t now) {
   const TraceCandidate* candidate = candidates.find(repeat_of(text).identity);
   return candidate == nullptr ? 0 : candidate->appearances_at(now);
-}
-
-void observe(Candidates& candidates, std::string_view text, std::uint64_t now) {
-  for (const char c : text) candidates.observe(static_cast<Token>(c), now);
 }
 
 // --- the trie ------------------------------------------------------------------------------------------
@@ -130,19 +125,6 @@ TEST(Candidates, MayBeginElsewhereUntilTheyAreRecorded) {
   EXPECT_FALSE(walk(candidates, "c"));
 }
 
-TEST(Candidates, AppearWhenTheirLastTokenComes) {
-  Candidates candidates(kMany, kMany);
-  candidates.add({repeat_of("abc", 1), repeat_of("bc", 1), repeat_of("cc", 1)}, 0);
-  observe(candidates, "xabcc", 0);
-  EXPECT_EQ(appearances(candidates, "abc", 0), 2);
-  EXPECT_EQ(appearances(candidates, "bc", 0), 2);
-  EXPECT_EQ(appearances(candidates, "cc", 0), 2);
-  observe(candidates, "ab", 0);
-  candidates.skip();  // calls were replayed
-  observe(candidates, "c", 0);
-  EXPECT_EQ(appearances(candidates, "abc", 0), 2);
-}
-
 TEST(Candidates, AreExpectedInTheContextInWhichTheyWereMined) {
   Candidates candidates(kMany, kMany);
   MinedRepeat repeat = repeat_of("abc");
@@ -176,35 +158,40 @@ TEST(CandidateScores, AreCapped) {
   EXPECT_DOUBLE_EQ(candidate.score(0), 5 * 16);
 }
 
-TEST(CandidateScores, BecomeHalfAfterAWhileThatGrowsWithTheLength) {
-  for (const std::size_t length : {1, 10, 1000}) {
-    TraceCandidate candidate;
-    candidate.repeat.tokens.resize(length);
-    candidate.appeared(8, 1000);
-    const double fresh = candidate.score(1000);
-    const std::uint64_t half_life = 4096 + 64 * length;
-    EXPECT_DOUBLE_EQ(candidate.score(1000 + half_life), fresh / 2);
-    EXPECT_DOUBLE_EQ(candidate.score(1000 + 2 * half_life), fresh / 4);
-    // A new appearance is added to what is left.
-    candidate.appeared(1, 1000 + half_life);
-    EXPECT_DOUBLE_EQ(candidate.appearances, 5);
-  }
-}
-
-TEST(CandidateScores, AreALittleHigherAfterAReplay) {
+TEST(CandidateScores, BecomeHalfAfterAWhile) {
   TraceCandidate candidate;
-  candidate.repeat = repeat_of("abcd");
-  candidate.appeared(2, 0);
-  candidate.replays = 1;
-  EXPECT_DOUBLE_EQ(candidate.score(0), 1.25 * 4 * 2);
+  candidate.repeat = repeat_of("abcde");
+  candidate.appeared(8, 1000);
+  const double fresh = candidate.score(1000);
+  constexpr std::uint64_t half_life = 4096;
+  EXPECT_DOUBLE_EQ(candidate.score(1000 + half_life), fresh / 2);
+  EXPECT_DOUBLE_EQ(candidate.score(1000 + 2 * half_life), fresh / 4);
+  // A new appearance is added to what is left.
+  candidate.appeared(1, 1000 + half_life);
+  EXPECT_DOUBLE_EQ(candidate.appearances, 5);
+  EXPECT_DOUBLE_EQ(candidate.score(~std::uint64_t{0}), 0);
 }
 
 TEST(CandidateScores, AnOldOneIsOvertaken) {
   Candidates candidates(kMany, kMany);
   candidates.add({repeat_of("abcdef", 100)}, 0);
-  candidates.add({repeat_of("abx", 2)}, 20'000);
-  EXPECT_EQ(text_of(Candidates::best(walk(candidates, "ab"), 20'000)), "abx");
-  EXPECT_EQ(text_of(Candidates::best(walk(candidates, "abc"), 20'000)), "abcdef");
+  candidates.add({repeat_of("abx", 2)}, 24'000);
+  EXPECT_EQ(text_of(Candidates::best(walk(candidates, "ab"), 24'000)), "abx");
+  EXPECT_EQ(text_of(Candidates::best(walk(candidates, "abc"), 24'000)), "abcdef");
+}
+
+// It was recorded again and again and never replayed: another one is preferred.
+TEST(CandidateScores, WhatIsRecordedInVainIsLeftAlone) {
+  Candidates candidates(kMany, kMany);
+  candidates.add({repeat_of("abcdef"), repeat_of("abx")}, 0);
+  TraceCandidate* const longer = candidates.find(repeat_of("abcdef").identity);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(Candidates::best(walk(candidates, "ab"), 0), longer) << i;
+    longer->recording.enter(-1);
+  }
+  EXPECT_EQ(text_of(Candidates::best(walk(candidates, "ab"), 0)), "abx");
+  longer->recording.enter(1);
+  EXPECT_EQ(Candidates::best(walk(candidates, "ab"), 0), longer);
 }
 
 // --- limits ----------------------------------------------------------------------------------------------
@@ -240,25 +227,8 @@ TEST(Candidates, StayWithinTheirLimits) {
       candidates.add({repeat_of(text, static_cast<std::uint32_t>(random.between(1, 9)))}, now);
       ASSERT_LE(candidates.size(), 16u);
     }
-    candidates.observe(static_cast<Token>('a' + random.below(3)), now);
+    ASSERT_FALSE(candidates.begin('d'));
   }
-}
-
-TEST(AutotraceCandidates, MayPayByWhatOfThemIsNotReplayedYet) {
-  TraceCandidate candidate;
-  candidate.repeat.work = 6400;
-  candidate.repeat.analysed = 6400;  // never seen before
-  EXPECT_TRUE(candidate.may_pay(0));
-  candidate.repeat.analysed = 100;
-  EXPECT_FALSE(candidate.may_pay(0));
-  candidate.appeared(3, 0);
-  EXPECT_FALSE(candidate.may_pay(0));
-  candidate.appeared(1, 0);
-  EXPECT_TRUE(candidate.may_pay(0));
-  EXPECT_FALSE(candidate.may_pay(10'000'000));  // it has not come for long
-  candidate.repeat.analysed = 24;               // so few that no number of appearances is enough
-  candidate.appeared(1000, 10'000'000);
-  EXPECT_FALSE(candidate.may_pay(10'000'000));
 }
 
 }  // namespace

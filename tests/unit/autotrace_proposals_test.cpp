@@ -1,7 +1,5 @@
 // What the grammar of a run proposes, against the run itself.
 
-#include "finder/proposals.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "finder/mining.hpp"
 #include "oracle/reduction.hpp"
 #include "support/random.hpp"
 #include "support/streams.hpp"
@@ -58,7 +57,7 @@ TEST(Proposals, OfALoopItsBody) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].period, 4u);
   EXPECT_EQ(found[0].tokens.size(), 4u);
-  EXPECT_EQ(found[0].analysed, 4u);
+  EXPECT_EQ(found[0].work, 4u);
   EXPECT_GE(found[0].count, 49u);
 }
 
@@ -175,7 +174,7 @@ TEST(Proposals, ArePartsOfTheRunThatComeAgain) {
       ASSERT_GE(disjoint_occurrences(calls, repeat.tokens), 2u)
           << "seed " << budget.seed() << ", length " << repeat.tokens.size() << ", period "
           << repeat.period << ", count " << repeat.count;
-      ASSERT_EQ(repeat.analysed, repeat.tokens.size()) << "seed " << budget.seed();
+      ASSERT_EQ(repeat.work, repeat.tokens.size()) << "seed " << budget.seed();
       if (repeat.period != 0) {
         ASSERT_EQ(repeat.tokens.size() % repeat.period, 0u) << "seed " << budget.seed();
       }

@@ -1,12 +1,12 @@
 // What is in vain is tried less and less; what was found and was wrong is watched before it is replayed again.
 
-#include "tracing/ledger.hpp"
+#include "finder/ledger.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace refrain::runtime {
+namespace refrain::autotrace {
 namespace {
 
 /// How often it is left alone until it may be tried.
@@ -32,11 +32,11 @@ TEST(Ledger, IsOpenAtFirst) {
 TEST(Ledger, PausesGrowToALimit) {
   Ledger ledger;
   std::vector<int> found;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 9; ++i) {
     ledger.enter(-1);
     found.push_back(pauses(ledger));
   }
-  EXPECT_EQ(found, (std::vector{1, 3, 7, 15, 31, 63, 63, 63}));
+  EXPECT_EQ(found, (std::vector{1, 3, 7, 15, 31, 63, 127, 127, 127}));
 }
 
 TEST(Ledger, AGainEndsThePauseSooner) {
@@ -87,4 +87,4 @@ TEST(Ledger, CreditIsSpentBeforeItPauses) {
 }
 
 }  // namespace
-}  // namespace refrain::runtime
+}  // namespace refrain::autotrace

@@ -1,4 +1,4 @@
-#include "tracing/repetition.hpp"
+#include "tracing/selector.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,14 +2,14 @@
 // The one policy for what may be in vain: an account of what it has gained and lost. While the balance is negative it is
 // left alone, for longer each time. So a loss that goes on costs less and less, and what has changed is found out.
 //
-// The unit is the analysis of one operation (TraceExecution::gain), or a try where the gain is not known. Nothing is
-// measured in time, so decisions are the same in every run. The accounts and their terms: docs/automatic-tracing.md,
+// The unit is the analysis of one operation, or a try where the gain is not known. Nothing is measured in time, so
+// decisions are the same in every run. The accounts, and what each constant decides: docs/automatic-tracing.md,
 // "Accounts". Yadav et al., section 5.2, speculate never.
 
 #include <algorithm>
 #include <cstdint>
 
-namespace refrain::runtime {
+namespace refrain::autotrace {
 
 class Ledger {
  public:
@@ -29,6 +29,8 @@ class Ledger {
     left_ = pause_ = std::min(2 * pause_ + 1, kLongestPause);
   }
   [[nodiscard]] bool is_open() const { return left_ == 0; }
+  /// Tries for which it is left alone from now on.
+  [[nodiscard]] std::uint32_t left() const { return left_; }
   /// It might be tried now. True: it is left alone.
   bool pause() {
     if (is_open()) return false;
@@ -39,10 +41,10 @@ class Ledger {
   void watched(bool gained) { left_ = gained ? left_ - std::min(left_, 1U) : pause_; }
 
  private:
-  static constexpr std::uint32_t kLongestPause = 63;  ///< tries
+  static constexpr std::uint32_t kLongestPause = 127;  ///< tries
   std::int64_t balance_, most_;
   std::uint32_t pause_ = 0;  ///< the last one
   std::uint32_t left_ = 0;   ///< of it
 };
 
-}  // namespace refrain::runtime
+}  // namespace refrain::autotrace
