@@ -77,10 +77,9 @@ void Analysis::make_valid(FieldState& field, Footprint& footprint, Instance& ins
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
     if (use.valid) continue;
-    if (set->fill) issue_fill(field, *set, use, origin);
-    else if (Use* source = nearest_valid(field, *set, instance.memory))
-      issue_copy(field, *set, *source, use, origin);
-    else fail_no_values(field, origin);
+    Use* source = set->fill ? nullptr : nearest_valid(field, *set, instance.memory);
+    if (!set->fill && source == nullptr) fail_no_values(field, origin);
+    issue_move(field, *set, source, use, origin);
   }
 }
 
@@ -284,7 +283,7 @@ bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
     Instance* safe = try_memory(field, field.space(), refuge, Layout{}, spill, shortage);
     if (safe == nullptr) return false;
     Use& target = set->at(safe);  // may move the others
-    issue_copy(field, *set, *set->find(victim), target, spill);
+    issue_move(field, *set, set->find(victim), target, spill);
   }
   ++counters_.evictions;
   release_instance(*victim);

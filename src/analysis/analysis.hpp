@@ -209,15 +209,14 @@ class Analysis {
   [[nodiscard]] const AnalysisCounters& counters() const { return counters_; }
   AnalysisCounters& counters() { return counters_; }
   InstanceStore& store() { return store_; }
-  [[nodiscard]] const InstanceStore& store() const { return store_; }
 
   /// An operation that copies one field to another at the target's points.
   void copy_field(FieldState& from, Footprint& source, Instance& source_instance, FieldState& to,
                   Footprint& target, Instance& target_instance, Origin origin);
 
  private:
-  void issue_fill(FieldState& field, EquivalenceSet& set, Use& target, const Origin& origin);
-  void issue_copy(FieldState& field, EquivalenceSet& set, Use& source, Use& target,
+  /// Makes the target valid, by a copy of the source; null: by the pending fill.
+  void issue_move(FieldState& field, EquivalenceSet& set, Use* source, Use& target,
                   const Origin& origin);
   const exec::NodeInfo& info_for(const char* name, const Origin& origin);
   void publish_copy(const Edges& edges);
@@ -225,7 +224,6 @@ class Analysis {
   template <class Payload>
   exec::Node& make_node(exec::NodeKind kind, void (*run)(exec::Node&, exec::Execution&),
                         const exec::NodeInfo* info, Payload payload);
-  void tell_move(EquivalenceSet& set, const Use* source, const Use& target, const exec::Node& node);
   void forget_complete(FoldGroup<exec::NodeRef>& group) const;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
                        const Layout& layout, const Origin& origin, bool& shortage);

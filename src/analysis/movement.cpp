@@ -72,45 +72,35 @@ exec::Node& Analysis::make_node(exec::NodeKind kind, void (*run)(exec::Node&, ex
   return node;
 }
 
-void Analysis::issue_fill(FieldState& field, EquivalenceSet& set, Use& target,
+void Analysis::issue_move(FieldState& field, EquivalenceSet& set, Use* source, Use& target,
                           const Origin& origin) {
   const data::IndexSpaceRef& points = field.points_of(set);
-  exec::Node& node = make_node(exec::NodeKind::fill, run_fill, &info_for(fill_name, origin),
-                               FillPayload{target.instance, points, set.fill, field.type().size});
-  log_operation(node, origin, &field, target.instance->memory, target.instance->memory, points);
+  const std::size_t size = field.type().size;
+  exec::Node& node = source != nullptr
+                         ? make_node(exec::NodeKind::copy, run_copy, &info_for(copy_name, origin),
+                                     CopyPayload{source->instance, target.instance, points, size})
+                         : make_node(exec::NodeKind::fill, run_fill, &info_for(fill_name, origin),
+                                     FillPayload{target.instance, points, set.fill, size});
+  log_operation(node, origin, &field, (source != nullptr ? *source : target).instance->memory,
+                target.instance->memory, points);
+  if (state_log_ != nullptr) [[unlikely]] {
+    EquivalenceSet* const changed[] = {&set};
+    if (source != nullptr) state_log_->change(StateChange::read, changed, *source->instance, node);
+    state_log_->change(StateChange::validate, changed, *target.instance, node);
+  }
   Edges edges = edges_to(node);
-  if (set.fill->producer) edges.add(set.fill->producer, exec::EdgeKind::data);
-  tell_move(set, nullptr, target, node);
-  write(target, false, exec::NodeRef{&node, node.seq}, edges.adder());
-  target.valid = true;
-  ++counters_.fills;
-  publish(edges);
-}
-
-void Analysis::issue_copy(FieldState& field, EquivalenceSet& set, Use& source, Use& target,
-                          const Origin& origin) {
-  const data::IndexSpaceRef& points = field.points_of(set);
-  exec::Node& node =
-      make_node(exec::NodeKind::copy, run_copy, &info_for(copy_name, origin),
-                CopyPayload{source.instance, target.instance, points, field.type().size});
-  log_operation(node, origin, &field, source.instance->memory, target.instance->memory, points);
-  Edges edges = edges_to(node);
-  tell_move(set, &source, target, node);
   const exec::NodeRef self{&node, node.seq};
-  before_read(source, edges.adder());
-  note_reader(source, self);
+  if (source != nullptr) {
+    before_read(*source, edges.adder());
+    note_reader(*source, self);
+  } else if (set.fill->producer) {
+    edges.add(set.fill->producer, exec::EdgeKind::data);
+  }
   write(target, false, self, edges.adder());
   target.valid = true;
-  publish_copy(edges);
-}
-
-void Analysis::tell_move(EquivalenceSet& set, const Use* source, const Use& target,
-                         const exec::Node& node) {
-  if (state_log_ == nullptr) [[likely]]
-    return;
-  EquivalenceSet* const changed[] = {&set};
-  if (source != nullptr) state_log_->change(StateChange::read, changed, *source->instance, node);
-  state_log_->change(StateChange::validate, changed, *target.instance, node);
+  if (source != nullptr) return publish_copy(edges);
+  ++counters_.fills;
+  publish(edges);
 }
 
 // The source line is that of the call that the operation is for.

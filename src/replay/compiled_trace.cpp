@@ -104,7 +104,11 @@ CompiledTrace::CompiledTrace(ContextCore& context,
     : context_(context), recording_(std::move(recording)), calls_(std::move(calls)), all_(all) {
   for (const auto& call : calls_)
     if (call->plan != nullptr) ++call->plan->recordings;
-  prepare_own();
+  for (const trace::PerReplayInstance& own : recording_->own)
+    if (own.ended != trace::kNone) ended_.push_back(&own);
+  std::ranges::stable_sort(ended_, {}, &trace::PerReplayInstance::ended);
+  per_replay_arguments_ = recording_->per_replay_arguments;
+  std::ranges::stable_sort(per_replay_arguments_, {}, &trace::PerReplayArgument::own);
   compile(lay_out());
   counts_ = counts(static_cast<Index>(operands_.size()));
   prepare_quick();
@@ -171,27 +175,11 @@ CompiledTrace::~CompiledTrace() {
   }
 }
 
-// A launch has something of its own in each replay when it is given values or futures, or makes one.
-bool CompiledTrace::needs_own(const RecordedCall& call) {
-  return call.has_values || !call.makers.empty() || call.wants_result;
-}
-
 namespace {
 std::size_t payload_size(const LaunchPlan& plan) {
   return (TaskPayload::bytes(plan) + 15) / 16 * 16;
 }
 }  // namespace
-
-// Accumulators and checks are written to the payload while the task runs, and instances of a replay's own when
-// they are made: several replays may be in flight.
-bool CompiledTrace::shares_payloads(Index step) const {
-  const RecordedCall& call = *calls_[step];
-  const auto& own = recording_->per_replay_arguments;
-  const auto first =
-      std::ranges::lower_bound(own, first_of(step), {}, &trace::PerReplayArgument::operation);
-  const bool has_own = first != own.end() && first->operation < recording_->steps[step].operations;
-  return !needs_own(call) && call.plan->reductions == 0 && !call.plan->check && !has_own;
-}
 
 std::vector<exec::Template::Operation> CompiledTrace::lay_out() {
   operands_.resize(recording_->operations.size());
@@ -199,14 +187,24 @@ std::vector<exec::Template::Operation> CompiledTrace::lay_out() {
   launches_ = std::make_unique<Launch[]>(steps());
   std::vector<exec::Template::Operation> operations;
   operations.reserve(operands_.size());
+  const auto has_own = [this](Index step) {
+    const auto& own = recording_->per_replay_arguments;
+    const auto first =
+        std::ranges::lower_bound(own, first_of(step), {}, &trace::PerReplayArgument::operation);
+    return first != own.end() && first->operation < recording_->steps[step].operations;
+  };
   for (Index step = 0; step < steps(); ++step) {
     const RecordedCall& call = *calls_[step];
     Launch& launch = launches_[step];
     if (call.plan != nullptr) {
       launch.shared.plan = call.plan;
       launch.shared.context = &context_;
-      if (needs_own(call)) launch.own = static_cast<std::int64_t>(own_records_++);
-      if (shares_payloads(step)) {
+      // A launch has something of its own in each replay when it is given values or futures, or makes one.
+      const bool needs_own = call.has_values || !call.makers.empty() || call.wants_result;
+      if (needs_own) launch.own = static_cast<std::int64_t>(own_records_++);
+      // Accumulators and checks are written to the payload while the task runs, and instances of a replay's own when
+      // they are made: several replays may be in flight.
+      if (!needs_own && call.plan->reductions == 0 && !call.plan->check && !has_own(step)) {
         const std::size_t bytes = call.plan->own_points() * payload_size(*call.plan);
         launch.payloads = std::make_unique_for_overwrite<std::byte[]>(bytes);
         bytes_ += bytes;
@@ -336,14 +334,6 @@ ReplayValues& CompiledTrace::values(exec::Replay& replay) {
 }
 
 // --- instances that each replay has of its own ---------------------------------------------------------
-
-void CompiledTrace::prepare_own() {
-  for (const trace::PerReplayInstance& own : recording_->own)
-    if (own.ended != trace::kNone) ended_.push_back(&own);
-  std::ranges::stable_sort(ended_, {}, &trace::PerReplayInstance::ended);
-  per_replay_arguments_ = recording_->per_replay_arguments;
-  std::ranges::stable_sort(per_replay_arguments_, {}, &trace::PerReplayArgument::own);
-}
 
 // They are in the order of their making; those that are found come first.
 std::span<const trace::PerReplayInstance> CompiledTrace::made_by(Index step) const {

@@ -39,8 +39,8 @@ struct ReplayValues {
   std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
   std::vector<Work> work;
   std::vector<const analysis::Instance*> instances;  ///< by Recording::own
-  std::unique_ptr<std::byte[]>
-      payloads;  ///< of the tasks of these launches, and of those that reduce
+  /// Of the tasks of these launches, and of those that reduce.
+  std::unique_ptr<std::byte[]> payloads;
 };
 
 class CompiledTrace;
@@ -159,12 +159,9 @@ class CompiledTrace {
   std::vector<exec::Template::Operation> lay_out();
   exec::Template::Operation lay_out(trace::Index index, std::uint32_t rank);
   void lay_out_task(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
-  void prepare_own();
   void prepare_quick();
-  [[nodiscard]] bool shares_payloads(trace::Index step) const;
   void compile(std::vector<exec::Template::Operation> operations);
   std::unique_ptr<ReplayValues> make_values() const;
-  [[nodiscard]] static bool needs_own(const RecordedCall& call);
   void count_bytes();
   [[nodiscard]] std::size_t bytes_of_replay() const;
 

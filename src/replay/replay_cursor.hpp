@@ -114,10 +114,10 @@ class ReplayCursor {
   bool carried_ = false;                       ///< the present replay directly follows another, ...
   bool noted_ = false, before_noted_ = false;  ///< the uses of their instances are known
   trace::Index step_ = 0, begin_ = 0, end_ = 0;
-  std::span<CompiledTrace::Quick>
-      quick_;  ///< up to the stretch's end, while it is followed and no log told
-  std::deque<std::uint64_t>
-      bases_;  ///< first sequence numbers of the chain's replays, oldest first
+  /// Up to the stretch's end, while it is followed and no log told.
+  std::span<CompiledTrace::Quick> quick_;
+  /// First sequence numbers of the chain's replays, oldest first.
+  std::deque<std::uint64_t> bases_;
   std::uint64_t whole_replays_ = 0;
   std::uint64_t before_base_ = 0;          ///< ... which had this sequence number first, and ...
   ReplayValues* before_values_ = nullptr;  ///< ... these values

@@ -96,16 +96,13 @@ std::string names_of(const trace::Instances& valid, const Machine& machine) {
 }
 
 std::string describe(const trace::Place& place, const Machine& machine) {
-  trace::Instances now;
-  for (const analysis::Use& use : place.set->uses)
-    if (use.valid) now.push_back(use.instance);
-  std::ranges::sort(now, {}, &analysis::Instance::number);
   const auto state = [&](const trace::Instances& valid, bool pending) {
     return names_of(valid, machine) + (pending ? ", a fill pending" : "");
   };
   return fmt::format("{}, points {}: expected {}, found {}", place.field->describe(),
                      data::to_string(*place.field->points_of(*place.set)),
-                     state(place.valid, place.pending), state(now, place.set->fill != nullptr));
+                     state(place.valid, place.pending),
+                     state(trace::valid_in(*place.set), place.set->fill != nullptr));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ struct Reason {
   /// It need not come again when the same calls do: the data is not yet where the trace leaves it, or what
   /// was recorded was something else.
   bool may_settle = false;
-  std::uint64_t expected =
-      0;  ///< mapped token of the call that was recorded instead; 0: there is none
+  /// Mapped token of the call that was recorded instead; 0: there is none.
+  std::uint64_t expected = 0;
 };
 
 /// Another call than the recorded one was made.

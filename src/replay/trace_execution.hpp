@@ -41,8 +41,8 @@ class TraceExecution {
   bool watched = false;        ///< somebody wants to know why calls are not replayed
   bool replayed = false;       ///< calls were
   std::uint64_t analysed = 0;  ///< calls
-  std::uint64_t vacuous =
-      0;  ///< of these: recorded, but they had no operation that could be replayed
+  /// Of these: recorded, but they had no operation that could be replayed.
+  std::uint64_t vacuous = 0;
   /// What replaying has gained over the analysis, in operations: to analyse one instead of replaying it is 1.
   std::int64_t gain = 0;
   CallSequence sequence;
@@ -93,8 +93,8 @@ class TraceExecution {
   }
 
   std::string why_;
-  std::uint64_t expected_ =
-      0;  ///< token of the call that was recorded where the next one is analysed
+  /// Token of the call that was recorded where the next one is analysed.
+  std::uint64_t expected_ = 0;
 };
 
 }  // namespace refrain::runtime

@@ -40,39 +40,18 @@ struct RecordingGraph {
 };
 
 /// The commands of each stage, a line each: "e2' := op(T1(R^a), e1);".
-class RecordingStages {
- public:
-  /// `reduced` are the graph's edges as the optimiser has left them; `summary` is the operation that stands
-  /// for what follows: "T_summary(R^a, S^a)". Graph and edges must outlive this.
-  RecordingStages(const RecordingGraph& graph, const RecordedEdges& reduced, std::string summary);
-
-  [[nodiscard]] std::string recorded() const;
-  [[nodiscard]] std::string reduced() const;
+struct RecordingStages {
+  std::string recorded, reduced;
   /// Copy propagation (IV.C): merges of a single event are left out, and that event put where they were used.
-  [[nodiscard]] std::string propagated() const;
-  /// Of idempotent recordings: the next replay, before edges between replays are reduced.
-  [[nodiscard]] std::string unrolled() const;
-  /// Of idempotent recordings.
-  [[nodiscard]] std::string repeatable() const;
-
- private:
-  struct Waits;
-  /// With all merges that are numbered; after copy propagation; the same in the later of two replays.
-  enum class Form : std::uint8_t { merged, propagated, unrolled };
-
-  [[nodiscard]] std::vector<Waits> waits_of(const std::vector<RecordedEdge>& inner,
-                                            const std::vector<RecordedEdge>& carried) const;
-  [[nodiscard]] std::vector<Waits> recorded_waits() const;
-  [[nodiscard]] std::string commands(const std::vector<Waits>& waits, Form form, std::size_t first,
-                                     std::size_t last) const;
-  [[nodiscard]] std::string from_fence(const std::vector<Waits>& waits, Form form) const;
-
-  const RecordingGraph& graph_;
-  const RecordedEdges& reduced_;
-  const std::string summary_;
-  /// The end of each operation, and of the summary; the merge of the events that each waits for, 0 where there is none.
-  std::vector<std::uint32_t> ends_, merges_, unrolled_merges_;
+  std::string propagated;
+  /// Of idempotent recordings: the next replay before edges between replays are reduced, and all replays.
+  std::string unrolled, repeatable;
 };
+
+/// `reduced` are the graph's edges as the optimiser has left them; `summary` is the operation that stands for what
+/// follows: "T_summary(R^a, S^a)".
+[[nodiscard]] RecordingStages stages_of(const RecordingGraph& graph, const RecordedEdges& reduced,
+                                        const std::string& summary);
 
 /// The text around the commands.
 struct RecordingText {

@@ -10,14 +10,6 @@ namespace refrain::trace {
 
 using analysis::StateChange;
 
-Instances PlaceAfter::valid() const {
-  Instances valid;
-  for (const UseAfter& use : uses)
-    if (use.valid) valid.push_back(use.instance);
-  if (valid.size() > 1) std::ranges::sort(valid, {}, &analysis::Instance::number);
-  return valid;
-}
-
 void Outcome::add_place() {
   const auto index = static_cast<Index>(places.size());
   const Place& found = recording->places[index];
@@ -72,12 +64,6 @@ void note_users(Recording& recording, const PlaceAfter& place) {
   }
 }
 
-void sort_once(std::vector<Index>& numbers) {
-  std::ranges::sort(numbers);
-  const auto repeated = std::ranges::unique(numbers);
-  numbers.erase(repeated.begin(), repeated.end());
-}
-
 /// Applies all effects; finds the uses on entry, and the users of the recording's own instances when these end.
 void find_entry_uses(Recording& recording, Outcome& outcome) {
   std::vector<EntryUse>& uses = recording.entry_uses;
@@ -99,13 +85,15 @@ void find_entry_uses(Recording& recording, Outcome& outcome) {
   }
   if (!std::ranges::is_sorted(uses, {}, &EntryUse::operation))
     std::ranges::stable_sort(uses, {}, &EntryUse::operation);
-  const auto repeated = std::ranges::unique(uses);
-  uses.erase(repeated.begin(), repeated.end());
+  uses.erase(std::ranges::unique(uses).begin(), uses.end());
   for (EntryUse& use : uses) {
     const UseAfter* left = outcome.places[use.place].find(use.instance);
     use.standing = left == nullptr || left->writer == kBefore;
   }
-  for (PerReplayInstance& own : recording.own) sort_once(own.users);
+  for (PerReplayInstance& own : recording.own) {
+    std::ranges::sort(own.users);
+    own.users.erase(std::ranges::unique(own.users).begin(), own.users.end());
+  }
 }
 
 /// Whether the next replay finds the places as this one has. A fill that is pending in a region that the next replay
@@ -169,8 +157,7 @@ void merge(std::vector<RecordedEdge>& edges) {
     return std::tuple(edge.to, edge.from, edge.kind == exec::EdgeKind::order);
   });
   const auto ends = [](const RecordedEdge& edge) { return std::pair(edge.from, edge.to); };
-  const auto repeated = std::ranges::unique(edges, {}, ends);
-  edges.erase(repeated.begin(), repeated.end());
+  edges.erase(std::ranges::unique(edges, {}, ends).begin(), edges.end());
 }
 
 // --- the state of the analysis -----------------------------------------------------------------------------

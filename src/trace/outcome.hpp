@@ -44,8 +44,7 @@ using UseAfter = analysis::UseState<OperationRef>;
 struct PlaceAfter : analysis::SetState<OperationRef, PendingFill> {
   bool changed = false;  ///< another instance may be valid, or another fill be pending
   bool ended = false;    ///< a region ended here; the rest is of the one that came after it
-  /// By number.
-  [[nodiscard]] Instances valid() const;
+  [[nodiscard]] Instances valid() const { return valid_in(*this); }
 };
 
 struct Outcome {

@@ -14,21 +14,22 @@ PerReplayInstances::~PerReplayInstances() {
       known.own.placeholder->bound_to->bound_to = nullptr;
 }
 
-// The placeholder has all of the instance but bytes.
+// The placeholder has all of the instance but bytes. Memory may run out: an instance is known with a placeholder, or not
+// at all.
 PerReplayInstances::Known& PerReplayInstances::note(analysis::Instance& instance) {
+  auto name = std::make_unique<analysis::Instance>();
+  name->field = instance.field;
+  name->space = instance.space;
+  name->memory = instance.memory;
+  name->layout = instance.layout;
+  name->storage = analysis::Storage::none;
+  name->number = instance.number;
+  name->serial = instance.serial;
+  name->position = known_.size();
   Known& known = known_.emplace_back();
-  known.own.placeholder = std::make_unique<analysis::Instance>();
-  analysis::Instance& name = *known.own.placeholder;
-  name.field = instance.field;
-  name.space = instance.space;
-  name.memory = instance.memory;
-  name.layout = instance.layout;
-  name.storage = analysis::Storage::none;
-  name.number = instance.number;
-  name.serial = instance.serial;
-  name.position = known_.size() - 1;
-  name.bound_to = &instance;
-  instance.bound_to = &name;
+  name->bound_to = &instance;
+  instance.bound_to = name.get();
+  known.own.placeholder = std::move(name);
   return known;
 }
 

@@ -87,10 +87,8 @@ Index Recorder::add_place(Place place) {
 
 /// Notes how the equivalence set is now that the trace touches it for the first time.
 Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set) {
-  Place place{&field, &set, {}, set.fill != nullptr};
-  for (const analysis::Use& use : set.uses)
-    if (use.valid) place.valid.push_back(own_.name_of(*use.instance));
-  if (place.valid.size() > 1) std::ranges::sort(place.valid, {}, &analysis::Instance::number);
+  Place place{&field, &set, valid_in(set), set.fill != nullptr};
+  for (analysis::Instance*& instance : place.valid) instance = own_.name_of(*instance);
   return add_place(std::move(place));
 }
 

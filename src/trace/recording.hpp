@@ -39,6 +39,16 @@ constexpr Index kNone = ~Index{0};
 /// Mostly one.
 using Instances = boost::container::small_vector<analysis::Instance*, 1>;
 
+/// Those that are valid in a SetState, by number.
+template <class State>
+Instances valid_in(const State& state) {
+  Instances valid;
+  for (const auto& use : state.uses)
+    if (use.valid) valid.push_back(use.instance);
+  if (valid.size() > 1) std::ranges::sort(valid, {}, &analysis::Instance::number);
+  return valid;
+}
+
 /// An equivalence set that the trace touches, and the state that it must be found in: the precondition.
 struct Place {
   analysis::FieldState* field = nullptr;

@@ -33,7 +33,7 @@ constexpr const char* summary_2 = "T_summary(R^b, R^a, S^a)";
 
 TEST(GraphCalculus, Figure4) {
   const RecordingGraph graph = figure_2();
-  EXPECT_EQ(RecordingStages(graph, graph.edges, summary_2).recorded(),
+  EXPECT_EQ(stages_of(graph, graph.edges, summary_2).recorded,
             "e1 := fence;\n"
             "e2 := op(T1(R^a, S^a), e1);\n"
             "e3 := op(copy(R^b, R^a), e2);\n"
@@ -48,8 +48,8 @@ TEST(GraphCalculus, Figure4) {
 TEST(GraphCalculus, Figure5) {
   const RecordingGraph graph = figure_2();
   const RecordedEdges edges = reduced(graph);
-  const RecordingStages stages(graph, edges, summary_2);
-  EXPECT_EQ(stages.reduced(),
+  const RecordingStages stages = stages_of(graph, edges, summary_2);
+  EXPECT_EQ(stages.reduced,
             "e1 := fence;\n"
             "e2 := op(T1(R^a, S^a), e1);\n"
             "e3 := op(copy(R^b, R^a), e2);\n"
@@ -59,7 +59,7 @@ TEST(GraphCalculus, Figure5) {
             "e7 := op(T3(R^a, S^a), e6);\n"
             "e8 := merge(e5, e7);\n"
             "e9 := op(T_summary(R^b, R^a, S^a), e8);\n");
-  EXPECT_EQ(stages.propagated(),
+  EXPECT_EQ(stages.propagated,
             "e1 := fence;\n"
             "e2 := op(T1(R^a, S^a), e1);\n"
             "e3 := op(copy(R^b, R^a), e2);\n"
@@ -75,7 +75,7 @@ TEST(GraphCalculus, Figure5WithFailures) {
   RecordingGraph graph = figure_2();
   graph.edges.inner = {{0, 1, data}, {0, 2, data}, {1, 2, data}, {0, 3, data}, {1, 3, order}};
   const RecordedEdges edges = reduced(graph);
-  EXPECT_EQ(RecordingStages(graph, edges, summary_2).propagated(),
+  EXPECT_EQ(stages_of(graph, edges, summary_2).propagated,
             "e1 := fence;\n"
             "e2 := op(T1(R^a, S^a), e1);\n"
             "e3 := op(copy(R^b, R^a), e2);\n"
@@ -100,7 +100,7 @@ RecordingGraph figure_7() {
 TEST(GraphCalculus, Figure7b) {
   const RecordingGraph graph = figure_7();
   const RecordedEdges edges = reduced(graph);
-  EXPECT_EQ(RecordingStages(graph, edges, "T_s(R^a, S^a)").propagated(),
+  EXPECT_EQ(stages_of(graph, edges, "T_s(R^a, S^a)").propagated,
             "e1 := fence;\n"
             "e2 := op(A(R^a), e1);\n"
             "e3 := op(A(S^a), e1);\n"
@@ -114,7 +114,7 @@ TEST(GraphCalculus, Figure7b) {
 TEST(GraphCalculus, Figure7e) {
   const RecordingGraph graph = figure_7();
   const RecordedEdges edges = reduced(graph);
-  EXPECT_EQ(RecordingStages(graph, edges, "T_s(R^a, S^a)").unrolled(),
+  EXPECT_EQ(stages_of(graph, edges, "T_s(R^a, S^a)").unrolled,
             "e8' := merge(e2, e4);\n"
             "e2' := op(A(R^a), e8');\n"
             "e9' := merge(e3, e5);\n"
@@ -130,7 +130,7 @@ TEST(GraphCalculus, Figure7e) {
 TEST(GraphCalculus, Figure7g) {
   const RecordingGraph graph = figure_7();
   const RecordedEdges edges = reduced(graph);
-  EXPECT_EQ(RecordingStages(graph, edges, "T_s(R^a, S^a)").repeatable(),
+  EXPECT_EQ(stages_of(graph, edges, "T_s(R^a, S^a)").repeatable,
             "// only in the first replay:\n"
             "e4 := fence;\n"
             "e5 := e4;\n"
@@ -154,8 +154,8 @@ TEST(GraphCalculus, WhatIsOnlyReadWaitsForTheFence) {
   graph.edges.inner = {{0, 2, data}};
   graph.edges.carried = {{0, 0, data}, {2, 0, order}, {2, 2, data}};
   const RecordedEdges edges = reduced(graph);
-  const RecordingStages stages(graph, edges, "T_s(R^a, S^a)");
-  EXPECT_EQ(stages.recorded(),
+  const RecordingStages stages = stages_of(graph, edges, "T_s(R^a, S^a)");
+  EXPECT_EQ(stages.recorded,
             "e1 := fence;\n"
             "e2 := op(A(R^a), e1);\n"
             "e3 := op(B(S^a), e1);\n"
@@ -163,7 +163,7 @@ TEST(GraphCalculus, WhatIsOnlyReadWaitsForTheFence) {
             "e5 := op(C(R^a, S^a), e4);\n"
             "e6 := merge(e2, e3, e5);\n"
             "e7 := op(T_s(R^a, S^a), e6);\n");
-  EXPECT_EQ(stages.repeatable(),
+  EXPECT_EQ(stages.repeatable,
             "// only in the first replay:\n"
             "e1 := fence;\n"
             "e2 := e1;\n"
@@ -224,7 +224,7 @@ TEST(GraphCalculus, ARecordingIsPrintedInStages) {
 
 TEST(GraphCalculus, AnEmptyTrace) {
   const RecordingGraph graph;
-  EXPECT_EQ(RecordingStages(graph, graph.edges, "T_summary()").recorded(),
+  EXPECT_EQ(stages_of(graph, graph.edges, "T_summary()").recorded,
             "e1 := fence;\n"
             "e2 := op(T_summary(), e1);\n");
 }
