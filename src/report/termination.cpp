@@ -80,7 +80,7 @@ struct Watcher {
   std::list<std::function<void()>> acts;  ///< changed under both
   std::thread thread;
 
-  // A signal of its own keeps it from being called while it is being stopped.
+  // The thread blocks all signals, so the handler never runs there.
   void start() {
     shared.process = getpid();
     sem_init(&shared.wake, 0, 0);
