@@ -29,11 +29,10 @@ std::string describe(const Origin& origin) {
 void AnalysisCounters::operator+=(const AnalysisCounters& more) {
   OperationCounters::operator+=(more);
   waited_ns += more.waited_ns;
-  link_copies.resize(std::max(link_copies.size(), more.link_copies.size()));
-  link_bytes.resize(link_copies.size());
-  for (std::size_t i = 0; i < more.link_copies.size(); ++i) {
-    link_copies[i] += more.link_copies[i];
-    link_bytes[i] += more.link_bytes[i];
+  links.resize(std::max(links.size(), more.links.size()));
+  for (std::size_t i = 0; i < more.links.size(); ++i) {
+    links[i].copies += more.links[i].copies;
+    links[i].bytes += more.links[i].bytes;
   }
 }
 
@@ -45,30 +44,19 @@ Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memor
       scope_id_(scope_id),
       log_(log),
       store_(memories) {
-  counters_.link_copies.resize(machine.memories().size() * machine.memories().size());
-  counters_.link_bytes.resize(counters_.link_copies.size());
+  counters_.links.resize(machine.memories().size() * machine.memories().size());
 }
 
 void Edges::add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
-  for (std::size_t i = size_ > kLookBack ? size_ - kLookBack : 0; i < size_; ++i) {
-    if (data_[i].from.seq != from.seq) continue;
-    if (kind == exec::EdgeKind::data) data_[i].kind = kind;
-    return;
-  }
-  if (size_ == capacity_) grow();
-  data_[size_++] = {from, kind};
+  const std::size_t first = all_.size() > kLookBack ? all_.size() - kLookBack : 0;
+  const auto same = std::find_if(all_.begin() + static_cast<std::ptrdiff_t>(first), all_.end(),
+                                 [&](const exec::Edge& edge) { return edge.from.seq == from.seq; });
+  if (same == all_.end()) all_.push_back({from, kind});
+  else if (kind == exec::EdgeKind::data) same->kind = kind;
 }
 
-void Edges::grow() {
-  auto larger = std::make_unique<exec::Edge[]>(2 * capacity_);
-  std::copy_n(data_, size_, larger.get());
-  more_ = std::move(larger);
-  data_ = more_.get();
-  capacity_ *= 2;
-}
-
-void Analysis::tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,
-                        MemoryId source, MemoryId target, const data::IndexSpaceRef& points) {
+void Analysis::log_operation(const exec::Node& node, const Origin& origin, const FieldState* field,
+                             MemoryId source, MemoryId target, const data::IndexSpaceRef& points) {
   if (state_log_ != nullptr) state_log_->origin(node, origin);
   if (log_ == nullptr) return;
   log_->operation({.scope = scope_id_,
@@ -113,9 +101,11 @@ Use* Analysis::nearest_valid(const FieldState& field, EquivalenceSet& set, Memor
 }
 
 // Apart, so that use() stays small.
-[[gnu::noinline]] void Analysis::fold_relaxed(Edges& edges, Footprint& footprint,
-                                              Instance& instance, FoldFunction fold) const {
+void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
+                           FoldFunction fold) {
   const exec::NodeRef self{&edges.to(), edges.to().seq};
+  if (state_log_ != nullptr) [[unlikely]]
+    state_log_->change(StateChange::fold, footprint.sets, instance, edges.to());
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
     before(use, StateChange::fold, fold, edges.adder());
@@ -125,17 +115,13 @@ Use* Analysis::nearest_valid(const FieldState& field, EquivalenceSet& set, Memor
   if (footprint.sets.empty()) note_empty_user(instance, self);
 }
 
-void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege,
-                   const ReductionOp* relaxed) {
+void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege) {
   const auto self = [&edges] { return exec::NodeRef{&edges.to(), edges.to().seq}; };
   if (state_log_ != nullptr) [[unlikely]]
     state_log_->change(privilege == Privilege::read    ? StateChange::read
                        : privilege == Privilege::write ? StateChange::write
-                       : relaxed != nullptr            ? StateChange::fold
                                                        : StateChange::read_write,
                        footprint.sets, instance, edges.to());
-  if (relaxed != nullptr) [[unlikely]]
-    return fold_relaxed(edges, footprint, instance, relaxed->fold);
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
     if (privilege == Privilege::read) {
@@ -158,13 +144,13 @@ void Analysis::note_empty_user(Instance& instance, const exec::NodeRef& node) {
 
 [[gnu::noinline]] void Analysis::note_reader(Use& use, const exec::NodeRef& node) const {
   add_reader(use, node, [this](Use& full) {
-    if (may_forget()) forget_complete_readers(full);
+    if (!has_log()) forget_complete_readers(full);
   });
 }
 
 void Analysis::join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const {
   FoldGroup<exec::NodeRef>& group = group_for(use, fold);
-  if (group.folds.size() == group.folds.capacity() && may_forget()) forget_complete(group);
+  if (group.folds.size() == group.folds.capacity() && !has_log()) forget_complete(group);
   group.folds.push_back(self);
 }
 

@@ -15,6 +15,7 @@
 // Owner: the context's thread. Cost of a point task whose regions were used before: a walk over the
 // equivalence sets of each argument; no set algebra, no allocation.
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,63 +48,56 @@ struct Origin {
 /// "task 'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
 std::string describe(const Origin& origin);
 
-/// Collects the predecessors of one node, each once as far as repetitions are close together. Own code in place of
-/// Boost's small_vector: that one checks its capacity for the first edge, which is mostly the only one.
+/// Collects the predecessors of one node, each once as far as repetitions are close together.
 class Edges {
  public:
   Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
   Edges(const Edges&) = delete;
   void add(const exec::NodeRef& from, exec::EdgeKind kind) {
     if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
-    if (size_ > 0) [[unlikely]]
+    if (!all_.empty()) [[unlikely]]
       return add_further(from, kind);
-    few_.edges[0] = {from, kind};
-    size_ = 1;
+    // The first edge is mostly the only one, and needs no look at the capacity.
+    if (all_.capacity() == 0) __builtin_unreachable();
+    all_.push_back({from, kind});
   }
   /// add(), for the order rules.
   [[nodiscard]] auto adder() {
     return [this](const exec::NodeRef& from, exec::EdgeKind kind) { add(from, kind); };
   }
   [[nodiscard]] exec::Node& to() const { return to_; }
-  [[nodiscard]] std::span<const exec::Edge> all() const { return {data_, size_}; }
+  [[nodiscard]] std::span<const exec::Edge> all() const { return {all_.data(), all_.size()}; }
   /// Tells the log, if there is one.
   void log() const {
     if (log_ == nullptr) [[likely]]
       return;
-    for (const exec::Edge& edge : all()) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
+    for (const exec::Edge& edge : all_) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
   }
 
  private:
-  static constexpr std::size_t kLookBack = 8, kInline = 8;
-  /// Not initialised: most of it is never used.
-  union Few {
-    Few() {}
-    exec::Edge edges[kInline];
-  };
+  static constexpr std::size_t kLookBack = 8;
   void add_further(const exec::NodeRef& from, exec::EdgeKind kind);
-  void grow();
 
   exec::Node& to_;
   GraphLog* log_;
   std::uint64_t scope_;
-  exec::Edge* data_ = few_.edges;
-  std::size_t size_ = 0, capacity_ = kInline;
-  std::unique_ptr<exec::Edge[]> more_;  ///< instead of few_
-  Few few_;
+  boost::container::small_vector<exec::Edge, 8> all_;
 };
 
 /// Counted by the owner.
 struct AnalysisCounters : OperationCounters {
   std::uint64_t waited_ns = 0;  ///< for memory
-  /// Per pair of memories, from * memories + to.
-  std::vector<std::uint64_t> link_copies, link_bytes;
+  struct Link {
+    std::uint64_t copies = 0, bytes = 0;
+  };
+  std::vector<Link> links;  ///< per pair of memories, from * memories + to
 
   void operator+=(const AnalysisCounters& more);
   void count_copy(std::size_t link, std::uint64_t bytes) {
     ++copies;
     copied_bytes += bytes;
-    ++link_copies[link];
-    link_bytes[link] += bytes;
+    ++links[link].copies;
+    links[link].bytes += bytes;
   }
 };
 
@@ -155,21 +149,23 @@ class Analysis {
   static void check_values(const FieldState& field, const Footprint& footprint,
                            const Origin& origin);
 
-  /// The edges and the state change of one region argument of node `edges.to()`. A fold is a read_write, with its
-  /// operator when it commutes with relaxed folds beside it.
-  void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege,
-           const ReductionOp* relaxed = nullptr);
+  /// The edges and the state change of one region argument of node `edges.to()`. A fold is a read_write.
+  void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege);
+  /// The same of a fold that commutes with relaxed folds beside it.
+  void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, FoldFunction fold);
+
+  /// What a report or an error calls an operation: its name and a source line, which last as long as this.
+  const exec::NodeInfo& info_for(const char* name, const Where& where);
 
   [[nodiscard]] Edges edges_to(exec::Node& node) { return {node, log_, scope_id_}; }
+  /// A log wants every edge, those from complete operations too; without one these may be forgotten.
   [[nodiscard]] bool has_log() const { return log_ != nullptr || state_log_ != nullptr; }
   /// From here on `log` is told of every change of state; null: no log.
   void set_state_log(StateLog* log) { state_log_ = log; }
+  /// Tells the logs, if there are any, of an operation: of one that moves or holds data, what it works on.
   void log_operation(const exec::Node& node, const Origin& origin,
                      const FieldState* field = nullptr, MemoryId source = 0, MemoryId target = 0,
-                     const data::IndexSpaceRef& points = {}) {
-    if (has_log()) [[unlikely]]
-      tell_log(node, origin, field, source, target, points);
-  }
+                     const data::IndexSpaceRef& points = {});
   /// Publishes the node with the edges collected.
   void publish(const Edges& edges, bool inline_if_ready = false) {
     edges.log();
@@ -191,9 +187,6 @@ class Analysis {
   /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete
   /// folds.
   void join_group(Use& use, FoldFunction fold, const exec::NodeRef& self) const;
-  /// use() of a relaxed fold.
-  void fold_relaxed(Edges& edges, Footprint& footprint, Instance& instance,
-                    FoldFunction fold) const;
 
   /// fill(): everything in the footprint becomes pending.
   void fill(FieldState& field, Footprint& footprint, const std::shared_ptr<const FillValue>& value);
@@ -204,7 +197,7 @@ class Analysis {
   /// Forgets complete readers, on which no later operation can depend, so that more equivalence sets have the same
   /// state.
   void forget_complete(FieldState& field) const {
-    if (may_forget()) field.forget_complete_readers();
+    if (!has_log()) field.forget_complete_readers();
   }
 
   /// Operations that use an instance and are not in the state: those of replays.
@@ -223,8 +216,6 @@ class Analysis {
                   Footprint& target, Instance& target_instance, Origin origin);
 
  private:
-  void tell_log(const exec::Node& node, const Origin& origin, const FieldState* field,
-                MemoryId source, MemoryId target, const data::IndexSpaceRef& points);
   void issue_fill(FieldState& field, EquivalenceSet& set, Use& target, const Origin& origin);
   void issue_copy(FieldState& field, EquivalenceSet& set, Use& source, Use& target,
                   const Origin& origin);
@@ -235,8 +226,6 @@ class Analysis {
   exec::Node& make_node(exec::NodeKind kind, void (*run)(exec::Node&, exec::Execution&),
                         const exec::NodeInfo* info, Payload payload);
   void tell_move(EquivalenceSet& set, const Use* source, const Use& target, const exec::Node& node);
-  /// Complete operations may be forgotten, since no log wants every edge.
-  [[nodiscard]] bool may_forget() const { return log_ == nullptr && state_log_ == nullptr; }
   void forget_complete(FoldGroup<exec::NodeRef>& group) const;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
                        const Layout& layout, const Origin& origin, bool& shortage);
@@ -255,7 +244,6 @@ class Analysis {
   InstanceStore store_;
   /// By name and source line; so no more than the program has lines that launch.
   std::map<std::tuple<const char*, const char*, std::uint32_t>, exec::NodeInfo> infos_;
-  decltype(infos_)::value_type* last_info_ = nullptr;  ///< mostly the one asked for next
   AnalysisCounters counters_;
   std::uint64_t point_ = 0;
 };

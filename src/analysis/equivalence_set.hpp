@@ -4,24 +4,24 @@
 // point, field and instance) with equal points put together. The rules that change it are R1, R2 and W of the dynamic
 // tracing paper (IV.A), see analysis/analysis.hpp, and those of analysis/use_state.hpp.
 //
-// Cells. The points are a list of *cells*: disjoint boxes. All cells of a field are in one index. A search looks for
-// cells, not for the bounds of equivalence sets, since the bounds of scattered equivalence sets all meet one another.
-// Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the equivalence sets that it meets,
-// and leaves at most six more cells per cell that is cut. So first uses of sets with m boxes in all cost O(m log m),
-// and a constant for each cell that they meet.
+// Cells. The points are a list of *cells*: disjoint boxes. All cells of a field are in one index (FieldState). A search
+// looks for cells, not for the bounds of equivalence sets, since the bounds of scattered equivalence sets all meet one
+// another. Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the equivalence sets that it
+// meets, and leaves at most six more cells per cell that is cut. So first uses of sets with m boxes in all cost
+// O(m log m), and a constant for each cell that they meet.
 //
 // Owner: the thread of the context.
 
 #include <algorithm>
-#include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <vector>
 
 #include "analysis/instance.hpp"
 #include "analysis/use_state.hpp"
-#include "data/box_index.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "refrain/future.hpp"
@@ -32,22 +32,10 @@ struct EquivalenceSet;
 struct Footprint;
 
 /// A box of points of one equivalence set.
-struct Cell : boost::intrusive::list_base_hook<> {
-  Cell(const data::Box& points, EquivalenceSet& owner) : box(points), set(&owner) {}
+struct Cell {
   data::Box box;
   EquivalenceSet* set;
-};
-
-/// The cells of one equivalence set, owned by this list. An index must forget them before it is searched again.
-class Cells : public boost::intrusive::list<Cell> {
- public:
-  Cells() = default;
-  Cells(const Cells&) = delete;
-  Cells(Cells&&) = delete;
-  ~Cells() { drop(); }
-  void drop() {
-    clear_and_dispose([](Cell* cell) { delete cell; });
-  }
+  std::list<Cell>::iterator self{};  ///< its place among the cells of the set
 };
 
 /// A fill that has not been carried out everywhere yet. Shared with the operations that do.
@@ -70,22 +58,23 @@ inline void forget_complete_readers(Use& use) {
 struct RecorderNote {
   std::uint64_t recorder = 0;
   std::uint32_t index = 0;
-
-  /// A number that no recorder had before. Any thread.
-  static std::uint64_t next_recorder() {
-    static std::atomic<std::uint64_t> last{0};
-    return last.fetch_add(1, std::memory_order_relaxed) + 1;
-  }
 };
 
 struct EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
   std::uint32_t number = 0;  ///< in order of creation within the field
   /// Number of the equivalence set whose state it took over when it was made.
   std::uint32_t cut_from = 0;
-  Cells cells;                 ///< its points, as boxes
+  /// Its points, as boxes. The field's index must forget cells that go before it is searched again.
+  std::list<Cell> cells;
   data::IndexSpaceRef points;  ///< the same as a set, once asked for (FieldState::points_of)
   std::vector<Footprint*> footprints;  ///< the regions that contain it
   RecorderNote recorded;
+
+  Cell& add_cell(const data::Box& box) {
+    Cell& cell = cells.emplace_back(Cell{box, this});
+    cell.self = std::prev(cells.end());
+    return cell;
+  }
 };
 
 /// The equivalence sets of one region, for one field. Exact while it is not dormant: splitting an equivalence set
@@ -99,24 +88,6 @@ struct Footprint
   std::uint32_t used = 0;             ///< FieldState::tidied() when it was last asked for
   bool passing = false;               ///< the set is no region of the field's tree
   bool dormant = true;                ///< unused for long: it tells no equivalence sets apart
-};
-
-/// The cells of a field.
-class CellIndex {
- public:
-  /// A new cell at the end of the equivalence set's.
-  void add(EquivalenceSet& set, const data::Box& box);
-  /// Replaces all cells by those of these equivalence sets: quicker than one by one.
-  void restart(const std::vector<std::unique_ptr<EquivalenceSet>>& sets);
-  /// The cells that meet a box of the set, perhaps more than once.
-  [[nodiscard]] std::vector<Cell*> meeting(const data::IndexSpace& points) const;
-  /// Cuts cells in two, within their equivalence sets, until each is inside the set or outside; those inside.
-  std::vector<Cell*> cut_out(const data::IndexSpace& points);
-
- private:
-  void trim(Cell& cell, const data::Box& box);
-
-  data::BoxIndex<Cell> index_;
 };
 
 }  // namespace refrain::analysis

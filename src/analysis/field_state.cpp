@@ -1,6 +1,7 @@
 #include "analysis/field_state.hpp"
 
 #include <algorithm>
+#include <boost/functional/hash.hpp>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -18,7 +19,7 @@ FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::st
   EquivalenceSet& whole = add_set();
   whole.fill = zeros_;
   whole.points = space_;
-  for (const data::Box& box : space_->boxes()) cells_.add(whole, box);
+  for (const data::Box& box : space_->boxes()) add_cell(whole, box);
 }
 
 FieldState::~FieldState() = default;
@@ -59,8 +60,7 @@ EquivalenceSet& FieldState::split(EquivalenceSet& set, std::span<Cell* const> in
   for (Footprint* footprint : part.footprints) footprint->sets.push_back(&part);
   entries_ += part.footprints.size();
   for (Cell* cell : inside) {
-    set.cells.erase(set.cells.iterator_to(*cell));
-    part.cells.push_back(*cell);
+    part.cells.splice(part.cells.end(), set.cells, cell->self);
     cell->set = &part;
   }
   set.points = {};
@@ -79,7 +79,9 @@ void sort_by_set(std::vector<Cell*>& cells) {
 
 std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef& points) const {
   if (points == space_) return all_sets();
-  std::vector<Cell*> cells = cells_.meeting(*points);
+  std::vector<Cell*> cells;
+  for (const data::Box& box : points->boxes())
+    cells_.find(box, [&](Cell& cell) { cells.push_back(&cell); });
   sort_by_set(cells);
   std::vector<EquivalenceSet*> sets;
   for (const Cell* cell : cells)
@@ -90,7 +92,12 @@ std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef&
 // Splits the equivalence sets that the set covers in part; returns those that it covers then.
 std::vector<EquivalenceSet*> FieldState::cut_out(const data::IndexSpaceRef& points) {
   if (points == space_) return all_sets();
-  std::vector<Cell*> inside = cells_.cut_out(*points);
+  std::vector<Cell*> inside;
+  for (const data::Box& box : points->boxes())
+    cells_.find(box, [&](Cell& cell) {
+      if (intersection(cell.box, box) != cell.box) trim(cell, box);
+      inside.push_back(&cell);
+    });
   sort_by_set(inside);
   std::vector<EquivalenceSet*> covered;
   for (std::size_t first = 0, last = 0; first < inside.size(); first = last) {
@@ -100,6 +107,26 @@ std::vector<EquivalenceSet*> FieldState::cut_out(const data::IndexSpaceRef& poin
     covered.push_back(whole ? &set : &split(set, std::span(inside).subspan(first, last - first)));
   }
   return covered;
+}
+
+// Cuts off what of the cell is beside the box, slab by slab: each becomes a cell of the same equivalence set.
+void FieldState::trim(Cell& cell, const data::Box& box) {
+  cells_.erase(cell.box, cell);
+  for (int d = 0; d < 3; ++d) {
+    if (cell.box.lo[d] < box.lo[d]) {
+      data::Box before = cell.box;
+      before.hi[d] = box.lo[d] - 1;
+      cell.box.lo[d] = box.lo[d];
+      add_cell(*cell.set, before);
+    }
+    if (box.hi[d] < cell.box.hi[d]) {
+      data::Box after = cell.box;
+      after.lo[d] = box.hi[d] + 1;
+      cell.box.hi[d] = box.hi[d];
+      add_cell(*cell.set, after);
+    }
+  }
+  cells_.insert(cell.box, cell);
 }
 
 // The equivalence sets that its points are now.
@@ -127,7 +154,7 @@ void FieldState::wake(Footprint& footprint) {
   name_sets(footprint);
 }
 
-Footprint& FieldState::find_or_make(const data::IndexSpaceRef& points, bool passing) {
+Footprint& FieldState::footprint(const data::IndexSpaceRef& points, bool passing) {
   std::unique_ptr<Footprint>& slot = footprints_[points.get()];
   if (!slot) {
     slot = std::make_unique<Footprint>(points);
@@ -142,11 +169,7 @@ Footprint& FieldState::find_or_make(const data::IndexSpaceRef& points, bool pass
   return *slot;
 }
 
-void FieldState::forget_footprints(const std::function<bool(const data::IndexSpaceRef&)>& in_use) {
-  forget_if([&](const Footprint& footprint) { return !in_use(footprint.points); });
-}
-
-void FieldState::forget_if(const std::function<bool(const Footprint&)>& unwanted) {
+void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& unwanted) {
   const std::size_t before = footprints_.size();
   std::erase_if(footprints_, [&](const auto& entry) {
     Footprint& footprint = *entry.second;
@@ -182,11 +205,9 @@ namespace {
 
 struct StateHash {
   std::size_t operator()(const EquivalenceSet* set) const {
-    std::size_t hash = set->uses.size();
-    const auto mix = [&hash](std::size_t x) { hash = (hash ^ x) * 0x9E3779B97F4A7C15ull; };
-    for (const Footprint* footprint : set->footprints)
-      mix(reinterpret_cast<std::size_t>(footprint));
-    for (const Use& use : set->uses) mix(use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
+    std::size_t hash = boost::hash_range(set->footprints.begin(), set->footprints.end());
+    for (const Use& use : set->uses)
+      boost::hash_combine(hash, use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
     return hash;
   }
 };
@@ -208,21 +229,25 @@ void FieldState::coalesce() {
     const auto [first, is_new] = taken_over.try_emplace(set.get());
     if (is_new) continue;
     for (const Cell& cell : set->cells) first->second.push_back(cell.box);
-    set->cells.drop();
+    set->cells.clear();
   }
   if (taken_over.size() == sets_.size()) return;
   for (auto& [set, boxes] : taken_over) {
     if (boxes.empty()) continue;
     for (const Cell& cell : set->cells) boxes.push_back(cell.box);
-    set->cells.drop();
+    set->cells.clear();
     set->points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
-    for (const data::Box& box : set->points->boxes()) set->cells.push_back(*new Cell(box, *set));
+    for (const data::Box& box : set->points->boxes()) set->add_cell(box);
   }
   ++next_set_;
   const auto is_gone = [](const auto& set) { return set->cells.empty(); };
   for (Footprint& footprint : awake_) entries_ -= std::erase_if(footprint.sets, is_gone);
   std::erase_if(sets_, is_gone);
-  cells_.restart(sets_);
+  // All at once: quicker than one by one.
+  std::vector<data::BoxIndex<Cell>::Item> all;
+  for (const auto& set : sets_)
+    for (Cell& cell : set->cells) all.push_back({cell.box, &cell});
+  cells_.assign(std::move(all));
 }
 
 // Another instance of the pool's changes no choice but those that wanted one where there was none.

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "analysis/equivalence_set.hpp"
+#include "data/box_index.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::analysis {
@@ -39,13 +40,10 @@ class FieldState {
   ~FieldState();
   FieldState(const FieldState&) = delete;
 
-  /// The footprint of a set of points, made when missing.
-  Footprint& footprint(const data::IndexSpaceRef& points) { return find_or_make(points, false); }
-  /// The same for a set that is no region of the field's tree: a *passing* footprint. It stays until forget_passing().
-  Footprint& passing_footprint(const data::IndexSpaceRef& points) {
-    return find_or_make(points, true);
-  }
-  /// Whether there are so many passing footprints that it is time for forget_passing().
+  /// The footprint of a set of points, made when missing. It is *passing* while nobody has asked for it but as that of a
+  /// set which is no region of the field's tree.
+  Footprint& footprint(const data::IndexSpaceRef& points, bool passing = false);
+  /// Whether there are so many passing footprints that it is time to forget them.
   [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }
 
   /// Makes a dormant footprint whole. To be called before a footprint is walked that was found earlier.
@@ -61,17 +59,13 @@ class FieldState {
   [[nodiscard]] std::size_t entries() const { return entries_; }
   /// Up to so many there is no tidying. Tests lower it, while nothing runs.
   static inline std::size_t least_entries = std::size_t{1} << 13;
-  /// Forgets all passing footprints, as forget_footprints does.
-  void forget_passing() {
-    forget_if([](const Footprint& footprint) { return footprint.passing; });
-  }
   /// The equivalence sets that share points with a set, in order of creation.
   [[nodiscard]] std::vector<EquivalenceSet*> sets_meeting(const data::IndexSpaceRef& points) const;
   /// The equivalence set's points as a set.
   const data::IndexSpaceRef& points_of(EquivalenceSet& set) const;
-  /// Forgets the footprints of sets that are not `in_use`, and puts equivalence sets together that no footprint tells
-  /// apart any more. No pointer to such a footprint, or to an equivalence set, may be used afterwards.
-  void forget_footprints(const std::function<bool(const data::IndexSpaceRef&)>& in_use);
+  /// Forgets unwanted footprints, and puts equivalence sets together that no footprint tells apart any more. No pointer
+  /// to such a footprint, or to an equivalence set, may be used afterwards.
+  void forget_footprints(const std::function<bool(const Footprint&)>& unwanted);
 
   [[nodiscard]] const data::IndexSpaceRef& space() const { return space_; }
   [[nodiscard]] const ValueType& type() const { return type_; }
@@ -111,13 +105,15 @@ class FieldState {
  private:
   static constexpr std::size_t kPassing = 64;
 
-  Footprint& find_or_make(const data::IndexSpaceRef& points, bool passing);
-  void forget_if(const std::function<bool(const Footprint&)>& unwanted);
   void name_sets(Footprint& footprint);
   void leave_sets(Footprint& footprint);
   EquivalenceSet& add_set();
   EquivalenceSet& split(EquivalenceSet& set, std::span<Cell* const> inside);
   std::vector<EquivalenceSet*> cut_out(const data::IndexSpaceRef& points);
+  void add_cell(EquivalenceSet& set, const data::Box& box) {
+    cells_.insert(box, set.add_cell(box));
+  }
+  void trim(Cell& cell, const data::Box& box);
   [[nodiscard]] std::vector<EquivalenceSet*> all_sets() const;
   void coalesce();
 
@@ -126,7 +122,7 @@ class FieldState {
   std::string name_;
   const data::RegionTree* tree_;
   std::shared_ptr<const FillValue> zeros_;
-  CellIndex cells_;
+  data::BoxIndex<Cell> cells_;
   std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< in order of creation
   std::uint32_t next_set_ = 0;
   /// By points.

@@ -113,14 +113,14 @@ void Analysis::tell_move(EquivalenceSet& set, const Use* source, const Use& targ
   state_log_->change(StateChange::validate, changed, *target.instance, node);
 }
 
-// What a report or an error calls the operation: its name, and the source line of the call that it is for.
+// The source line is that of the call that the operation is for.
 const exec::NodeInfo& Analysis::info_for(const char* name, const Origin& origin) {
-  const Where where = origin.info != nullptr ? origin.info->where : Where();
-  const std::tuple key(name, where.file_name(), where.line());
-  if (last_info_ != nullptr && last_info_->first == key) return last_info_->second;
-  const auto [entry, added] = infos_.try_emplace(key);
+  return info_for(name, origin.info != nullptr ? origin.info->where : Where());
+}
+
+const exec::NodeInfo& Analysis::info_for(const char* name, const Where& where) {
+  const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
   if (added) entry->second = {name, where};
-  last_info_ = &*entry;
   return entry->second;
 }
 
@@ -161,7 +161,8 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
   log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
   Edges edges = edges_to(fold);
   edges.add(reducer, exec::EdgeKind::data);
-  use(edges, footprint, target, Privilege::read_write, relaxed);
+  if (relaxed != nullptr) use_relaxed(edges, footprint, target, relaxed->fold);
+  else use(edges, footprint, target, Privilege::read_write);
   ++counters_.folds;
   publish(edges);
   return fold.payload_as<FoldPayload>();

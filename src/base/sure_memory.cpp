@@ -1,6 +1,7 @@
 #include "base/sure_memory.hpp"
 
-#include <bitset>
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,34 +17,28 @@ constexpr bool is_ordinary(std::size_t alignment) {
   return alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 }
 
-/// Zero pages until they are used. A bit per unit says which are.
+/// Zero pages until they are used. A flag per unit says which are.
 struct Reserve {
   alignas(kAlign) std::byte bytes[kReserve];
   std::mutex mutex;
-  std::bitset<kReserve / kAlign> used;  ///< under the mutex
+  std::array<bool, kReserve / kAlign> used;  ///< under the mutex
 
   static std::size_t units(std::size_t size) { return (size + kAlign - 1) / kAlign; }
 
   /// First fit.
   void* take(std::size_t size) noexcept {
     const std::lock_guard lock(mutex);
-    std::size_t begin = 0;
-    for (std::size_t end = 0; end < used.size();) {
-      if (used[end++]) begin = end;
-      else if (end - begin == units(size)) {
-        for (std::size_t unit = begin; unit < end; ++unit) used.set(unit);
-        return bytes + begin * kAlign;
-      }
-    }
-    return nullptr;
+    const auto place = std::search_n(used.begin(), used.end(), units(size), false);
+    if (place == used.end()) return nullptr;
+    std::fill_n(place, units(size), true);
+    return bytes + static_cast<std::size_t>(place - used.begin()) * kAlign;
   }
   [[nodiscard]] std::size_t offset(const void* part) const noexcept {
     return reinterpret_cast<std::uintptr_t>(part) - reinterpret_cast<std::uintptr_t>(bytes);
   }
   void give_back(const void* part, std::size_t size) noexcept {
     const std::lock_guard lock(mutex);
-    const std::size_t first = offset(part) / kAlign;
-    for (std::size_t unit = first; unit < first + units(size); ++unit) used.reset(unit);
+    std::fill_n(used.data() + offset(part) / kAlign, units(size), false);
   }
 };
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/predicate.hpp>
 #include <boost/core/demangle.hpp>
 #include <charconv>
+#include <locale>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -17,55 +19,48 @@ namespace refrain {
 
 namespace {
 
-using Unit = std::pair<std::string_view, double>;
+// In each list a unit is a fixed number of the ones before it.
+constexpr std::array kSizes{"B", "KiB", "MiB", "GiB", "TiB"};
+constexpr std::array kDecimalSizes{"B", "KB", "MB", "GB", "TB"};
+constexpr std::array kBandwidths{"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
+constexpr std::array kDurations{"ns", "us", "ms", "s"};
+using Units = std::span<const char* const>;
 
-constexpr std::array<Unit, 10> size_units{{{"", 1.0},
-                                           {"b", 1.0},
-                                           {"kb", 1e3},
-                                           {"mb", 1e6},
-                                           {"gb", 1e9},
-                                           {"tb", 1e12},
-                                           {"kib", 0x1p10},
-                                           {"mib", 0x1p20},
-                                           {"gib", 0x1p30},
-                                           {"tib", 0x1p40}}};
-constexpr std::array<Unit, 4> duration_units{
-    {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}}};
-
-bool is_digit(char c) { return '0' <= c && c <= '9'; }
-char lower(char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_word(std::string_view text, std::string_view lower_word) {
-  return std::ranges::equal(text, lower_word, {}, lower);
+bool same_word(std::string_view text, std::string_view word) {
+  return boost::algorithm::iequals(text, word, std::locale::classic());
 }
 
-// A number and one of the units. from_chars alone would also take signs, exponents and "inf", so the
-// characters that belong to the number are chosen first.
-std::optional<double> parse_quantity(std::string_view text, std::span<const Unit> units) {
-  std::size_t digits = 0;
-  while (digits < text.size() && (is_digit(text[digits]) || text[digits] == '.')) ++digits;
-  if (digits == 0 || !is_digit(text[0])) return std::nullopt;
-  double value = 0;
+// A number and one of the units, as a number of the first unit. from_chars alone would also take signs, exponents and
+// "inf", so the characters that belong to the number are chosen first.
+std::optional<double> parse_quantity(std::string_view text, double step, Units units) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  if (digits == 0 || text[0] == '.' || text[digits - 1] == '.') return std::nullopt;
+  double value = 0, factor = 1;
   const char* end = text.data() + digits;
   const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
-  if (error != std::errc() || stop != end || !is_digit(end[-1])) return std::nullopt;
+  if (error != std::errc() || stop != end) return std::nullopt;
   std::string_view unit = text.substr(digits);
   if (unit.size() > 1 && unit.front() == ' ') unit.remove_prefix(1);
-  for (const auto& [name, factor] : units)
+  for (const char* name : units) {
     if (same_word(unit, name)) return value * factor;
+    factor *= step;
+  }
   return std::nullopt;
 }
 
-// At most four significant digits, without the zeros at the end, in the largest of the units, each `step` times the one
-// before, in which the value is not below 1.
-std::string in_units(double value, double step, std::span<const char* const> units) {
+std::optional<double> parse_any_size(std::string_view text) {
+  const auto bytes = parse_quantity(text, 1, std::array{""});
+  const auto binary = parse_quantity(text, 1024, kSizes);
+  return bytes ? bytes : binary ? binary : parse_quantity(text, 1000, kDecimalSizes);
+}
+
+// At most four significant digits, without the zeros at the end, in the largest of the units in which the value is not
+// below 1.
+std::string in_units(double value, double step, Units units) {
   auto unit = units.begin();
   for (; value >= step && unit + 1 != units.end(); ++unit) value /= step;
   return fmt::format("{:.4g}{}", value, *unit);
 }
-constexpr std::array kSizes{"B", "KiB", "MiB", "GiB", "TiB"};
-constexpr std::array kBandwidths{"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
-constexpr std::array kDurations{"ns", "us", "ms", "s"};
 
 }  // namespace
 
@@ -76,18 +71,19 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   if (auto [stop, error] = std::from_chars(text.data(), end, bytes);
       error == std::errc() && !text.empty() && stop + (same_word({stop, end}, "b") ? 1 : 0) == end)
     return bytes < (1ULL << 63) ? std::optional(bytes) : std::nullopt;
-  const auto value = parse_quantity(text, size_units);
+  const auto value = parse_any_size(text);
   if (!value || *value >= 0x1p63) return std::nullopt;
   return static_cast<std::uint64_t>(std::llround(*value));
 }
 
 std::optional<double> parse_bandwidth(std::string_view text) {
   if (text.size() < 2 || !same_word(text.substr(text.size() - 2), "/s")) return std::nullopt;
-  return parse_quantity(text.substr(0, text.size() - 2), size_units);
+  return parse_any_size(text.substr(0, text.size() - 2));
 }
 
 std::optional<double> parse_duration(std::string_view text) {
-  return parse_quantity(text, duration_units);
+  const auto nanoseconds = parse_quantity(text, 1000, kDurations);
+  return nanoseconds ? std::optional(*nanoseconds / 1e9) : std::nullopt;
 }
 
 std::string exact_size(std::uint64_t bytes) {

@@ -9,27 +9,15 @@ namespace refrain::data {
 
 namespace {
 
-/// The first index in [first, n) for which `reached` holds; it holds from there on. Steps grow from
-/// `first`, so the cost is the logarithm of the distance.
-template <class Reached>
-std::size_t gallop(std::size_t first, std::size_t n, Reached&& reached) {
-  std::size_t low = first, step = 1;
-  while (low < n && !reached(low)) {
-    const std::size_t next = low + step;
-    if (next >= n || reached(next)) {
-      std::size_t high = std::min(next, n);
-      ++low;
-      while (low < high) {
-        const std::size_t middle = low + (high - low) / 2;
-        if (reached(middle)) high = middle;
-        else low = middle + 1;
-      }
-      return low;
-    }
-    low = next;
-    step *= 2;
-  }
-  return low;
+/// The first index, from `first` on, whose box is not `before`; nor are those behind it. What is near is found at once.
+template <class Before>
+std::size_t search(BoxSpan list, std::size_t first, Before&& before) {
+  const std::size_t near = std::min(list.size(), first + 8);
+  while (first < near && before(list[first])) ++first;
+  if (first < near) return first;
+  const BoxSpan rest = list.subspan(first);
+  return first +
+         static_cast<std::size_t>(std::ranges::partition_point(rest, before) - rest.begin());
 }
 
 /// Walks the slabs of one dimension; the current one may be used up from its low end.
@@ -73,7 +61,6 @@ class SlabWriter {
   SlabWriter(BoxList& out, int d, int dim)
       : out_(out), d_(d), dim_(dim), previous_(out.size()), start_(out.size()) {}
 
-  static constexpr bool wants_no_more() { return false; }
   /// Appends the slab [lo, hi] whose boxes `append()` adds to the list; one that adds none is no slab.
   template <class Append>
   void write(Coord lo, Coord hi, Append&& append) {
@@ -128,34 +115,17 @@ class SlabWriter {
   std::size_t start_;     // where the slab being written begins
 };
 
-/// In place of a SlabWriter, where it matters only whether there would be a point.
-class PointFinder {
- public:
-  PointFinder(bool& found, int, int) : found_(found) {}
-  [[nodiscard]] bool wants_no_more() const { return found_; }
-  template <class Append>
-  void write(Coord, Coord, Append&& append) {
-    append();
-  }
-  void copy(Coord, Coord, BoxSpan) { found_ = true; }
-  void interval(Coord, Coord) { found_ = true; }
-
- private:
-  bool& found_;
-};
-
-/// The operations: which points belong to the result, those of one list alone or of both.
+/// The operations: which points belong to the result, those of one list alone or of both. `any`: it matters only whether
+/// there is a point.
 struct Keep {
-  bool only_a, only_b, both;
+  bool only_a, only_b, both, any = false;
 };
-constexpr Keep kIntersection{false, false, true}, kUnion{true, true, true},
-    kDifference{true, false, false};
 
 /// The one merge. Goes from slab to slab of both lists, and passes over what does not matter.
-template <Keep keep, class Writer, class Out>
-void combine_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, Out& out) {
+template <Keep keep>
+void combine_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) {
   SlabCursor a(a_list, d), b(b_list, d);
-  Writer writer(out, d, dim);
+  SlabWriter writer(out, d, dim);
   const bool last = d == dim - 1;
   const auto one_only = [&](SlabCursor& one, const SlabCursor& other, bool kept) {
     if (!kept) return one.skip_to(other.lo());
@@ -165,7 +135,7 @@ void combine_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, Out& out) {
     one.use_up_to(hi);
   };
   while ((!a.done() || (keep.only_b && !b.done())) && (keep.only_a || !b.done()) &&
-         !writer.wants_no_more()) {
+         !(keep.any && !out.empty())) {
     if (b.done() || (!a.done() && a.lo() < b.lo())) {
       one_only(a, b, keep.only_a);
     } else if (a.done() || b.lo() < a.lo()) {
@@ -173,8 +143,7 @@ void combine_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, Out& out) {
     } else {
       const Coord lo = a.lo(), hi = std::min(a.hi(), b.hi());
       if (!last)
-        writer.write(lo, hi,
-                     [&] { combine_from<keep, Writer>(d + 1, dim, a.slab(), b.slab(), out); });
+        writer.write(lo, hi, [&] { combine_from<keep>(d + 1, dim, a.slab(), b.slab(), out); });
       else if (keep.both) writer.interval(lo, hi);
       a.use_up_to(hi);
       b.use_up_to(hi);
@@ -185,15 +154,8 @@ void combine_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, Out& out) {
 template <Keep keep>
 BoxList combine(int dim, BoxSpan a, BoxSpan b) {
   BoxList out;
-  combine_from<keep, SlabWriter>(0, dim, a, b, out);
+  combine_from<keep>(0, dim, a, b, out);
   return out;
-}
-
-template <Keep keep>
-bool has_point(int dim, BoxSpan a, BoxSpan b) {
-  bool found = false;
-  combine_from<keep, PointFinder>(0, dim, a, b, found);
-  return found;
 }
 
 /// Order by `lo` in the dimensions from `d` on.
@@ -239,18 +201,6 @@ void sweep(int d, int dim, BoxSpan in, BoxList& out) {
   }
 }
 
-/// One dimension's sweep over sorted boxes, in place.
-BoxList merged_intervals(BoxList boxes) {
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < boxes.size(); ++i) {
-    if (boxes[i].lo[0] - 1 <= boxes[last].hi[0])
-      boxes[last].hi[0] = std::max(boxes[last].hi[0], boxes[i].hi[0]);
-    else boxes[++last] = boxes[i];
-  }
-  boxes.resize(last + 1);
-  return boxes;
-}
-
 }  // namespace
 
 std::string to_string(const BoxPoint& point, int dim) {
@@ -267,11 +217,11 @@ std::string to_string(const Box& box, int dim) {
 
 std::size_t slab_end(BoxSpan list, std::size_t first, int d) {
   const Coord lo = list[first].lo[d];
-  return gallop(first + 1, list.size(), [&](std::size_t i) { return list[i].lo[d] != lo; });
+  return search(list, first + 1, [&](const Box& box) { return box.lo[d] == lo; });
 }
 
 std::size_t skip_slabs(BoxSpan list, std::size_t first, int d, Coord x) {
-  return gallop(first, list.size(), [&](std::size_t i) { return list[i].hi[d] >= x; });
+  return search(list, first, [&](const Box& box) { return box.hi[d] < x; });
 }
 
 BoxList canonical_list(int dim, BoxList boxes) {
@@ -281,121 +231,41 @@ BoxList canonical_list(int dim, BoxList boxes) {
   if (!std::is_sorted(boxes.begin(), boxes.end(), ByLow{0, dim}))
     std::sort(boxes.begin(), boxes.end(), ByLow{0, dim});
   if (boxes.size() < 2) return boxes;
-  if (dim == 1) return merged_intervals(std::move(boxes));
   BoxList out;
   out.reserve(boxes.size());
   sweep(0, dim, boxes, out);
   return out;
 }
 
-BoxList intersect_lists(int dim, BoxSpan a, BoxSpan b) { return combine<kIntersection>(dim, a, b); }
-BoxList unite_lists(int dim, BoxSpan a, BoxSpan b) { return combine<kUnion>(dim, a, b); }
-BoxList subtract_lists(int dim, BoxSpan a, BoxSpan b) { return combine<kDifference>(dim, a, b); }
+BoxList intersect_lists(int dim, BoxSpan a, BoxSpan b) {
+  return combine<Keep{false, false, true}>(dim, a, b);
+}
+BoxList unite_lists(int dim, BoxSpan a, BoxSpan b) {
+  return combine<Keep{true, true, true}>(dim, a, b);
+}
+BoxList subtract_lists(int dim, BoxSpan a, BoxSpan b) {
+  return combine<Keep{true, false, false}>(dim, a, b);
+}
 
-bool lists_overlap(int dim, BoxSpan a, BoxSpan b) { return has_point<kIntersection>(dim, a, b); }
+bool lists_overlap(int dim, BoxSpan a, BoxSpan b) {
+  return !combine<Keep{false, false, true, true}>(dim, a, b).empty();
+}
 bool list_covers(int dim, BoxSpan whole, BoxSpan part) {
-  return !has_point<kDifference>(dim, part, whole);
-}
-
-namespace {
-constexpr std::size_t few_runs = std::size_t{1} << 14;
-constexpr std::size_t worth_sorting = std::size_t{1} << 20;  // 16 MiB of runs
-}  // namespace
-
-PointCollector::PointCollector(int dim, const Box& bounds)
-    : dim_(dim), bounds_(bounds), compact_at_(few_runs) {
-  if (bounds.empty()) return;
-  bool overflow = false;
-  for (int d = 0; d < dim; ++d) {
-    extent_[d] = static_cast<std::uint64_t>(bounds.hi[d] - bounds.lo[d] + 1);
-    overflow |= __builtin_mul_overflow(volume_, extent_[d], &volume_);
-  }
-  numbered_ = !overflow && volume_ >> 63 == 0;
-  row_ = extent_[dim - 1];
-}
-
-void PointCollector::start_run(std::uint64_t number, const BoxPoint& p) {
-  if (runs_.size() >= compact_at_) {
-    compact();
-    if (!bits_.empty()) return add(p);
-  }
-  if (!runs_.empty() && number <= runs_.back().last) {
-    if (number >= runs_.back().first) return;  // a repetition
-    sorted_ = false;
-  }
-  runs_.push_back({number, number});
-  extend(number, p);
-}
-
-void PointCollector::compact() {
-  next_ = nothing;
-  // A bit per point is smaller than the runs: 16 bytes per run against volume / 8 bytes.
-  if (volume_ / 128 <= runs_.size()) return to_bits();
-  if (runs_.size() >= worth_sorting) sort_runs();
-  compact_at_ = std::max(few_runs, 2 * runs_.size());
-}
-
-void PointCollector::sort_runs() {
-  if (!sorted_)
-    std::sort(runs_.begin(), runs_.end(),
-              [](const Run& a, const Run& b) { return a.first < b.first; });
-  sorted_ = true;
-  std::size_t kept = 0;
-  for (const Run& run : runs_) {
-    if (kept > 0 && run.first <= runs_[kept - 1].last + 1 &&
-        (run.first % row_ != 0 || run.first <= runs_[kept - 1].last))
-      runs_[kept - 1].last = std::max(runs_[kept - 1].last, run.last);
-    else runs_[kept++] = run;
-  }
-  runs_.resize(kept);
-}
-
-void PointCollector::to_bits() {
-  bits_.assign((volume_ + 63) / 64, 0);
-  for (const Run& run : runs_)
-    for (std::uint64_t i = run.first; i <= run.last; ++i)
-      bits_[i >> 6] |= std::uint64_t{1} << (i & 63);
-  runs_ = {};
-  sorted_ = true;
-}
-
-void PointCollector::bits_to_runs() {
-  for (std::size_t word = 0; word < bits_.size(); ++word)
-    for (std::uint64_t rest = bits_[word]; rest != 0;) {
-      const int low = std::countr_zero(rest);
-      const int length = std::countr_one(rest >> low);
-      rest = low + length == 64 ? 0 : rest >> (low + length) << (low + length);
-      std::uint64_t first = word * 64 + static_cast<std::uint64_t>(low);
-      const std::uint64_t last = first + static_cast<std::uint64_t>(length) - 1;
-      while (first <= last) {  // rows end inside words
-        const std::uint64_t end = std::min(last, first - first % row_ + row_ - 1);
-        if (!runs_.empty() && runs_.back().last + 1 == first && first % row_ != 0)
-          runs_.back().last = end;
-        else runs_.push_back({first, end});
-        first = end + 1;
-      }
-    }
-  bits_ = {};
+  return combine<Keep{true, false, false, true}>(dim, part, whole).empty();
 }
 
 BoxList PointCollector::take() {
-  if (!numbered_) return canonical_list(dim_, std::exchange(unnumbered_, {}));
-  if (bits_.empty()) sort_runs();
-  else bits_to_runs();
   BoxList boxes;
-  boxes.reserve(runs_.size());
-  for (const Run& run : runs_) {
-    std::uint64_t rest = run.first;
-    Box box{BoxPoint{}, BoxPoint{}};
-    for (int d = dim_; d-- > 0; rest /= extent_[d])
-      box.lo[d] = box.hi[d] = bounds_.lo[d] + static_cast<Coord>(rest % extent_[d]);
-    box.hi[dim_ - 1] += static_cast<Coord>(run.last - run.first);
-    boxes.push_back(box);
-  }
-  runs_ = {};
-  next_ = nothing;
-  sorted_ = true;
-  compact_at_ = few_runs;
+  for (auto [at, bits] : words_)
+    for (int first = 0, next = 0; bits != 0; bits = next < 64 ? bits >> next << next : 0) {
+      first = std::countr_zero(bits);
+      next = first + std::countr_one(bits >> first);
+      Box& run = boxes.emplace_back(Box{at, at});
+      run.lo[dim_ - 1] = at[dim_ - 1] * 64 + first;
+      run.hi[dim_ - 1] = at[dim_ - 1] * 64 + next - 1;
+    }
+  words_.clear();
+  word_ = nullptr;
   return canonical_list(dim_, std::move(boxes));
 }
 

@@ -18,28 +18,23 @@ std::shared_ptr<const detail::SharedIndexSpace> share(data::IndexSpaceRef space)
       detail::SharedIndexSpace{std::move(space)});
 }
 
-void check_dim(int dim) {
+int checked(int dim) {
   if (dim < 1 || dim > 3)
     throw UsageError("an index space of " + std::to_string(dim) +
                      " dimensions: there are 1, 2 and 3");
+  return dim;
 }
 
 }  // namespace
 
-AnyIndexSpace::AnyIndexSpace(int dim, const Rect<3>& dense) {
-  check_dim(dim);
-  shared_ = share(data::IndexSpace::dense(dim, dense));
-}
+AnyIndexSpace::AnyIndexSpace(int dim, const Rect<3>& dense)
+    : shared_(share(data::IndexSpace::dense(checked(dim), dense))) {}
 
-AnyIndexSpace::AnyIndexSpace(int dim, std::span<const Rect<3>> rects) {
-  check_dim(dim);
-  shared_ = share(data::IndexSpace::from_boxes(dim, {rects.begin(), rects.end()}));
-}
+AnyIndexSpace::AnyIndexSpace(int dim, std::span<const Rect<3>> rects)
+    : shared_(share(data::IndexSpace::from_boxes(checked(dim), {rects.begin(), rects.end()}))) {}
 
-AnyIndexSpace::AnyIndexSpace(int dim, std::span<const Point<3>> points) {
-  check_dim(dim);
-  shared_ = share(data::IndexSpace::from_points(dim, points));
-}
+AnyIndexSpace::AnyIndexSpace(int dim, std::span<const Point<3>> points)
+    : shared_(share(data::IndexSpace::from_points(checked(dim), points))) {}
 
 int AnyIndexSpace::dim() const { return shared_->space->dim(); }
 std::size_t AnyIndexSpace::volume() const { return shared_->space->volume(); }

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <ranges>
 #include <unordered_map>
 
 #include "base/assert.hpp"
@@ -59,87 +60,27 @@ std::size_t checked_volume(int dim, BoxSpan list, const Box& bounds) {
   return static_cast<std::size_t>(total);
 }
 
-}  // namespace
-
-/// The table of all index spaces alive, by content: what makes equality a comparison of references.
+/// The table of all index spaces alive, by content: what makes equality a comparison of references. Sharded by hash, so
+/// that threads rarely meet.
 ///
-/// The table owns nothing. Its protocol with the reference count: a count that has reached zero never
-/// rises again. find() takes a reference only while the count is positive (under the shard's lock), and
-/// the thread that brought it to zero removes the set and frees it. A set that dies while an equal one
-/// is made is simply not found, and for a moment two equal objects exist, of which only one has owners.
-///
-/// Any thread may call anything. Sharded by hash, so that threads rarely meet. Never destroyed: static
-/// references may go after any order of destruction.
-class IndexSpaceTable {
- public:
-  static IndexSpaceTable& instance() {
-    static IndexSpaceTable* const table = new IndexSpaceTable;
-    return *table;
-  }
-
-  /// The living set with this content, or null.
-  IndexSpaceRef find(int dim, BoxSpan list, std::uint64_t id) {
-    Shard& shard = shard_of(id);
-    const std::lock_guard lock(shard.mutex);
-    return find_in(shard, dim, list, id);
-  }
-
-  /// Enters a new set whose single reference passes to the caller, unless an equal one came first: then that is
-  /// returned. `space` is freed unless it was entered.
-  IndexSpaceRef insert(const IndexSpace* space) {
-    Shard& shard = shard_of(space->id_);
-    const std::lock_guard lock(shard.mutex);
-    try {
-      IndexSpaceRef other = find_in(shard, space->dim_, space->boxes(), space->id_);
-      if (!other) {
-        shard.sets.emplace(space->id_, space);
-        live_.fetch_add(1, std::memory_order_relaxed);
-        return {space, IndexSpaceRef::Adopt{}};
-      }
-      delete space;
-      return other;
-    } catch (...) {  // no memory
-      delete space;
-      throw;
-    }
-  }
-
-  /// Takes out a set that has no references any more.
-  void remove(const IndexSpace* space) noexcept {
-    Shard& shard = shard_of(space->id_);
-    const std::lock_guard lock(shard.mutex);
-    auto at = shard.sets.find(space->id_);
-    while (at->second != space) ++at;  // those of one id stand together
-    shard.sets.erase(at);
-    live_.fetch_sub(1, std::memory_order_relaxed);
-  }
-
-  std::size_t live_count() const { return live_.load(std::memory_order_relaxed); }
-
- private:
-  struct alignas(64) Shard {
-    std::mutex mutex;
-    std::unordered_multimap<std::uint64_t, const IndexSpace*> sets;  // by id
-  };
-
-  Shard& shard_of(std::uint64_t id) { return shards_[id >> 60]; }
-
-  static IndexSpaceRef find_in(Shard& shard, int dim, BoxSpan list, std::uint64_t id) {
-    const auto [first, last] = shard.sets.equal_range(id);
-    for (auto at = first; at != last; ++at) {
-      const IndexSpace* space = at->second;
-      if (space->dim_ != dim || !std::ranges::equal(space->boxes(), list)) continue;
-      std::uint32_t count = space->references_.load(std::memory_order_relaxed);
-      while (count != 0)
-        if (space->references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed))
-          return {space, IndexSpaceRef::Adopt{}};
-    }
-    return {};
-  }
-
-  std::array<Shard, 16> shards_;
-  std::atomic<std::size_t> live_{0};
+/// The table owns nothing. Its protocol with the reference count: a count that has reached zero never rises again. Who
+/// finds a set takes a reference only while the count is positive (under the shard's lock), and the thread that brought
+/// it to zero removes the set and frees it. A set that dies while an equal one is made is simply not found, and for a
+/// moment two equal objects exist, of which only one has owners.
+struct alignas(64) Shard {
+  std::mutex mutex;
+  std::unordered_multimap<std::uint64_t, const IndexSpace*> sets;  // by id
 };
+using Table = std::array<Shard, 16>;
+
+/// Never destroyed: static references may go after any order of destruction.
+Table& table() {
+  static auto& table = *new Table;
+  return table;
+}
+Shard& shard_of(std::uint64_t id) { return table()[id >> 60]; }
+
+}  // namespace
 
 IndexSpace::IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id,
                        BoxList boxes)
@@ -150,11 +91,23 @@ IndexSpace::IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint
   for (const Box& box : boxes_) before_.push_back(before_.back() + box.volume());
 }
 
+bool IndexSpace::try_share() const noexcept {
+  std::uint32_t count = references_.load(std::memory_order_relaxed);
+  while (count != 0)
+    if (references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) return true;
+  return false;
+}
+
+// `owned`, of a list with several boxes: where it may be taken from.
 IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
   REFRAIN_ASSERT(1 <= dim && dim <= 3, "an index space has 1, 2 or 3 dimensions");
   const std::uint64_t id = content_hash(dim, list);
-  IndexSpaceTable& table = IndexSpaceTable::instance();
-  if (IndexSpaceRef known = table.find(dim, list, id)) return known;
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  for (auto [at, end] = shard.sets.equal_range(id); at != end; ++at)
+    if (const IndexSpace& set = *at->second;
+        set.dim_ == dim && std::ranges::equal(set.boxes(), list) && set.try_share())
+      return IndexSpaceRef(&set);
   const Box bounds = bounds_of(list);
   check_coordinates(dim, bounds);
   const std::size_t volume = checked_volume(dim, list, bounds);
@@ -163,7 +116,9 @@ IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
     kept = std::move(*owned);
     if (kept.capacity() > kept.size() + kept.size() / 8) kept.shrink_to_fit();
   }
-  return table.insert(new IndexSpace(dim, bounds, volume, id, std::move(kept)));
+  std::unique_ptr<const IndexSpace> made(new IndexSpace(dim, bounds, volume, id, std::move(kept)));
+  shard.sets.emplace(id, made.get());
+  return IndexSpaceRef(made.release());
 }
 
 IndexSpaceRef IndexSpace::dense(int dim, const Box& box) {
@@ -184,7 +139,7 @@ IndexSpaceRef IndexSpace::from_points(int dim, std::span<const BoxPoint> points)
   if (!points.empty()) bounds = {points.front(), points.front()};
   for (const BoxPoint& p : points) extend(bounds, p, p);
   check_coordinates(dim, bounds);
-  PointCollector collector(dim, bounds);
+  PointCollector collector(dim);
   for (const BoxPoint& p : points) collector.add(p);
   return from_canonical(dim, collector.take());
 }
@@ -206,20 +161,15 @@ std::optional<std::size_t> IndexSpace::rank(const BoxPoint& p) const {
   }
   // [first, last) is the slab that p lies in so far; `copies` counts the equal cross-sections that its
   // boxes stand for, so counts of points divided by it are counts within one cross-section.
-  auto first = boxes_.begin(), last = boxes_.end();
-  std::size_t copies = 1;
-  const auto before = [&](auto box) {
-    return before_[static_cast<std::size_t>(box - boxes_.begin())];
-  };
+  std::size_t first = 0, last = boxes_.size(), copies = 1;
   for (int d = 0; d < dim_; ++d) {
-    const auto slab =
-        std::partition_point(first, last, [&](const Box& b) { return b.hi[d] < p[d]; });
-    if (slab == last || p[d] < slab->lo[d]) return std::nullopt;
-    const Coord lo = slab->lo[d];
-    const auto end =
-        std::partition_point(slab, last, [&](const Box& b) { return b.lo[d] <= p[d]; });
+    const BoxSpan searched = boxes().first(last);
+    const std::size_t slab = skip_slabs(searched, first, d, p[d]);
+    if (slab == last || p[d] < searched[slab].lo[d]) return std::nullopt;
+    const std::size_t end = slab_end(searched, slab, d);
+    const Coord lo = searched[slab].lo[d], hi = searched[slab].hi[d];
     result += (before(slab) - before(first)) / copies;
-    copies *= static_cast<std::size_t>(slab->hi[d] - lo + 1);
+    copies *= static_cast<std::size_t>(hi - lo + 1);
     result += static_cast<std::size_t>(p[d] - lo) * ((before(end) - before(slab)) / copies);
     first = slab;
     last = end;
@@ -230,28 +180,19 @@ std::optional<std::size_t> IndexSpace::rank(const BoxPoint& p) const {
 BoxPoint IndexSpace::nth(std::size_t position) const {
   REFRAIN_ASSERT(position < volume_, "a position in an index space is below its volume");
   BoxPoint p;
-  if (boxes_.empty()) {
-    for (int d = dim_; d-- > 0;) {
-      const auto extent = static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1);
-      p[d] = bounds_.lo[d] + static_cast<Coord>(position % extent);
-      position /= extent;
-    }
-    return p;
-  }
-  std::size_t first = 0, last = boxes_.size(), copies = 1;  // as in rank
+  std::size_t first = 0, last = boxes().size(), copies = 1;  // as in rank
   for (int d = 0; d < dim_; ++d) {
-    const auto found = std::upper_bound(before_.begin() + static_cast<std::ptrdiff_t>(first) + 1,
-                                        before_.begin() + static_cast<std::ptrdiff_t>(last),
-                                        before_[first] + position * copies);
-    const Box& box = boxes_[static_cast<std::size_t>(found - before_.begin()) - 1];
-    const Coord lo = box.lo[d];
-    const BoxSpan searched = BoxSpan(boxes_).first(last);
-    const std::size_t slab = skip_slabs(searched, first, d, lo);
+    const std::size_t wanted = before(first) + position * copies;
+    const std::size_t behind = *std::ranges::partition_point(
+        std::views::iota(first + 1, last), [&](std::size_t box) { return before(box) <= wanted; });
+    const Box& box = boxes()[behind - 1];
+    const BoxSpan searched = boxes().first(last);
+    const std::size_t slab = skip_slabs(searched, first, d, box.lo[d]);
     const std::size_t end = slab_end(searched, slab, d);
-    position -= (before_[slab] - before_[first]) / copies;
-    copies *= static_cast<std::size_t>(box.hi[d] - lo + 1);
-    const std::size_t section = (before_[end] - before_[slab]) / copies;
-    p[d] = lo + static_cast<Coord>(position / section);
+    position -= (before(slab) - before(first)) / copies;
+    copies *= static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
+    const std::size_t section = (before(end) - before(slab)) / copies;
+    p[d] = box.lo[d] + static_cast<Coord>(position / section);
     position %= section;
     first = slab;
     last = end;
@@ -260,11 +201,22 @@ BoxPoint IndexSpace::nth(std::size_t position) const {
 }
 
 void IndexSpace::last_reference_gone() const noexcept {
-  IndexSpaceTable::instance().remove(this);
-  delete this;
+  Shard& shard = shard_of(id_);
+  const std::unique_ptr<const IndexSpace> gone(this);  // freed when the lock is open again
+  const std::lock_guard lock(shard.mutex);
+  auto at = shard.sets.find(id_);
+  while (at->second != this) ++at;  // those of one id stand together
+  shard.sets.erase(at);
 }
 
-std::size_t IndexSpace::live_count() { return IndexSpaceTable::instance().live_count(); }
+std::size_t IndexSpace::live_count() {
+  std::size_t count = 0;
+  for (Shard& shard : table()) {
+    const std::lock_guard lock(shard.mutex);
+    count += shard.sets.size();
+  }
+  return count;
+}
 
 std::string to_string(const IndexSpace& space) {
   if (space.dense()) return space.empty() ? "{}" : to_string(space.bounds(), space.dim());
@@ -354,9 +306,7 @@ bool contains(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
 
 IndexSpaceRef clip(const IndexSpaceRef& a, const Box& box) {
   const Box common = intersection(a->bounds(), flattened(a->dim(), box));
-  if (common.empty() || a->dense()) return IndexSpace::dense(a->dim(), common);
-  if (common == a->bounds()) return a;
-  return IndexSpace::from_canonical(a->dim(), intersect_lists(a->dim(), a->boxes(), {&common, 1}));
+  return intersect(a, IndexSpace::dense(a->dim(), common));
 }
 
 IndexSpaceRef unite(int dim, std::span<const IndexSpaceRef> sets) {
@@ -373,7 +323,6 @@ IndexSpaceRef grow(const IndexSpaceRef& a, const BoxPoint& width, const IndexSpa
   const int dim = common_dimension(a, within);
   check_width(dim, width);
   if (a->empty() || within->empty()) return IndexSpace::empty_space(dim);
-  if (a->dense()) return clip(within, grown(a->bounds(), dim, width));
   BoxList list = grown_list(dim, a->boxes(), width, within->bounds());
   if (!within->dense()) list = intersect_lists(dim, list, within->boxes());
   return IndexSpace::from_canonical(dim, std::move(list));
@@ -383,14 +332,6 @@ IndexSpaceRef shrink(const IndexSpaceRef& a, const BoxPoint& width) {
   const int dim = a->dim();
   check_width(dim, width);
   if (a->empty()) return a;
-  if (a->dense()) {
-    Box box = a->bounds();
-    for (int d = 0; d < dim; ++d) {
-      box.lo[d] += width[d];
-      box.hi[d] -= width[d];
-    }
-    return IndexSpace::dense(dim, box);
-  }
   // What remains is outside the growth of the outside; a frame of `width` is all the outside one needs.
   const Box frame = grown(a->bounds(), dim, width);
   const BoxList outside = subtract_lists(dim, {&frame, 1}, a->boxes());

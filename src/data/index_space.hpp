@@ -7,8 +7,7 @@
 // references: a set is freed when the last IndexSpaceRef to it goes.
 //
 // **The order of the domain** is the lexicographic order of the points over the *whole* set: row-major,
-// the last dimension fastest, also when the set is sparse. for_each_point, for_each_ordered_box, rank
-// and nth agree on it; group launches, folds and colours use it. It is not the order of boxes() one
+// the last dimension fastest, also when the set is sparse. for_each_point, rank and nth agree on it; group launches, folds and colours use it. It is not the order of boxes() one
 // after the other unless the set is dense or one-dimensional.
 //
 // Threads: everything may be called from any thread. Making a set locks one shard of the table; copying
@@ -30,7 +29,6 @@
 namespace refrain::data {
 
 class IndexSpace;
-class IndexSpaceTable;
 
 /// A counted reference to an interned index space, or null. Equality is equality of sets (a null
 /// equals only a null). Never compare for order: addresses differ from run to run; use id() for that.
@@ -53,9 +51,8 @@ class IndexSpaceRef {
 
  private:
   friend class IndexSpace;
-  friend class IndexSpaceTable;
-  struct Adopt {};
-  IndexSpaceRef(const IndexSpace* space, Adopt) noexcept : space_(space) {}
+  /// Takes over a reference that is counted already.
+  explicit IndexSpaceRef(const IndexSpace* space) noexcept : space_(space) {}
 
   const IndexSpace* space_ = nullptr;
 };
@@ -100,17 +97,11 @@ class IndexSpace {
   /// The point at a position below volume(): the inverse of rank.
   [[nodiscard]] BoxPoint nth(std::size_t position) const;
 
-  /// Calls f(const Box&) for disjoint boxes that cover the set, so that going through each box in
-  /// row-major order, box after box, is the order of the domain. Boxes are as large as that permits.
-  template <class F>
-  void for_each_ordered_box(F&& f) const {
-    Box box = bounds_;
-    ordered_boxes(0, boxes(), box, f);
-  }
   /// Calls f(const BoxPoint&) for every point in the order of the domain.
   template <class F>
   void for_each_point(F&& f) const {
-    for_each_ordered_box([&f](const Box& b) {
+    Box box = bounds_;
+    for_each_ordered_box(0, boxes(), box, [&f](const Box& b) {
       BoxPoint p;
       for (p[0] = b.lo[0]; p[0] <= b.hi[0]; ++p[0])
         for (p[1] = b.lo[1]; p[1] <= b.hi[1]; ++p[1])
@@ -122,22 +113,27 @@ class IndexSpace {
   static std::size_t live_count();
 
   IndexSpace(const IndexSpace&) = delete;
-  IndexSpace& operator=(const IndexSpace&) = delete;
 
  private:
   friend class IndexSpaceRef;
-  friend class IndexSpaceTable;
   IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id, BoxList boxes);
-  ~IndexSpace() = default;
 
   static IndexSpaceRef intern(int dim, BoxSpan list, BoxList* owned);
+  /// Whether the set is still owned by somebody; then by the caller, too.
+  [[nodiscard]] bool try_share() const noexcept;
   void release() const noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) last_reference_gone();
   }
   void last_reference_gone() const noexcept;
+  /// Points in the boxes before this one.
+  [[nodiscard]] std::size_t before(std::size_t box) const {
+    return boxes_.empty() ? box * volume_ : before_[box];
+  }
 
+  // Disjoint boxes that cover the set: going through each in row-major order, box after box, is the order of the
+  // domain. They are as large as that permits. `box` has the coordinates of the dimensions before d.
   template <class F>
-  static void ordered_boxes(int d, BoxSpan list, Box& box, F& f) {
+  static void for_each_ordered_box(int d, BoxSpan list, Box& box, const F& f) {
     for (std::size_t first = 0; first < list.size();) {
       const std::size_t last = d == 2 ? first + 1 : slab_end(list, first, d);
       if (last - first == 1) {
@@ -149,7 +145,7 @@ class IndexSpace {
       } else {
         for (Coord x = list[first].lo[d]; x <= list[first].hi[d]; ++x) {
           box.lo[d] = box.hi[d] = x;
-          ordered_boxes(d + 1, list.subspan(first, last - first), box, f);
+          for_each_ordered_box(d + 1, list.subspan(first, last - first), box, f);
         }
       }
       first = last;
@@ -162,7 +158,7 @@ class IndexSpace {
   const std::size_t volume_;
   const std::uint64_t id_;
   const BoxList boxes_;              // empty when the set is dense
-  std::vector<std::size_t> before_;  // points in the boxes before each; one more entry than boxes_
+  std::vector<std::size_t> before_;  // empty, too, or one more entry than boxes_
 };
 
 inline IndexSpaceRef::IndexSpaceRef(const IndexSpaceRef& other) noexcept : space_(other.space_) {

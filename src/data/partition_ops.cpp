@@ -1,8 +1,10 @@
 #include "data/partition_ops.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/hash.hpp"
 #include "data/box_index.hpp"
 #include "data/box_list.hpp"
@@ -14,11 +16,11 @@ namespace refrain::data {
 namespace {
 
 /// The one shape of an operator: a piece for each of some sets, in their order.
-template <class Piece>
-Pieces for_each_set(std::span<const IndexSpaceRef> sets, Piece&& piece) {
+template <class Sets, class Piece>
+Pieces for_each_set(Sets&& sets, Piece&& piece) {
   Pieces pieces;
   pieces.reserve(sets.size());
-  for (const IndexSpaceRef& set : sets) pieces.push_back(piece(set));
+  for (auto& set : sets) pieces.push_back(piece(set));
   return pieces;
 }
 
@@ -29,18 +31,6 @@ Pieces clip_by_colour(const IndexSpaceRef& parent, const IndexSpaceRef& colours,
   pieces.reserve(colours->volume());
   colours->for_each_point([&](const BoxPoint& c) { pieces.push_back(clip(parent, box(c))); });
   return pieces;
-}
-
-void check_positive(int dim, const BoxPoint& value, const char* what) {
-  for (int d = 0; d < dim; ++d)
-    if (value[d] < 1)
-      throw UsageError(std::string("blocks: ") + what +
-                       " must be positive in every dimension, not " + to_string(value, dim));
-}
-
-/// lo + i * length / count without overflow.
-Coord cut(Coord lo, Coord length, Coord i, Coord count) {
-  return lo + static_cast<Coord>(static_cast<__int128>(i) * length / count);
 }
 
 /// Blocks of a grid: block i of dimension d is [low(d, i), low(d, i + 1)).
@@ -56,87 +46,12 @@ Pieces cut_grid(const IndexSpaceRef& space, const BoxPoint& counts, Low&& low) {
   });
 }
 
-using SetOperation = IndexSpaceRef (*)(const IndexSpaceRef&, const IndexSpaceRef&);
-
-Pieces colour_by_colour(std::span<const IndexSpaceRef> a, std::span<const IndexSpaceRef> b,
-                        const std::string& what, SetOperation operation) {
-  if (a.size() != b.size())
-    throw UsageError(what + " of partitions: the first has " + std::to_string(a.size()) +
-                     " colours, the second " + std::to_string(b.size()));
-  return for_each_set(a, [&](const IndexSpaceRef& of_a) {
-    const IndexSpaceRef& of_b = b[static_cast<std::size_t>(&of_a - a.data())];
-    if (of_a->dim() != of_b->dim())
-      throw UsageError(what + " of partitions: the regions have " + std::to_string(of_a->dim()) +
-                       " and " + std::to_string(of_b->dim()) + " dimensions");
-    return operation(of_a, of_b);
-  });
-}
-
-/// Calls f for parts of `box` with at most reader_chunk points that are, one after the other, its
-/// row-major order.
-template <class F>
-void for_each_chunk(const Box& box, int d, F& f) {
-  const auto chunk = static_cast<Coord>(reader_chunk);
-  Coord section = 1;  // points per coordinate of dimension d, as far as it fits a chunk
-  for (int k = d + 1; k < 3 && section <= chunk; ++k)
-    section *= std::min(box.hi[k] - box.lo[k] + 1, chunk + 1);
-  const Coord rows = chunk / section;
-  const Coord step = std::max<Coord>(1, rows);
-  Box part = box;
-  for (Coord x = box.lo[d]; x <= box.hi[d]; x += step) {
-    part.lo[d] = x;
-    part.hi[d] = std::min(box.hi[d], x + step - 1);
-    if (rows > 0) f(std::as_const(part));
-    else for_each_chunk(part, d + 1, f);
-  }
-}
-
-/// Reads the field on the whole space and calls f(point, value) in the order of the domain.
-template <class Value, class Reader, class F>
-void for_each_value(const IndexSpaceRef& space, const Reader& read, F&& f) {
-  std::vector<Value> values(std::min(space->volume(), reader_chunk));
-  const auto chunk = [&](const Box& part) {
-    read(part, std::span(values).first(part.volume()));
-    const Value* value = values.data();
-    BoxPoint p;
-    for (p[0] = part.lo[0]; p[0] <= part.hi[0]; ++p[0])
-      for (p[1] = part.lo[1]; p[1] <= part.hi[1]; ++p[1])
-        for (p[2] = part.lo[2]; p[2] <= part.hi[2]; ++p[2]) f(std::as_const(p), *value++);
-  };
-  space->for_each_ordered_box([&](const Box& box) { for_each_chunk(box, 0, chunk); });
-}
-
 /// The pieces of a space that collectors, one for each, have the points of.
 using Collectors = std::vector<PointCollector>;
 Pieces take_pieces(Collectors& collectors, const IndexSpaceRef& space) {
-  Pieces pieces;
-  pieces.reserve(collectors.size());
-  for (PointCollector& collector : collectors)
-    pieces.push_back(IndexSpace::from_canonical(space->dim(), collector.take()));
-  return pieces;
-}
-
-/// The collected boxes as an index space within the target.
-IndexSpaceRef within_target(BoxList list, const IndexSpaceRef& target) {
-  if (!target->dense()) list = intersect_lists(target->dim(), list, target->boxes());
-  return IndexSpace::from_canonical(target->dim(), std::move(list));
-}
-
-IndexSpaceRef image_of_rects(const IndexSpaceRef& source, const RectReader& read,
-                             const IndexSpaceRef& target) {
-  constexpr std::size_t first_compaction = std::size_t{1} << 16;
-  BoxList boxes;
-  std::size_t compact_at = first_compaction;
-  for_each_value<Box>(source, read, [&](const BoxPoint&, const Box& pointed) {
-    const Box box = intersection(pointed, target->bounds());
-    if (box.empty()) return;
-    boxes.push_back(box);
-    if (boxes.size() < compact_at) return;
-    // Many fields point to the same few boxes: unite now and then, when the list has doubled.
-    boxes = canonical_list(target->dim(), std::move(boxes));
-    compact_at = std::max(first_compaction, 2 * boxes.size());
+  return for_each_set(collectors, [&](PointCollector& collector) {
+    return IndexSpace::from_canonical(space->dim(), collector.take());
   });
-  return within_target(canonical_list(target->dim(), std::move(boxes)), target);
 }
 
 std::vector<NumberedBox> boxes_of(std::span<const IndexSpaceRef> pieces) {
@@ -147,44 +62,21 @@ std::vector<NumberedBox> boxes_of(std::span<const IndexSpaceRef> pieces) {
   return boxes;
 }
 
-Box to_box(const BoxPoint& p) { return {p, p}; }
-Box to_box(const Box& box) { return box; }
-
-template <class Value, class Reader>
-Pieces preimage_by(std::span<const IndexSpaceRef> targets, const Reader& read,
-                   const IndexSpaceRef& source) {
-  const std::vector<NumberedBox> boxes = boxes_of(targets);
-  const auto index = index_of(boxes);
-  const bool disjoint = is_disjoint(targets);
-  Collectors pieces(targets.size(), PointCollector(source->dim(), source->bounds()));
-  const NumberedBox* last = nullptr;  // pointers often stay near, and within one box
-  for_each_value<Value>(source, read, [&](const BoxPoint& p, const Value& value) {
-    const Box pointed = to_box(value);
-    if (pointed.empty()) return;
-    if (disjoint && last && last->box.contains(pointed.lo) && last->box.contains(pointed.hi))
-      return pieces[last->number].add(p);
-    // Several boxes of a piece may be met; adding a point twice is harmless.
-    index.find(pointed, [&](const NumberedBox& box) {
-      pieces[box.number].add(p);
-      last = &box;
-    });
-  });
-  return take_pieces(pieces, source);
-}
-
 }  // namespace
 
 IndexSpaceRef block_colours(int dim, const BoxPoint& counts) {
-  check_positive(dim, counts, "the number of blocks");
   Box box{BoxPoint{}, BoxPoint{}};
-  for (int d = 0; d < dim; ++d) box.hi[d] = counts[d] - 1;
+  for (int d = 0; d < dim; ++d) {
+    REFRAIN_ASSERT(counts[d] > 0, "there are blocks in every dimension");
+    box.hi[d] = counts[d] - 1;
+  }
   return IndexSpace::dense(dim, box);
 }
 
 BoxPoint block_counts(const IndexSpaceRef& space, const BoxPoint& size) {
-  check_positive(space->dim(), size, "the size of a block");
   BoxPoint counts{1, 1, 1};
   for (int d = 0; d < space->dim(); ++d) {
+    REFRAIN_ASSERT(size[d] > 0, "a block has points");
     const Coord length = space->bounds().hi[d] - space->bounds().lo[d] + 1;
     counts[d] = std::max<Coord>(1, length / size[d] + (length % size[d] != 0));
   }
@@ -194,7 +86,8 @@ BoxPoint block_counts(const IndexSpaceRef& space, const BoxPoint& size) {
 Pieces blocks(const IndexSpaceRef& space, const BoxPoint& counts) {
   const Box& bounds = space->bounds();
   return cut_grid(space, counts, [&](int d, Coord i) {
-    return cut(bounds.lo[d], bounds.hi[d] - bounds.lo[d] + 1, i, counts[d]);
+    const __int128 length = bounds.hi[d] - bounds.lo[d] + 1;
+    return bounds.lo[d] + static_cast<Coord>(i * length / counts[d]);
   });
 }
 
@@ -239,52 +132,59 @@ Pieces restrict_affine(const IndexSpaceRef& colours, const AffineMap& map, const
   });
 }
 
-Pieces by_colour(const IndexSpaceRef& space, const PointReader& read,
-                 const IndexSpaceRef& colours) {
-  Collectors pieces(colours->volume(), PointCollector(space->dim(), space->bounds()));
-  for_each_value<BoxPoint>(space, read, [&](const BoxPoint& p, const BoxPoint& colour) {
-    if (const auto piece = colours->rank(colour)) pieces[*piece].add(p);
+Pieces by_colour(const IndexSpaceRef& space, const Reader& read, const IndexSpaceRef& colours) {
+  Collectors pieces(colours->volume(), PointCollector(space->dim()));
+  space->for_each_point([&](const BoxPoint& p) {
+    if (const auto piece = colours->rank(read(p).lo)) pieces[*piece].add(p);
   });
   return take_pieces(pieces, space);
 }
 
-Pieces image(std::span<const IndexSpaceRef> sources, const PointReader& read,
+Pieces image(std::span<const IndexSpaceRef> sources, const Reader& read,
              const IndexSpaceRef& target) {
-  PointCollector collector(target->dim(), target->bounds());
+  PointCollector points(target->dim());
   return for_each_set(sources, [&](const IndexSpaceRef& source) {
-    for_each_value<BoxPoint>(source, read, [&](const BoxPoint&, const BoxPoint& pointed) {
-      if (target->bounds().contains(pointed)) collector.add(pointed);
+    BoxList boxes;
+    source->for_each_point([&](const BoxPoint& p) {
+      const Box box = intersection(read(p), target->bounds());
+      if (box.empty()) return;
+      if (box.lo == box.hi) points.add(box.lo);
+      else boxes.push_back(box);
     });
-    return within_target(collector.take(), target);
+    BoxList list =
+        unite_lists(target->dim(), points.take(), canonical_list(target->dim(), std::move(boxes)));
+    if (!target->dense()) list = intersect_lists(target->dim(), list, target->boxes());
+    return IndexSpace::from_canonical(target->dim(), std::move(list));
   });
 }
 
-Pieces image_rects(std::span<const IndexSpaceRef> sources, const RectReader& read,
-                   const IndexSpaceRef& target) {
-  return for_each_set(
-      sources, [&](const IndexSpaceRef& source) { return image_of_rects(source, read, target); });
-}
-
-Pieces preimage(std::span<const IndexSpaceRef> targets, const PointReader& read,
+Pieces preimage(std::span<const IndexSpaceRef> targets, const Reader& read,
                 const IndexSpaceRef& source) {
-  return preimage_by<BoxPoint>(targets, read, source);
+  const std::vector<NumberedBox> boxes = boxes_of(targets);
+  const auto index = index_of(boxes);
+  const bool disjoint = is_disjoint(targets);
+  Collectors pieces(targets.size(), PointCollector(source->dim()));
+  const NumberedBox* last = nullptr;  // pointers often stay near, and within one box
+  source->for_each_point([&](const BoxPoint& p) {
+    const Box pointed = read(p);
+    if (pointed.empty()) return;
+    if (disjoint && last && last->box.contains(pointed.lo) && last->box.contains(pointed.hi))
+      return pieces[last->number].add(p);
+    // Several boxes of a piece may be met; adding a point twice is harmless.
+    index.find(pointed, [&](const NumberedBox& box) {
+      pieces[box.number].add(p);
+      last = &box;
+    });
+  });
+  return take_pieces(pieces, source);
 }
 
-Pieces preimage_rects(std::span<const IndexSpaceRef> targets, const RectReader& read,
-                      const IndexSpaceRef& source) {
-  return preimage_by<Box>(targets, read, source);
-}
-
-Pieces union_of(std::span<const IndexSpaceRef> a, std::span<const IndexSpaceRef> b) {
-  return colour_by_colour(a, b, "union", unite);
-}
-
-Pieces intersection_of(std::span<const IndexSpaceRef> a, std::span<const IndexSpaceRef> b) {
-  return colour_by_colour(a, b, "intersection", intersect);
-}
-
-Pieces difference_of(std::span<const IndexSpaceRef> a, std::span<const IndexSpaceRef> b) {
-  return colour_by_colour(a, b, "difference", subtract);
+Pieces combination(std::span<const IndexSpaceRef> a, std::span<const IndexSpaceRef> b,
+                   Combine combine) {
+  REFRAIN_ASSERT(a.size() == b.size(), "families that are combined have the same colours");
+  Pieces pieces;
+  std::ranges::transform(a, b, std::back_inserter(pieces), combine);
+  return pieces;
 }
 
 void check_pieces(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& colours,
@@ -294,7 +194,6 @@ void check_pieces(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& co
                      std::to_string(colours->volume()) + " colours");
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto colour = [&] { return to_string(colours->nth(i), colours->dim()); };
-    if (!pieces[i]) throw UsageError("colour " + colour() + " has no piece");
     if (pieces[i]->dim() != parent->dim())
       throw UsageError("the piece of colour " + colour() + " has " +
                        std::to_string(pieces[i]->dim()) + " dimensions, its region " +

@@ -6,11 +6,8 @@
 // be empty. Whether pieces are disjoint or cover their region is computed from them,
 // never claimed by an operator.
 //
-// Operators that follow field values get them from a reader, which is called with boxes of at most
-// reader_chunk points and fills in one value per point, in row-major order.
-//
-// Any thread; results depend on the arguments alone. Programs' mistakes throw UsageError. Pieces are
-// found by searching the region, so n pieces cost about O(n log boxes + boxes of the results).
+// Any thread; results depend on the arguments alone. Pieces are found by searching the region, so n pieces cost about
+// O(n log boxes + boxes of the results).
 
 #include <array>
 #include <functional>
@@ -51,7 +48,7 @@ using Pieces = std::vector<IndexSpaceRef>;
 /// colour -> matrix * colour + offset; matrix[row][column] has a row per dimension of the parent and a
 /// column per dimension of the colour space.
 struct AffineMap {
-  std::array<std::array<Coord, 3>, 3> matrix{};
+  std::array<std::array<Coord, 3>, 3> matrix{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   BoxPoint offset{};
 };
 /// The piece of colour c is (map(c) + extent) within the parent.
@@ -60,40 +57,29 @@ struct AffineMap {
 
 // ---- by field values ----
 
-inline constexpr std::size_t reader_chunk = std::size_t{1} << 14;
-
-/// Fills `values` with the point (a colour, or a pointer) that the field holds at each point of `box`.
-/// Trailing coordinates are 0. The box lies in the space that is being read.
-using PointReader = std::function<void(const Box& box, std::span<BoxPoint> values)>;
-/// The same for fields of rectangles; an empty one points nowhere. Trailing coordinates are [0, 0].
-using RectReader = std::function<void(const Box& box, std::span<Box> values)>;
+/// What the field holds at a point of the space that is being read: a rectangle, or a point (a colour, or a pointer) as
+/// the rectangle that it is alone in. An empty one points nowhere. Trailing coordinates are 0. Points are read in the
+/// order of the domain.
+using Reader = std::function<Box(const BoxPoint& p)>;
 
 /// The piece of a colour is the points of the space that hold it. Points whose colour is not in the
 /// colour space are in no piece.
-[[nodiscard]] Pieces by_colour(const IndexSpaceRef& space, const PointReader& read,
+[[nodiscard]] Pieces by_colour(const IndexSpaceRef& space, const Reader& read,
                                const IndexSpaceRef& colours);
 /// Each piece is what the points of a source piece point to, as far as it is in the target.
-[[nodiscard]] Pieces image(std::span<const IndexSpaceRef> sources, const PointReader& read,
+[[nodiscard]] Pieces image(std::span<const IndexSpaceRef> sources, const Reader& read,
                            const IndexSpaceRef& target);
-/// The same for fields that point to all points of a rectangle.
-[[nodiscard]] Pieces image_rects(std::span<const IndexSpaceRef> sources, const RectReader& read,
-                                 const IndexSpaceRef& target);
-/// Each piece is the points of the source that point into a target piece; source points that point to
-/// several (aliased) target pieces are in each of theirs.
-[[nodiscard]] Pieces preimage(std::span<const IndexSpaceRef> targets, const PointReader& read,
+/// Each piece is the points of the source that point to a point of a target piece; source points that point to
+/// several target pieces are in each of theirs.
+[[nodiscard]] Pieces preimage(std::span<const IndexSpaceRef> targets, const Reader& read,
                               const IndexSpaceRef& source);
-/// The same for rectangles: those that have a point in common with the target piece.
-[[nodiscard]] Pieces preimage_rects(std::span<const IndexSpaceRef> targets, const RectReader& read,
-                                    const IndexSpaceRef& source);
 
 // ---- from other partitions ----
 
-/// Colour by colour; both families have the same colours.
-[[nodiscard]] Pieces union_of(std::span<const IndexSpaceRef> a, std::span<const IndexSpaceRef> b);
-[[nodiscard]] Pieces intersection_of(std::span<const IndexSpaceRef> a,
-                                     std::span<const IndexSpaceRef> b);
-[[nodiscard]] Pieces difference_of(std::span<const IndexSpaceRef> a,
-                                   std::span<const IndexSpaceRef> b);
+using Combine = IndexSpaceRef (*)(const IndexSpaceRef&, const IndexSpaceRef&);
+/// Colour by colour (unite, intersect, subtract); both families have the same colours and dimensions.
+[[nodiscard]] Pieces combination(std::span<const IndexSpaceRef> a, std::span<const IndexSpaceRef> b,
+                                 Combine combine);
 
 /// Throws UsageError, naming the colour, unless there is one piece per colour, of the parent's
 /// dimension, and each lies within the parent: for families that a program gives.

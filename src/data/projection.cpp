@@ -18,59 +18,46 @@ using Matrix = std::array<std::array<Coord, 3>, 3>;
 constexpr Matrix unit{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 
 // The function's address decides equality within the process, but is not part of the id.
-bool equal(const Impl& a, const Impl& b) {
-  return a.kind == b.kind && a.matrix == b.matrix && a.offset == b.offset && a.name == b.name &&
-         a.key == b.key && a.function == b.function;
-}
-
 std::uint64_t content_id(const Impl& impl) {
-  std::array<std::uint64_t, 14> words{};
-  std::size_t n = 0;
-  words[n++] = static_cast<std::uint64_t>(impl.kind);
-  for (const auto& row : impl.matrix)
-    for (const Coord x : row) words[n++] = static_cast<std::uint64_t>(x);
-  for (const Coord x : impl.offset.x) words[n++] = static_cast<std::uint64_t>(x);
-  words[n] = impl.key;
-  const std::uint64_t hash = hash_bytes(words.data(), sizeof words);
-  const std::uint64_t id = hash_bytes(impl.name.data(), impl.name.size(), hash);
+  const struct Numbers {
+    std::uint64_t is_function;
+    Matrix matrix;
+    Point<3> offset;
+    std::uint64_t key;
+  } numbers{impl.function != nullptr, impl.matrix, impl.offset, impl.key};
+  const std::uint64_t id =
+      hash_bytes(impl.name.data(), impl.name.size(), hash_bytes(&numbers, sizeof numbers));
   return id == 0 ? 1 : id;  // 0 is the identity's
 }
 
-// Entries are weak and go when a later insertion finds them expired, a few at each insertion; so the table
-// stays within a constant factor of what is alive.
-class Table {
- public:
-  static Table& instance() {
-    static auto* table =
-        new Table;  // never destroyed: static projections may end after it would have
-    return *table;
-  }
-
-  std::shared_ptr<const Impl> intern(Impl impl) {
-    impl.id = content_id(impl);
-    const std::lock_guard lock(mutex_);
-    auto [entry, end] = entries_.equal_range(impl.id);
-    for (; entry != end; ++entry)
-      if (auto alive = entry->second.lock(); alive && equal(*alive, impl)) return alive;
-    if (entries_.size() >= sweep_at_) {
-      std::erase_if(entries_, [](const auto& dead) { return dead.second.expired(); });
-      sweep_at_ = 2 * entries_.size() + 64;
-    }
-    auto made = std::make_shared<const Impl>(std::move(impl));
-    entries_.emplace(made->id, made);
-    return made;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_multimap<std::uint64_t, std::weak_ptr<const Impl>> entries_;
-  std::size_t sweep_at_ = 64;
+/// All that are alive, and some that were: entries are weak, and all that have expired go when there are twice as many as
+/// after the last time.
+struct Table {
+  std::mutex mutex;
+  std::unordered_multimap<std::uint64_t, std::weak_ptr<const Impl>> entries;
+  std::size_t sweep_at = 64;
 };
+
+std::shared_ptr<const Impl> intern(Impl impl) {
+  static auto& table =
+      *new Table;  // never destroyed: static projections may end after it would have
+  impl.id = content_id(impl);
+  const std::lock_guard lock(table.mutex);
+  for (auto [entry, end] = table.entries.equal_range(impl.id); entry != end; ++entry)
+    if (auto alive = entry->second.lock(); alive && *alive == impl) return alive;
+  if (table.entries.size() >= table.sweep_at) {
+    std::erase_if(table.entries, [](const auto& entry) { return entry.second.expired(); });
+    table.sweep_at = 2 * table.entries.size() + 64;
+  }
+  auto made = std::make_shared<const Impl>(std::move(impl));
+  table.entries.emplace(made->id, made);
+  return made;
+}
 
 }  // namespace
 
 Point<3> Projection::Impl::apply(const Point<3>& point) const {
-  if (kind == Kind::function) return function(point, key);
+  if (function != nullptr) return function(point, key);
   Point<3> colour = offset;
   for (int row = 0; row < 3; ++row) {
     const auto& factors = matrix[static_cast<std::size_t>(row)];
@@ -83,23 +70,14 @@ Point<3> Projection::Impl::apply(const Point<3>& point) const {
 Projection Projection::affine(const Matrix& matrix, const Point<3>& offset) {
   Projection projection;
   if (matrix == unit && offset == Point<3>{}) return projection;
-  Impl impl;
-  impl.kind = Impl::Kind::affine;
-  impl.matrix = matrix;
-  impl.offset = offset;
-  projection.impl_ = Table::instance().intern(std::move(impl));
+  projection.impl_ = intern({matrix, offset});
   return projection;
 }
 
 Projection Projection::function(std::string name, Function f, std::uint64_t key) {
   if (f == nullptr) throw UsageError("projection '" + name + "' has no function");
-  Impl impl;
-  impl.kind = Impl::Kind::function;
-  impl.name = std::move(name);
-  impl.key = key;
-  impl.function = f;
   Projection projection;
-  projection.impl_ = Table::instance().intern(std::move(impl));
+  projection.impl_ = intern({.name = std::move(name), .key = key, .function = f});
   return projection;
 }
 
@@ -113,7 +91,7 @@ namespace data {
 
 std::string describe(const Projection::Impl* projection) {
   if (projection == nullptr) return "identity";
-  if (projection->kind == Impl::Kind::function)
+  if (projection->function != nullptr)
     return projection->key == 0 ? projection->name
                                 : projection->name + ", key " + std::to_string(projection->key);
   if (projection->matrix == unit) return "shift by " + refrain::to_string(projection->offset);

@@ -11,16 +11,14 @@
 namespace refrain {
 
 struct Projection::Impl {
-  enum class Kind : std::uint8_t { affine, function };
-
-  Kind kind = Kind::affine;
   std::array<std::array<Coord, 3>, 3> matrix{};  ///< affine: colour = matrix * point + offset
   Point<3> offset{};
-  std::string name;  ///< function: name and key identify it in signatures
+  std::string name{};  ///< of a function: name and key identify it in signatures
   std::uint64_t key = 0;
-  Function function = nullptr;
+  Function function = nullptr;  ///< null: affine
   std::uint64_t id = 0;  ///< a hash of the content, without addresses: the same in every process
 
+  friend bool operator==(const Impl&, const Impl&) = default;
   /// The colour of a launch point.
   [[nodiscard]] Point<3> apply(const Point<3>& point) const;
 };

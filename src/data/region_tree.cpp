@@ -50,8 +50,6 @@ void RegionTree::start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
   born_.store(generation(), std::memory_order_relaxed);
 }
 
-void RegionTree::revive() { generation_.store(tick(), std::memory_order_relaxed); }
-
 bool RegionTree::sleep() {
   forest_->note_death();
   generation_.store(0, std::memory_order_relaxed);
@@ -59,8 +57,6 @@ bool RegionTree::sleep() {
     if (partitions_[p].uses > 0) put_to_sleep(p);
   return trim();
 }
-
-void RegionTree::drop() { set_aside({}); }
 
 void RegionTree::empty() {
   generation_.store(0, std::memory_order_relaxed);
@@ -78,7 +74,6 @@ void RegionTree::empty() {
   dormant_.clear();
   dormant_pieces_ = 0;
   free_partitions_.clear();
-  free_nodes_.clear();
 }
 
 // --- making partitions -----------------------------------------------------------------------------
@@ -88,52 +83,44 @@ AnyPartition RegionTree::make_partition(std::uint32_t parent, IndexSpaceRef colo
   REFRAIN_ASSERT(pieces.size() == colours->volume(), "a partition has one piece per colour");
   const std::uint64_t content =
       partition_id(nodes_[parent].space, colours, pieces) ^ name_word(parent);
+  auto [known, end] = by_content_.equal_range(content);
+  known = std::find_if(known, end, [&](const auto& entry) {
+    const PartitionNode& p = partitions_[entry.second];
+    return p.parent == parent && p.colours == colours && pieces_of(p) == pieces;
+  });
   std::uint32_t index;
-  if (auto found = find_partition(content, parent, colours, pieces)) {
-    index = *found;
-    if (partitions_[index].uses == 0) wake(index);
-  } else {
+  if (known == end) {
     index = add_partition(parent, std::move(colours), std::move(pieces), std::move(kind));
     partitions_[index].content = content;
     by_content_.emplace(content, index);
+  } else {
+    index = known->second;
+    if (partitions_[index].uses == 0) take_off_dormant(index);
   }
-  ++partitions_[index].uses;
+  PartitionNode& p = partitions_[index];
+  if (p.uses++ == 0) p.generation.store(tick(), std::memory_order_relaxed);
   return partition_handle(index);
-}
-
-std::optional<std::uint32_t> RegionTree::find_partition(
-    std::uint64_t content, std::uint32_t parent, const IndexSpaceRef& colours,
-    const std::vector<IndexSpaceRef>& pieces) const {
-  auto [candidate, end] = by_content_.equal_range(content);
-  for (; candidate != end; ++candidate) {
-    const PartitionNode& p = partitions_[candidate->second];
-    bool equal = p.parent == parent && p.colours == colours;
-    for (std::uint32_t i = 0; equal && i < pieces.size(); ++i)
-      equal = nodes_[p.first_child + i].space == pieces[i];
-    if (equal) return candidate->second;
-  }
-  return std::nullopt;
 }
 
 std::uint32_t RegionTree::add_partition(std::uint32_t parent, IndexSpaceRef colours,
                                         std::vector<IndexSpaceRef> pieces, std::string kind) {
-  std::uint32_t index = partition_count();
-  if (free_partitions_.empty()) {
-    partitions_.ensure(index + 1);
-    partition_count_.store(index + 1, std::memory_order_relaxed);
-  } else {
-    index = free_partitions_.back();
-    free_partitions_.pop_back();
-  }
   const auto count = static_cast<std::uint32_t>(pieces.size());
+  std::uint32_t index = partition_count();
+  if (auto& free = free_partitions_[count]; !free.empty()) {
+    index = free.back();
+    free.pop_back();
+  } else {
+    nodes_.ensure(node_count() + count);
+    partitions_.emplace(index).first_child = node_count();
+    node_count_.store(node_count() + count, std::memory_order_relaxed);
+    partition_count_.store(index + 1, std::memory_order_relaxed);
+  }
   PartitionNode& p = partitions_[index];
   p.parent = parent;
-  p.first_child = take_nodes(count);
   p.colours = std::move(colours);
   p.kind = std::move(kind);
   p.disjoint.store(Known::not_yet, std::memory_order_relaxed);
   p.complete.store(Known::not_yet, std::memory_order_relaxed);
-  p.generation.store(tick(), std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
     RegionNode& piece = nodes_[p.first_child + i];
     piece.space = std::move(pieces[i]);
@@ -143,18 +130,6 @@ std::uint32_t RegionTree::add_partition(std::uint32_t parent, IndexSpaceRef colo
   if (const std::uint32_t above = nodes_[parent].partition; above != RegionNode::none)
     partitions_[above].below.push_back(index);
   return index;
-}
-
-std::uint32_t RegionTree::take_nodes(std::uint32_t count) {
-  if (auto free = free_nodes_.find(count); free != free_nodes_.end() && !free->second.empty()) {
-    const std::uint32_t first = free->second.back();
-    free->second.pop_back();
-    return first;
-  }
-  const std::uint32_t first = node_count();
-  nodes_.ensure(first + count);
-  node_count_.store(first + count, std::memory_order_relaxed);
-  return first;
 }
 
 // --- ending partitions -----------------------------------------------------------------------------
@@ -176,11 +151,6 @@ void RegionTree::put_to_sleep(std::uint32_t index) {
   p.generation.store(0, std::memory_order_relaxed);
   dormant_.push_back(index);
   dormant_pieces_ += p.pieces();
-}
-
-void RegionTree::wake(std::uint32_t index) {
-  take_off_dormant(index);
-  partitions_[index].generation.store(tick(), std::memory_order_relaxed);
 }
 
 void RegionTree::take_off_dormant(std::uint32_t index) {
@@ -231,10 +201,8 @@ void RegionTree::free_unpinned() {
   for (; !earlier_.empty() && earlier_.front().pins == 0; earlier_.pop_front())
     for (const std::uint32_t index : earlier_.front().partitions) {
       PartitionNode& p = partitions_[index];
-      const std::uint32_t count = p.pieces();
-      for (std::uint32_t i = 0; i < count; ++i) nodes_[p.first_child + i].space = {};
-      free_nodes_[count].push_back(p.first_child);
-      free_partitions_.push_back(index);
+      for (std::uint32_t i = 0; i < p.pieces(); ++i) nodes_[p.first_child + i].space = {};
+      free_partitions_[p.pieces()].push_back(index);
       p.colours = {};
     }
 }
@@ -304,20 +272,21 @@ AnyPartition RegionTree::partition_handle(std::uint32_t partition) const {
 }
 
 std::string RegionTree::name_of(std::uint32_t node) const {
-  // From the innermost outwards. Of what is cut again and again the middle is not told.
+  // Of what is cut again and again the middle is not told.
   constexpr std::size_t most_outer = 4, most_inner = 4;
   std::vector<std::uint32_t> pieces;
   while (nodes_[node].partition != RegionNode::none) {
     pieces.push_back(node);
     node = partitions_[nodes_[node].partition].parent;
   }
+  std::ranges::reverse(pieces);
+  const std::size_t left_out =
+      pieces.size() > most_outer + most_inner + 1 ? pieces.size() - most_outer - most_inner : 0;
   std::string name = "region " + std::to_string(slot());
-  for (std::size_t i = pieces.size(); i-- > 0;) {
-    if (pieces.size() > most_outer + most_inner + 1 && i + most_outer < pieces.size() &&
-        i >= most_inner) {
-      name += "[" + std::to_string(pieces.size() - most_outer - most_inner) + " more]";
-      i = most_inner;
-      continue;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i == most_outer && left_out > 0) {
+      name += "[" + std::to_string(left_out) + " more]";
+      i += left_out;
     }
     const RegionNode& region = nodes_[pieces[i]];
     const PartitionNode& p = partitions_[region.partition];
@@ -348,28 +317,19 @@ std::string RegionTree::name_of(const AnyPartition& partition) const {
   return "a partition of " + name_of_dead(partition.generation);
 }
 
-void check_alive(const AnyRegion& region, const char* what) {
-  if (region.tree == nullptr) throw UsageError(std::string(what) + ": an empty region handle");
-  if (!region.tree->names_living(region))
-    throw UsageError(std::string(what) + ": " + region.tree->name_of(region) + " was destroyed");
+namespace {
+template <class Handle>
+void check(const Handle& handle, const char* what, const char* kind) {
+  if (handle.tree == nullptr)
+    throw UsageError(std::string(what) + ": an empty " + kind + " handle");
+  if (!handle.tree->names_living(handle))
+    throw UsageError(std::string(what) + ": " + handle.tree->name_of(handle) + " was destroyed");
 }
+}  // namespace
 
+void check_alive(const AnyRegion& region, const char* what) { check(region, what, "region"); }
 void check_alive(const AnyPartition& partition, const char* what) {
-  if (partition.tree == nullptr)
-    throw UsageError(std::string(what) + ": an empty partition handle");
-  if (!partition.tree->names_living(partition))
-    throw UsageError(std::string(what) + ": " + partition.tree->name_of(partition) +
-                     " was destroyed");
-}
-
-void check_readable(const AnyRegion& region, const char* what) {
-  if (region.tree == nullptr || region.tree->pins() == 0 || !region.tree->knows(region))
-    check_alive(region, what);
-}
-
-void check_readable(const AnyPartition& partition, const char* what) {
-  if (partition.tree == nullptr || partition.tree->pins() == 0 || !partition.tree->knows(partition))
-    check_alive(partition, what);
+  check(partition, what, "partition");
 }
 
 class TreeGraveyard {
@@ -392,15 +352,6 @@ class TreeGraveyard {
 };
 
 std::shared_ptr<TreeGraveyard> make_graveyard() { return std::make_shared<TreeGraveyard>(); }
-
-Forest::Forest(std::shared_ptr<TreeGraveyard> graveyard) : Forest(std::move(graveyard), 0) {}
-
-Forest::Forest(std::shared_ptr<TreeGraveyard> graveyard, int depth)
-    : depth_(depth), graveyard_(std::move(graveyard)) {}
-
-Forest Forest::nested_in(const Forest& enclosing) {
-  return {enclosing.graveyard_, enclosing.depth_ + 1};
-}
 
 Forest::~Forest() {
   for (auto& tree : dropped_) bury(std::move(tree));
@@ -453,26 +404,20 @@ std::uint32_t Forest::take_slot() {
     slots_.emplace_back();
     return static_cast<std::uint32_t>(slots_.size() - 1);
   }
-  const std::uint32_t slot = free_slots_.top();
-  free_slots_.pop();
-  return slot;
+  return free_slots_.extract(free_slots_.begin()).value();
 }
 
 void Forest::drop_oldest() {
   RegionTree& oldest = *dormant_.front();
   dormant_.erase(dormant_.begin());
-  oldest.drop();
-  free_slots_.push(oldest.slot());
-  std::unique_ptr<RegionTree> dropped = std::move(slots_[oldest.slot()]);
-  if (oldest.pins() == 0) return bury(std::move(dropped));
-  dropped_.push_back(std::move(dropped));
-  if (dropped_.size() < look_again_at_) return;
+  oldest.set_aside({});
+  free_slots_.insert(oldest.slot());
+  dropped_.push_back(std::move(slots_[oldest.slot()]));
   std::erase_if(dropped_, [this](auto& tree) {
     if (tree->pins() > 0) return false;
     bury(std::move(tree));
     return true;
   });
-  look_again_at_ = 2 * dropped_.size() + kFew;
 }
 
 void Forest::bury(std::unique_ptr<RegionTree> tree) {

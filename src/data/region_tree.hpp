@@ -26,13 +26,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/stable_vector.hpp"
@@ -137,6 +137,7 @@ class RegionTree {
   /// Owner. The storage of all that the tree has now stays until it is unpinned with the `uid` that it has now. Pins
   /// count.
   void pin() { pins_.store(pins() + 1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t pins() const { return pins_.load(std::memory_order_relaxed); }
   void unpin(std::uint64_t uid) {
     pins_.store(pins() - 1, std::memory_order_relaxed);
     if (uid != uid_.load(std::memory_order_relaxed)) unpin_earlier(uid);
@@ -166,9 +167,8 @@ class RegionTree {
   /// Whether the handle, which is one of this tree, names something alive.
   [[nodiscard]] bool names_living(const AnyRegion& region) const {
     if (region.node == 0) return region.generation != 0 && region.generation == generation();
-    if (region.generation == 0 || region.node >= node_count()) return false;
-    const std::uint32_t partition = nodes_[region.node].partition;
-    return partition != RegionNode::none && region.generation == generation_of(partition);
+    return region.generation != 0 && region.node < node_count() &&
+           region.generation == handle(region.node).generation;
   }
   [[nodiscard]] bool names_living(const AnyPartition& partition) const {
     return partition.generation != 0 && partition.index < partition_count() &&
@@ -210,29 +210,20 @@ class RegionTree {
 
  private:
   friend class Forest;
-  friend void check_readable(const AnyRegion& region, const char* what);
-  friend void check_readable(const AnyPartition& partition, const char* what);
 
   void start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
              std::vector<FieldColumn> fields);
-  void revive();
+  void revive() { generation_.store(tick(), std::memory_order_relaxed); }
   bool sleep();  ///< becomes dormant with all its partitions; as destroy_partition
-  void drop();   ///< its name goes, its contents stay
   void empty();  ///< only the clock goes on
 
   [[nodiscard]] std::uint32_t generation_of(std::uint32_t partition) const {
     return partitions_[partition].generation.load(std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint32_t tick();
-  [[nodiscard]] std::uint32_t pins() const { return pins_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::optional<std::uint32_t> find_partition(
-      std::uint64_t content, std::uint32_t parent, const IndexSpaceRef& colours,
-      const std::vector<IndexSpaceRef>& pieces) const;
   std::uint32_t add_partition(std::uint32_t parent, IndexSpaceRef colours,
                               std::vector<IndexSpaceRef> pieces, std::string kind);
-  std::uint32_t take_nodes(std::uint32_t count);
   void put_to_sleep(std::uint32_t partition);
-  void wake(std::uint32_t partition);
   bool trim();
   void drop(std::uint32_t partition, std::vector<std::uint32_t>& dropped);
   void set_aside(std::vector<std::uint32_t> dropped);
@@ -268,9 +259,8 @@ class RegionTree {
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_content_;
   std::vector<std::uint32_t> dormant_;  ///< partitions, oldest first
   std::size_t dormant_pieces_ = 0;
-  std::vector<std::uint32_t> free_partitions_;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
-      free_nodes_;  ///< first nodes, by size of block
+  std::unordered_map<std::size_t, std::vector<std::uint32_t>>
+      free_partitions_;  ///< with their nodes, by number of pieces
 };
 
 /// Emptied trees waiting to be used again. All forests of a runtime share them, so that a handle stays recognisable as
@@ -283,15 +273,17 @@ class Forest {
  public:
   static constexpr std::size_t max_dormant = 128;
 
-  /// A program's forest.
-  explicit Forest(std::shared_ptr<TreeGraveyard> graveyard = make_graveyard());
+  /// `depth`: how many contexts enclose this one.
+  explicit Forest(std::shared_ptr<TreeGraveyard> graveyard = make_graveyard(), int depth = 0)
+      : depth_(depth), graveyard_(std::move(graveyard)) {}
   /// The forest of a context nested in the one of `enclosing`.
-  [[nodiscard]] static Forest nested_in(const Forest& enclosing);
+  [[nodiscard]] static Forest nested_in(const Forest& enclosing) {
+    return Forest(enclosing.graveyard_, enclosing.depth_ + 1);
+  }
   ~Forest();
   Forest(const Forest&) = delete;
-  Forest& operator=(const Forest&) = delete;
 
-  /// How many contexts enclose this one: 0 for the program's.
+  /// 0 for the program's.
   [[nodiscard]] int depth() const { return depth_; }
 
   /// A tree for this shape: the one that became dormant last, or a new one in the lowest free slot.
@@ -310,9 +302,6 @@ class Forest {
   [[nodiscard]] std::vector<RegionTree*> trees() const;
 
  private:
-  static constexpr std::size_t kFew = 16;
-
-  Forest(std::shared_ptr<TreeGraveyard> graveyard, int depth);
   RegionTree* find_dormant(const IndexSpaceRef& space, const std::vector<FieldColumn>& fields);
   std::uint32_t take_slot();
   void drop_oldest();
@@ -323,11 +312,10 @@ class Forest {
   std::size_t alive_ = 0;
   std::uint64_t deaths_ = 0;
   std::vector<std::unique_ptr<RegionTree>> slots_;
-  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_slots_;
+  std::set<std::uint32_t> free_slots_;
   std::vector<RegionTree*> dormant_;  ///< oldest first
   std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>>
-      dropped_;                       ///< pinned when they were
-  std::size_t look_again_at_ = kFew;  ///< size of dropped_
+      dropped_;  ///< pinned when they were
 };
 
 /// Throws UsageError ("WHAT: region 3 was destroyed") unless the handle names something alive. Any thread.
@@ -335,7 +323,10 @@ void check_alive(const AnyRegion& region, const char* what);
 void check_alive(const AnyPartition& partition, const char* what);
 /// The same for questions, which tasks in flight may go on asking about what was destroyed since they were
 /// launched.
-void check_readable(const AnyRegion& region, const char* what);
-void check_readable(const AnyPartition& partition, const char* what);
+template <class Handle>
+void check_readable(const Handle& handle, const char* what) {
+  if (handle.tree == nullptr || handle.tree->pins() == 0 || !handle.tree->knows(handle))
+    check_alive(handle, what);
+}
 
 }  // namespace refrain::data

@@ -43,6 +43,7 @@ class BackgroundQueue {
   /// One that nobody else gets, the oldest unless said otherwise (`turn` is taken modulo their number); null: there is
   /// none.
   std::shared_ptr<BackgroundJob> take(std::uint64_t turn = 0) {
+    if (!any()) return nullptr;
     const std::lock_guard lock(mutex_);
     if (jobs_.empty()) return nullptr;
     const auto at = jobs_.begin() + static_cast<std::ptrdiff_t>(turn % jobs_.size());

@@ -2,7 +2,7 @@
 // A work-stealing deque of words (0: none): the owner pushes and takes at the bottom, last in first out,
 // other threads steal at the top (D. Chase, Y. Lev, "Dynamic circular work-stealing deque", SPAA 2005).
 //
-// Who calls what: push, take: the owner. steal, looks_empty: any thread. Everything that the owner
+// Who calls what: push, take: the owner. steal: any thread. Everything that the owner
 // wrote before push is visible to the thread that gets the word. Destroy it when no thread calls it.
 //
 // Orders. `top_` and `bottom_` are sequentially consistent throughout: take must announce the lower
@@ -63,24 +63,19 @@ class Deque {
     return word;
   }
 
-  /// The oldest one; null when empty or when another thread was quicker.
+  /// The oldest one; 0 when empty.
   std::uintptr_t steal() {
-    std::int64_t top = top_.load(std::memory_order_seq_cst);
-    // seq_cst (acquire half): partner of the store in push, the element and the node are visible.
-    const std::int64_t bottom = bottom_.load(std::memory_order_seq_cst);
-    if (top >= bottom) return 0;
-    // acquire: partner of the release in publish, the array's contents are visible.
-    Array* array = array_.load(std::memory_order_acquire);
-    const std::uintptr_t word = array->slot(top).load(std::memory_order_relaxed);
-    if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst,
-                                      std::memory_order_relaxed)) {
-      return 0;
+    while (true) {
+      std::int64_t top = top_.load(std::memory_order_seq_cst);
+      // seq_cst (acquire half): partner of the store in push, the element and the node are visible.
+      if (top >= bottom_.load(std::memory_order_seq_cst)) return 0;
+      // acquire: partner of the release in publish, the array's contents are visible.
+      Array* array = array_.load(std::memory_order_acquire);
+      const std::uintptr_t word = array->slot(top).load(std::memory_order_relaxed);
+      if (top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst,
+                                       std::memory_order_relaxed))
+        return word;
     }
-    return word;
-  }
-
-  [[nodiscard]] bool looks_empty() const {
-    return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
   }
 
  private:

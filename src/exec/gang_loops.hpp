@@ -28,9 +28,10 @@ class ParallelLoop {
   ParallelLoop(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body)
       : count_(std::max<std::int64_t>(0, count)),
         piece_(std::max<std::int64_t>({1, grain, parts(count_, 4 * std::int64_t{threads})})),
+        pieces_(parts(count_, piece_)),
         body_(body) {}
 
-  [[nodiscard]] std::int64_t pieces() const { return parts(count_, piece_); }
+  [[nodiscard]] std::int64_t pieces() const { return pieces_; }
   void run(std::int64_t piece) {
     const std::int64_t begin = piece * piece_;
     try {
@@ -49,12 +50,20 @@ class ParallelLoop {
   }
 
  private:
+  friend class GangLoops;
+  /// Any thread: those that nobody has taken.
+  void run_rest() {
+    for (std::int64_t piece; (piece = next_.fetch_add(1, std::memory_order_relaxed)) < pieces_;)
+      run(piece);
+  }
   static constexpr std::int64_t parts(std::int64_t whole, std::int64_t part) {
     return whole / part + (whole % part != 0 ? 1 : 0);
   }
 
-  const std::int64_t count_, piece_;
+  const std::int64_t count_, piece_, pieces_;
   const LoopBody& body_;
+  std::atomic<std::int64_t> next_{0};  ///< the first piece that nobody has taken
+  int helpers_ = 0;                    ///< under the lock of the list
   std::mutex mutex_;
   std::int64_t failed_at_ = 0;
   std::exception_ptr error_;
@@ -65,20 +74,19 @@ class GangLoops {
   /// Runs all pieces; `published` is called once helpers may come. Every piece is run, also after one has thrown; the
   /// exception of the lowest piece is thrown at the end.
   void run(ParallelLoop& loop, const std::function<void()>& published) {
-    Open open{loop};
     if (loop.pieces() > 1) {
       {
         const std::lock_guard lock(mutex_);
-        loops_.push_back(&open);
+        loops_.push_back(&loop);
         // seq_cst: before the look for sleepers in `published`; partner: Notifier::prepare.
         open_.fetch_add(1, std::memory_order_seq_cst);
       }
       published();
     }
-    open.take_pieces();
+    loop.run_rest();
     std::unique_lock lock(mutex_);
-    close(open);
-    left_.wait(lock, [&] { return open.helpers == 0; });
+    close(loop);
+    left_.wait(lock, [&] { return loop.helpers_ == 0; });
     lock.unlock();
     loop.rethrow();
   }
@@ -86,37 +94,25 @@ class GangLoops {
     if (!any()) return false;
     std::unique_lock lock(mutex_);
     if (loops_.empty()) return false;
-    Open& open = *loops_.front();
-    ++open.helpers;
+    ParallelLoop& loop = *loops_.front();
+    ++loop.helpers_;
     lock.unlock();
-    open.take_pieces();
+    loop.run_rest();
     lock.lock();
-    close(open);  // no piece is left, so nobody else need come
-    if (--open.helpers == 0) left_.notify_all();
+    close(loop);  // no piece is left, so nobody else need come
+    if (--loop.helpers_ == 0) left_.notify_all();
     return true;
   }
   [[nodiscard]] bool any() const { return open_.load(std::memory_order_seq_cst) != 0; }
 
  private:
-  struct Open {
-    explicit Open(ParallelLoop& of) : loop(of) {}
-    void take_pieces() {
-      for (std::int64_t piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;)
-        loop.run(piece);
-    }
-    ParallelLoop& loop;
-    const std::int64_t pieces = loop.pieces();
-    std::atomic<std::int64_t> next{0};  ///< the first piece that nobody has taken
-    int helpers = 0;                    ///< under mutex_
-  };
-
-  void close(Open& open) {
-    if (std::erase(loops_, &open) != 0) open_.fetch_sub(1, std::memory_order_relaxed);
+  void close(ParallelLoop& loop) {
+    if (std::erase(loops_, &loop) != 0) open_.fetch_sub(1, std::memory_order_relaxed);
   }
 
   std::mutex mutex_;
   std::condition_variable left_;
-  std::vector<Open*> loops_;
+  std::vector<ParallelLoop*> loops_;
   std::atomic<int> open_{0};  ///< size of loops_
 };
 

@@ -35,62 +35,37 @@
 // Cost: a step is two context switches or less, some microseconds, whatever waits meanwhile; an operation
 // that ends makes its scope's waiter look once at most.
 
-#include <condition_variable>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <new>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/sure_memory.hpp"
 #include "exec/background.hpp"
 #include "exec/deadlock.hpp"
 #include "exec/fiber.hpp"
+#include "exec/gang_loops.hpp"
+#include "exec/notifier.hpp"
 #include "exec/threads.hpp"
-#include "graph/executor.hpp"
+#include "graph/completion.hpp"
 #include "graph/ready_queue.hpp"
 #include "graph/replay_steps.hpp"
-#include "graph/scope.hpp"
+#include "profile/clock.hpp"
+#include "refrain/error.hpp"
 
 namespace refrain::exec {
 
 class SeededExecutor final : public GraphExecutor<SeededExecutor> {
- public:
-  SeededExecutor(ProcessorPlan plan, const ExecutorOptions& options, std::uint64_t seed);
-  ~SeededExecutor() override;
+  static constexpr std::size_t kProgramStack = 8 << 20;
 
-  /// Runs several root programs, each an actor on a stack of its own: a world of several runtimes, whose run_root is
-  /// called in their programs. Returns when all have returned; throws the exception of the first in the list that
-  /// threw, or for which there was no stack. A wait is a deadlock when no program can go on.
-  void run_programs(std::span<const std::function<void()>> programs);
-  void run_root(const std::function<void()>& program) override;
-  void publish(Node& node, std::span<const Edge> predecessors) override;
-  void publish_inline(Node& node, std::span<const Edge> predecessors) override;
-  void expect_completion() override;
-  void completed_outside(Node* node) noexcept override;
-  void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
-            const NodeInfo* waiter) override;
-  void interleave() override;
-  void parallel_for(std::int64_t count, std::int64_t grain,
-                    const std::function<void(std::int64_t, std::int64_t)>& f) override;
-  void post(std::shared_ptr<BackgroundJob> job) override;
-  [[nodiscard]] ExecutorCounters counters() const override;
-  Opened open(Scope& scope) override;
-  bool relieve(Scope&, std::size_t) override;
-  [[nodiscard]] std::uint32_t replay_burst() const override { return 1; }
-  [[nodiscard]] bool runs_in_order() override { return current_ != nullptr && draw() % 4 == 0; }
-  std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
-                             bool to_the_end) override;
-
-  /// Steps taken so far.
-  [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  /// How often a waiter has looked whether it may go on.
-  [[nodiscard]] std::uint64_t looks() const { return looks_; }
-
- private:
   struct Actor {
     std::uint64_t id = 0;  ///< in order of creation; settles ties
     std::uint64_t priority = 0;
@@ -120,30 +95,379 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   };
   friend class GraphExecutor<SeededExecutor>;
   Sink sink_of(Scope& scope) { return {*this, scope}; }
-  Sink sink_here(LiveNode& live) { return sink_of(Replay::of(live).extras->scope); }
+  Sink sink_here(LiveNode& live) { return sink_of(Replay::of(live).scope); }
 
-  std::uint64_t draw();
+  /// splitmix64.
+  std::uint64_t draw() {
+    std::uint64_t z = random_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
   std::uint64_t draw_priority() { return draw() | kFresh; }
   int draw_processor() { return plan_.cpus[draw() % plan_.cpus.size()].processor; }
 
-  Actor& add_actor(Ready work);
-  void make_runnable(Actor& actor);
-  void schedule(const std::function<bool()>& until);
-  void step(Actor& actor);
-  void resume(Actor& actor);
-  void refuse(Actor& actor);
-  void complete_next(Actor& actor);
-  void run_body(Node& node);
-  void run_replayed(LiveNode& live);
-  void finish(Node& node);
-  void tell_waiter(const Scope& scope);
-  void ask_told();
-  bool look(Actor& waiter);
-  void go_on(Actor& waiter);
-  void declare_deadlock();
-  void take_completed();
-  bool await_completed();
+ public:
+  SeededExecutor(ProcessorPlan plan, const ExecutorOptions& options, std::uint64_t seed)
+      : GraphExecutor(options, 1), plan_(std::move(plan)), fibers_(options.stacks), random_(seed) {
+    constexpr std::uint64_t scales[] = {2, 5, 20, 100, 1000, 10000};
+    change_every_ = scales[draw() % std::size(scales)];
+  }
 
+  /// Who completed the last operation from outside may not have left yet.
+  ~SeededExecutor() override { outside_.await_expected(); }
+
+  /// Steps taken so far.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// How often a waiter has looked whether it may go on.
+  [[nodiscard]] std::uint64_t looks() const { return looks_; }
+
+  // --- actors ----------------------------------------------------------------------------------------
+
+  Actor& add_actor(Ready work) {
+    Actor& actor = actors_[actors_made_];
+    actor.id = actors_made_++;
+    actor.priority = draw_priority();
+    actor.work = work;
+    return actor;
+  }
+
+  void make_runnable(Actor& actor) {
+    runnable_.push_back(&actor);
+    std::ranges::push_heap(runnable_, ByPriority{});
+  }
+
+  void run_root(const std::function<void()>& program) override {
+    if (current_ != nullptr) return program();
+    run_programs({&program, 1});
+  }
+
+  /// Runs several root programs, each an actor on a stack of its own: a world of several runtimes, whose run_root is
+  /// called in their programs. Returns when all have returned; throws the exception of the first in the list that
+  /// threw, or for which there was no stack. A wait is a deadlock when no program can go on.
+  void run_programs(std::span<const std::function<void()>> programs) {
+    std::vector<std::exception_ptr> errors(programs.size());
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      const auto run = [&, i] {
+        try {
+          programs[i]();
+        } catch (...) { errors[i] = std::current_exception(); }
+        --left;
+      };
+      try {
+        Fiber& stack = fibers_.start(run, kProgramStack);
+        Actor& actor = add_actor(nullptr);
+        actor.fiber = &stack;
+        make_runnable(actor);
+        ++left;
+      } catch (const std::bad_alloc&) { errors[i] = std::current_exception(); }
+    }
+    schedule([&left] { return left == 0; });
+    for (const std::exception_ptr& error : errors)
+      if (error) std::rethrow_exception(error);
+  }
+
+  /// On the thread's own stack: steps until `until`.
+  void schedule(const std::function<bool()>& until) {
+    REFRAIN_ASSERT(current_ == nullptr, "only the thread's own stack schedules");
+    while (!until()) {
+      ask_told();
+      if (runnable_.empty()) {
+        if (!await_completed()) declare_deadlock();
+        continue;
+      }
+      std::ranges::pop_heap(runnable_, ByPriority{});
+      Actor& actor = *runnable_.back();
+      runnable_.pop_back();
+      step(actor);
+    }
+  }
+
+  void step(Actor& actor) {
+    ++steps_;
+    if (actor.completing) {
+      const auto [work, failure] = std::pair(actor.work, actor.failure);
+      actors_.erase(actor.id);
+      return work.is_live() ? complete_replayed(work.live(), failure) : finish(work.node());
+    }
+    if (!actor.work && !actor.fiber) {  // a job: it launches nothing and waits for nothing
+      actors_.erase(actor.id);
+      background_.run(*background_.take(draw()));
+      return;
+    }
+    if (!actor.fiber) {
+      try {
+        actor.fiber = &fibers_.start([this, work = actor.work] { run(work); });
+      } catch (const std::bad_alloc&) { return refuse(actor); }
+    }
+    resume(actor);
+  }
+
+  /// No stack is left for the body: so many wait, each on its own. The node fails instead.
+  void refuse(Actor& actor) {
+    const bool live = actor.work.is_live();
+    Replay* const replay = live ? &Replay::of(actor.work.live()) : nullptr;
+    const Scope& scope = live ? replay->scope : *actor.work.node().scope;
+    const auto waiting = std::ranges::count_if(
+        actors_, [](const auto& entry) { return entry.second.done != nullptr; });
+    std::exception_ptr error;
+    try {
+      error = std::make_exception_ptr(Error(
+          "no stack for its body, " + std::to_string(scope.depth() + 1) +
+          " tasks deep: " + std::to_string(waiting) +
+          " others wait, and under a seeded schedule each keeps its stack meanwhile; nest less "
+          "deeply, or have fewer wait at one time"));
+    } catch (...) { error = std::current_exception(); }  // not even for the message
+    if (live) {
+      fail(*replay, actor.work.live().index, error);
+    } else {
+      fail(actor.work.node(), error);
+    }
+    current_ = &actor;  // with a failure its run only lets go of what it holds
+    run(actor.work);
+    current_ = nullptr;
+    complete_next(actor);
+  }
+
+  void complete_next(Actor& actor) {
+    actor.completing = true;
+    actor.priority = draw_priority();
+    make_runnable(actor);
+  }
+
+  void resume(Actor& actor) {
+    current_ = &actor;
+    const bool ended = actor.fiber->resume();
+    current_ = nullptr;
+    if (!ended) return;
+    actor.fiber = nullptr;
+    if (actor.work) return complete_next(actor);
+    actors_.erase(actor.id);
+  }
+
+  void run(Ready work) {
+    if (work.is_live()) return run_replayed(work.live());
+    run_body(work.node());
+  }
+
+  void run_body(Node& node) {
+    Actor& actor = *current_;
+    const Node* outer = std::exchange(actor.running, &node);
+    run_told(node, node.processor != 0 ? node.processor - 1 : draw_processor(), 0);
+    executed_ += (node.flags & kCompletesLater) == 0;  // otherwise something is left to run
+    actor.running = outer;
+  }
+
+  void run_replayed(LiveNode& live) {
+    Replay& replay = Replay::of(live);
+    Execution execution{*this, draw_processor()};
+    const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
+    set_count(replay, live);
+    current_->failure =
+        run_operation<false>(replay, live.index, replay.nodes[live.index], execution);
+    if (listener_) tell_listener(0, replay, live.index, begin);
+    ++executed_;
+  }
+
+  void finish(Node& node) override {
+    Scope& scope = *node.scope;
+    Sink sink = sink_of(scope);
+    if (!ends_now(node, sink)) return;
+    complete_node(node, sink);
+    scope.give_back_own(node);
+    tell_waiter(scope);
+  }
+
+  // --- what programs and bodies call -------------------------------------------------------------------
+
+  void publish(Node& node, std::span<const Edge> predecessors) override {
+    if (connect(node, predecessors)) {
+      Sink sink = sink_of(*node.scope);
+      node_ready(node, sink);
+    }
+    // One that has failed before is given up (Scope::give_up_unpublished), in a clean-up: nothing else runs in between.
+    if (node.failure.load(std::memory_order_relaxed) == nullptr) interleave();
+  }
+
+  void publish_inline(Node& node, std::span<const Edge> predecessors) override {
+    if (!current_ || node.processor != 0 || (node.flags & (kManual | kReducer))) {
+      return publish(node, predecessors);
+    }
+    if (!connect(node, predecessors)) return interleave();
+    run_body(node);
+    interleave();
+    finish(node);
+  }
+
+  void interleave() override {
+    if (current_ == nullptr || current_->fiber == nullptr) return;
+    ++steps_;
+    if (draw() % change_every_ == 0) current_->priority = lowest_--;
+    ask_told();
+    if (runnable_.empty() || ByPriority{}(runnable_.front(), current_)) return;
+    make_runnable(*current_);
+    current_->fiber->suspend();
+  }
+
+  void post(std::shared_ptr<BackgroundJob> job) override {
+    background_.post(std::move(job));
+    make_runnable(add_actor(nullptr));
+  }
+
+  ExecutorCounters counters() const override {
+    ExecutorCounters counters;
+    counters.executed = executed_;
+    counters.background_jobs = background_.jobs_run();
+    counters.background_ns = background_.ns();
+    return counters;
+  }
+
+  void open(Scope& scope) override {
+    if (scope.parent() == nullptr) return;
+    REFRAIN_ASSERT(current_ && current_->running, "a nested scope is made by a running task");
+    scope.set_task(current_->running);
+  }
+
+  bool relieve(Scope&, std::size_t) override {
+    interleave();
+    return false;
+  }
+
+  [[nodiscard]] std::uint32_t replay_burst() const override { return 1; }
+  [[nodiscard]] bool runs_in_order() override { return current_ != nullptr && draw() % 4 == 0; }
+
+  std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                             bool to_the_end) override {
+    std::uint32_t index = from;
+    do {
+      run_one_told(replay, index, draw_processor(), 0);
+      ++executed_;
+    } while (++index < to && (to_the_end || draw() % 16 != 0));
+    interleave();
+    return index;
+  }
+
+  void parallel_for(std::int64_t count, std::int64_t grain, const LoopBody& f) override {
+    ParallelLoop loop(count, grain, 1 + options_.workers, f);
+    std::vector<std::int64_t> order(static_cast<std::size_t>(loop.pieces()));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      order[i] = static_cast<std::int64_t>(i);
+      std::swap(order[i], order[draw() % (i + 1)]);
+    }
+    for (const std::int64_t piece : order) {
+      interleave();
+      loop.run(piece);
+    }
+    loop.rethrow();
+  }
+
+  // --- completion from outside -------------------------------------------------------------------------
+
+  void expect_completion() override { outside_.expect(); }
+
+  void completed_outside(Node* node) noexcept override {
+    if (node != nullptr) completed_.push(*node);
+    outside_.notify_one(0);
+    outside_.arrived();
+  }
+
+  /// Nothing can take a step: sleeps until an operation is completed outside. False: none is expected.
+  bool await_completed() {
+    outside_.prepare(sleeper_, 0);
+    if (completed_.size() == 0) return outside_.commit(sleeper_) != Wake::deadlock;
+    outside_.cancel(sleeper_);
+    return true;
+  }
+
+  // --- waiting ---------------------------------------------------------------------------------------
+
+  /// Outside run_root nobody else could go on: the caller lends its stack to those that take steps.
+  void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
+            const NodeInfo* waiter) override {
+    interleave();
+    const bool outside = current_ == nullptr;
+    Actor& self = outside ? add_actor(nullptr) : *current_;
+    WaitRecord record{&scope, awaited, waiter, {}};
+    struct Enter {
+      SeededExecutor& executor;
+      Actor& actor;
+      Scope& scope;
+      bool outside;
+      WaitRecord* outer;
+      ~Enter() {
+        actor.waits = outer;
+        actor.done = nullptr;
+        scope.set_owner(nullptr);
+        if (outside) executor.actors_.erase(actor.id);
+      }
+    } enter{*this, self, scope, outside, std::exchange(self.waits, &record)};
+    scope.set_owner(&self);
+    for (;;) {
+      self.done = &done;  // before it looks: that may itself end something
+      if (done()) return;
+      if (!outside) {
+        self.fiber->suspend();
+      } else {
+        schedule([&] {
+          ask_told();
+          return self.done == nullptr;
+        });
+      }
+      if (record.deadlock) throw Deadlock(*record.deadlock);
+    }
+  }
+
+  /// Something has happened in the scope that its owner may wait for.
+  void tell_waiter(const Scope& scope) {
+    if (const auto* waiter = static_cast<const Actor*>(scope.owner())) told_.insert(waiter->id);
+  }
+
+  /// A look may itself end something: those that are told of it look before the next step.
+  void ask_told() {
+    REFRAIN_ASSERT(!asking_, "a look does not interleave");
+    asking_ = true;
+    while (Node* node = completed_.pop())
+      make_runnable(add_actor(node));  // the seed decides its turn
+    for (const std::uint64_t id : std::exchange(told_, {})) {
+      const auto waiter = actors_.find(id);
+      if (waiter != actors_.end()) look(waiter->second);
+    }
+    asking_ = false;
+  }
+
+  /// Whether what the waiter, if it waits still, waits for is there: then it goes on.
+  bool look(Actor& waiter) {
+    if (waiter.done == nullptr) return false;
+    ++looks_;
+    if (!(*waiter.done)()) return false;
+    go_on(waiter);
+    return true;
+  }
+
+  void go_on(Actor& waiter) {
+    waiter.done = nullptr;
+    if (waiter.fiber != nullptr) make_runnable(waiter);
+  }
+
+  /// The same choice as ThreadedExecutor::find_deadlocked: the waiter in the deepest scope.
+  void declare_deadlock() {
+    Actor* deepest = nullptr;
+    for (auto& [id, actor] : actors_) {
+      if (actor.done == nullptr) continue;
+      const bool goes_on = look(actor);
+      REFRAIN_ASSERT(!goes_on, "who waits is told of whatever may end its wait");
+      if (!deepest || actor.waits->scope->depth() > deepest->waits->scope->depth())
+        deepest = &actor;
+    }
+    if (!told_.empty()) return;  // a look has ended something
+    if (!deepest) throw Deadlock("deadlock: nothing is left that could run");
+    exec::declare_deadlock(*deepest->waits);
+    go_on(*deepest);
+  }
+
+ private:
   static constexpr std::uint64_t kFresh = 1ull << 63;  ///< set in priorities that never fell
   template <class Key, class Value>
   using Map = std::map<Key, Value, std::less<>, SureAllocator<std::pair<const Key, Value>>>;
@@ -164,14 +488,10 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   Actor* current_ = nullptr;  ///< null: on the thread's own stack
   BackgroundQueue background_;
 
-  /// Written by any thread.
-  struct Outside {
-    std::mutex mutex;
-    std::condition_variable changed;
-    int expected = 0;                                    ///< completions
-    std::vector<Node*, SureAllocator<Node*>> completed;  ///< nodes that no actor runs yet
-  };
-  Outside outside_;
+  // Completion from outside: the thread sleeps while nothing can take a step.
+  ReadyQueue completed_;  ///< nodes that no actor runs yet
+  Sleeper sleeper_;
+  Notifier outside_{1, 1, [this] { return &sleeper_; }};
 };
 
 }  // namespace refrain::exec

@@ -1,16 +1,10 @@
 #pragma once
 // The queues of ready nodes that threads share, and who is woken for what comes into them: all but the hot case, which is
-// a thread's own deque (exec/threaded_executor.hpp says which node goes where). Any thread calls any function.
+// a thread's own deque (exec/threaded_executor.cpp says which node goes where). Any thread calls any function.
 //
-// A node of a nested scope is in the queue of that scope; the list of nested scopes is here. A push is visible to a thread
-// that is about to sleep, or finds it among the sleepers (exec/notifier.hpp). Cost: a lock for each push, and for each
-// node that is found; where there is none, a load.
+// A push is visible to a thread that is about to sleep, or finds it among the sleepers (exec/notifier.hpp). Cost: a lock for
+// each push, and for each node that is found; where there is none, a load.
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <mutex>
-#include <span>
 #include <vector>
 
 #include "exec/notifier.hpp"
@@ -29,16 +23,6 @@ class SharedQueues {
   SharedQueues(int processors, Notifier& notifier)
       : notifier_(notifier), dedicated_(static_cast<std::size_t>(processors)) {}
 
-  /// A nested scope begins, and ends.
-  void open(Scope& scope) {
-    const std::lock_guard lock(mutex_);
-    nested_.push_back(&scope);
-  }
-  void close(Scope& scope) {
-    const std::lock_guard lock(mutex_);
-    std::erase(nested_, &scope);
-  }
-
   void push(Node& node) {
     const bool nested = node.scope->parent() != nullptr;
     if (node.processor != 0) {
@@ -46,8 +30,7 @@ class SharedQueues {
       dedicated_.at(static_cast<std::size_t>(processor)).push(node);
       notifier_.notify_one(kDedicated + processor);
     } else if (nested) {
-      node.scope->ready().push(node);
-      nested_ready_.fetch_add(1, std::memory_order_seq_cst);
+      nested_.push(node);
       notifier_.notify_one(kWorker);
     } else {
       prioritised_.push(node);
@@ -71,17 +54,9 @@ class SharedQueues {
   Node* pop_prioritised() { return prioritised_.pop(); }
   /// Of `within` and the scopes below it; null: of any nested scope.
   Node* pop_nested(const Scope* within) {
-    if (nested_ready_.load(std::memory_order_seq_cst) <= 0) return nullptr;
-    const std::lock_guard lock(mutex_);
-    // The newest scopes first: they are the deepest, and their parents wait for them.
-    for (auto at = nested_.rbegin(); at != nested_.rend(); ++at) {
-      if (within && !(*at)->is_within(*within)) continue;
-      if (Node* node = (*at)->ready().pop()) {
-        nested_ready_.fetch_sub(1, std::memory_order_relaxed);
-        return node;
-      }
-    }
-    return nullptr;
+    return nested_.pop_if([within](const Node& ready) {
+      return within == nullptr || ready.scope->is_within(*within);
+    });
   }
   /// Of a dedicated processor; for its thread alone, which may wait in `within`.
   Node* pop_dedicated(int processor, const Scope* within) {
@@ -92,12 +67,9 @@ class SharedQueues {
 
  private:
   Notifier& notifier_;
-  std::vector<ReadyQueue> dedicated_;  ///< by processor
-  ReadyQueue prioritised_;
-  std::mutex mutex_;
-  std::vector<Scope*> nested_;  ///< every live nested scope
-  /// Ready nodes in all nested scopes; raised after a push (partner: Notifier::prepare).
-  alignas(64) std::atomic<std::int64_t> nested_ready_{0};
+  std::vector<ReadyQueue> dedicated_;   ///< by processor
+  alignas(64) ReadyQueue prioritised_;  ///< of the root scope
+  alignas(64) ReadyQueue nested_;       ///< of all nested scopes
 };
 
 }  // namespace refrain::exec

@@ -1,14 +1,77 @@
-#include "exec/threaded_executor.hpp"
+// The executor that runs nodes on threads: the launching thread, `workers` cpu workers, and one thread
+// per dedicated processor (an emulated gpu).
+//
+// Where ready nodes are.
+// - Root scope, priority 0: in the deque of the thread that found them ready; workers steal. A thread
+//   that completes a node keeps the first successor that becomes ready as its own next node, at most
+//   kStreak times in a row, so that nodes already in the deques are not starved. If the oldest come
+//   first (`oldest_first`), it keeps none and takes from its own deque as thieves do.
+// - Root scope, other priorities: in one ordered queue, looked at before (positive) or after
+//   (negative) the deques.
+// - Nested scopes: in the scope's own queue. A thread that waits in a nested scope runs nodes of that
+//   scope and of scopes below it and nothing else; it finds them there wherever they became ready.
+//   Idle workers, and the launching thread waiting in the root scope, look through all nested scopes.
+// - Dedicated processors: each has a queue, which its thread alone serves. While that thread waits in a
+//   nested scope it runs from its queue nodes of any scope at least as deep: of its own descendants
+//   only would not do, because two such threads could each wait for a child in the other's queue.
+//   With the rule, the waits on one stack are in ever deeper scopes. So when everybody waits, the
+//   deepest of the innermost waits has no running node (that would wait deeper still), and a ready
+//   node of its scope can be run, by the waiter itself or by the dedicated thread, which waits no
+//   deeper.
+//
+// Slots. Everything that a thread writes while it works is in its Slot. The only lines that threads share on the hot path
+// are the nodes, the deques' tops and the scopes' return lists. Nodes of the root scope that a worker has completed go
+// back in batches.
+//
+// Replays. Operations without a node are in the deques as nodes are, and a thread runs a streak of them in one loop.
+// Before it sleeps it looks through the proxies (graph/replay.hpp).
+//
+// Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
+// (exec/single_thread.hpp).
+//
+// Background jobs (exec/background.hpp) are in one queue. A worker takes a job where it would else spin, sleep or nap,
+// and before its next node when jobs are late; always between bodies, never while a body waits on its stack. A job may
+// take long, so the worker leaves behind what others may want: its kept successor goes into its deque, its completed
+// nodes to their scopes, it looks for proxies as before sleep, and it is no sleeper whom a notification could hit. The
+// thread of a running job is awake, and a thread that may take a job does not sleep, so jobs hide no deadlock. When all
+// workers wait in bodies, a job that nobody has begun is no reason to go on.
+//
+// Completion from outside. The node of an operation that completes later stays where it is. When it is completed, by any
+// thread, the rest of it goes into the queue of its nested scope, or into the ordered queue of the root scope, urgent.
+// The notifier counts what is outstanding, so that nobody is told of a deadlock meanwhile.
+//
+// Shutdown (destructor, the launching thread):
+//   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. The thread that completed
+//      the last one from outside is awaited, since it may still be notifying. Background jobs that nobody has begun
+//      are dropped, so that nobody begins one that the join would wait for.
+//   2. The notifier is stopped: a thread that is about to sleep sees it in its second look, one that naps when it wakes,
+//      and those asleep wake and see it.
+//   3. The threads are joined, each when its job is done; after that nobody touches the slots, the queues or the notifier.
 
 #include <algorithm>
+#include <atomic>
+#include <boost/container/static_vector.hpp>
 #include <chrono>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 #include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
+#include "exec/background.hpp"
+#include "exec/deadlock.hpp"
+#include "exec/deque.hpp"
 #include "exec/fiber.hpp"
+#include "exec/gang_loops.hpp"
+#include "exec/notifier.hpp"
+#include "exec/seeded_executor.hpp"
+#include "exec/shared_queues.hpp"
+#include "exec/single_thread.hpp"
 #include "exec/threads.hpp"
 #include "graph/completion.hpp"
 #include "graph/replay_steps.hpp"
@@ -16,8 +79,6 @@
 #include "refrain/error.hpp"
 
 namespace refrain::exec {
-
-thread_local ThreadedExecutor::Slot* ThreadedExecutor::this_slot = nullptr;
 
 namespace {
 
@@ -30,552 +91,614 @@ int end_of_dedicated(const ProcessorPlan& plan) {
   return plan.dedicated.empty() ? 0 : 1 + std::ranges::max(plan.dedicated);
 }
 
-}  // namespace
+class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
+  /// Completed nodes a worker holds before it gives them back.
+  static constexpr std::size_t kBatch = 16;
+  static constexpr int kStreak = 64;  ///< kept successors in a row
+  /// Operations of replays that a thread which is alone issues before it runs them: they fit its cache.
+  static constexpr std::uint32_t kReplayBurst = 1024;
 
-ThreadedExecutor::ThreadedExecutor(const ProcessorPlan& plan, const ExecutorOptions& options)
-    : GraphExecutor(options, threads_for(plan, options)),
-      notifier_(threads(), kDedicated + end_of_dedicated(plan),
-                [this] { return find_deadlocked(); }),
-      queues_(end_of_dedicated(plan), notifier_),
-      single_thread_(threads() == 1),
-      started_ns_(profile::now_ns()) {
-  const int cpu_threads = 1 + options.workers;
-  for (int i = 0; i < threads(); ++i) {
-    auto slot = std::make_unique<Slot>();
-    slot->index = i;
-    slot->random = 0x9e3779b97f4a7c15u * (i + 1);
-    slot->dedicated = i >= cpu_threads;
-    slot->processor = slot->dedicated ? plan.dedicated[i - cpu_threads]
-                                      : plan.cpus[i % plan.cpus.size()].processor;
-    slots_.push_back(std::move(slot));
-  }
-  const bool bind =
-      options.bind &&
-      static_cast<unsigned>(threads()) <= std::max(1U, std::thread::hardware_concurrency()) &&
-      cpu_threads <= static_cast<int>(plan.cpus.size());
-  const auto stop = [this] {
-    notifier_.stop();
-    for (std::thread& thread : threads_) thread.join();
+  /// What one thread works with. Written by that thread alone, except the deque's top and the sleeper;
+  /// the counters may be read by any.
+  struct alignas(128) Slot {
+    Deque deque;
+    Ready next;  ///< kept successor
+    int streak = 0;
+    int index = 0;
+    int processor = 0;                                     ///< id of the machine's processor
+    bool dedicated = false;                                ///< the processor has a queue of its own
+    boost::container::static_vector<Node*, kBatch> batch;  ///< completed nodes of the root scope
+    const Node* running = nullptr;                         ///< innermost
+    WaitRecord* waits = nullptr;  ///< innermost; read by the thread that detects a deadlock
+    Sleeper sleeper;
+    std::uint64_t random = 0;   ///< for the choice of victims
+    std::uint64_t jobs_ns = 0;  ///< spent on background jobs
+    std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
   };
-  threads_.reserve(slots_.size());
-  try {
-    for (int i = 1; i < threads(); ++i) {
-      Slot& slot = *slots_[i];
-      threads_.emplace_back(
-          [this, &slot, cpus = bind && !slot.dedicated ? plan.cpus[i].cpus : std::vector<int>()] {
-            bind_this_thread(cpus);
-            work(slot);
-          });
-    }
-  } catch (const std::system_error& error) {
-    std::string why;
-    try {
-      why = what_limits_threads();  // while those that could be started are there
-    } catch (const std::bad_alloc&) {}
-    stop();
-    throw Error("only " + std::to_string(threads_.size()) + " of " + std::to_string(threads() - 1) +
-                " threads could be started (" + error.code().message() + "): " + why +
-                "; ask for fewer with --refrain:workers");
-  } catch (...) {
-    stop();
-    throw;
+  /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
+  static void add(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
+    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
-}
 
-ThreadedExecutor::~ThreadedExecutor() {
-  REFRAIN_ASSERT(scopes_.load() == 0, "scopes end before their executor");  // 1
-  notifier_.await_expected();
-  background_.drop();
-  notifier_.stop();                                    // 2
-  for (std::thread& thread : threads_) thread.join();  // 3
-}
-
-void ThreadedExecutor::run_root(const std::function<void()>& program) {
-  struct Entered {
+  /// For graph/completion.hpp and graph/replay_steps.hpp. `keep`: the thread takes slot.next after this.
+  struct Sink {
     ThreadedExecutor& executor;
-    void* const before = executor.enter_root();
-    ~Entered() { executor.leave_root(before); }
-  } entered{*this};
-  program();
-}
+    Slot& slot;
+    bool keep = false;
+    [[nodiscard]] bool keeps() const { return executor.keeps(); }
+    void ready(Node& node) { executor.enqueue(slot, node, keep); }
+    void ready(LiveNode& live) { executor.push(slot, &live); }
+    void tell_owner() { executor.queues_.notify_waiters(); }
+    [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
+    void finish(Node& node) { executor.finish(slot, node, keep); }
+  };
+  friend class GraphExecutor<ThreadedExecutor>;
+  Sink sink_of(const Scope& scope) { return {*this, slot_of(scope)}; }
 
-Executor::Opened ThreadedExecutor::open(Scope& scope) {
-  Opened opened{slots_[0].get(), nullptr};
-  if (scope.parent()) {
-    REFRAIN_ASSERT(this_slot && this_slot->running, "a nested scope is made by a running task");
-    opened = {this_slot, this_slot->running};
-    queues_.open(scope);
+  /// The slot of this thread in the executor whose thread it is now.
+  static constinit inline thread_local Slot* this_slot = nullptr;
+  [[nodiscard]] Slot& slot_of(const Scope& scope) { return *static_cast<Slot*>(scope.owner()); }
+  /// A thread goes on with what it has made ready.
+  [[nodiscard]] bool keeps() const { return !options_.oldest_first; }
+  /// The launching thread runs what it launches by itself.
+  [[nodiscard]] bool alone() const { return threads() == 1 || single_thread_.on(); }
+
+ public:
+  ThreadedExecutor(const ProcessorPlan& plan, const ExecutorOptions& options)
+      : GraphExecutor(options, threads_for(plan, options)),
+        notifier_(threads(), kDedicated + end_of_dedicated(plan),
+                  [this] { return find_deadlocked(); }),
+        queues_(end_of_dedicated(plan), notifier_),
+        single_thread_(threads() == 1),
+        started_ns_(profile::now_ns()) {
+    const int cpu_threads = 1 + options.workers;
+    for (int i = 0; i < threads(); ++i) {
+      auto slot = std::make_unique<Slot>();
+      slot->index = i;
+      slot->random = 0x9e3779b97f4a7c15u * (i + 1);
+      slot->dedicated = i >= cpu_threads;
+      slot->processor = slot->dedicated ? plan.dedicated[i - cpu_threads]
+                                        : plan.cpus[i % plan.cpus.size()].processor;
+      slots_.push_back(std::move(slot));
+    }
+    const bool bind =
+        options.bind &&
+        static_cast<unsigned>(threads()) <= std::max(1U, std::thread::hardware_concurrency()) &&
+        cpu_threads <= static_cast<int>(plan.cpus.size());
+    const auto stop = [this] {
+      notifier_.stop();
+      for (std::thread& thread : threads_) thread.join();
+    };
+    threads_.reserve(slots_.size());
+    try {
+      for (int i = 1; i < threads(); ++i) {
+        Slot& slot = *slots_[i];
+        threads_.emplace_back(
+            [this, &slot, cpus = bind && !slot.dedicated ? plan.cpus[i].cpus : std::vector<int>()] {
+              bind_this_thread(cpus);
+              work(slot);
+            });
+      }
+    } catch (const std::system_error& error) {
+      std::string why;
+      try {
+        why = what_limits_threads();  // while those that could be started are there
+      } catch (const std::bad_alloc&) {}
+      stop();
+      throw Error("only " + std::to_string(threads_.size()) + " of " +
+                  std::to_string(threads() - 1) + " threads could be started (" +
+                  error.code().message() + "): " + why + "; ask for fewer with --refrain:workers");
+    } catch (...) {
+      stop();
+      throw;
+    }
   }
-  scopes_.fetch_add(1, std::memory_order_relaxed);  // here nothing throws any more
-  return opened;
-}
 
-void ThreadedExecutor::close(Scope& scope) {
-  scopes_.fetch_sub(1, std::memory_order_relaxed);
-  if (scope.parent()) queues_.close(scope);
-}
-
-void ThreadedExecutor::parallel_for(std::int64_t count, std::int64_t grain, const LoopBody& f) {
-  ParallelLoop loop(count, grain, 1 + options_.workers, f);
-  loops_.run(loop, [this] {
-    notifier_.notify_all(kWorker);
-    queues_.notify_waiters();
-  });
-}
-
-void ThreadedExecutor::post(std::shared_ptr<BackgroundJob> job) {
-  background_.post(std::move(job));
-  notifier_.notify_one(kWorker);
-}
-
-std::uint64_t ThreadedExecutor::executed() const {
-  std::uint64_t sum = 0;
-  for (const auto& slot : slots_) sum += slot->executed.load(std::memory_order_relaxed);
-  return sum;
-}
-
-ExecutorCounters ThreadedExecutor::counters() const {
-  ExecutorCounters sum;
-  sum.executed = executed();
-  sum.background_jobs = background_.jobs_run();
-  sum.background_ns = background_.ns();
-  std::uint64_t idle = 0;
-  for (const auto& slot : slots_) {
-    sum.stolen += slot->stolen.load(std::memory_order_relaxed);
-    sum.sleeps += slot->sleeps.load(std::memory_order_relaxed);
-    idle += slot->idle_ns.load(std::memory_order_relaxed);
+  ~ThreadedExecutor() override {
+    REFRAIN_ASSERT(scopes_.load() == 0, "scopes end before their executor");  // 1
+    notifier_.await_expected();
+    background_.drop();
+    notifier_.stop();                                    // 2
+    for (std::thread& thread : threads_) thread.join();  // 3
   }
-  const double span = double(profile::now_ns() - started_ns_) * double(threads() - 1);
-  sum.idle_share = span > 0 ? std::min(1.0, double(idle) / span) : 0;
-  return sum;
-}
 
-// --- running ---------------------------------------------------------------------------------------
-
-void ThreadedExecutor::publish(Node& node, std::span<const Edge> predecessors) {
-  if (!connect(node, predecessors)) return;
-  Sink sink = sink_of(*node.scope);
-  node_ready(node, sink);
-}
-
-void ThreadedExecutor::publish_inline(Node& node, std::span<const Edge> predecessors) {
-  if (node.processor != 0 || (node.flags & (kManual | kReducer)))
-    return publish(node, predecessors);
-  if (connect(node, predecessors)) execute(slot_of(*node.scope), node, false);
-}
-
-void ThreadedExecutor::completed_outside(Node* node) noexcept {
-  if (node != nullptr) {
-    node->priority = std::numeric_limits<std::int16_t>::max();  // others may wait for it
-    node->processor = 0;
-    queues_.push(*node);
+  void* enter_root() override { return std::exchange(this_slot, slots_[0].get()); }
+  void leave_root(void* before) override { this_slot = static_cast<Slot*>(before); }
+  void close(Scope&) override { scopes_.fetch_sub(1, std::memory_order_relaxed); }
+  void hurry() override { background_.hurry(); }
+  [[nodiscard]] bool runs_background() const override { return options_.workers > 0; }
+  [[nodiscard]] int this_thread() const override {
+    return this_slot != nullptr ? this_slot->index : 0;
   }
-  notifier_.arrived();
-}
 
-inline void ThreadedExecutor::enqueue(Slot& slot, Node& node, bool keep) {
-  if (keep && keeps() && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
-    slot.next = &node;
-  } else {
-    put_in_queue(slot, node);
+  void run_root(const std::function<void()>& program) override {
+    struct Entered {
+      ThreadedExecutor& executor;
+      void* const before = executor.enter_root();
+      ~Entered() { executor.leave_root(before); }
+    } entered{*this};
+    program();
   }
-}
 
-void ThreadedExecutor::push(Slot& slot, Ready ready) {
-  slot.deque.push(ready.word());
-  queues_.call_somebody();
-}
-
-void ThreadedExecutor::put_in_queue(Slot& slot, Node& node) {
-  if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
-    push(slot, &node);
-  } else {
-    queues_.push(node);
+  void open(Scope& scope) override {
+    scope.set_owner(slots_[0].get());
+    if (scope.parent()) {
+      REFRAIN_ASSERT(this_slot && this_slot->running, "a nested scope is made by a running task");
+      scope.set_owner(this_slot);
+      scope.set_task(this_slot->running);
+    }
+    scopes_.fetch_add(1, std::memory_order_relaxed);
   }
-}
 
-inline void ThreadedExecutor::run(Slot& slot, Ready ready, bool keep) {
-  if (ready.is_live()) return drive(slot, ready.live());
-  execute(slot, ready.node(), keep);
-}
-
-inline void ThreadedExecutor::execute(Slot& slot, Node& node, bool keep) {
-  const Node* outer = std::exchange(slot.running, &node);
-  if (listener_) [[unlikely]] {
-    run_told(node, slot.processor, slot.index);
-  } else {
-    run_node(node, *this, slot.processor);
+  void parallel_for(std::int64_t count, std::int64_t grain, const LoopBody& f) override {
+    ParallelLoop loop(count, grain, 1 + options_.workers, f);
+    loops_.run(loop, [this] {
+      notifier_.notify_all(kWorker);
+      queues_.notify_waiters();
+    });
   }
-  slot.running = outer;
-  add(slot.executed, is_over(node));
-  finish(slot, node, keep);
-}
 
-inline void ThreadedExecutor::finish(Slot& slot, Node& node, bool keep) {
-  Sink sink{*this, slot, keep};
-  if (!ends_now(node, sink)) return;
-  complete_node(node, sink);
-  give_back(slot, node);
-  queues_.notify_waiters();
-}
-
-inline void ThreadedExecutor::give_back(Slot& slot, Node& node) {
-  Scope& scope = *node.scope;
-  if (scope.owner() == &slot) return scope.give_back_own(node);
-  if (scope.parent() || scope.window().size() < 16 * kBatch) {
-    Node* const single = &node;
-    return scope.give_back({&single, 1});
+  void post(std::shared_ptr<BackgroundJob> job) override {
+    background_.post(std::move(job));
+    notifier_.notify_one(kWorker);
   }
-  slot.batch[slot.batch_size++] = &node;
-  if (slot.batch_size == kBatch || notifier_.any(kWaiter) || notifier_.any(kRootWaiter))
-    flush(slot);
-}
 
-void ThreadedExecutor::flush(Slot& slot) {
-  if (slot.batch_size == 0) return;
-  slot.batch[0]->scope->give_back({slot.batch, std::exchange(slot.batch_size, 0)});
-  queues_.notify_waiters();
-}
-
-void ThreadedExecutor::put_next_back(Slot& slot) {
-  slot.streak = 0;
-  const Ready next = std::exchange(slot.next, nullptr);
-  if (next.is_live()) {
-    push(slot, next);
-  } else if (next) {
-    put_in_queue(slot, next.node());
+  std::uint64_t executed() const {
+    std::uint64_t sum = 0;
+    for (const auto& slot : slots_) sum += slot->executed.load(std::memory_order_relaxed);
+    return sum;
   }
-}
 
-/// Runs a streak of operations without a node: each is the first that the one before it has made ready.
-template <bool listened>
-void ThreadedExecutor::drive_streak(Slot& slot, LiveNode& first) {
-  Sink sink{*this, slot};
-  Execution execution{*this, slot.processor};
-  Replay* replay = &Replay::of(first);
-  std::uint32_t index = first.index;
-  // How many operations of the replay are known to be issued. A successor in the same replay may go by
-  // that: until it is done, the slot is used for nothing else.
-  std::uint32_t issued = 0;
-  int streak = 0;
-  do {
-    const TemplateNode& node = replay->nodes[index];
-    LiveNode& live = replay->live()[index];
-    const std::uint64_t begin = listened ? profile::now_ns() : 0;
-    const bool plain = node.flags == 0;
-    const Failure* failure =
-        plain ? run_operation<RunKind::plain>(*replay, index, node, execution)
-              : run_operation<RunKind::per_replay>(*replay, index, node, execution);
-    if (listened) tell_listener(slot.index, *replay, index, begin);
-    if (plain && failure == nullptr) [[likely]] {
-      index = complete_plain(*replay, live, node, issued, sink);
-    } else if (LiveNode* next = complete_any(*replay, live, node, failure, sink)) {
-      replay = &Replay::of(*next);
-      index = next->index;
-      issued = 0;
-      execution.failure = nullptr;
+  ExecutorCounters counters() const override {
+    ExecutorCounters sum;
+    sum.executed = executed();
+    sum.background_jobs = background_.jobs_run();
+    sum.background_ns = background_.ns();
+    std::uint64_t idle = 0;
+    for (const auto& slot : slots_) {
+      sum.stolen += slot->stolen.load(std::memory_order_relaxed);
+      sum.sleeps += slot->sleeps.load(std::memory_order_relaxed);
+      idle += slot->idle_ns.load(std::memory_order_relaxed);
+    }
+    const double span = double(profile::now_ns() - started_ns_) * double(threads() - 1);
+    sum.idle_share = span > 0 ? std::min(1.0, double(idle) / span) : 0;
+    return sum;
+  }
+
+  // --- running ---------------------------------------------------------------------------------------
+
+  void publish(Node& node, std::span<const Edge> predecessors) override {
+    if (!connect(node, predecessors)) return;
+    Sink sink = sink_of(*node.scope);
+    node_ready(node, sink);
+  }
+
+  void publish_inline(Node& node, std::span<const Edge> predecessors) override {
+    if (node.processor != 0 || (node.flags & (kManual | kReducer)))
+      return publish(node, predecessors);
+    if (connect(node, predecessors)) execute(slot_of(*node.scope), node, false);
+  }
+
+  void finish(Node& node) override { finish(slot_of(*node.scope), node, false); }
+  std::uint32_t replay_burst() const override { return kReplayBurst; }
+  void expect_completion() override { notifier_.expect(); }
+
+  void completed_outside(Node* node) noexcept override {
+    if (node != nullptr) {
+      node->priority = std::numeric_limits<std::int16_t>::max();  // others may wait for it
+      node->processor = 0;
+      queues_.push(*node);
+    }
+    notifier_.arrived();
+  }
+
+  void enqueue(Slot& slot, Node& node, bool keep) {
+    if (keep && keeps() && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
+      slot.next = &node;
     } else {
-      index = kNoNode;
+      put_in_queue(slot, node);
     }
-  } while (++streak < kStreak && index != kNoNode);
-  add(slot.executed, static_cast<std::uint64_t>(streak));
-  if (index == kNoNode) return;
-  LiveNode* const next = replay->live() + index;
-  if (slot.next) return push(slot, next);
-  slot.next = next;
-  slot.streak = kStreak;
-}
+  }
 
-/// Lives while operations without a node run on a thread. They open no scope, since that takes a node. They wait only
-/// with a body-local pointer of their own.
-struct ThreadedExecutor::WithoutNode {
-  explicit WithoutNode(Slot& thread) : slot(thread) {}
-  ~WithoutNode() {
-    set_body_local(local);
+  void push(Slot& slot, Ready ready) {
+    slot.deque.push(ready.word());
+    queues_.call_somebody();
+  }
+
+  void put_in_queue(Slot& slot, Node& node) {
+    if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
+      push(slot, &node);
+    } else {
+      queues_.push(node);
+    }
+  }
+
+  [[gnu::always_inline]] inline void run(Slot& slot, Ready ready, bool keep) {
+    if (ready.is_live()) return drive(slot, ready.live());
+    execute(slot, ready.node(), keep);
+  }
+
+  [[gnu::always_inline]] inline void execute(Slot& slot, Node& node, bool keep) {
+    const Node* outer = std::exchange(slot.running, &node);
+    if (listener_) [[unlikely]] {
+      run_told(node, slot.processor, slot.index);
+    } else {
+      run_node(node, *this, slot.processor);
+    }
     slot.running = outer;
+    Sink sink{*this, slot, keep};
+    if (!ends_now(node, sink)) return;
+    add(slot.executed);
+    finish(slot, node, keep);
   }
-  Slot& slot;
-  const Node* const outer = std::exchange(slot.running, nullptr);
-  void* const local = set_body_local(nullptr);
-};
 
-void ThreadedExecutor::drive(Slot& slot, LiveNode& first) {
-  const WithoutNode among(slot);
-  if (listener_) [[unlikely]] {
-    drive_streak<true>(slot, first);
-  } else {
-    drive_streak<false>(slot, first);
+  [[gnu::always_inline]] inline void finish(Slot& slot, Node& node, bool keep) {
+    Sink sink{*this, slot, keep};
+    complete_node(node, sink);
+    give_back(slot, node);
+    queues_.notify_waiters();
   }
-}
 
-bool ThreadedExecutor::runs_in_order() {
-  const std::uint64_t executed = slots_[0]->executed.load(std::memory_order_relaxed);  // its own
-  if (threads() == 1 && single_thread_.length_due(executed))
-    single_thread_.look_at_length(profile::now_ns(), executed);
-  return single_thread_.on();
-}
-
-std::uint32_t ThreadedExecutor::run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
-                                             bool to_the_end) {
-  Slot& slot = slot_of(replay.extras->scope);
-  const WithoutNode among(slot);
-  const auto goes_on = [&] { return to_the_end || single_thread_.on(); };
-  std::uint32_t index = from;
-  for (;;) {
-    if (listener_ == nullptr) index = run_plain_in_order(replay, index, to, goes_on);
-    if (index == to || !goes_on()) break;
-    run_one_told(replay, index++, slot.processor, slot.index);
+  [[gnu::always_inline]] inline void give_back(Slot& slot, Node& node) {
+    Scope& scope = *node.scope;
+    if (scope.owner() == &slot) return scope.give_back_own(node);
+    if (scope.parent() || scope.window().size() < 16 * kBatch) {
+      Node* const single = &node;
+      return scope.give_back({&single, 1});
+    }
+    slot.batch.push_back(&node);
+    if (slot.batch.size() == kBatch || notifier_.any(kWaiter) || notifier_.any(kRootWaiter))
+      flush(slot);
   }
-  add(slot.executed, index - from);
-  return index;
-}
 
-/// The thread's own slot, or the owner's where the thread is in a program of another executor within its own one.
-ThreadedExecutor::Sink ThreadedExecutor::sink_here(LiveNode& live) {
-  const auto index = static_cast<std::size_t>(this_slot->index);
-  if (index < slots_.size() && slots_[index].get() == this_slot) return {*this, *this_slot};
-  return sink_of(Replay::of(live).extras->scope);
-}
+  void flush(Slot& slot) {
+    if (slot.batch.empty()) return;
+    slot.batch.front()->scope->give_back({slot.batch.data(), slot.batch.size()});
+    slot.batch.clear();
+    queues_.notify_waiters();
+  }
 
-// --- finding ---------------------------------------------------------------------------------------
-
-inline Ready ThreadedExecutor::next_or_find(Slot& slot, const Scope* within) {
-  if (slot.next) {
-    if (++slot.streak < kStreak) return std::exchange(slot.next, nullptr);
-    put_next_back(slot);
-    if (!slot.dedicated && !within) {
-      if (const Ready oldest = Ready::of(slot.deque.steal())) return oldest;
+  void put_next_back(Slot& slot) {
+    slot.streak = 0;
+    const Ready next = std::exchange(slot.next, nullptr);
+    if (next.is_live()) {
+      push(slot, next);
+    } else if (next) {
+      put_in_queue(slot, next.node());
     }
   }
-  slot.streak = 0;
-  return find(slot, within);
-}
 
-Ready ThreadedExecutor::find(Slot& slot, const Scope* within) {
-  if (slot.dedicated) {
-    Node* node = queues_.pop_dedicated(slot.processor, within);
-    return node || !within ? node : queues_.pop_nested(within);
+  /// Runs a streak of operations without a node: each is the first that the one before it has made ready.
+  template <bool listened>
+  void drive_streak(Slot& slot, LiveNode& first) {
+    Sink sink{*this, slot};
+    Execution execution{*this, slot.processor};
+    Replay* replay = &Replay::of(first);
+    std::uint32_t index = first.index;
+    // How many operations of the replay are known to be issued. A successor in the same replay may go by
+    // that: until it is done, the slot is used for nothing else.
+    std::uint32_t issued = 0;
+    int streak = 0;
+    do {
+      const TemplateNode& node = replay->nodes[index];
+      LiveNode& live = replay->live()[index];
+      const std::uint64_t begin = listened ? profile::now_ns() : 0;
+      const bool plain = node.flags == 0;
+      set_count(*replay, live);
+      const Failure* failure = plain ? run_operation<true>(*replay, index, node, execution)
+                                     : run_operation<false>(*replay, index, node, execution);
+      if (listened) tell_listener(slot.index, *replay, index, begin);
+      if (plain && failure == nullptr) [[likely]] {
+        index = complete_plain(*replay, live, node, issued, sink);
+      } else if (LiveNode* next = complete_any(*replay, live, node, failure, sink)) {
+        replay = &Replay::of(*next);
+        index = next->index;
+        issued = 0;
+        execution.failure = nullptr;
+      } else {
+        index = kNoNode;
+      }
+    } while (++streak < kStreak && index != kNoNode);
+    add(slot.executed, static_cast<std::uint64_t>(streak));
+    if (index == kNoNode) return;
+    LiveNode* const next = replay->live() + index;
+    if (slot.next) return push(slot, next);
+    slot.next = next;
+    slot.streak = kStreak;
   }
-  if (within) return queues_.pop_nested(within);
-  if (Node* node = queues_.pop_urgent()) return node;
-  if (const Ready ready = take_own(slot)) return ready;
-  if (Node* node = queues_.pop_nested(nullptr)) return node;
-  if (const Ready ready = steal(slot)) return ready;
-  return queues_.pop_prioritised();
-}
 
-Ready ThreadedExecutor::take_own(Slot& slot) {
-  if (keeps()) return Ready::of(slot.deque.take());
-  while (!slot.deque.looks_empty())
-    if (const Ready oldest = Ready::of(slot.deque.steal())) return oldest;
-  return nullptr;
-}
+  /// Lives while operations without a node run on a thread. They open no scope, since that takes a node. They wait only
+  /// with a body-local pointer of their own.
+  struct WithoutNode {
+    explicit WithoutNode(Slot& thread) : slot(thread) {}
+    ~WithoutNode() {
+      set_body_local(local);
+      slot.running = outer;
+    }
+    Slot& slot;
+    const Node* const outer = std::exchange(slot.running, nullptr);
+    void* const local = set_body_local(nullptr);
+  };
 
-Ready ThreadedExecutor::steal(Slot& slot) {
-  const int all = threads();
-  if (all == 1) return nullptr;
-  slot.random ^= slot.random << 13;
-  slot.random ^= slot.random >> 7;
-  slot.random ^= slot.random << 17;
-  const int start = static_cast<int>(slot.random % static_cast<std::uint64_t>(all));
-  for (int i = 0; i < all; ++i) {
-    Slot& victim = *slots_[(start + i) % all];
-    if (&victim == &slot) continue;
-    while (!victim.deque.looks_empty()) {
+  void drive(Slot& slot, LiveNode& first) {
+    const WithoutNode among(slot);
+    if (listener_) [[unlikely]] {
+      drive_streak<true>(slot, first);
+    } else {
+      drive_streak<false>(slot, first);
+    }
+  }
+
+  bool runs_in_order() override {
+    const std::uint64_t executed = slots_[0]->executed.load(std::memory_order_relaxed);  // its own
+    if (threads() == 1 && single_thread_.length_due(executed))
+      single_thread_.look_at_length(profile::now_ns(), executed);
+    return single_thread_.on();
+  }
+
+  std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                             bool to_the_end) override {
+    Slot& slot = slot_of(replay.scope);
+    const WithoutNode among(slot);
+    const auto goes_on = [&] { return to_the_end || single_thread_.on(); };
+    std::uint32_t index = from;
+    for (;;) {
+      if (listener_ == nullptr) index = run_plain_in_order(replay, index, to, goes_on);
+      if (index == to || !goes_on()) break;
+      run_one_told(replay, index++, slot.processor, slot.index);
+    }
+    add(slot.executed, index - from);
+    return index;
+  }
+
+  /// The thread's own slot, or the owner's where the thread is in a program of another executor within its own one.
+  Sink sink_here(LiveNode& live) {
+    const auto index = static_cast<std::size_t>(this_slot->index);
+    if (index < slots_.size() && slots_[index].get() == this_slot) return {*this, *this_slot};
+    return sink_of(Replay::of(live).scope);
+  }
+
+  // --- finding ---------------------------------------------------------------------------------------
+  // `within` null: anything a cpu thread may run.
+
+  Ready next_or_find(Slot& slot, const Scope* within) {
+    if (slot.next) {
+      if (++slot.streak < kStreak) return std::exchange(slot.next, nullptr);
+      put_next_back(slot);
+      if (!slot.dedicated && !within) {
+        if (const Ready oldest = Ready::of(slot.deque.steal())) return oldest;
+      }
+    }
+    slot.streak = 0;
+    return find(slot, within);
+  }
+
+  Ready find(Slot& slot, const Scope* within) {
+    if (slot.dedicated) {
+      Node* node = queues_.pop_dedicated(slot.processor, within);
+      return node || !within ? node : queues_.pop_nested(within);
+    }
+    if (within) return queues_.pop_nested(within);
+    if (Node* node = queues_.pop_urgent()) return node;
+    if (const Ready ready = Ready::of(keeps() ? slot.deque.take() : slot.deque.steal()))
+      return ready;
+    if (Node* node = queues_.pop_nested(nullptr)) return node;
+    if (const Ready ready = steal(slot)) return ready;
+    return queues_.pop_prioritised();
+  }
+
+  Ready steal(Slot& slot) {
+    const int all = threads();
+    if (all == 1) return nullptr;
+    slot.random ^= slot.random << 13;
+    slot.random ^= slot.random >> 7;
+    slot.random ^= slot.random << 17;
+    const int start = static_cast<int>(slot.random % static_cast<std::uint64_t>(all));
+    for (int i = 0; i < all; ++i) {
+      Slot& victim = *slots_[(start + i) % all];
+      if (&victim == &slot) continue;
       if (const Ready ready = Ready::of(victim.deque.steal())) {
         add(slot.stolen);
         return ready;
       }
     }
+    return nullptr;
   }
-  return nullptr;
-}
 
-// --- with nothing to run ---------------------------------------------------------------------------
+  // --- with nothing to run ---------------------------------------------------------------------------
 
-void ThreadedExecutor::work(Slot& slot) {
-  this_slot = &slot;
-  while (true) {
-    if (background_.late()) [[unlikely]]
-      run_late_jobs(slot);
-    Ready ready = next_or_find(slot, nullptr);
-    if (!ready) ready = idle(slot);
-    if (!ready) return;
-    // A dedicated thread keeps nothing: what becomes ready is for the cpu threads.
-    run(slot, ready, !slot.dedicated);
-  }
-}
-
-void ThreadedExecutor::wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
-                            const NodeInfo* waiter) {
-  if (done()) return;
-  Slot& slot = slot_of(scope);
-  if (this_slot != &slot) [[unlikely]]
-    throw UsageError(
-        "a wait in a context whose program or task runs on another thread: a task launches and "
-        "waits in the context that it is given");
-  const Scope* within = scope.parent() ? &scope : nullptr;
-  WaitRecord record{&scope, awaited, waiter, {}};
-  struct Enter {
-    ThreadedExecutor& executor;
-    Slot& slot;
-    WaitRecord* outer;
-    ~Enter() {
-      executor.put_next_back(slot);
-      slot.waits = outer;
+  void work(Slot& slot) {
+    this_slot = &slot;
+    while (true) {
+      if (background_.late() && !slot.dedicated) [[unlikely]]
+        run_late_jobs(slot);
+      Ready ready = next_or_find(slot, nullptr);
+      if (!ready) ready = idle(slot);
+      if (!ready) return;
+      // A dedicated thread keeps nothing: what becomes ready is for the cpu threads.
+      run(slot, ready, !slot.dedicated);
     }
-  } enter{*this, slot, std::exchange(slot.waits, &record)};
-  do {
-    Ready ready = next_or_find(slot, within);
-    if (!ready && !wait_idle(slot, within, done, ready)) return;
-    run(slot, ready, !slot.dedicated);
-  } while (!done());
-}
+  }
 
-bool ThreadedExecutor::relieve(Scope& scope, std::size_t target) {
-  Slot& slot = slot_of(scope);
-  const Scope* within = scope.parent() ? &scope : nullptr;
-  // No execution gives more than its own node back, so that many can run before it pays to look again.
-  std::size_t unseen = target == kAllReady ? kAllReady : 0;
-  while (alone()) {
-    if (unseen == 0) {
-      const std::size_t left = scope.collect();
-      if (left <= target) {
-        put_next_back(slot);
-        return true;
+  void wait(Scope& scope, const std::function<bool()>& done, NodeRef awaited,
+            const NodeInfo* waiter) override {
+    if (done()) return;
+    Slot& slot = slot_of(scope);
+    if (this_slot != &slot) [[unlikely]]
+      throw UsageError(
+          "a wait in a context whose program or task runs on another thread: a task launches and "
+          "waits in the context that it is given");
+    const Scope* within = scope.parent() ? &scope : nullptr;
+    WaitRecord record{&scope, awaited, waiter, {}};
+    struct Enter {
+      ThreadedExecutor& executor;
+      Slot& slot;
+      WaitRecord* outer;
+      ~Enter() {
+        executor.put_next_back(slot);
+        slot.waits = outer;
       }
-      unseen = left - target;
+    } enter{*this, slot, std::exchange(slot.waits, &record)};
+    do {
+      Ready ready = next_or_find(slot, within);
+      if (!ready) ready = find_or_sleep(slot, within, within ? kWaiter : kRootWaiter, done);
+      if (!ready) return;
+      run(slot, ready, !slot.dedicated);
+    } while (!done());
+  }
+
+  bool relieve(Scope& scope, std::size_t target) override {
+    if (!alone()) return false;
+    Slot& slot = slot_of(scope);
+    const Scope* within = scope.parent() ? &scope : nullptr;
+    if (target == kAllReady) return run_all_ready(slot, within);
+    // No execution gives more than its own node back, so that many can run before it pays to look again.
+    for (std::size_t left; (left = scope.collect()) > target;) {
+      for (; left > target; --left) {
+        const Ready ready = next_or_find(slot, within);
+        if (!ready) return scope.collect() <= target;
+        run(slot, ready, true);
+      }
     }
-    const Ready ready = next_or_find(slot, within);
-    if (!ready) return scope.collect() <= target;
-    run(slot, ready, true);
-    --unseen;
+    put_next_back(slot);
+    return true;
   }
-  put_next_back(slot);
-  return false;
-}
 
-void ThreadedExecutor::look_at_proxies(Slot& slot) {
-  proxies_.look(nullptr, [&](Node& node) { finish(slot, node, false); });
-  flush(slot);  // the thread may be about to sleep
-}
-
-/// Looks once for anything that the thread can run. Loops of gang tasks are helped with here.
-Ready ThreadedExecutor::look(Slot& slot, const Scope* within) {
-  Ready ready = find(slot, within);
-  while (!ready && !slot.dedicated && !within && loops_.help()) ready = find(slot, within);
-  return ready;
-}
-
-/// For a worker that has no body on its stack and is no sleeper. Returns how long the job took, 0 if there was none.
-std::uint64_t ThreadedExecutor::run_background_job(Slot& slot) {
-  if (slot.dedicated || !background_.any()) return 0;
-  const std::shared_ptr<BackgroundJob> job = background_.take();
-  if (!job) return 0;
-  look_at_proxies(slot);
-  return std::max<std::uint64_t>(1, background_.run(*job));
-}
-
-/// For a worker between two nodes.
-void ThreadedExecutor::run_late_jobs(Slot& slot) {
-  if (slot.dedicated) return;
-  put_next_back(slot);
-  queues_.notify_waiters();  // one may have looked for it in vain
-  while (background_.late() && run_background_job(slot) != 0) {}
-}
-
-/// A worker that has found nothing to do naps, or does background jobs, while the launching thread is better left
-/// alone. Returns how long the jobs took.
-std::uint64_t ThreadedExecutor::stay_away(Slot& slot) {
-  const auto decide = [&](auto what) {
-    const std::uint64_t now = profile::now_ns();
-    return single_thread_.due(now) && (single_thread_.*what)(now, executed());
-  };
-  const bool decides = slot.index == 1;
-  std::uint64_t jobs_ns = 0;
-  if (decides && !decide(&SingleThreadMode::begin)) return jobs_ns;
-  while (single_thread_.on() && !notifier_.stopped()) {
-    const std::uint64_t ns = run_background_job(slot);
-    jobs_ns += ns;
-    if (ns == 0) background_.nap(std::chrono::nanoseconds(SingleThreadMode::kNapNs));
-    if (decides) decide(&SingleThreadMode::go_on);  // not due: a job may be short
+  bool run_all_ready(Slot& slot, const Scope* within) {
+    while (alone()) {
+      const Ready ready = next_or_find(slot, within);
+      if (!ready) return true;
+      run(slot, ready, true);
+    }
+    put_next_back(slot);
+    return false;
   }
-  return jobs_ns;
-}
 
-/// For a thread that has found nothing to run: waits until it finds something. Null: the executor stops.
-Ready ThreadedExecutor::idle(Slot& slot) {
-  flush(slot);
-  const std::uint64_t begin = profile::now_ns();
-  std::uint64_t jobs_ns = slot.dedicated ? 0 : stay_away(slot);
-  const auto does_job = [&] {
-    const std::uint64_t ns = run_background_job(slot);
-    jobs_ns += ns;
-    return ns != 0;
-  };
-  Ready ready;
-  while (!ready) {
-    for (Spin spin = notifier_.spin(Spin::kSearch);
-         !(ready = look(slot, nullptr)) && (does_job() || spin.step());) {}
-    if (ready) break;
-    notifier_.prepare(slot.sleeper, slot.dedicated ? kDedicated + slot.processor : int(kWorker));
+  void look_at_proxies(Slot& slot) {
+    for (Node* proxy = proxies_.take_done(nullptr, 0, 0); proxy != nullptr;)
+      finish(slot, *std::exchange(proxy, proxy->next), false);
+    flush(slot);  // the thread may be about to sleep
+  }
+
+  /// Looks once for anything that the thread can run. Loops of gang tasks are helped with here.
+  Ready look(Slot& slot, const Scope* within) {
+    Ready ready = find(slot, within);
+    while (!ready && !slot.dedicated && !within && loops_.help()) ready = find(slot, within);
+    return ready;
+  }
+
+  /// For a worker that has no body on its stack and is no sleeper. False: there was no job for it.
+  bool run_background_job(Slot& slot) {
+    const std::shared_ptr<BackgroundJob> job = slot.dedicated ? nullptr : background_.take();
+    if (!job) return false;
     look_at_proxies(slot);
-    ready = look(slot, nullptr);
-    const bool stop = notifier_.stopped();
-    // Only looked for: a job takes long, and a sleeper who does one keeps a notification from the others.
-    const bool job = !slot.dedicated && background_.any();
-    if (ready || stop || job) {
-      notifier_.cancel(slot.sleeper);
-      if (stop && !ready) return nullptr;
-    } else {
+    slot.jobs_ns += background_.run(*job);
+    return true;
+  }
+
+  /// For a worker between two nodes.
+  void run_late_jobs(Slot& slot) {
+    put_next_back(slot);
+    queues_.notify_waiters();  // one may have looked for it in vain
+    while (background_.late() && run_background_job(slot)) {}
+  }
+
+  /// A worker that has found nothing to do naps, or does background jobs, while the launching thread is better left alone.
+  void stay_away(Slot& slot) {
+    const auto decide = [&](auto what) {
+      const std::uint64_t now = profile::now_ns();
+      return single_thread_.due(now) && (single_thread_.*what)(now, executed());
+    };
+    const bool decides = slot.index == 1;
+    if (decides && !decide(&SingleThreadMode::begin)) return;
+    while (single_thread_.on() && !notifier_.stopped()) {
+      if (!run_background_job(slot))
+        background_.nap(std::chrono::nanoseconds(SingleThreadMode::kNapNs));
+      if (decides) decide(&SingleThreadMode::go_on);  // not due: a job may be short
+    }
+  }
+
+  /// For a worker that has found nothing to run. Null: the executor stops.
+  Ready idle(Slot& slot) {
+    const std::uint64_t begin = profile::now_ns(), jobs_ns = slot.jobs_ns;
+    flush(slot);
+    if (!slot.dedicated) stay_away(slot);
+    const int kind = slot.dedicated ? kDedicated + slot.processor : int(kWorker);
+    const Ready ready = find_or_sleep(slot, nullptr, kind, [this] { return notifier_.stopped(); });
+    add(slot.idle_ns, profile::now_ns() - begin - (slot.jobs_ns - jobs_ns));
+    return ready;
+  }
+
+  /// For a thread that has found nothing to run: spins, then sleeps, until it finds something. Null: `ended()`. In between
+  /// a worker that waits for nothing does background jobs.
+  Ready find_or_sleep(Slot& slot, const Scope* within, int kind,
+                      const std::function<bool()>& ended) {
+    const bool waits = slot.waits != nullptr;
+    flush(slot);
+    look_at_proxies(slot);
+    while (true) {
+      for (Spin spin = notifier_.spin(waits ? Spin::kWait : Spin::kSearch); threads() > 1;) {
+        if (ended()) return nullptr;
+        if (const Ready ready = look(slot, within)) return ready;
+        const bool goes_on = (!waits && run_background_job(slot)) || spin.step();
+        if (!goes_on) break;
+      }
+      notifier_.prepare(slot.sleeper, kind);
+      look_at_proxies(slot);
+      const bool over = ended();
+      const Ready ready = over ? nullptr : look(slot, within);
+      // Only looked for: a job takes long, and a sleeper who does one keeps a notification from the others.
+      const bool job = !waits && !slot.dedicated && background_.any();
+      if (over || ready || job) {
+        notifier_.cancel(slot.sleeper);
+        if (over || ready) return ready;
+        continue;
+      }
       add(slot.sleeps);
-      notifier_.commit(slot.sleeper);
+      if (notifier_.commit(slot.sleeper) == Wake::deadlock) throw Deadlock(*slot.waits->deadlock);
     }
   }
-  add(slot.idle_ns, profile::now_ns() - begin - jobs_ns);
-  return ready;
-}
 
-/// For a thread in `wait` that has found nothing to run: spins, then sleeps. False: done() is true. True: `found` is there
-/// to be run.
-bool ThreadedExecutor::wait_idle(Slot& slot, const Scope* within, const std::function<bool()>& done,
-                                 Ready& found) {
-  flush(slot);
-  look_at_proxies(slot);
-  while (true) {
-    for (Spin spin = notifier_.spin(Spin::kWait); threads() > 1 && spin.step();) {
-      if (done()) return false;
-      if ((found = look(slot, within))) return true;
+  /// Every thread sleeps. Names the waiter in the deepest scope: nobody below it is left who could go
+  /// on, while waiters above it may be waiting for its task, which the exception will end.
+  Sleeper* find_deadlocked() {
+    Slot* deepest = nullptr;
+    for (const auto& slot : slots_) {
+      if (slot->waits && (!deepest || slot->waits->scope->depth() > deepest->waits->scope->depth()))
+        deepest = slot.get();
     }
-    notifier_.prepare(slot.sleeper, within != nullptr ? kWaiter : kRootWaiter);
-    look_at_proxies(slot);
-    const bool finished = done();
-    if (finished || (found = look(slot, within))) {
-      notifier_.cancel(slot.sleeper);
-      return !finished;
-    }
-    add(slot.sleeps);
-    if (notifier_.commit(slot.sleeper) == Wake::deadlock) throw Deadlock(*slot.waits->deadlock);
-    if (done()) return false;
+    REFRAIN_ASSERT(deepest, "all threads sleep only while somebody waits");
+    declare_deadlock(*deepest->waits);
+    return &deepest->sleeper;
   }
-}
 
-/// Every thread sleeps. Names the waiter in the deepest scope: nobody below it is left who could go
-/// on, while waiters above it may be waiting for its task, which the exception will end.
-Sleeper* ThreadedExecutor::find_deadlocked() {
-  Slot* deepest = nullptr;
-  for (const auto& slot : slots_) {
-    if (slot->waits && (!deepest || slot->waits->scope->depth() > deepest->waits->scope->depth()))
-      deepest = slot.get();
-  }
-  REFRAIN_ASSERT(deepest, "all threads sleep only while somebody waits");
-  declare_deadlock(*deepest->waits);
-  return &deepest->sleeper;
+ private:
+  std::vector<std::unique_ptr<Slot>> slots_;
+  Notifier notifier_;
+  SharedQueues queues_;
+  GangLoops loops_;
+  BackgroundQueue background_;
+  SingleThreadMode single_thread_;
+  std::atomic<int> scopes_{0};
+  const std::uint64_t started_ns_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+std::shared_ptr<Executor> make_threaded_executor(const ProcessorPlan& plan,
+                                                 const ExecutorOptions& options) {
+  return std::make_shared<ThreadedExecutor>(plan, options);
 }
 
 std::shared_ptr<Executor> make_threaded_executor(const Machine& machine,
                                                  const ExecutorOptions& options) {
-  return std::make_shared<ThreadedExecutor>(plan_processors(machine), options);
+  return make_threaded_executor(plan_processors(machine), options);
+}
+
+std::shared_ptr<Executor> make_seeded_executor(const Machine& machine,
+                                               const ExecutorOptions& options, std::uint64_t seed) {
+  return std::make_shared<SeededExecutor>(plan_processors(machine), options, seed);
 }
 
 }  // namespace refrain::exec

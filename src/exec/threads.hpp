@@ -4,13 +4,12 @@
 // the limits of the control group, the user, the process and the system with their use. Called when an executor starts.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace refrain {
-class Machine;
-}
+#include "graph/executor.hpp"
 
 namespace refrain::exec {
 
@@ -25,6 +24,10 @@ struct ProcessorPlan {
 };
 
 ProcessorPlan plan_processors(const Machine& machine);
+
+/// As make_threaded_executor of a machine (graph/executor.hpp).
+std::shared_ptr<Executor> make_threaded_executor(const ProcessorPlan& plan,
+                                                 const ExecutorOptions& options);
 
 /// Binds the calling thread; does nothing when that is not possible.
 void bind_this_thread(const std::vector<int>& cpus);

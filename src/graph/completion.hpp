@@ -20,7 +20,7 @@ namespace refrain::exec {
 /// Runs the node's operation on this thread. What it throws becomes the node's failure. The node may
 /// have been given a failure by its predecessors; their lowering of `pending`, which the caller has
 /// acquired, made it visible.
-inline void run_node(Node& node, Executor& executor, int processor) {
+[[gnu::always_inline]] inline void run_node(Node& node, Executor& executor, int processor) {
   Execution execution{executor, processor, node.failure.load(std::memory_order_relaxed)};
   try {
     node.run(node, execution);
@@ -30,37 +30,23 @@ inline void run_node(Node& node, Executor& executor, int processor) {
 /// What is left to run of a node that was completed from outside: nothing.
 inline void end_of_run(Node& /*node*/, Execution& /*execution*/) {}
 
-/// A kManual node has become ready: its run (may be null, must be short) is called here and now, then
-/// the owner may go on. The owner may have ended it already, without having waited.
+/// The same as node_ready for those few that do not simply run. Apart, so that complete_node stays small. The run of a
+/// kManual node (may be null, must be short) is called here and now, then the owner may go on. The owner may have ended
+/// the node already, without having waited.
 template <class Sink>
-void grant(Node& node, Sink& sink) {
+[[gnu::noinline]] void special_ready(Node& node, Sink& sink) {
+  if ((node.flags & kManual) == 0) {
+    if (node.scope->gate().admit(node)) sink.ready(node);
+    return;
+  }
   if (node.run) run_node(node, sink.executor, 0);
   // seq_cst: orders what the predecessors wrote before is_granted; and before the look for sleepers
-  // that follows in sink.tell_owner. Acquire half: partner of the owner's exchange in end_manual.
+  // that follows in sink.tell_owner. Acquire half: partner of the exchange in Executor::complete_manual.
   const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
   if (before == std::uint8_t(ManualState::ended)) {
     sink.finish(node);
   } else {
     sink.tell_owner();
-  }
-}
-
-/// Owner: ends a kManual node; completes it when it has been granted, otherwise leaves that to grant.
-template <class Sink>
-void end_manual(Node& node, Sink& sink) {
-  // seq_cst (release half): what the owner wrote under its access is visible to successors also when
-  // another thread completes the node; partner: the exchange in grant.
-  const auto before = node.manual.exchange(std::uint8_t(ManualState::ended));
-  if (before == std::uint8_t(ManualState::granted)) sink.finish(node);
-}
-
-/// The same as node_ready for those few that do not simply run. Apart, so that complete_node stays small.
-template <class Sink>
-[[gnu::noinline]] void special_ready(Node& node, Sink& sink) {
-  if (node.flags & kManual) {
-    grant(node, sink);
-  } else if (node.scope->gate().admit(node)) {
-    sink.ready(node);
   }
 }
 
@@ -145,9 +131,6 @@ template <class Sink>
   }
   return true;
 }
-
-/// Whether the run that has just ended leaves nothing more to run; for counters.
-inline bool is_over(const Node& node) { return (node.flags & kCompletesLater) == 0; }
 
 /// The run of `node` has ended. True: the node completes now. False: it is no longer the caller's.
 template <class Sink>

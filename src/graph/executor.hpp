@@ -1,5 +1,5 @@
 #pragma once
-// Runs the nodes of the task graph. Two implementations: threads (exec/threaded_executor.hpp) and the
+// Runs the nodes of the task graph. Two implementations: threads (exec/threaded_executor.cpp) and the
 // deterministic scheduler that interleaves everything on one thread by a seed
 // (exec/seeded_executor.hpp).
 
@@ -24,7 +24,6 @@ namespace refrain::exec {
 class BackgroundJob;
 class Scope;
 class Executor;
-struct Issued;
 
 /// What Node::run is told about where and how it runs.
 struct Execution {
@@ -65,15 +64,21 @@ struct ExecutorOptions {
   bool path_order = false;    ///< replays order what becomes ready (graph/template.hpp)
 };
 
+/// An operation that has run. One of a replay may have no node (graph/replay.hpp).
+struct Executed {
+  const Scope& scope;
+  const NodeInfo* info;
+  NodeKind kind;
+  std::uint64_t seq;
+  int thread;
+  std::uint64_t begin_ns, end_ns;
+};
+
 /// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.
 class ExecutionListener {
  public:
   virtual ~ExecutionListener() = default;
-  virtual void executed(const Node& node, int thread, std::uint64_t begin_ns,
-                        std::uint64_t end_ns) = 0;
-  /// An operation of a replay in the scope that has no node (graph/replay.hpp); `seq` as a node's.
-  virtual void replayed(const Scope& scope, const NodeInfo* info, NodeKind kind, std::uint64_t seq,
-                        int thread, std::uint64_t begin_ns, std::uint64_t end_ns) = 0;
+  virtual void executed(const Executed& ran) = 0;
 };
 
 /// Counters for --refrain:stats.
@@ -111,7 +116,15 @@ class Executor {
   virtual void publish_inline(Node& node, std::span<const Edge> predecessors) = 0;
   /// Ends a kManual node (owner thread), granted or not: one that has not been granted completes
   /// when it would have been.
-  virtual void complete_manual(Node& node) = 0;
+  void complete_manual(Node& node) {
+    // seq_cst (release half): what the owner wrote under its access is visible to successors also when
+    // another thread completes the node; partner: the exchange in special_ready (graph/completion.hpp).
+    const auto before = node.manual.exchange(std::uint8_t(ManualState::ended));
+    if (before == std::uint8_t(ManualState::granted)) finish(node);
+    interleave();
+  }
+  /// Owner: completes a node that does not run, now.
+  virtual void finish(Node& node) = 0;
 
   /// For LaterCompletion, on the thread that runs the operation: one more is outstanding outside.
   virtual void expect_completion() = 0;
@@ -154,12 +167,8 @@ class Executor {
 
   // --- for Scope -----------------------------------------------------------------------------------
 
-  /// What a scope learns when it begins.
-  struct Opened {
-    void* owner = nullptr;       ///< the calling thread's place in the executor, if it has one
-    const Node* task = nullptr;  ///< whose body is running on it; null for the root
-  };
-  virtual Opened open(Scope& scope) = 0;
+  /// Tells the scope its owner, the calling thread, and the task whose body runs on it.
+  virtual void open(Scope& scope) = 0;
   virtual void close(Scope& /*scope*/) {}
   /// While the calling thread runs alone: runs what is ready in `scope` until at most `target` nodes are in flight, or
   /// (kAllReady) until nothing is. True: so few are left. False: that many cannot be run now, or other threads are
@@ -170,10 +179,6 @@ class Executor {
   // --- for Replays (graph/replays.hpp) --------------------------------------------------------------
 
   [[nodiscard]] Proxies& proxies() { return proxies_; }
-  /// Owner: completes a proxy whose operation is done.
-  virtual void complete_proxy(Node& proxy) = 0;
-  /// Owner: the watermark has moved, or the replay was left.
-  virtual void release_replay(Replay& replay, const Issued& issued) = 0;
   /// So many operations are issued between two calls of `relieve`.
   [[nodiscard]] virtual std::uint32_t replay_burst() const = 0;
   /// Owner: whether it gets on best by itself, running what it issues at once and in order.
@@ -183,11 +188,9 @@ class Executor {
   /// it is to go on `to_the_end`.
   virtual std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                      bool to_the_end) = 0;
-  /// Owner: the first operations have run without their counts, which are set: does what completing them does.
-  virtual void complete_in_order(Replay& replay, std::uint32_t count) = 0;
-  /// Thread that runs a node: the preconditions of a replayed operation are complete.
-  virtual void precondition_done(LiveNode& live) = 0;
-  /// Thread that runs the operation's node: the operation is done.
+  /// Owner, or a thread that runs a node: one of those that hold a replayed operation back does so no more.
+  virtual void lower(LiveNode& live) = 0;
+  /// The same threads: the operation is done.
   virtual void complete_replayed(LiveNode& live, const Failure* failure) = 0;
 
  protected:

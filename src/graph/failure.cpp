@@ -34,14 +34,19 @@ std::exception_ptr failed(const std::string& who, const std::exception_ptr& erro
   }
 }
 
-std::uint64_t scope_of(const Node& node) {
-  return node.scope != nullptr ? node.scope->identity() : 0;
+Failure::Origin origin_of(const Node& node) {
+  return {node.scope != nullptr ? node.scope->identity() : 0, node.seq};
+}
+
+/// Gives the node a reference that the caller holds, or none. Returns the one that it had.
+FailureRef exchange_failure(Node& node, const Failure* failure) {
+  return {node.failure.exchange(failure, std::memory_order_relaxed), false};
 }
 
 }  // namespace
 
-const Failure* Failure::thrown_by(const Origin& origin, const std::exception_ptr& error,
-                                  const Who& who) noexcept {
+FailureRef Failure::thrown_by(const Origin& origin, const std::exception_ptr& error,
+                              const Who& who) noexcept {
   std::exception_ptr told = error;
   try {
     told = failed(who(), error);
@@ -50,41 +55,29 @@ const Failure* Failure::thrown_by(const Origin& origin, const std::exception_ptr
   return new Failure(origin, std::move(told));
 }
 
-void Failure::release() const {
-  // release: partner of the acquire by the last releaser, which destroys what the others have read.
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-}
-
 const Failure& fail(Node& node, const std::exception_ptr& error, const Failure::Who& who) noexcept {
   const auto usual = [&node] { return operation_name(node.info, node.kind); };
-  const Failure* own =
-      Failure::thrown_by({scope_of(node), node.seq}, error, who ? who : Failure::Who(usual));
+  const Failure* const own =
+      Failure::thrown_by(origin_of(node), error, who ? who : Failure::Who(usual)).detach();
   // Outlives nobody else's: predecessors are complete, and the node is this thread's alone.
-  const Failure* inherited = node.failure.exchange(own, std::memory_order_relaxed);
-  if (inherited) inherited->release();
+  (void)exchange_failure(node, own);
   return *own;
 }
 
 bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope) {
-  return std::tuple(a.scope() == scope, a.scope(), a.seq()) <
-         std::tuple(b.scope() == scope, b.scope(), b.seq());
+  return std::tuple(a.origin().scope == scope, a.origin()) <
+         std::tuple(b.origin().scope == scope, b.origin());
 }
 
 void pass_failure(const Failure& failure, Node& to) {
   static std::mutex passing;
   const std::lock_guard lock(passing);
   const Failure* current = to.failure.load(std::memory_order_relaxed);
-  if (current && !comes_before(failure, *current, scope_of(to))) return;
-  failure.retain();
-  to.failure.store(&failure, std::memory_order_relaxed);
-  if (current) current->release();
+  if (current && !comes_before(failure, *current, origin_of(to).scope)) return;
+  (void)exchange_failure(to, FailureRef(&failure).detach());
 }
 
-void FailureLog::reclaimed(Node& node) {
-  FailureRef failure = adopt(node.failure.exchange(nullptr, std::memory_order_relaxed));
-  const bool threw = failure->scope() == scope_of(node) && failure->seq() == node.seq;
-  note(node.seq, std::move(failure), threw);
-}
+void FailureLog::reclaimed(Node& node) { note(origin_of(node), exchange_failure(node, nullptr)); }
 
 const Failure* FailureLog::of(const NodeRef& ref) const {
   if (ref.node->seq == ref.seq) {

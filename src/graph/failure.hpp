@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -24,22 +25,25 @@
 
 namespace refrain::exec {
 
-class Failure {
+class Failure;
+/// One reference to a failure, or none.
+using FailureRef = boost::intrusive_ptr<const Failure>;
+
+class Failure : public boost::intrusive_ref_counter<Failure> {
  public:
   /// What threw.
   struct Origin {
     std::uint64_t scope;  ///< Scope::identity
-    std::uint64_t seq;
+    std::uint64_t seq;    ///< within its scope
+    friend auto operator<=>(const Origin&, const Origin&) = default;
   };
   /// What messages call an operation. Not asked where memory is short.
   using Who = std::function<std::string()>;
-  /// The failure of an operation whose run threw `error`. The caller gets the first reference.
-  static const Failure* thrown_by(const Origin& origin, const std::exception_ptr& error,
-                                  const Who& who) noexcept;
+  /// The failure of an operation whose run threw `error`.
+  static FailureRef thrown_by(const Origin& origin, const std::exception_ptr& error,
+                              const Who& who) noexcept;
 
-  /// The scope of the node that threw (Scope::identity).
-  [[nodiscard]] std::uint64_t scope() const { return origin_.scope; }
-  /// Sequence number of the node that threw, within its scope.
+  [[nodiscard]] const Origin& origin() const { return origin_; }
   [[nodiscard]] std::uint64_t seq() const { return origin_.seq; }
   /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT". Where there was no memory to say so, what
   /// was thrown.
@@ -54,25 +58,14 @@ class Failure {
   static void* operator new(std::size_t size) { return allocate_surely(size, kAlign); }
   static void operator delete(void* memory, std::size_t size) { free_surely(memory, size, kAlign); }
 
-  void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
-  void release() const;
-
  private:
   Failure(const Origin& origin, std::exception_ptr error)
       : origin_(origin), error_(std::move(error)) {}
   static constexpr std::size_t kAlign = alignof(std::max_align_t);
   const Origin origin_;
   std::exception_ptr error_;
-  mutable std::atomic<std::uint32_t> references_{1};
   mutable std::atomic<bool> told_{false};
 };
-
-inline void intrusive_ptr_add_ref(const Failure* failure) { failure->retain(); }
-inline void intrusive_ptr_release(const Failure* failure) { failure->release(); }
-/// One reference to a failure, or none.
-using FailureRef = boost::intrusive_ptr<const Failure>;
-/// Takes over a reference that the caller holds.
-inline FailureRef adopt(const Failure* failure) { return {failure, false}; }
 
 /// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
 /// back; for longer, a FailureRef. `who` is what the text calls it: if not given, operation_name.
@@ -96,9 +89,10 @@ class FailureLog {
  public:
   /// `node` has come back: notes its failure and takes it off the node.
   void reclaimed(Node& node);
-  /// The operation with this number has the failure. `threw`: it is its own. May be said twice.
-  void note(std::uint64_t seq, FailureRef failure, bool threw) {
-    entries_.try_emplace(seq, std::move(failure), threw);
+  /// This operation of the scope has the failure. May be said twice.
+  void note(const Failure::Origin& operation, FailureRef failure) {
+    const bool threw = failure->origin() == operation;
+    entries_.try_emplace(operation.seq, std::move(failure), threw);
   }
   /// The failure that the operation's data carries, null if it did not fail.
   [[nodiscard]] const Failure* of(const NodeRef& ref) const;

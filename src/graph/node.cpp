@@ -57,7 +57,7 @@ LaterCompletion complete_later(Node& node, Execution& execution) {
 LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& execution) {
   REFRAIN_ASSERT((replay.nodes[index].flags & kHasNode) != 0,
                  "the template says of an operation that it may complete later");
-  Node& node = replay.extras->node_of(index);
+  Node& node = replay.node_of(index);
   const LaterCompletion later = complete_later(node, execution);
   node.run = end_replayed_node;
   return later;

@@ -25,7 +25,9 @@
 // once as many nodes of each size exist as the program ever has in flight. Nothing is given back before the end: a
 // NodeRef may point to a node long after it has come back. Cost: a few instructions per node.
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <forward_list>
@@ -157,7 +159,7 @@ enum NodeFlag : std::uint8_t {
 /// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote
 /// is visible).
 inline bool is_granted(const Node& node) {
-  // seq_cst: partner of the exchange in grant() (graph/completion.hpp) and of Notifier::prepare.
+  // seq_cst: partner of the exchange in special_ready() (graph/completion.hpp) and of Notifier::prepare.
   return node.manual.load(std::memory_order_seq_cst) == std::uint8_t(ManualState::granted);
 }
 
@@ -226,19 +228,16 @@ inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
 
 class NodePool {
  public:
-  /// 64, 192, 448, 960 bytes of payload (they make the node a multiple of 64), then powers of two.
-  static constexpr int kSmallClasses = 4, kClasses = 24;
+  static constexpr int kClasses = 24;
   static constexpr std::size_t kFirstBuffer = 4096;  ///< a nested scope has few nodes
 
+  /// 64, 192, 448, 960, ... bytes: with its 128 bytes a node is a multiple of 64.
   static constexpr std::size_t payload_of(int size_class) {
-    constexpr std::size_t small[kSmallClasses] = {64, 192, 448, 960};
-    return size_class < kSmallClasses ? small[size_class]
-                                      : std::size_t{2048} << (size_class - kSmallClasses);
+    return 64 * ((std::size_t{2} << size_class) - 1);
   }
   static int class_of(std::size_t payload_bytes) {
-    int size_class = 0;
-    while (payload_bytes > payload_of(size_class)) ++size_class;
-    return size_class;
+    const std::size_t lines = std::max<std::size_t>(1, (payload_bytes + 63) / 64);
+    return static_cast<int>(std::bit_width(lines)) - 1;
   }
 
   /// A free node of the class without asking the system, or null.

@@ -3,11 +3,12 @@
 // no node (graph/replay.hpp). The low bit tells which; both kinds are aligned.
 //
 // ReadyQueue: ready nodes behind a lock, for all but the hot case: nodes of nested scopes, with a priority, or of
-// dedicated processors. Higher priority first, then the order in which they became ready. Any thread calls any of its
-// functions. A push is visible to size() before it returns (seq_cst; partner: Notifier::prepare of a thread that is
+// dedicated processors. Those of the newest scope come first: it is the deepest, and its parents wait for it. Of one scope
+// higher priority comes first, then the order in which they became ready. Any thread calls any of its functions. A push is visible to size() before it returns (seq_cst; partner: Notifier::prepare of a thread that is
 // about to sleep). The queue may be destroyed once every pushed node has been popped: a push touches nothing after it
-// has released the lock. Cost: a lock; the first node of a priority allocates.
+// has released the lock. Cost: a lock; the first node of a priority in a scope allocates.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,10 +19,10 @@
 
 #include "base/sure_memory.hpp"
 #include "graph/node.hpp"
+#include "graph/scope.hpp"
 
 namespace refrain::exec {
 
-struct Node;
 struct LiveNode;
 
 class Ready {
@@ -51,9 +52,9 @@ class ReadyQueue {
  public:
   void push(Node& node) {
     const std::lock_guard lock(mutex_);
-    Fifo& fifo = fifos_[node.priority];
+    Fifo& fifo = fifos_[{node.scope->identity(), node.priority}];
     node.next = nullptr;
-    (fifo.last ? fifo.last->next : fifo.first) = &node;
+    (fifo.first ? fifo.last->next : fifo.first) = &node;
     fifo.last = &node;
     if (node.priority > 0) urgent_.fetch_add(1, std::memory_order_seq_cst);
     size_.fetch_add(1, std::memory_order_seq_cst);
@@ -68,38 +69,34 @@ class ReadyQueue {
     if (urgent_.load(std::memory_order_relaxed) == 0) return nullptr;
     return pop_if([](const Node& node) { return node.priority > 0; });
   }
-  /// The best node for which accepts(node), or null. Linear in the nodes that it does not accept.
+  /// The best node for which accepts(node), or null. Nodes of one scope and one priority must be alike to it.
   template <class Accepts>
   Node* pop_if(Accepts accepts) {
     if (size() == 0) return nullptr;
     const std::lock_guard lock(mutex_);
-    for (auto& [priority, fifo] : fifos_) {
-      Node* before = nullptr;
-      for (Node* node = fifo.first; node; before = node, node = node->next) {
-        if (!accepts(*node)) continue;
-        (before ? before->next : fifo.first) = node->next;
-        if (fifo.last == node) fifo.last = before;
-        if (priority > 0) urgent_.fetch_sub(1, std::memory_order_relaxed);
-        size_.fetch_sub(1, std::memory_order_relaxed);
-        return node;
-      }
-    }
-    return nullptr;
+    const auto found = std::ranges::find_if(
+        fifos_, [&](const auto& entry) { return accepts(*entry.second.first); });
+    if (found == fifos_.end()) return nullptr;
+    Node* const node = found->second.first;
+    found->second.first = node->next;
+    if (node->next == nullptr) fifos_.erase(found);
+    if (node->priority > 0) urgent_.fetch_sub(1, std::memory_order_relaxed);
+    size_.fetch_sub(1, std::memory_order_relaxed);
+    return node;
   }
 
   [[nodiscard]] std::size_t size() const { return size_.load(std::memory_order_seq_cst); }
 
  private:
-  /// Linked through Node::next.
+  /// Linked through Node::next; not empty.
   struct Fifo {
     Node* first = nullptr;
     Node* last = nullptr;
   };
+  using Key = std::pair<std::uint64_t, std::int16_t>;  ///< Scope::identity, priority
 
   std::mutex mutex_;
-  /// The nodes of each priority that there has been, the highest first.
-  std::map<std::int16_t, Fifo, std::greater<>, SureAllocator<std::pair<const std::int16_t, Fifo>>>
-      fifos_;
+  std::map<Key, Fifo, std::greater<>, SureAllocator<std::pair<const Key, Fifo>>> fifos_;
   std::atomic<std::size_t> size_{0};
   std::atomic<std::size_t> urgent_{0};
 };

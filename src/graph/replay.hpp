@@ -47,14 +47,13 @@
 // and sees `done`. So when all other threads sleep, a proxy in the table means an operation that is not done.
 //
 // Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,
-// holds or runs it, as said above; ReplayExtras: any thread its failures, the owner the rest.
+// holds or runs it, as said above; what few replays need: any thread the failures, the owner the rest.
 
 #include <atomic>
 #include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -64,8 +63,6 @@
 #include "graph/template.hpp"
 
 namespace refrain::exec {
-
-class ReplayExtras;
 
 /// An operation of a replay.
 struct LiveNode {
@@ -103,12 +100,6 @@ class Watermark {
     // release: partner of load and park. acquire: partner of park.
     return State{word_.exchange(next, std::memory_order_acq_rel)}.parked();
   }
-  /// The same, not left, where the owner's thread is the only one.
-  std::uint32_t advance_alone(std::uint32_t issued) {
-    const State before{word_.load(std::memory_order_relaxed)};
-    word_.store(issued, std::memory_order_relaxed);
-    return before.parked();
-  }
   /// Owner, while nobody else looks.
   void reset() { word_.store(0, std::memory_order_relaxed); }
 
@@ -126,45 +117,26 @@ enum ReplayEvent : std::uint32_t {
 };
 
 struct alignas(64) Replay {
-  const TemplateNode* nodes = nullptr;
-  const Successor* successors = nullptr;
-  Replay* after = nullptr;  ///< the slot that carried edges lead into
-  std::uint64_t base = 0;   ///< sequence number of operation 0
-  void* user = nullptr;     ///< for the layer above
-  std::unique_ptr<ReplayExtras> extras;
+  /// With all operations behind it. Their counts are not set.
+  Replay(const Template& template_, Scope& its_scope, PathOrder* path_order);
+
+  const TemplateNode* nodes;
+  const Successor* successors;
+  Replay* after = nullptr;   ///< the slot that carried edges lead into
+  std::uint64_t base = 0;    ///< sequence number of operation 0
+  void* user = nullptr;      ///< for the layer above
   std::uint32_t number = 0;  ///< of this replay, counted from 1
   std::atomic<std::uint32_t> events{0};
 
   alignas(64) Watermark watermark;
   alignas(64) std::atomic<std::uint32_t> sinks_left{0};
 
-  /// Of an operation that is issued, in a replay that is not run in order.
-  [[nodiscard]] bool is_done(std::uint32_t index) {
-    // acquire: partner of the store in complete_any and complete_plain, what it wrote is visible.
-    return live()[index].done.load(std::memory_order_acquire) == number;
-  }
-
-  /// The nodes follow the slot in memory.
-  LiveNode* live() { return reinterpret_cast<LiveNode*>(this + 1); }
-  static Replay& of(LiveNode& live) { return *(reinterpret_cast<Replay*>(&live - live.index) - 1); }
-};
-
-/// State that few replays need, beside the slot.
-class ReplayExtras {
- public:
-  ReplayExtras(Replay& replay, const Template& template_, Scope& its_scope, PathOrder* path_order)
-      : recorded(template_),
-        scope(its_scope),
-        order(path_order),
-        nodes(template_.with_node().size(), nullptr),
-        has_proxy(template_.size()),
-        replay_(replay) {}
-
-  const Template& recorded;
+  // --- what few replays need
+  alignas(64) const Template& recorded;
   Scope& scope;
   PathOrder* const order;  ///< gets the durations of a replay with kTimed
   /// The nodes of issued operations that have one. Written before these are issued; the watermark publishes them.
-  std::vector<Node*> nodes;
+  std::vector<Node*> graph_nodes;
   /// Which operations have an open proxy (Proxies). A thread that does not see it in time finds the proxy later.
   std::vector<std::atomic<bool>> has_proxy;
   /// Owner: the chain was left here, the replay that a slot is reserved for will not come.
@@ -174,71 +146,61 @@ class ReplayExtras {
   /// Owner: of so many operations the window has been told (Window::count_replayed).
   std::uint32_t counted = 0;
 
-  [[nodiscard]] Node& node_of(std::uint32_t index) const {
-    return *nodes[recorded.operation(index).node_number];
+  /// The operations follow the slot in memory.
+  LiveNode* live() { return reinterpret_cast<LiveNode*>(this + 1); }
+  static Replay& of(LiveNode& live) { return *(reinterpret_cast<Replay*>(&live - live.index) - 1); }
+  static void* operator new(std::size_t bytes, std::uint32_t operations) {
+    return ::operator new(bytes + operations * sizeof(LiveNode), kAlign);
   }
+  static void operator delete(void* memory, std::uint32_t /*operations*/) { delete_(memory); }
+  static void operator delete(void* memory) { delete_(memory); }
 
+  /// Of an operation that is issued, in a replay that is not run in order.
+  [[nodiscard]] bool is_done(std::uint32_t index) {
+    // acquire: partner of the store in complete_any and complete_plain, what it wrote is visible.
+    return live()[index].done.load(std::memory_order_acquire) == number;
+  }
+  [[nodiscard]] bool is_complete() const {
+    // seq_cst: a thread about to sleep looks here; partner: sink_done (graph/replay_steps.hpp).
+    return sinks_left.load(std::memory_order_seq_cst) == 0;
+  }
+  [[nodiscard]] Node& node_of(std::uint32_t index) const {
+    return *graph_nodes[recorded.operations[index].node_number];
+  }
   /// Any thread: gives `failure` to an operation, unless that carries an earlier one. `threw`: it is its own.
   void fail(std::uint32_t index, const FailureRef& failure, bool threw = false);
   /// Null if it carries none. Valid until the slot is used again. Any thread.
   const Failure* failure_of(std::uint32_t index) const;
-  /// Calls visit(index, failure) for each operation that carries one.
-  template <class Visit>
-  void for_each_failure(Visit visit) const {
-    if (!any_failure()) return;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [index, failure] : failures_) visit(index, failure);
-  }
-
-  /// The slot is about to be used again.
+  /// Tells the scope of the failures of the first `count` operations. They are done; an earlier failure may yet reach the
+  /// others.
+  void note_failures(std::uint32_t count);
+  /// Owner, of a complete replay: the slot may be used again.
   void clear();
 
  private:
+  static constexpr std::align_val_t kAlign{64};
+  static void delete_(void* memory) { ::operator delete(memory, kAlign); }
   [[nodiscard]] bool any_failure() const {
     // acquire: partner of the release in fail.
-    return (replay_.events.load(std::memory_order_acquire) & kFailures) != 0;
+    return (events.load(std::memory_order_acquire) & kFailures) != 0;
   }
 
-  Replay& replay_;
   mutable std::mutex mutex_;
   std::map<std::uint32_t, FailureRef, std::less<>,
            SureAllocator<std::pair<const std::uint32_t, FailureRef>>>
       failures_;  ///< under mutex_
 };
 
-/// The table of an executor's proxies. Cost: a lock for each call; `look` visits all proxies.
+/// The table of an executor's proxies. Cost: a lock for each call.
 class Proxies {
  public:
-  /// Owner: an issued operation gets a proxy. True: the operation is done, and the proxy is the caller's to complete.
-  bool add(Replay& replay, std::uint32_t index, Node& proxy);
+  /// Owner: an issued operation gets a proxy. It may be done by now: the caller then takes the proxy out.
+  void add(Replay& replay, std::uint32_t index, Node& proxy);
   /// Owner: the proxy that the operation has, null if none.
   [[nodiscard]] Node* find(Replay& replay, std::uint32_t index);
-  /// Any thread: the operation is done. Calls finish(proxy) if it has one.
-  template <class Finish>
-  void done(Replay& replay, std::uint32_t index, Finish finish) {
-    if (!replay.extras->has_proxy[index].load(std::memory_order_relaxed)) return;
-    Node* proxy = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = open_.find({&replay, index});
-      if (found != open_.end()) take(found, proxy);
-    }
-    finish_all(proxy, finish);
-  }
-  /// The same for all operations that are done, of this replay or (null) of any.
-  template <class Finish>
-  void look(Replay* replay, Finish finish) {
-    Node* taken = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      for (auto at = open_.lower_bound({replay, 0});
-           at != open_.end() && (replay == nullptr || at->first.replay == replay);) {
-        const auto entry = at++;
-        if (entry->first.replay->is_done(entry->first.index)) take(entry, taken);
-      }
-    }
-    finish_all(taken, finish);
-  }
+  /// Any thread: takes out the proxies of operations [from, to) of the replay that are done, with their failures; null: of
+  /// all replays, which it looks through. Returns them as a list (Node::next), for the caller to complete.
+  [[nodiscard]] Node* take_done(Replay* replay, std::uint32_t from, std::uint32_t to);
 
  private:
   struct Key {
@@ -246,18 +208,9 @@ class Proxies {
     std::uint32_t index;
     auto operator<=>(const Key&) const = default;
   };
-  using Open = std::map<Key, Node*, std::less<>, SureAllocator<std::pair<const Key, Node*>>>;
-
-  /// Takes a proxy out, with its operation's failure, before the others that were taken.
-  void take(Open::iterator entry, Node*& taken);
-  /// Without the lock: it may make others ready.
-  template <class Finish>
-  static void finish_all(Node* taken, Finish finish) {
-    while (taken != nullptr) finish(*std::exchange(taken, taken->next));
-  }
 
   std::mutex mutex_;
-  Open open_;
+  std::map<Key, Node*, std::less<>, SureAllocator<std::pair<const Key, Node*>>> open_;
 };
 
 }  // namespace refrain::exec

@@ -31,71 +31,45 @@ inline bool is_last(LiveNode& live) {
   return true;
 }
 
+/// For the next time that the slot is used.
+inline void set_count(const Replay& replay, LiveNode& live) {
+  live.pending.store(static_cast<std::int32_t>(replay.nodes[live.index].predecessors),
+                     std::memory_order_relaxed);
+}
+
 /// An operation with a node is issued and ready: the node goes the ordinary way.
 template <class Sink>
 [[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, Sink& sink) {
-  Node& node = replay.extras->node_of(live.index);
-  if (const Failure* failure = replay.extras->failure_of(live.index)) pass_failure(*failure, node);
+  Node& node = replay.node_of(live.index);
+  if (const Failure* failure = replay.failure_of(live.index)) pass_failure(*failure, node);
   node_ready(node, sink);
-}
-
-/// The operation is issued and nothing holds it back.
-template <class Sink>
-inline void start(Replay& replay, LiveNode& live, bool has_node, Sink& sink) {
-  if (has_node) [[unlikely]]
-    return start_node(replay, live, sink);
-  sink.ready(live);
-}
-
-inline bool has_node(const Replay& replay, const LiveNode& live) {
-  return (replay.nodes[live.index].flags & kHasNode) != 0;
 }
 
 template <class Sink>
 void cancel(Replay& replay, LiveNode& live, Sink& sink);
 
-/// The caller holds the last count of `live`, which did not seem to be issued.
-template <class Sink>
-void arrive(Replay& replay, LiveNode& live, Sink& sink) {
-  Watermark::State state = replay.watermark.load();
-  do {
-    const bool issued = live.index < state.issued();
-    if (issued || state.left()) {
-      // The owner raises the count no more, but may have done so since.
-      if (!is_last(live)) return;
-      return issued ? start(replay, live, has_node(replay, live), sink)
-                    : cancel(replay, live, sink);
-    }
-    live.next_parked = state.parked();
-  } while (!replay.watermark.park(state, live.index + 1));
-}
-
-/// One predecessor of `live` is done, or its guard is lowered. Whether it is issued is not known.
+/// One of those that hold an operation back does so no more: a predecessor or a precondition, its guard, or, where it was
+/// parked, the owner. Whether it is issued is not known.
 template <class Sink>
 [[gnu::noinline]] void lower_behind(Replay& replay, LiveNode& live, Sink& sink) {
-  if (is_last(live)) arrive(replay, live, sink);
-}
-
-/// The same for a successor; `issued`: so many operations of its replay are known to be issued. True: it is an operation
-/// without a node that may run now, and the caller's.
-template <class Sink>
-inline bool lower(Replay& replay, Successor successor, std::uint32_t issued, Sink& sink) {
-  LiveNode& live = replay.live()[successor.index()];
-  if (successor.index() >= issued) [[unlikely]] {
-    lower_behind(replay, live, sink);
-    return false;
+  if (!is_last(live)) return;
+  Watermark::State state = replay.watermark.load();
+  while (live.index >= state.issued() && !state.left()) {
+    live.next_parked = state.parked();
+    if (replay.watermark.park(state, live.index + 1)) return;
   }
-  if (!is_last(live)) return false;
-  if (!successor.has_node()) return true;
-  start_node(replay, live, sink);
-  return false;
+  // The owner raises the count no more, but may have done so since.
+  if (!is_last(live)) return;
+  if (live.index >= state.issued()) return cancel(replay, live, sink);
+  if (replay.nodes[live.index].flags & kHasNode) return start_node(replay, live, sink);
+  sink.ready(live);
 }
 
 /// An operation without inner successors is done. After this the slot may be used again.
 template <class Sink>
 inline void sink_done(Replay& replay, Sink& sink) {
   // acquire and release: the owner, who reads 0, sees what all operations wrote. seq_cst: before the
-  // look for sleepers; partner: Notifier::prepare and Replays::is_complete.
+  // look for sleepers; partner: Notifier::prepare and Replay::is_complete.
   if (replay.sinks_left.fetch_sub(1, std::memory_order_seq_cst) == 1) sink.tell_owner();
 }
 
@@ -108,7 +82,7 @@ template <class Sink>
     LiveNode& live = replay.live()[top - 1];
     const TemplateNode& node = replay.nodes[live.index];
     top = live.next_parked;
-    live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
+    set_count(replay, live);
     const Successor* at = replay.successors + node.first;
     const Successor* const inner = at + node.carried();
     const Successor* const end = inner + node.inner;
@@ -123,34 +97,9 @@ template <class Sink>
   }
 }
 
-/// What was issued in one step (owner).
-struct Issued {
-  std::uint32_t from, to;
-  std::uint32_t parked;                    ///< index + 1 of the first parked node
-  std::span<const std::uint32_t> sources;  ///< those whose guard is lowered
-  bool anew;                               ///< the guards of all are lowered
-};
-
-/// Owner: the watermark has been moved (`left`: for the last time, [from, to) will never be issued).
-template <class Sink>
-void release(Replay& replay, const Issued& issued, Sink& sink) {
-  for (std::uint32_t at = issued.parked; at != 0;) {
-    LiveNode& live = replay.live()[at - 1];
-    at = live.next_parked;
-    arrive(replay, live, sink);
-  }
-  if (issued.anew) {
-    for (std::uint32_t i = issued.from; i < issued.to; ++i) {
-      lower_behind(replay, replay.live()[i], sink);
-    }
-  } else {
-    for (const std::uint32_t i : issued.sources) lower_behind(replay, replay.live()[i], sink);
-  }
-}
-
 /// Makes the failure of an operation whose run threw `error`; the replay holds it. A run that does not let its exception
 /// out sets Execution::failure to this. `who` is what the text calls it: if not given, operation_name.
-const Failure& fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
+const Failure& fail(Replay& replay, std::uint32_t index, const std::exception_ptr& error,
                     const Failure::Who& who = nullptr) noexcept;
 
 /// Calls an operation's run. May throw.
@@ -166,36 +115,22 @@ constexpr std::uint32_t kUnusual = kFailures | kTimed;
 const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
                            Execution& execution);
 
-/// How an operation of a template is run: all ways to run a replay share this function.
-enum class RunKind : std::uint8_t {
-  plain,       ///< without any TemplateFlag, through the graph
-  per_replay,  ///< any other, through the graph
-  in_order,    ///< in a replay that is run in order: its count stays as it is
-};
-
-/// Runs an operation on this thread. Returns the failure that it carries then, null if none. Unless it is plain, the
-/// failure is in `execution`, too; there was none before.
-template <RunKind kind>
+/// Runs an operation on this thread: all ways to run a replay share this function. `plain`: it has no TemplateFlag. Returns
+/// the failure that it carries then, null if none, which is in `execution`, too; there was none before.
+template <bool plain>
 inline const Failure* run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,
                                     Execution& execution) {
-  if constexpr (kind != RunKind::in_order)
-    replay.live()[index].pending.store(static_cast<std::int32_t>(node.predecessors),
-                                       std::memory_order_relaxed);
   // relaxed: set before the count was lowered.
   if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
     return run_unusual(replay, index, node, execution);
   try {
-    if constexpr (kind == RunKind::plain) {
+    if constexpr (plain) {
       node.plain(node.operand);
       return nullptr;
     } else {
       call(node, replay, index, execution);
     }
-  } catch (...) {
-    const Failure& failure = fail(replay, index, std::current_exception());
-    if constexpr (kind == RunKind::plain) return &failure;
-    execution.failure = &failure;
-  }
+  } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
   return execution.failure;
 }
 
@@ -205,15 +140,17 @@ inline const Failure* run_operation(Replay& replay, std::uint32_t index, const T
   const Successor* at = replay.successors + node.first;
   for (std::uint32_t i = 0; i < node.carried() + node.inner; ++i, ++at) {
     if (!at->data()) continue;
-    const Replay& target = i < node.carried() ? *replay.after : replay;
-    target.extras->fail(at->index(), FailureRef(&failure));
+    Replay& target = i < node.carried() ? *replay.after : replay;
+    target.fail(at->index(), FailureRef(&failure));
   }
 }
 
 /// Completes the operation's proxy if it has one.
 template <class Sink>
 [[gnu::noinline]] void tell_proxy(Replay& replay, const LiveNode& live, Sink& sink) {
-  sink.executor.proxies().done(replay, live.index, [&sink](Node& proxy) { sink.finish(proxy); });
+  if (!replay.has_proxy[live.index].load(std::memory_order_relaxed)) return;
+  if (Node* proxy = sink.executor.proxies().take_done(&replay, live.index, live.index + 1))
+    sink.finish(*proxy);
 }
 
 constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
@@ -228,11 +165,16 @@ inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* 
   for (Successor successor = head;; successor = *at++) {
     const std::uint32_t index = successor.index();
     if (index >= issued) issued = replay.watermark.load().issued();
-    if (lower(replay, successor, issued, sink)) {
-      if (room && next == kNoNode) {
+    LiveNode& live = replay.live()[index];
+    if (index >= issued) [[unlikely]] {
+      lower_behind(replay, live, sink);
+    } else if (is_last(live)) {
+      if (successor.has_node()) {
+        start_node(replay, live, sink);
+      } else if (room && next == kNoNode) {
         next = index;
       } else {
-        sink.ready(replay.live()[index]);
+        sink.ready(live);
       }
     }
     if (left-- == 0) return next;
@@ -288,14 +230,6 @@ inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const Templa
                    sink.keeps(), sink);
 }
 
-/// Completes an operation on a thread that goes on with something else.
-template <class Sink>
-void complete_apart(LiveNode& live, const Failure* failure, Sink& sink) {
-  Replay& replay = Replay::of(live);
-  LiveNode* next = complete_any(replay, live, replay.nodes[live.index], failure, sink);
-  if (next != nullptr) sink.ready(*next);
-}
-
 /// In a replay that is run in order: runs operations from `from` on, while they come before `to`, are alike in all replays,
 /// and `goes_on()`; none when an operation carries a failure. Returns the first that it has not run.
 template <class GoesOn>
@@ -320,28 +254,6 @@ inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std:
   return index();
 }
 
-/// Runs an operation whose predecessors have all run, in a replay that is run in order.
-inline void run_one(Replay& replay, std::uint32_t index, const TemplateNode& node,
-                    Execution& execution) {
-  const Failure* failure = run_operation<RunKind::in_order>(replay, index, node, execution);
-  if (failure == nullptr) [[likely]]
-    return;
-  execution.failure = nullptr;
-  pass_on(replay, node, *failure);
-}
-
-/// The first `count` operations have run in order; all counts are set as for a replay that enters anew. Does
-/// what completing them would have done.
-template <class Sink>
-void complete_first(Replay& replay, std::uint32_t count, Sink& sink) {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    LiveNode& live = replay.live()[i];
-    live.pending.store(static_cast<std::int32_t>(replay.nodes[i].predecessors),
-                       std::memory_order_relaxed);
-    complete_apart(live, nullptr, sink);  // failures have been passed on
-  }
-}
-
 /// What the node of an operation of a replay runs; and what it runs at last if the operation completes later.
 void run_replayed_node(Node& node, Execution& execution);
 void end_replayed_node(Node& node, Execution& execution);
@@ -353,56 +265,48 @@ inline bool runs_operation(const Node& node) {
   return node.run != run_precondition && node.run != end_of_run && node.run != end_replayed_node;
 }
 
-/// What both executors do alike. `Derived` has sink_of(scope), for the owner of the scope, and sink_here(live), for the
-/// thread that runs a node.
+/// What both executors do alike. `Derived` has sink_here(live), for the owner of the scope and for threads that run a node.
 template <class Derived>
 class GraphExecutor : public Executor {
  public:
   using Executor::Executor;
 
-  void complete_manual(Node& node) final {
-    auto sink = derived().sink_of(*node.scope);
-    end_manual(node, sink);
-    derived().interleave();
-  }
-  void complete_proxy(Node& proxy) final { derived().sink_of(*proxy.scope).finish(proxy); }
-  void release_replay(Replay& replay, const Issued& issued) final {
-    auto sink = derived().sink_of(replay.extras->scope);
-    release(replay, issued, sink);
-  }
-  void complete_in_order(Replay& replay, std::uint32_t count) final {
-    auto sink = derived().sink_of(replay.extras->scope);
-    complete_first(replay, count, sink);
-  }
-  void precondition_done(LiveNode& live) final {
+  void lower(LiveNode& live) final {
     auto sink = derived().sink_here(live);
     lower_behind(Replay::of(live), live, sink);
   }
   void complete_replayed(LiveNode& live, const Failure* failure) final {
     auto sink = derived().sink_here(live);
-    complete_apart(live, failure, sink);
+    Replay& replay = Replay::of(live);
+    LiveNode* next = complete_any(replay, live, replay.nodes[live.index], failure, sink);
+    if (next != nullptr) sink.ready(*next);
   }
 
  protected:
   /// Runs a node, and tells the listener.
-  void run_told(Node& node, int processor, int thread) {
+  [[gnu::noinline]] void run_told(Node& node, int processor, int thread) {
     const bool tell = listener_ != nullptr && runs_operation(node);
     const std::uint64_t begin = tell ? profile::now_ns() : 0;
     run_node(node, *this, processor);
-    if (tell) listener_->executed(node, thread, begin, profile::now_ns());
+    if (tell)
+      listener_->executed(
+          {*node.scope, node.info, node.kind, node.seq, thread, begin, profile::now_ns()});
   }
-  /// Runs an operation of a replay that is run in order, and tells the listener.
+  /// Runs an operation, whose predecessors have all run, of a replay that is run in order, and tells the listener.
   void run_one_told(Replay& replay, std::uint32_t index, int processor, int thread) {
     Execution execution{*this, processor};
     const std::uint64_t begin = listener_ != nullptr ? profile::now_ns() : 0;
-    run_one(replay, index, replay.nodes[index], execution);
+    const TemplateNode& node = replay.nodes[index];
+    const Failure* failure = run_operation<false>(replay, index, node, execution);
+    if (failure != nullptr) [[unlikely]]
+      pass_on(replay, node, *failure);
     if (listener_ != nullptr) tell_listener(thread, replay, index, begin);
   }
   void tell_listener(int thread, const Replay& replay, std::uint32_t index,
                      std::uint64_t begin_ns) {
-    const Template::Operation& operation = replay.extras->recorded.operation(index);
-    listener_->replayed(replay.extras->scope, operation.info, operation.kind, replay.base + index,
-                        thread, begin_ns, profile::now_ns());
+    const Template::Operation& operation = replay.recorded.operations[index];
+    listener_->executed({replay.scope, operation.info, operation.kind, replay.base + index, thread,
+                         begin_ns, profile::now_ns()});
   }
 
  private:

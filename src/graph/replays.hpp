@@ -25,9 +25,12 @@
 // carried edges a slot's counts. Memory in the steady state: nodes of the scope's pool for preconditions, proxies and
 // operations with a node. A failure, and the first proxy of a slot, allocate.
 
+#include <boost/circular_buffer.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <queue>
 #include <span>
 #include <vector>
 
@@ -66,7 +69,7 @@ class Replays {
     REFRAIN_ASSERT(&replay == present_ && count >= issued_, "operations are issued in order");
     if (count > simple_until_) return issue_in_full(replay, count);
     issued_ = count;
-    const std::uint32_t parked = advance(replay, count);
+    const std::uint32_t parked = replay.watermark.advance(count, false);
     if (parked != 0 || !early_.empty()) [[unlikely]]
       release(replay, count, count, parked);
   }
@@ -88,66 +91,44 @@ class Replays {
   /// Whether, as of the last look, nothing is in flight and no chain is open. The scope then detaches it, until the next
   /// `begin`.
   [[nodiscard]] bool at_rest() const { return in_flight_.empty(); }
-  /// The scope has detached it; `begin` attaches it again.
-  void detached() {
-    REFRAIN_ASSERT(at_rest(), "replays stay attached to their scope while any are in flight");
-    attached_ = false;
-  }
   /// From the oldest replay of which not all is done to the present one, in that order.
-  std::span<Replay* const> in_flight();
-  /// Waits, and helps, until all that was issued is done.
-  void drain(const NodeInfo* waiter);
+  const boost::circular_buffer<Replay*>& in_flight();
   /// Calls visit(replay, index) for each operation that has been issued and is not done. Only while no other
   /// thread does anything with the scope. What is run in order is done: it does not wait.
   template <class Visit>
   void for_each_unfinished(Visit visit) const {
-    for (std::size_t i = collected_; i < in_flight_.size(); ++i) {
-      Replay& replay = *in_flight_[i];
-      if (replay.extras->in_order) continue;
-      const std::uint32_t issued = replay.watermark.load().issued();
-      for (std::uint32_t index = 0; index < issued; ++index) {
-        if (!replay.is_done(index)) visit(replay, index);
-      }
+    for (Replay* replay : in_flight_) {
+      const std::uint32_t issued = replay->in_order ? 0 : replay->watermark.load().issued();
+      for (std::uint32_t index = 0; index < issued; ++index)
+        if (!replay->is_done(index)) visit(*replay, index);
     }
   }
 
   [[nodiscard]] const Template& recorded() const { return template_; }
   [[nodiscard]] std::uint32_t issued() const { return issued_; }  ///< of the present replay
   [[nodiscard]] std::size_t bytes() const {
-    return slots_.size() * slot_bytes() + (order_ != nullptr ? order_->bytes() : 0);
+    return slots_.size() * (sizeof(Replay) + template_.size() * sizeof(LiveNode)) +
+           (order_ != nullptr ? order_->bytes() : 0);
   }
 
  private:
-  struct FreeSlot {
-    void operator()(Replay* slot) const;
-  };
-
-  [[nodiscard]] std::size_t slot_bytes() const;
   void set_counts(Replay& slot, bool anew);
   void add_slot();
-  void prepare_slots(std::size_t count);
   Replay& take_free();
   [[nodiscard]] std::uint32_t to_be_done() const;
   void count(Replay& replay);
-  [[nodiscard]] Replay& oldest() const { return *in_flight_[collected_]; }
   void finish(Replay& replay);
-  void note_failures(const Replay& replay, std::uint32_t count);
+  void finish_proxies(Replay& replay, std::uint32_t from, std::uint32_t to);
   void end_slot(Replay& slot);
   void make_nodes(Replay& replay, std::uint32_t to);
-  std::uint32_t advance(Replay& replay, std::uint32_t count) {
-    return alone_ ? replay.watermark.advance_alone(count) : replay.watermark.advance(count, false);
-  }
   void issue_in_full(Replay& replay, std::uint32_t count);
   [[gnu::noinline]] void issue_in_graph(Replay& replay, std::uint32_t count);
   void release(Replay& replay, std::uint32_t from, std::uint32_t to, std::uint32_t parked);
-  std::uint32_t take_parked(Replay& replay, std::uint32_t first, std::uint32_t to);
-  std::span<const std::uint32_t> take_sources(std::uint32_t to);
   void find_simple_until();
   bool can_run_in_order(bool carried);
   void leave_order(Replay& replay);
   [[nodiscard]] bool all_complete();
-  static bool is_complete(const Replay& replay);
-  [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->extras->in_order; }
+  [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->in_order; }
 
   Executor& executor_;
   Scope& scope_;
@@ -155,22 +136,19 @@ class Replays {
   const std::unique_ptr<PathOrder> order_;  ///< null: that of the template
   const std::uint32_t most_slots_;
   const std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
-  const bool alone_;           ///< no other thread ever runs anything
-  std::vector<std::unique_ptr<Replay, FreeSlot>> slots_;
-  std::vector<Replay*> free_;  ///< with their counts set
-  /// As begun; the first `collected_` have been collected.
-  std::vector<Replay*> in_flight_;
-  std::size_t collected_ = 0;
-  bool attached_ = false;  ///< to the scope: something is in flight, or a chain is open
+  std::vector<std::unique_ptr<Replay>> slots_;
+  std::vector<Replay*> free_;                  ///< with their counts set
+  boost::circular_buffer<Replay*> in_flight_;  ///< in the order in which they were begun
 
   Replay* present_ = nullptr;  ///< null: the chain was left
   bool anew_ = false;          ///< all its operations have a guard
   std::uint32_t issued_ = 0;
   /// Up to here, to issue is to move the watermark: no operation has a node, is a source, or ends a burst.
   std::uint32_t simple_until_ = 0;
-  /// The operations of the present replay that are parked and were beyond the watermark when the owner took the parked
-  /// ones: a heap, the lowest first.
-  std::vector<std::uint32_t, SureAllocator<std::uint32_t>> early_;
+  /// The operations of the present replay that were parked, are not issued, and are the owner's: the lowest first.
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t, SureAllocator<std::uint32_t>>,
+                      std::greater<>>
+      early_;
   std::uint32_t next_source_ = 0;      ///< position in Template::sources
   std::uint32_t next_node_ = 0;        ///< position in Template::with_node
   std::uint32_t done_ = 0;             ///< operations before this one are known to be done

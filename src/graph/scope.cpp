@@ -1,6 +1,7 @@
 #include "graph/scope.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -33,9 +34,7 @@ Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
       parent_(parent),
       window_(window),
       gate_(std::max(1, executor.options().accumulators)) {
-  const Executor::Opened opened = executor_.open(*this);
-  owner_ = opened.owner;
-  task_ = opened.task;
+  executor_.open(*this);
 }
 
 Scope::~Scope() {
@@ -76,17 +75,6 @@ void Scope::drain(const NodeInfo* waiter) {
   executor_.wait(*this, drained, {}, waiter);
 }
 
-/// Looks at each, and detaches it if it is at rest then.
-template <class Look>
-void Scope::look_at_replays(Look look) {
-  std::erase_if(replays_, [&look](Replays* replays) {
-    look(*replays);
-    if (!replays->at_rest()) return false;
-    replays->detached();
-    return true;
-  });
-}
-
 /// Whoever waits asks again and again: the first that is not idle moves to the front, so that the next call asks it alone.
 bool Scope::replays_idle() {
   const auto busy = std::ranges::find_if_not(replays_, &Replays::idle);
@@ -94,7 +82,7 @@ bool Scope::replays_idle() {
     std::iter_swap(replays_.begin(), busy);
     return false;
   }
-  look_at_replays([](Replays&) {});
+  std::erase_if(replays_, std::mem_fn(&Replays::at_rest));
   return true;
 }
 
@@ -117,7 +105,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
 }
 
 FailureRef Scope::take_failure() {
-  look_at_replays([](Replays& replays) { (void)replays.idle(); });
+  for (Replays* replays : replays_) (void)replays->idle();  // it notes the failures
   collect();
   return failures_.take();
 }
@@ -131,42 +119,36 @@ Node* Scope::take_slow(int size_class) {
   return node;
 }
 
-void Scope::make_room() {
-  if (window_.nodes_at_limit()) make_room_among_nodes();
-  if (window_.operations_full()) make_room_beside_replays(1);
-}
-
-// Called every few hundred launches, so that complete nodes are taken back while they are in the cache.
-void Scope::make_room_among_nodes() {
-  constexpr std::size_t burst = Window::kBurst;
-  if (collect() < window_.most_nodes()) {
-    const bool relieved = window_.nodes_at_limit() &&
-                          executor_.relieve(*this, in_flight() > burst ? in_flight() - burst : 0);
-    return window_.look_at(in_flight() + (relieved ? burst / 4 : burst));
-  }
-  const std::size_t target = window_.most_nodes() - std::max<std::size_t>(1, window_.size() / 4);
-  executor_.wait(
-      *this, [this, target] { return collect() <= target; }, {}, nullptr);
-  window_.look_at(0);
-}
-
+// Called every few hundred launches at least, so that complete nodes are taken back while they are in the cache.
+//
 // A replay counts as a whole until its last operation is done. When that waits for an access that the owner holds open,
 // the wait for room is a deadlock. Then the owner goes on, and waits again when it has launched a window more.
-void Scope::make_room_beside_replays(std::size_t more) {
-  const auto there_is = [this](std::size_t room) {
+void Scope::make_room(std::size_t more, bool to_replay) {
+  constexpr std::size_t burst = Window::kBurst;
+  const auto there_is = [this, to_replay](std::size_t room) {
     // Replays first: they may find a node complete that has not come back yet.
-    look_at_replays([](Replays& replays) { replays.collect(); });
+    for (Replays* replays : replays_) replays->collect();
+    std::erase_if(replays_, std::mem_fn(&Replays::at_rest));
+    if (replays_.empty() && !to_replay) window_.bound(window_.size());
     collect();
     return window_.has_room(room);
   };
   window_.stay_within();
-  if (there_is(more)) return;
-  // Where replays are small, room for several: whether there is any is asked of all recordings.
+  if (there_is(more)) {
+    const bool relieved =
+        window_.full() && executor_.relieve(*this, in_flight() > burst ? in_flight() - burst : 0);
+    return window_.look_at(operations() + (relieved ? burst / 4 : burst));
+  }
+  // Room for several. Where replays are large, a part of one is enough.
   const std::size_t room = more + (window_.is_widened() ? 0 : window_.size() / 4);
   try {
     executor_.wait(
         *this, [&] { return there_is(room); }, {}, nullptr);
-  } catch (const Deadlock&) { window_.go_beyond(more); }
+  } catch (const Deadlock&) {
+    if (!to_replay && window_.nodes() >= window_.size() + window_.held()) throw;
+    window_.go_beyond(more);
+  }
+  window_.look_at(0);
 }
 
 }  // namespace refrain::exec

@@ -5,14 +5,14 @@
 //
 // The *owner* is the thread that runs the context's program: the launching thread for the root scope, the thread that
 // runs the parent task's body for a nested one. Only the owner calls members, except where it says "any thread": the
-// return list, the reducer gate, and the ready queue of a nested scope.
+// return list and the reducer gate.
 //
 // Cost: a launch takes a node from a free list and fills two cache lines; nothing is allocated in the steady state.
 //
 // Window: what a scope has in flight, and how much that may be. In flight are nodes, from their allocation until they have
-// come back, and operations of replays that have no node. While no replay is in flight, the window bounds the nodes, by
-// its size. While replays are, it bounds operations, nodes among them, by the larger bound that they ask for. Operations
-// that the owner itself holds open do not count, since the owner could not wait for them.
+// come back, and operations of replays that have no node. The window bounds the operations, by its size, or by the larger
+// bound that replays ask for while any are in flight. Operations that the owner itself holds open do not count, since the
+// owner could not wait for them.
 
 #include <algorithm>
 #include <atomic>
@@ -26,7 +26,6 @@
 
 #include "graph/failure.hpp"
 #include "graph/node.hpp"
-#include "graph/ready_queue.hpp"
 #include "graph/reducer_gate.hpp"
 
 namespace refrain::exec {
@@ -55,46 +54,40 @@ class Window {
   /// A node with such a number is made.
   void launch_reserved() { ++nodes_; }
   /// A node in flight is no operation.
-  void mark_auxiliary() { ++auxiliary_; }
+  void mark_auxiliary() { --without_node_; }
   void came_back(const Node& node) {
     --nodes_;
     if ((node.flags & kAuxiliary) != 0) [[unlikely]]
-      --auxiliary_;
+      ++without_node_;
   }
   /// Changes the number of operations in flight that have no node, those of replays that the owner has issued whole.
-  void count_replayed(std::ptrdiff_t change) { replayed_ += static_cast<std::size_t>(change); }
+  void count_replayed(std::ptrdiff_t change) { without_node_ += static_cast<std::size_t>(change); }
   /// Changes the number of operations (kManual) that the owner itself holds open.
   void hold_open(int change) {
     held_ += static_cast<std::size_t>(change);
     limit_ += static_cast<std::size_t>(change);
     beyond_ = 0;  // what waited for it goes on
   }
-  /// While the owner runs operations of a replay in order, it launches nothing.
-  void close(bool closed) { closed_ = closed; }
-  [[nodiscard]] bool is_closed() const { return closed_; }
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::uint64_t launched() const { return launched_; }
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
   [[nodiscard]] std::size_t held() const { return held_; }
   /// Nodes that are operations, and operations of replays, but for those of the present replays that have no node.
-  [[nodiscard]] std::size_t operations() const { return nodes_ - auxiliary_ + replayed_; }
+  [[nodiscard]] std::size_t operations() const { return nodes_ + without_node_; }
 
   /// Whether the scope has to look for room.
-  [[nodiscard]] bool full() const { return nodes_at_limit() || operations_full(); }
-  [[nodiscard]] bool nodes_at_limit() const { return nodes_ >= limit_; }
-  [[nodiscard]] bool operations_full() const { return replayed_ != 0 && !has_room(1); }
-  [[nodiscard]] std::size_t most_nodes() const { return size_ + held_; }
-  /// When so many nodes are in flight the scope looks again.
-  void look_at(std::size_t nodes) {
-    limit_ = std::min(most_nodes(), std::max(kBurst + held_, nodes));
+  [[nodiscard]] bool full() const { return operations() >= limit_; }
+  /// When so many operations are in flight the scope looks again.
+  void look_at(std::size_t operations) {
+    limit_ = std::min(most_ + held_ + beyond_, std::max(kBurst + held_, operations));
   }
   /// Whether `more` operations fit beside those in flight.
   [[nodiscard]] bool has_room(std::size_t more) const {
     return operations() + more <= most_ + held_ + beyond_;
   }
-  /// The bound while replays are in flight.
-  void bound_operations(std::size_t most) { most_ = most; }
+  /// The bound from here on, at least the size.
+  void bound(std::size_t most) { most_ = most; }
   [[nodiscard]] bool is_widened() const { return most_ > size_; }
   /// So many more than the bound, and a window beside them, since nobody else could end any.
   void go_beyond(std::size_t more) { beyond_ = operations() + more - most_ - held_ + size_; }
@@ -103,14 +96,12 @@ class Window {
  private:
   std::uint64_t launched_ = 0;
   std::size_t nodes_ = 0;
+  std::size_t without_node_ = 0;  ///< operations; less the nodes that are none
   const std::size_t size_;
-  std::size_t limit_ = 0;  ///< of nodes, at most most_nodes()
-  std::size_t replayed_ = 0;
   std::size_t most_;
   std::size_t beyond_ = 0;
-  std::size_t auxiliary_ = 0;
   std::size_t held_ = 0;
-  bool closed_ = false;
+  std::size_t limit_ = 0;  ///< at most the bound
 };
 
 class Scope {
@@ -126,7 +117,7 @@ class Scope {
   /// node that it has not published; an operation of several nodes may go beyond the window a little.
   void throttle() {
     if (full()) [[unlikely]]
-      make_room();
+      make_room(1, false);
   }
   /// Whether throttle has anything to do.
   [[nodiscard]] bool full() const { return window_.full(); }
@@ -153,26 +144,30 @@ class Scope {
   /// Later launches are bounded by `most`, too, while replays are in flight. Does not wait for operations that the
   /// owner holds back itself.
   void make_room_to_replay(std::size_t most, std::size_t more) {
-    window_.bound_operations(most);
+    window_.bound(most);
     if (!window_.has_room(more)) [[unlikely]]
-      make_room_beside_replays(more);
+      make_room(more, true);
   }
   /// Names an operation of a replay that is complete.
   static NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
-  /// Whether the owner is just now running operations of a replay in order: it launches nothing meanwhile.
-  [[nodiscard]] bool runs_in_order() const { return window_.is_closed(); }
   /// A complete operation of a replay has failed.
   void note_failure(std::uint64_t seq, const FailureRef& failure) {
-    failures_.note(seq, failure, failure->scope() == identity_ && failure->seq() == seq);
+    failures_.note({identity_, seq}, failure);
   }
   /// Replays of a template in this scope: drain waits for them, too, and detaches them when they are at rest.
-  void attach(Replays& replays) { replays_.push_back(&replays); }
+  void attach(Replays& replays) {
+    detach(replays);
+    replays_.push_back(&replays);
+  }
   void detach(Replays& replays) { std::erase(replays_, &replays); }
   [[nodiscard]] std::span<Replays* const> replays() const { return replays_; }
 
   /// What a message adds to the name of an operation with this number that the owner holds open or waits to open:
   /// " to field 'x' of region 0". Called while the owner waits; null: nothing.
   std::function<std::string(std::uint64_t)> about_held;
+
+  /// The owner is just now running operations of a replay in order: it launches nothing meanwhile.
+  bool runs_in_order = false;
 
   /// Who is told of what runs here, of those that listen to the executor; null: nobody.
   ExecutionListener* listener = nullptr;
@@ -230,6 +225,7 @@ class Scope {
   }
   /// The task whose body made this scope; null for the root.
   [[nodiscard]] const Node* task() const { return task_; }
+  void set_task(const Node* task) { task_ = task; }
   /// The executor's word about the owner: threaded, its thread's slot (Executor::open); seeded, the actor that waits
   /// in this scope, null: nobody.
   [[nodiscard]] void* owner() const { return owner_; }
@@ -237,8 +233,6 @@ class Scope {
   [[nodiscard]] Executor& executor() const { return executor_; }
   /// Reducers of this scope. Any thread.
   ReducerGate& gate() { return gate_; }
-  /// Ready nodes of a nested scope. Any thread.
-  ReadyQueue& ready() { return ready_; }
 
   /// Owner: a node that the owner completed itself.
   void give_back_own(Node& node) {
@@ -293,12 +287,8 @@ class Scope {
   }
   Node* take_slow(int size_class);
   void take_back(Node& node);
-  template <class Look>
-  void look_at_replays(Look look);
   bool replays_idle();
-  void make_room();
-  void make_room_among_nodes();
-  void make_room_beside_replays(std::size_t more);
+  void make_room(std::size_t more, bool to_replay);
 
   static std::uint64_t next_identity();
 
@@ -317,7 +307,6 @@ class Scope {
 
   alignas(64) std::atomic<Node*> returns_{nullptr};  ///< written by completing threads
   alignas(64) ReducerGate gate_;
-  ReadyQueue ready_;
 };
 
 }  // namespace refrain::exec

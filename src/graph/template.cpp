@@ -11,26 +11,15 @@
 namespace refrain::exec {
 
 namespace {
+
 constexpr std::uint32_t kMostPredecessors = (1u << 24) - 1;
-}
+using Edges = std::span<const Template::Edge>;
 
-Template::Template(std::vector<Operation> operations, std::span<const Edge> inner,
-                   std::span<const Edge> carried, bool nested)
-    : nodes_(operations.size()),
-      operations_(std::move(operations)),
-      inner_predecessors_(operations_.size(), 0),
-      has_carried_(!carried.empty()) {
-  REFRAIN_ASSERT(!operations_.empty() && operations_.size() < kMost,
-                 "a template has operations, fewer than 2^30");
-  classify(nested);
-  count(inner, carried);
-  place(inner, carried);
-}
-
-void Template::classify(bool nested) {
-  for (std::uint32_t i = 0; i < size(); ++i) {
-    Operation& operation = operations_[i];
-    TemplateNode& node = nodes_[i];
+/// What the operations themselves decide of their nodes.
+void classify(Template& of, bool nested) {
+  for (std::uint32_t i = 0; i < of.size(); ++i) {
+    Template::Operation& operation = of.operations[i];
+    TemplateNode& node = of.nodes[i];
     node = {{operation.plain}, operation.operand, 0, {0}, 0, 0, 0};
     if (operation.plain == nullptr) {
       node.run = operation.run;
@@ -39,60 +28,75 @@ void Template::classify(bool nested) {
     if (operation.wakes) node.flags |= kWakes;
     const bool special = nested || operation.priority != 0 || operation.processor != 0 ||
                          operation.opens_scope || operation.completes_later;
-    if (special) one_thread_may_run_it_ = false;
+    if (special) of.one_thread_may_run_it = false;
     if (special || operation.flags != 0) {
       node.flags |= kHasNode;
-      operation.node_number = static_cast<std::uint32_t>(with_node_.size());
-      with_node_.push_back(i);
+      operation.node_number = static_cast<std::uint32_t>(of.with_node.size());
+      of.with_node.push_back(i);
     }
   }
 }
 
-void Template::count(std::span<const Edge> inner, std::span<const Edge> carried) {
-  std::vector<std::uint32_t> predecessors(nodes_.size(), 0);
-  for (const Edge& edge : inner) {
-    REFRAIN_ASSERT(edge.from < edge.to && edge.to < size(), "an inner edge leads to a later node");
-    ++nodes_[edge.from].inner;
-    ++inner_predecessors_[edge.to];
+void count(Template& of, Edges inner, Edges carried) {
+  std::vector<std::uint32_t> predecessors(of.size(), 0);
+  for (const Template::Edge& edge : inner) {
+    REFRAIN_ASSERT(edge.from < edge.to && edge.to < of.size(),
+                   "an inner edge leads to a later node");
+    ++of.nodes[edge.from].inner;
     ++predecessors[edge.to];
   }
-  for (const Edge& edge : carried) {
-    REFRAIN_ASSERT(edge.from < size() && edge.to < size(), "a carried edge joins two operations");
-    ++nodes_[edge.from].carried_count;
+  of.inner_predecessors = predecessors;
+  for (const Template::Edge& edge : carried) {
+    REFRAIN_ASSERT(edge.from < of.size() && edge.to < of.size(),
+                   "a carried edge joins two operations");
+    ++of.nodes[edge.from].carried_count;
     ++predecessors[edge.to];
   }
-  for (std::uint32_t i = 0; i < size(); ++i) {
+  for (std::uint32_t i = 0; i < of.size(); ++i) {
+    TemplateNode& node = of.nodes[i];
     REFRAIN_ASSERT(predecessors[i] <= kMostPredecessors, "an operation has too many predecessors");
-    if (predecessors[i] == 0) sources_.push_back(i);
-    nodes_[i].predecessors = predecessors[i] == 0 ? 1 : predecessors[i] & kMostPredecessors;
-    if (nodes_[i].inner == 0) ++sinks_;
-    if (nodes_[i].inner == 0 || nodes_[i].carried_count != 0) nodes_[i].flags |= kBoundary;
+    if (predecessors[i] == 0) of.sources.push_back(i);
+    node.predecessors = predecessors[i] == 0 ? 1 : predecessors[i] & kMostPredecessors;
+    if (node.inner == 0) ++of.sinks;
+    if (node.inner == 0 || node.carried_count != 0) node.flags |= kBoundary;
   }
 }
 
-void Template::place(std::span<const Edge> inner, std::span<const Edge> carried) {
-  successors_.resize(inner.size() + carried.size());
-  std::vector<std::uint32_t> next(nodes_.size());
+void place(Template& of, Edges inner, Edges carried) {
+  of.successors.resize(inner.size() + carried.size());
+  std::vector<std::uint32_t> next;
   std::uint32_t end = 0;
-  for (std::uint32_t i = 0; i < size(); ++i) {
-    nodes_[i].first = next[i] = end;
-    end += nodes_[i].carried() + nodes_[i].inner;
+  for (TemplateNode& node : of.nodes) {
+    next.push_back(node.first = end);
+    end += node.carried() + node.inner;
   }
   // Carried ones first: they are lowered first.
-  for (const auto edges : {carried, inner}) {
-    for (const Edge& edge : edges) {
-      const bool has_node = (nodes_[edge.to].flags & kHasNode) != 0;
-      successors_[next[edge.from]++] = Successor(edge.to, has_node, edge.kind);
+  for (const Edges edges : {carried, inner}) {
+    for (const Template::Edge& edge : edges) {
+      const bool has_node = (of.nodes[edge.to].flags & kHasNode) != 0;
+      of.successors[next[edge.from]++] = Successor(edge.to, has_node, edge.kind);
     }
   }
-  for (TemplateNode& node : nodes_)
-    if (!(node.flags & kBoundary)) node.head = successors_[node.first];
+  for (TemplateNode& node : of.nodes)
+    if (!(node.flags & kBoundary)) node.head = of.successors[node.first];
+}
+
+}  // namespace
+
+Template::Template(std::vector<Operation> recorded, std::span<const Edge> inner,
+                   std::span<const Edge> carried, bool nested)
+    : operations(std::move(recorded)), nodes(operations.size()), has_carried(!carried.empty()) {
+  REFRAIN_ASSERT(!operations.empty() && operations.size() < kMost,
+                 "a template has operations, fewer than 2^30");
+  classify(*this, nested);
+  count(*this, inner, carried);
+  place(*this, inner, carried);
 }
 
 std::size_t Template::bytes() const {
-  return nodes_.capacity() * sizeof(TemplateNode) + successors_.capacity() * sizeof(Successor) +
-         operations_.capacity() * sizeof(Operation) +
-         (inner_predecessors_.capacity() + sources_.capacity() + with_node_.capacity()) *
+  return nodes.capacity() * sizeof(TemplateNode) + successors.capacity() * sizeof(Successor) +
+         operations.capacity() * sizeof(Operation) +
+         (inner_predecessors.capacity() + sources.capacity() + with_node.capacity()) *
              sizeof(std::uint32_t);
 }
 
@@ -122,8 +126,8 @@ std::vector<std::uint64_t> PathOrder::remaining(bool to_the_next_end) const {
   if (to_the_next_end) beyond = remaining(false);
   std::vector<std::uint64_t> paths(template_.size());
   for (std::uint32_t i = template_.size(); i-- > 0;) {  // inner edges lead to later operations
-    const TemplateNode& node = template_.node(i);
-    const Successor* const first = template_.successors() + node.first;
+    const TemplateNode& node = template_.nodes[i];
+    const Successor* const first = template_.successors.data() + node.first;
     std::uint64_t longest = 0;
     for (std::uint32_t s = 0; s < node.carried() + node.inner; ++s)
       longest = std::max(longest, (s < node.carried() ? beyond : paths)[first[s].index()]);
@@ -142,20 +146,21 @@ void PathOrder::order() noexcept try {
   const auto by = [about](const std::vector<std::uint64_t>& paths) {
     return [&paths, about](Successor successor) { return paths[successor.index()] / about; };
   };
-  std::vector<TemplateNode> nodes(template_.nodes(), template_.nodes() + template_.size());
-  std::vector<Successor> successors;
-  for (TemplateNode& node : nodes) {
-    const std::uint32_t first = static_cast<std::uint32_t>(successors.size());
-    const Successor* const recorded = template_.successors() + node.first;
-    successors.insert(successors.end(), recorded, recorded + node.carried() + node.inner);
-    const std::span<Successor> all = std::span(successors).subspan(first);
+  std::vector<TemplateNode> ordered = template_.nodes;
+  successors_.reserve(template_.successors.size());
+  for (TemplateNode& node : ordered) {
+    const std::uint32_t first = static_cast<std::uint32_t>(successors_.size());
+    const Successor* const recorded = template_.successors.data() + node.first;
+    successors_.insert(successors_.end(), recorded, recorded + node.carried() + node.inner);
+    const std::span<Successor> all = std::span(successors_).subspan(first);
     std::ranges::stable_sort(all.first(node.carried()), std::greater<>(), by(next));
     std::ranges::stable_sort(all.subspan(node.carried()), std::greater<>(), by(here));
     node.first = first;
-    if ((node.flags & kBoundary) == 0) node.head = successors[first];
+    if ((node.flags & kBoundary) == 0) node.head = successors_[first];
   }
-  nodes_ = std::move(nodes);
-  successors_ = std::move(successors);
+  nodes_ = std::move(ordered);
+  nodes = nodes_.data();
+  successors = successors_.data();
 } catch (const std::bad_alloc&) {}
 
 }  // namespace refrain::exec

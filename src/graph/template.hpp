@@ -3,7 +3,7 @@
 // (graph/replays.hpp; execution templates: O. Mashayekhi et al., ATC 2017). It is the graph of a loop: *inner* edges lead
 // from an operation to a later one of the same replay, *carried* edges into the next replay.
 //
-// A Template is immutable once made, so any thread reads it without a lock. Memory: each replay touches 32 bytes per
+// A Template does not change once it is made (all have it const), so any thread reads it without a lock. Memory: each replay touches 32 bytes per
 // operation and 4 per edge; 52 bytes per operation lie beside them.
 //
 // PathOrder sorts the successors of each operation by the longest remaining path (critical path scheduling). The first
@@ -19,6 +19,7 @@
 // any replay uses them.
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -79,8 +80,7 @@ struct alignas(32) TemplateNode {
 };
 static_assert(sizeof(TemplateNode) == 32, "two operations are a cache line");
 
-class Template {
- public:
+struct Template {
   static constexpr std::uint32_t kMost = 1u << 30;  ///< operations
 
   /// One recorded operation. `run`, `operand` and `info` outlive the template.
@@ -100,10 +100,12 @@ class Template {
         0;  ///< of a reducer: its folds; of a fold: how far back its reducer is
     std::uint32_t node_number = 0;  ///< among the operations with a node (the template's)
   };
+  /// Operation `to` must come after operation `from`.
   struct Edge {
-    std::uint32_t from;
-    std::uint32_t to;
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
     EdgeKind kind = EdgeKind::order;
+    friend auto operator<=>(const Edge&, const Edge&) = default;
   };
 
   /// `inner`: from < to. `carried`: from any operation to any of the next replay. An edge that is named
@@ -111,59 +113,40 @@ class Template {
   Template(std::vector<Operation> operations, std::span<const Edge> inner,
            std::span<const Edge> carried, bool nested);
 
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
-  [[nodiscard]] const TemplateNode* nodes() const { return nodes_.data(); }
-  [[nodiscard]] const TemplateNode& node(std::uint32_t index) const { return nodes_[index]; }
-  [[nodiscard]] const Successor* successors() const { return successors_.data(); }
-  [[nodiscard]] const Operation& operation(std::uint32_t index) const { return operations_[index]; }
-  /// Predecessors in the same replay.
-  [[nodiscard]] std::uint32_t inner_predecessors(std::uint32_t index) const {
-    return inner_predecessors_[index];
-  }
-  /// Operations without predecessors, and those with a node, ascending.
-  [[nodiscard]] std::span<const std::uint32_t> sources() const { return sources_; }
-  [[nodiscard]] std::span<const std::uint32_t> with_node() const { return with_node_; }
-  /// How many have no inner successor: a replay is complete with the last of them.
-  [[nodiscard]] std::uint32_t sinks() const { return sinks_; }
-  [[nodiscard]] bool has_carried() const { return has_carried_; }
-  /// Whether any thread of the scope may run all of it: operations with a node only reduce.
-  [[nodiscard]] bool one_thread_may_run_it() const { return one_thread_may_run_it_; }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes.size()); }
   [[nodiscard]] std::size_t bytes() const;
 
- private:
-  void count(std::span<const Edge> inner, std::span<const Edge> carried);
-  void place(std::span<const Edge> inner, std::span<const Edge> carried);
-  void classify(bool nested);
-
-  std::vector<TemplateNode> nodes_;
-  std::vector<Successor> successors_;
-  std::vector<Operation> operations_;
-  std::vector<std::uint32_t> inner_predecessors_;
-  std::vector<std::uint32_t> sources_;
-  std::vector<std::uint32_t> with_node_;
-  std::uint32_t sinks_ = 0;
-  bool has_carried_ = false;
-  bool one_thread_may_run_it_ = true;
+  std::vector<Operation> operations;
+  std::vector<TemplateNode> nodes;  ///< of each operation
+  std::vector<Successor> successors;
+  std::vector<std::uint32_t> inner_predecessors;  ///< how many each operation has in its replay
+  std::vector<std::uint32_t> sources;             ///< operations without predecessors, ascending
+  std::vector<std::uint32_t> with_node;           ///< those with a node, ascending
+  /// How many have no inner successor: a replay is complete with the last of them.
+  std::uint32_t sinks = 0;
+  bool has_carried = false;
+  /// Any thread of the scope may run all of it: operations with a node only reduce.
+  bool one_thread_may_run_it = true;
 };
 
 class PathOrder {
  public:
   /// `recorded` outlives it.
   explicit PathOrder(const Template& recorded)
-      : template_(recorded), durations_(new std::atomic<std::uint64_t>[recorded.size()]()) {}
+      : nodes(recorded.nodes.data()),
+        successors(recorded.successors.data()),
+        template_(recorded),
+        durations_(new std::atomic<std::uint64_t>[recorded.size()]()) {}
+
+  /// What replays that begin now are run from: as the template's, but for the order.
+  const TemplateNode* nodes;
+  const Successor* successors;
 
   /// The replay with this number begins, and all before `oldest` are complete. True: it is to be timed.
   bool times(std::uint32_t number, std::uint32_t oldest);
   /// Any thread: an operation of a timed replay took so long.
   void took(std::uint32_t index, std::uint64_t ns);
 
-  /// What replays that begin now are run from: as the template's, but for the order.
-  [[nodiscard]] const TemplateNode* nodes() const {
-    return nodes_.empty() ? template_.nodes() : nodes_.data();
-  }
-  [[nodiscard]] const Successor* successors() const {
-    return nodes_.empty() ? template_.successors() : successors_.data();
-  }
   [[nodiscard]] std::size_t bytes() const;
 
   /// Of each operation: how long the longest path takes that begins with it, up to the end of the replay, or of the one

@@ -5,7 +5,6 @@
 #include "base/hash.hpp"
 #include "data/region_tree.hpp"
 #include "launch/launch_plan.hpp"
-#include "launch/launch_points.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::runtime {

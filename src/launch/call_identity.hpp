@@ -12,7 +12,6 @@
 //
 //   number(word)          a number that is the same everywhere
 //   local(word)           one that matters in this process only
-//   place(where, word)    the line of the program, and a number below 2^32 that matters in this process only
 //   object(address)       an object that has a name everywhere: a task, an operator, a projection, an index space
 //   handle(handle, use)   a region or partition, with what is done to it: a number below 2^30
 //   field(field), domain(domain)
@@ -39,7 +38,8 @@
 
 namespace refrain::runtime {
 
-/// What kind of call. A new kind comes last, with its name (CallIdentity::name): tokens of the others stay as they are.
+/// What kind of call; of the last two, what it makes. A new kind comes last, with its name (CallIdentity::name): tokens of
+/// the others stay as they are.
 enum class CallKind : std::uint8_t {
   launch,
   fill,
@@ -49,8 +49,8 @@ enum class CallKind : std::uint8_t {
   detach,
   destroy,
   reduce,
-  region,    ///< makes one
-  partition  ///< makes one
+  region,
+  partition
 };
 
 /// The parts of a launch, as messages tell them apart.
@@ -99,6 +99,14 @@ template <class Form>
   return true;
 }
 
+/// The line of the program, and a number below 2^32: both matter in this process only.
+template <class Form>
+[[gnu::always_inline]] inline bool visit(const Where& where, std::uint64_t word, Form&& form) {
+  if (!form.local(reinterpret_cast<std::uintptr_t>(where.file_name()))) return false;
+  form.begin(LaunchPart::counts);
+  return form.local(std::uint64_t{where.line()} << 32 | word);
+}
+
 /// `mapper_epoch`: while it stays, what the mapper has said holds.
 template <class Form>
 [[gnu::always_inline]] inline bool visit(const LaunchRequest& launch, std::uint64_t mapper_epoch,
@@ -107,7 +115,7 @@ template <class Form>
   const std::uint64_t counts = launch.requirements.size() << 2 |
                                kGroupInKey * (launch.domain != nullptr) |
                                kResultInKey * launch.wants_future;
-  if (!form.object(launch.task) || !form.place(launch.where, static_cast<std::uint32_t>(counts)))
+  if (!form.object(launch.task) || !visit(launch.where, static_cast<std::uint32_t>(counts), form))
     return false;
   form.begin(LaunchPart::hints);
   if (!form.number(std::uint64_t{static_cast<std::uint32_t>(launch.hints.priority)} << 32 |
@@ -135,7 +143,7 @@ bool visit(const CallIdentity& call, Form&& form) {
       return form.handle(*part, 0);
     else return form.object(part);
   };
-  if (!form.number(static_cast<std::uint64_t>(call.kind)) || !form.place(call.where, 0))
+  if (!form.number(static_cast<std::uint64_t>(call.kind)) || !visit(call.where, 0, form))
     return false;
   for (const CallIdentity::Part& part : call.parts)
     if (!std::visit(show, part)) return false;
@@ -164,9 +172,6 @@ class Words {
   bool number(std::uint64_t word) { return put_(word); }
   bool local(std::uint64_t word) { return put_(word); }
   bool object(const void* address) { return put_(reinterpret_cast<std::uint64_t>(address)); }
-  bool place(const Where& where, std::uint32_t word) {
-    return object(where.file_name()) && put_(std::uint64_t{where.line()} << 32 | word);
-  }
   bool field(const AnyField& field) {
     return put_(field.key) && object(field.name.data()) && object(field.type);
   }
@@ -190,11 +195,6 @@ class Key : public Words<Put> {
   void begin(LaunchPart part, std::size_t argument = 0) { part_ = {part, argument}; }
   /// The one that the visit has come to, and which of the arguments.
   [[nodiscard]] std::pair<LaunchPart, std::size_t> part() const { return part_; }
-  bool place(const Where& where, std::uint32_t word) {
-    if (!this->object(where.file_name())) return false;
-    begin(LaunchPart::counts);
-    return this->put_(std::uint64_t{where.line()} << 32 | word);
-  }
   bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
   template <class Handle>
   bool handle(const Handle& handle, std::uint32_t use) {
@@ -245,7 +245,6 @@ class Signature {
     return true;
   }
   static bool local(std::uint64_t) { return true; }
-  static bool place(const Where&, std::uint32_t) { return true; }
   bool object(const detail::TaskRecord* task) { return number(task->id()); }
   bool object(const Projection::Impl* projection) {
     return number(data::projection_id(projection));

@@ -77,12 +77,6 @@ void check_field(const AnyField& field, const std::string& who) {
     throw UsageError(who + ": field '" + std::string(field.name) + "' has no type");
 }
 
-const exec::NodeInfo& ContextCore::info_for(const char* name, Where where) {
-  const auto [entry, added] = infos_.try_emplace({name, where.file_name(), where.line()});
-  if (added) entry->second = {name, where};
-  return entry->second;
-}
-
 analysis::FieldState& ContextCore::field_state(const AnyRegion& region, const AnyField& field,
                                                Privilege privilege, const ReductionOp* op,
                                                const std::string& who) {

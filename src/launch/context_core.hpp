@@ -6,12 +6,9 @@
 // Owner: the thread that runs the program or the parent task's body.
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "analysis/analysis.hpp"
 #include "analysis/field_state.hpp"
@@ -97,7 +94,7 @@ struct ContextCore {
   void check_not_planning() const {
     if (planning) [[unlikely]]
       fail_planning();
-    if (scope.runs_in_order()) [[unlikely]]
+    if (scope.runs_in_order) [[unlikely]]
       fail_captured();
   }
   [[noreturn]] static void fail_planning();
@@ -115,8 +112,10 @@ struct ContextCore {
 
   // --- names and states --------------------------------------------------------------------------------
 
-  /// A name and source line that last as long as the context.
-  const exec::NodeInfo& info_for(const char* name, Where where);
+  /// A name and source line that last as long as the context (Analysis::info_for).
+  const exec::NodeInfo& info_for(const char* name, const Where& where) {
+    return analysis.info_for(name, where);
+  }
   /// The state of a field of a tree of this context, or of a grant that contains the region's points and allows the
   /// access. UsageError begins with `who`.
   analysis::FieldState& field_state(const AnyRegion& region, const AnyField& field,
@@ -154,13 +153,12 @@ struct ContextCore {
   data::Forest forest;
   Grants grants;
   DeferredState* deferred = nullptr;  ///< null: nothing is replayed
-  detail::FuturePool futures;
   LaunchRecords records{*this};
   std::uint64_t calls = 0, launches = 0, tasks = 0;
   /// Of the tokens of all regions and partitions made so far, in order: equal where the same ones were made.
   std::uint64_t making_hash = 0;
-  std::uint64_t analysis_ns =
-      0;  ///< in launches, without waits for room or memory; counted where they are timed
+  /// In launches, without waits for room or memory; counted where they are timed.
+  std::uint64_t analysis_ns = 0;
   bool planning = false;  ///< a mapper or a projection function is asked about a launch
 
  private:
@@ -169,7 +167,6 @@ struct ContextCore {
 
   static constexpr std::size_t kFailures = 1024;
   std::size_t failures_limit_ = kFailures;
-  std::map<std::tuple<const char*, const char*, std::uint32_t>, exec::NodeInfo> infos_;
 };
 
 /// While a mapper or a projection function is asked about a launch.

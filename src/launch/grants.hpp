@@ -9,9 +9,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analysis/field_state.hpp"
@@ -29,37 +30,32 @@ namespace refrain::runtime {
 /// valid at the same places in every run, with every mapping.
 class Loan {
  public:
-  /// To a point task that has a future.
+  /// To a point task that has a future: its sequence number.
   void to(std::uint64_t task, Privilege privilege) {
-    Borrowers& borrowers = of(privilege);
-    borrowers.tasks.insert(task);
-    if (borrowers.tasks.size() > kMost) until_fence(privilege);
+    if (borrowers_.size() >= kMost) borrowers_ = {{kUntilFence, true}, {kUntilFence, false}};
+    borrowers_.emplace(task, privilege == Privilege::read);
   }
   /// To a child that only a fence waits for.
-  void until_fence(Privilege privilege) { of(privilege) = {true, {}}; }
+  void until_fence(Privilege privilege) { to(kUntilFence, privilege); }
   /// The next child uses all of the data: it comes after the others, but a reader not after readers.
   void supersede(Privilege privilege) {
-    writers_ = {};
-    if (privilege != Privilege::read) readers_ = {};
+    std::erase_if(borrowers_, [privilege](const auto& borrower) {
+      return !borrower.second || privilege != Privilege::read;
+    });
   }
   /// The parent has waited for the task.
   void waited_for(std::uint64_t task) {
-    writers_.tasks.erase(task);
-    readers_.tasks.erase(task);
+    borrowers_.erase({task, true});
+    borrowers_.erase({task, false});
   }
-  void end() { writers_ = readers_ = {}; }
-  [[nodiscard]] bool open() const { return writers_.any() || readers_.any(); }
+  void end() { borrowers_.clear(); }
+  [[nodiscard]] bool open() const { return !borrowers_.empty(); }
 
  private:
+  static constexpr std::uint64_t kUntilFence = ~std::uint64_t{0};
   /// Beyond this number a fence has to come.
   static constexpr std::size_t kMost = 1 << 16;
-  struct Borrowers {
-    bool until_fence = false;
-    std::unordered_set<std::uint64_t> tasks{};  ///< their sequence numbers
-    [[nodiscard]] bool any() const { return until_fence || !tasks.empty(); }
-  };
-  Borrowers& of(Privilege privilege) { return privilege == Privilege::read ? readers_ : writers_; }
-  Borrowers writers_, readers_;
+  std::set<std::pair<std::uint64_t, bool>> borrowers_;  ///< task, and whether it only reads
 };
 
 struct Grant {

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+#include "launch/context_core.hpp"
+#include "refrain/error.hpp"
+#include "refrain/launch.hpp"
+
 namespace refrain::runtime {
 
 detail::ArgumentPoints physical_points(const data::IndexSpace& points, const AnyRegion& region) {
@@ -16,23 +21,21 @@ detail::ArgumentPoints physical_points(const data::IndexSpace& points, const Any
 }
 
 LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
-  if (count_ >= sweep_at_) {
+  if (size() >= sweep_at_) {
     keep_only([](const LaunchPlan& p) { return !p.stale(); });
-    sweep_at_ = std::max(first_sweep, 2 * count_);
+    sweep_at_ = std::max(first_sweep, 2 * size());
   }
-  arguments_ += plan->own.arguments.size() + 1;
-  if (arguments_ > max_arguments) {
+  const std::size_t more = plan->own.arguments.size() + 1;
+  if (arguments_ + more > max_arguments && size() > 0) {
     std::vector<std::uint64_t> ages;
     for (const auto& other : plans_) ages.push_back(other->last_used);
     const auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
     std::ranges::nth_element(ages, middle);
-    if (!ages.empty())
-      keep_only([median = *middle](const LaunchPlan& p) { return p.last_used > median; });
+    keep_only([median = *middle](const LaunchPlan& p) { return p.last_used > median; });
   }
+  arguments_ += more;
   LaunchPlan& added = *plans_.emplace_back(std::move(plan));
-  ++count_;
-  if (2 * count_ > table_.size()) rebuild(2 * table_.size());
-  else place({hash, &added});
+  by_hash_.emplace(hash, &added);
   return added;
 }
 
@@ -43,22 +46,98 @@ void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) 
   for (auto& plan : dropped)
     if (plan->in_flight != 0) dropped_.push_back(std::move(plan));
   plans_.erase(dropped.begin(), dropped.end());
-  count_ = plans_.size();
+  by_hash_.clear();
   arguments_ = 0;
-  for (const auto& plan : plans_) arguments_ += plan->own.arguments.size() + 1;
-  rebuild(table_.size());
-}
-
-void PlanCache::rebuild(std::size_t capacity) {
-  table_.assign(capacity, {});
-  for (const auto& plan : plans_) place({hash(plan->key), plan.get()});
-}
-
-void PlanCache::place(const Entry& entry) {
-  const std::size_t mask = table_.size() - 1;
-  std::size_t i = entry.hash & mask;
-  while (table_[i].plan != nullptr) i = (i + 1) & mask;
-  table_[i] = entry;
+  for (const auto& plan : plans_) {
+    by_hash_.emplace(hash(plan->key), plan.get());
+    arguments_ += plan->own.arguments.size() + 1;
+  }
 }
 
 }  // namespace refrain::runtime
+
+namespace refrain::detail {
+
+data::IndexSpaceRef space_of(const LaunchDomain& domain) {
+  if (domain.sparse != nullptr) return domain.sparse->space;
+  if (domain.dim == LaunchDomain::negative)
+    throw UsageError(std::to_string(domain.rect.lo[0]) + " points, expected at least 0");
+  if (domain.dim < 1 || domain.dim > 3)
+    throw UsageError("a launch domain of " + std::to_string(domain.dim) +
+                     " dimensions: there are 1, 2 and 3");
+  return data::IndexSpace::dense(domain.dim, domain.rect);
+}
+
+data::IndexSpaceRef domain_of(const LaunchRequest& launch) {
+  try {
+    return space_of(launch.domain != nullptr ? *launch.domain : LaunchDomain(1));
+  } catch (const UsageError& error) {
+    throw UsageError(runtime::launch_name(launch) + ", its domain: " + error.what());
+  }
+}
+
+void for_each_launch_point(const LaunchRequest& launch, std::size_t value,
+                           const std::function<void(const Point<3>&)>& f) {
+  domain_of(launch)->for_each_point([&](const Point<3>& p) {
+    try {
+      f(p);
+    } catch (...) {
+      fail_around(runtime::launch_name(launch) + ", by-value argument " + std::to_string(value) +
+                  ": the function of per_point threw for point " +
+                  data::to_string(p, launch.domain->dim));
+    }
+  });
+}
+
+// --- accesses that are checked ---------------------------------------------------------------------------
+
+namespace {
+
+/// Of a task, or of an access of the program.
+std::string name_of(const ArgumentInfo& info) {
+  const runtime::LaunchPlan& plan = *info.plan;
+  return exec::operation_name(&plan.info,
+                              plan.task ? exec::NodeKind::task : exec::NodeKind::access) +
+         ", argument " + std::to_string(info.argument) + " (" + info.planned().region.name() +
+         ", field '" + plan.requirements[info.argument].field + "')";
+}
+
+[[noreturn]] void fail_access(const ArgumentInfo& info, const Point<3>& p, const std::string& why) {
+  throw UsageError(name_of(info) + ": access to point " + data::to_string(p, info.points().dim()) +
+                   " " + why);
+}
+
+}  // namespace
+
+void fail_argument(std::size_t asked, std::size_t arguments) {
+  throw UsageError("a task's body asks for its argument " + std::to_string(asked) +
+                   ", but it was launched with " + std::to_string(arguments) + " region arguments");
+}
+
+void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim) {
+  const runtime::PlannedRequirement& given = info.plan->requirements[info.argument];
+  // Asking for less is fine: a reader of what it may also write.
+  const bool allowed = given.privilege == privilege ||
+                       (given.privilege == Privilege::read_write && privilege != Privilege::reduce);
+  if (allowed && given.type == type && info.points().dim() == dim) return;
+  const auto describe = [](Privilege p, const ValueType& t, int d) {
+    return std::string(to_string(p)) + " access to " + std::string(t.name) + " in " +
+           std::to_string(d) + " dimensions";
+  };
+  throw UsageError(name_of(info) + ": the body asks for " + describe(privilege, type, dim) +
+                   ", the launch gave " +
+                   describe(given.privilege, given.type, info.points().dim()));
+}
+
+void check_access(const ArgumentInfo& info, const Point<3>& p) {
+  if (info.context != nullptr && info.context->is_lent(info.argument))
+    fail_access(info, p,
+                "while a child may be changing it: wait for its future, or call fence(), first");
+  if (!info.points().contains(p))
+    fail_access(info, p,
+                "outside the argument, which is " +
+                    data::to_string(info.points().bounds(), info.points().dim()) +
+                    (info.points().dense() ? "" : ", sparse"));
+}
+
+}  // namespace refrain::detail

@@ -4,7 +4,11 @@
 // earlier one finds its plan by a raw key and goes straight to the analysis.
 //
 // A plan has two parts. What it says of the launch as a whole is the same on every process; the *own points* are those
-// that this process analyses (launch/launch_points.hpp). Only the first part knows the whole domain.
+// that this process analyses. Only the first part knows the whole domain.
+//
+// A point has a *launch rank*, its position in the order of the launch domain, which mappers and tasks' bodies are told, and
+// by which programs ask for values; and, if it is an own one, an *own rank*, its position among these. Plans, records, nodes
+// and futures are by own rank. Both orders are that of the domain, so one follows from the other without a table.
 //
 // Owner: the context's thread. Bounded: plans that name dropped trees go when their number has doubled, those
 // not used for long when there is too much of them; never those of recordings. Which ones go is decided by the calls
@@ -14,25 +18,52 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/field_state.hpp"
+#include "base/hash.hpp"
+#include "data/index_space.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
-#include "launch/launch_points.hpp"
 #include "launch/task_record.hpp"
 #include "refrain/accessor.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/mapper.hpp"
 
+namespace refrain::detail {
+
+/// The points of the domain, in its number of dimensions. Any thread.
+[[nodiscard]] data::IndexSpaceRef space_of(const LaunchDomain& domain);
+/// The points of a launch; errors name it.
+[[nodiscard]] data::IndexSpaceRef domain_of(const LaunchRequest& launch);
+
+}  // namespace refrain::detail
+
 namespace refrain::runtime {
+
+/// The points of a launch, and those of them that this process analyses. Immutable; any thread. Cost: O(1) where all points
+/// are own ones, else O(log boxes).
+struct LaunchPoints {
+  data::IndexSpaceRef domain;  ///< all points; of a single launch one
+  data::IndexSpaceRef own;     ///< within the domain
+
+  /// Nothing, if it is another process's.
+  [[nodiscard]] std::optional<std::size_t> own_rank(std::size_t launch_rank) const {
+    if (own == domain) return launch_rank;
+    return own->rank(domain->nth(launch_rank));
+  }
+};
 
 /// What messages call a launch (exec::launch_name).
 inline std::string launch_name(const LaunchRequest& request) {
   return exec::launch_name(request.task->name(), request.where);
 }
+
+class NestedContext;
 
 /// One region argument of one point task.
 struct PlannedArgument {
@@ -86,7 +117,8 @@ struct OwnPoints {
 
 struct LaunchPlan {
   std::vector<std::uint64_t> key;
-  std::uint64_t number = 0;  ///< of a plan without a mapping (mapping.cpp): never given again
+  /// Where the mapper is asked at every launch: of the plan without a mapping, never given again. Else 0.
+  std::uint64_t number = 0;
 
   // The launch as a whole.
   std::uint64_t token = 0;  ///< of the call (call_identity.hpp)
@@ -128,8 +160,6 @@ struct LaunchPlan {
   [[nodiscard]] std::uint32_t own_points() const {
     return static_cast<std::uint32_t>(own.points.size());
   }
-  /// How many nodes so many points are: tasks and their folds.
-  [[nodiscard]] std::uint64_t nodes(std::uint64_t count) const { return count * (1 + reductions); }
   [[nodiscard]] std::span<PlannedArgument> arguments_of(std::size_t own_rank) {
     return {own.arguments.data() + own_rank * argument_count, argument_count};
   }
@@ -141,43 +171,25 @@ class PlanCache {
   static constexpr std::size_t max_arguments = std::size_t{1} << 22;
   static constexpr std::size_t first_sweep = 1024;
 
+  static std::uint64_t hash(std::span<const std::uint64_t> key) {
+    return hash_bytes(key.data(), key.size_bytes());
+  }
   /// The plan with this key, or null.
   [[nodiscard]] LaunchPlan* find(std::span<const std::uint64_t> key, std::uint64_t hash) const {
-    const std::size_t mask = table_.size() - 1;
-    for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
-      const Entry& entry = table_[i];
-      if (entry.plan == nullptr) return nullptr;
-      if (entry.hash == hash && std::ranges::equal(entry.plan->key, key)) return entry.plan;
-    }
+    for (auto at = by_hash_.find(hash); at != by_hash_.end() && at->first == hash; ++at)
+      if (std::ranges::equal(at->second->key, key)) return at->second;
+    return nullptr;
   }
   LaunchPlan& insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash);
-  [[nodiscard]] std::size_t size() const { return count_; }
-
-  /// A multiplication per word: keys are short, and a collision costs one comparison.
-  static std::uint64_t hash(std::span<const std::uint64_t> key) {
-    std::uint64_t h = 0x243F6A8885A308D3ull ^ key.size();
-    for (std::uint64_t word : key) {
-      const unsigned __int128 product =
-          static_cast<unsigned __int128>(h ^ word) * 0x9E3779B97F4A7C15ull;
-      h = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-    }
-    return h;
-  }
+  [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
  private:
-  struct Entry {
-    std::uint64_t hash = 0;
-    LaunchPlan* plan = nullptr;
-  };
   void keep_only(const std::function<bool(const LaunchPlan&)>& wanted);
-  void rebuild(std::size_t capacity);
-  void place(const Entry& entry);
 
-  /// Open addressing, a power of two, at most half full.
-  std::vector<Entry> table_ = std::vector<Entry>(64);
+  /// In the order in which they were made, and dropped: the last plan of a task gives its slot back.
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
+  std::unordered_multimap<std::uint64_t, LaunchPlan*> by_hash_;
   std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< in flight when they were
-  std::size_t count_ = 0;
   std::size_t arguments_ = 0;
   std::size_t sweep_at_ = first_sweep;  ///< number of plans at which stale ones are dropped
 };
@@ -186,28 +198,18 @@ class PlanCache {
 
 namespace refrain::detail {
 
-/// Asked whether a child task may be changing an argument at this moment.
-class Lending {
- public:
-  [[nodiscard]] virtual bool is_lent(std::size_t argument) const = 0;
-
- protected:
-  ~Lending() = default;
-};
-
 /// What a checked accessor knows of its argument, for the check and for the message. Lives on the stack of the running task
 /// (or in the open access of the program).
 struct ArgumentInfo {
   const runtime::LaunchPlan* plan = nullptr;
   std::size_t rank = 0;  ///< own rank
   std::size_t argument = 0;
-  const Lending* lending = nullptr;
+  const runtime::NestedContext* context = nullptr;  ///< of the running task, once it has one
 
   [[nodiscard]] const runtime::PlannedArgument& planned() const {
     return plan->own.arguments[rank * plan->requirements.size() + argument];
   }
   [[nodiscard]] const data::IndexSpace& points() const { return *planned().points; }
-  [[nodiscard]] bool lent() const { return lending != nullptr && lending->is_lent(argument); }
 };
 
 }  // namespace refrain::detail

@@ -1,10 +1,20 @@
 #include "launch/launch_record.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "base/text.hpp"
+#include "exec/fiber.hpp"
+#include "graph/reducer_gate.hpp"
+#include "graph/replay_steps.hpp"
+#include "graph/scope.hpp"
 #include "launch/context_core.hpp"
+#include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launch.hpp"
 
@@ -23,18 +33,18 @@ void detail::fail_values(const LaunchRequest& launch) {
 namespace refrain::runtime {
 
 void LaunchRecord::take_values(void* from, const ValueOps* ops) {
-  value_ops = ops;
   if (ops == nullptr) return;
   const bool fits = ops->size <= kInlineValues && ops->alignment <= alignof(std::max_align_t);
-  values = fits ? inline_values : ::operator new(ops->size, std::align_val_t(ops->alignment));
+  void* const room =
+      fits ? inline_values : ::operator new(ops->size, std::align_val_t(ops->alignment));
   try {
-    ops->move(values, from);
+    ops->move(room, from);
   } catch (...) {
-    if (!fits) ::operator delete(values, std::align_val_t(ops->alignment));
-    value_ops = nullptr;
-    values = nullptr;
+    if (!fits) ::operator delete(room, std::align_val_t(ops->alignment));
     throw;
   }
+  values = room;
+  value_ops = ops;
 }
 
 void LaunchRecord::point_done(bool replayed) {
@@ -52,10 +62,8 @@ void LaunchRecord::point_done(bool replayed) {
 AnyFuture LaunchRecords::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
   const ResultType& type = request.task->result();
   if (!request.wants_future || type.size == 0) return {};
-  return AnyFuture(plan.group ? detail::FutureState::make_group(context_.futures, type,
-                                                                context_.identity, plan.points)
-                              : detail::FutureState::make(context_.futures, type, context_.identity,
-                                                          plan.own_points()));
+  return AnyFuture(detail::FutureState::make(type, context_.identity, plan.own_points(),
+                                             plan.group ? plan.points : LaunchPoints{}));
 }
 
 LaunchRecord& LaunchRecords::take(LaunchPlan& plan, const LaunchRequest& request) {
@@ -67,7 +75,7 @@ LaunchRecord& LaunchRecords::take(LaunchPlan& plan, const LaunchRequest& request
     free_ = record->next_free;
   }
   record->plan = &plan;
-  record->unreclaimed = plan.nodes(plan.own_points());
+  record->unreclaimed = plan.own_points();
   if (plan.in_flight++ == 0)
     for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
   record->holds_something = request.value_ops != nullptr || !request.futures.empty();
@@ -91,8 +99,7 @@ void LaunchRecords::fill(LaunchRecord& record, const LaunchRequest& request) {
                        ": its by-value arguments, or what moves or ends them, are null");
   // First what takes memory: nothing is moved in, or all is.
   record.futures.reserve(request.futures.size());
-  AnyFuture result;
-  if (request.wants_future) result = make_result(*record.plan, request);
+  AnyFuture result = make_result(*record.plan, request);
   try {
     record.take_values(request.values, request.value_ops);
   } catch (...) { detail::fail_values(request); }
@@ -101,7 +108,7 @@ void LaunchRecords::fill(LaunchRecord& record, const LaunchRequest& request) {
     detail::retain(future);
     record.futures.emplace_back(future);
   }
-  if (request.wants_future) record.result = std::move(result);
+  record.result = std::move(result);
 }
 
 void LaunchRecords::reclaim(exec::Node& node) {
@@ -117,6 +124,298 @@ void LaunchRecords::release(LaunchRecord& record) {
   LaunchRecords& home = record.context->records;
   record.next_free = home.free_;
   home.free_ = &record;
+}
+
+// --- from a plan to nodes ------------------------------------------------------------------------------
+
+namespace {
+
+// Whether the instances chosen last still hold, with the latest values of all that is read: then there is
+// nothing for place_data to do. Says which instances the point uses.
+bool data_in_place(ContextCore& context, std::span<const PlannedArgument> arguments) {
+  for (const PlannedArgument& argument : arguments) {
+    if (!argument.chosen()) return false;
+    if (argument.privilege == Privilege::reduce ||
+        (reads(argument.privilege) &&
+         !analysis::Analysis::is_valid(*argument.footprint, *argument.instance)))
+      return false;
+    context.analysis.touch(*argument.instance);
+  }
+  return true;
+}
+
+// The data of a point task where it will be used, with its latest values. What can fail does so here.
+void place_data(ContextCore& context, LaunchPlan& plan, const LaunchRecord& record,
+                std::uint32_t rank) {
+  const std::span<PlannedArgument> arguments = plan.arguments_of(rank);
+  const auto origin = [&](const PlannedArgument& argument) {
+    return analysis::Origin{record.call, rank, static_cast<int>(&argument - arguments.data()),
+                            &plan.info};
+  };
+  // All instances first: what one argument uses is not evicted for the next.
+  for (PlannedArgument& argument : arguments) {
+    if (!argument.chosen()) {
+      const ArgumentMapping& mapping = plan.own.mappings[argument.mapping];
+      argument.instance = &context.analysis.instance_for(
+          *argument.field, argument.points, mapping.memories, mapping.layout, origin(argument));
+      argument.instance_epoch = argument.field->instance_epoch();
+      argument.memory = argument.instance->memory;
+    }
+    context.analysis.touch(*argument.instance);
+  }
+  for (PlannedArgument& argument : arguments)
+    if (reads(argument.privilege))
+      context.analysis.make_valid(*argument.field, *argument.footprint, *argument.instance,
+                                  origin(argument));
+  // What folds need must be there: nothing throws once the task's node is made.
+  for (PlannedArgument& argument : arguments)
+    if (argument.privilege == Privilege::reduce)
+      analysis::Analysis::check_values(*argument.field, *argument.footprint, origin(argument));
+}
+
+// Argument by argument, what each fold needs and the fold itself. The task is published last, since it
+// tells its folds their accumulators. The folds that the gate waits for, and that come back, are those that there are.
+void issue_folds(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, TaskPayload& payload,
+                 analysis::Edges& edges) {
+  exec::Node& reducer = edges.to();
+  const std::span<PlannedArgument> arguments = plan.arguments_of(payload.rank);
+  analysis::FoldPayload** const folds = payload.folds(plan);
+  std::uint32_t issued = 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const PlannedArgument& argument = arguments[i];
+    if (argument.privilege != Privilege::reduce) continue;
+    const analysis::Origin origin{record.call, payload.rank, static_cast<int>(i), &plan.info};
+    const PlannedRequirement& requirement = plan.requirements[i];
+    folds[issued++] = &context.analysis.issue_fold(
+        {&reducer, reducer.seq}, *argument.field, *argument.footprint, *argument.instance,
+        requirement.relaxed ? requirement.op : nullptr, origin);
+    ++record.unreclaimed;
+    reducer.flags |= exec::kReducer;
+    exec::ReducerGate::set_folds(reducer, issued);
+  }
+  context.analysis.publish(edges);
+}
+
+// Moves `next` on when the point has a node, which will come back whatever happens from then on.
+void issue_point(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, std::uint32_t& next,
+                 bool inline_if_ready) {
+  const std::uint32_t rank = next;
+  if (context.scope.full()) [[unlikely]]
+    context.make_room();
+  const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
+  context.analysis.begin_point();
+  if (!data_in_place(context, arguments)) [[unlikely]]
+    place_data(context, plan, record, rank);
+
+  const PlannedPoint& point = plan.own.points[rank];
+  exec::Node& node = context.scope.allocate_class(plan.node_class);
+  auto& payload = *::new (node.payload()) TaskPayload{&record, rank};
+  node.kind = exec::NodeKind::task;
+  node.run = run_task;
+  node.info = &plan.info;
+  node.record = &record;
+  node.processor = point.queue;
+  node.priority = point.priority;
+  ++next;
+  if (context.analysis.has_log()) [[unlikely]]
+    context.analysis.log_operation(node, {record.call, rank, -1, &plan.info});
+  if (record.result.valid()) [[unlikely]]
+    record.result.state()->set_producer(rank, {&node, node.seq});
+
+  analysis::Edges edges = context.analysis.edges_to(node);
+  for (const AnyFuture& future : record.futures) context.depend_on(edges, *future.state());
+  PhysicalArgument* physical = payload.arguments();
+  for (const PlannedArgument& argument : arguments) {
+    ::new (physical++) PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
+    if (argument.privilege != Privilege::reduce) [[likely]] {
+      context.analysis.use(edges, *argument.footprint, *argument.instance, argument.privilege);
+    }
+  }
+  if (plan.reductions > 0) [[unlikely]]
+    return issue_folds(context, plan, record, payload, edges);
+  context.analysis.publish(edges, inline_if_ready);
+}
+
+}  // namespace
+
+AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& request) {
+  context.note_launch(plan);
+  const std::uint32_t points = plan.own_points();
+  if (points == 0) return context.records.make_result(plan, request);
+  LaunchRecord& record = context.records.take(plan, request);
+  AnyFuture result = record.result;
+  const bool inline_if_ready = request.hints.inline_if_ready;
+  std::uint32_t rank = 0;
+  try {
+    while (rank < points) issue_point(context, plan, record, rank, inline_if_ready);
+  } catch (...) {
+    // What is left of the launch will not run: no memory for it, or nothing to read.
+    for (std::uint32_t left = rank; left < points; ++left) record.point_done();
+    record.unreclaimed -= points - rank;
+    if (record.unreclaimed == 0) LaunchRecords::release(record);
+    context.grants.lend(plan, nullptr);
+    throw;
+  }
+  if (Listener* told = context.runtime.listener(Events::decisions)) [[unlikely]]
+    told->launched(plan, context.deferred->why_analysed());
+  if (!context.grants.empty()) [[unlikely]]
+    context.grants.lend(plan, result.state());
+  return result;
+}
+
+// --- from a node to a body -----------------------------------------------------------------------------
+
+namespace {
+
+// The running body, as its TaskFrame reaches it. A context of its own is made when the body first asks, and waits for
+// futures from then on.
+class RunningTask final : public detail::ContextSource, public detail::Waiter {
+ public:
+  RunningTask(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution)
+      : record_(record), payload_(payload), execution_(execution) {}
+  ~RunningTask() { Waiter::set_current(before_); }
+  RunningTask(const RunningTask&) = delete;
+
+  std::span<const PhysicalArgument> prepare() {
+    const LaunchPlan& plan = *record_.plan;
+    if (plan.reductions > 0) [[unlikely]]
+      make_accumulators();
+    if (plan.check) [[unlikely]]
+      watch();
+    return {payload_.arguments(), plan.argument_count};
+  }
+
+  Context& context() override {
+    if (!nested_) {
+      if (exec::Stack::current().nearly_full()) [[unlikely]]
+        fail_depth();
+      nested_ = record_.context->make_nested(*record_.context, record_, payload_);
+      if (Waiter::current() == this) Waiter::set_current(nested_.get());
+      for (std::size_t i = 0; infos_ && i < record_.plan->argument_count; ++i)
+        infos_[i].context = nested_.get();
+    }
+    return nested_->facade();
+  }
+  void parallel_for(std::int64_t count, std::int64_t grain,
+                    const std::function<void(std::int64_t, std::int64_t)>& f) override {
+    execution_.executor.parallel_for(count, grain, f);
+  }
+
+  /// The body's own context, once it has asked for one.
+  [[nodiscard]] NestedContext* nested() { return nested_.get(); }
+
+ private:
+  /// This thread runs the bodies that wait for each other one above the other on its stack.
+  [[noreturn]] void fail_depth() const {
+    throw Error("its body gets no context, " + std::to_string(record_.context->scope.depth() + 1) +
+                " tasks deep: the stack of the thread that runs it is nearly full, because tasks "
+                "that wait for their children stay there; nest less deeply, or give the program a "
+                "larger stack (ulimit -s)");
+  }
+
+  [[gnu::noinline]] void make_accumulators() {
+    LaunchPlan& plan = *record_.plan;
+    const std::span<const PlannedArgument> planned = plan.arguments_of(payload_.rank);
+    analysis::FoldPayload** fold = payload_.folds(plan);
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      if (planned[i].privilege != Privilege::reduce) continue;
+      auto* made = new detail::Accumulator(*plan.requirements[i].op, *planned[i].points);
+      (*fold++)->accumulator = made;
+      payload_.arguments()[i].accumulator = made;
+    }
+  }
+
+  /// Every access is to be checked.
+  [[gnu::noinline]] void watch() {
+    const std::size_t count = record_.plan->argument_count;
+    infos_ = std::make_unique<detail::ArgumentInfo[]>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      infos_[i] = {record_.plan, payload_.rank, i, nullptr};
+      payload_.arguments()[i].info = &infos_[i];
+    }
+  }
+
+  LaunchRecord& record_;
+  TaskPayload& payload_;
+  exec::Execution& execution_;
+  Waiter* const before_ = Waiter::set_current(this);
+  std::unique_ptr<detail::ArgumentInfo[]> infos_;
+  std::unique_ptr<NestedContext> nested_;  ///< its size is not for every task's stack
+};
+
+// The thread is being ended, and others' work with it; such an exception cannot be held up.
+[[noreturn, gnu::cold]] void end_with_thread(const exec::NodeInfo& info) {
+  std::fflush(stdout);
+  std::fprintf(
+      stderr,
+      "refrain: %s ends the thread that runs it, by pthread_exit or because the thread was "
+      "cancelled; a body returns, or throws an exception\n",
+      exec::operation_name(&info, exec::NodeKind::task).c_str());
+  std::_Exit(EXIT_FAILURE);
+}
+
+inline void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution) {
+  const LaunchPlan& plan = *record.plan;
+  RunningTask running(record, payload, execution);
+  const PlannedPoint& point = plan.own.points[payload.rank];
+  detail::FutureState* result = record.result.state();
+  // All members given: a frame that is zeroed first costs more than an empty body.
+  const TaskFrame frame{
+      running.prepare(), record.values,
+      record.futures,    result != nullptr ? result->storage(payload.rank) : nullptr,
+      point.point,       point.launch_rank,
+      &running};
+  try {
+    point.variant->body(frame);
+    if (result != nullptr) result->constructed(payload.rank);
+    if (NestedContext* nested = running.nested()) nested->finish();
+    if (result != nullptr) result->finish(payload.rank);
+  } catch (const abi::__forced_unwind&) { end_with_thread(plan.info); } catch (...) {
+    if (NestedContext* nested = running.nested()) nested->abandon();
+    throw;
+  }
+}
+
+// A point has its turn; the last one ends what the launch holds. `fail`: makes the failure of the operation.
+template <class Fail>
+void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, Fail fail) {
+  LaunchRecord& record = *payload.record;
+  const exec::Failure* failure = execution.failure;
+  if (failure == nullptr) [[likely]] {
+    try {
+      run_body(record, payload, execution);
+    } catch (...) { failure = fail(std::current_exception()); }
+  }
+  // One failure for the data and for the future: who has been told by either knows.
+  if (failure != nullptr) [[unlikely]]
+    if (detail::FutureState* result = record.result.state()) result->fail(payload.rank, *failure);
+  if (record.holds_something) record.point_done(replayed);
+}
+
+}  // namespace
+
+void run_task(exec::Node& node, exec::Execution& execution) {
+  run_point(node.payload_as<TaskPayload>(), false, execution,
+            [&](const std::exception_ptr& error) { return &exec::fail(node, error); });
+}
+
+void run_shared_task(TaskPayload& payload, exec::Execution& execution) {
+  run_body(*payload.record, payload, execution);
+}
+
+void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
+                  exec::Execution& execution) {
+  run_point(payload, true, execution, [&](const std::exception_ptr& error) {
+    return execution.failure = &exec::fail(replay, index, error);
+  });
+}
+
+TaskPayload* make_payload(std::byte* memory, LaunchRecord& record, std::uint32_t rank) {
+  auto* payload = ::new (memory) TaskPayload{&record, rank};
+  PhysicalArgument* physical = payload->arguments();
+  for (const PlannedArgument& argument : record.plan->arguments_of(rank))
+    ::new (physical++) PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
+  return payload;
 }
 
 }  // namespace refrain::runtime

@@ -1,7 +1,10 @@
 #pragma once
-// One launch in flight: its by-value arguments, the futures it was given, and where its results go.
-// Shared by the nodes of its points. The context's thread makes it and takes it back; the thread that
-// runs the last point ends the by-value arguments, exactly once.
+// One launch in flight. Its record has its by-value arguments, the futures it was given, and where its results go; the
+// nodes of its points share it. The context's thread makes the record and takes it back; the thread that runs the last
+// point ends the by-value arguments, exactly once.
+//
+// The point tasks: from the plan to their nodes, and from a node, or a place in a replay, to a body.
+// The context's own thread issues. The executor runs tasks on whatever thread it likes.
 
 #include <atomic>
 #include <cstddef>
@@ -9,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "graph/replay.hpp"
 #include "launch/launch_plan.hpp"
 #include "refrain/dynamic.hpp"
 
@@ -89,5 +93,23 @@ class LaunchRecords {
   std::vector<std::unique_ptr<LaunchRecord>> all_;
   LaunchRecord* free_ = nullptr;
 };
+
+/// Places the data of each own point, gives its node predecessors from the analysis, and publishes it. Returns the future
+/// that the launch asks for.
+AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& request);
+
+void run_task(exec::Node& node, exec::Execution& execution);
+
+/// A replayed task of a launch without values, futures and result, that makes no accumulators and is not
+/// checked: nothing is written to its payload, which several threads may run at once. Not when a predecessor
+/// has failed.
+void run_shared_task(TaskPayload& payload, exec::Execution& execution);
+/// A replayed task of any other launch.
+void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
+                  exec::Execution& execution);
+
+/// The payload of a point whose instances have been chosen, in TaskPayload::bytes of memory. Its folds are
+/// the caller's to fill in.
+TaskPayload* make_payload(std::byte* memory, LaunchRecord& record, std::uint32_t rank);
 
 }  // namespace refrain::runtime

@@ -32,10 +32,10 @@ class TraceExecution;
 struct RecordedCall;
 
 enum class Events : std::uint8_t {
-  execution,   ///< executed, replayed: threads then look at the clock for each operation
+  execution,   ///< executed: threads then look at the clock for each operation
   graph,       ///< operation, edge, opened, closed: all edges, so replays are followed step by step
   calls,       ///< program_begins, called
-  times,       ///< analysed, traced
+  times,       ///< timed
   decisions,   ///< asked, launched, occurred: reasons are then put into words
   recordings,  ///< recorded
   autotrace,   ///< autotraced
@@ -65,9 +65,7 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
   };
 
   // execution
-  void executed(const exec::Node&, int, std::uint64_t, std::uint64_t) override {}
-  void replayed(const exec::Scope&, const exec::NodeInfo*, exec::NodeKind, std::uint64_t, int,
-                std::uint64_t, std::uint64_t) override {}
+  void executed(const exec::Executed&) override {}
   // graph
   void operation(const analysis::LoggedOperation&) override {}
   void edge(std::uint64_t, std::uint64_t, std::uint64_t, exec::EdgeKind) override {}
@@ -79,12 +77,8 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
   virtual void program_begins() {}
   virtual void called(const Call&) {}
   // times
-  /// A call was analysed until now: a launch of the task of this name, or "copy" and the like.
-  virtual void analysed(std::string_view /*call*/, const Where&, int /*thread*/,
-                        std::uint64_t /*begin_ns*/) {}
-  /// Part of a trace was recorded or replayed until now: so many calls.
-  virtual void traced(profile::Category, std::string_view /*trace*/, const Where& /*begun_at*/,
-                      std::uint64_t /*calls*/, int /*thread*/, std::uint64_t /*begin_ns*/) {}
+  /// A call was analysed, or part of a trace recorded or replayed (so many calls), until now.
+  virtual void timed(int /*thread*/, const profile::Event&) {}
   // decisions
   /// The mapper was asked about every point of the launch.
   virtual void asked(const LaunchPlan&) {}
@@ -125,14 +119,7 @@ class Listeners {
     void tell(void (Listener::*event)(Parameters...), Arguments&&... arguments) {
       for (Listener* each : all) (each->*event)(arguments...);
     }
-    void executed(const exec::Node& node, int thread, std::uint64_t begin,
-                  std::uint64_t end) override {
-      tell(&Listener::executed, node, thread, begin, end);
-    }
-    void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
-                  std::uint64_t seq, int thread, std::uint64_t begin, std::uint64_t end) override {
-      tell(&Listener::replayed, scope, info, kind, seq, thread, begin, end);
-    }
+    void executed(const exec::Executed& ran) override { tell(&Listener::executed, ran); }
     void operation(const analysis::LoggedOperation& one) override {
       tell(&Listener::operation, one);
     }
@@ -146,13 +133,8 @@ class Listeners {
     void closed(std::uint64_t identity) override { tell(&Listener::closed, identity); }
     void program_begins() override { tell(&Listener::program_begins); }
     void called(const Call& call) override { tell(&Listener::called, call); }
-    void analysed(std::string_view call, const Where& where, int thread,
-                  std::uint64_t begin) override {
-      tell(&Listener::analysed, call, where, thread, begin);
-    }
-    void traced(profile::Category what, std::string_view trace, const Where& begun,
-                std::uint64_t calls, int thread, std::uint64_t begin) override {
-      tell(&Listener::traced, what, trace, begun, calls, thread, begin);
+    void timed(int thread, const profile::Event& event) override {
+      tell(&Listener::timed, thread, event);
     }
     void asked(const LaunchPlan& plan) override { tell(&Listener::asked, plan); }
     void launched(LaunchPlan& plan, const std::string& why) override {
@@ -176,6 +158,12 @@ class Listeners {
   std::array<Several, kEvents> several_;
 };
 
+/// What was done for a call or a trace, until now.
+inline profile::Event until_now(profile::Category what, std::string_view subject,
+                                const Where& where, std::uint64_t begin_ns) {
+  return {to_string(what), what, begin_ns, profile::now_ns(), subject, where};
+}
+
 /// Tells that a call is being analysed, at the end of the scope.
 class ShownAnalysis {
  public:
@@ -186,7 +174,8 @@ class ShownAnalysis {
   }
   ~ShownAnalysis() {
     if (listener_ != nullptr)
-      listener_->analysed(call_, where_, executor_.this_thread(), begin_ns_);
+      listener_->timed(executor_.this_thread(),
+                       until_now(profile::Category::analysing, call_, where_, begin_ns_));
   }
   ShownAnalysis(const ShownAnalysis&) = delete;
 

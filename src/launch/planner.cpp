@@ -22,17 +22,6 @@ std::string argument_of(const LaunchRequest& request, std::size_t i) {
   return launch_name(request) + ", argument " + std::to_string(i);
 }
 
-Point<3> colour_of(const LaunchPlan& plan, std::size_t rank, const Requirement& r,
-                   const std::string& who) {
-  const Point<3>& point = plan.own.points[rank].point;
-  try {
-    return data::project(r.projection.impl(), point);
-  } catch (...) {
-    fail_around(who + ": projection " + data::describe(r.projection.impl()) + " threw for point " +
-                data::to_string(point, plan.dim()));
-  }
-}
-
 [[noreturn]] void fail_colour(const LaunchPlan& plan, std::size_t rank, const Requirement& r,
                               const Point<3>& colour, const std::string& who) {
   const data::IndexSpaceRef& colours = r.partition.tree->partition(r.partition.index).colours;
@@ -50,14 +39,69 @@ Point<3> colour_of(const LaunchPlan& plan, std::size_t rank, const Requirement& 
                             : std::string()));
 }
 
+/// UsageError, whatever the points.
+void check_requirement(const Requirement& r, bool group, const std::string& who) {
+  if (r.partition.tree != nullptr && !group)
+    throw UsageError(who + " is the partition " + r.partition.name() +
+                     ": a single launch takes a region");
+  check_field(r.field, who);
+  if (r.privilege > Privilege::reduce)
+    throw UsageError(who + " has an unknown privilege, number " +
+                     std::to_string(static_cast<int>(r.privilege)));
+  if (r.privilege != Privilege::reduce) return;
+  if (r.op == nullptr) throw UsageError(who + " reduces without an operator");
+  if (r.op->type == nullptr || r.op->initialise == nullptr || r.op->fold == nullptr)
+    throw UsageError(who + " reduces with operator '" + std::string(r.op->name) +
+                     "', which lacks its type or a function");
+  if (*r.op->type != *r.field.type)
+    throw UsageError(who + " reduces field '" + std::string(r.field.name) + "' of type " +
+                     std::string(r.field.type->name) + " with an operator on " +
+                     std::string(r.op->type->name));
+}
+
+/// Which region a point gets.
+AnyRegion region_of(const LaunchPlan& plan, std::size_t rank, const Requirement& r,
+                    const std::string& who) {
+  if (r.partition.tree == nullptr) return r.region;
+  const Point<3>& point = plan.own.points[rank].point;
+  Point<3> colour{};
+  try {
+    colour = data::project(r.projection.impl(), point);
+  } catch (...) {
+    fail_around(who + ": projection " + data::describe(r.projection.impl()) + " threw for point " +
+                data::to_string(point, plan.dim()));
+  }
+  const data::PartitionNode& partition = r.partition.tree->partition(r.partition.index);
+  const auto colour_rank = partition.colours->rank(colour);
+  if (!colour_rank) fail_colour(plan, rank, r, colour, who);
+  return r.partition.tree->handle(partition.first_child + static_cast<std::uint32_t>(*colour_rank));
+}
+
+/// The points of the domain, and the own ones.
+void plan_points(LaunchPlan& plan, const LaunchRequest& request, const RuntimeCore& runtime) {
+  LaunchPoints& points = plan.points;
+  points.domain = detail::domain_of(request);
+  if (points.domain->volume() > std::numeric_limits<std::uint32_t>::max())
+    throw UsageError(launch_name(request) +
+                     ", its domain: " + std::to_string(points.domain->volume()) +
+                     " points; a group has fewer than 2^32");
+  points.own = runtime.own_points(points.domain);
+  plan.own.points.reserve(points.own->volume());
+  points.own->for_each_point([&](const data::BoxPoint& p) {
+    const auto rank = points.domain->rank(p);
+    REFRAIN_ASSERT(rank, "own points are points of the domain");
+    plan.own.points.push_back({.point = p, .launch_rank = static_cast<std::uint32_t>(*rank)});
+  });
+}
+
 /// UsageError when own points or their arguments conflict.
 void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
+  if (plan.own.points.empty()) return;
   const std::size_t count = plan.requirements.size();
   std::vector<analysis::PointUses> uses(count);
   for (std::size_t i = 0; i < count; ++i) {
     const Requirement& r = request.requirements[i];
     analysis::PointUses& use = uses[i];
-    if (plan.own.points.empty()) return;
     use.data = plan.own.arguments[i].field;
     use.privilege = r.privilege;
     use.op = r.op;
@@ -68,8 +112,7 @@ void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
   }
   const auto conflict = analysis::find_conflict(plan.own.points.size(), uses);
   if (!conflict) return;
-  auto describe = [&](std::size_t rank, std::size_t use) {
-    const std::size_t i = use;
+  auto describe = [&](std::size_t rank, std::size_t i) {
     std::string text = "argument " + std::to_string(i) + " (" +
                        plan.own.arguments[rank * count + i].region.name() + ", field '" +
                        plan.requirements[i].field + "', " +
@@ -85,31 +128,86 @@ void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
       (plan.group ? ", so the points of the group are not independent" : ""));
 }
 
+/// An unmapped plan's key is that of the launch and this word.
+constexpr std::uint64_t kUnmapped = 0;
+
+// Answers repeat from point to point, mostly with the period of the machine's processors.
+std::uint32_t remember_mapping(std::vector<ArgumentMapping>& mappings,
+                               const ArgumentMapping& answer) {
+  constexpr std::size_t reach = 64;
+  for (std::size_t i = mappings.size(); i-- > 0 && i + reach >= mappings.size();)
+    if (mappings[i].memories == answer.memories && mappings[i].layout == answer.layout)
+      return static_cast<std::uint32_t>(i);
+  mappings.push_back(answer);
+  return static_cast<std::uint32_t>(mappings.size() - 1);
+}
+
 // --- the mapper ----------------------------------------------------------------------------------------
 
-/// Appends the answer, all of it, in a form of which no other begins with it.
-void write_down(const MappingOutput& answer, std::vector<std::uint64_t>& words) {
-  words.push_back(std::uint64_t{answer.processor} << 32 |
-                  static_cast<std::uint32_t>(answer.priority));
-  for (const ArgumentMapping& argument : answer.arguments) {
-    words.push_back(argument.memories.size() << 16 |
-                    static_cast<std::uint64_t>(argument.layout.order) << 8 |
-                    static_cast<std::uint64_t>(argument.layout.extent));
-    words.insert(words.end(), argument.memories.begin(), argument.memories.end());
+/// Appends the mapper's answers to `words`, all of them, in a form of which no other begins with it. `answers`: by own
+/// rank; may be longer.
+void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& request,
+         std::vector<MappingOutput>& answers, std::vector<std::uint64_t>& words) {
+  const Planning now(context);
+  const Machine& machine = context.runtime.machine();
+  Mapper& mapper = context.runtime.mapper();
+  std::vector<ProcessorKind> bodies, variants;
+  for (const TaskVariant& variant : request.task->variants()) {
+    bodies.push_back(variant.kind);
+    if (machine.has(variant.kind)) variants.push_back(variant.kind);
+  }
+  std::vector<MappingArgument> arguments(plan.requirements.size());
+  MappingInput input{
+      plan.info.name, request.where, plan.group, plan.dim(), plan.points.domain->volume(), 0, {},
+      arguments,      variants,      &machine};
+  if (Listener* listener = context.runtime.listener(Events::decisions)) listener->asked(plan);
+  answers.resize(std::max(answers.size(), plan.own.points.size()));
+  for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
+    input.rank = plan.own.points[rank].launch_rank;
+    input.point = plan.own.points[rank].point;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const PlannedArgument& argument = plan.own.arguments[rank * arguments.size() + i];
+      arguments[i] = {plan.requirements[i].field, plan.requirements[i].privilege,
+                      argument.field->type().size, argument.points->volume(),
+                      request.requirements[i].partition.tree != nullptr};
+    }
+    MappingOutput& answer = answers[rank];
+    mapping::map_by_default(input, bodies, answer);
+    try {
+      mapper.map(input, answer);
+    } catch (...) {
+      fail_mapper(mapper, request,
+                  plan.group ? ", point " + data::to_string(input.point, plan.dim()) : "");
+    }
+    mapping::validate(mapper, input, answer);
+    words.push_back(std::uint64_t{answer.processor} << 32 |
+                    static_cast<std::uint32_t>(answer.priority));
+    for (const ArgumentMapping& argument : answer.arguments) {
+      words.push_back(argument.memories.size() << 16 |
+                      static_cast<std::uint64_t>(argument.layout.order) << 8 |
+                      static_cast<std::uint64_t>(argument.layout.extent));
+      words.insert(words.end(), argument.memories.begin(), argument.memories.end());
+    }
   }
 }
 
-// Answers repeat from point to point, mostly with the period of the machine's processors.
-std::uint32_t remember_mapping(OwnPoints& own, const ArgumentMapping& answer) {
-  constexpr std::size_t reach = 64;
-  const std::size_t size = own.mappings.size();
-  for (std::size_t back = 1; back <= std::min(size, reach); ++back) {
-    const ArgumentMapping& known = own.mappings[size - back];
-    if (known.memories == answer.memories && known.layout == answer.layout)
-      return static_cast<std::uint32_t>(size - back);
+void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine& machine,
+                  std::span<const MappingOutput> answers, std::span<const std::uint64_t> words) {
+  plan.own.mapping = hash_bytes(words.data(), words.size_bytes());
+  for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
+    const MappingOutput& answer = answers[rank];
+    const ProcessorKind kind = machine.processor(answer.processor).kind;
+    const bool is_device = machine::traits_of(kind).is_device;
+    PlannedPoint& point = plan.own.points[rank];
+    point.processor = answer.processor;
+    point.queue = static_cast<std::uint16_t>(is_device ? answer.processor + 1 : 0);
+    point.priority = static_cast<std::int16_t>(
+        std::clamp(answer.priority + request.hints.priority, -30000, 30000));
+    point.variant = request.task->variant(kind);
+    const std::span<PlannedArgument> arguments = plan.arguments_of(rank);
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      arguments[i].mapping = remember_mapping(plan.own.mappings, answer.arguments[i]);
   }
-  own.mappings.push_back(answer);
-  return static_cast<std::uint32_t>(size);
 }
 
 }  // namespace
@@ -131,11 +229,10 @@ std::uint32_t remember_mapping(OwnPoints& own, const ArgumentMapping& answer) {
 LaunchPlan& Planner::add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key,
                               std::uint64_t hash) {
   std::unique_ptr<LaunchPlan> plan = make_unmapped(request, key);
+  std::vector<MappingOutput> answers;
   std::vector<std::uint64_t> words;
-  ask(*plan, request, words, [&](std::size_t rank, const MappingOutput& answer) {
-    take_answer(*plan, request, rank, answer);
-  });
-  plan->own.mapping = hash_bytes(words.data(), words.size() * sizeof(std::uint64_t));
+  ask(context_, *plan, request, answers, words);
+  take_answers(*plan, request, context_.runtime.machine(), answers, words);
   return plans_.insert(std::move(plan), hash);
 }
 
@@ -151,53 +248,19 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
   plan->check = context_.runtime.options().check;
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
-    if (r.partition.tree != nullptr && !plan->group)
-      throw UsageError(argument_of(request, i) + " is the partition " + r.partition.name() +
-                       ": a single launch takes a region");
-    check_field(r.field, argument_of(request, i));
-    if (r.privilege > Privilege::reduce)
-      throw UsageError(argument_of(request, i) + " has an unknown privilege, number " +
-                       std::to_string(static_cast<int>(r.privilege)));
-    if (r.privilege == Privilege::reduce) {
-      if (r.op == nullptr)
-        throw UsageError(argument_of(request, i) + " reduces without an operator");
-      if (r.op->type == nullptr || r.op->initialise == nullptr || r.op->fold == nullptr)
-        throw UsageError(argument_of(request, i) + " reduces with operator '" +
-                         std::string(r.op->name) + "', which lacks its type or a function");
-      if (*r.op->type != *r.field.type)
-        throw UsageError(argument_of(request, i) + " reduces field '" + std::string(r.field.name) +
-                         "' of type " + std::string(r.field.type->name) + " with an operator on " +
-                         std::string(r.op->type->name));
-      ++plan->reductions;
-    }
+    check_requirement(r, plan->group, argument_of(request, i));
+    plan->reductions += r.privilege == Privilege::reduce;
     plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name),
                                   *r.field.type, r.projection,
                                   r.partition.tree != nullptr ? r.partition.tree : r.region.tree});
   }
   plan->argument_count = static_cast<std::uint32_t>(plan->requirements.size());
   plan->node_class = exec::NodePool::class_of(TaskPayload::bytes(*plan));
-  plan_points(*plan, request);
+  plan_points(*plan, request, context_.runtime);
   plan_arguments(*plan, request);
   check_independence(*plan, request);
   plan->token = token_of(request);
   return plan;
-}
-
-void Planner::plan_points(LaunchPlan& plan, const LaunchRequest& request) {
-  LaunchPoints& points = plan.points;
-  points.domain = detail::domain_of(request);
-  if (points.domain->volume() > std::numeric_limits<std::uint32_t>::max())
-    throw UsageError(launch_name(request) +
-                     ", its domain: " + std::to_string(points.domain->volume()) +
-                     " points; a group has fewer than 2^32");
-  points.own = context_.runtime.own_points(points.domain);
-  plan.own.points.reserve(points.own->volume());
-  points.own->for_each_point([&](const data::BoxPoint& p) {
-    const std::size_t launch_rank = points.launch_rank(plan.own.points.size());
-    PlannedPoint& added = plan.own.points.emplace_back();
-    added.point = p;
-    added.launch_rank = static_cast<std::uint32_t>(launch_rank);
-  });
 }
 
 // The region of each point and requirement, and what the analysis needs of it.
@@ -213,17 +276,7 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
       plan.trees.push_back({used, used->uid()});
     for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
       PlannedArgument& argument = plan.own.arguments[rank * count + i];
-      if (r.partition.tree != nullptr) {
-        const data::RegionTree& tree = *r.partition.tree;
-        const data::PartitionNode& partition = tree.partition(r.partition.index);
-        const Point<3> colour = colour_of(plan, rank, r, who);
-        const auto colour_rank = partition.colours->rank(colour);
-        if (!colour_rank) fail_colour(plan, rank, r, colour, who);
-        argument.region =
-            tree.handle(partition.first_child + static_cast<std::uint32_t>(*colour_rank));
-      } else {
-        argument.region = r.region;
-      }
+      argument.region = region_of(plan, rank, r, who);
       data::RegionTree& tree = *argument.region.tree;
       argument.points = tree.node(argument.region.node).space;
       argument.physical_points = physical_points(*argument.points, argument.region);
@@ -241,101 +294,34 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
   }
 }
 
-// --- the mapper ----------------------------------------------------------------------------------------
-
-template <class Told>
-void Planner::ask(const LaunchPlan& plan, const LaunchRequest& request,
-                  std::vector<std::uint64_t>& words, Told told) {
-  const Planning now(context_);
-  const Machine& machine = context_.runtime.machine();
-  Mapper& mapper = context_.runtime.mapper();
-  const std::vector<ProcessorKind> bodies = request.task->kinds();
-  std::vector<ProcessorKind> variants = bodies;
-  std::erase_if(variants, [&](ProcessorKind kind) { return !machine.has(kind); });
-  std::vector<MappingArgument> arguments(plan.requirements.size());
-  MappingInput input{
-      plan.info.name, request.where, plan.group, plan.dim(), plan.points.domain->volume(), 0, {},
-      arguments,      variants,      &machine};
-  MappingOutput answer;
-  if (Listener* listener = context_.runtime.listener(Events::decisions)) listener->asked(plan);
-  for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
-    input.rank = plan.own.points[rank].launch_rank;
-    input.point = plan.own.points[rank].point;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const PlannedArgument& argument = plan.own.arguments[rank * arguments.size() + i];
-      arguments[i] = {plan.requirements[i].field, plan.requirements[i].privilege,
-                      argument.field->type().size, argument.points->volume(),
-                      request.requirements[i].partition.tree != nullptr};
-    }
-    mapping::map_by_default(input, bodies, answer);
-    try {
-      mapper.map(input, answer);
-    } catch (...) {
-      fail_around("mapper '" + std::string(mapper.name()) + "' for " + launch_name(request) +
-                  (plan.group ? ", point " + data::to_string(input.point, plan.dim()) : "") +
-                  " threw");
-    }
-    mapping::validate(mapper, input, answer);
-    write_down(answer, words);
-    told(rank, answer);
-  }
-}
-
-void Planner::take_answer(LaunchPlan& plan, const LaunchRequest& request, std::size_t rank,
-                          const MappingOutput& answer) {
-  const Processor& processor = context_.runtime.machine().processor(answer.processor);
-  PlannedPoint& point = plan.own.points[rank];
-  point.processor = answer.processor;
-  const bool is_device = machine::traits_of(processor.kind).is_device;
-  point.queue = static_cast<std::uint16_t>(is_device ? answer.processor + 1 : 0);
-  point.priority = static_cast<std::int16_t>(
-      std::clamp(answer.priority + request.hints.priority, -30000, 30000));
-  point.variant = request.task->variant(processor.kind);
-  const std::span<PlannedArgument> arguments = plan.arguments_of(rank);
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    arguments[i].mapping = remember_mapping(plan.own, answer.arguments[i]);
-}
-
-bool Planner::asks_each_time(const LaunchRequest& request) const {
-  const Mapper& mapper = context_.runtime.mapper();
-  try {
-    return mapper.every_launch();
-  } catch (...) {
-    fail_around("mapper '" + std::string(mapper.name()) + "' for " + launch_name(request) +
-                ": every_launch() threw");
-  }
+void fail_mapper(const Mapper& mapper, const LaunchRequest& request, const std::string& where) {
+  fail_around("mapper '" + std::string(mapper.name()) + "' for " + launch_name(request) + where +
+              " threw");
 }
 
 LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,
                                      std::span<const std::uint64_t> key) {
   context_.check_not_planning();  // else what is asked now would be overwritten
-  if (asked_ == nullptr) asked_ = std::make_unique<Asked>();
-  LaunchPlan& unmapped = unmapped_plan(request, key);
-  unmapped.last_used = context_.calls;
-  // The key begins with a number that is no task's address, as the keys of remembered plans do.
-  auto& asked_key = asked_->key;
-  auto& answers = asked_->answers;
-  asked_key.assign(1, unmapped.number);
-  answers.resize(std::max(answers.size(), unmapped.own.points.size()));
-  ask(unmapped, request, asked_key,
-      [&](std::size_t rank, MappingOutput& answer) { std::swap(answers[rank], answer); });
-  const std::uint64_t hash = PlanCache::hash(asked_key);
-  if (LaunchPlan* known = plans_.find(asked_key, hash)) return *known;
-  auto made = std::make_unique<LaunchPlan>(unmapped);
-  made->key = asked_key;
-  made->own.mapping = hash_bytes(&asked_key[1], (asked_key.size() - 1) * sizeof(std::uint64_t));
-  for (std::size_t rank = 0; rank < made->own.points.size(); ++rank)
-    take_answer(*made, request, rank, answers[rank]);
+  asked_key_.assign(key.begin(), key.end());
+  asked_key_.push_back(kUnmapped);
+  std::uint64_t hash = PlanCache::hash(asked_key_);
+  LaunchPlan* unmapped = plans_.find(asked_key_, hash);
+  if (unmapped == nullptr) {
+    std::unique_ptr<LaunchPlan> made = make_unmapped(request, asked_key_);
+    made->number = ++unmapped_;
+    unmapped = &plans_.insert(std::move(made), hash);
+  }
+  unmapped->last_used = context_.calls;
+  // The key begins with a number that is no task's address, as the keys of other plans do.
+  asked_key_.assign(1, unmapped->number);
+  ask(context_, *unmapped, request, answers_, asked_key_);
+  hash = PlanCache::hash(asked_key_);
+  if (LaunchPlan* known = plans_.find(asked_key_, hash)) return *known;
+  auto made = std::make_unique<LaunchPlan>(*unmapped);
+  made->key = asked_key_;
+  take_answers(*made, request, context_.runtime.machine(), answers_,
+               std::span(asked_key_).subspan(1));
   return plans_.insert(std::move(made), hash);
-}
-
-LaunchPlan& Planner::unmapped_plan(const LaunchRequest& request,
-                                   std::span<const std::uint64_t> key) {
-  const std::uint64_t hash = PlanCache::hash(key);
-  if (LaunchPlan* known = asked_->unmapped.find(key, hash)) return *known;
-  std::unique_ptr<LaunchPlan> made = make_unmapped(request, key);
-  made->number = ++asked_->last_number;
-  return asked_->unmapped.insert(std::move(made), hash);
 }
 
 // --- footprints ----------------------------------------------------------------------------------------

@@ -33,7 +33,6 @@ const std::shared_ptr<TaskSlots>& TaskSlots::here() {
 std::uint32_t TaskSlots::take(const std::string& name) {
   const std::lock_guard lock(mutex_);
   Name& entry = names_[name];
-  ++entry.alive;
   if (entry.free.empty()) return entry.next++;
   const std::uint32_t slot = entry.free.back();
   entry.free.pop_back();
@@ -45,38 +44,34 @@ void TaskSlots::give_back(const std::string& name, std::uint32_t slot) {
   const std::lock_guard lock(mutex_);
   const auto entry = names_.find(name);
   entry->second.free.push_back(slot);
-  if (--entry->second.alive == 0) names_.erase(entry);
+  if (entry->second.free.size() == entry->second.next) names_.erase(entry);
 }
 
 namespace {
 
-void check_variants(const std::string& name, const std::vector<TaskVariant>& variants) {
-  if (variants.empty()) throw UsageError("task '" + name + "' has no body");
+std::vector<TaskVariant> checked(const std::string& name, std::vector<TaskVariant> variants,
+                                 const ResultType& result) {
+  const std::string task = "task '" + name + "'";
+  if (variants.empty()) throw UsageError(task + " has no body");
   for (const TaskVariant& variant : variants) {
     if (static_cast<int>(variant.kind) >= processor_kinds)
-      throw UsageError("task '" + name + "' has a body for an unknown kind of processor");
-    if (!variant.body) throw UsageError("task '" + name + "' has an empty body");
-    const auto same = [&](const TaskVariant& other) { return other.kind == variant.kind; };
-    if (std::ranges::count_if(variants, same) > 1)
-      throw UsageError("task '" + name + "' has two bodies for one kind of processor");
+      throw UsageError(task + " has a body for an unknown kind of processor");
+    if (!variant.body) throw UsageError(task + " has an empty body");
+    if (std::ranges::count(variants, variant.kind, &TaskVariant::kind) > 1)
+      throw UsageError(task + " has two bodies for one kind of processor");
   }
+  if (result.size > 0 && !std::has_single_bit(result.alignment))
+    throw UsageError(task + " returns values with an alignment of " +
+                     std::to_string(result.alignment) + ", which is no power of two");
+  return variants;
 }
 
 }  // namespace
 
-std::shared_ptr<TaskRecord> TaskRecord::make(std::string name, std::vector<TaskVariant> variants,
-                                             const ResultType& result) {
-  check_variants(name, variants);
-  if (result.size > 0 && !std::has_single_bit(result.alignment))
-    throw UsageError("task '" + name + "' returns values with an alignment of " +
-                     std::to_string(result.alignment) + ", which is no power of two");
-  return std::make_shared<TaskRecord>(Private{}, std::move(name), std::move(variants), result);
-}
-
-TaskRecord::TaskRecord(Private, std::string name, std::vector<TaskVariant> variants,
+TaskRecord::TaskRecord(std::string name, std::vector<TaskVariant> variants,
                        const ResultType& result)
     : name_(std::move(name)),
-      variants_(std::move(variants)),
+      variants_(checked(name_, std::move(variants), result)),
       result_(result),
       slots_(TaskSlots::here()),
       slot_(slots_->take(name_)),
@@ -89,13 +84,6 @@ const TaskVariant* TaskRecord::variant(ProcessorKind kind) const {
   return found == variants_.end() ? nullptr : &*found;
 }
 
-std::vector<ProcessorKind> TaskRecord::kinds() const {
-  std::vector<ProcessorKind> kinds;
-  kinds.reserve(variants_.size());
-  for (const TaskVariant& variant : variants_) kinds.push_back(variant.kind);
-  return kinds;
-}
-
 }  // namespace detail
 
 DynamicTask::DynamicTask(std::string name, std::function<void(const TaskFrame&)> body,
@@ -103,7 +91,7 @@ DynamicTask::DynamicTask(std::string name, std::function<void(const TaskFrame&)>
     : DynamicTask(std::move(name), {{ProcessorKind::cpu, std::move(body)}}, result) {}
 
 DynamicTask::DynamicTask(std::string name, std::vector<TaskVariant> variants, ResultType result)
-    : record_(detail::TaskRecord::make(std::move(name), std::move(variants), result)) {}
+    : record_(std::make_shared<detail::TaskRecord>(std::move(name), std::move(variants), result)) {}
 
 const std::string& DynamicTask::name() const { return record_->name(); }
 

@@ -9,7 +9,6 @@
 // shards that each run the same program, with a table each.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,7 +34,7 @@ class TaskSlots {
 
  private:
   struct Name {
-    std::uint32_t next = 0, alive = 0;
+    std::uint32_t next = 0;
     std::vector<std::uint32_t> free;
   };
   std::mutex mutex_;
@@ -43,14 +42,9 @@ class TaskSlots {
 };
 
 class TaskRecord : public std::enable_shared_from_this<TaskRecord> {
-  struct Private {};
-
  public:
-  /// Throws UsageError for a task without a body, or with two for one kind of processor.
-  static std::shared_ptr<TaskRecord> make(std::string name, std::vector<TaskVariant> variants,
-                                          const ResultType& result);
-  TaskRecord(Private, std::string name, std::vector<TaskVariant> variants,
-             const ResultType& result);
+  /// Throws UsageError for a task without a body, or with two for one kind of processor. For std::make_shared.
+  TaskRecord(std::string name, std::vector<TaskVariant> variants, const ResultType& result);
   ~TaskRecord();
   TaskRecord(const TaskRecord&) = delete;
 
@@ -62,8 +56,6 @@ class TaskRecord : public std::enable_shared_from_this<TaskRecord> {
   [[nodiscard]] const std::vector<TaskVariant>& variants() const { return variants_; }
   /// The body for a kind of processor, or null.
   [[nodiscard]] const TaskVariant* variant(ProcessorKind kind) const;
-  /// The kinds there is a body for, in the order given.
-  [[nodiscard]] std::vector<ProcessorKind> kinds() const;
 
  private:
   const std::string name_;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "base/json.hpp"
@@ -21,48 +22,56 @@ namespace refrain::machine {
 
 namespace {
 
-// "emulated:gpus=2,framebuffer=64MiB": the real machine, changed by a few settings. An emulated GPU is a
-// worker thread with a framebuffer of its own, an arena of main memory that nothing else touches, so that
-// every copy to and from a GPU happens for real.
+constexpr std::uint64_t default_size = std::uint64_t{256} << 20;  // on a GPU, and pinned
+
+// "emulated:gpus=2,framebuffer=64MiB": the machine found, changed by a few settings. An emulated GPU is a worker thread
+// with a framebuffer of its own, an arena of main memory that nothing else touches, so that every copy to and from a GPU
+// happens for real.
 class ShortForm {
  public:
-  explicit ShortForm(std::string_view text) : text_(text) {}
+  explicit ShortForm(std::string_view text) : text_(text) {
+    const std::size_t first = std::string_view("emulated:").size();
+    if (text.size() <= first) return;
+    for (std::size_t begin = first, end = 0; end != text.size(); begin = end + 1) {
+      end = std::min(text.find(',', begin), text.size());
+      read_setting(begin, text.substr(begin, end - begin));
+    }
+  }
 
-  Machine read() {
-    read_settings();
-    machine_.name = std::string(text_);
-    add_cpus(discover_description());
-    add_gpus();
-    machine_.add_nominal_links();
-    machine_.add_gangs();
-    return std::move(machine_).build();
+  Machine change(Hardware hardware) const {
+    hardware.gpus = at("gpus", 0);
+    if (has("framebuffer") && hardware.gpus == 0)
+      fail(text_.find("framebuffer"),
+           "a framebuffer needs a gpu; expected 'gpus=' with at least 1");
+    hardware.framebuffer = at("framebuffer", default_size);
+    hardware.pinned = at("pinned", hardware.gpus > 0 ? default_size : 0);
+    // Cpus that are asked for are unbound threads that the operating system places, since there may be more of them
+    // than cores.
+    const std::size_t cpus = at("cpus", hardware.cpus.size());
+    const std::size_t domains = at("numa", has("cpus") ? 1 : hardware.domains.size());
+    if (domains > cpus)
+      fail(text_.find("numa"),
+           "expected at most one NUMA domain per cpu, found numa={} with {} cpus", domains, cpus);
+    if (has("cpus")) hardware.cpus.assign(cpus, {.emulated = true});
+    if (has("cpus") || has("numa"))
+      for (std::size_t i = 0; i < cpus; ++i)
+        hardware.cpus[i].domain = static_cast<int>(i * domains / cpus);
+    const std::uint64_t all =
+        std::accumulate(hardware.domains.begin(), hardware.domains.end(), std::uint64_t{0});
+    hardware.domains.assign(domains, at("system", all / domains));
+    return assemble(std::string(text_), hardware);
   }
 
  private:
   // The first three are numbers, the others sizes.
   static constexpr std::array<std::string_view, 6> known_{"cpus",   "gpus",        "numa",
                                                           "system", "framebuffer", "pinned"};
-  static constexpr std::uint64_t default_size_ = std::uint64_t{256} << 20;  // on a GPU, and pinned
 
   template <class... Values>
   [[noreturn]] void fail(std::size_t offset, fmt::format_string<Values...> message,
                          Values&&... values) const {
     throw InputError(fmt::format("machine description '{}':1:{}: {}", text_, offset + 1,
                                  fmt::format(message, std::forward<Values>(values)...)));
-  }
-
-  void read_settings() {
-    const std::size_t colon = std::string_view("emulated").size();
-    if (colon == text_.size()) return;
-    if (text_[colon] != ':') fail(colon, "expected ':' after 'emulated', found '{}'", text_[colon]);
-    if (colon + 1 == text_.size()) return;
-    for (std::size_t begin = colon + 1, end = 0; end != text_.size(); begin = end + 1) {
-      end = std::min(text_.find(',', begin), text_.size());
-      read_setting(begin, text_.substr(begin, end - begin));
-    }
-    if (has("framebuffer") && count("gpus", 0) == 0)
-      fail(text_.find("framebuffer"),
-           "a framebuffer needs a gpu; expected 'gpus=' with at least 1");
   }
 
   void read_setting(std::size_t begin, std::string_view setting) {
@@ -88,71 +97,18 @@ class ShortForm {
   }
 
   [[nodiscard]] bool has(std::string_view name) const { return settings_.contains(name); }
-  [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const {
+  [[nodiscard]] std::uint64_t at(std::string_view name, std::uint64_t otherwise) const {
     return has(name) ? settings_.at(name) : otherwise;
-  }
-  [[nodiscard]] int count(std::string_view name, std::size_t otherwise) const {
-    return static_cast<int>(size(name, otherwise));
-  }
-
-  // The cpus of the description: the real ones, or as many as asked for. Asked for, they are unbound
-  // threads that the operating system places, since there may be more of them than cores.
-  void add_cpus(const Description& real) {
-    const int cpus = count("cpus", real.processors.size());
-    const int domains = count("numa", has("cpus") ? 1 : real.memories.size());
-    if (domains > cpus)
-      fail(text_.find("numa"),
-           "expected at most one NUMA domain per cpu, found numa={} with {} cpus", domains, cpus);
-    std::uint64_t total = 0;
-    for (const Memory& memory : real.memories) total += memory.capacity;
-    for (int d = 0; d < domains; ++d)
-      machine_.add(MemoryKind::system, fmt::format("system{}", d),
-                   size("system", total / static_cast<std::uint64_t>(domains)), d);
-    for (int i = 0; i < cpus; ++i) {
-      const bool is_as_found = !has("cpus") && !has("numa");
-      Processor& cpu =
-          machine_.add_cpu(is_as_found ? real.processors[static_cast<std::size_t>(i)].numa
-                                       : static_cast<int>(std::int64_t{i} * domains / cpus));
-      cpu.emulated = has("cpus");
-      if (!cpu.emulated) cpu.cpus = real.processors[static_cast<std::size_t>(i)].cpus;
-    }
-  }
-
-  void add_gpus() {
-    const auto domains = static_cast<int>(machine_.memories.size());
-    const int gpus = count("gpus", 0);
-    if (gpus == 0 && !has("pinned")) return;
-    const MemoryId pinned =
-        machine_.add(MemoryKind::pinned, "pinned0", size("pinned", default_size_), 0);
-    for (Processor& cpu : machine_.processors) cpu.memories.push_back(pinned);
-    for (int g = 0; g < gpus; ++g) {
-      const int numa = static_cast<int>(std::int64_t{g} * domains / gpus);
-      const MemoryId framebuffer =
-          machine_.add(MemoryKind::framebuffer, fmt::format("framebuffer{}", g),
-                       size("framebuffer", default_size_), numa);
-      Processor& gpu =
-          machine_.add(ProcessorKind::gpu, fmt::format("gpu{}", g), numa, {framebuffer, pinned});
-      gpu.emulated = true;
-      machine_.memories[framebuffer].owner = gpu.id;
-    }
   }
 
   const std::string_view text_;
   std::map<std::string_view, std::uint64_t> settings_;
-  Description machine_;
 };
 
 // The JSON form. Every mistake, of syntax or of meaning, is reported at the line and column of the value that is wrong.
 
 constexpr int most_memories =
     1024;  // the table of ways grows with the square, its making with the cube
-
-std::uint64_t capacity_of(const JsonNode& node) {
-  if (node.value().is_number()) return static_cast<std::uint64_t>(node.as_integer(1, INT64_MAX));
-  if (node.value().is_string())
-    if (const auto bytes = parse_size(node.as_string()); bytes && *bytes > 0) return *bytes;
-  node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
-}
 
 /// A number, or a text that `parse` reads, from `least` to `most`.
 double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::string_view),
@@ -164,9 +120,17 @@ double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::str
   return *value;
 }
 
-int numa_of(const JsonNode& object, int otherwise) {
-  const auto node = object.find("numa");
-  return node ? static_cast<int>(node->as_integer(0, most_memories - 1)) : otherwise;
+std::uint64_t capacity_of(const JsonNode& node) {
+  if (node.value().is_number()) return static_cast<std::uint64_t>(node.as_integer(1, INT64_MAX));
+  const auto bytes = node.value().is_string() ? parse_size(node.as_string()) : std::nullopt;
+  if (bytes.value_or(0) == 0)
+    node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
+  return *bytes;
+}
+
+int integer_at(const JsonNode& object, std::string_view name, int least, int most, int otherwise) {
+  const auto node = object.find(name);
+  return node ? static_cast<int>(node->as_integer(least, most)) : otherwise;
 }
 
 MemoryKind memory_kind_of(const JsonNode& node) {
@@ -176,11 +140,11 @@ MemoryKind memory_kind_of(const JsonNode& node) {
   node.expected("a memory kind (system, pinned, framebuffer or file)");
 }
 
-ProcessorKind processor_kind_of(const JsonNode& node) {
+const ProcessorTraits& processor_kind_of(const JsonNode& node) {
   std::string described;
   for (const ProcessorTraits& traits : processor_table()) {
     if (!traits.is_described) continue;
-    if (node.as_string() == traits.name) return traits.kind;
+    if (node.as_string() == traits.name) return traits;
     described.append(described.empty() ? "" : " or ").append(traits.name);
   }
   if (node.as_string() == to_string(ProcessorKind::gang))
@@ -197,11 +161,16 @@ class JsonForm {
     root_.allow_only({"name", "processors", "memories", "links"});
     const auto name = root_.find("name");
     machine_.name = name ? name->as_string() : "described machine";
-    read_memories(root_.at("memories"));
+    const JsonNode memories = root_.at("memories");
+    read_memories(memories);
     const JsonNode processors = root_.at("processors");
     for (const JsonNode& object : processors.as_array()) read_processor(object);
     if (std::ranges::count(machine_.processors, ProcessorKind::cpu, &Processor::kind) == 0)
       processors.fail("expected at least one processor of kind 'cpu', found none");
+    // Errors about a memory point to its name.
+    const auto name_of = [&](const Memory& memory) {
+      return memories.as_array()[memory.id].at("name");
+    };
     for (const Memory& memory : machine_.memories)
       if (memory.kind == MemoryKind::framebuffer && !memory.owner)
         name_of(memory).fail("framebuffer '{}' belongs to no gpu; expected one that lists it first",
@@ -210,16 +179,14 @@ class JsonForm {
       for (const JsonNode& link : links->as_array()) read_link(link);
     machine_.add_gangs();
     Machine machine = std::move(machine_).build();
-    check_connected(machine);
+    for (const Memory& from : machine.memories())  // data may have to go from any to any other
+      for (const Memory& to : machine.memories())
+        if (!std::isfinite(machine.copy_seconds(from.id, to.id, 1)))
+          name_of(to).fail("no links lead from memory '{}' to memory '{}'", from.name, to.name);
     return machine;
   }
 
  private:
-  // Where errors about a memory point.
-  [[nodiscard]] JsonNode name_of(const Memory& memory) const {
-    return root_.at("memories").as_array()[memory.id].at("name");
-  }
-
   static JsonNode given_name(const JsonNode& object) {
     const JsonNode node = object.at("name");
     if (node.as_string().empty()) node.expected("a name");
@@ -244,7 +211,7 @@ class JsonForm {
       const MemoryKind kind = memory_kind_of(object.at("kind"));
       const bool on_board = kind == MemoryKind::system || kind == MemoryKind::pinned;
       machine_.add(kind, name.as_string(), capacity_of(object.at("capacity")),
-                   numa_of(object, on_board ? 0 : -1));
+                   integer_at(object, "numa", 0, most_memories - 1, on_board ? 0 : -1));
     }
   }
 
@@ -260,34 +227,34 @@ class JsonForm {
   // With a "count", processors that differ only in their numbers: "core" makes core0, core1, ...
   void read_processor(const JsonNode& object) {
     object.allow_only({"name", "kind", "count", "numa", "memories", "cpus", "emulated"});
-    const auto count_node = object.find("count");
-    const auto count =
-        count_node ? static_cast<std::size_t>(count_node->as_integer(1, most_processors)) : 1;
+    const auto count = static_cast<std::size_t>(integer_at(object, "count", 1, most_processors, 1));
     if (machine_.processors.size() + count > most_processors)
       object.fail("expected at most {} processors in all", most_processors);
-    const JsonNode name_node = given_name(object);
-    const ProcessorKind kind = processor_kind_of(object.at("kind"));
-    const std::vector<MemoryId> reached = read_reached(object.at("memories"), kind);
+    const JsonNode given = given_name(object);
+    const ProcessorTraits& traits = processor_kind_of(object.at("kind"));
+    const JsonNode list = object.at("memories");
+    const std::vector<MemoryId> reached = read_reached(list, traits);
     const std::vector<int> cpus = read_cpus(object, count);
     const auto emulated = object.find("emulated");
     for (std::size_t i = 0; i < count; ++i) {
-      const std::string name = name_node.as_string() + (count_node ? std::to_string(i) : "");
-      note_name(name_node, name, processor_names_);
-      Processor& processor = machine_.add(kind, name, numa_of(object, 0), reached);
+      const std::string name = given.as_string() + (object.find("count") ? std::to_string(i) : "");
+      note_name(given, name, processor_names_);
+      Processor& processor = machine_.add(
+          traits.kind, name, integer_at(object, "numa", 0, most_memories - 1, 0), reached);
       processor.emulated = emulated && emulated->as_bool();
       if (!cpus.empty()) processor.cpus = {cpus[i]};
-      if (traits_of(kind).is_device) claim_framebuffer(processor, object.at("memories"));
+      if (traits.is_device) claim_framebuffer(processor, list);
     }
   }
 
-  std::vector<MemoryId> read_reached(const JsonNode& list, ProcessorKind kind) {
-    const MemoryKind needed = traits_of(kind).memories.front();
+  std::vector<MemoryId> read_reached(const JsonNode& list, const ProcessorTraits& traits) {
+    const MemoryKind needed = traits.memories.front();
     std::vector<MemoryId> reached;
     bool has_needed = false;
     for (const JsonNode& node : list.as_array()) {
       const Memory& memory = memory_called(node);
-      if (!may_reach(kind, memory.kind))
-        node.fail("a {} cannot reach the {} memory '{}'", to_string(kind), to_string(memory.kind),
+      if (!may_reach(traits.kind, memory.kind))
+        node.fail("a {} cannot reach the {} memory '{}'", traits.name, to_string(memory.kind),
                   memory.name);
       if (std::ranges::find(reached, memory.id) != reached.end())
         node.fail("'{}' is given a second time", memory.name);
@@ -296,7 +263,7 @@ class JsonForm {
     }
     if (!has_needed)
       list.fail("expected at least one {} memory, since a {} needs one", to_string(needed),
-                to_string(kind));
+                traits.name);
     return reached;
   }
 
@@ -314,15 +281,17 @@ class JsonForm {
 
   // The first framebuffer in a gpu's list is its own; others are its peers'.
   void claim_framebuffer(const Processor& gpu, const JsonNode& list) {
-    const auto own = std::ranges::find(gpu.memories, MemoryKind::framebuffer,
-                                       [this](MemoryId id) { return machine_.memories[id].kind; });
-    Memory& memory = machine_.memories[*own];
-    if (memory.owner)
-      list.as_array()[static_cast<std::size_t>(own - gpu.memories.begin())].fail(
-          "framebuffer '{}' belongs to '{}' already; the first framebuffer in a gpu's list is its "
-          "own",
-          memory.name, machine_.processors[*memory.owner].name);
-    memory.owner = gpu.id;
+    for (const JsonNode& node : list.as_array()) {
+      Memory& memory = memory_called(node);
+      if (memory.kind != MemoryKind::framebuffer) continue;
+      if (memory.owner)
+        node.fail(
+            "framebuffer '{}' belongs to '{}' already; the first framebuffer in a gpu's list "
+            "is its own",
+            memory.name, machine_.processors[*memory.owner].name);
+      memory.owner = gpu.id;
+      return;
+    }
   }
 
   void read_link(const JsonNode& object) {
@@ -337,24 +306,16 @@ class JsonForm {
         between ? between->as_array() : std::vector{object.at("from"), object.at("to")};
     if (ends.size() != 2)
       between->fail("expected the names of two memories, found {}", ends.size());
-    const MemoryId from = memory_called(ends[0]).id, to = memory_called(ends[1]).id;
-    const double bandwidth =
+    const Link link{
+        memory_called(ends[0]).id, memory_called(ends[1]).id,
         quantity_of(object.at("bandwidth"), parse_bandwidth,
                     std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max(),
-                    "a bandwidth above 0 such as \"16GB/s\" or a number of bytes per second");
-    const double latency = quantity_of(
-        object.at("latency"), parse_duration, 0, 3600,
-        "a latency of at most an hour such as \"1.5us\", or a number of seconds from 0 to 3600");
-    if (between && from != to) machine_.join(from, to, bandwidth, latency);
-    else machine_.links.push_back({from, to, bandwidth, latency});
-  }
-
-  // Data may have to go from any memory to any other.
-  void check_connected(const Machine& machine) const {
-    for (const Memory& from : machine.memories())
-      for (const Memory& to : machine.memories())
-        if (!std::isfinite(machine.copy_seconds(from.id, to.id, 1)))
-          name_of(to).fail("no links lead from memory '{}' to memory '{}'", from.name, to.name);
+                    "a bandwidth above 0 such as \"16GB/s\" or a number of bytes per second"),
+        quantity_of(object.at("latency"), parse_duration, 0, 3600,
+                    "a latency of at most an hour such as \"1.5us\", or a number of seconds from 0 "
+                    "to 3600")};
+    if (between) machine_.join(link);
+    else machine_.links.push_back(link);
   }
 
   const JsonNode root_;
@@ -363,8 +324,6 @@ class JsonForm {
 };
 
 }  // namespace
-
-Machine parse_short_form(std::string_view text) { return ShortForm(text).read(); }
 
 Machine parse_json(std::string_view text, const std::string& file) {
   const JsonFile json{std::string(text), file};
@@ -379,7 +338,7 @@ Machine load(std::string_view description) {
   }
   // A file may be called "emulated.json"; only "emulated" and "emulated:..." are the short form.
   if (description == "emulated" || description.starts_with("emulated:"))
-    return parse_short_form(description);
+    return ShortForm(description).change(find_hardware());
   const std::string path(description);
   std::string text;
   try {

@@ -7,7 +7,6 @@
 #include <hwloc.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -26,17 +25,12 @@ namespace refrain::machine {
 
 namespace {
 
-struct DestroyTopology {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
-Topology read_topology() {
+/// Null: it cannot be read.
+std::shared_ptr<hwloc_topology> read_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
-  Topology topology(raw);
-  if (hwloc_topology_load(raw) != 0) return nullptr;
-  return topology;
+  std::shared_ptr<hwloc_topology> topology(raw, hwloc_topology_destroy);
+  return hwloc_topology_load(raw) == 0 ? topology : nullptr;
 }
 
 // The hardware threads this process may run on, by the scheduler: right even where /sys is missing. Empty when the
@@ -55,66 +49,46 @@ const std::vector<int>& allowed_cpus() {
   return cpus;
 }
 
-// A hardware thread to bind to (-1: none), and its NUMA domain, where that is known.
-struct Core {
-  int cpu;
-  hwloc_obj_t domain;
-};
-
-// One hardware thread of each core that has an allowed one, in the order of the topology.
-std::vector<Core> usable_cores_of(hwloc_topology_t topology, const std::vector<int>& allowed) {
-  std::vector<Core> cores;
-  std::set<hwloc_obj_t> seen;
-  hwloc_obj_t unit = nullptr;
-  while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
-    const int cpu = static_cast<int>(unit->os_index);
-    if (!allowed.empty() && std::ranges::find(allowed, cpu) == allowed.end()) continue;
-    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
-    if (!seen.insert(core != nullptr ? core : unit).second) continue;
-    const auto domain = static_cast<unsigned>(hwloc_bitmap_first(unit->nodeset));
-    cores.push_back({cpu, hwloc_get_numanode_obj_by_os_index(topology, domain)});
-  }
-  return cores;
-}
-
-// As many as the process may use.
-std::vector<Core> cores_without_topology(const std::vector<int>& allowed) {
-  std::vector<Core> cores;
-  for (const int cpu : allowed) cores.push_back({cpu, nullptr});
-  if (cores.empty()) cores.resize(std::max(1U, std::thread::hardware_concurrency()), {-1, nullptr});
-  return cores;
-}
-
 }  // namespace
 
-Description discover_description() {
+// One hardware thread of each core that has an allowed one, in the order of the topology.
+Hardware find_hardware() {
   const std::vector<int>& allowed = allowed_cpus();
-  const Topology topology = read_topology();
-  std::vector<Core> cores;
-  if (topology) cores = usable_cores_of(topology.get(), allowed);
-  if (cores.empty()) cores = cores_without_topology(allowed);
-  std::vector<hwloc_obj_t> domains;
-  for (const Core& core : cores)
-    if (std::ranges::find(domains, core.domain) == domains.end()) domains.push_back(core.domain);
-  Description machine;
-  machine.name = "this machine";
+  const std::shared_ptr<hwloc_topology> topology = read_topology();
+  Hardware hardware;
+  std::set<hwloc_obj_t> cores;
+  std::vector<hwloc_obj_t> domains;  // null: not known
+  const auto add = [&](std::vector<int> cpus, hwloc_obj_t domain) {
+    auto known = std::ranges::find(domains, domain);
+    if (known == domains.end()) known = domains.insert(known, domain);
+    hardware.cpus.push_back({static_cast<int>(known - domains.begin()), std::move(cpus)});
+  };
+  hwloc_obj_t unit = nullptr;
+  while (topology &&
+         (unit = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_PU, unit)) != nullptr) {
+    const int cpu = static_cast<int>(unit->os_index);
+    if (!allowed.empty() && std::ranges::find(allowed, cpu) == allowed.end()) continue;
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology.get(), HWLOC_OBJ_CORE, unit);
+    if (!cores.insert(core != nullptr ? core : unit).second) continue;
+    const auto domain = static_cast<unsigned>(hwloc_bitmap_first(unit->nodeset));
+    add({cpu}, hwloc_get_numanode_obj_by_os_index(topology.get(), domain));
+  }
+  if (hardware.cpus.empty())  // as many as the process may use
+    for (const int cpu : allowed) add({cpu}, nullptr);
+  if (hardware.cpus.empty())
+    for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+      add({}, nullptr);
   // A domain's part is what it has of all domains' memory: hardware that shows its domains' memory wrong, as virtual
   // machines do, still shows it in proportion.
   const std::uint64_t usable = find_main_memory().bytes;
   const std::uint64_t in_all = topology ? hwloc_get_root_obj(topology.get())->total_memory : 0;
-  for (std::size_t d = 0; d < domains.size(); ++d) {
-    const std::uint64_t found = domains[d] ? domains[d]->attr->numanode.local_memory : 0;
-    machine.add(MemoryKind::system, fmt::format("system{}", d),
-                share_of_domain(usable, found, in_all, domains.size()), static_cast<int>(d));
-  }
-  for (const Core& core : cores) {
-    Processor& cpu = machine.add_cpu(
-        static_cast<int>(std::ranges::find(domains, core.domain) - domains.begin()));
-    if (core.cpu >= 0) cpu.cpus = {core.cpu};
-  }
-  machine.add_nominal_links();
-  return machine;
+  for (hwloc_obj_t domain : domains)
+    hardware.domains.push_back(share_of_domain(
+        usable, domain ? domain->attr->numanode.local_memory : 0, in_all, domains.size()));
+  return hardware;
 }
+
+Machine discover() { return assemble("this machine", find_hardware()); }
 
 void check_runs_here(const Machine& machine, std::string_view description) {
   if (description.empty()) return;
@@ -136,12 +110,6 @@ void check_runs_here(const Machine& machine, std::string_view description) {
   }
 }
 
-Machine discover() {
-  Description machine = discover_description();
-  machine.add_gangs();
-  return std::move(machine).build();
-}
-
 std::optional<std::uint64_t> number_in(const std::string& path, std::string_view key) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
@@ -156,19 +124,31 @@ std::optional<std::uint64_t> number_in(const std::string& path, std::string_view
   return {};
 }
 
-namespace {
-
-/// A limit as large as that is none: version 1 writes the largest number of pages.
-constexpr std::uint64_t kNone = std::uint64_t{1} << 62;
-
-/// A hierarchy that the process is in: where it is mounted, and the process's folder in it.
-struct Place {
-  std::string mount, folder;
-};
-
-std::vector<Place> places_of(const std::string& controller, const std::string& root) {
-  const std::string groups = root + "/sys/fs/cgroup", inside = groups + "/";
-  std::vector<Place> places;
+std::optional<GroupLimit> least_group_limit(const std::string& controller,
+                                            std::initializer_list<const char*> limits,
+                                            std::initializer_list<const char*> current,
+                                            const std::string& root) {
+  // A limit as large as that is none: version 1 writes the largest number of pages.
+  constexpr std::uint64_t kNone = std::uint64_t{1} << 62;
+  const std::string groups = root + "/sys/fs/cgroup/";
+  std::optional<GroupLimit> least;
+  // In a group and those around it, of a hierarchy that is mounted there.
+  const auto look = [&](const std::string& mount, const std::string& group) {
+    for (auto folder = std::filesystem::path(group).lexically_normal();;
+         folder = folder.parent_path()) {
+      const bool is_root = !folder.has_relative_path();
+      const std::string name = is_root ? "/" : folder.string();
+      const std::string at = groups + mount + name + (is_root ? "" : "/");
+      for (const char* file : limits) {
+        const std::optional<std::uint64_t> limit = number_in(at + file);
+        if (!limit || *limit >= kNone || (least && *limit >= least->limit)) continue;
+        least = GroupLimit{name, file, *limit, {}};
+        for (const char* used : current)
+          if (!least->current) least->current = number_in(at + used);
+      }
+      if (is_root) return;
+    }
+  };
   std::ifstream in(root + "/proc/self/cgroup");
   for (std::string line; std::getline(in, line);) {  // "ID:CONTROLLERS:FOLDER"
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -176,59 +156,22 @@ std::vector<Place> places_of(const std::string& controller, const std::string& r
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string folder = line.substr(second + 1);
     if (controllers.empty()) {
-      places.push_back({groups, folder});
-      places.push_back({inside + "unified", folder});  // beside version 1
+      look("", folder);
+      look("unified", folder);  // beside version 1
     } else if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) {
-      places.push_back({inside + controller, folder});
-      if (controllers != controller) places.push_back({inside + controllers, folder});
+      look(controller, folder);
+      look(controllers, folder);
     }
   }
   // A container may see its own group as the root, whatever it is called outside.
-  places.push_back({groups, "/"});
-  places.push_back({inside + controller, "/"});
-  return places;
-}
-
-}  // namespace
-
-std::optional<GroupLimit> least_group_limit(const std::string& controller,
-                                            std::initializer_list<const char*> limits,
-                                            std::initializer_list<const char*> current,
-                                            const std::string& root) {
-  std::optional<GroupLimit> least;
-  const auto look = [&](const Place& place, const std::string& folder) {
-    const std::string at = place.mount + (folder == "/" ? "" : folder) + "/";
-    for (const char* file : limits) {
-      const std::optional<std::uint64_t> limit = number_in(at + file);
-      if (!limit || *limit >= kNone || (least && *limit >= least->limit)) continue;
-      least = GroupLimit{folder, file, *limit, {}};
-      for (const char* used : current)
-        if (!least->current) least->current = number_in(at + used);
-    }
-  };
-  for (const Place& place : places_of(controller, root)) {
-    std::filesystem::path folder = std::filesystem::path(place.folder).lexically_normal();
-    for (; folder.has_relative_path(); folder = folder.parent_path()) look(place, folder.string());
-    look(place, "/");
-  }
+  look("", "/");
+  look(controller, "/");
   return least;
 }
 
-namespace {
-
-/// What the kernel manages; where it does not tell, a GiB.
-std::uint64_t memory_of_machine(const std::string& root) {
-  if (const auto kibibytes = number_in(root + "/proc/meminfo", "MemTotal:"))
-    return *kibibytes << 10;
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return std::uint64_t{1} << 30;
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
-}
-
-}  // namespace
-
 MainMemory find_main_memory(const std::string& root) {
-  const std::uint64_t all = memory_of_machine(root);
+  // What the kernel manages; where it does not tell, a GiB.
+  const std::uint64_t all = number_in(root + "/proc/meminfo", "MemTotal:").value_or(1 << 20) << 10;
   MainMemory memory{all, "all that the machine has"};
   const auto at_most = [&](std::uint64_t bytes, const std::string& why) {
     if (bytes < memory.bytes) memory = {bytes, why + " (the machine has " + short_size(all) + ")"};

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -112,7 +113,7 @@ void Machine::find_ways() {
   for (MemoryId via = 0; via < n; ++via)
     for (MemoryId from = 0; from < n; ++from)
       for (MemoryId to = 0; to < n; ++to) {
-        if (from == via || via == to || from == to) continue;
+        if (from == to) continue;
         const Way& first = ways_[pair(from, via)];
         const Way& second = ways_[pair(via, to)];
         const Way both{first.latency + second.latency,
@@ -197,17 +198,9 @@ Processor& Description::add(ProcessorKind kind, std::string processor_name, int 
       Processor{id, kind, numa, false, std::move(processor_name), std::move(reached), {}, {}});
 }
 
-Processor& Description::add_cpu(int numa) {
-  std::vector<MemoryId> reached{static_cast<MemoryId>(numa)};
-  for (const Memory& memory : memories)
-    if (memory.kind == MemoryKind::system && memory.id != reached.front())
-      reached.push_back(memory.id);
-  return add(ProcessorKind::cpu, fmt::format("cpu{}", processors.size()), numa, std::move(reached));
-}
-
-void Description::join(MemoryId a, MemoryId b, double bandwidth, double latency) {
-  links.push_back({a, b, bandwidth, latency});
-  links.push_back({b, a, bandwidth, latency});
+void Description::join(const Link& link) {
+  links.push_back(link);
+  if (link.from != link.to) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }
 
 void Description::add_gangs() {
@@ -225,42 +218,57 @@ void Description::add_gangs() {
   }
 }
 
-// What copies cost on common server hardware. The figures rank copies; nobody measured them.
+Machine Description::build() && {
+  return Machine(std::move(name), std::move(processors), std::move(memories), std::move(links));
+}
+
 namespace {
 
-struct Speed {
-  double bandwidth;  // bytes per second
-  double latency;    // seconds
-};
-
-constexpr Speed same_domain{10e9, 100e-9}, across_domains{8e9, 250e-9};
-constexpr Speed framebuffer{400e9, 2e-6};
-constexpr Speed pcie{12e9, 5e-6};   // of the third generation
-constexpr Speed peers{20e9, 5e-6};  // two GPUs that reach each other directly
-
-Speed speed_between(const Memory& a, const Memory& b) {
-  const bool on_gpu_a = a.kind == MemoryKind::framebuffer;
-  const bool on_gpu_b = b.kind == MemoryKind::framebuffer;
-  if (on_gpu_a && on_gpu_b) return a.id == b.id ? framebuffer : peers;
-  if (on_gpu_a || on_gpu_b) return pcie;
-  return a.numa == b.numa ? same_domain : across_domains;
+// The link between two memories, or inside one: what copies cost on common server hardware. The figures rank copies;
+// nobody measured them.
+Link nominal_link(const Memory& a, const Memory& b) {
+  const int on_gpus = (a.kind == MemoryKind::framebuffer) + (b.kind == MemoryKind::framebuffer);
+  if (on_gpus == 2 && a.id == b.id) return {a.id, b.id, 400e9, 2e-6};
+  if (on_gpus == 2) return {a.id, b.id, 20e9, 5e-6};  // GPUs that reach each other directly
+  if (on_gpus == 1) return {a.id, b.id, 12e9, 5e-6};  // PCIe of the third generation
+  if (a.numa == b.numa) return {a.id, b.id, 10e9, 100e-9};
+  return {a.id, b.id, 8e9, 250e-9};
 }
 
 }  // namespace
 
-void Description::add_nominal_links() {
-  for (const Memory& a : memories) {
-    const Speed inside = speed_between(a, a);
-    links.push_back({a.id, a.id, inside.bandwidth, inside.latency});
-    for (MemoryId b = a.id + 1; b < memories.size(); ++b) {
-      const Speed between = speed_between(a, memories[b]);
-      join(a.id, b, between.bandwidth, between.latency);
-    }
+Machine assemble(std::string name, const Hardware& hardware) {
+  Description machine{std::move(name), {}, {}, {}};
+  const std::size_t domains = hardware.domains.size();
+  for (std::size_t d = 0; d < domains; ++d)
+    machine.add(MemoryKind::system, fmt::format("system{}", d), hardware.domains[d],
+                static_cast<int>(d));
+  if (hardware.pinned > 0) machine.add(MemoryKind::pinned, "pinned0", hardware.pinned, 0);
+  std::vector<MemoryId> on_board(machine.memories.size());
+  std::iota(on_board.begin(), on_board.end(), 0);
+  for (const Hardware::Cpu& cpu : hardware.cpus) {
+    std::vector<MemoryId> reached = on_board;
+    std::rotate(reached.begin(), reached.begin() + cpu.domain, reached.begin() + cpu.domain + 1);
+    Processor& added =
+        machine.add(ProcessorKind::cpu, fmt::format("cpu{}", machine.processors.size()), cpu.domain,
+                    std::move(reached));
+    added.cpus = cpu.cpus;
+    added.emulated = cpu.emulated;
   }
-}
-
-Machine Description::build() && {
-  return Machine(std::move(name), std::move(processors), std::move(memories), std::move(links));
+  for (std::size_t g = 0; g < hardware.gpus; ++g) {
+    const int numa = static_cast<int>(g * domains / hardware.gpus);
+    const MemoryId framebuffer = machine.add(
+        MemoryKind::framebuffer, fmt::format("framebuffer{}", g), hardware.framebuffer, numa);
+    Processor& gpu = machine.add(ProcessorKind::gpu, fmt::format("gpu{}", g), numa,
+                                 {framebuffer, on_board.back()});
+    gpu.emulated = true;
+    machine.memories[framebuffer].owner = gpu.id;
+  }
+  for (const Memory& a : machine.memories)
+    for (MemoryId b = a.id; b < machine.memories.size(); ++b)
+      machine.join(nominal_link(a, machine.memories[b]));
+  machine.add_gangs();
+  return std::move(machine).build();
 }
 
 }  // namespace machine

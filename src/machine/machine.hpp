@@ -50,13 +50,8 @@ struct Description {
   MemoryId add(MemoryKind kind, std::string memory_name, std::uint64_t capacity, int numa);
   Processor& add(ProcessorKind kind, std::string processor_name, int numa,
                  std::vector<MemoryId> reached);
-  /// "cpuN" in a domain whose system memory has the same number; it reaches that first, then the others in order.
-  Processor& add_cpu(int numa);
-  /// Two links, one each way.
-  void join(MemoryId a, MemoryId b, double bandwidth, double latency);
-  /// A link from each memory to itself and to each other one, with the figures of common hardware. Call
-  /// once, when all memories are there.
-  void add_nominal_links();
+  /// The link, and the same the other way, unless it is inside a memory.
+  void join(const Link& link);
   /// One gang per NUMA domain that has cpu processors; a gang reaches what its first cpu reaches.
   /// Call once, when all cpu processors are there.
   void add_gangs();
@@ -65,14 +60,28 @@ struct Description {
   Machine build() &&;
 };
 
-/// This computer: a system memory per NUMA domain and a cpu processor per core that this process may
-/// use, each bound to one hardware thread of its core, and a gang per domain. Never fails: where the
-/// topology cannot be read it reports one memory and as many cpus as the process may use.
-/// Bandwidths and latencies are nominal, not measured. What the process may use is what its first call
-/// could use: threads that bind themselves later do not make the machine smaller.
+/// What a computer consists of: as it is found, or as the short form changes it.
+struct Hardware {
+  struct Cpu {
+    int domain = 0;
+    std::vector<int> cpus = {};  ///< the hardware thread that it is bound to; empty: not bound
+    bool emulated = false;
+  };
+  std::vector<std::uint64_t> domains;  ///< the memory of each NUMA domain
+  std::vector<Cpu> cpus;
+  std::uint64_t gpus = 0;                     ///< emulated ones
+  std::uint64_t framebuffer = 0, pinned = 0;  ///< of each GPU, and beside them; 0: none
+};
+/// The machine of it: a system memory and a gang per domain; links between all memories, and inside each, with the
+/// figures of common hardware.
+Machine assemble(std::string name, const Hardware& hardware);
+
+/// This computer: a cpu per core that this process may use, each bound to one hardware thread of its core. Never
+/// fails: where the topology cannot be read it has one domain and as many cpus as the process may use. What the process
+/// may use is what its first call could use: threads that bind themselves later do not make the machine smaller.
+Hardware find_hardware();
+/// The machine of it.
 Machine discover();
-/// The same before gangs are added, for descriptions that start from the real machine.
-Description discover_description();
 
 /// Makes the machine that --refrain:machine asks for: empty is discover(), a text that starts with
 /// "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws
@@ -122,8 +131,6 @@ std::uint64_t share_of_domain(std::uint64_t usable, std::uint64_t found, std::ui
 /// this process may use, and a gpu is emulated. `description`: as for load().
 void check_runs_here(const Machine& machine, std::string_view description);
 
-/// The short form, "emulated:gpus=2,framebuffer=64MiB".
-Machine parse_short_form(std::string_view text);
 /// The JSON form. `file` is the name that errors give.
 Machine parse_json(std::string_view text, const std::string& file);
 

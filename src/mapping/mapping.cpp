@@ -13,10 +13,10 @@ namespace refrain::mapping {
 
 namespace {
 
-std::string listed(std::span<const ProcessorKind> kinds) {
+std::string listed(std::span<const ProcessorKind> kinds, const char* separator = ", ") {
   std::string text;
   for (const ProcessorKind kind : kinds)
-    text += (text.empty() ? "" : ", ") + std::string(to_string(kind));
+    text += (text.empty() ? "" : separator) + std::string(to_string(kind));
   return text.empty() ? "none" : text;
 }
 
@@ -93,13 +93,13 @@ struct Answer {
 
   [[nodiscard]] const Machine& machine() const { return *input.machine; }
 
-  // mapper 'm' for task 't' launched at f.cpp:3, point [2]: expected ..., found ...
+  // mapper 'm' for task 't' launched at f.cpp:3, point [2], what: expected ..., found ...
   [[noreturn]] void fail(const std::string& what, const std::string& expected,
                          const std::string& found) const {
-    std::string text = "mapper '" + std::string(mapper.name()) + "' for " +
-                       exec::launch_name(input.task, input.where);
-    if (input.group) text += ", point " + data::to_string(input.point, input.dim);
-    throw UsageError(text + ", " + what + ": expected " + expected + ", found " + found);
+    throw UsageError("mapper '" + std::string(mapper.name()) + "' for " +
+                     exec::launch_name(input.task, input.where) +
+                     (input.group ? ", point " + data::to_string(input.point, input.dim) : "") +
+                     ", " + what + ": expected " + expected + ", found " + found);
   }
 
   void check_processor() const {
@@ -109,10 +109,7 @@ struct Answer {
            "number " + std::to_string(output.processor));
     const Processor& processor = machine().processor(output.processor);
     if (std::ranges::find(input.variants, processor.kind) != input.variants.end()) return;
-    std::string kinds;
-    for (const ProcessorKind kind : input.variants)
-      kinds += (kinds.empty() ? "" : " or ") + std::string(to_string(kind));
-    fail("processor", "a " + kinds + ", which the task has a body for",
+    fail("processor", "a " + listed(input.variants, " or ") + ", which the task has a body for",
          processor.name + ", a " + std::string(to_string(processor.kind)));
   }
 

@@ -11,139 +11,80 @@
 #include <new>
 #include <utility>
 
-namespace refrain::memory {
+namespace refrain::detail {
 
-/// Contributions to a chunk of which the task has touched few points: these points and their values, in place of a whole
-/// chunk of identities. Threads: one at a time. Cost: a search among at most `most` entries.
-class alignas(64) FewValues {
+/// The memory of accumulators, recycled between tasks: chunks of 4 KiB, and tables of pointers to chunks. Tables come
+/// back with every entry null, wiped by whoever knows which entries were set, so that a large table costs its size once
+/// and not once per task. What is kept is bounded; the rest goes back to the heap. Threads: any, one lock, taken for
+/// several chunks at a time.
+class Accumulator::Pool {
  public:
-  static constexpr std::size_t most = 12;
+  static constexpr std::size_t chunk_bytes = 4096;
 
-  /// What one takes, a multiple of 64; its storage is aligned to 64.
-  static constexpr std::size_t bytes(std::size_t value_size) {
-    return sizeof(FewValues) + (most * value_size + 63) / 64 * 64;
+  /// The process's. Never destroyed: a runtime that is a static object of the program may end after this file's statics.
+  static Pool& shared() {
+    static Pool& pool = *new Pool;
+    return pool;
+  }
+  static void* from_heap(std::size_t bytes) {
+    void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
   }
 
-  [[nodiscard]] std::size_t size() const { return size_; }
-  /// The position in the chunk of entry i, and its value.
-  [[nodiscard]] std::size_t position(std::size_t i) const { return positions_[i]; }
-  [[nodiscard]] std::byte* value(std::size_t i, std::size_t value_size) {
-    return reinterpret_cast<std::byte*>(this + 1) + i * value_size;
+  /// A list of up to `count` chunks, one at least, aligned to 64 bytes.
+  Chunk* take_chunks(std::size_t count) {
+    Chunk* taken = nullptr;
+    const std::lock_guard lock(mutex_);
+    for (; count > 0 && chunks_ != nullptr; --count, --kept_chunks_) {
+      Chunk* chunk = std::exchange(chunks_, chunks_->next);
+      chunk->next = std::exchange(taken, chunk);
+    }
+    return taken != nullptr ? taken : ::new (from_heap(chunk_bytes)) Chunk{nullptr};
+  }
+  void give_chunks(Chunk* first) {
+    const std::lock_guard lock(mutex_);
+    while (first != nullptr) {
+      Chunk* chunk = std::exchange(first, first->next);
+      if (kept_chunks_ == kept_limit / chunk_bytes) {
+        std::free(chunk);
+      } else {
+        chunk->next = std::exchange(chunks_, chunk);
+        ++kept_chunks_;
+      }
+    }
   }
 
-  /// The entry of a position; size() if it has none.
-  [[nodiscard]] std::size_t find(std::size_t position) const {
-    return static_cast<std::size_t>(std::find(positions_, positions_ + size_, position) -
-                                    positions_);
+  /// A table of null pointers. Sizes are powers of two, so that pieces of about one size share their tables. From the
+  /// heap, a large table is zero without having been touched.
+  std::byte** take_table(std::size_t entries) {
+    const std::size_t size = std::bit_ceil(entries);
+    const std::lock_guard lock(mutex_);
+    if (auto known = tables_.extract(size)) {
+      kept_entries_ -= size;
+      return known.mapped();
+    }
+    void* table = std::calloc(size, sizeof(std::byte*));
+    if (table == nullptr) throw std::bad_alloc();
+    return static_cast<std::byte**>(table);
   }
-  /// Whether this would be no place for another entry: it is full, or the task goes through the chunk point
-  /// by point.
-  [[nodiscard]] bool refuses(std::size_t position) const {
-    if (size_ == 0) return false;
-    const std::size_t last = positions_[size_ - 1];
-    return size_ == most || position == last + 1 || position + 1 == last;
-  }
-  /// A new entry, its value not initialised. Requires: it is not refused.
-  std::size_t add(std::size_t position) {
-    positions_[size_] = static_cast<std::uint16_t>(position);
-    return size_++;
+  void give_table(std::byte** table, std::size_t entries) {
+    const std::size_t size = std::bit_ceil(entries);
+    const std::lock_guard lock(mutex_);
+    if (kept_entries_ + size > kept_limit / sizeof(std::byte*)) return std::free(table);
+    tables_.emplace(size, table);
+    kept_entries_ += size;
   }
 
  private:
-  std::uint16_t size_ = 0;
-  std::uint16_t positions_[most] = {};
+  /// Bytes, of chunks and of tables.
+  static constexpr std::size_t kept_limit = std::size_t{64} << 20;
+
+  std::mutex mutex_;
+  Chunk* chunks_ = nullptr;
+  std::size_t kept_chunks_ = 0, kept_entries_ = 0;
+  std::unordered_multimap<std::size_t, std::byte**> tables_;  // by number of entries
 };
-
-namespace {
-
-AccumulatorPool::Chunk* new_chunk() {
-  void* chunk = std::aligned_alloc(64, AccumulatorPool::chunk_bytes);
-  if (chunk == nullptr) throw std::bad_alloc();
-  return ::new (chunk) AccumulatorPool::Chunk;
-}
-
-void free_chunks(AccumulatorPool::Chunk* first) {
-  while (first != nullptr) std::free(std::exchange(first, first->next));
-}
-
-}  // namespace
-
-// Never destroyed: a runtime that is a static object of the program may end after this file's statics.
-AccumulatorPool& AccumulatorPool::shared() {
-  static AccumulatorPool& pool = *new AccumulatorPool;
-  return pool;
-}
-
-AccumulatorPool::Chunk* AccumulatorPool::take_chunks(std::size_t count) {
-  Chunk* taken = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    for (; count > 0 && chunks_ != nullptr; --count) {
-      Chunk* chunk = std::exchange(chunks_, chunks_->next);
-      chunk->next = std::exchange(taken, chunk);
-      --kept_chunks_;
-    }
-  }
-  for (; count > 0; --count) {
-    Chunk* chunk = new_chunk();
-    chunk->next = std::exchange(taken, chunk);
-  }
-  return taken;
-}
-
-void AccumulatorPool::give_chunks(Chunk* first) {
-  {
-    const std::lock_guard lock(mutex_);
-    for (; first != nullptr && kept_chunks_ < kept_chunks_limit; ++kept_chunks_) {
-      Chunk* chunk = std::exchange(first, first->next);
-      chunk->next = std::exchange(chunks_, chunk);
-    }
-  }
-  free_chunks(first);
-}
-
-// Sizes are rounded to powers of two, so that pieces of about one size share their tables. From the
-// heap, a large table is zero without having been touched.
-std::byte** AccumulatorPool::take_table(std::size_t entries) {
-  const std::size_t size = std::bit_ceil(entries);
-  {
-    const std::lock_guard lock(mutex_);
-    if (auto found = tables_.find(size); found != tables_.end()) {
-      std::byte** table = found->second;
-      tables_.erase(found);
-      kept_entries_ -= size;
-      return table;
-    }
-  }
-  void* table = std::calloc(size, sizeof(std::byte*));
-  if (table == nullptr) throw std::bad_alloc();
-  return static_cast<std::byte**>(table);
-}
-
-void AccumulatorPool::give_table(std::byte** table, std::size_t entries) {
-  const std::size_t size = std::bit_ceil(entries);
-  const std::lock_guard lock(mutex_);
-  if (kept_entries_ + size > kept_entries_limit) return std::free(table);
-  tables_.emplace(size, table);
-  kept_entries_ += size;
-}
-
-std::size_t AccumulatorPool::kept_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return kept_chunks_ * chunk_bytes + kept_entries_ * sizeof(std::byte*);
-}
-
-void AccumulatorPool::trim() {
-  const std::lock_guard lock(mutex_);
-  free_chunks(std::exchange(chunks_, nullptr));
-  for (const auto& [size, table] : tables_) std::free(table);
-  tables_.clear();
-  kept_chunks_ = kept_entries_ = 0;
-}
-
-}  // namespace refrain::memory
-
-namespace refrain::detail {
 
 namespace {
 
@@ -198,67 +139,58 @@ Accumulator::Accumulator(const ReductionOp& op, const data::IndexSpace& points)
       shift_(accumulator_chunk_shift(op.type->size)),
       row_(points.dim() - 1),
       bounds_(points.bounds()) {
-  volume_ = 1;
   for (int d = 0; d < 3; ++d) {
     extent_[d] = points.empty() ? 0 : static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1);
     if (__builtin_mul_overflow(volume_, extent_[d], &volume_)) throw std::bad_alloc();
   }
   entries_ = (volume_ >> shift_) + 1;
-  table_ = entries_ <= inline_entries ? inline_table_
-                                      : memory::AccumulatorPool::shared().take_table(entries_);
+  table_ = entries_ <= inline_entries ? inline_table_ : Pool::shared().take_table(entries_);
   live.fetch_add(1, std::memory_order_relaxed);
 }
 
 Accumulator::~Accumulator() {
-  if (lists_touched()) {
-    for (std::size_t chunk : touched_) free_chunk(std::exchange(table_[chunk], nullptr));
-    memory::AccumulatorPool::shared().give_table(table_, entries_);
-    for (std::byte* slab : few_slabs_) free_chunk(slab);
-  } else {
-    for (std::byte* chunk : inline_table_) free_chunk(chunk);
-  }
-  if (spare_ != nullptr) memory::AccumulatorPool::shared().give_chunks(spare_);
+  for (std::size_t chunk : touched_) free_chunk(std::exchange(table_[chunk], nullptr));
+  for (std::byte* slab : few_slabs_) free_chunk(slab);
+  if (spare_ != nullptr) Pool::shared().give_chunks(spare_);
+  if (table_ != inline_table_) Pool::shared().give_table(table_, entries_);
   live.fetch_sub(1, std::memory_order_relaxed);
 }
 
 std::size_t Accumulator::live_count() noexcept { return live.load(std::memory_order_relaxed); }
 
-std::size_t Accumulator::touched_chunks() const {
-  if (lists_touched()) return touched_.size();
-  return inline_entries - static_cast<std::size_t>(std::count(std::begin(inline_table_),
-                                                              std::end(inline_table_), nullptr));
+std::size_t Accumulator::bytes() const {
+  return touched_.size() * (value_size_ << shift_) + few_slabs_.size() * Pool::chunk_bytes;
 }
 
 void* Accumulator::slot(std::size_t index) {
   const std::size_t chunk = index >> shift_;
-  // Pairs with the release in touch(): the chunk's values are initialised.
+  // Pairs with the release in make_chunk(): the chunk's values are initialised.
   std::byte* values = std::atomic_ref(table_[chunk]).load(std::memory_order_acquire);
-  if (values == nullptr) values = touch(chunk);
+  if (values == nullptr) {
+    const std::lock_guard lock(touching_);
+    values = make_chunk(chunk);
+  }
   return values + (index - (chunk << shift_)) * value_size_;
-}
-
-std::byte* Accumulator::touch(std::size_t chunk) {
-  const std::lock_guard lock(touching_);
-  return make_chunk(chunk);
 }
 
 // Under the lock. Unless it is there already; with what was kept of it one by one.
 std::byte* Accumulator::make_chunk(std::size_t chunk) {
   std::atomic_ref entry(table_[chunk]);
   if (std::byte* made = entry.load(std::memory_order_relaxed)) return made;
-  if (lists_touched()) touched_.push_back(chunk);
   std::byte* values = new_chunk();
   try {
     initialise_(values, std::min(std::size_t{1} << shift_, volume_ - (chunk << shift_)));
+    touched_.push_back(chunk);
   } catch (...) {  // the operator is the program's
     free_chunk(values);
     throw;
   }
-  if (const auto found = few_.find(chunk); found != few_.end()) {
-    memory::FewValues& few = *found->second;
-    for (std::size_t i = 0; i < few.size(); ++i)
-      std::memcpy(values + few.position(i) * value_size_, few.value(i, value_size_), value_size_);
-    few_.erase(found);
+  if (const auto few = few_.extract(chunk)) {
+    const std::byte* value = few.mapped().values;
+    for (const std::size_t position : few.mapped().positions) {
+      std::memcpy(values + position * value_size_, value, value_size_);
+      value += value_size_;
+    }
     ++few_outgrown_;
   }
   // Pairs with the acquire in slot() and in accessors.
@@ -275,54 +207,49 @@ void Accumulator::contribute(std::size_t index, const void* value) {
   fold_(at, size, static_cast<const std::byte*>(value), size, 1);
 }
 
-// Under the lock. Null when the chunk is there or should be.
+// Under the lock. Null when the chunk is there or should be: its few values are full, or the task goes through it point
+// by point, or most chunks have been wanted in the end.
 std::byte* Accumulator::place_among_few(std::size_t chunk, std::size_t position) {
   constexpr std::size_t trials = 16;
-  const bool small = !lists_touched() || (std::size_t{1} << shift_) < 4 * memory::FewValues::most;
+  const bool small = table_ == inline_table_ || (std::size_t{1} << shift_) < 4 * FewValues::most;
   if (small || table_[chunk] != nullptr) return nullptr;
-  const auto found = few_.find(chunk);
-  if (found == few_.end() && few_ever_ >= trials && 2 * few_outgrown_ > few_ever_) return nullptr;
-  memory::FewValues& few = found == few_.end() ? few_of(chunk) : *found->second;
-  std::size_t entry = few.find(position);
-  if (entry == few.size()) {
-    if (few.refuses(position)) return nullptr;
-    entry = few.add(position);
-    initialise_(few.value(entry, value_size_), 1);
+  auto found = few_.find(chunk);
+  if (found == few_.end()) {
+    if (few_outgrown_ > few_.size() && few_outgrown_ + few_.size() >= trials) return nullptr;
+    found = few_.emplace(chunk, FewValues{{}, room_for_few()}).first;
   }
-  return few.value(entry, value_size_);
+  auto& [positions, values] = found->second;
+  const auto known = std::ranges::find(positions, position);
+  std::byte* value = values + static_cast<std::size_t>(known - positions.begin()) * value_size_;
+  if (known != positions.end()) return value;
+  if (positions.size() == FewValues::most) return nullptr;
+  if (!positions.empty() && (position == positions.back() + 1U || position + 1 == positions.back()))
+    return nullptr;
+  initialise_(value, 1);
+  positions.push_back(static_cast<std::uint16_t>(position));
+  return value;
 }
 
-// Their storage is cut from chunks.
-memory::FewValues& Accumulator::few_of(std::size_t chunk) {
-  const std::size_t bytes = memory::FewValues::bytes(value_size_);
-  if (few_slabs_.empty() || (few_in_slab_ + 1) * bytes > memory::AccumulatorPool::chunk_bytes) {
+std::byte* Accumulator::room_for_few() {
+  const std::size_t bytes = FewValues::most * value_size_;
+  if (few_slabs_.empty() || few_used_ + bytes > Pool::chunk_bytes) {
     few_slabs_.push_back(new_chunk());
-    few_in_slab_ = 0;
+    few_used_ = 0;
   }
-  auto* few = ::new (few_slabs_.back() + few_in_slab_++ * bytes) memory::FewValues;
-  few_.emplace(chunk, few);
-  ++few_ever_;
-  return *few;
+  return few_slabs_.back() + std::exchange(few_used_, few_used_ + bytes);
 }
 
 // A task that touches much asks the shared pool seldom.
 std::byte* Accumulator::new_chunk() {
-  if (value_size_ > memory::AccumulatorPool::chunk_bytes) {
-    void* chunk = std::aligned_alloc(64, (value_size_ + 63) / 64 * 64);
-    if (chunk == nullptr) throw std::bad_alloc();
-    return static_cast<std::byte*>(chunk);
-  }
+  if (value_size_ > Pool::chunk_bytes) return static_cast<std::byte*>(Pool::from_heap(value_size_));
   if (spare_ == nullptr)
-    spare_ = memory::AccumulatorPool::shared().take_chunks(
-        std::clamp<std::size_t>(touched_.size(), 1, 16));
+    spare_ = Pool::shared().take_chunks(std::clamp<std::size_t>(touched_.size(), 1, 16));
   return reinterpret_cast<std::byte*>(std::exchange(spare_, spare_->next));
 }
 
 void Accumulator::free_chunk(std::byte* chunk) {
-  if (chunk == nullptr) return;
-  if (value_size_ > memory::AccumulatorPool::chunk_bytes) return std::free(chunk);
-  auto* freed = ::new (chunk) memory::AccumulatorPool::Chunk;
-  freed->next = std::exchange(spare_, freed);
+  if (value_size_ > Pool::chunk_bytes) return std::free(chunk);
+  spare_ = ::new (chunk) Chunk{spare_};
 }
 
 std::size_t Accumulator::index_of(const data::BoxPoint& p) const {
@@ -375,9 +302,9 @@ void Accumulator::fold_points(const data::IndexSpace& points, const To& to) {
   for (const data::Box& box : points.boxes()) fold_box(box, to);
   // What was kept one by one. A point is folded once, so their order does not matter.
   for (const auto& [chunk, few] : few_)
-    for (std::size_t i = 0; i < few->size(); ++i) {
-      const data::BoxPoint p = point_at((chunk << shift_) + few->position(i));
-      if (points.contains(p)) to(p, few->value(i, value_size_), 1);
+    for (std::size_t i = 0; i < few.positions.size(); ++i) {
+      const data::BoxPoint p = point_at((chunk << shift_) + few.positions[i]);
+      if (points.contains(p)) to(p, few.values + i * value_size_, 1);
     }
 }
 
@@ -394,21 +321,11 @@ void Accumulator::fold_box(const data::Box& box, const To& to) const {
       to(p, values + (index - (chunk << shift_)) * value_size_, n);
       p[row_] += static_cast<Coord>(n);
     } else {
-      const std::size_t next = next_touched(chunk);
-      if (next > last) return;
-      p = point_at(next << shift_);
+      const auto next = std::ranges::upper_bound(touched_, chunk);
+      if (next == touched_.end() || *next > last) return;
+      p = point_at(*next << shift_);
     }
   } while (move_into(box, p));
-}
-
-/// The first chunk behind this one that is there; `entries_` or more: none.
-std::size_t Accumulator::next_touched(std::size_t chunk) const {
-  if (lists_touched()) {
-    const auto next = std::ranges::upper_bound(touched_, chunk);
-    return next != touched_.end() ? *next : entries_;
-  }
-  do { ++chunk; } while (chunk < inline_entries && inline_table_[chunk] == nullptr);
-  return chunk;
 }
 
 /// Moves p on to the next point of the box, in row-major order, if it is none; false when there is none.

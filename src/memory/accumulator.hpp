@@ -16,8 +16,10 @@
 // slot is two loads; where there is no chunk, a lock and a look-up. Folding: the smaller of the rows of the
 // points and the rows in touched chunks, the values in those chunks, and those kept one by one.
 
+#include <boost/container/small_vector.hpp>
+#include <boost/container/static_vector.hpp>
 #include <cstddef>
-#include <map>
+#include <cstdint>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -25,55 +27,6 @@
 #include "data/index_space.hpp"
 #include "refrain/accessor.hpp"
 #include "refrain/reduction.hpp"
-
-namespace refrain::memory {
-
-/// The memory of accumulators, recycled between tasks: chunks of 4 KiB, and tables of pointers to chunks. Tables come
-/// back with every entry null, wiped by whoever knows which entries were set, so that a large table costs its size once
-/// and not once per task. What is kept is bounded; the rest goes back to the heap. Threads: any, one lock, taken for
-/// several chunks at a time.
-class AccumulatorPool {
- public:
-  static constexpr std::size_t chunk_bytes = 4096;
-  static constexpr std::size_t kept_chunks_limit = 16384;                  ///< 64 MiB
-  static constexpr std::size_t kept_entries_limit = std::size_t{8} << 20;  ///< 64 MiB
-
-  /// A chunk that is not in use.
-  struct Chunk {
-    Chunk* next = nullptr;
-  };
-
-  /// The process's pool.
-  static AccumulatorPool& shared();
-
-  /// A list of `count` chunks, aligned to 64 bytes.
-  [[nodiscard]] Chunk* take_chunks(std::size_t count);
-  /// Takes back a list of chunks.
-  void give_chunks(Chunk* first);
-
-  /// A table of null pointers.
-  [[nodiscard]] std::byte** take_table(std::size_t entries);
-  /// Requires: a table of take_table for as many entries, every one of them null again.
-  void give_table(std::byte** table, std::size_t entries);
-
-  /// Bytes kept for reuse.
-  [[nodiscard]] std::size_t kept_bytes() const;
-  /// Gives all that is kept back to the heap.
-  void trim();
-
- private:
-  AccumulatorPool() = default;
-
-  mutable std::mutex mutex_;
-  Chunk* chunks_ = nullptr;
-  std::size_t kept_chunks_ = 0;
-  std::multimap<std::size_t, std::byte**> tables_;  // by number of entries
-  std::size_t kept_entries_ = 0;
-};
-
-class FewValues;
-
-}  // namespace refrain::memory
 
 namespace refrain::detail {
 
@@ -102,26 +55,36 @@ class Accumulator {
   /// Folds a value in where there may be no chunk.
   void contribute(std::size_t index, const void* value);
 
-  [[nodiscard]] std::size_t touched_chunks() const;
+  /// Of the values, and of the room for more beside them.
+  [[nodiscard]] std::size_t bytes() const;
   /// Accumulators alive in the process.
   static std::size_t live_count() noexcept;
 
  private:
   static constexpr std::size_t inline_entries = 8;
+  /// Storage that is not in use: a link of a list.
+  struct Chunk {
+    Chunk* next;
+  };
+  class Pool;
+  /// Contributions to a chunk of which the task has touched few points: these points and their values, in place of a
+  /// whole chunk of identities.
+  struct FewValues {
+    static constexpr std::size_t most = 12;
+    boost::container::static_vector<std::uint16_t, most> positions;  ///< in the chunk
+    std::byte* values;                                               ///< room for `most`
+  };
 
-  [[nodiscard]] bool lists_touched() const { return table_ != inline_table_; }
   [[nodiscard]] std::size_t index_of(const data::BoxPoint& p) const;
   [[nodiscard]] data::BoxPoint point_at(std::size_t index) const;
   [[nodiscard]] std::size_t left_in_chunk(std::size_t index) const {
     const std::size_t chunk = std::size_t{1} << shift_;
     return chunk - (index & (chunk - 1));
   }
-  [[nodiscard]] std::size_t next_touched(std::size_t chunk) const;
   bool move_into(const data::Box& box, data::BoxPoint& p) const;
-  std::byte* touch(std::size_t chunk);
   std::byte* make_chunk(std::size_t chunk);
   std::byte* place_among_few(std::size_t chunk, std::size_t position);
-  memory::FewValues& few_of(std::size_t chunk);
+  std::byte* room_for_few();
   std::byte* new_chunk();
   void free_chunk(std::byte* chunk);
   template <class To>
@@ -138,18 +101,17 @@ class Accumulator {
   const int row_;    // the dimension along which positions follow each other
   const data::Box bounds_;
   std::size_t extent_[3];
-  std::size_t volume_;   // of the bounding box
-  std::size_t entries_;  // of the table
+  std::size_t volume_ = 1;  // of the bounding box
+  std::size_t entries_;     // of the table
   std::byte** table_;
   std::byte* inline_table_[inline_entries] = {};
-  std::mutex touching_;               // guards all below and the making of chunks
-  std::vector<std::size_t> touched_;  // unless the table is the inline one
-  std::unordered_map<std::size_t, memory::FewValues*> few_;  // by chunk; those that are not made
-  std::vector<std::byte*> few_slabs_;                        // chunks that the values above are in
-  std::size_t few_in_slab_ = 0;                              // of the last one
-  std::size_t few_ever_ = 0;      // chunks of which few values were kept ...
-  std::size_t few_outgrown_ = 0;  // ... and that were made in the end
-  memory::AccumulatorPool::Chunk* spare_ = nullptr;
+  std::mutex touching_;  // guards all below and the making of chunks
+  boost::container::small_vector<std::size_t, inline_entries> touched_;
+  std::unordered_map<std::size_t, FewValues> few_;  // by chunk; those that are not made
+  std::size_t few_outgrown_ = 0;                    // chunks that were there, and are made
+  std::vector<std::byte*> few_slabs_;               // chunks that the values above are in
+  std::size_t few_used_ = 0;                        // bytes of the last one
+  Chunk* spare_ = nullptr;
 };
 
 }  // namespace refrain::detail

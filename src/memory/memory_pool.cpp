@@ -3,17 +3,11 @@
 #include <sys/mman.h>
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <new>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "base/assert.hpp"
-#include "base/sure_memory.hpp"
 #include "data/index_space.hpp"
 #include "data/layout.hpp"
 
@@ -27,6 +21,7 @@ constexpr std::size_t mapped_from = std::size_t{256} << 10;  // smaller blocks c
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
+constexpr std::size_t at_least_one(std::size_t bytes) { return std::max<std::size_t>(bytes, 1); }
 
 void* map_pages(std::size_t bytes) {
   void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -36,24 +31,15 @@ void* map_pages(std::size_t bytes) {
 
 }  // namespace
 
-/// What is asked for: at least `bytes`, for which the pool's books have `room` once all that is retired is
-/// settled.
-struct MemoryPool::Request {
-  std::size_t bytes, alignment;
-  std::uint64_t room;
-  const void* owner;
-  std::vector<std::uint64_t>& awaited;
-};
-
+/// How blocks are found in one kind of memory. Called under the pool's lock.
 class MemoryPool::Source {
  public:
   virtual ~Source() = default;
-  virtual void* take(const Request& request) = 0;
-  virtual void give(void* block, std::size_t bytes) = 0;
-  virtual void retire(void* block, std::size_t bytes, const Retirement& by) = 0;
-  virtual void settle(const Retirement& what) = 0;
-  /// All that the owner has retired; returns how many blocks that were.
-  virtual std::size_t settle_all(const void* owner) = 0;
+  virtual void* take(std::size_t bytes, std::size_t alignment, const void* owner,
+                     std::vector<std::uint64_t>& awaited) = 0;
+  /// A block comes back; where `by` has an owner, as retired.
+  virtual void give(const Block& block, const Retirement& by) = 0;
+  virtual void settle(const Block& block, const Retirement& by) = 0;
   virtual void trim() {}
   [[nodiscard]] virtual std::uint64_t cached() const { return 0; }
 };
@@ -62,28 +48,25 @@ class MemoryPool::Source {
 // retired waits for the oldest of that, and gets other addresses.
 class MemoryPool::MainMemory final : public Source {
  public:
-  explicit MainMemory(std::uint64_t capacity) : cache_limit_(capacity / 16) {}
+  explicit MainMemory(const MemoryPool& pool) : pool_(pool) {}
   ~MainMemory() override { MainMemory::trim(); }
 
-  void* take(const Request& request) override {
-    if (!find_room(request)) return nullptr;
-    const std::size_t bytes = at_least_one(request.bytes);
-    if (cached_ + retired_bytes_ + bytes > request.room) trim();
+  void* take(std::size_t bytes, std::size_t alignment, const void* owner,
+             std::vector<std::uint64_t>& awaited) override {
+    if (!find_room(bytes, owner, awaited)) return nullptr;
+    bytes = at_least_one(bytes);
+    if (cached_ + used_ + bytes > pool_.capacity_) trim();
     const bool mapped = bytes >= mapped_from;
-    const std::size_t size = round_up(bytes, mapped ? page : request.alignment);
-    if (auto found = free_.find(size); mapped && found != free_.end()) {
-      void* block = found->second;
-      free_.erase(found);
+    const std::size_t size = round_up(bytes, mapped ? page : alignment);
+    if (const auto kept = mapped ? free_.extract(size) : Free::node_type()) {
       cached_ -= size;
       used_ += bytes;
-      return block;
+      return kept.mapped();
     }
     // Blocks of other sizes are not kept beyond a quarter more than was ever used at once.
     most_ = std::max(most_, used_ + size);
     if (used_ + cached_ + size > most_ + most_ / 4) trim();
-    const auto get = [&] {
-      return mapped ? map_pages(size) : std::aligned_alloc(request.alignment, size);
-    };
+    const auto get = [&] { return mapped ? map_pages(size) : std::aligned_alloc(alignment, size); };
     void* block = get();
     if (block == nullptr) {
       trim();
@@ -93,32 +76,21 @@ class MemoryPool::MainMemory final : public Source {
     return block;
   }
 
-  void give(void* block, std::size_t bytes) override {
-    bytes = at_least_one(bytes);
+  void give(const Block& block, const Retirement& by) override {
+    if (by.owner == nullptr) settle(block, by);
+  }
+
+  void settle(const Block& block, const Retirement&) override {
+    const std::size_t bytes = at_least_one(block.size);
     used_ -= bytes;
-    if (bytes < mapped_from) return std::free(block);
+    if (bytes < mapped_from) return std::free(block.bytes);
     const std::size_t size = round_up(bytes, page);
-    if (cached_ + size > cache_limit_) {
-      munmap(block, size);
+    if (cached_ + size > pool_.capacity_ / 16) {
+      munmap(block.bytes, size);
     } else {
-      free_.emplace(size, block);
+      free_.emplace(size, block.bytes);
       cached_ += size;
     }
-  }
-
-  void retire(void* block, std::size_t bytes, const Retirement& by) override {
-    retired_.emplace(by, std::pair{block, bytes});
-    retired_bytes_ += bytes;
-  }
-
-  void settle(const Retirement& what) override {
-    const auto [block, bytes] = retired_.take_out(what);
-    retired_bytes_ -= bytes;
-    give(block, bytes);
-  }
-
-  std::size_t settle_all(const void* owner) override {
-    return retired_.settle_all(owner, [this](const Retirement& what) { settle(what); });
   }
 
   void trim() override {
@@ -130,27 +102,26 @@ class MemoryPool::MainMemory final : public Source {
   [[nodiscard]] std::uint64_t cached() const override { return cached_; }
 
  private:
-  static std::size_t at_least_one(std::size_t bytes) { return std::max<std::size_t>(bytes, 1); }
+  using Free = std::multimap<std::size_t, void*, std::less<>,
+                             SureAllocator<std::pair<const std::size_t, void*>>>;
 
-  [[nodiscard]] bool find_room(const Request& request) const {
-    std::uint64_t taken = retired_bytes_;
-    for (auto it = retired_.first_of(request.owner);
-         taken + request.bytes > request.room && it != retired_.end() &&
-         it->first.owner == request.owner;
-         ++it) {
-      request.awaited.push_back(it->first.number);
-      taken -= it->second.second;
+  [[nodiscard]] bool find_room(std::size_t bytes, const void* owner,
+                               std::vector<std::uint64_t>& awaited) const {
+    const std::uint64_t room = pool_.capacity_ - pool_.used_;
+    std::uint64_t taken = pool_.retired_bytes_;
+    for (auto oldest = pool_.retired_.lower_bound(Retirement{owner, 0});
+         taken + bytes > room && oldest != pool_.retired_.end() && oldest->first.owner == owner;
+         ++oldest) {
+      awaited.push_back(oldest->first.number);
+      taken -= oldest->second.size;
     }
-    return taken + request.bytes <= request.room;
+    return taken + bytes <= room;
   }
 
-  const std::uint64_t cache_limit_;
+  const MemoryPool& pool_;
+  Free free_;  // by size
   std::uint64_t cached_ = 0;
-  std::uint64_t used_ = 0, most_ = 0;  // bytes asked for and not given back: now, and at most
-  std::multimap<std::size_t, void*, std::less<>, SureAllocator<std::pair<const std::size_t, void*>>>
-      free_;  // by size
-  std::uint64_t retired_bytes_ = 0;
-  RetiredBlocks<std::pair<void*, std::size_t>> retired_;
+  std::uint64_t used_ = 0, most_ = 0;  // bytes taken and not settled: now, and at most
 };
 
 class MemoryPool::Framebuffer final : public Source {
@@ -163,22 +134,22 @@ class MemoryPool::Framebuffer final : public Source {
   }
   ~Framebuffer() override { munmap(base_, size_); }
 
-  void* take(const Request& request) override {
-    REFRAIN_ASSERT(request.alignment <= Arena::unit, "a framebuffer aligns its blocks to 64 bytes");
-    const auto at =
-        arena_.take(std::max<std::size_t>(request.bytes, 1), request.owner, request.awaited);
+  void* take(std::size_t bytes, std::size_t alignment, const void* owner,
+             std::vector<std::uint64_t>& awaited) override {
+    REFRAIN_ASSERT(alignment <= Arena::unit, "a framebuffer aligns its blocks to 64 bytes");
+    const auto at = arena_.take(at_least_one(bytes), owner, awaited);
     return at ? base_ + *at : nullptr;
   }
-  void give(void* block, std::size_t) override { arena_.release(offset(block)); }
-  void retire(void* block, std::size_t, const Retirement& by) override {
-    arena_.retire(offset(block), by);
+  void give(const Block& block, const Retirement& by) override {
+    arena_.give(offset(block), at_least_one(block.size), by);
   }
-  void settle(const Retirement& what) override { arena_.settle(what); }
-  std::size_t settle_all(const void* owner) override { return arena_.settle_all(owner); }
+  void settle(const Block& block, const Retirement& by) override {
+    arena_.settle(offset(block), at_least_one(block.size), by);
+  }
 
  private:
-  [[nodiscard]] std::uint64_t offset(void* block) const {
-    return static_cast<std::uint64_t>(static_cast<std::byte*>(block) - base_);
+  [[nodiscard]] std::uint64_t offset(const Block& block) const {
+    return static_cast<std::uint64_t>(static_cast<std::byte*>(block.bytes) - base_);
   }
 
   const std::uint64_t size_;
@@ -186,54 +157,26 @@ class MemoryPool::Framebuffer final : public Source {
   Arena arena_;
 };
 
-struct MemoryPool::State {
-  mutable std::mutex mutex;
-  std::unique_ptr<Source> source;
-  struct Block {
-    std::size_t bytes;  // asked for
-    const void* owner;
-  };
-  std::unordered_map<void*, Block, std::hash<void*>, std::equal_to<>,
-                     SureAllocator<std::pair<void* const, Block>>>
-      blocks;               // handed out
-  std::size_t retired = 0;  // blocks not settled
-  std::uint64_t used = 0;
-  std::uint64_t peak = 0;
-
-  /// A block comes back; the size asked for.
-  std::size_t strike_out(void* block) {
-    const auto found = blocks.find(block);
-    REFRAIN_ASSERT(found != blocks.end(),
-                   "a block is given back to the pool that it came from, once");
-    const std::size_t bytes = found->second.bytes;
-    used -= bytes;
-    blocks.erase(found);
-    return bytes;
-  }
-};
-
 MemoryPool::MemoryPool(const Memory& memory, const Mover& mover)
-    : capacity_(memory.capacity), mover_(mover), state_(std::make_unique<State>()) {
-  if (memory.kind == MemoryKind::framebuffer)
-    state_->source = std::make_unique<Framebuffer>(capacity_);
-  else state_->source = std::make_unique<MainMemory>(capacity_);
+    : capacity_(memory.capacity), mover_(mover) {
+  if (memory.kind == MemoryKind::framebuffer) source_ = std::make_unique<Framebuffer>(capacity_);
+  else source_ = std::make_unique<MainMemory>(*this);
 }
 
 MemoryPool::~MemoryPool() {
-  REFRAIN_ASSERT(state_->blocks.empty() && state_->retired == 0,
+  REFRAIN_ASSERT(blocks_.empty() && retired_.empty(),
                  "a memory ended while blocks of it were in use");
 }
 
 void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment, const void* owner,
                            std::vector<std::uint64_t>& awaited) {
-  State& state = *state_;
-  const std::lock_guard lock(state.mutex);
-  if (bytes > capacity_ || state.used > capacity_ - bytes) return nullptr;
-  void* block = state.source->take({bytes, alignment, capacity_ - state.used, owner, awaited});
+  const std::lock_guard lock(mutex_);
+  if (bytes > capacity_ || used_ > capacity_ - bytes) return nullptr;
+  void* block = source_->take(bytes, alignment, owner, awaited);
   if (block == nullptr) return nullptr;
-  state.blocks.emplace(block, State::Block{bytes, owner});
-  state.used += bytes;
-  state.peak = std::max(state.peak, state.used);
+  blocks_.emplace(block, Block{block, bytes, owner});
+  used_ += bytes;
+  peak_ = std::max(peak_, used_);
   return block;
 }
 
@@ -243,34 +186,47 @@ void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
 }
 
 void MemoryPool::release(void* block) {
-  if (block == nullptr) return;
-  const std::lock_guard lock(state_->mutex);
-  state_->source->give(block, state_->strike_out(block));
+  if (block != nullptr) take_back(block, {});
 }
 
-void MemoryPool::retire(void* block, const Retirement& by) {
-  const std::lock_guard lock(state_->mutex);
-  state_->source->retire(block, state_->strike_out(block), by);
-  ++state_->retired;
+void MemoryPool::retire(void* block, const Retirement& by) { take_back(block, by); }
+
+void MemoryPool::take_back(void* block, const Retirement& by) {
+  const std::lock_guard lock(mutex_);
+  const auto taken = blocks_.extract(block);
+  REFRAIN_ASSERT(taken, "a block is given back to the pool that it came from, once");
+  const Block& what = taken.mapped();
+  used_ -= what.size;
+  source_->give(what, by);
+  if (by.owner == nullptr) return;
+  retired_.emplace(by, what);
+  retired_bytes_ += what.size;
 }
 
 void MemoryPool::settle(const Retirement& what) {
-  const std::lock_guard lock(state_->mutex);
-  state_->source->settle(what);
-  --state_->retired;
+  const std::lock_guard lock(mutex_);
+  const auto found = retired_.find(what);
+  REFRAIN_ASSERT(found != retired_.end(), "what has been retired is settled once");
+  settle(found);
+}
+
+MemoryPool::Retired::iterator MemoryPool::settle(Retired::iterator retired) {
+  source_->settle(retired->second, retired->first);
+  retired_bytes_ -= retired->second.size;
+  return retired_.erase(retired);
 }
 
 void MemoryPool::release_all(const void* owner) noexcept {
-  State& state = *state_;
-  const std::lock_guard lock(state.mutex);
-  std::erase_if(state.blocks, [&](const auto& entry) {
-    const auto& [block, what] = entry;
-    if (what.owner != owner) return false;
-    state.used -= what.bytes;
-    state.source->give(block, what.bytes);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(blocks_, [&](const auto& entry) {
+    const Block& block = entry.second;
+    if (block.owner != owner) return false;
+    used_ -= block.size;
+    source_->give(block, {});
     return true;
   });
-  state.retired -= state.source->settle_all(owner);
+  auto retired = retired_.lower_bound(Retirement{owner, 0});
+  while (retired != retired_.end() && retired->first.owner == owner) retired = settle(retired);
 }
 
 bool MemoryPool::fits_ever(const data::IndexSpaceRef& space, std::size_t value_size,
@@ -279,23 +235,27 @@ bool MemoryPool::fits_ever(const data::IndexSpaceRef& space, std::size_t value_s
 }
 
 std::uint64_t MemoryPool::used() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->used;
+  const std::lock_guard lock(mutex_);
+  return used_;
 }
 
 std::uint64_t MemoryPool::peak() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->peak;
+  const std::lock_guard lock(mutex_);
+  return peak_;
 }
 
 std::uint64_t MemoryPool::cached() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->source->cached();
+  const std::lock_guard lock(mutex_);
+  return source_->cached();
 }
 
 void MemoryPool::trim() {
-  const std::lock_guard lock(state_->mutex);
-  state_->source->trim();
+  const std::lock_guard lock(mutex_);
+  source_->trim();
+}
+
+std::uint64_t Arena::end_of(std::uint64_t at, std::uint64_t bytes) const {
+  return std::min(round_up(at + bytes, unit), size_);
 }
 
 std::optional<std::uint64_t> Arena::take(std::uint64_t bytes, const void* owner,
@@ -303,10 +263,9 @@ std::optional<std::uint64_t> Arena::take(std::uint64_t bytes, const void* owner,
   std::optional<std::uint64_t> at = find(next_, bytes, owner);
   if (!at) at = find(0, bytes, owner);
   if (!at) return at;
-  // The last block may be cut short by the end, so that exactly `size` bytes fit.
-  const std::uint64_t end = std::min((*at + bytes + unit - 1) / unit * unit, size_);
+  const std::uint64_t end = end_of(*at, bytes);
   cut_out(*at, end, awaited);
-  blocks_.emplace(*at, end - *at);
+  ++taken_;
   next_ = end;
   return at;
 }
@@ -342,38 +301,20 @@ void Arena::cut_out(std::uint64_t begin, std::uint64_t end, std::vector<std::uin
   }
 }
 
-std::uint64_t Arena::give_up(std::uint64_t at) {
-  const auto block = blocks_.find(at);
-  REFRAIN_ASSERT(block != blocks_.end(), "a block is given up once, by who took it");
-  const std::uint64_t size = block->second;
-  blocks_.erase(block);
+void Arena::give(std::uint64_t at, std::uint64_t bytes, const Retirement& by) {
+  const auto hole = holes_.emplace(at, Hole{end_of(at, bytes) - at, by}).first;
+  if (by.owner == nullptr) join(hole);
   // Who comes next finds what the first one found.
-  if (blocks_.empty()) next_ = 0;
-  return size;
+  if (--taken_ == 0) next_ = 0;
 }
 
-void Arena::retire(std::uint64_t at, const Retirement& by) {
-  const std::uint64_t size = give_up(at);
-  holes_.emplace(at, Hole{size, by});
-  retired_.emplace(by, std::pair{at, at + size});
-}
-
-void Arena::release(std::uint64_t at) {
-  const std::uint64_t size = give_up(at);
-  join(holes_.emplace(at, Hole{size, {}}).first);
-}
-
-void Arena::settle(const Retirement& what) {
-  const auto [begin, end] = retired_.take_out(what);
-  for (auto hole = holes_.lower_bound(begin); hole != holes_.end() && hole->first < end; ++hole) {
-    if (hole->second.of != what) continue;
+void Arena::settle(std::uint64_t at, std::uint64_t bytes, const Retirement& by) {
+  const std::uint64_t end = end_of(at, bytes);
+  for (auto hole = holes_.lower_bound(at); hole != holes_.end() && hole->first < end; ++hole) {
+    if (hole->second.of != by) continue;
     hole->second.of = {};
     hole = join(hole);
   }
-}
-
-std::size_t Arena::settle_all(const void* owner) {
-  return retired_.settle_all(owner, [this](const Retirement& what) { settle(what); });
 }
 
 // Puts a hole of everybody's together with its neighbours.

@@ -26,12 +26,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "base/assert.hpp"
 #include "base/sure_memory.hpp"
 #include "memory/mover.hpp"
 #include "refrain/machine.hpp"
@@ -44,32 +44,6 @@ struct Retirement {
   const void* owner = nullptr;
   std::uint64_t number = 0;
   friend auto operator<=>(const Retirement&, const Retirement&) = default;
-};
-
-/// Blocks that are retired and not settled.
-template <class Block>
-class RetiredBlocks : public std::map<Retirement, Block, std::less<>,
-                                      SureAllocator<std::pair<const Retirement, Block>>> {
- public:
-  /// The oldest of this owner's, or of a later one's.
-  auto first_of(const void* owner) const { return this->lower_bound(Retirement{owner, 0}); }
-  Block take_out(const Retirement& what) {
-    const auto found = this->find(what);
-    REFRAIN_ASSERT(found != this->end(), "what has been retired is settled once");
-    const Block block = found->second;
-    this->erase(found);
-    return block;
-  }
-  /// Calls settle(what) for all of the owner's, which takes each out; returns how many these were.
-  template <class Settle>
-  std::size_t settle_all(const void* owner, Settle settle) const {
-    std::size_t settled = 0;
-    for (auto at = first_of(owner); at != this->end() && at->first.owner == owner; ++settled) {
-      settle(Retirement(at->first));
-      at = first_of(owner);
-    }
-    return settled;
-  }
 };
 
 /// Places for blocks within a stretch of bytes, by next fit: the first hole that is large enough, from where the last
@@ -92,14 +66,10 @@ class Arena {
   /// to `awaited`: it has to be settled before the bytes are used.
   std::optional<std::uint64_t> take(std::uint64_t bytes, const void* owner,
                                     std::vector<std::uint64_t>& awaited);
-  /// A block that may still be in use; by.owner is not null.
-  void retire(std::uint64_t at, const Retirement& by);
-  /// What is left of a retired block is a hole to everybody.
-  void settle(const Retirement& what);
-  /// All that `owner` has retired; returns how many blocks.
-  std::size_t settle_all(const void* owner);
-  /// A block that nobody uses.
-  void release(std::uint64_t at);
+  /// A block comes back, of the size that was asked for. `by`: it may still be in use; without an owner: nobody uses it.
+  void give(std::uint64_t at, std::uint64_t bytes, const Retirement& by = {});
+  /// What is left of a retired block, given back as `by`, is a hole to everybody.
+  void settle(std::uint64_t at, std::uint64_t bytes, const Retirement& by);
 
  private:
   struct Hole {
@@ -111,18 +81,15 @@ class Arena {
 
   [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t from, std::uint64_t bytes,
                                                   const void* owner) const;
+  /// The last block may be cut short by the end, so that exactly `size` bytes fit.
+  [[nodiscard]] std::uint64_t end_of(std::uint64_t at, std::uint64_t bytes) const;
   void cut_out(std::uint64_t begin, std::uint64_t end, std::vector<std::uint64_t>& awaited);
-  std::uint64_t give_up(std::uint64_t at);
   Holes::iterator join(Holes::iterator hole);
 
   const std::uint64_t size_;
-  Holes holes_;             ///< by start; everybody's never touch each other
-  std::uint64_t next_ = 0;  ///< where the search goes on
-  std::unordered_map<std::uint64_t, std::uint64_t, std::hash<std::uint64_t>, std::equal_to<>,
-                     SureAllocator<std::pair<const std::uint64_t, std::uint64_t>>>
-      blocks_;  ///< taken and not retired: start to size
-  using Extent = std::pair<std::uint64_t, std::uint64_t>;
-  RetiredBlocks<Extent> retired_;  ///< start and end
+  Holes holes_;              ///< by start; everybody's never touch each other
+  std::uint64_t next_ = 0;   ///< where the search goes on
+  std::uint64_t taken_ = 0;  ///< blocks that were not given back
 };
 
 class MemoryPool {
@@ -165,16 +132,29 @@ class MemoryPool {
   void trim();
 
  private:
-  /// How blocks are found in one kind of memory. Called under the pool's lock.
-  struct Request;
   class Source;
   class MainMemory;
   class Framebuffer;
-  struct State;
+  struct Block {
+    void* bytes;
+    std::size_t size;  ///< asked for
+    const void* owner;
+  };
+  using Retired =
+      std::map<Retirement, Block, std::less<>, SureAllocator<std::pair<const Retirement, Block>>>;
+
+  void take_back(void* block, const Retirement& by);
+  Retired::iterator settle(Retired::iterator retired);
 
   const std::uint64_t capacity_;
   const Mover& mover_;
-  const std::unique_ptr<State> state_;
+  std::unique_ptr<Source> source_;
+  mutable std::mutex mutex_;  ///< guards all below, and the source
+  std::unordered_map<void*, Block, std::hash<void*>, std::equal_to<>,
+                     SureAllocator<std::pair<void* const, Block>>>
+      blocks_;       ///< handed out
+  Retired retired_;  ///< and not settled
+  std::uint64_t retired_bytes_ = 0, used_ = 0, peak_ = 0;
 };
 
 }  // namespace refrain::memory

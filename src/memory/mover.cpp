@@ -1,6 +1,7 @@
 #include "memory/mover.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <type_traits>
 
@@ -19,57 +20,42 @@ std::byte* at(const Placement& placement, const BoxPoint& p) {
   return reinterpret_cast<std::byte*>(address);
 }
 
+struct Loop {
+  std::size_t count = 1;
+  Coord target = 0, source = 0;  ///< strides
+};
+using Loops = std::array<Loop, 3>;
+
 // A box as a nest of loops, the innermost first. Dimensions of one point are dropped, and two
 // dimensions that follow each other without a gap in both layouts are one loop.
-struct Loops {
-  std::size_t count[3] = {1, 1, 1};
-  Coord target[3] = {}, source[3] = {};
-  int depth = 0;
-
-  Loops(const Box& box, const Coord target_stride[3], const Coord source_stride[3]) {
-    for (int d = 0; d < 3; ++d)
-      if (box.hi[d] > box.lo[d])
-        insert(static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1), target_stride[d],
-               source_stride[d]);
-    merge();
+Loops loops_of(const Box& box, const Coord target_stride[3], const Coord source_stride[3]) {
+  Loops loops;
+  std::size_t depth = 0, kept = 0;
+  for (int d = 0; d < 3; ++d) {
+    if (box.hi[d] == box.lo[d]) continue;
+    std::size_t i = depth++;
+    for (; i > 0 && target_stride[d] < loops[i - 1].target; --i) loops[i] = loops[i - 1];
+    loops[i] = {static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1), target_stride[d],
+                source_stride[d]};
   }
-
- private:
-  void insert(std::size_t n, Coord target_stride, Coord source_stride) {
-    int at = depth++;
-    for (; at > 0 && target_stride < target[at - 1]; --at) {
-      count[at] = count[at - 1];
-      target[at] = target[at - 1];
-      source[at] = source[at - 1];
-    }
-    count[at] = n;
-    target[at] = target_stride;
-    source[at] = source_stride;
+  for (std::size_t next = 1; next < depth; ++next) {
+    Loop& inner = loops[kept];
+    const auto n = static_cast<Coord>(inner.count);
+    if (loops[next].target == inner.target * n && loops[next].source == inner.source * n)
+      inner.count *= loops[next].count;
+    else loops[++kept] = loops[next];
   }
-
-  void merge() {
-    int kept = 0;
-    for (int next = 1; next < depth; ++next) {
-      const auto n = static_cast<Coord>(count[kept]);
-      if (target[next] == target[kept] * n && source[next] == source[kept] * n) {
-        count[kept] *= count[next];
-      } else if (++kept != next) {
-        count[kept] = count[next];
-        target[kept] = target[next];
-        source[kept] = source[next];
-      }
-    }
-    for (int d = kept + 1; d < 3; ++d) count[d] = 1;
-  }
-};
+  std::fill(loops.begin() + kept + 1, loops.end(), Loop{});
+  return loops;
+}
 
 // Calls row(target, source) for each innermost loop of the box.
 template <class Row>
 void for_each_row(const Loops& loops, std::byte* target, const std::byte* source, Row&& row) {
-  for (std::size_t i = 0; i < loops.count[2]; ++i) {
-    std::byte* t = target + static_cast<Coord>(i) * loops.target[2];
-    const std::byte* s = source + static_cast<Coord>(i) * loops.source[2];
-    for (std::size_t j = 0; j < loops.count[1]; ++j, t += loops.target[1], s += loops.source[1])
+  for (std::size_t i = 0; i < loops[2].count; ++i) {
+    std::byte* t = target + static_cast<Coord>(i) * loops[2].target;
+    const std::byte* s = source + static_cast<Coord>(i) * loops[2].source;
+    for (std::size_t j = 0; j < loops[1].count; ++j, t += loops[1].target, s += loops[1].source)
       row(t, s);
   }
 }
@@ -89,19 +75,19 @@ void with_size(std::size_t size, F&& f) {
 
 template <class Size>
 void copy_box(const Box& box, const Placement& target, const Placement& source, Size size) {
-  const Loops loops(box, target.stride, source.stride);
+  const Loops loops = loops_of(box, target.stride, source.stride);
   std::byte* to = at(target, box.lo);
   const std::byte* from = at(source, box.lo);
-  const std::size_t n = loops.count[0];
+  const std::size_t n = loops[0].count;
   const auto contiguous = static_cast<Coord>(size);
-  if (n == 1 || (loops.target[0] == contiguous && loops.source[0] == contiguous)) {
+  if (n == 1 || (loops[0].target == contiguous && loops[0].source == contiguous)) {
     for_each_row(loops, to, from, [bytes = n * size](std::byte* t, const std::byte* s) {
       std::memcpy(t, s, bytes);
     });
     return;
   }
   for_each_row(loops, to, from, [&](std::byte* t, const std::byte* s) {
-    for (std::size_t i = 0; i < n; ++i, t += loops.target[0], s += loops.source[0])
+    for (std::size_t i = 0; i < n; ++i, t += loops[0].target, s += loops[0].source)
       std::memcpy(t, s, size);
   });
 }
@@ -124,17 +110,17 @@ void fill_row(std::byte* target, std::size_t count, const std::byte* value, Size
 template <class Size>
 void fill_box(const Box& box, const Placement& target, const std::byte* value, Size size,
               bool one_byte) {
-  const Loops loops(box, target.stride, target.stride);
+  const Loops loops = loops_of(box, target.stride, target.stride);
   std::byte* to = at(target, box.lo);
-  const std::size_t n = loops.count[0];
-  const bool contiguous = n == 1 || loops.target[0] == static_cast<Coord>(size);
+  const std::size_t n = loops[0].count;
+  const bool contiguous = n == 1 || loops[0].target == static_cast<Coord>(size);
   for_each_row(loops, to, to, [&](std::byte* t, const std::byte*) {
     if (contiguous && one_byte) {
       std::memset(t, std::to_integer<int>(value[0]), n * size);
     } else if (contiguous) {
       fill_row(t, n, value, size);
     } else {
-      for (std::size_t i = 0; i < n; ++i, t += loops.target[0]) std::memcpy(t, value, size);
+      for (std::size_t i = 0; i < n; ++i, t += loops[0].target) std::memcpy(t, value, size);
     }
   });
 }

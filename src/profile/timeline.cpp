@@ -6,7 +6,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/new_file.hpp"
@@ -18,15 +18,6 @@ namespace refrain::profile {
 namespace {
 
 constexpr std::size_t names_limit = 65536;
-constexpr std::uint32_t no_name = ~std::uint32_t{0};
-
-struct Stored {
-  std::uint64_t begin_ns, end_ns;
-  Where where;
-  std::uint32_t name, subject;
-  Category category;
-  std::array<EventNumber, 2> numbers;
-};
 
 using Json = nlohmann::ordered_json;
 
@@ -56,12 +47,11 @@ Json row_name(int row, const char* what, const char* key, const Json& value) {
   return {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", row}, {"args", {{key, value}}}};
 }
 
-Json json_of(const Stored& e, const std::vector<std::string>& names, int row,
-             std::uint64_t start_ns) {
+Json json_of(const Event& e, int row, std::uint64_t start_ns) {
   const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };
   const Look look = look_of(e.category);
   Json arguments = Json::object();
-  if (e.subject != no_name) arguments[look.subject] = names[e.subject];
+  if (!e.subject.empty()) arguments[look.subject] = e.subject;
   if (e.where.line() != 0) arguments[look.where] = refrain::to_string(e.where);
   for (const EventNumber& number : e.numbers)
     if (number.key != nullptr) arguments[number.key] = number.value;
@@ -70,29 +60,27 @@ Json json_of(const Stored& e, const std::vector<std::string>& names, int row,
                 {"tid", row},
                 {"ts", microseconds(e.begin_ns - std::min(e.begin_ns, start_ns))},
                 {"dur", microseconds(e.end_ns - std::min(e.begin_ns, e.end_ns))},
-                {"name", names[e.name]},
+                {"name", e.name},
                 {"cat", look.name},
                 {"args", std::move(arguments)}};
   if (look.colour != nullptr) event["cname"] = look.colour;
   return event;
 }
 
-/// Whether the event lies behind all of the lane, or inside what is open there. `lane`: the ends of its events that are
-/// open, the innermost last.
-bool accepts(std::vector<std::uint64_t>& lane, const Interval& event) {
-  while (!lane.empty() && lane.back() <= event.begin) lane.pop_back();
-  return lane.empty() || event.end <= lane.back();
-}
-
 }  // namespace
 
-std::vector<int> assign_lanes(std::span<const Interval> events) {
+std::vector<int> assign_lanes(std::span<const Event> events) {
   std::vector<int> lanes;
+  // Of each lane the ends of its events that are open, the innermost last. It takes an event that lies behind all of
+  // them, or inside the last one.
   std::vector<std::vector<std::uint64_t>> open;
-  for (const Interval& event : events) {
-    const auto lane = std::ranges::find_if(open, [&](auto& ends) { return accepts(ends, event); });
+  for (const Event& event : events) {
+    const auto lane = std::ranges::find_if(open, [&event](std::vector<std::uint64_t>& ends) {
+      while (!ends.empty() && ends.back() <= event.begin_ns) ends.pop_back();
+      return ends.empty() || event.end_ns <= ends.back();
+    });
     lanes.push_back(static_cast<int>(lane - open.begin()));
-    (lane != open.end() ? *lane : open.emplace_back()).push_back(event.end);
+    (lane != open.end() ? *lane : open.emplace_back()).push_back(event.end_ns);
   }
   return lanes;
 }
@@ -103,33 +91,33 @@ class Timeline::Track {
   Track(std::string name, std::size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
   /// Where there is no memory for it, the event is one of those that were dropped.
-  void record(const Event& event) noexcept {
+  void record(Event event) noexcept {
     const std::lock_guard lock(mutex_);
     try {
-      add(event);
+      event.name = kept(event.name);
+      if (!event.subject.empty()) event.subject = kept(event.subject);
+      if (ring_.size() < capacity_) ring_.push_back(event);
+      else ring_[recorded_ % capacity_] = event;
     } catch (const std::bad_alloc&) {}
     ++recorded_;
   }
 
-  /// Events so far, and how many of them are kept.
-  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> counts() const {
+  void add_to(Counts& sum) const {
     const std::lock_guard lock(mutex_);
-    return {recorded_, ring_.size()};
+    sum.recorded += recorded_;
+    sum.dropped += recorded_ - ring_.size();
   }
 
   /// Gives put() the lines that viewers read, in rows from `row` on. Returns the first row that is not used.
   template <class Put>
   int write(int row, std::uint64_t start_ns, Put put) const {
     std::unique_lock lock(mutex_);
-    std::vector<Stored> events = ring_;
-    const std::vector<std::string> names = names_;
+    std::vector<Event> events = ring_;
     lock.unlock();
-    std::ranges::stable_sort(events, [](const Stored& a, const Stored& b) {
+    std::ranges::stable_sort(events, [](const Event& a, const Event& b) {
       return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
     });
-    std::vector<Interval> intervals;
-    for (const Stored& e : events) intervals.push_back({e.begin_ns, e.end_ns});
-    const std::vector<int> lanes = assign_lanes(intervals);
+    const std::vector<int> lanes = assign_lanes(events);
     const int count = lanes.empty() ? 1 : 1 + std::ranges::max(lanes);
     for (int lane = 0; lane < count; ++lane) {
       const std::string number = lane == 0 ? "" : " (" + std::to_string(lane + 1) + ")";
@@ -137,41 +125,27 @@ class Timeline::Track {
       put(row_name(row + lane, "thread_sort_index", "sort_index", row + lane));
     }
     for (std::size_t i = 0; i < events.size(); ++i)
-      put(json_of(events[i], names, row + lanes[i], start_ns));
+      put(json_of(events[i], row + lanes[i], start_ns));
     return row + count;
   }
 
  private:
-  void add(const Event& event) {
-    const std::uint32_t subject = event.subject.empty() ? no_name : name_of(event.subject);
-    const Stored stored{event.begin_ns, event.end_ns,   event.where,  name_of(event.name),
-                        subject,        event.category, event.numbers};
-    if (ring_.size() < capacity_) ring_.push_back(stored);
-    else ring_[recorded_ % capacity_] = stored;
-  }
-
   // Neighbours mostly have one name. Past the limit, names are not told apart any more.
-  std::uint32_t name_of(std::string_view name) {
-    if (last_ < names_.size() && names_[last_] == name) return last_;
-    auto found = numbers_.find(std::string(name));
-    if (found == numbers_.end()) {
-      std::string kept(names_.size() < names_limit ? name : "other");
-      if (names_.size() == names_.capacity())
-        names_.reserve(2 * names_.size() + 8);  // both have it, or none
-      found = numbers_.emplace(kept, static_cast<std::uint32_t>(names_.size())).first;
-      if (found->second == names_.size()) names_.push_back(std::move(kept));
-    }
-    return last_ = found->second;
+  std::string_view kept(std::string_view name) {
+    if (name == last_) return last_;
+    auto found = names_.find(std::string(name));
+    if (found == names_.end())
+      found = names_.emplace(names_.size() < names_limit ? name : "other").first;
+    return last_ = *found;
   }
 
   mutable std::mutex mutex_;
   const std::string name_;
   const std::size_t capacity_;
-  std::vector<Stored> ring_;
+  std::vector<Event> ring_;
   std::uint64_t recorded_ = 0;
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-  std::uint32_t last_ = 0;
+  std::unordered_set<std::string> names_;  ///< those of the events, which point to them
+  std::string_view last_;
 };
 
 std::string_view to_string(Category category) { return look_of(category).name; }
@@ -184,23 +158,15 @@ Timeline::Timeline(int tracks, std::size_t events_per_track) : start_ns_(now_ns(
 
 Timeline::~Timeline() = default;
 
-Timeline::Track& Timeline::track(int number) const {
-  const int last = static_cast<int>(tracks_.size()) - 1;
-  return *tracks_[static_cast<std::size_t>(number < 0 || number > last ? last : number)];
+// No track has a number below 0, which is then a very high one.
+void Timeline::record(int number, const Event& event) {
+  tracks_[std::min(static_cast<std::size_t>(number), tracks_.size() - 1)]->record(event);
 }
 
-void Timeline::record(int number, const Event& event) { track(number).record(event); }
-
-std::uint64_t Timeline::recorded() const {
-  std::uint64_t sum = 0;
-  for (const auto& t : tracks_) sum += t->counts().first;
+Timeline::Counts Timeline::counts() const {
+  Counts sum;
+  for (const auto& t : tracks_) t->add_to(sum);
   return sum;
-}
-
-std::uint64_t Timeline::dropped() const {
-  std::uint64_t kept = 0;
-  for (const auto& t : tracks_) kept += t->counts().second;
-  return recorded() - kept;
 }
 
 void Timeline::write(std::ostream& out) const {
@@ -212,7 +178,7 @@ void Timeline::write(std::ostream& out) const {
   out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   int row = 0;
   for (const auto& t : tracks_) row = t->write(row, start_ns_, put);
-  out << "\n],\"otherData\":{\"dropped events\":\"" << dropped() << "\"}}\n";
+  out << "\n],\"otherData\":{\"dropped events\":\"" << counts().dropped << "\"}}\n";
 }
 
 void Timeline::write(const std::string& path) const {

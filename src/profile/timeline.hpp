@@ -9,7 +9,7 @@
 //
 // Threads: record from any thread, one lock per track, so a thread that has a track to
 // itself never waits. write may be called at any time and shows what has been recorded. Cost of record:
-// some tens of nanoseconds and 88 bytes; a name is stored once per track.
+// some tens of nanoseconds and 112 bytes; a name is stored once per track.
 //
 // Colours: Perfetto goes by an event's name alone, chrome://tracing by its `cname`. So what is to have a
 // colour of its own, whatever it is done to, has one name, and says the rest when it is selected.
@@ -59,7 +59,7 @@ struct Event {
 
 class Timeline {
  public:
-  static constexpr std::size_t default_events = std::size_t{1} << 19;  ///< 44 MiB per track in use
+  static constexpr std::size_t default_events = std::size_t{1} << 19;  ///< 56 MiB per track in use
 
   /// Time 0 of the file is now.
   explicit Timeline(int tracks, std::size_t events_per_track = default_events);
@@ -69,8 +69,10 @@ class Timeline {
   void record(int track, const Event& event);
 
   /// Events that were recorded, and how many of them were dropped.
-  [[nodiscard]] std::uint64_t recorded() const;
-  [[nodiscard]] std::uint64_t dropped() const;
+  struct Counts {
+    std::uint64_t recorded = 0, dropped = 0;
+  };
+  [[nodiscard]] Counts counts() const;
 
   void write(std::ostream& out) const;
   /// Throws Error, naming the file, when it cannot be written.
@@ -78,20 +80,15 @@ class Timeline {
 
  private:
   class Track;
-  [[nodiscard]] Track& track(int number) const;
-
   const std::uint64_t start_ns_;
   std::vector<std::unique_ptr<Track>> tracks_;
 };
 
 /// Viewers draw the events of one track as a stack: each must lie inside the one that began before it, or after it.
 /// Lanes split the events of a track into as few rows as that takes, first fit.
-struct Interval {
-  std::uint64_t begin = 0, end = 0;
-};
-
+///
 /// The lane of each event, from 0. `events` ascend by begin, and among equals descend by end.
 /// O(events x lanes).
-std::vector<int> assign_lanes(std::span<const Interval> events);
+std::vector<int> assign_lanes(std::span<const Event> events);
 
 }  // namespace refrain::profile

@@ -7,7 +7,6 @@
 #include "base/assert.hpp"
 #include "graph/replay_steps.hpp"
 #include "launch/context_core.hpp"
-#include "launch/task_execution.hpp"
 #include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
 #include "trace/optimiser.hpp"
@@ -66,15 +65,14 @@ struct CompiledTrace::Runs {
   static void fill(const void* operand, exec::Replay& replay, std::uint32_t,
                    exec::Execution& execution) {
     const auto& fill = *static_cast<const trace::Fill*>(of(operand).work);
-    ReplayValues::Fill& value = values(replay).filled[of(operand).number];
     if (execution.failure == nullptr)
       analysis::FillPayload{&in(replay, *fill.target), fill.points, {}, fill.value_size}.run(
-          *value);
+          *std::get<ReplayValues::Fill>(values(replay).work[of(operand).number]));
   }
   static void reduce(const void* operand, exec::Replay& replay, std::uint32_t index,
                      exec::Execution& execution) {
-    FutureReduction reduction =
-        std::exchange(values(replay).reductions[of(operand).number], FutureReduction{});
+    auto reduction = std::get<FutureReduction>(
+        std::exchange(values(replay).work[of(operand).number], FutureReduction{}));
     reduction.run(execution.failure, [&](const std::exception_ptr& error) -> const exec::Failure& {
       const exec::Failure& failure = exec::fail(replay, index, error);
       execution.failure = &failure;
@@ -83,7 +81,7 @@ struct CompiledTrace::Runs {
   }
   static void fold(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
-    analysis::FoldPayload& fold = values(replay).folds[of(operand).number];
+    auto& fold = std::get<analysis::FoldPayload>(values(replay).work[of(operand).number]);
     const std::unique_ptr<detail::Accumulator> accumulator(
         std::exchange(fold.accumulator, nullptr));
     if (accumulator == nullptr || execution.failure != nullptr) return;
@@ -107,35 +105,27 @@ CompiledTrace::CompiledTrace(ContextCore& context,
   for (const auto& call : calls_)
     if (call->plan != nullptr) ++call->plan->recordings;
   prepare_own();
-  lay_out();
-  compile();
+  compile(lay_out());
   counts_ = counts(static_cast<Index>(operands_.size()));
   prepare_quick();
   count_bytes();
 }
 
 void CompiledTrace::prepare_quick() {
-  const auto is_quick = [this](Index step) {
-    const RecordedCall& call = *calls_[step];
-    return call.plan != nullptr && call.makers.empty() && !call.wants_result && !has_fills(step) &&
-           !call.plan->own.points.empty() && made_by(step).empty();
-  };
-  std::size_t words = 0;
-  for (Index step = 0; step < steps(); ++step)
-    if (is_quick(step)) words += RememberedLaunch::words_for(calls_[step]->plan->argument_count);
-  remembered_.resize(words);
   quick_.resize(steps());
-  std::uint64_t* next = remembered_.data();
   for (Index step = 0; step < steps(); ++step) {
-    if (!is_quick(step)) continue;
     const RecordedCall& call = *calls_[step];
+    if (call.plan == nullptr || !call.makers.empty() || call.wants_result || has_fills(step) ||
+        call.plan->own.points.empty() || !made_by(step).empty())
+      continue;
     Quick& quick = quick_[step];
     quick.token = call.token;
     quick.operations = recording_->steps[step].operations;
     quick.points = call.plan->own_points();
     quick.has_values = call.has_values;
-    quick.words =
-        std::exchange(next, next + RememberedLaunch::words_for(call.plan->argument_count));
+    const std::size_t words = RememberedLaunch::words_for(call.plan->argument_count);
+    quick.words = std::make_unique<std::uint64_t[]>(words);
+    bytes_ += words * sizeof(std::uint64_t);
   }
 }
 
@@ -186,44 +176,6 @@ bool CompiledTrace::needs_own(const RecordedCall& call) {
   return call.has_values || !call.makers.empty() || call.wants_result;
 }
 
-void CompiledTrace::lay_out() {
-  operands_.resize(recording_->operations.size());
-  plain_.resize(recording_->operations.size());
-  launches_ = std::make_unique<Launch[]>(steps());
-  shared_payloads_ = std::make_unique_for_overwrite<std::byte[]>(shared_bytes());
-  std::byte* shared = shared_payloads_.get();
-  Sizes own;  // so far
-  Index operation = 0;
-  for (Index step = 0; step < steps(); ++step) {
-    const RecordedCall& call = *calls_[step];
-    if (call.plan != nullptr) {
-      Launch& launch = launches_[step];
-      launch.shared.plan = call.plan;
-      launch.shared.context = &context_;
-      if (needs_own(call)) launch.own = static_cast<std::int64_t>(own.records++);
-    }
-    std::uint32_t rank = 0;
-    for (; operation < recording_->steps[step].operations; ++operation) {
-      const trace::Operation& recorded = recording_->operations[operation];
-      Operand& operand = operands_[operation];
-      if (recorded.kind == exec::NodeKind::task) {
-        lay_out_task(operation, rank++, shared, own);
-      } else if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work)) {
-        operand.work = copy;
-      } else if (const auto* fill = std::get_if<trace::Fill>(&recorded.work)) {
-        operand.work = fill;
-        operand.number = own.fills++;
-        launches_[step].has_fills = true;
-      } else if (const auto* fold = std::get_if<trace::Fold>(&recorded.work)) {
-        operand.work = fold;
-        operand.number = own.folds++;
-      } else {
-        operand.number = own.reductions++;
-      }
-    }
-  }
-}
-
 namespace {
 std::size_t payload_size(const LaunchPlan& plan) {
   return (TaskPayload::bytes(plan) + 15) / 16 * 16;
@@ -241,61 +193,112 @@ bool CompiledTrace::shares_payloads(Index step) const {
   return !needs_own(call) && call.plan->reductions == 0 && !call.plan->check && !has_own;
 }
 
-std::size_t CompiledTrace::shared_bytes() const {
-  std::size_t sum = 0;
-  for (Index step = 0; step < steps(); ++step)
-    if (const LaunchPlan* plan = calls_[step]->plan; plan != nullptr && shares_payloads(step))
-      sum += plan->own_points() * payload_size(*plan);
-  return sum;
+std::vector<exec::Template::Operation> CompiledTrace::lay_out() {
+  operands_.resize(recording_->operations.size());
+  plain_.resize(recording_->operations.size());
+  launches_ = std::make_unique<Launch[]>(steps());
+  std::vector<exec::Template::Operation> operations;
+  operations.reserve(operands_.size());
+  for (Index step = 0; step < steps(); ++step) {
+    const RecordedCall& call = *calls_[step];
+    Launch& launch = launches_[step];
+    if (call.plan != nullptr) {
+      launch.shared.plan = call.plan;
+      launch.shared.context = &context_;
+      if (needs_own(call)) launch.own = static_cast<std::int64_t>(own_records_++);
+      if (shares_payloads(step)) {
+        const std::size_t bytes = call.plan->own_points() * payload_size(*call.plan);
+        launch.payloads = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        bytes_ += bytes;
+      }
+    }
+    std::uint32_t rank = 0;
+    for (Index i = first_of(step); i < recording_->steps[step].operations; ++i)
+      operations.push_back(lay_out(
+          i, recording_->operations[i].kind == exec::NodeKind::task ? rank++ : std::uint32_t{0}));
+  }
+  return operations;
 }
 
-/// `shared`: the room for payloads that is left; `own`: what a replay has of its own so far.
-void CompiledTrace::lay_out_task(Index operation, std::uint32_t rank, std::byte*& shared,
-                                 Sizes& own) {
-  const Index step = recording_->operations[operation].step;
+/// What the template is to know of an operation. `rank`: of a task, in its launch.
+exec::Template::Operation CompiledTrace::lay_out(Index index, std::uint32_t rank) {
+  const trace::Operation& recorded = recording_->operations[index];
+  Operand& operand = operands_[index];
+  operand.work = std::visit([](const auto& work) -> const void* { return &work; }, recorded.work);
+  exec::Template::Operation made;
+  made.operand = &operand;
+  made.info = recorded.info;
+  made.kind = recorded.kind;
+  switch (recorded.kind) {
+    case exec::NodeKind::task: lay_out_task(index, rank, made); break;
+    case exec::NodeKind::copy: made.run = Runs::copy; break;
+    case exec::NodeKind::fill:
+      made.run = Runs::fill;
+      operand.number = own_works_++;
+      launches_[recorded.step].has_fills = true;
+      break;
+    case exec::NodeKind::fold:
+      made.run = Runs::fold;
+      operand.number = own_works_++;
+      made.flags = exec::kFold;
+      made.reduction = index - std::get<trace::Fold>(recorded.work).reducer;
+      break;
+    case exec::NodeKind::other:
+      made.run = Runs::reduce;
+      operand.number = own_works_++;
+      made.wakes = true;
+      break;
+    default: REFRAIN_ASSERT(false, "operations of other kinds are not recorded");
+  }
+  return made;
+}
+
+void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template::Operation& made) {
+  const Index step = recording_->operations[index].step;
   Launch& launch = launches_[step];
   const LaunchPlan& plan = *launch.shared.plan;
-  Operand& operand = operands_[operation];
+  const PlannedPoint& point = plan.own.points[rank];
+  const TaskVariant& variant = *point.variant;
+  made.priority = point.priority;
+  made.processor = point.queue;
+  made.wakes = calls_[step]->wants_result;
+  made.opens_scope = variant.may_launch;
+  if (plan.reductions > 0) {
+    made.flags = exec::kReducer;
+    made.reduction = plan.reductions;
+  }
+  Operand& operand = operands_[index];
   operand.rank = rank;
-  const std::size_t bytes = payload_size(plan);
-  if (!shares_payloads(step)) {
-    operand.offset = std::exchange(own.payload_bytes, own.payload_bytes + bytes);
+  if (launch.payloads == nullptr) {
+    operand.offset = std::exchange(own_payload_bytes_, own_payload_bytes_ + payload_size(plan));
+    made.run = Runs::own_task;
     return;
   }
-  operand.payload = make_payload(std::exchange(shared, shared + bytes), launch.shared, rank);
-  const PlannedPoint& point = plan.own.points[rank];
-  TaskFrame& frame = plain_[operation].frame;
-  frame.arguments = {operand.payload->arguments(), plan.argument_count};
-  frame.point = point.point;
-  frame.rank = point.launch_rank;
-  frame.source = &Runs::nothing;
-  plain_[operation].body = &point.variant->body;
-}
-
-CompiledTrace::Sizes CompiledTrace::sizes() const {
-  Sizes own;
-  for (Index step = 0; step < steps(); ++step) own.records += launches_[step].own >= 0;
-  for (Index i = 0; i < operands_.size(); ++i) {
-    const trace::Operation& recorded = recording_->operations[i];
-    own.fills += std::holds_alternative<trace::Fill>(recorded.work);
-    own.folds += std::holds_alternative<trace::Fold>(recorded.work);
-    own.reductions += recorded.kind == exec::NodeKind::other;
-    if (recorded.kind == exec::NodeKind::task && operands_[i].payload == nullptr)
-      own.payload_bytes += payload_size(*launches_[recorded.step].shared.plan);
+  operand.payload =
+      make_payload(launch.payloads.get() + rank * payload_size(plan), launch.shared, rank);
+  if (variant.may_launch || variant.kind == ProcessorKind::gang) {
+    made.run = Runs::shared_task;
+    return;
   }
-  return own;
+  // Such a task runs with less ado: it has no context, and waits for nothing.
+  Plain& plain = plain_[index];
+  plain.frame.arguments = {operand.payload->arguments(), plan.argument_count};
+  plain.frame.point = point.point;
+  plain.frame.rank = point.launch_rank;
+  plain.frame.source = &Runs::nothing;
+  plain.body = &variant.body;
+  made.plain = variant.plain != nullptr ? variant.plain : Runs::plain_task;
+  made.operand = &plain;
+  if (variant.plain != nullptr) made.operand = &plain.frame;
 }
 
 std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
-  const Sizes own = sizes();
   auto values = std::make_unique<ReplayValues>();
-  values->records = std::make_unique<LaunchRecord[]>(own.records);
+  values->records = std::make_unique<LaunchRecord[]>(own_records_);
   values->step_fills.resize(steps());
-  values->filled.resize(own.fills);
-  values->folds.resize(own.folds);
-  values->reductions.resize(own.reductions);
+  values->work.resize(own_works_);
   values->instances.resize(recording_->own.size());
-  values->payloads = std::make_unique<std::byte[]>(own.payload_bytes);
+  values->payloads = std::make_unique<std::byte[]>(own_payload_bytes_);
   for (Index step = 0; step < steps(); ++step) {
     const Launch& launch = launches_[step];
     if (launch.own < 0) continue;
@@ -303,11 +306,12 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
     record.plan = launch.shared.plan;
     record.context = &context_;
   }
+  for (Index i = 0; i < operands_.size(); ++i)
+    if (const auto* fold = std::get_if<trace::Fold>(&recording_->operations[i].work))
+      values->work[operands_[i].number] = fold->payload;
   for (Index i = 0; i < operands_.size(); ++i) {
     const trace::Operation& recorded = recording_->operations[i];
     const Operand& operand = operands_[i];
-    if (const auto* fold = std::get_if<trace::Fold>(&recorded.work))
-      values->folds[operand.number] = fold->payload;
     if (recorded.kind != exec::NodeKind::task || operand.payload != nullptr) continue;
     Launch& launch = launches_[recorded.step];
     LaunchRecord& record =
@@ -319,7 +323,7 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
     for (Index other = i + 1, left = record.plan->reductions; left > 0; ++other) {
       const auto* fold = std::get_if<trace::Fold>(&recording_->operations[other].work);
       if (fold == nullptr || fold->reducer != i) continue;
-      *slot++ = &values->folds[operands_[other].number];
+      *slot++ = &std::get<analysis::FoldPayload>(values->work[operands_[other].number]);
       --left;
     }
   }
@@ -334,22 +338,21 @@ ReplayValues& CompiledTrace::values(exec::Replay& replay) {
 // --- instances that each replay has of its own ---------------------------------------------------------
 
 void CompiledTrace::prepare_own() {
-  for (const trace::PerReplayInstance& own : recording_->own) {
-    if (own.made != trace::kNone) made_.push_back(&own);
+  for (const trace::PerReplayInstance& own : recording_->own)
     if (own.ended != trace::kNone) ended_.push_back(&own);
-  }
-  std::ranges::stable_sort(made_, {}, &trace::PerReplayInstance::made);
   std::ranges::stable_sort(ended_, {}, &trace::PerReplayInstance::ended);
   per_replay_arguments_ = recording_->per_replay_arguments;
   std::ranges::stable_sort(per_replay_arguments_, {}, &trace::PerReplayArgument::own);
 }
 
-CompiledTrace::PerReplayInstances CompiledTrace::made_by(Index step) const {
-  const auto found = std::ranges::equal_range(made_, step, {}, &trace::PerReplayInstance::made);
+// They are in the order of their making; those that are found come first.
+std::span<const trace::PerReplayInstance> CompiledTrace::made_by(Index step) const {
+  const auto after_found = [](const trace::PerReplayInstance& own) { return own.made + 1; };
+  const auto found = std::ranges::equal_range(recording_->own, step + 1, {}, after_found);
   return {found.begin(), found.end()};
 }
 
-CompiledTrace::PerReplayInstances CompiledTrace::ended_by(Index step) const {
+std::span<const trace::PerReplayInstance* const> CompiledTrace::ended_by(Index step) const {
   const auto found = std::ranges::equal_range(ended_, step, {}, &trace::PerReplayInstance::ended);
   return {found.begin(), found.end()};
 }
@@ -376,10 +379,6 @@ void CompiledTrace::give_found(exec::Replay& replay) {
 LaunchRecord* CompiledTrace::record(exec::Replay& replay, Index step) {
   const std::int64_t own = launches_[step].own;
   return own < 0 ? nullptr : &values(replay).records[static_cast<std::size_t>(own)];
-}
-
-FutureReduction& CompiledTrace::reduction(exec::Replay& replay, Index step) {
-  return values(replay).reductions[operands_[first_of(step)].number];
 }
 
 const trace::Outcome& CompiledTrace::outcome() {
@@ -423,11 +422,10 @@ CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
 analysis::AnalysisCounters CompiledTrace::counts(Index operations) const {
   const std::size_t memories = context_.runtime.machine().memories().size();
   analysis::AnalysisCounters sum;
-  sum.link_copies.resize(memories * memories);
-  sum.link_bytes.resize(memories * memories);
+  sum.links.resize(memories * memories);
   for (Index i = 0; i < operations; ++i) {
     const trace::Operation& recorded = recording_->operations[i];
-    sum.edges += template_->node(i).carried() + template_->node(i).inner;
+    sum.edges += template_->nodes[i].carried() + template_->nodes[i].inner;
     if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work))
       sum.count_copy(copy->source->memory * memories + copy->target->memory,
                      copy->points->volume() * copy->value_size);
@@ -439,122 +437,39 @@ analysis::AnalysisCounters CompiledTrace::counts(Index operations) const {
 
 // --- compiling ---------------------------------------------------------------------------------------
 
-exec::Template::Operation CompiledTrace::describe(Index index) const {
-  const trace::Operation& recorded = recording_->operations[index];
-  exec::Template::Operation made;
-  made.operand = &operands_[index];
-  made.info = recorded.info;
-  made.kind = recorded.kind;
-  switch (recorded.kind) {
-    case exec::NodeKind::task: {
-      const Launch& launch = launches_[recorded.step];
-      const LaunchPlan& plan = *launch.shared.plan;
-      const PlannedPoint& point = plan.own.points[operands_[index].rank];
-      if (is_plain(index)) {
-        made.plain = point.variant->plain != nullptr ? point.variant->plain : Runs::plain_task;
-        made.operand = &plain_[index];
-        if (point.variant->plain != nullptr) made.operand = &plain_[index].frame;
-      } else {
-        made.run = operands_[index].payload != nullptr ? Runs::shared_task : Runs::own_task;
-      }
-      made.priority = point.priority;
-      made.processor = point.queue;
-      made.wakes = calls_[recorded.step]->wants_result;
-      made.opens_scope = point.variant->may_launch;
-      if (plan.reductions > 0) {
-        made.flags = exec::kReducer;
-        made.reduction = plan.reductions;
-      }
-      break;
-    }
-    case exec::NodeKind::copy: made.run = Runs::copy; break;
-    case exec::NodeKind::fill: made.run = Runs::fill; break;
-    case exec::NodeKind::fold:
-      made.run = Runs::fold;
-      made.flags = exec::kFold;
-      made.reduction = index - std::get<trace::Fold>(recorded.work).reducer;
-      break;
-    case exec::NodeKind::other:
-      made.run = Runs::reduce;
-      made.wakes = true;
-      break;
-    default: REFRAIN_ASSERT(false, "operations of other kinds are not recorded");
-  }
-  return made;
-}
-
-// Such a task runs with less ado: it has no context, and waits for nothing.
-bool CompiledTrace::is_plain(Index index) const {
-  const trace::Operation& recorded = recording_->operations[index];
-  if (recorded.kind != exec::NodeKind::task || operands_[index].payload == nullptr) return false;
-  const LaunchPlan& plan = *launches_[recorded.step].shared.plan;
-  const TaskVariant& variant = *plan.own.points[operands_[index].rank].variant;
-  return !variant.may_launch && variant.kind != ProcessorKind::gang;
-}
-
-void CompiledTrace::compile() {
+void CompiledTrace::compile(std::vector<exec::Template::Operation> operations) {
   trace::RecordedEdges edges{recording_->edges, recording_->carried};
-  const auto count = static_cast<std::uint32_t>(operands_.size());
   if (context_.runtime.options().trace_optimize) {
-    trace::OptimisedEdges optimised = trace::optimise(count, std::move(edges));
+    trace::OptimisedEdges optimised =
+        trace::optimise(static_cast<Index>(operations.size()), std::move(edges));
     edges = std::move(optimised.edges);
     all_.counters.unexamined_edges += optimised.unexamined;
   }
-  std::vector<exec::Template::Operation> operations;
-  operations.reserve(count);
-  for (Index i = 0; i < count; ++i) operations.push_back(describe(i));
-  const auto convert = [](const std::vector<trace::RecordedEdge>& from) {
-    std::vector<exec::Template::Edge> to;
-    to.reserve(from.size());
-    for (const trace::RecordedEdge& edge : from) to.push_back({edge.from, edge.to, edge.kind});
-    return to;
-  };
-  template_ =
-      std::make_unique<exec::Template>(std::move(operations), convert(edges.inner),
-                                       convert(edges.carried), context_.scope.parent() != nullptr);
+  template_ = std::make_unique<exec::Template>(std::move(operations), edges.inner, edges.carried,
+                                               context_.scope.parent() != nullptr);
   if (context_.runtime.graph_log() != nullptr) edges_ = std::move(edges);
   replays_ =
       std::make_unique<exec::Replays>(context_.runtime.executor(), context_.scope, *template_);
 }
 
-namespace {
-std::span<const trace::RecordedEdge> edges_to(const std::vector<trace::RecordedEdge>& edges,
-                                              Index operation) {
-  const auto found = std::ranges::equal_range(edges, operation, {}, &trace::RecordedEdge::to);
-  return {found.begin(), found.end()};
-}
-}  // namespace
-
-std::span<const trace::RecordedEdge> CompiledTrace::inner_of(Index operation) const {
-  return edges_to(edges_.inner, operation);
-}
-std::span<const trace::RecordedEdge> CompiledTrace::carried_of(Index operation) const {
-  return edges_to(edges_.carried, operation);
-}
-
 void CompiledTrace::count_bytes() {
   constexpr std::size_t kAround = 1024;  // its branch, its branch points, the allocator's own
-  const std::size_t operations = operands_.size();
-  bytes_ = kAround + sizeof *this + sizeof *template_ + sizeof *replays_ + replays_->bytes() +
-           recording_->bytes() + template_->bytes() + steps() * (sizeof(Launch) + sizeof(Quick)) +
-           operations * (sizeof(Operand) + sizeof(Plain)) +
-           remembered_.size() * sizeof(std::uint64_t) +
-           (edges_.inner.size() + edges_.carried.size()) * sizeof(trace::RecordedEdge) +
-           (made_.size() + ended_.size()) * sizeof(trace::PerReplayInstance*) +
-           per_replay_arguments_.size() * sizeof(trace::PerReplayArgument) + shared_bytes();
-  for (const auto& call : calls_)
-    bytes_ += sizeof *call + call->key.capacity() * sizeof(std::uint64_t) +
-              call->makers.capacity() * sizeof(Index);
+  const auto of = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
+  bytes_ += kAround + sizeof *this + sizeof *template_ + sizeof *replays_ + replays_->bytes() +
+            recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) + of(quick_) +
+            of(operands_) + of(plain_) + of(edges_.inner) + of(edges_.carried) + of(ended_) +
+            of(per_replay_arguments_);
+  for (const auto& call : calls_) bytes_ += sizeof *call + of(call->key) + of(call->makers);
   all_.bytes += bytes_;
-  const Sizes own = sizes();
-  bytes_of_replay_ = sizeof(ReplayValues) + own.payload_bytes + own.records * sizeof(LaunchRecord) +
-                     (steps() + own.fills) * sizeof(ReplayValues::Fill) +
-                     own.folds * sizeof(analysis::FoldPayload) +
-                     own.reductions * sizeof(FutureReduction) +
-                     recording_->own.size() * sizeof(analysis::Instance*) + sizeof(exec::Replay) +
-                     operations * sizeof(exec::LiveNode);
   // As Scope::make_room_to_replay lets there be.
-  most_replays_ = std::max<std::size_t>(4, context_.runtime.window() / operations + 1);
+  most_replays_ = std::max<std::size_t>(4, context_.runtime.window() / operands_.size() + 1);
+}
+
+std::size_t CompiledTrace::bytes_of_replay() const {
+  return sizeof(ReplayValues) + own_payload_bytes_ + own_records_ * sizeof(LaunchRecord) +
+         steps() * sizeof(ReplayValues::Fill) + own_works_ * sizeof(ReplayValues::Work) +
+         recording_->own.size() * sizeof(analysis::Instance*) + sizeof(exec::Replay) +
+         operands_.size() * sizeof(exec::LiveNode);
 }
 
 }  // namespace refrain::runtime

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "analysis/analysis.hpp"
@@ -32,12 +33,12 @@ struct ContextCore;
 /// What a replay has of its own: its slot's, from one replay to the next.
 struct ReplayValues {
   using Fill = std::shared_ptr<const analysis::FillValue>;
+  /// What an operation works on that is no task: a fill operation on what it writes.
+  using Work = std::variant<Fill, analysis::FoldPayload, FutureReduction>;
   std::unique_ptr<LaunchRecord[]> records;  ///< of launches with values, futures or a result
   std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
-  std::vector<Fill> filled;                 ///< by fill operation: what it writes
-  std::vector<analysis::FoldPayload> folds;
+  std::vector<Work> work;
   std::vector<const analysis::Instance*> instances;  ///< by Recording::own
-  std::vector<FutureReduction> reductions;
   std::unique_ptr<std::byte[]>
       payloads;  ///< of the tasks of these launches, and of those that reduce
 };
@@ -79,8 +80,8 @@ class CompiledTrace {
     if (counted_replays_ >= most_replays_) [[likely]]
       return;
     ++counted_replays_;
-    bytes_ += bytes_of_replay_;
-    all_.bytes += bytes_of_replay_;
+    bytes_ += bytes_of_replay();
+    all_.bytes += bytes_of_replay();
   }
   /// What the first operations come to, for the statistics.
   [[nodiscard]] analysis::AnalysisCounters counts(trace::Index operations) const;
@@ -105,19 +106,16 @@ class CompiledTrace {
   /// Where the launch of a step keeps what a replay has of its own; null: it has nothing.
   LaunchRecord* record(exec::Replay& replay, trace::Index step);
   /// The instances that a replay makes at a step, before its operations; and those that end there.
-  using PerReplayInstances = std::span<const trace::PerReplayInstance* const>;
-  [[nodiscard]] PerReplayInstances made_by(trace::Index step) const;
-  [[nodiscard]] PerReplayInstances ended_by(trace::Index step) const;
+  [[nodiscard]] std::span<const trace::PerReplayInstance> made_by(trace::Index step) const;
+  [[nodiscard]] std::span<const trace::PerReplayInstance* const> ended_by(trace::Index step) const;
   /// The replay, which is the present one, has this instance. Before operations are issued that use it.
   void give(exec::Replay& replay, const trace::PerReplayInstance& own,
             analysis::Instance& instance);
   /// The replay begins: it has those that it finds, as Recording::holds has found them.
   void give_found(exec::Replay& replay);
-  /// What the step works on that reduces the values of a group.
-  FutureReduction& reduction(exec::Replay& replay, trace::Index step);
-  /// What a fill operation writes.
-  ReplayValues::Fill& filled(exec::Replay& replay, trace::Index operation) {
-    return values(replay).filled[operands_[operation].number];
+  /// Of a fill, a fold or a reduction of values.
+  ReplayValues::Work& work(exec::Replay& replay, trace::Index operation) {
+    return values(replay).work[operands_[operation].number];
   }
   [[nodiscard]] bool has_fills(trace::Index step) const { return launches_[step].has_fills; }
   /// What is to be done for a step that is a launch without futures, and no fills.
@@ -126,14 +124,13 @@ class CompiledTrace {
     std::uint64_t token = 0;
     trace::Index operations = 0;  ///< up to its end; 0: no such step
     std::uint32_t points = 0;
-    bool has_values = false;         ///< by-value arguments
-    std::uint64_t* words = nullptr;  ///< for `last`
+    bool has_values = false;                 ///< by-value arguments
+    std::unique_ptr<std::uint64_t[]> words;  ///< for `last`
   };
   [[nodiscard]] std::span<Quick> quick() { return quick_; }
 
-  /// The edges to an operation that are replayed. Kept while a graph is logged.
-  [[nodiscard]] std::span<const trace::RecordedEdge> inner_of(trace::Index operation) const;
-  [[nodiscard]] std::span<const trace::RecordedEdge> carried_of(trace::Index operation) const;
+  /// The edges that are replayed. Kept while a graph is logged.
+  [[nodiscard]] const trace::RecordedEdges& edges() const { return edges_; }
 
  private:
   /// A step: what the tasks of its launch share.
@@ -141,62 +138,57 @@ class CompiledTrace {
     LaunchRecord shared;    ///< when no replay needs one of its own; no plan: the call is no launch
     std::int64_t own = -1;  ///< number of the replay's own record, or -1
     bool has_fills = false;
+    std::unique_ptr<std::byte[]> payloads;  ///< of its tasks, if replays can share them
   };
   /// What an operation works on.
   struct Operand {
     TaskPayload* payload = nullptr;  ///< of a task, when replays can share it ...
     std::size_t offset = 0;  ///< ... or where the replay's own one is, in ReplayValues::payloads
     std::uint32_t rank = 0;  ///< of a task
-    const void* work = nullptr;  ///< of a copy, fill or fold
-    std::size_t number = 0;      ///< of a fill, fold or reduction of values, in ReplayValues
+    const void* work = nullptr;  ///< what trace::Operation::work holds
+    std::size_t number = 0;      ///< of a fill, fold or reduction of values, in ReplayValues::work
   };
   /// A task whose body needs nothing but its arguments.
   struct Plain {
     TaskFrame frame;  ///< the same in each replay
     const std::function<void(const TaskFrame&)>* body = nullptr;
   };
-  /// How much of each a replay has of its own (ReplayValues).
-  struct Sizes {
-    std::size_t records = 0, fills = 0, folds = 0, reductions = 0, payload_bytes = 0;
-  };
   struct Runs;
 
   void unpin();
-  void lay_out();
+  std::vector<exec::Template::Operation> lay_out();
+  exec::Template::Operation lay_out(trace::Index index, std::uint32_t rank);
+  void lay_out_task(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void prepare_own();
   void prepare_quick();
   [[nodiscard]] bool shares_payloads(trace::Index step) const;
-  [[nodiscard]] std::size_t shared_bytes() const;
-  void lay_out_task(trace::Index operation, std::uint32_t rank, std::byte*& shared, Sizes& own);
-  void compile();
-  [[nodiscard]] exec::Template::Operation describe(trace::Index operation) const;
+  void compile(std::vector<exec::Template::Operation> operations);
   std::unique_ptr<ReplayValues> make_values() const;
   [[nodiscard]] static bool needs_own(const RecordedCall& call);
-  [[nodiscard]] bool is_plain(trace::Index operation) const;
-  [[nodiscard]] Sizes sizes() const;
   void count_bytes();
+  [[nodiscard]] std::size_t bytes_of_replay() const;
 
   ContextCore& context_;
   std::unique_ptr<const trace::Recording> recording_;
   Calls calls_;
   std::optional<trace::Outcome> outcome_;
-  std::vector<Quick> quick_;               ///< by step
-  std::vector<std::uint64_t> remembered_;  ///< of `quick_`
-  analysis::AnalysisCounters counts_;      ///< of all operations
-  std::optional<Uses> uses_;               ///< of all steps
-  std::unique_ptr<Launch[]> launches_;     ///< by step; without a plan where the call is no launch
-  std::vector<Operand> operands_;          ///< by operation
-  std::vector<Plain> plain_;               ///< by operation; unused of most kinds
-  trace::RecordedEdges edges_;             ///< for a log
-  std::vector<const trace::PerReplayInstance*> made_, ended_;   ///< by step
+  std::vector<Quick> quick_;            ///< by step
+  analysis::AnalysisCounters counts_;   ///< of all operations
+  std::optional<Uses> uses_;            ///< of all steps
+  std::unique_ptr<Launch[]> launches_;  ///< by step; without a plan where the call is no launch
+  std::vector<Operand> operands_;       ///< by operation
+  std::vector<Plain> plain_;            ///< by operation; unused of most kinds
+  trace::RecordedEdges edges_;          ///< for a log
+  std::vector<const trace::PerReplayInstance*> ended_;          ///< by step
   std::vector<trace::PerReplayArgument> per_replay_arguments_;  ///< by own instance
-  std::unique_ptr<std::byte[]> shared_payloads_;
+  /// How many records and works a replay has of its own, and how many bytes of payloads.
+  std::size_t own_records_ = 0, own_works_ = 0, own_payload_bytes_ = 0;
   std::unique_ptr<const exec::Template> template_;
   std::unique_ptr<exec::Replays> replays_;
   std::vector<std::unique_ptr<ReplayValues>> values_;
   CompiledTraces& all_;
   std::size_t bytes_ = 0;  ///< as counted in all_; 0: retired
-  std::size_t bytes_of_replay_ = 0, counted_replays_ = 0, most_replays_ = 0;
+  std::size_t counted_replays_ = 0, most_replays_ = 0;
   bool pinned_ = false;
 };
 

@@ -102,7 +102,7 @@ bool ReplayCursor::matches(const LaunchRequest& request, CompiledTrace::Quick& n
       !has_key(request, context_.forest, context_.runtime.mapper().epoch(),
                trace_->calls()[step_]->key))
     return false;
-  next.last.remember(request, context_.forest, context_.runtime.mapper().epoch(), next.words);
+  next.last.remember(request, context_.forest, context_.runtime.mapper().epoch(), next.words.get());
   return true;
 }
 
@@ -176,8 +176,7 @@ void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, I
         await(operation, future->producer(rank));
         continue;
       }
-      if (const exec::FailureRef failure = future->failure(rank))
-        replay_->extras->fail(operation, failure);
+      if (const exec::FailureRef failure = future->failure(rank)) replay_->fail(operation, failure);
       if (own && context_.runtime.graph_log() != nullptr)
         awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
     }
@@ -186,26 +185,18 @@ void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, I
 
 void ReplayCursor::take_fill(const ReplayValues::Fill& value) {
   trace_->values(*replay_).step_fills[step_] = value;
-  context_.note_call(trace_->calls()[step_]->token, {});
-}
-
-void ReplayCursor::take_call() {
-  context_.note_call(trace_->calls()[step_]->token, {});
-  prepare_fills();
 }
 
 void ReplayCursor::take_reduction(std::span<detail::FutureState* const> values,
                                   FutureReduction reduction) {
-  context_.note_call(trace_->calls()[step_]->token, {});
   const Index operation = trace_->first_of(step_);
   reduction.result.state()->set_producer(0, context_.scope.complete_ref(replay_->base + operation));
   take_futures(values, operation);
-  trace_->reduction(*replay_, step_) = std::move(reduction);
+  trace_->work(*replay_, operation) = std::move(reduction);
 }
 
 void ReplayCursor::take_end(data::RegionTree& tree) {
-  context_.note_call(trace_->calls()[step_]->token, {});
-  const CompiledTrace::PerReplayInstances ended = trace_->ended_by(step_);
+  const auto ended = trace_->ended_by(step_);
   const trace::Replayed names = names_of(replay_->base);
   // The state knows those from before the chain.
   const auto users_of = [&](analysis::Instance& instance) {
@@ -227,14 +218,14 @@ void ReplayCursor::take_end(data::RegionTree& tree) {
 const analysis::Instance* ReplayCursor::make_instances() {
   if (trace_->recording().own.empty()) [[likely]]
     return nullptr;
-  for (const trace::PerReplayInstance* own : trace_->made_by(step_)) {
-    const analysis::Instance& name = *own->placeholder;
+  for (const trace::PerReplayInstance& own : trace_->made_by(step_)) {
+    const analysis::Instance& name = *own.placeholder;
     const LaunchPlan* plan = trace_->calls()[step_]->plan;
     analysis::Instance* made = context_.analysis.make_instance(
         *name.field, name.space, name.memory, name.layout, trace_->calls()[step_]->info,
         plan != nullptr ? exec::NodeKind::task : exec::NodeKind::copy);
     if (made == nullptr) return &name;
-    trace_->give(*replay_, *own, *made);
+    trace_->give(*replay_, own, *made);
   }
   return nullptr;
 }
@@ -255,19 +246,20 @@ void ReplayCursor::prepare_fills() {
   for (Index i = trace.first_of(step_); i < trace.recording().steps[step_].operations; ++i) {
     const auto* fill = std::get_if<trace::Fill>(&trace.recording().operations[i].work);
     if (fill == nullptr) continue;
-    ReplayValues::Fill& value = trace.filled(*replay_, i);
-    value = value_of(fill->source);
+    ReplayValues::Fill value = value_of(fill->source);
     if (value->producer) await(i, value->producer);
+    trace.work(*replay_, i) = std::move(value);
   }
 }
 
 void ReplayCursor::issue_step() {
   CompiledTrace& trace = *trace_;
   const trace::Step& step = trace.recording().steps[step_];
+  const RecordedCall& call = *trace.calls()[step_];
+  if (call.plan == nullptr) context_.note_call(call.token, {});
+  else traces_.counters.replayed_tasks += call.plan->own_points();
   if (context_.runtime.graph_log() != nullptr) log_step();
   ++step_;
-  if (trace.calls()[step_ - 1]->plan != nullptr)
-    traces_.counters.replayed_tasks += trace.calls()[step_ - 1]->plan->own_points();
   if (step_ == end_) count_whole();
   trace.replays().issue(*replay_, step.operations);
 }
@@ -276,8 +268,12 @@ void ReplayCursor::log_step() {
   CompiledTrace& trace = *trace_;
   const trace::Recording& recording = trace.recording();
   analysis::GraphLog& log = *context_.runtime.graph_log();
-  const Index from = trace.first_of(step_);
-  for (Index i = from; i < recording.steps[step_].operations; ++i) {
+  const auto log_edges = [&](const std::vector<trace::RecordedEdge>& edges, Index to,
+                             std::uint64_t base) {
+    for (const auto& edge : std::ranges::equal_range(edges, to, {}, &trace::RecordedEdge::to))
+      log.edge(context_.id, base + edge.from, replay_->base + to, edge.kind);
+  };
+  for (Index i = trace.first_of(step_); i < recording.steps[step_].operations; ++i) {
     const trace::Operation& operation = recording.operations[i];
     analysis::LoggedOperation logged;
     logged.scope = context_.id;
@@ -289,11 +285,8 @@ void ReplayCursor::log_step() {
     logged.info = operation.info;
     trace::describe_work(operation, logged);
     log.operation(logged);
-    for (const trace::RecordedEdge& edge : trace.inner_of(i))
-      log.edge(context_.id, replay_->base + edge.from, logged.seq, edge.kind);
-    if (!carried_) continue;
-    for (const trace::RecordedEdge& edge : trace.carried_of(i))
-      log.edge(context_.id, before_base_ + edge.from, logged.seq, edge.kind);
+    log_edges(trace.edges().inner, i, replay_->base);
+    if (carried_) log_edges(trace.edges().carried, i, before_base_);
   }
   std::erase_if(awaited_, [&](const trace::Entry& entry) {
     if (entry.operation >= recording.steps[step_].operations) return false;
@@ -304,9 +297,10 @@ void ReplayCursor::log_step() {
 
 // --- leaving -----------------------------------------------------------------------------------------
 
-/// A replay of the chain, whose first operation has this sequence number.
-trace::Replayed ReplayCursor::names_of(std::uint64_t base) {
-  return {[this, base](Index operation) { return replays_->ref(base + operation); }, nullptr};
+/// A replay of the chain, whose first operation has this sequence number; with its values, if they are asked for.
+trace::Replayed ReplayCursor::names_of(std::uint64_t base, const ReplayValues* values) {
+  return {[this, base](Index operation) { return replays_->ref(base + operation); },
+          [values](Index step) { return values->step_fills[step]; }};
 }
 
 void ReplayCursor::catch_up() {
@@ -319,23 +313,19 @@ void ReplayCursor::catch_up() {
     context_.analysis.counters() += trace.counts(trace.recording().steps[step_ - 1].operations);
   for (std::uint64_t base : bases_)
     if (base != present.base && (whole || base != before_base_))
-      trace::add_standing_readers(context_.analysis, trace.recording(), trace.outcome(),
-                                  names_of(base));
+      trace::add_standing_readers(context_.analysis, trace.outcome(), names_of(base));
   if (!whole && carried_) {
-    trace::Replayed names = names_of(before_base_);
-    names.fill = [this](Index step) { return before_values_->step_fills[step]; };
-    trace::bring_forward(context_.analysis, trace.recording(), trace.outcome(), names);
+    trace::bring_forward(context_.analysis, trace.outcome(),
+                         names_of(before_base_, before_values_));
     if (!before_noted_) note_uses(trace.uses());
   }
-  trace::Replayed names = names_of(present.base);
-  names.fill = [&](Index step) { return trace.values(present).step_fills[step]; };
+  const trace::Replayed names = names_of(present.base, &trace.values(present));
   if (whole) {
-    trace::bring_forward(context_.analysis, trace.recording(), trace.outcome(), names);
+    trace::bring_forward(context_.analysis, trace.outcome(), names);
     if (!noted_) note_uses(trace.uses());
   } else if (step_ > 0) {
     const Index effects = trace.recording().steps[step_ - 1].effects;
-    trace::bring_forward(context_.analysis, trace.recording(),
-                         trace::outcome_of(trace.recording(), effects), names);
+    trace::bring_forward(context_.analysis, trace::outcome_of(trace.recording(), effects), names);
     note_uses(trace.uses(step_));
   }
   trace.replays().leave(present);

@@ -82,7 +82,7 @@ class ReplayCursor {
   /// Gives the present replay what only this call has; then issue_step().
   void take_launch(const LaunchRequest& request, AnyFuture& result);
   void take_fill(const ReplayValues::Fill& value);
-  void take_call();
+  void take_call() { prepare_fills(); }
   void take_reduction(std::span<detail::FutureState* const> values, FutureReduction reduction);
   /// A region's end: of its fields, not of its names.
   void take_end(data::RegionTree& tree);
@@ -100,7 +100,7 @@ class ReplayCursor {
   void count_whole();
   [[gnu::noinline]] bool matches(const LaunchRequest& request, CompiledTrace::Quick& next);
   void log_step();
-  trace::Replayed names_of(std::uint64_t base);
+  trace::Replayed names_of(std::uint64_t base, const ReplayValues* values = nullptr);
   void note_uses(const CompiledTrace::Uses& uses) {
     context_.analysis.note_uses(uses.instances, uses.points);
   }

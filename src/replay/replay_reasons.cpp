@@ -24,36 +24,32 @@ std::string name_of(const TracedCall& call) {
                                  : call.name + (" at " + to_string(call.where));
 }
 
-std::string describe(const Requirement& requirement) {
-  const bool partitioned = requirement.partition.tree != nullptr;
-  return (partitioned ? requirement.partition.name() : requirement.region.name()) + ", field '" +
-         std::string(requirement.field.name) + "', " +
-         std::string(to_string(requirement.privilege));
+std::string describe(const std::string& data, std::string_view field, Privilege privilege) {
+  return fmt::format("{}, field '{}', {}", data, field, to_string(privilege));
 }
 
-/// The same of a recorded launch; `words`: the argument's in its key.
-std::string describe_argument(const LaunchPlan& plan, std::size_t i,
-                              std::span<const std::uint64_t> words) {
-  const PlannedRequirement& requirement = plan.requirements[i];
-  return name_in_key(*requirement.tree, words) + ", field '" + requirement.field + "', " +
-         std::string(to_string(requirement.privilege));
-}
-
+/// `words`: the argument's in the key of the recorded launch.
 std::string argument_difference(const RecordedCall& expected, const LaunchRequest& request,
                                 std::size_t i, std::span<const std::uint64_t> words) {
-  const std::string then = describe_argument(*expected.plan, i, words);
-  const std::string now = describe(request.requirements[i]);
-  const std::string begin = "argument " + std::to_string(i);
-  if (then == now) return begin + ", " + now + ": its projection, operator or order of folding";
-  return begin + ": expected " + then + "; found " + now;
+  const PlannedRequirement& planned = expected.plan->requirements[i];
+  const Requirement& asked = request.requirements[i];
+  const bool partitioned = asked.partition.tree != nullptr;
+  const std::string then =
+      describe(name_in_key(*planned.tree, words), planned.field, planned.privilege);
+  const std::string now = describe(partitioned ? asked.partition.name() : asked.region.name(),
+                                   asked.field.name, asked.privilege);
+  if (then == now)
+    return fmt::format("argument {}, {}: its projection, operator or order of folding", i, now);
+  return fmt::format("argument {}: expected {}; found {}", i, then, now);
 }
 
 std::string domain_difference(const LaunchPlan& plan, const LaunchDomain* domain) {
-  return "its domain: expected " +
-         (plan.group ? data::to_string(*plan.points.domain) : "a single launch") + "; found " +
-         (domain == nullptr           ? "a single launch"
-          : domain->sparse != nullptr ? data::to_string(*domain->sparse->space)
-                                      : data::to_string(domain->rect, domain->dim));
+  const std::string single = "a single launch";
+  return fmt::format("its domain: expected {}; found {}",
+                     plan.group ? data::to_string(*plan.points.domain) : single,
+                     domain == nullptr           ? single
+                     : domain->sparse != nullptr ? data::to_string(*domain->sparse->space)
+                                                 : data::to_string(domain->rect, domain->dim));
 }
 
 /// In what two calls differ whose name and source line are the same.
@@ -94,8 +90,8 @@ std::string difference(const RecordedCall& expected, const TracedCall& came) {
 std::string names_of(const trace::Instances& valid, const Machine& machine) {
   std::string names;
   for (const analysis::Instance* instance : valid)
-    names += (names.empty() ? "valid in " : " and ") + machine.memory(instance->memory).name +
-             " (room for " + data::to_string(*instance->space) + ")";
+    names += fmt::format("{}{} (room for {})", names.empty() ? "valid in " : " and ",
+                         machine.memory(instance->memory).name, data::to_string(*instance->space));
   return names.empty() ? "valid nowhere" : names;
 }
 
@@ -107,9 +103,9 @@ std::string describe(const trace::Place& place, const Machine& machine) {
   const auto state = [&](const trace::Instances& valid, bool pending) {
     return names_of(valid, machine) + (pending ? ", a fill pending" : "");
   };
-  return place.field->describe() + ", points " +
-         data::to_string(*place.field->points_of(*place.set)) + ": expected " +
-         state(place.valid, place.pending) + ", found " + state(now, place.set->fill != nullptr);
+  return fmt::format("{}, points {}: expected {}, found {}", place.field->describe(),
+                     data::to_string(*place.field->points_of(*place.set)),
+                     state(place.valid, place.pending), state(now, place.set->fill != nullptr));
 }
 
 }  // namespace

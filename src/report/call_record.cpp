@@ -1,5 +1,3 @@
-#include "report/call_record.hpp"
-
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -13,7 +11,10 @@
 
 #include "base/new_file.hpp"
 #include "oracle/error.hpp"
+#include "oracle/names.hpp"
+#include "oracle/recorder.hpp"
 #include "refrain/error.hpp"
+#include "report/listeners.hpp"
 
 namespace refrain::runtime {
 
@@ -39,55 +40,58 @@ std::optional<NamedCall> call_named(std::string_view name) {
   NamedCall call;
   call.marked = name.ends_with(kMarked);
   if (call.marked) name.remove_suffix(kMarked.size());
-  if (name.size() < kBeforeToken.size() + kDigits) return std::nullopt;
+  const std::size_t at = name.rfind(kBeforeToken);
+  if (at == name.npos || name.size() != at + kBeforeToken.size() + kDigits) return std::nullopt;
   const std::string_view digits = name.substr(name.size() - kDigits);
-  if (!name.substr(0, name.size() - kDigits).ends_with(kBeforeToken)) return std::nullopt;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), call.token, 16);
   if (error != std::errc() || end != digits.end()) return std::nullopt;
   return call;
+}
+
+struct CallRecord::Stream {
+  Stream(oracle::RunWriter& writer, std::uint32_t program) : recorder(writer, 0, program, false) {}
+
+  oracle::Names names;  ///< of events: two calls of one name are one
+  /// Events by a call's token, of those that are marked and others.
+  std::unordered_map<std::uint64_t, std::uint32_t> unmarked, marked;
+  oracle::Recorder recorder;
+
+  std::uint32_t event_of(const Call& call) {
+    if (call.traces == Traces::end) return names.number(call_name(call));
+    auto& events = call.marked ? marked : unmarked;
+    const auto found = events.find(call.token);
+    if (found != events.end()) return found->second;
+    return events.emplace(call.token, names.number(call_name(call))).first->second;
+  }
+};
+
+CallRecord::Temporary::~Temporary() {
+  if (!name.empty()) std::remove(name.c_str());
 }
 
 CallRecord::CallRecord(std::string path) : path_(std::move(path)) {
   if (descriptor_of(path_))
     throw cannot_be_recorded(
         path_ + ": leads to what this process writes, and a record is a file of its own");
-  struct Cleanup {
-    const std::string& file;
-    bool is_wanted = true;
-    ~Cleanup() {
-      if (is_wanted && !file.empty()) std::remove(file.c_str());
-    }
-  } cleanup{beside_};
   try {
     oracle::check_replaceable(path_);
     std::error_code none;
     target_ = fs::weakly_canonical(path_, none).string();
     if (!none && fs::exists(target_, none) && !fs::is_empty(target_, none))
-      beside_ = make_beside(target_);
-    const std::string& recorded = beside_.empty() ? path_ : beside_;
+      beside_.name = make_beside(target_);
+    const std::string& recorded = beside_.name.empty() ? path_ : beside_.name;
     oracle::create_run(recorded, ::program_invocation_short_name);
     empty_size_ = fs::file_size(recorded, none);
-    writer_ = std::make_unique<oracle::RunWriter>(recorded);
+    writer_.emplace(recorded);
   } catch (const oracle::OracleError& error) { throw cannot_be_recorded(error.what()); }
-  cleanup.is_wanted = false;
 }
 
-CallRecord::~CallRecord() {
-  if (!beside_.empty()) std::remove(beside_.c_str());
-}
+CallRecord::~CallRecord() = default;
 
 void CallRecord::program_begins() {
   end_stream();
-  if (fault_.empty()) stream_.emplace(*writer_, programs_);
+  if (fault_.empty()) stream_ = std::make_unique<Stream>(*writer_, programs_);
   ++programs_;
-}
-
-std::uint32_t CallRecord::Stream::event_of(const Call& call) {
-  if (call.traces == Traces::end) return names.number(call_name(call));
-  auto& events = call.marked ? marked : unmarked;
-  const auto found = events.find(call.token);
-  if (found != events.end()) return found->second;
-  return events.emplace(call.token, names.number(call_name(call))).first->second;
 }
 
 void CallRecord::called(const Call& call) {
@@ -120,7 +124,7 @@ void CallRecord::end_stream() {
 
 void CallRecord::close() {
   end_stream();
-  if (const std::string recorded = std::exchange(beside_, {}); !recorded.empty()) {
+  if (const std::string recorded = std::exchange(beside_.name, {}); !recorded.empty()) {
     if (!fault_.empty())
       fault_ +=
           "; '" + path_ + "' is not replaced by '" + recorded + "', which has the calls before";
@@ -132,9 +136,9 @@ void CallRecord::close() {
 
 void CallRecord::keep_so_far() const {
   std::error_code none;
-  if (beside_.empty() || !fault_.empty()) return;
-  if (fs::file_size(beside_, none) > empty_size_) fs::rename(beside_, target_, none);
-  else fs::remove(beside_, none);
+  if (beside_.name.empty() || !fault_.empty()) return;
+  if (fs::file_size(beside_.name, none) > empty_size_) fs::rename(beside_.name, target_, none);
+  else fs::remove(beside_.name, none);
 }
 
 }  // namespace refrain::runtime

@@ -1,11 +1,9 @@
-#include "report/explanation.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "base/new_file.hpp"
 #include "graph/scope.hpp"
@@ -13,6 +11,7 @@
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "replay/trace_execution.hpp"
+#include "report/listeners.hpp"
 
 namespace refrain::runtime {
 
@@ -31,6 +30,12 @@ std::string name_of(const analysis::LoggedOperation& operation) {
   }
 }
 
+void count(Explanation::ReasonCounts& reasons, const std::string& reason, std::uint64_t times = 1) {
+  constexpr std::size_t kMostReasons = 64;
+  const bool is_one_more = reasons.size() >= kMostReasons && !reasons.contains(reason);
+  reasons[is_one_more ? "others" : reason] += times;
+}
+
 /// The program's own accesses are not run, so nobody tells when they are done.
 bool is_run(exec::NodeKind kind) {
   return kind != exec::NodeKind::access && kind != exec::NodeKind::detach;
@@ -38,51 +43,43 @@ bool is_run(exec::NodeKind kind) {
 
 }  // namespace
 
-void Explanation::count(ReasonCounts& reasons, const std::string& reason, std::uint64_t times) {
-  if (reasons.size() >= kMostReasons && !reasons.contains(reason)) reasons["others"] += times;
-  else reasons[reason] += times;
-}
-
 void Explanation::occurred(std::uint64_t trace, const std::string& name, Where where,
                            const TraceExecution& occurrence) {
   if (occurrence.empty()) return;
   const std::lock_guard lock(mutex_);
-  ExplainedTrace& told = traces_[trace];
+  Trace& told = traces_[trace];
   if (told.where.line() == 0) {
     told.name = name;
     told.where = where;
   }
   ++(occurrence.whole() ? told.replayed : occurrence.replayed ? told.partly : told.analysed);
-  for (const Reason& reason : occurrence.reasons) count(told.reasons, reason.text, 1);
+  for (const Reason& reason : occurrence.reasons) count(told.reasons, reason.text);
 }
 
 void Explanation::recorded(const Recorded& recorded) {
   const std::lock_guard lock(mutex_);
-  count(traces_[recorded.trace].recordings, recorded.ended_by, 1);
+  count(traces_[recorded.trace].recordings, recorded.ended_by);
 }
 
 void Explanation::launched(LaunchPlan& plan, const std::string& why) {
   const std::lock_guard lock(mutex_);
-  ExplainedTask& told = tasks_[plan.info.name];
+  Task& told = tasks_[plan.info.name];
   if (why.empty()) {
     told.replayed += plan.own_points();
   } else {
     told.analysed += plan.own_points();
     count(told.reasons, why, plan.own_points());
   }
-  std::map<std::tuple<std::size_t, MemoryId, std::uint32_t>, std::uint64_t> found;
   for (std::size_t rank = 0; rank < plan.own_points(); ++rank) {
     ++told.processors[plan.own.points[rank].processor];
     const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].instance != nullptr) ++found[{i, arguments[i].memory, arguments[i].mapping}];
-  }
-  for (const auto& [place, points] : found) {
-    const auto& [argument, memory, mapping] = place;
-    const auto& memories = plan.own.mappings[mapping].memories;
-    const auto choice =
-        static_cast<std::size_t>(std::ranges::find(memories, memory) - memories.begin());
-    told.placements[{argument, plan.requirements[argument].field, memory, choice}] += points;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].instance == nullptr) continue;
+      const MemoryId memory = arguments[i].memory;
+      const auto& memories = plan.own.mappings[arguments[i].mapping].memories;
+      const auto choice = std::ranges::find(memories, memory) - memories.begin();
+      ++told.placements[{i, plan.requirements[i].field, memory, choice}];
+    }
   }
 }
 
@@ -114,41 +111,29 @@ void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to
   if (before != issued_.end()) before->second.successors.push_back({scope, to});
 }
 
-void Explanation::executed(const exec::Node& node, int, std::uint64_t begin_ns,
-                           std::uint64_t end_ns) {
+// Before its successors learn of it: so what an operation has waited for is known when it has run.
+void Explanation::executed(const exec::Executed& ran) try {
   const std::lock_guard lock(mutex_);
   std::uint64_t context = 0;
-  if (node.scope->parent() != nullptr) {
-    const auto known = contexts_.find(node.scope->identity());
+  if (ran.scope.parent() != nullptr) {
+    const auto known = contexts_.find(ran.scope.identity());
     if (known == contexts_.end()) return;
     context = known->second;
   }
-  done({context, node.seq}, begin_ns, end_ns);
-}
-
-void Explanation::replayed(const exec::Scope&, const exec::NodeInfo*, exec::NodeKind,
-                           std::uint64_t seq, int, std::uint64_t begin_ns, std::uint64_t end_ns) {
-  const std::lock_guard lock(mutex_);
-  done({0, seq}, begin_ns, end_ns);  // those of nested contexts are nodes
-}
-
-// Before its successors learn of it: so what an operation has waited for is known when it has run.
-void Explanation::done(const Key& key, std::uint64_t begin_ns, std::uint64_t end_ns) try {
-  const auto found = issued_.find(key);
-  if (found == issued_.end()) return;
-  const Issued ran = std::move(found->second);
-  issued_.erase(found);
-  if (ran.task) {
-    ExplainedTask& task = tasks_[ran.name];
-    if (ran.done_ns > ran.issued_ns) task.waited[ran.after].add(ran.done_ns - ran.issued_ns);
-    const std::uint64_t ready = std::max(ran.issued_ns, ran.done_ns);
-    if (begin_ns > ready) task.waited_for_thread.add(begin_ns - ready);
+  const auto found = issued_.extract({context, ran.seq});
+  if (found.empty()) return;
+  const Issued& issued = found.mapped();
+  if (issued.task) {
+    Task& task = tasks_[issued.name];
+    const std::uint64_t ready = std::max(issued.issued_ns, issued.done_ns);
+    if (ready > issued.issued_ns) task.waited[issued.after].add(ready - issued.issued_ns);
+    if (ran.begin_ns > ready) task.waited_for_thread.add(ran.begin_ns - ready);
   }
-  for (const Key& later : ran.successors) {
+  for (const Key& later : issued.successors) {
     const auto waiting = issued_.find(later);
-    if (waiting == issued_.end() || waiting->second.done_ns >= end_ns) continue;
-    waiting->second.done_ns = end_ns;
-    waiting->second.after = ran.name;
+    if (waiting == issued_.end() || waiting->second.done_ns >= ran.end_ns) continue;
+    waiting->second.done_ns = ran.end_ns;
+    waiting->second.after = issued.name;
   }
 } catch (const std::bad_alloc&) {}  // a thread that runs tasks goes on; some waits are not told
 
@@ -157,11 +142,12 @@ void Explanation::done(const Key& key, std::uint64_t begin_ns, std::uint64_t end
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Counted = std::pair<std::string, std::uint64_t>;
 
 /// The most frequent first.
-std::vector<std::pair<std::string, std::uint64_t>> by_count(const ReasonCounts& reasons) {
-  std::vector<std::pair<std::string, std::uint64_t>> sorted(reasons.begin(), reasons.end());
-  std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, std::uint64_t>::second);
+std::vector<Counted> by_count(const Explanation::ReasonCounts& reasons) {
+  std::vector<Counted> sorted(reasons.begin(), reasons.end());
+  std::ranges::stable_sort(sorted, std::greater(), &Counted::second);
   return sorted;
 }
 
@@ -169,91 +155,79 @@ std::string times(std::uint64_t count, const char* one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
-std::string milliseconds(const Wait& wait) {
-  return fmt::format("{:.3f} ms in all, {}", static_cast<double>(wait.ns) * 1e-6,
-                     times(wait.times, "time"));
+// What is told is told twice: for people, appended to a text, and for programs.
+
+using ReasonLine = fmt::format_string<std::string, const std::string&>;
+
+Json tell(const Explanation::ReasonCounts& reasons, ReasonLine line, const char* one,
+          std::string& text) {
+  Json list = Json::array();
+  for (const auto& [reason, count] : by_count(reasons)) {
+    text += fmt::format(line, times(count, one), reason);
+    list.push_back({{"why", reason}, {std::string(one) + "s", count}});
+  }
+  return list;
 }
 
-std::string choice_of(const Placement& placement) {
-  constexpr const char* kNames[] = {"the mapper's first choice", "its second choice",
-                                    "its third choice"};
-  return placement.choice < std::size(kNames) ? kNames[placement.choice] : "a later choice";
+Json tell(const std::string& what, const Explanation::Wait& wait, std::string& text) {
+  text += fmt::format("  waited for {}: {:.3f} ms in all, {}\n", what,
+                      static_cast<double>(wait.ns) * 1e-6, times(wait.times, "time"));
+  return {{"ns", wait.ns}, {"times", wait.times}};
 }
 
-std::string explain(const ExplainedTrace& trace) {
-  std::string text = fmt::format(
+Json tell(const Explanation::Trace& trace, std::string& text) {
+  text += fmt::format(
       "trace '{}', first begun at {}\n  {}: {} replayed, {} replayed in part, {} analysed\n",
       trace.name, to_string(trace.where),
       times(trace.replayed + trace.partly + trace.analysed, "occurrence"), trace.replayed,
       trace.partly, trace.analysed);
-  for (const auto& [ended_by, count] : by_count(trace.recordings))
-    text += fmt::format("  recorded {}, up to where: {}\n", times(count, "time"), ended_by);
-  for (const auto& [reason, count] : by_count(trace.reasons))
-    text += fmt::format("  not replayed, {}: {}\n", times(count, "time"), reason);
-  return text + "\n";
+  Json told = {{"name", trace.name},
+               {"begun_at", to_string(trace.where)},
+               {"replayed", trace.replayed},
+               {"replayed_in_part", trace.partly},
+               {"analysed", trace.analysed}};
+  told["recordings"] = tell(trace.recordings, "  recorded {}, up to where: {}\n", "time", text);
+  told["reasons"] = tell(trace.reasons, "  not replayed, {}: {}\n", "time", text);
+  text += "\n";
+  return told;
 }
 
-std::string explain(const std::string& name, const ExplainedTask& task, const std::string& mapper,
-                    const Machine& machine) {
-  std::string text =
-      fmt::format("task '{}'\n  {}: {} replayed, {} analysed\n", name,
-                  times(task.replayed + task.analysed, "point"), task.replayed, task.analysed);
-  for (const auto& [reason, points] : by_count(task.reasons))
-    text += fmt::format("  analysed, {}: {}\n", times(points, "point"), reason);
+Json tell(const std::string& name, const Explanation::Task& task, const std::string& mapper,
+          const Machine& machine, std::string& text) {
+  const std::uint64_t all = task.replayed + task.analysed;
+  text += fmt::format("task '{}'\n  {}: {} replayed, {} analysed\n", name, times(all, "point"),
+                      task.replayed, task.analysed);
+  Json told = {{"name", name}, {"replayed", task.replayed}, {"analysed", task.analysed}};
+  told["reasons"] = tell(task.reasons, "  analysed, {}: {}\n", "point", text);
+  told["waited"] = Json::array();
   for (const auto& [after, wait] : task.waited)
-    text += fmt::format("  waited for {}: {}\n", after, milliseconds(wait));
-  text += fmt::format("  waited for a thread: {}\n", milliseconds(task.waited_for_thread));
-  text += fmt::format(
-      "  mapped by '{}', asked about {}; {} remembered\n", mapper, times(task.asked, "point"),
-      task.replayed + task.analysed - std::min(task.asked, task.replayed + task.analysed));
-  for (const auto& [processor, points] : task.processors)
-    text += fmt::format("  on {}: {}\n", machine.processor(processor).name, times(points, "point"));
-  for (const auto& [placement, points] : task.placements)
-    text += fmt::format("  argument {}, '{}', in {}: {}, {}\n", placement.argument, placement.field,
-                        machine.memory(placement.memory).name, times(points, "point"),
-                        choice_of(placement));
-  return text + "\n";
-}
-
-Json counts(const ReasonCounts& reasons, const char* what) {
-  Json list = Json::array();
-  for (const auto& [reason, count] : by_count(reasons))
-    list.push_back({{"why", reason}, {what, count}});
-  return list;
-}
-
-Json describe(const std::string& name, const ExplainedTask& task, const Machine& machine) {
-  Json waited = Json::array(), processors = Json::array(), placements = Json::array();
-  for (const auto& [after, wait] : task.waited)
-    waited.push_back({{"for", after}, {"ns", wait.ns}, {"times", wait.times}});
-  for (const auto& [processor, points] : task.processors)
-    processors.push_back({{"processor", machine.processor(processor).name}, {"points", points}});
-  for (const auto& [placement, points] : task.placements)
-    placements.push_back({{"argument", placement.argument},
-                          {"field", placement.field},
-                          {"memory", machine.memory(placement.memory).name},
-                          {"choice", placement.choice},
-                          {"points", points}});
-  return {{"name", name},
-          {"replayed", task.replayed},
-          {"analysed", task.analysed},
-          {"reasons", counts(task.reasons, "points")},
-          {"waited", waited},
-          {"waited_for_thread",
-           {{"ns", task.waited_for_thread.ns}, {"times", task.waited_for_thread.times}}},
-          {"mapper_asked", task.asked},
-          {"processors", processors},
-          {"arguments", placements}};
-}
-
-Json describe(const ExplainedTrace& trace) {
-  return {{"name", trace.name},
-          {"begun_at", to_string(trace.where)},
-          {"replayed", trace.replayed},
-          {"replayed_in_part", trace.partly},
-          {"analysed", trace.analysed},
-          {"recordings", counts(trace.recordings, "times")},
-          {"reasons", counts(trace.reasons, "times")}};
+    told["waited"].emplace_back(Json::object({{"for", after}})).update(tell(after, wait, text));
+  told["waited_for_thread"] = tell("a thread", task.waited_for_thread, text);
+  text += fmt::format("  mapped by '{}', asked about {}; {} remembered\n", mapper,
+                      times(task.asked, "point"), all - std::min(task.asked, all));
+  told["mapper_asked"] = task.asked;
+  told["processors"] = Json::array();
+  for (const auto& [id, points] : task.processors) {
+    const std::string& processor = machine.processor(id).name;
+    text += fmt::format("  on {}: {}\n", processor, times(points, "point"));
+    told["processors"].push_back({{"processor", processor}, {"points", points}});
+  }
+  told["arguments"] = Json::array();
+  for (const auto& [placement, points] : task.placements) {
+    constexpr std::array kChoices{"the mapper's first choice", "its second choice",
+                                  "its third choice", "a later choice"};
+    const auto& [argument, field, id, choice] = placement;
+    const std::string& memory = machine.memory(id).name;
+    text += fmt::format("  argument {}, '{}', in {}: {}, {}\n", argument, field, memory,
+                        times(points, "point"), kChoices[std::min(choice, kChoices.size() - 1)]);
+    told["arguments"].push_back({{"argument", argument},
+                                 {"field", field},
+                                 {"memory", memory},
+                                 {"choice", choice},
+                                 {"points", points}});
+  }
+  text += "\n";
+  return told;
 }
 
 }  // namespace
@@ -263,14 +237,9 @@ void Explanation::write(const std::string& mapper, const Machine& machine,
   const std::lock_guard lock(mutex_);
   std::string text = "Refrain explains: what was replayed, what was analysed and why\n\n";
   Json root = {{"mapper", mapper}, {"traces", Json::array()}, {"tasks", Json::array()}};
-  for (const auto& [id, trace] : traces_) {
-    text += explain(trace);
-    root["traces"].push_back(describe(trace));
-  }
-  for (const auto& [name, task] : tasks_) {
-    text += explain(name, task, mapper, machine);
-    root["tasks"].push_back(describe(name, task, machine));
-  }
+  for (const auto& [id, trace] : traces_) root["traces"].push_back(tell(trace, text));
+  for (const auto& [name, task] : tasks_)
+    root["tasks"].push_back(tell(name, task, mapper, machine, text));
   write_file(prefix + ".txt", "explanation", text);
   write_file(prefix + ".json", "explanation",
              root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/field_state.hpp"
+#include "base/json.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "launch/launch_plan.hpp"
@@ -52,15 +53,26 @@ std::string node_name(std::uint64_t scope, std::uint64_t seq) {
   return "s" + std::to_string(scope) + "_" + std::to_string(seq);
 }
 
-// Graphviz strings know two escapes of their own, \" and \\; \n in a label is a line's end.
-std::string dot_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
-  }
-  return out + '"';
+/// Graphviz reads the escapes of JSON that names have: of quotes, backslashes and the ends of lines.
+std::string escaped(const std::string& text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+std::string label_of(const analysis::LoggedOperation& operation, const Machine& machine) {
+  const bool task = operation.kind == exec::NodeKind::task;
+  std::string text(task && operation.info != nullptr ? operation.info->name
+                                                     : shown(operation.kind).name);
+  if (task) text += " #" + std::to_string(operation.rank);
+  if (!operation.field.empty()) text += " " + operation.field;
+  if (operation.points) text += "\n" + data::to_string(*operation.points);
+  if (operation.kind == exec::NodeKind::copy)
+    text += "\n" + machine.memory(operation.source).name + " to " +
+            machine.memory(operation.target).name;
+  else if (operation.kind == exec::NodeKind::fill || operation.kind == exec::NodeKind::fold)
+    text += "\n" + machine.memory(operation.target).name;
+  return text;
 }
 
 }  // namespace
@@ -98,34 +110,13 @@ GraphFile::GraphFile(const std::string& path, const Machine& machine)
       "  edge [arrowsize=0.7];\n");
 }
 
-GraphFile::~GraphFile() {
-  try {
-    close();
-  } catch (const Error&) {}
-}
-
-std::string GraphFile::label(const analysis::LoggedOperation& operation) const {
-  const bool task = operation.kind == exec::NodeKind::task;
-  std::string text(task && operation.info != nullptr ? operation.info->name
-                                                     : shown(operation.kind).name);
-  if (task) text += " #" + std::to_string(operation.rank);
-  if (!operation.field.empty()) text += " " + operation.field;
-  if (operation.points) text += "\n" + data::to_string(*operation.points);
-  if (operation.kind == exec::NodeKind::copy)
-    text += "\n" + machine_.memory(operation.source).name + " to " +
-            machine_.memory(operation.target).name;
-  else if (operation.kind == exec::NodeKind::fill || operation.kind == exec::NodeKind::fold)
-    text += "\n" + machine_.memory(operation.target).name;
-  return text;
-}
-
 void GraphFile::operation(const analysis::LoggedOperation& operation) {
   std::string tooltip = "call " + std::to_string(operation.call);
   if (operation.info != nullptr && operation.info->where.line() != 0)
     tooltip = to_string(operation.info->where) + ", " + tooltip;
-  file_.append(fmt::format("  {} [label={},{},tooltip={}];\n",
-                           node_name(operation.scope, operation.seq), dot_string(label(operation)),
-                           shown(operation.kind).style, dot_string(tooltip)));
+  file_.append(fmt::format(
+      "  {} [label={},{},tooltip={}];\n", node_name(operation.scope, operation.seq),
+      escaped(label_of(operation, machine_)), shown(operation.kind).style, escaped(tooltip)));
 }
 
 void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
@@ -133,8 +124,6 @@ void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
   file_.append(fmt::format("  {} -> {} [style={}];\n", node_name(scope, from), node_name(scope, to),
                            kind == exec::EdgeKind::data ? "solid" : "dashed"));
 }
-
-void GraphFile::close() { file_.close("}\n"); }
 
 // --- recordings as text -----------------------------------------------------------------------------
 
@@ -154,14 +143,38 @@ std::string text_of(const data::IndexSpace& points) {
   return "[" + data::to_string(points.nth(0), points.dim()) + "]";
 }
 
-/// What regions and instances are called in one recording.
-class Names {
+/// A recording, in words.
+class Worded {
  public:
-  Names(const trace::Recording& recording, const Machine& machine)
-      : recording_(recording), machine_(machine) {}
+  Worded(const Recorded& recorded, const Machine& machine)
+      : recorded_(recorded), recording_(recorded.recording), machine_(machine) {}
 
-  [[nodiscard]] std::string of(const analysis::FieldState& field,
-                               const data::IndexSpaceRef& points) const {
+  void print(std::ostream& out) const {
+    const auto end = static_cast<Index>(recording_.effects.size());
+    const trace::Outcome outcome = trace::outcome_of(recording_, end);
+    trace::RecordingText text{recorded_.name, recorded_.where, {}, {}, summary()};
+    for (std::size_t i = 0; i < recording_.places.size(); ++i) {
+      const trace::Place& place = recording_.places[i];
+      const trace::PlaceAfter& after = outcome.places[i];
+      text.precondition += condition(place, place.valid, place.pending);
+      text.postcondition += condition(place, after.valid(), after.fill.pending);
+    }
+    trace::RecordingGraph graph;
+    for (Index i = 0; i < recording_.operations.size(); ++i)
+      graph.operations.push_back({operation(i)});
+    for (const trace::EntryUse& use : recording_.entry_uses)
+      graph.operations[use.operation].entered = true;
+    graph.edges = {recording_.edges, recording_.carried};
+    graph.idempotent = recording_.idempotent;
+    const auto operations = static_cast<std::uint32_t>(recording_.operations.size());
+    trace::print(out, text, graph,
+                 recorded_.optimise ? trace::optimise(operations, graph.edges).edges : graph.edges);
+    out << "\n\n";
+  }
+
+ private:
+  [[nodiscard]] std::string name(const analysis::FieldState& field,
+                                 const data::IndexSpaceRef& points) const {
     std::string name = field.name();
     const auto same_name = [&](const trace::FieldUsed& used) {
       return used.field != &field && used.field->name() == field.name();
@@ -170,111 +183,82 @@ class Names {
       name += "@" + std::to_string(field.tree()->slot());
     return points == field.space() ? name : name + text_of(*points);
   }
-  [[nodiscard]] std::string of(const analysis::Instance& instance,
-                               const data::IndexSpaceRef& points) const {
-    std::string name = of(*instance.field, points) + "^" + machine_.memory(instance.memory).name;
+
+  [[nodiscard]] std::string name(const analysis::Instance& instance,
+                                 const data::IndexSpaceRef& points) const {
     const auto beside = [&instance](const analysis::Instance& other) {
       return &other != &instance && other.field == instance.field &&
              other.memory == instance.memory;
     };
-    const auto at = [](const auto& owned) -> const analysis::Instance& { return *owned; };
-    const bool several = recording_.per_replay_of(&instance) != nullptr
-                             ? std::ranges::any_of(
-                                   recording_.own, beside,
-                                   [](const auto& own) -> const auto& { return *own.placeholder; })
-                             : std::ranges::any_of(instance.field->instances().all(), beside, at);
-    if (several) name += "." + std::to_string(instance.number);
-    return name;
+    const bool several =
+        recording_.per_replay_of(&instance) != nullptr
+            ? std::ranges::any_of(recording_.own,
+                                  [&](const auto& own) { return beside(*own.placeholder); })
+            : std::ranges::any_of(instance.field->instances().all(),
+                                  [&](const auto& other) { return beside(*other); });
+    return name(*instance.field, points) + "^" + machine_.memory(instance.memory).name +
+           (several ? "." + std::to_string(instance.number) : "");
   }
 
- private:
+  [[nodiscard]] std::string task(Index index) const {
+    const trace::Operation& operation = recording_.operations[index];
+    LaunchPlan& plan = *recorded_.calls[operation.step]->plan;
+    std::string arguments;
+    const auto all = plan.arguments_of(operation.rank);
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      const PlannedArgument& argument = all[i];
+      const auto* own = recording_.per_replay_argument(index, i);
+      // A task that reduces has an accumulator, which its fold brings home.
+      append(arguments, argument.privilege == Privilege::reduce
+                            ? std::string(plan.requirements[i].op->name) + " " +
+                                  name(*argument.field, argument.points)
+                            : name(own != nullptr ? *own : *argument.instance, argument.points));
+    }
+    return plan.info.name + "(" + arguments + ")";
+  }
+
+  [[nodiscard]] std::string operation(Index index) const {
+    const trace::Operation& operation = recording_.operations[index];
+    if (operation.kind == exec::NodeKind::task) return task(index);
+    if (const auto* copy = std::get_if<analysis::CopyPayload>(&operation.work))
+      return "copy(" + name(*copy->target, copy->points) + ", " +
+             name(*copy->source, copy->points) + ")";
+    if (const auto* fill = std::get_if<trace::Fill>(&operation.work))
+      return "fill(" + name(*fill->target, fill->points) + ")";
+    if (const auto* fold = std::get_if<trace::Fold>(&operation.work))
+      return "fold(" + name(*fold->payload.target, fold->payload.points) + ")";
+    return operation.info->name + "()";
+  }
+
+  /// "  state[0..3] -> state[0..3]^sys0": where the latest values are.
+  [[nodiscard]] std::string condition(const trace::Place& place, const trace::Instances& valid,
+                                      bool pending) const {
+    const data::IndexSpaceRef& points = place.field->points_of(*place.set);
+    std::string found = pending ? "fill" : "";
+    for (const analysis::Instance* instance : valid) append(found, name(*instance, points));
+    return "  " + name(*place.field, points) + " -> " + (found.empty() ? "nothing" : found) + '\n';
+  }
+
+  [[nodiscard]] std::string summary() const {
+    std::vector<const analysis::Instance*> used;
+    std::string text;
+    for (const trace::Effect& effect : recording_.effects) {
+      if (effect.instance == nullptr || std::ranges::count(used, effect.instance) > 0) continue;
+      used.push_back(effect.instance);
+      append(text, name(*effect.instance, effect.instance->space));
+    }
+    return "T_summary(" + text + ")";
+  }
+
+  const Recorded& recorded_;
   const trace::Recording& recording_;
   const Machine& machine_;
 };
 
-std::string task_text(const Recorded& printed, Index index, const Names& names) {
-  const trace::Operation& operation = printed.recording.operations[index];
-  LaunchPlan& plan = *printed.calls[operation.step]->plan;
-  std::string arguments;
-  const auto all = plan.arguments_of(operation.rank);
-  for (std::uint32_t i = 0; i < all.size(); ++i) {
-    const PlannedArgument& argument = all[i];
-    // A task that reduces has an accumulator, which its fold brings home.
-    if (argument.privilege == Privilege::reduce)
-      append(arguments, std::string(plan.requirements[i].op->name) + " " +
-                            names.of(*argument.field, argument.points));
-    else if (const auto* own = printed.recording.per_replay_argument(index, i))
-      append(arguments, names.of(*own, argument.points));
-    else append(arguments, names.of(*argument.instance, argument.points));
-  }
-  return plan.info.name + "(" + arguments + ")";
-}
-
-std::string text_of(Index index, const Recorded& printed, const Names& names) {
-  const trace::Operation& operation = printed.recording.operations[index];
-  if (operation.kind == exec::NodeKind::task) return task_text(printed, index, names);
-  if (const auto* copy = std::get_if<analysis::CopyPayload>(&operation.work))
-    return "copy(" + names.of(*copy->target, copy->points) + ", " +
-           names.of(*copy->source, copy->points) + ")";
-  if (const auto* fill = std::get_if<trace::Fill>(&operation.work))
-    return "fill(" + names.of(*fill->target, fill->points) + ")";
-  if (const auto* fold = std::get_if<trace::Fold>(&operation.work))
-    return "fold(" + names.of(*fold->payload.target, fold->payload.points) + ")";
-  return operation.info->name + "()";
-}
-
-trace::RecordingGraph graph_of(const Recorded& printed, const Names& names) {
-  const trace::Recording& recording = printed.recording;
-  trace::RecordingGraph graph;
-  for (Index i = 0; i < recording.operations.size(); ++i)
-    graph.operations.push_back({text_of(i, printed, names), recording.operations[i].step, false});
-  for (const trace::EntryUse& use : recording.entry_uses)
-    graph.operations[use.operation].entered = true;
-  graph.edges = {recording.edges, recording.carried};
-  graph.idempotent = recording.idempotent;
-  return graph;
-}
-
-/// "state[0..3] -> state[0..3]^sys0": where the latest values are.
-template <class Instances>
-std::string condition(const trace::Place& place, const Instances& valid, bool pending,
-                      const Names& names) {
-  const data::IndexSpaceRef& points = place.field->points_of(*place.set);
-  std::string found = pending ? "fill" : "";
-  for (const analysis::Instance* instance : valid) append(found, names.of(*instance, points));
-  return names.of(*place.field, points) + " -> " + (found.empty() ? "nothing" : found);
-}
-
-std::string summary_text(const trace::Recording& recording, const Names& names) {
-  std::vector<const analysis::Instance*> used;
-  std::string text;
-  for (const trace::Effect& effect : recording.effects) {
-    if (effect.instance == nullptr || std::ranges::count(used, effect.instance) > 0) continue;
-    used.push_back(effect.instance);
-    append(text, names.of(*effect.instance, effect.instance->space));
-  }
-  return "T_summary(" + text + ")";
-}
-
 }  // namespace
 
-void print(std::ostream& out, const Recorded& printed, const Machine& machine) {
-  const trace::Recording& recording = printed.recording;
-  const Names names(recording, machine);
-  const trace::RecordingGraph graph = graph_of(printed, names);
-  const trace::Outcome outcome =
-      trace::outcome_of(recording, static_cast<Index>(recording.effects.size()));
-  trace::RecordingText text{printed.name, printed.where, {}, {}, summary_text(recording, names)};
-  for (std::size_t i = 0; i < recording.places.size(); ++i) {
-    const trace::Place& place = recording.places[i];
-    const trace::PlaceAfter& after = outcome.places[i];
-    text.precondition.push_back(condition(place, place.valid, place.pending, names));
-    text.postcondition.push_back(condition(place, after.valid(), after.fill.pending, names));
-  }
-  const auto operations = static_cast<std::uint32_t>(recording.operations.size());
-  trace::print(out, text, graph,
-               printed.optimise ? trace::optimise(operations, graph.edges).edges : graph.edges);
-  out << "\n\n";
+void print(std::ostream& out, const Recorded& recorded, const Machine& machine) {
+  Worded(recorded, machine).print(out);
 }
 
 void RecordingsFile::recorded(const Recorded& recorded) {
@@ -285,44 +269,15 @@ void RecordingsFile::recorded(const Recorded& recorded) {
 
 // --- the timeline ------------------------------------------------------------------------------------
 
-void TimelineListener::executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
-                                std::uint64_t end_ns) {
-  replayed(*node.scope, node.info, node.kind, node.seq, thread, begin_ns, end_ns);
-}
-
-void TimelineListener::replayed(const exec::Scope&, const exec::NodeInfo* info, exec::NodeKind kind,
-                                std::uint64_t seq, int thread, std::uint64_t begin_ns,
-                                std::uint64_t end_ns) {
+void TimelineListener::executed(const exec::Executed& ran) {
   profile::Event event;
-  event.category = shown(kind).category;
-  event.name = info != nullptr ? std::string_view(info->name) : to_string(event.category);
-  event.begin_ns = begin_ns;
-  event.end_ns = end_ns;
-  if (info != nullptr) event.where = info->where;
-  event.numbers[0] = {"operation", static_cast<std::int64_t>(seq)};
-  timeline_.record(thread, event);
-}
-
-void TimelineListener::analysed(std::string_view call, const Where& where, int thread,
-                                std::uint64_t begin_ns) {
-  timeline_.record(thread, {to_string(profile::Category::analysing),
-                            profile::Category::analysing,
-                            begin_ns,
-                            profile::now_ns(),
-                            call,
-                            where,
-                            {}});
-}
-
-void TimelineListener::traced(profile::Category what, std::string_view trace, const Where& begun_at,
-                              std::uint64_t calls, int thread, std::uint64_t begin_ns) {
-  timeline_.record(thread, {to_string(what),
-                            what,
-                            begin_ns,
-                            profile::now_ns(),
-                            trace,
-                            begun_at,
-                            {{{"calls", static_cast<std::int64_t>(calls)}}}});
+  event.category = shown(ran.kind).category;
+  event.name = ran.info != nullptr ? std::string_view(ran.info->name) : to_string(event.category);
+  event.begin_ns = ran.begin_ns;
+  event.end_ns = ran.end_ns;
+  if (ran.info != nullptr) event.where = ran.info->where;
+  event.numbers[0] = {"operation", static_cast<std::int64_t>(ran.seq)};
+  timeline_.record(ran.thread, event);
 }
 
 }  // namespace refrain::runtime

@@ -1,14 +1,14 @@
 #pragma once
-// What is done before SIGTERM or SIGINT end the process: reports are written (runtime/reports.hpp).
+// What is done before SIGTERM or SIGINT end the process: reports are written (runtime/reports.cpp).
 //
 // While somebody asks for it, the two signals have a handler, each only where it would end the process: a handler of
 // the program's, or one that ignores the signal, stays, and what the program sets later stays too. The handler only
 // wakes a thread that waits for this, and returns; the program goes on meanwhile. When that thread is done the process
 // ends by the signal, as it would have. A second signal ends it at once, and so does one in a child process.
 //
-// Where no thread or pipe can be had for this, stderr is told so once, and the signals end the process at once.
+// Where no thread can be had for this, stderr is told so once, and the signals end the process at once.
 //
-// Threads: any. Cost: a thread that sleeps, while somebody asks; a pipe, from then on.
+// Threads: any. Cost: a thread that sleeps, while somebody asks.
 
 #include <pthread.h>
 
@@ -26,8 +26,8 @@ class BeforeTermination {
   BeforeTermination(const BeforeTermination&) = delete;
 
   /// Within `act`: calls f(argument) on another thread of the process, between two of its instructions, as a signal
-  /// handler (signal-safety(7)). False: it has not come by within a second.
-  static bool interrupt(pthread_t thread, void (*f)(void*), void* argument);
+  /// handler (signal-safety(7)); not at all where that thread does not come by within a second.
+  static void interrupt(pthread_t thread, void (*f)(void*), void* argument);
 
  private:
   std::list<std::function<void()>>::iterator place_;

@@ -1,5 +1,7 @@
 // The program's own access to data: inline accesses, attach and detach.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "data/index_space.hpp"
@@ -8,10 +10,124 @@
 
 namespace refrain::runtime {
 
-namespace {
+// Issues a manual node that uses `instance`, and waits until it is granted: then the last of held_ is it. Where something
+// has made the data unavailable, returns that, and holds nothing.
+exec::FailureRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState& field,
+                                   analysis::Instance& instance, const data::IndexSpaceRef& points,
+                                   Privilege privilege, const analysis::Origin& origin) {
+  std::list<Held> made(1);
+  LaunchPlan& plan = made.front().plan;
+  plan.info = *origin.info;
+  plan.requirements.resize(1);
+  plan.requirements[0].privilege = privilege;
+  plan.requirements[0].field = field.name();
+  plan.own.arguments.resize(1);
+  plan.own.arguments[0].points = points;
+  plan.own.arguments[0].region = region;
+  plan.own.arguments[0].physical_points = physical_points(*points, region);
+  made.front().argument.plan = &plan;
 
-// The node of an access does nothing itself: it is granted, and ended by the program.
-void run_nothing(exec::Node&, exec::Execution&) {}
+  analysis::Footprint& footprint = field.footprint(points);
+  analysis.touch(instance);
+  if (reads(privilege)) analysis.make_valid(field, footprint, instance, origin);
+  exec::Node& node = scope.allocate(0);
+  node.kind = origin.kind;
+  node.run = [](exec::Node&, exec::Execution&) {};  // it is granted, and ended by the program
+  node.info = origin.info;
+  node.flags = exec::kManual;
+  made.front().node = {&node, node.seq};
+  analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
+  analysis::Edges edges = analysis.edges_to(node);
+  analysis.use(edges, footprint, instance, privilege);
+  scope.window().hold_open(+1);
+  analysis.publish(edges);
+  held_.splice(held_.end(), made);
+  try {
+    runtime.executor().wait(
+        scope, [&] { return exec::is_granted(node); }, held_.back().node, origin.info);
+  } catch (...) {
+    end_access(node.seq);
+    throw;
+  }
+  // acquire: partner of whoever passed the failure before granting.
+  exec::FailureRef failure(node.failure.load(std::memory_order_acquire));
+  if (failure) end_access(node.seq);
+  return failure;
+}
+
+std::list<ContextImpl::Held>::const_iterator ContextImpl::held(std::uint64_t seq) const {
+  return std::ranges::find(held_, seq, [](const Held& one) { return one.node.seq; });
+}
+
+// While the context's thread waits: perhaps on another one (exec/deadlock.hpp).
+std::string ContextImpl::about_held(std::uint64_t seq) const {
+  const auto found = held(seq);
+  if (found == held_.end()) return {};
+  const PlannedRequirement& given = found->plan.requirements[0];
+  return fmt::format(" with privilege {} to field '{}' of {}", to_string(given.privilege),
+                     given.field, found->plan.own.arguments[0].region.name());
+}
+
+void ContextImpl::end_access(std::uint64_t ticket) {
+  const auto found = held(ticket);
+  if (found == held_.end()) return;
+  exec::Node& node = *found->node.node;
+  held_.erase(found);
+  runtime.executor().complete_manual(node);
+  scope.window().hold_open(-1);
+}
+
+std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField& field,
+                                        Privilege privilege, PhysicalArgument& physical,
+                                        Where where, const char* call) {
+  runtime.executor().interleave();
+  scope.throttle();
+  forget_failures();
+  const std::string who = std::string(call) + " at " + to_string(where);
+  if (privilege >= Privilege::reduce)
+    throw UsageError(who + ": the program reads and writes; reductions are for tasks");
+  check_usable(region, who.c_str());
+  analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);
+  note_untraceable_call(
+      {CallKind::access, where, {&region, &field, static_cast<std::uint64_t>(privilege)}},
+      "the program accessed data itself");
+  grants.lend(state, privilege);
+  const analysis::Origin origin{calls - 1, 0, 0, &info_for(call, where), exec::NodeKind::access};
+  const data::IndexSpaceRef points = region.tree->node(region.node).space;
+  analysis.begin_point();
+  analysis::Instance& instance =
+      analysis.instance_for(state, points, program_memories(), Layout{}, origin);
+  if (const auto failure = hold(region, state, instance, points, privilege, origin))
+    failure->rethrow();
+  const Held& access = held_.back();
+  physical.points = &access.plan.own.arguments[0].physical_points;
+  physical.placement = &instance;
+  if (runtime.options().check) physical.info = &access.argument;
+  return access.node.seq;
+}
+
+// --- attached memory ---------------------------------------------------------------------------------
+
+Attachments::Entry Attachments::add(const data::PlacedValues& values, const std::string& what,
+                                    const std::string& who) {
+  if (values.points->empty()) return {};
+  const Rect<1> extent = values.extent();
+  const Coord first = extent.lo[0], last = extent.hi[0];
+  const std::lock_guard lock(mutex_);
+  for (auto at = table_.lower_bound(first - longest_); at != table_.end() && at->first <= last;
+       ++at)
+    if (const auto& [other, other_what] = at->second; data::share_bytes(values, other))
+      throw UsageError(who + ": the memory is in use already: it shares bytes with that for " +
+                       other_what);
+  longest_ = std::max(longest_, last - first);
+  return {nullptr, [this, at = table_.emplace(first, std::pair{values, what})](void*) {
+            const std::lock_guard lock_again(mutex_);
+            table_.erase(at);
+            if (table_.empty()) longest_ = 0;
+          }};
+}
+
+namespace {
 
 // Without strides in C order, contiguous. Where that wraps (a few points far apart), dimensions before have
 // covered too much for any memory.
@@ -29,140 +145,25 @@ data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueT
 
 }  // namespace
 
-// Issues a manual node that uses `instance`, and waits until it is granted. What made the data unavailable,
-// if something did, is left in `failure`; the node is then complete.
-exec::NodeRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState& field,
-                                analysis::Footprint& footprint, analysis::Instance& instance,
-                                Privilege privilege, exec::NodeKind kind,
-                                const analysis::Origin& origin, exec::FailureRef& failure) {
-  analysis.touch(instance);
-  if (reads(privilege)) analysis.make_valid(field, footprint, instance, origin);
-  exec::Node& node = scope.allocate(0);
-  node.kind = kind;
-  node.run = run_nothing;
-  node.info = origin.info;
-  node.flags = exec::kManual;
-  const exec::NodeRef self{&node, node.seq};
-  held_.push_back({self.seq, region, &field, privilege});
-  analysis.log_operation(node, origin, &field, instance.memory, instance.memory, footprint.points);
-  analysis::Edges edges = analysis.edges_to(node);
-  analysis.use(edges, footprint, instance, privilege);
-  scope.window().hold_open(+1);
-  analysis.publish(edges);
-  try {
-    runtime.executor().wait(
-        scope, [&] { return exec::is_granted(node); }, self, origin.info);
-  } catch (...) {
-    let_go(self);
-    throw;
-  }
-  // acquire: partner of whoever passed the failure before granting.
-  if (const exec::Failure* found = node.failure.load(std::memory_order_acquire)) {
-    failure = exec::FailureRef(found);
-    let_go(self);
-  }
-  return self;
-}
-
-// While the context's thread waits: perhaps on another one (exec/deadlock.hpp).
-std::string ContextImpl::about_held(std::uint64_t seq) const {
-  const auto held = std::ranges::find(held_, seq, &Held::seq);
-  if (held == held_.end()) return {};
-  return " with privilege " + std::string(to_string(held->privilege)) + " to field '" +
-         held->field->name() + "' of " + held->region.name();
-}
-
-void ContextImpl::let_go(const exec::NodeRef& held) {
-  std::erase_if(held_, [&](const Held& one) { return one.seq == held.seq; });
-  runtime.executor().complete_manual(*held.node);
-  scope.window().hold_open(-1);
-}
-
-std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField& field,
-                                        Privilege privilege, PhysicalArgument& physical,
-                                        Where where, const char* call) {
-  runtime.executor().interleave();
-  scope.throttle();
-  forget_failures();
-  traces.untraceable_call("the program accessed data itself");
-  const std::string who = std::string(call) + " at " + to_string(where);
-  if (privilege >= Privilege::reduce)
-    throw UsageError(who + ": the program reads and writes; reductions are for tasks");
-  check_usable(region, who.c_str());
-  analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);
-  const data::IndexSpaceRef points = region.tree->node(region.node).space;
-  analysis::Footprint& footprint = state.footprint(points);
-  note_untraceable_call(
-      {CallKind::access, where, {&region, &field, static_cast<std::uint64_t>(privilege)}});
-  grants.lend(state, privilege);
-  auto access = std::make_unique<OpenAccess>();
-  access->plan = access_plan(region, field, privilege, points, where);
-  const analysis::Origin origin{calls - 1, 0, 0, &info_for(call, where), exec::NodeKind::access};
-  analysis.begin_point();
-  analysis::Instance& instance =
-      analysis.instance_for(state, points, program_memories(), Layout{}, origin);
-  exec::FailureRef failure;
-  if (accesses_.size() == accesses_.capacity())  // what is held is remembered
-    accesses_.reserve(std::max<std::size_t>(8, 2 * accesses_.size()));
-  access->node =
-      hold(region, state, footprint, instance, privilege, exec::NodeKind::access, origin, failure);
-  if (failure) failure->rethrow();
-
-  access->argument.plan = access->plan.get();
-  physical.points = &access->plan->own.arguments[0].physical_points;
-  physical.placement = &instance;
-  if (runtime.options().check) physical.info = &access->argument;
-  access->ticket = next_ticket_++;
-  accesses_.push_back(std::move(access));
-  return accesses_.back()->ticket;
-}
-
-// What messages about an access need, in the form that task arguments have it.
-std::unique_ptr<LaunchPlan> ContextImpl::access_plan(const AnyRegion& region, const AnyField& field,
-                                                     Privilege privilege,
-                                                     const data::IndexSpaceRef& points,
-                                                     Where where) {
-  auto plan = std::make_unique<LaunchPlan>();
-  plan->info = info_for("access", where);
-  plan->requirements.resize(1);
-  plan->requirements[0].privilege = privilege;
-  plan->requirements[0].field = field.name;
-  plan->own.arguments.resize(1);
-  plan->own.arguments[0].points = points;
-  plan->own.arguments[0].region = region;
-  plan->own.arguments[0].physical_points = physical_points(*points, region);
-  return plan;
-}
-
-void ContextImpl::end_access(std::uint64_t ticket) {
-  auto access = std::find_if(accesses_.begin(), accesses_.end(),
-                             [&](const auto& open) { return open->ticket == ticket; });
-  if (access == accesses_.end()) return;
-  let_go((*access)->node);
-  accesses_.erase(access);
-}
-
 void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* memory,
-                         const AttachLayout& layout, Where where) {
-  traces.untraceable_call("memory was attached");
-  const std::string who = "attach at " + to_string(where);
+                         const AttachLayout& layout, Where where, const std::string& who) {
   check_usable(region, who.c_str());
   if (&region.tree->forest() != &forest)
     throw UsageError(who + ": " + region.name() + " was made by another context");
   if (memory == nullptr) throw UsageError(who + ": the memory for " + region.name() + " is null");
   analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
-  for (const auto& instance : state.instances().all())
-    if (instance->storage == analysis::Storage::attached && data::overlaps(instance->space, points))
+  for (const auto& [other, entry] : attached_)
+    if (other->field == &state && data::overlaps(other->space, points))
       throw UsageError(who + ": field '" + state.name() + "' of " + region.name() +
-                       " has memory attached already, by " + instance->made_by);
+                       " has memory attached already, by " + other->made_by);
   const data::PlacedValues values = placed_values(points, state.type(), memory, layout);
   const std::string what = "field '" + state.name() + "' of " + region.name();
   if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
     throw UsageError(who + ": " + what + ": " + fault);
   Attachments::Entry entry = owner().attachments().add(
       values, what + ", attached at " + to_string(where), who + ", to " + what);
-  note_untraceable_call({CallKind::attach, where, {&region, &field}});
+  note_untraceable_call({CallKind::attach, where, {&region, &field}}, "memory was attached");
   analysis::Footprint& footprint = state.footprint(points);
 
   auto instance = std::make_unique<analysis::Instance>();
@@ -178,46 +179,43 @@ void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* m
   instance->zero = zero;
   analysis::Instance& added = state.add_instance(std::move(instance));
   analysis.store().adopt(added);
-  attached_.emplace(&added, std::move(entry));
+  attached_.emplace_back(&added, std::move(entry));
   analysis::Analysis::invalidate(footprint);
   for (analysis::EquivalenceSet* piece : footprint.sets) piece->at(&added).valid = true;
 }
 
-void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where where) {
+void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where where,
+                         const std::string& who) {
   runtime.executor().interleave();
-  traces.untraceable_call("memory was detached");
-  const std::string who = "detach at " + to_string(where);
   check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, Privilege::read_write, nullptr, who);
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
-  for (const auto& instance : state.instances().all()) {
-    if (instance->storage != analysis::Storage::attached || instance->space != points) continue;
-    note_untraceable_call({CallKind::detach, where, {&region, &field}});
-    if (const auto failure = end_attachment(state, *instance, where)) failure->rethrow();
-    return;
-  }
-  throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " +
-                   region.name());
+  const auto found = std::ranges::find_if(attached_, [&](const auto& attached) {
+    return attached.first->field == &state && attached.first->space == points;
+  });
+  if (found == attached_.end())
+    throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " +
+                     region.name());
+  note_untraceable_call({CallKind::detach, where, {&region, &field}}, "memory was detached");
+  if (const auto failure = end_attachment(*found->first, where)) failure->rethrow();
 }
 
 // Brings the latest values into the attached memory, waits for all its users, and lets it go. Returns what
 // made the values unavailable: it is the caller's to tell.
-exec::FailureRef ContextImpl::end_attachment(analysis::FieldState& field,
-                                             analysis::Instance& instance, Where where) {
+exec::FailureRef ContextImpl::end_attachment(analysis::Instance& instance, Where where) {
+  analysis::FieldState& field = *instance.field;
   analysis::Footprint& footprint = field.footprint(instance.space);
-  const analysis::Origin origin{calls - 1, 0, 0, &info_for("detach", where),
-                                exec::NodeKind::detach};
-  auto end = [&] {
+  const auto end = [&] {
     analysis::Analysis::invalidate(footprint);
-    attached_.erase(&instance);
+    std::erase_if(attached_, [&](const auto& attached) { return attached.first == &instance; });
     analysis.release_instance(instance);
   };
   analysis.begin_point();
   exec::FailureRef failure;
   try {
-    const exec::NodeRef held = hold(field.tree()->handle(0), field, footprint, instance,
-                                    Privilege::read_write, exec::NodeKind::detach, origin, failure);
-    if (!failure) let_go(held);
+    failure = hold(field.tree()->handle(0), field, instance, instance.space, Privilege::read_write,
+                   {calls - 1, 0, 0, &info_for("detach", where), exec::NodeKind::detach});
+    if (!failure) end_access(held_.back().node.seq);
   } catch (...) {
     end();
     throw;
@@ -226,35 +224,52 @@ exec::FailureRef ContextImpl::end_attachment(analysis::FieldState& field,
   return failure;
 }
 
+analysis::Instance* ContextImpl::attached_to(const data::RegionTree& tree) const {
+  const auto found = std::ranges::find_if(
+      attached_, [&](const auto& attached) { return attached.first->field->tree() == &tree; });
+  return found != attached_.end() ? found->first : nullptr;
+}
+
 // Of several failures, returns that of the task launched first.
-exec::FailureRef ContextImpl::end_attachments(data::RegionTree& tree, Where where) {
+exec::FailureRef ContextImpl::end_attachments(const data::RegionTree& tree, Where where) {
   exec::FailureRef first;
-  analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
-    std::vector<analysis::Instance*> attached;
-    for (const auto& instance : field.instances().all())
-      if (instance->storage == analysis::Storage::attached) attached.push_back(instance.get());
-    for (analysis::Instance* instance : attached) {
-      const exec::FailureRef failure = end_attachment(field, *instance, where);
-      if (failure && (!first || exec::comes_before(*failure.get(), *first.get(), identity)))
-        first = failure;
-    }
-  });
+  while (analysis::Instance* const instance = attached_to(tree)) {
+    const exec::FailureRef failure = end_attachment(*instance, where);
+    if (failure && (!first || exec::comes_before(*failure.get(), *first.get(), identity)))
+      first = failure;
+  }
   return first;
 }
 
-bool ContextImpl::is_attached(data::RegionTree& tree) const {
-  bool attached = false;
-  if (attached_.empty()) return attached;
-  analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
-    attached |= std::ranges::any_of(field.instances().all(), [](const auto& instance) {
-      return instance->storage == analysis::Storage::attached;
-    });
-  });
-  return attached;
-}
-
-std::span<const MemoryId> ContextImpl::program_memories() const {
-  return runtime.machine().memories(MemoryKind::system);
-}
-
 }  // namespace refrain::runtime
+
+namespace refrain {
+
+std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& field,
+                                    Privilege privilege, PhysicalArgument& physical, Where where) {
+  return impl_.make_call("access", where, [&] {
+    return impl_.begin_access(region, field, privilege, physical, where);
+  });
+}
+
+void Context::end_access(std::uint64_t ticket) { runtime::end_access(impl_, ticket); }
+
+void runtime::end_access(ContextImpl& context, std::uint64_t ticket) noexcept {
+  context.end_quietly([&] { context.end_access(ticket); });
+}
+
+runtime::LivingContext runtime::living(ContextImpl& context) { return context.alive(); }
+
+void Context::attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
+                            const AttachLayout& layout, Where where) {
+  impl_.make_call("attach", where, [&](const std::string& who) {
+    impl_.attach(region, field, memory, layout, where, who);
+  });
+}
+
+void Context::detach_memory(const AnyRegion& region, const AnyField& field, Where where) {
+  impl_.make_call("detach", where,
+                  [&](const std::string& who) { impl_.detach(region, field, where, who); });
+}
+
+}  // namespace refrain

@@ -5,25 +5,28 @@
 // uses yet (launch/grants.hpp). What its children change elsewhere is copied back when the parent waits for them, and
 // when it ends.
 //
-// Owner: the thread that runs the program or the parent's body. One kind of call per file: launch.cpp, regions.cpp
-// (regions, fills, copies), partitions*.cpp, access.cpp (accesses, attached memory), reduce.cpp (futures of groups),
-// nested.cpp (tasks' contexts), context_impl.cpp (beginning and end, fences and waits).
+// Owner: the thread that runs the program or the parent's body. One kind of call per file, with the functions of the
+// public Context: launch.cpp (launches, one value from those of a group), regions.cpp (regions, fills, copies),
+// partitions.cpp, access.cpp (accesses, attached memory), context_impl.cpp (beginning and end, traces, fences and waits). nested.cpp is
+// what contexts of tasks have more.
 
 #include <cxxabi.h>
 
 #include <exception>
 #include <functional>
-#include <iosfwd>
+#include <list>
+#include <map>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "launch/context_core.hpp"
 #include "launch/planner.hpp"
 #include "refrain/context.hpp"
 #include "refrain/error.hpp"
-#include "runtime/attachments.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "tracing/tracing.hpp"
 
@@ -44,54 +47,38 @@ class ContextImpl final : public NestedContext, public ContextCore {
 
   // --- launch.cpp ---
   AnyFuture launch(const LaunchRequest& request) {
-    if (scope.runs_in_order()) [[unlikely]]
+    if (scope.runs_in_order) [[unlikely]]
       fail_captured();
     if (traces.replay_next(request)) return {};
     return launch_in_full(request);
   }
 
-  // --- regions.cpp ---
-  AnyRegion make_region(const data::IndexSpaceRef& points, std::span<const AnyField> fields,
-                        Where where);
-  void destroy(const AnyRegion& region, Where where);
+  // --- launch.cpp, regions.cpp, partitions.cpp ---
   /// Without telling of a failure, which the next fence does.
-  exec::FailureRef destroy_quietly(const AnyRegion& region, Where where);
-  void destroy(const AnyPartition& partition, Where where);
-  void fill(const AnyRegion& region, const AnyField& field,
-            std::shared_ptr<analysis::FillValue> value, Where where);
-  void copy(const AnyRegion& source, const AnyField& source_field, const AnyRegion& target,
-            const AnyField& target_field, Where where);
-
-  // --- partitions.cpp ---
-  /// The tree of this context in which partitions of `region` are kept, and the region's node there.
-  struct Place {
-    data::RegionTree* tree;
-    std::uint32_t node;
-  };
-  Place place_of(const AnyRegion& region, const char* what);
-  /// Of each colour, in their order.
-  struct Pieces {
-    data::IndexSpaceRef colours;
-    std::vector<data::IndexSpaceRef> spaces;
-  };
-  /// UsageError unless they can be a partition there.
-  void check_pieces(const Place& place, const Pieces& pieces) const;
+  exec::FailureRef destroy(const AnyRegion& region, Where where);
+  /// The tree of this context in which partitions of the region, which is alive, are kept, and the region's node there.
+  std::pair<data::RegionTree*, std::uint32_t> place_of(const AnyRegion& region);
+  /// Who waits for the result has waited for the values.
+  void note_reduction(const AnyFuture& values, const AnyFuture& result);
 
   // --- access.cpp ---
+  /// Returns a ticket for end_access.
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
                              PhysicalArgument& physical, Where where, const char* call = "access");
   void end_access(std::uint64_t ticket);
   void attach(const AnyRegion& region, const AnyField& field, void* memory,
-              const AttachLayout& layout, Where where);
-  void detach(const AnyRegion& region, const AnyField& field, Where where);
+              const AttachLayout& layout, Where where, const std::string& who);
+  void detach(const AnyRegion& region, const AnyField& field, Where where, const std::string& who);
 
-  // --- context_impl.cpp, nested.cpp, reduce.cpp ---
-  void fence(Where where);
+  // --- waiting ---
+  /// Brings what children have changed elsewhere back to where the parent has it. All of them are complete.
+  void bring_all_home();
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
-  [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override;
+  [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override {
+    return state.context() == identity;
+  }
   void has_waited_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] const ContextCore* context_in_use() const override { return this; }
-  AnyFuture reduce(const AnyFuture& values, const ReductionOp& op, Where where);
 
   // --- the end ---
   /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
@@ -106,8 +93,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
     if (caller_ != this_thread()) [[unlikely]]
       check_caller_in_full(call, where);
   }
-  /// By this thread, and now: the context has not broken down.
-  [[nodiscard]] bool is_usable() const { return thread_ == this_thread() && !broken_; }
 
   /// Makes a call of the program's. What it throws that is no Error has left the analysis in the middle, mostly
   /// because memory ran out. Then the context has broken down: it launches nothing more, and what waits for it fails.
@@ -120,50 +105,61 @@ class ContextImpl final : public NestedContext, public ContextCore {
       throw;
     } catch (...) { break_down(who); }
   }
-  /// The same for the call `name` at `where`, whose caller is checked.
+  /// The same for the call `name` at `where`, whose caller is checked. It may take "NAME at WHERE", for messages.
   template <class Call>
   decltype(auto) make_call(const char* name, const Where& where, Call&& call) {
     check_caller(name, where);
-    return make_call(call, [&] { return std::string(name) + " at " + to_string(where); });
+    const auto who = [&] { return std::string(name) + " at " + to_string(where); };
+    if constexpr (std::is_invocable_v<Call, std::string>)
+      return make_call([&]() -> decltype(auto) { return call(who()); }, who);
+    else return make_call(call, who);
+  }
+  /// The same with an object of the program's, or on the way of an exception. From another thread it is left to the end
+  /// of the context, and an error to the next call.
+  template <class Call>
+  void end_quietly(Call&& call) noexcept {
+    if (thread_ != this_thread() || broken_) return;
+    try {
+      make_call(call, [] { return std::string("the end of an object"); });
+    } catch (...) {}
   }
 
   /// Checked mode: is the parent's accessor on this requirement usable now?
-  [[nodiscard]] bool is_lent(std::size_t requirement) const override;
+  [[nodiscard]] bool is_lent(std::size_t requirement) const override {
+    return grants.all()[requirement].loan.open();
+  }
 
   /// Breaks when the analysis has broken an invariant. Slow; for tests.
   void check_invariants();
 
-  /// Plans that are remembered, with a mapping.
+  /// Plans that are remembered.
   [[nodiscard]] std::size_t plans() const { return planner_.size(); }
-  [[nodiscard]] std::size_t instances_alive() { return analysis.store().alive(); }
-  [[nodiscard]] bool is_program() const { return parent == nullptr; }
+  /// Where system memory is for accesses, copies and fills of the program itself.
+  [[nodiscard]] std::span<const MemoryId> program_memories() const {
+    return runtime.machine().memories(MemoryKind::system);
+  }
 
  private:
   // launch.cpp
   AnyFuture launch_in_full(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);
-  AnyFuture trace_launch(const LaunchRequest& request);
 
   // access.cpp
-  exec::NodeRef hold(const AnyRegion& region, analysis::FieldState& field,
-                     analysis::Footprint& footprint, analysis::Instance& instance,
-                     Privilege privilege, exec::NodeKind kind, const analysis::Origin& origin,
-                     exec::FailureRef& failure);
-  std::unique_ptr<LaunchPlan> access_plan(const AnyRegion& region, const AnyField& field,
-                                          Privilege privilege, const data::IndexSpaceRef& points,
-                                          Where where);
-  /// The end of what hold() began.
-  void let_go(const exec::NodeRef& held);
-  exec::FailureRef end_attachment(analysis::FieldState& field, analysis::Instance& instance,
-                                  Where where);
-  exec::FailureRef end_attachments(data::RegionTree& tree, Where where);
-  /// Whether memory is attached to one of its fields.
-  [[nodiscard]] bool is_attached(data::RegionTree& tree) const;
-  /// Where system memory is for accesses, copies and fills of the program itself.
-  [[nodiscard]] std::span<const MemoryId> program_memories() const;
-
-  // regions.cpp
-  void forget_dropped(data::RegionTree& tree);
+  /// What the program holds, or waits to: an access, or attached memory that is given back.
+  struct Held {
+    exec::NodeRef node;
+    LaunchPlan plan;  ///< for messages: what is held, as an argument of a task
+    detail::ArgumentInfo argument;
+  };
+  [[nodiscard]] std::list<Held>::const_iterator held(std::uint64_t seq) const;
+  [[nodiscard]] std::string about_held(std::uint64_t seq) const;
+  exec::FailureRef hold(const AnyRegion& region, analysis::FieldState& field,
+                        analysis::Instance& instance, const data::IndexSpaceRef& points,
+                        Privilege privilege, const analysis::Origin& origin);
+  exec::FailureRef end_attachment(analysis::Instance& instance, Where where);
+  exec::FailureRef end_attachments(const data::RegionTree& tree, Where where);
+  /// An instance of memory that is attached to a field of the tree, or null.
+  [[nodiscard]] analysis::Instance* attached_to(const data::RegionTree& tree) const;
 
   // nested.cpp
   static std::unique_ptr<NestedContext> make_nested(ContextCore& parent, LaunchRecord& record,
@@ -171,43 +167,25 @@ class ContextImpl final : public NestedContext, public ContextCore {
     return std::make_unique<ContextImpl>(parent, record, payload);
   }
   Grant make_grant(const LaunchPlan& plan, TaskPayload& payload, std::size_t requirement);
-  analysis::Instance& borrow_home(Grant& grant, const PhysicalArgument& argument);
   void bring_home(Grant& grant);
-  void bring_all_home();
   void await_home(const Grant& grant);
   /// The failure of an operation that should have written what the parent's arguments hold; or none.
   [[nodiscard]] exec::FailureRef poison_at_home() const;
 
-  // reduce.cpp
-  void issue_reduction(const AnyFuture& values, const AnyFuture& result, const ReductionOp& op,
-                       Where where);
-  void note_reduction(const AnyFuture& values, const AnyFuture& result);
-
   // context_impl.cpp
-  void end_attachments();
-  void end_regions();
-  /// A call that cannot be traced is about to be analysed.
-  void note_untraceable_call(const CallIdentity& call) {
+  /// From the first to the one behind the last.
+  static std::pair<std::size_t, std::size_t> ranks(const detail::FutureState& state,
+                                                   std::size_t rank_or_all) {
+    if (rank_or_all == all) return {0, state.points()};
+    return {rank_or_all, rank_or_all + 1};
+  }
+  /// A call that cannot be traced is about to be analysed. `what`: why, the end of a sentence.
+  void note_untraceable_call(const CallIdentity& call, const char* what) {
+    traces.untraceable_call(what);
     note_call(call.token(), call.name(), Listener::Traces::end);
   }
-  [[noreturn]] static void fail_caller(const char* call, Where where);
   [[gnu::noinline]] void check_caller_in_full(const char* call, const Where& where) const;
   [[noreturn]] void break_down(const std::function<std::string()>& who);
-  /// What the program holds open, or waits to: for messages.
-  struct Held {
-    std::uint64_t seq;
-    AnyRegion region;
-    const analysis::FieldState* field;
-    Privilege privilege;
-  };
-  [[nodiscard]] std::string about_held(std::uint64_t seq) const;
-
-  struct OpenAccess {
-    std::uint64_t ticket = 0;
-    exec::NodeRef node;
-    std::unique_ptr<LaunchPlan> plan;  ///< for messages
-    detail::ArgumentInfo argument;
-  };
 
   /// Names the calling thread while it lives.
   static const void* this_thread() { return __builtin_thread_pointer(); }
@@ -216,18 +194,16 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// The same, or null where every call is looked at: in checked mode, and when the context has broken down.
   const void* caller_ = runtime.options().check ? nullptr : thread_;
   std::exception_ptr broken_;  ///< by what
-  Context facade_;
+  Context facade_{*this};
   std::shared_ptr<ContextImpl*> alive_;  ///< made when first asked for
   Planner planner_{*this};
   /// The futures that a node reduces: who waits for it has waited for them.
   std::unordered_map<std::uint64_t, AnyFuture> reductions_;
-  std::unordered_map<const data::RegionTree*,
-                     std::vector<std::pair<data::RegionTree*, std::uint32_t>>>
-      views_;  ///< of outer regions: own trees for partitions made here
-  std::uint64_t next_ticket_ = 1;
-  std::vector<Held> held_;
-  std::vector<std::unique_ptr<OpenAccess>> accesses_;
-  std::unordered_map<const analysis::Instance*, Attachments::Entry> attached_;
+  /// Of regions of enclosing contexts (tree and node): own trees for the partitions that are made here.
+  std::map<std::pair<const data::RegionTree*, std::uint32_t>, data::RegionTree*> views_;
+  std::list<Held> held_;
+  /// In the order in which it was attached.
+  std::vector<std::pair<analysis::Instance*, Attachments::Entry>> attached_;
   static constexpr std::size_t kReductions = 4096;
 
  public:

@@ -1,6 +1,11 @@
-// The way of a launch: it is replayed, or its plan is found and its points go to the analysis.
+// The way of a launch: it is replayed, or its plan is found and its points go to the analysis. One future from the values
+// of a group.
 
-#include "launch/task_execution.hpp"
+#include <fmt/format.h>
+
+#include <cstring>
+#include <vector>
+
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
@@ -15,7 +20,9 @@ AnyFuture ContextImpl::launch_in_full(const LaunchRequest& request) {
   AnyFuture result = analyse(request);
   analysis_ns += profile::now_ns() - begin - (analysis.counters().waited_ns - waited);
   if (Listener* told = runtime.listener(Events::times); told != nullptr && !traces.is_on())
-    told->analysed(request.task->name(), request.where, runtime.executor().this_thread(), begin);
+    told->timed(
+        runtime.executor().this_thread(),
+        until_now(profile::Category::analysing, request.task->name(), request.where, begin));
   return result;
 }
 
@@ -25,19 +32,14 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
   for (const detail::FutureState* future : request.futures)
     if (future == nullptr || future->context() != identity) [[unlikely]]
       check_usable(future, launch_name(request));
-  if (traces.takes_launches()) [[likely]]
-    return trace_launch(request);
-  const std::span<const std::uint64_t> key = planner_.make_key(request);
-  LaunchPlan* const asked = planner_.asked_plan(request, key);
-  LaunchPlan& plan = asked != nullptr ? *asked : planner_.plan_of(request, key);
-  planner_.wake(plan);
-  return issue(*this, plan, request);
-}
-
-AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
-  // A launch that the mapper is asked about is known by its plan: by what it is, and how it was answered.
   std::span<const std::uint64_t> key = planner_.make_key(request);
   LaunchPlan* plan = planner_.asked_plan(request, key);
+  if (!traces.takes_launches()) [[unlikely]] {
+    if (plan == nullptr) plan = &planner_.plan_of(request, key);
+    planner_.wake(*plan);
+    return issue(*this, *plan, request);
+  }
+  // A launch that the mapper is asked about is known by its plan: by what it is, and how it was answered.
   if (plan != nullptr) key = plan->key;
   AnyFuture result;
   Ticket ticket = traces.offer(TracedCall::of(request, key));
@@ -54,4 +56,94 @@ AnyFuture ContextImpl::trace_launch(const LaunchRequest& request) {
   return result;
 }
 
+// --- one value from those of a group -----------------------------------------------------------------
+
+namespace {
+
+// A fixed binary tree over [first, last): the shape depends on the number of points alone.
+void fold_range(const detail::FutureState& values, const ReductionOp& op, std::size_t first,
+                std::size_t last, std::byte* into) {
+  if (last - first == 1) {
+    std::memcpy(into, values.value(first), op.type->size);
+    return;
+  }
+  const std::size_t middle = first + (last - first) / 2;
+  std::vector<std::byte> right(op.type->size);
+  fold_range(values, op, first, middle, into);
+  fold_range(values, op, middle, last, right.data());
+  op.fold(into, 0, right.data(), 0, 1);
+}
+
+void run_reduce(exec::Node& node, exec::Execution& execution) {
+  auto& reduction = node.payload_as<FutureReduction>();
+  reduction.run(execution.failure,
+                [&node](const std::exception_ptr& error) -> const exec::Failure& {
+                  return exec::fail(node, error);
+                });
+  reduction.~FutureReduction();
+}
+
+}  // namespace
+
+void FutureReduction::fold() {
+  const detail::FutureState& from = *values.state();
+  auto* into = static_cast<std::byte*>(result.state()->storage(0));
+  if (from.points() == 0) op->initialise(into, 1);
+  else fold_range(from, *op, 0, from.points(), into);
+}
+
+// Who waits for the result has waited for the values.
+void ContextImpl::note_reduction(const AnyFuture& values, const AnyFuture& result) {
+  if (!grants.empty() && reductions_.size() < kReductions)
+    reductions_.emplace(result.state()->producer(0).seq, values);
+}
+
 }  // namespace refrain::runtime
+
+namespace refrain {
+
+AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
+  impl_.check_caller("launch", request.where);
+  return impl_.make_call([&] { return impl_.launch(request); },
+                         [&] { return runtime::launch_name(request); });
+}
+
+AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where) {
+  return impl_.make_call("reduce", where, [&](const std::string& who) {
+    impl_.runtime.executor().interleave();
+    impl_.scope.throttle();
+    impl_.check_usable(values.state(), who);
+    if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
+      throw UsageError(who + ": operator '" + std::string(op.name) +
+                       "' lacks its type or a function");
+    if (values.state()->type().size != op.type->size)
+      throw UsageError(
+          fmt::format("{}: operator '{}' on {} ({} bytes) does not fit values of {} bytes", who,
+                      op.name, op.type->name, op.type->size, values.state()->type().size));
+    const ResultType type{op.type->size, op.type->alignment, nullptr};
+    AnyFuture result(detail::FutureState::make(type, impl_.identity));
+    detail::FutureState* const given = values.state();
+    const runtime::FutureReduction reduction{values, result, &op};
+    impl_.traces.make(
+        {runtime::CallKind::reduce, where, {&op}}, {&given, 1}, {},
+        [&](runtime::ReplayCursor& replay) {
+          replay.take_reduction({&given, 1}, reduction);
+        },
+        [&] {
+          exec::Node& node = impl_.scope.allocate(sizeof reduction);
+          ::new (node.payload()) runtime::FutureReduction(reduction);
+          node.kind = exec::NodeKind::other;
+          node.run = runtime::run_reduce;
+          node.info = &impl_.info_for("reduce", where);
+          result.state()->set_producer(0, {&node, node.seq});
+          impl_.analysis.log_operation(node, {impl_.calls - 1, 0, -1, node.info});
+          analysis::Edges edges = impl_.analysis.edges_to(node);
+          impl_.depend_on(edges, *given);
+          impl_.analysis.publish(edges);
+        });
+    impl_.note_reduction(values, result);
+    return result;
+  });
+}
+
+}  // namespace refrain

@@ -7,8 +7,7 @@ namespace refrain::runtime {
 
 ContextImpl::ContextImpl(ContextCore& enclosing, LaunchRecord& record, TaskPayload& payload)
     : ContextCore(enclosing.runtime, &enclosing,
-                  exec::operation_name(&record.plan->info, exec::NodeKind::task), make_nested),
-      facade_(*this) {
+                  exec::operation_name(&record.plan->info, exec::NodeKind::task), make_nested) {
   scope.about_held = [this](std::uint64_t seq) { return about_held(seq); };
   for (std::size_t i = 0; i < record.plan->requirements.size(); ++i)
     grants.add(make_grant(*record.plan, payload, i));
@@ -19,48 +18,41 @@ Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
   const PlannedRequirement& given = plan.requirements[requirement];
   const PlannedArgument& argument =
       plan.own.arguments[payload.rank * plan.requirements.size() + requirement];
-  Grant grant;
-  const data::RegionTree* tree = argument.region.tree;
-  grant.root = &tree->data_tree();
-  grant.field = argument.field_index;
-  grant.points = argument.points;
-  grant.privilege = given.privilege;
-  grant.op = given.op;
-  grant.state =
-      std::make_unique<analysis::FieldState>(argument.points, given.type, given.field, grant.root);
-  if (argument.points->empty() && grant.privilege != Privilege::reduce)
-    return grant;  // nobody keeps an instance for that
-  grant.home = &borrow_home(grant, payload.arguments()[requirement]);
+  const data::RegionTree& root = argument.region.tree->data_tree();
+  Grant grant{
+      &root,
+      argument.field_index,
+      argument.points,
+      given.privilege,
+      given.op,
+      std::make_unique<analysis::FieldState>(argument.points, given.type, given.field, &root),
+      nullptr,
+      {}};
+  const bool reduces = grant.privilege == Privilege::reduce;
+  if (argument.points->empty() && !reduces) return grant;  // nobody keeps an instance for that
+
+  // The parent's instance, or its accumulator, as an instance of this context.
+  const PhysicalArgument& physical = payload.arguments()[requirement];
+  auto borrowed = std::make_unique<analysis::Instance>();
+  borrowed->space = grant.points;
+  borrowed->storage = analysis::Storage::borrowed;
+  borrowed->made_by = task_name;
+  if (reduces) {
+    borrowed->memory = program_memories().front();
+    borrowed->accumulator = physical.accumulator;
+  } else {
+    const auto& home = static_cast<const analysis::Instance&>(*physical.placement);
+    static_cast<detail::Placement&>(*borrowed) = home;
+    borrowed->memory = home.memory;
+    borrowed->layout = home.layout;
+  }
+  grant.home = &grant.state->add_instance(std::move(borrowed));
+  analysis.store().adopt(*grant.home);
   for (const auto& piece : grant.state->sets()) {
     piece->fill.reset();
     piece->at(grant.home).valid = true;
   }
   return grant;
-}
-
-// The parent's instance, or its accumulator, as an instance of this context.
-analysis::Instance& ContextImpl::borrow_home(Grant& grant, const PhysicalArgument& argument) {
-  auto borrowed = std::make_unique<analysis::Instance>();
-  borrowed->space = grant.points;
-  borrowed->storage = analysis::Storage::borrowed;
-  borrowed->made_by = task_name;
-  if (grant.privilege == Privilege::reduce) {
-    borrowed->memory = program_memories().front();
-    borrowed->accumulator = argument.accumulator;
-  } else {
-    const auto& home = static_cast<const analysis::Instance&>(*argument.placement);
-    borrowed->memory = home.memory;
-    borrowed->layout = home.layout;
-    borrowed->zero = home.zero;
-    for (int d = 0; d < 3; ++d) borrowed->stride[d] = home.stride[d];
-  }
-  analysis::Instance& added = grant.state->add_instance(std::move(borrowed));
-  analysis.store().adopt(added);
-  return added;
-}
-
-bool ContextImpl::is_lent(std::size_t requirement) const {
-  return grants.all()[requirement].loan.open();
 }
 
 // What children changed elsewhere goes back to where the parent has it.
@@ -77,7 +69,6 @@ void ContextImpl::bring_home(Grant& grant) {
   }
 }
 
-// All children are complete.
 void ContextImpl::bring_all_home() {
   for (Grant& grant : grants.all()) bring_home(grant);
   scope.drain(nullptr);
@@ -87,8 +78,7 @@ void ContextImpl::bring_all_home() {
 
 void ContextImpl::has_waited_for(detail::FutureState& state, std::size_t rank_or_all) {
   if (grants.empty() || state.context() != identity || state.points() == 0) return;
-  const std::size_t first = rank_or_all == all ? 0 : rank_or_all;
-  const std::size_t last = rank_or_all == all ? state.points() : rank_or_all + 1;
+  const auto [first, last] = ranks(state, rank_or_all);
   if (const auto reduction = reductions_.extract(state.producer(first).seq))
     has_waited_for(*reduction.mapped().state(), all);
   for (Grant& grant : grants.all()) {

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,6 @@
 #include "base/text.hpp"
 #include "refrain/error.hpp"
 #include "report/listeners.hpp"
-#include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
 
 namespace refrain {
@@ -33,62 +34,51 @@ namespace {
 
 constexpr std::string_view prefix = "--refrain:";
 
-enum class Value {
-  required,  // the next word, or after '='
-  optional,  // after '=', or the next word if it is on or off
-  none,
-};
-
 /// What a flag takes, and what the member of Options behind it may hold.
 struct Kind {
-  Value value;
-  std::string shown;     ///< how the help shows the value
+  /// How the help shows the value: "[=...]" where it may be left out, "" where there is none. It is the next word, or
+  /// stands after '='; what may be left out is the next word only if that is on or off.
+  std::string shown;
   std::string expected;  ///< how an error calls a right value
   /// The text (empty: none was given) becomes the member's value. False: it is no such value.
   std::function<bool(Options&, std::string_view)> take;
-  /// What the member holds, if a program may not set it to that; otherwise empty.
-  std::function<std::string(const Options&)> found_wrong = [](const Options&) { return ""; };
-  /// The files that are written.
-  std::function<std::vector<std::string>(const Options&)> files = [](const Options&) {
-    return std::vector<std::string>();
-  };
-  /// Adds the report, if one is asked for.
-  std::function<void(runtime::Reports&, const Options&, const Machine&)> report = {};
+  /// What the member holds, as take() reads it; empty: nothing, or all that it can hold is right.
+  std::function<std::string(const Options&)> held = [](const Options&) { return ""; };
+  /// The files that are written: as this says, with each of the suffixes behind.
+  std::string Options::*path = nullptr;
+  std::vector<std::string> suffixes = {""};
+  /// Adds the report that is written there.
+  std::function<void(runtime::Reports&, const std::string& path, const Machine&)> report = {};
 };
 
 struct Flag {
   std::string_view name;  ///< of the member of Options, too, with '_' for '-'
   Kind kind;
   std::string_view help;
-
-  [[nodiscard]] bool takes(Options& options, std::string_view text) const {
-    return kind.take(options, text) && kind.found_wrong(options).empty();
-  }
 };
 
-template <class Number>
-bool take_whole(Number& into, std::string_view text) {
+template <class Number, class Limit = std::numeric_limits<Number>>
+bool take_whole(Number& into, std::string_view text, Number least = Limit::min(),
+                Number most = Limit::max()) {
   Number number{};
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return false;
+  if (error != std::errc() || stop != end || number < least || number > most) return false;
   into = number;
   return true;
 }
 
 template <class Number>
-Kind whole(Number Options::*member, std::int64_t least, std::uint64_t most) {
-  return {Value::required, "N", fmt::format("a whole number from {} to {}", least, most),
-          [=](Options& o, std::string_view text) { return take_whole(o.*member, text); },
-          [=](const Options& o) {
-            const bool is_right =
-                std::cmp_greater_equal(o.*member, least) && std::cmp_less_equal(o.*member, most);
-            return is_right ? std::string() : std::to_string(o.*member);
-          }};
+Kind whole(Number Options::*member, std::type_identity_t<Number> least,
+           std::type_identity_t<Number> most) {
+  return {
+      "N", fmt::format("a whole number from {} to {}", least, most),
+      [=](Options& o, std::string_view text) { return take_whole(o.*member, text, least, most); },
+      [=](const Options& o) { return std::to_string(o.*member); }};
 }
 
 Kind text(std::string Options::*member, const char* shown, const char* expected) {
-  return {Value::required, shown, expected, [=](Options& o, std::string_view text) {
+  return {shown, expected, [=](Options& o, std::string_view text) {
             o.*member = text;
             return !text.empty();
           }};
@@ -96,7 +86,7 @@ Kind text(std::string Options::*member, const char* shown, const char* expected)
 
 Kind file(std::string Options::*member) {
   Kind kind = text(member, "FILE", "a file to write");
-  kind.files = [=](const Options& o) { return std::vector{o.*member}; };
+  kind.path = member;
   return kind;
 }
 
@@ -104,9 +94,8 @@ Kind file(std::string Options::*member) {
 template <class Report>
 Kind report(std::string Options::*member, runtime::Events events) {
   Kind kind = file(member);
-  kind.report = [=](runtime::Reports& reports, const Options& o, const Machine& machine) {
-    if ((o.*member).empty()) return;
-    auto report = std::make_unique<Report>(o.*member, machine);
+  kind.report = [=](runtime::Reports& reports, const std::string& path, const Machine& machine) {
+    auto report = std::make_unique<Report>(path, machine);
     auto close = [&file = *report](const runtime::Totals&, bool) { file.close(); };
     reports.add(std::move(report), {events}, close);
   };
@@ -116,15 +105,12 @@ Kind report(std::string Options::*member, runtime::Events events) {
 /// Files are called as it is, with something behind.
 Kind prefix_of(std::string Options::*member, std::vector<std::string> suffixes) {
   Kind kind = text(member, "PREFIX", "a prefix of files to write, not ending in '/'");
-  kind.found_wrong = [=](const Options& o) {
-    return (o.*member).ends_with('/') ? "'" + o.*member + "'" : std::string();
+  kind.take = [take = kind.take](Options& o, std::string_view text) {
+    return take(o, text) && !text.ends_with('/');
   };
-  kind.files = [=](const Options& o) {
-    std::vector<std::string> files;
-    if (!(o.*member).empty())
-      for (const std::string& suffix : suffixes) files.push_back(o.*member + suffix);
-    return files;
-  };
+  kind.held = [=](const Options& o) { return o.*member; };
+  kind.path = member;
+  kind.suffixes = std::move(suffixes);
   return kind;
 }
 
@@ -134,7 +120,7 @@ bool take_switch(bool& into, std::string_view text) {
 }
 
 Kind on_off(bool Options::*member) {
-  return {Value::optional, "[=on|off]", "on or off",
+  return {"[=on|off]", "on or off",
           [=](Options& o, std::string_view text) { return take_switch(o.*member, text); }};
 }
 
@@ -180,14 +166,16 @@ const std::vector<Flag>& flags() {
       {"mapper", text(&O::mapper, "NAME", "default"),
        "who decides where tasks run and data lies (default)"},
       {"schedule",
-       {Value::required, "SEED", "a whole number from 0 to 2^64-1",
+       {"SEED", "a whole number from 0 to 2^64-1",
         [](O& o, std::string_view seed) { return take_whole(o.schedule.emplace(), seed); }},
        "run everything on one thread, in the order this seed decides"},
       {"check", on_off(&O::check),
        "check every access against bounds and privileges (on in debug builds)"},
       {"stats",
-       {Value::optional, "[=on|off|FILE.json]", "on, off or a file", take_stats,
-        [](const O&) { return ""; }, [](const O& o) { return std::vector{o.stats_file}; }},
+       {.shown = "[=on|off|FILE.json]",
+        .expected = "on, off or a file",
+        .take = take_stats,
+        .path = &O::stats_file},
        "print counters at exit, or write them to a file (off)"},
       {"timeline", file(&O::timeline), "write the timeline, for Perfetto or chrome://tracing"},
       {"graph", report<runtime::GraphFile>(&O::graph, Events::graph),
@@ -201,18 +189,16 @@ const std::vector<Flag>& flags() {
       {"trace-length", whole(&O::trace_length, 1, 100 * million),
        "most operations of one recording (1000000)"},
       {"trace-memory",
-       {Value::required, "SIZE", "a size such as 64MiB, below 2^63 bytes",
+       {"SIZE", "a size such as 64MiB, below 2^63 bytes",
         [](O& o, std::string_view size) {
           const auto parsed = parse_size(size);
-          if (parsed) o.trace_memory = *parsed;
+          o.trace_memory = parsed.value_or(0);
           return parsed.has_value();
         },
-        [](const O& o) {
-          return o.trace_memory >> 63 != 0 ? std::to_string(o.trace_memory) : std::string();
-        }},
+        [](const O& o) { return std::to_string(o.trace_memory); }},
        "most memory for the recordings of a context (1GiB)"},
       {"autotrace",
-       {Value::required, "on|off|paper", "on, off or paper", take_autotrace},
+       {"on|off|paper", "on, off or paper", take_autotrace},
        "find traces where the program has marked none; paper: as published (on)"},
       {"autotrace-min-length", whole(&O::autotrace_min_length, 1, million),
        "fewest calls of a trace that is found (16)"},
@@ -229,15 +215,18 @@ const std::vector<Flag>& flags() {
       {"warm-start", text(&O::warm_start, "FILE", "a file that an earlier run has recorded"),
        "begin with what repeats in the calls that an earlier run has recorded"},
       {"order",
-       {Value::required, "local|fifo|path", "local, fifo or path", take_order,
+       {"local|fifo|path", "local, fifo or path", take_order,
         [](const O& o) {
-          return o.order > O::Order::path ? std::to_string(static_cast<int>(o.order))
-                                          : std::string();
+          return o.order <= O::Order::path ? "" : std::to_string(static_cast<int>(o.order));
         }},
        "which ready task comes first: made ready last, made ready first, or with the longest path "
        "behind it (local)"},
       {"help",
-       {Value::none, "", "no value", [](O& o, std::string_view) { return o.help = true; }},
+       {"", "no value",
+        [](O& o, std::string_view text) {
+          o.help = true;
+          return text.empty();
+        }},
        "list these flags"},
   };
   return all;
@@ -259,31 +248,27 @@ std::size_t read_flag(Options& options, std::string_view source,
   std::string_view word = words[i];
   word.remove_prefix(prefix.size());
   const std::size_t equals = word.find('=');
-  const Flag& flag = flag_called(word.substr(0, equals), source);
-  const auto take = [&](std::string_view value, bool possible = true) {
-    if (!possible || !flag.takes(options, value))
-      throw InputError(fmt::format("{}: {}{}: expected {}, found '{}'", source, prefix, flag.name,
-                                   flag.kind.expected, value));
-  };
-  if (equals != std::string_view::npos) {
-    // "=" with nothing after it is a slip (an empty shell variable), never "no value".
-    const std::string_view value = word.substr(equals + 1);
-    take(value, !value.empty() && flag.kind.value != Value::none);
-    return 1;
-  }
+  const auto& [name, kind, help] = flag_called(word.substr(0, equals), source);
   const std::string* next = i + 1 < words.size() ? &words[i + 1] : nullptr;
-  if (flag.kind.value == Value::required) {
-    if (next == nullptr || next->starts_with("--"))
+  std::string_view value;
+  bool is_next = false;
+  if (equals != std::string_view::npos) {
+    value = word.substr(equals + 1);
+  } else if (kind.shown.starts_with('[')) {
+    is_next = next != nullptr && (*next == "on" || *next == "off");
+  } else if (!kind.shown.empty()) {
+    is_next = next != nullptr && !next->starts_with("--");
+    if (!is_next)
       throw InputError(fmt::format("{}: {}{} needs a value: expected {}, found {}", source, prefix,
-                                   flag.name, flag.kind.expected,
+                                   name, kind.expected,
                                    next == nullptr ? "nothing" : "'" + *next + "'"));
-    take(*next);
-    return 2;
   }
-  const bool has_switch =
-      flag.kind.value == Value::optional && next != nullptr && (*next == "on" || *next == "off");
-  take(has_switch ? std::string_view(*next) : std::string_view());
-  return has_switch ? 2 : 1;
+  if (is_next) value = *next;
+  // "=" with nothing after it is a slip (an empty shell variable), never "no value".
+  if ((equals != std::string_view::npos && value.empty()) || !kind.take(options, value))
+    throw InputError(fmt::format("{}: {}{}: expected {}, found '{}'", source, prefix, name,
+                                 kind.expected, value));
+  return is_next ? 2 : 1;
 }
 
 // Splits at blanks, as a shell would: quotes keep blanks, a backslash keeps the next character (inside
@@ -294,22 +279,14 @@ std::vector<std::string> split_words(std::string_view text) {
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const bool blank = c == ' ' || c == '\t' || c == '\n';
-    if (quote == 0 && blank) {
-      in_word = false;
-      continue;
-    }
-    if (!in_word) words.emplace_back();
-    in_word = true;
-    if (c == quote) {
-      quote = 0;
-    } else if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-      words.back() += text[++i];
-    } else {
-      words.back() += c;
-    }
+    const bool is_blank = quote == 0 && (c == ' ' || c == '\t' || c == '\n');
+    if (!is_blank && !in_word) words.emplace_back();
+    in_word = !is_blank;
+    if (is_blank) continue;
+    if (c == quote) quote = 0;
+    else if (quote == 0 && (c == '\'' || c == '"')) quote = c;
+    else if (c == '\\' && quote != '\'' && i + 1 < text.size()) words.back() += text[++i];
+    else words.back() += c;
   }
   if (quote != 0)
     throw InputError(fmt::format("REFRAIN_ARGS: a quote {} is not closed in: {}", quote, text));
@@ -334,7 +311,8 @@ namespace runtime {
 
 void Reports::add_files(const Options& options, const Machine& machine) {
   for (const Flag& flag : flags())
-    if (flag.kind.report) flag.kind.report(*this, options, machine);
+    if (flag.kind.report && !(options.*flag.kind.path).empty())
+      flag.kind.report(*this, options.*flag.kind.path, machine);
 }
 
 namespace {
@@ -344,37 +322,43 @@ namespace {
 void check_different_files(const Options& options) {
   namespace fs = std::filesystem;
   std::error_code none;
+  // Of a relative path of which nothing is there yet the canonical one would be relative, too.
+  const auto named = [&none](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, none), none);
+  };
   std::vector<std::pair<std::string_view, std::string>> seen;  // flag, path
-  for (const Flag& flag : flags())
-    for (const std::string& path : flag.kind.files(options)) {
-      if (path.empty()) continue;
+  for (const auto& [name, kind, help] : flags()) {
+    if (kind.path == nullptr || (options.*kind.path).empty()) continue;
+    for (const std::string& suffix : kind.suffixes) {
+      const std::string path = options.*kind.path + suffix;
       const bool is_special = descriptor_of(path).has_value() ||
                               (fs::exists(path, none) && !fs::is_regular_file(path, none));
-      // Of a relative path of which nothing is there yet the canonical one would be relative, too.
-      const auto named = [&none](const std::string& name) {
-        return fs::weakly_canonical(fs::absolute(name, none), none);
-      };
       for (const auto& [other, same] : seen)
         if (!is_special && (fs::equivalent(path, same, none) || named(path) == named(same)))
           throw InputError(fmt::format(
               "--refrain:{} and --refrain:{} write to one file, '{}'{}; give each a file of its "
               "own",
-              flag.name, other, path, path == same ? "" : fmt::format(" and '{}'", same)));
-      seen.emplace_back(flag.name, path);
+              name, other, path, path == same ? "" : fmt::format(" and '{}'", same)));
+      seen.emplace_back(name, path);
     }
+  }
 }
 
 }  // namespace
 
-void check_options(const Options& options) {
-  for (const Flag& flag : flags())
-    if (const std::string found = flag.kind.found_wrong(options); !found.empty()) {
-      std::string member(flag.name);
-      std::ranges::replace(member, '-', '_');
-      throw InputError(fmt::format("Options::{} ({}{}): expected {}, found {}", member, prefix,
-                                   flag.name, flag.kind.expected, found));
-    }
+const Options& checked(const Options& options) {
+  for (const auto& [name, kind, help] : flags()) {
+    Options taken;
+    const std::string held = kind.held(options);
+    if (held.empty() || kind.take(taken, held)) continue;
+    std::string member(name);
+    std::ranges::replace(member, '-', '_');
+    const char* const quote = kind.path != nullptr ? "'" : "";
+    throw InputError(fmt::format("Options::{} ({}{}): expected {}, found {}{}{}", member, prefix,
+                                 name, kind.expected, quote, held, quote));
+  }
   check_different_files(options);
+  return options;
 }
 
 }  // namespace runtime
@@ -382,9 +366,7 @@ void check_options(const Options& options) {
 Options parse_options(int& argc, char** argv) {
   Options options;
   read_environment(options);
-  // What argv held at the start, since it is closed up while it is read.
   const std::vector<std::string> words(argv, argv + argc);
-  const std::vector<char*> originals(argv, argv + argc);
   std::size_t kept = 0;
   bool own_only = false;
   for (std::size_t i = 0; i < words.size();) {
@@ -394,7 +376,7 @@ Options parse_options(int& argc, char** argv) {
     }
     if (i > 0 && words[i] == "--") own_only = true;
     if (i > 0 && !own_only && words[i] == "--help") options.help = true;
-    argv[kept++] = originals[i++];
+    argv[kept++] = argv[i++];
   }
   argc = static_cast<int>(kept);
   if (kept < words.size()) argv[kept] = nullptr;
@@ -403,11 +385,10 @@ Options parse_options(int& argc, char** argv) {
 
 std::string flags_help() {
   std::string text = "Runtime flags, also read from REFRAIN_ARGS:\n";
-  for (const Flag& flag : flags()) {
-    const bool attached = flag.kind.shown.starts_with("[") || flag.kind.shown.empty();
-    const std::string shown =
-        fmt::format("{}{}{}{}", prefix, flag.name, attached ? "" : " ", flag.kind.shown);
-    text += fmt::format("  {:<34} {}\n", shown, flag.help);
+  for (const auto& [name, kind, help] : flags()) {
+    const char* const blank = kind.shown.empty() || kind.shown.starts_with('[') ? "" : " ";
+    text += fmt::format("  {:<34} {}\n", fmt::format("{}{}{}{}", prefix, name, blank, kind.shown),
+                        help);
   }
   return text;
 }

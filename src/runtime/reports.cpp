@@ -1,15 +1,11 @@
-#include "runtime/reports.hpp"
-
 #include <cstdio>
+#include <exception>
 #include <system_error>
 #include <utility>
 
 #include "base/new_file.hpp"
-#include "graph/scope.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "report/call_record.hpp"
-#include "report/explanation.hpp"
 #include "report/listeners.hpp"
 #include "report/stats.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -29,14 +25,8 @@ void check_writable(const char* flag, const std::string& path) {
 /// What runs on an executor, which runtimes may share, is told to the listeners of its own runtime.
 class ByRuntime final : public exec::ExecutionListener {
  public:
-  void executed(const exec::Node& node, int thread, std::uint64_t begin_ns,
-                std::uint64_t end_ns) override {
-    if (auto* own = node.scope->listener) own->executed(node, thread, begin_ns, end_ns);
-  }
-  void replayed(const exec::Scope& scope, const exec::NodeInfo* info, exec::NodeKind kind,
-                std::uint64_t seq, int thread, std::uint64_t begin_ns,
-                std::uint64_t end_ns) override {
-    if (auto* own = scope.listener) own->replayed(scope, info, kind, seq, thread, begin_ns, end_ns);
+  void executed(const exec::Executed& ran) override {
+    if (auto* own = ran.scope.listener) own->executed(ran);
   }
 } by_runtime;
 
@@ -83,24 +73,18 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     writers_.emplace_back([this](const Totals& totals, bool) { write_statistics(totals); });
   }
   if (runtime.listener(Events::execution)) runtime.executor().set_listener(&by_runtime);
-  if (!writers_.empty()) before_termination_.emplace([this] { write_early(); });
+  if (!writers_.empty())
+    before_termination_.emplace([this] {
+      try {
+        write(false);
+      } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
+    });
 }
 
-void Reports::write() {
+void Reports::write(bool at_the_end) {
   const std::lock_guard lock(writing_);
   if (std::exchange(written_, true)) return;
-  write_all(runtime_.totals(), true);
-}
-
-void Reports::write_early() noexcept {
-  const std::lock_guard lock(writing_);
-  if (std::exchange(written_, true)) return;
-  try {
-    write_all(runtime_.totals_from_outside(), false);
-  } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
-}
-
-void Reports::write_all(const Totals& totals, bool at_the_end) {
+  const Totals totals = at_the_end ? runtime_.totals() : runtime_.totals_from_outside();
   std::string faults;
   for (const auto& write_one : writers_) {
     try {
@@ -126,13 +110,13 @@ void Reports::write_statistics(const Totals& totals) const {
   s.peak_resident = peak_resident_bytes();
   s.recording_bytes = totals.traces.most_bytes;
   const std::size_t memories = machine.memories().size();
-  for (std::size_t link = 0; link < totals.analysis.link_copies.size(); ++link) {
-    if (totals.analysis.link_copies[link] == 0) continue;
+  for (std::size_t link = 0; link < totals.analysis.links.size(); ++link) {
+    if (totals.analysis.links[link].copies == 0) continue;
     const Memory& from = machine.memory(static_cast<MemoryId>(link / memories));
     const Memory& to = machine.memory(static_cast<MemoryId>(link % memories));
     s.links.push_back({from.name, to.name, std::string(to_string(from.kind)),
-                       std::string(to_string(to.kind)), totals.analysis.link_copies[link],
-                       totals.analysis.link_bytes[link]});
+                       std::string(to_string(to.kind)), totals.analysis.links[link].copies,
+                       totals.analysis.links[link].bytes});
   }
   for (const Memory& memory : machine.memories())
     s.memories.push_back(

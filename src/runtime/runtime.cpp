@@ -17,7 +17,6 @@
 #include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
-#include "runtime/reports.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "tracing/found_traces.hpp"
 
@@ -25,15 +24,10 @@ namespace refrain::runtime {
 
 namespace {
 
-int worker_count(const Options& options, const Machine& machine) {
-  if (options.workers >= 0) return options.workers;
-  const auto cores = static_cast<int>(machine.processors(ProcessorKind::cpu).size());
-  return std::max(0, cores - 1);
-}
-
 std::shared_ptr<exec::Executor> make_executor(const Options& options, const Machine& machine) {
   exec::ExecutorOptions chosen;
-  chosen.workers = worker_count(options, machine);
+  const auto cores = static_cast<int>(machine.processors(ProcessorKind::cpu).size());
+  chosen.workers = options.workers >= 0 ? options.workers : std::max(0, cores - 1);
   // With a seed all depends on that, and nothing on time.
   chosen.oldest_first = options.order != Options::Order::local;
   chosen.path_order = options.order == Options::Order::path && !options.schedule;
@@ -41,23 +35,10 @@ std::shared_ptr<exec::Executor> make_executor(const Options& options, const Mach
   return exec::make_threaded_executor(machine, chosen);
 }
 
-const Options& checked(const Options& options) {
-  check_options(options);
-  return options;
-}
-
 Machine load_machine(const std::string& description) {
   Machine machine = machine::load(description);
   machine::check_runs_here(machine, description);
   return machine;
-}
-
-/// It is one when a window of it has been seen, for `refrain report` too (tools/traced_run.cpp).
-std::optional<std::uint64_t> steady_from(const AutotraceCounters& found) {
-  const std::uint64_t calls = found.analysed + found.replayed;
-  const bool is_seen =
-      found.before_steady && calls - *found.before_steady >= autotrace::Steadiness::kWindow;
-  return is_seen ? found.before_steady : std::nullopt;
 }
 
 }  // namespace
@@ -68,7 +49,7 @@ RuntimeImpl::RuntimeImpl(Options options, World world)
   mapper_ = mapping::make_mapper(options_.mapper);
   executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
   task_slots_ = world.task_slots ? std::move(world.task_slots) : detail::TaskSlots::process();
-  reports_ = std::make_unique<Reports>(*this);
+  reports_.emplace(*this);
 }
 
 // A program that holds the Runtime itself has its results by now: it is told, no more.
@@ -79,9 +60,8 @@ RuntimeImpl::~RuntimeImpl() {
 }
 
 void RuntimeImpl::write_reports() {
-  if (running_.load())
-    throw UsageError("write_reports: a program runs; the reports tell of its end");
-  reports_->write();
+  if (is_running()) throw UsageError("write_reports: a program runs; the reports tell of its end");
+  reports_->write(true);
 }
 
 void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
@@ -100,19 +80,12 @@ void RuntimeImpl::run(const std::function<void(Context&)>& program) {
   });
 }
 
-/// Who asks the thread holds the mutex meanwhile.
-void RuntimeImpl::set_thread(std::optional<pthread_t> thread) {
-  const std::lock_guard lock(thread_mutex_);
-  thread_ = thread;
-}
-
 RuntimeImpl::Program::Program(RuntimeImpl& runtime, const char* call) : runtime_(runtime) {
-  if (runtime.running_.exchange(true))
+  if (!runtime.set_thread(pthread_self()))
     throw UsageError(std::string(call) +
                      ": this Runtime runs a program already; a second one needs its own");
   thread_before_ = runtime.executor().enter_root();
   waiter_before_ = detail::Waiter::current();
-  runtime.set_thread(pthread_self());
   try {
     if (runtime.reports_->written())
       throw UsageError(std::string(call) +
@@ -128,19 +101,13 @@ RuntimeImpl::Program::Program(RuntimeImpl& runtime, const char* call) : runtime_
 }
 
 RuntimeImpl::Program::~Program() {
-  if (!is_open()) return;
+  if (context_ == nullptr) return;
   context_->abandon();
   end();
 }
 
 void RuntimeImpl::Program::close() {
-  try {
-    context_->finish();
-  } catch (...) {
-    context_->abandon();
-    end();
-    throw;
-  }
+  context_->finish();
   end();
 }
 
@@ -148,9 +115,20 @@ void RuntimeImpl::Program::end() noexcept {
   runtime_.program_ = nullptr;
   detail::Waiter::set_current(waiter_before_);
   context_.reset();
-  runtime_.set_thread({});
   runtime_.executor().leave_root(thread_before_);
-  runtime_.running_.store(false);
+  runtime_.set_thread({});
+}
+
+bool RuntimeImpl::is_running() const {
+  const std::lock_guard lock(thread_mutex_);
+  return thread_.has_value();
+}
+
+bool RuntimeImpl::set_thread(std::optional<pthread_t> thread) {
+  const std::lock_guard lock(thread_mutex_);
+  const bool is_free = !thread_ || !thread;
+  if (is_free) thread_ = thread;
+  return is_free;
 }
 
 void RuntimeImpl::add(const ContextImpl& context) {
@@ -165,7 +143,6 @@ Totals RuntimeImpl::totals() const {
     program_->scope.collect();
     now.add_program(*program_);
   }
-  now.add_process();
   return now;
 }
 
@@ -180,13 +157,11 @@ Totals RuntimeImpl::totals_from_outside() {
     const std::lock_guard lock(counters_mutex_);
     outside_ = totals_;
   }
-  outside_.analysis.link_copies.resize(links);
-  outside_.analysis.link_bytes.resize(links);
+  outside_.analysis.links.resize(links);
   {
     const std::lock_guard lock(thread_mutex_);
     if (thread_) BeforeTermination::interrupt(*thread_, add_program, this);
   }
-  outside_.add_process();
   return outside_;
 }
 
@@ -197,20 +172,27 @@ void Totals::add(const ContextImpl& context) {
   traces += context.traces.counters();
   const AutotraceCounters found = context.traces.autotrace_counters();
   autotrace += found;
-  if (context.is_program()) autotrace.before_steady = steady_from(found);
+  if (context.parent != nullptr) return;
+  // It is steady when a window of it has been seen, for `refrain report` too (tools/traced_run.cpp).
+  const std::uint64_t calls = found.analysed + found.replayed;
+  autotrace.before_steady = found.before_steady;
+  if (found.before_steady && calls - *found.before_steady < autotrace::Steadiness::kWindow)
+    autotrace.before_steady.reset();
 }
 
 void Totals::add_program(ContextImpl& program) {
   add(program);
   alive.regions_alive = program.forest.alive();
-  alive.instances_alive = program.instances_alive();
+  alive.instances_alive = program.analysis.store().alive();
   alive.nodes_alive = program.scope.in_flight();
 }
 
-void Totals::add_process() {
-  alive.futures_alive = detail::FutureState::live_count();
-  alive.accumulators_alive = detail::Accumulator::live_count();
-  alive.index_spaces_alive = data::IndexSpace::live_count();
+Counters Totals::counters() const {
+  AliveCounters now = alive;
+  now.futures_alive = detail::FutureState::live_count();
+  now.accumulators_alive = detail::Accumulator::live_count();
+  now.index_spaces_alive = data::IndexSpace::live_count();
+  return {launches, analysis, traces, now, autotrace};
 }
 
 }  // namespace refrain::runtime
@@ -239,15 +221,14 @@ OpenProgram::OpenProgram(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 OpenProgram::OpenProgram(OpenProgram&&) noexcept = default;
 
 OpenProgram::~OpenProgram() {
-  if (!impl_ || !impl_->program.is_open() || impl_->thread == std::this_thread::get_id()) return;
+  if (!impl_ || impl_->thread == std::this_thread::get_id()) return;
   std::fprintf(stderr,
                "refrain: an open program ends on another thread than the one that opened it\n");
   std::abort();
 }
 
 void OpenProgram::check(const char* call) const {
-  if (!impl_ || !impl_->program.is_open())
-    throw UsageError(std::string(call) + ": the program is closed");
+  if (!impl_) throw UsageError(std::string(call) + ": the program is closed");
   if (impl_->thread != std::this_thread::get_id())
     throw UsageError(std::string(call) +
                      ": the program was opened by another thread, which alone uses and closes it");
@@ -260,7 +241,8 @@ Context& OpenProgram::context() const {
 
 void OpenProgram::close() {
   check("close");
-  impl_->program.close();
+  const std::unique_ptr<Impl> ending = std::move(impl_);
+  ending->program.close();
 }
 
 void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std::move(mapper)); }

@@ -1,28 +1,48 @@
 #pragma once
-// The inside of a Runtime: it runs programs, sums up their counters, and has the reports written.
+// The inside of a Runtime: it runs programs, sums up their counters, and writes the reports.
 
 #include <pthread.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/analysis.hpp"
-#include "launch/future_state.hpp"
+#include "data/layout.hpp"
+#include "launch/listener.hpp"
 #include "launch/runtime_core.hpp"
 #include "refrain/runtime.hpp"
 #include "replay/trace_execution.hpp"
-#include "runtime/attachments.hpp"
+#include "report/termination.hpp"
 
 namespace refrain::runtime {
 
 class ContextImpl;
-class Reports;
+class RuntimeImpl;
+
+/// The memory of the program that is attached to fields, in all contexts of a runtime: none of it twice at the same time.
+/// Any thread. Cost: O(log n), and a look at each attachment near by.
+class Attachments {
+ public:
+  using Entry = std::shared_ptr<void>;  ///< the attachment ends with it
+  /// `what`: "field 'mass' of region 3, attached at main.cpp:12". Throws UsageError, beginning with `who`, when something
+  /// attached has a byte in common with the values. No points: nothing is noted.
+  [[nodiscard]] Entry add(const data::PlacedValues& values, const std::string& what,
+                          const std::string& who);
+
+ private:
+  std::recursive_mutex mutex_;  ///< where there is no memory for an entry, it ends while it is made
+  std::multimap<Coord, std::pair<data::PlacedValues, std::string>>
+      table_;          ///< by the first address
+  Coord longest_ = 0;  ///< of the extents of all
+};
 
 /// Sums over contexts.
 struct Totals {
@@ -36,14 +56,54 @@ struct Totals {
   void add(const ContextImpl& context);
   /// The program's, which is alive.
   void add_program(ContextImpl& program);
-  /// What the process has alive.
-  void add_process();
-  [[nodiscard]] Counters counters() const { return {launches, analysis, traces, alive, autotrace}; }
+  /// With what the process has alive now.
+  [[nodiscard]] Counters counters() const;
 };
 
-/// Options that a program has filled in itself are checked as flags are. Throws InputError that names the member, the
-/// flag, what was expected and what was found (options.cpp).
-void check_options(const Options& options);
+/// The options, which a program may have filled in itself, checked as flags are. Throws InputError that names the member,
+/// the flag, what was expected and what was found (options.cpp).
+const Options& checked(const Options& options);
+
+/// The reports of a run: statistics, timeline, graph, recordings, explanation, the log of automatic tracing, the calls
+/// (--refrain:stats, :timeline, :graph, :graph-calculus, :explain, :autotrace-log, :record). Each is made here if the
+/// options ask for it, and listens to the events that it wants (launch/listener.hpp). A new one that listens to one kind
+/// of events and writes a file is an entry in the table of flags (options.cpp).
+///
+/// Files are tried when the runtime starts, so that a path that cannot be written is an error at once. They are
+/// complete when the runtime ends, or when SIGTERM or SIGINT end the process (report/termination.hpp), and take the
+/// places of older ones then. The file of `record` has all calls so far at any time.
+class Reports {
+ public:
+  using Writer = std::function<void(const Totals& totals, bool at_the_end)>;
+
+  /// Throws Error when a file cannot be opened.
+  explicit Reports(RuntimeImpl& runtime);
+  /// The report is told of these events, and `write` completes it.
+  void add(std::unique_ptr<Listener> report, std::initializer_list<Events> events, Writer write);
+
+  /// Writes what was asked for, once. Throws Error when not all of it could be written, after the rest has been. At the
+  /// end the executor must be idle, and nothing may run any more. Before it, a program may run: it is called on a thread
+  /// of its own, and writes what there is by now.
+  void write(bool at_the_end);
+  /// Whether write() was called.
+  [[nodiscard]] bool written() {
+    const std::lock_guard lock(writing_);
+    return written_;
+  }
+
+ private:
+  /// Adds those of such reports that the options ask for: the table of flags has them (options.cpp).
+  void add_files(const Options& options, const Machine& machine);
+  void write_statistics(const Totals& totals) const;
+
+  RuntimeImpl& runtime_;
+  const std::uint64_t start_ns_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<Writer> writers_;
+  std::mutex writing_;
+  bool written_ = false;  ///< under the mutex
+  std::optional<BeforeTermination> before_termination_;
+};
 
 /// What runtimes share whose programs run at once and are to agree on names: the shards of one process. Each runtime
 /// has contexts, memories and reports of its own. What is null is not shared: the executor is then made as the options
@@ -63,11 +123,10 @@ class RuntimeImpl final : public RuntimeCore {
    public:
     /// `call`: what messages say, "run". UsageError while another one runs.
     Program(RuntimeImpl& runtime, const char* call);
-    /// Without close(): ends what is in flight, and tells no error.
+    /// Without close(), or after its error: ends what is in flight, and tells no error.
     ~Program();
-    [[nodiscard]] bool is_open() const { return context_ != nullptr; }
     [[nodiscard]] ContextImpl& context() { return *context_; }
-    /// Waits for everything. Has ended also when it throws.
+    /// Waits for everything, and ends.
     void close();
 
    private:
@@ -79,7 +138,7 @@ class RuntimeImpl final : public RuntimeCore {
   };
 
   void run(const std::function<void(Context&)>& program);
-  [[nodiscard]] bool is_running() const { return running_.load(); }
+  [[nodiscard]] bool is_running() const;
   /// Runtime::write_reports.
   void write_reports();
 
@@ -97,16 +156,17 @@ class RuntimeImpl final : public RuntimeCore {
   /// On the program's thread, between two of its instructions: adds its sums to what has room for them.
   static void add_program(void* runtime);
 
-  Attachments attachments_;
-  std::unique_ptr<Reports> reports_;
-  void set_thread(std::optional<pthread_t> thread);
+  /// The thread of the program that begins, or none: it has ended. False: another one runs. Who has the thread
+  /// interrupted holds the mutex meanwhile.
+  bool set_thread(std::optional<pthread_t> thread);
 
+  Attachments attachments_;
+  std::optional<Reports> reports_;
   /// While a program runs: its context, and whose thread it is (under thread_mutex_).
   ContextImpl* program_ = nullptr;
-  std::mutex thread_mutex_;
+  mutable std::mutex thread_mutex_;
   std::optional<pthread_t> thread_;
   Totals outside_;  ///< for totals_from_outside
-  std::atomic<bool> running_ = false;
   mutable std::mutex counters_mutex_;
   Totals totals_;  ///< under counters_mutex_
 };

@@ -18,7 +18,6 @@
 // An event keeps its number in all stages. Merges that the unrolled stages add are numbered after the summary. Pure;
 // any thread. Cost: that of the text.
 
-#include <compare>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -28,11 +27,9 @@
 
 namespace refrain::trace {
 
-/// The task graph of a recording as plain data: operations in launch order, and edges.
 struct RecordedOperation {
-  std::string text;          ///< "T1(R^a, S^a)", "copy(R^b, R^a)"; read by printing alone
-  std::uint32_t launch = 0;  ///< which launch of the trace it belongs to; ascending
-  bool entered = false;      ///< has predecessors from before the trace
+  std::string text;      ///< "T1(R^a, S^a)", "copy(R^b, R^a)"
+  bool entered = false;  ///< has predecessors from before the trace
 };
 
 /// The task graph of a recording as plain data: operations in launch order, and edges.
@@ -42,71 +39,46 @@ struct RecordingGraph {
   bool idempotent = false;  ///< the postcondition implies the precondition
 };
 
-struct Event {
-  std::uint32_t number = 0;
-  bool primed = false;
-  friend auto operator<=>(const Event&, const Event&) = default;
-};
-
-struct Command {
-  enum class Kind : std::uint8_t {
-    fence,   ///< target := fence
-    op,      ///< target := op(text, sources[0])
-    merge,   ///< target := merge(sources...)
-    copy,    ///< target := sources[0]
-    remark,  ///< text, on a line of its own
-  };
-  Kind kind = Kind::fence;
-  Event target{};
-  std::vector<Event> sources{};
-  std::string text{};
-};
-using Commands = std::vector<Command>;
-
-/// Copy propagation (IV.C): merges of a single event are left out, and that event put where they were used.
-[[nodiscard]] Commands propagate_copies(const Commands& commands);
-
-/// A command a line: "e2' := op(T1(R^a), e1);".
-void print(std::ostream& out, const Commands& commands);
-
-class RecordingCommands {
+/// The commands of each stage, a line each: "e2' := op(T1(R^a), e1);".
+class RecordingStages {
  public:
   /// `reduced` are the graph's edges as the optimiser has left them; `summary` is the operation that stands
   /// for what follows: "T_summary(R^a, S^a)". Graph and edges must outlive this.
-  RecordingCommands(const RecordingGraph& graph, const RecordedEdges& reduced, std::string summary);
+  RecordingStages(const RecordingGraph& graph, const RecordedEdges& reduced, std::string summary);
 
-  [[nodiscard]] Commands recorded() const;
-  [[nodiscard]] Commands reduced() const;
-  [[nodiscard]] Commands propagated() const;
+  [[nodiscard]] std::string recorded() const;
+  [[nodiscard]] std::string reduced() const;
+  /// Copy propagation (IV.C): merges of a single event are left out, and that event put where they were used.
+  [[nodiscard]] std::string propagated() const;
   /// Of idempotent recordings: the next replay, before edges between replays are reduced.
-  [[nodiscard]] Commands unrolled() const;
+  [[nodiscard]] std::string unrolled() const;
   /// Of idempotent recordings.
-  [[nodiscard]] Commands repeatable() const;
+  [[nodiscard]] std::string repeatable() const;
 
  private:
   struct Waits;
-  using Numbers = std::vector<std::uint32_t>;
+  /// With all merges that are numbered; after copy propagation; the same in the later of two replays.
+  enum class Form : std::uint8_t { merged, propagated, unrolled };
 
   [[nodiscard]] std::vector<Waits> waits_of(const std::vector<RecordedEdge>& inner,
                                             const std::vector<RecordedEdge>& carried) const;
   [[nodiscard]] std::vector<Waits> recorded_waits() const;
-  void append(Commands& commands, const std::vector<Waits>& waits, const Numbers& merges,
-              bool primed, std::size_t first, std::size_t last) const;
+  [[nodiscard]] std::string commands(const std::vector<Waits>& waits, Form form, std::size_t first,
+                                     std::size_t last) const;
+  [[nodiscard]] std::string from_fence(const std::vector<Waits>& waits, Form form) const;
 
   const RecordingGraph& graph_;
   const RecordedEdges& reduced_;
   const std::string summary_;
-  Numbers ends_;    ///< the end of each operation, and of the summary
-  Numbers merges_;  ///< the merge of the events that each waits for; 0 where there is none
-  Numbers unrolled_merges_;
+  /// The end of each operation, and of the summary; the merge of the events that each waits for, 0 where there is none.
+  std::vector<std::uint32_t> ends_, merges_, unrolled_merges_;
 };
 
 /// The text around the commands.
 struct RecordingText {
-  std::string trace;                       ///< its name
-  std::string where;                       ///< file:line where it begins
-  std::vector<std::string> precondition;   ///< a line each
-  std::vector<std::string> postcondition;  ///< a line each
+  std::string trace;                        ///< its name
+  std::string where;                        ///< file:line where it begins
+  std::string precondition, postcondition;  ///< indented lines
   std::string summary;
 };
 

@@ -1,7 +1,6 @@
 #include "trace/outcome.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,19 +10,6 @@
 namespace refrain::trace {
 
 namespace {
-
-/// By target; one edge for two operations, of the stronger kind.
-void merge(std::vector<RecordedEdge>& edges) {
-  const auto order = [](const RecordedEdge& a, const RecordedEdge& b) {
-    return std::tuple(a.to, a.from, b.kind) < std::tuple(b.to, b.from, a.kind);
-  };
-  std::ranges::sort(edges, order);
-  const auto same = [](const RecordedEdge& a, const RecordedEdge& b) {
-    return a.from == b.from && a.to == b.to;
-  };
-  const auto repeated = std::ranges::unique(edges, same);
-  edges.erase(repeated.begin(), repeated.end());
-}
 
 class Joiner {
  public:

@@ -2,256 +2,146 @@
 
 #include <algorithm>
 #include <bit>
-#include <memory>
+#include <span>
 #include <utility>
 
 namespace refrain::trace {
 
 namespace {
 
-using exec::EdgeKind;
+void sort_by_target(std::vector<RecordedEdge>& edges) {
+  if (!std::ranges::is_sorted(edges, {}, &RecordedEdge::to))
+    std::ranges::stable_sort(edges, {}, &RecordedEdge::to);
+}
 
-// Which operations reach an operation. Operations come in order and edges lead upwards, so every path that joins the ends
-// of an edge lies between them. Two representations with one interface:
-//
-//   begin(node, earliest)      the next operation: nothing reaches it yet; asked for is `earliest` at most
-//   reached_from(from, data)   whether `from` reaches it, by data edges alone or by any
-//   join(from, data)           an edge leads from `from` to it
-//   steps(), spent()           words or edges that were read; whether the budget is used up
+/// Takes the edges to an operation off the front of those that are left.
+std::span<RecordedEdge> take(std::span<RecordedEdge>& left, std::uint32_t to) {
+  const auto end = std::ranges::find_if(left, [to](const auto& edge) { return edge.to != to; });
+  const auto taken = left.first(static_cast<std::size_t>(end - left.begin()));
+  left = left.subspan(taken.size());
+  return taken;
+}
 
-/// A row has a bit for each of the latest operations: a few words where no edge spans more than some thousand
-/// operations. Cost: two words for each 64 operations of the span, per edge that is joined.
-class ReachWindow {
+/// Goes through the operations upwards, and through the predecessors of each from the latest down. An edge is implied
+/// exactly if those before it reach its source; otherwise it stays.
+///
+/// Edges lead upwards, so every path lies between its ends. A sweep downwards from an operation's latest predecessor
+/// therefore meets each operation after all those by which it may reach the present one. The sweep skips operations
+/// that do not, 64 at a time, and ends at the earliest predecessor.
+class Reduction {
  public:
-  /// Words of a row, and of all rows, when the longest edge spans so many of so many nodes.
-  static std::size_t words_for(std::size_t span) { return span / kBits + 2; }
-  static std::size_t words_for_all(std::size_t nodes, std::size_t span) {
-    return 2 * rows_for(nodes, span) * std::bit_ceil(words_for(span));
-  }
+  Reduction(std::size_t operations, std::uint64_t most_steps)
+      : reached_(operations / kBits + 1), most_steps_(most_steps) {}
 
-  ReachWindow(std::size_t nodes, std::size_t span)
-      : back_(words_for(span) - 1),
-        row_mask_(rows_for(nodes, span) - 1),
-        block_mask_(std::bit_ceil(words_for(span)) - 1),
-        blocks_(std::make_unique_for_overwrite<Block[]>(words_for_all(nodes, span) / 2)) {}
-
-  void begin(std::uint32_t node, std::uint32_t) {
-    const std::size_t block = node / kBits;
-    oldest_ = block < back_ ? 0 : block - back_;
-    row_ = row(node);
-    for (std::size_t i = oldest_; i <= block; ++i) row_[i & block_mask_] = {0, 0};
-  }
-  [[nodiscard]] bool reached_from(std::uint32_t from, bool data) const {
-    const Block& block = row_[from / kBits & block_mask_];
-    return ((data ? block.data : block.any) >> from % kBits & 1) != 0;
-  }
-  void join(std::uint32_t from, bool data) {
-    const Block* const more = row(from);
-    const Word data_too = data ? ~Word{0} : 0;
-    const std::size_t last = from / kBits;
-    for (std::size_t i = oldest_; i <= last; ++i) {
-      const Block& other = more[i & block_mask_];
-      Block& block = row_[i & block_mask_];
-      block.any |= other.any;
-      block.data |= other.data & data_too;
+  /// The next operation. Of the edges to it, `given` are examined; `fixed` are edges that stay, from operations that are
+  /// all later, by so many numbers as `shift`. Appends those of the given edges that stay to `kept`.
+  void add(std::span<const RecordedEdge> fixed, std::uint32_t shift, std::span<RecordedEdge> given,
+           std::vector<RecordedEdge>& kept) {
+    // From the latest operations first; of edges from one operation the data edge.
+    std::ranges::sort(given, {}, [](const RecordedEdge& edge) {
+      return std::pair(~edge.from, edge.kind == exec::EdgeKind::order);
+    });
+    const auto before = static_cast<std::ptrdiff_t>(kept.size());
+    if (steps_ > most_steps_) {
+      unexamined_ += given.size();
+      kept.insert(kept.end(), given.begin(), given.end());
+    } else {
+      earliest_ = given.empty() ? ~std::uint32_t{0} : given.back().from;
+      swept_ = 0;
+      for (const RecordedEdge& edge : fixed) join(edge.from + shift, edge.kind);
+      for (const RecordedEdge& edge : given) {
+        if (is_reached_from(edge.from, edge.kind)) continue;
+        join(edge.from, edge.kind);
+        kept.push_back(edge);
+      }
+      if (!given.empty()) reached_[earliest_ / kBits] = {};
     }
-    const Word bit = Word{1} << from % kBits;
-    row_[last & block_mask_].any |= bit;
-    row_[last & block_mask_].data |= bit & data_too;
-    steps_ += last + 1 - oldest_;
+    std::reverse(kept.begin() + before, kept.end());
+    first_edge_.push_back(edges_.size());
   }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  [[nodiscard]] static bool spent() { return false; }
+  [[nodiscard]] std::size_t unexamined() const { return unexamined_; }
 
  private:
-  using Word = std::uint64_t;
-  static constexpr std::size_t kBits = 64;
-  /// Of 64 nodes.
-  struct Block {
-    Word any, data;
+  static constexpr std::uint32_t kBits = 64;
+  /// A bit for each of 64 operations: whether it reaches the present one, by any path or by data edges alone.
+  struct Reached {
+    std::uint64_t any = 0, data = 0;
   };
-
-  static std::size_t rows_for(std::size_t nodes, std::size_t span) {
-    return std::bit_ceil(std::min(nodes, span + 1));
-  }
-  [[nodiscard]] Block* row(std::uint32_t node) const {
-    return blocks_.get() + (node & row_mask_) * (block_mask_ + 1);
-  }
-
-  std::size_t back_;  ///< blocks of nodes before the present node's that are looked at
-  std::size_t row_mask_, block_mask_;
-  std::unique_ptr<Block[]> blocks_;  ///< by node and block, each modulo a power of two
-  std::size_t oldest_ = 0;           ///< block that the present node's row looks at ...
-  Block* row_ = nullptr;             ///< ... which is here
-  std::uint64_t steps_ = 0;
-};
-
-/// No rows: joining an edge searches upwards from its source, through the edges that have been joined, for all operations
-/// that reach it, down to the earliest that is asked for. Cost: the edges between these. Those are few where edges are
-/// long because many operations stand side by side.
-class ReachSearch {
- public:
-  ReachSearch(std::size_t nodes, std::uint64_t most_steps)
-      : first_edge_(nodes + 1), reached_(nodes), most_steps_(most_steps) {}
-
-  void begin(std::uint32_t node, std::uint32_t earliest) {
-    node_ = node;
-    earliest_ = earliest;
-    first_edge_[node] = first_edge_[node + 1] = edges_.size();
-  }
-  [[nodiscard]] bool reached_from(std::uint32_t from, bool data) const {
-    return (data ? reached_[from].by_data : reached_[from].by_any) > node_;
-  }
-  void join(std::uint32_t from, bool data) {
-    edges_.push_back({from, data});
-    first_edge_[node_ + 1] = edges_.size();
-    for (to_visit_.push_back({from, data}); !to_visit_.empty();) {
-      const Edge next = to_visit_.back();
-      to_visit_.pop_back();
-      if (next.from < earliest_ || reached_from(next.from, next.data)) continue;
-      reached_[next.from].by_any = node_ + 1;
-      if (next.data) reached_[next.from].by_data = node_ + 1;
-      for (std::size_t i = first_edge_[next.from]; i < first_edge_[next.from + 1]; ++i, ++steps_)
-        to_visit_.push_back({edges_[i].from, edges_[i].data && next.data});
-    }
-  }
-  [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  [[nodiscard]] bool spent() const { return steps_ > most_steps_; }
-
- private:
   struct Edge {
     std::uint32_t from;
     bool data;
   };
-  /// One more than the last operation that is known to be reached.
-  struct Reached {
-    std::uint32_t by_any = 0, by_data = 0;
-  };
 
-  std::vector<Edge> edges_;              ///< joined so far, by target
-  std::vector<std::size_t> first_edge_;  ///< of each target
-  std::vector<Reached> reached_;
-  std::vector<Edge> to_visit_;
-  std::uint32_t node_ = 0, earliest_ = 0;
-  std::uint64_t steps_ = 0, most_steps_;
-};
-
-/// One replay and, where edges are carried, the part of the next that they can lead to.
-struct Extent {
-  std::size_t nodes;
-  std::size_t span = 0;  ///< that the longest edge has
-
-  Extent(std::uint32_t operations, const RecordedEdges& edges) : nodes(operations) {
-    for (const RecordedEdge& edge : edges.inner)
-      span = std::max(span, std::size_t{edge.to} - edge.from);
-    for (const RecordedEdge& edge : edges.carried) {
-      const std::size_t to = std::size_t{operations} + edge.to;
-      nodes = std::max(nodes, to + 1);
-      span = std::max(span, to - edge.from);
-    }
+  bool is_reached_from(std::uint32_t from, exec::EdgeKind kind) {
+    if (swept_ > from) sweep_to(from);
+    const Reached& block = reached_[from / kBits];
+    return ((kind == exec::EdgeKind::data ? block.data : block.any) >> from % kBits & 1) != 0;
   }
-  [[nodiscard]] bool fits_window(const OptimiserBudget& budget) const {
-    const std::size_t words = ReachWindow::words_for(span);
-    return words <= std::min<std::uint64_t>(kMostWords, budget.steps_per_operation) &&
-           ReachWindow::words_for_all(nodes, span) <= budget.entries;
+  void join(std::uint32_t from, exec::EdgeKind kind) {
+    const bool data = kind == exec::EdgeKind::data;
+    edges_.push_back({from, data});
+    mark(from, data);
+    swept_ = std::max(swept_, from);
   }
-
- private:
-  static constexpr std::size_t kMostWords = 64;  ///< longer rows are long mostly in vain
-};
-
-std::vector<RecordedEdge> by_target(std::vector<RecordedEdge> edges) {
-  if (!std::ranges::is_sorted(edges, {}, &RecordedEdge::to))
-    std::ranges::stable_sort(edges, {}, &RecordedEdge::to);
-  return edges;
-}
-
-/// Goes through the operations upwards, and through the predecessors of each from the latest down. An edge is implied
-/// exactly if those before it reach its source; otherwise it stays and is joined. In the replay that follows, the
-/// operations are numbered on, and only the inner edges that stay are joined.
-template <class Reach>
-class Reduction {
- public:
-  Reduction(std::uint32_t operations, RecordedEdges edges, Reach& reach)
-      : operations_(operations),
-        inner_(by_target(std::move(edges.inner))),
-        carried_(by_target(std::move(edges.carried))),
-        reach_(reach) {}
-
-  OptimisedEdges run() {
-    std::vector<RecordedEdge>&inner = result_.edges.inner, &carried = result_.edges.carried;
-    inner.reserve(inner_.size());
-    carried.reserve(carried_.size());
-    std::size_t at = 0;
-    for (std::uint32_t to = 0; to < operations_; ++to) {
-      reach_.begin(to, earliest(inner_, at, to));
-      at = keep(inner_, at, to, inner);
-    }
-    const std::uint32_t next = carried_.empty() ? 0 : carried_.back().to + 1;
-    at = 0;
-    auto kept = inner.cbegin();
-    for (std::uint32_t to = 0; to < next; ++to) {
-      reach_.begin(operations_ + to, earliest(carried_, at, to));
-      for (; !reach_.spent() && kept != inner.cend() && kept->to == to; ++kept)
-        reach_.join(operations_ + kept->from, kept->kind == EdgeKind::data);
-      at = keep(carried_, at, to, carried);
-    }
-    result_.removed = inner_.size() - inner.size() + carried_.size() - carried.size();
-    result_.steps = reach_.steps();
-    return std::move(result_);
+  void mark(std::uint32_t from, bool data) {
+    if (from < earliest_) return;
+    Reached& block = reached_[from / kBits];
+    block.any |= std::uint64_t{1} << from % kBits;
+    block.data |= std::uint64_t{data} << from % kBits;
   }
-
- private:
-  /// The first operation that edges to this one lead from; they begin at the place `first`.
-  static std::uint32_t earliest(const std::vector<RecordedEdge>& edges, std::size_t first,
-                                std::uint32_t to) {
-    std::uint32_t from = ~std::uint32_t{0};
-    for (; first < edges.size() && edges[first].to == to; ++first)
-      from = std::min(from, edges[first].from);
-    return from;
-  }
-  /// Edges from the latest operations first; of edges from one operation the data edge.
-  static bool later(const RecordedEdge& a, const RecordedEdge& b) {
-    return a.from != b.from ? a.from > b.from : a.kind > b.kind;
-  }
-  /// Keeps those edges to an operation, from the place `first` on, that are not implied. Returns their end.
-  std::size_t keep(std::vector<RecordedEdge>& edges, std::size_t first, std::uint32_t to,
-                   std::vector<RecordedEdge>& kept) {
-    std::size_t last = first;
-    while (last < edges.size() && edges[last].to == to) ++last;
-    if (last - first > 1) std::sort(edges.data() + first, edges.data() + last, later);
-    const auto before = static_cast<std::ptrdiff_t>(kept.size());
-    const bool spent = reach_.spent();
-    if (spent) result_.unexamined += last - first;
-    for (std::size_t i = first; i < last; ++i) {
-      const bool data = edges[i].kind == EdgeKind::data;
-      if (!spent) {
-        if (reach_.reached_from(edges[i].from, data)) continue;
-        reach_.join(edges[i].from, data);
+  /// Goes on down to the operation above `from`. The marks that have been passed are taken away.
+  void sweep_to(std::uint32_t from) {
+    for (std::uint32_t at = swept_ / kBits;; --at) {
+      Reached& block = reached_[at];
+      const std::uint64_t above = at == from / kBits ? ~std::uint64_t{1} << from % kBits : ~0ull;
+      while (const std::uint64_t left = block.any & above) {
+        const auto bit = static_cast<std::uint32_t>(std::bit_width(left) - 1);
+        const std::uint64_t mark_here = std::uint64_t{1} << bit;
+        const bool data = (block.data & mark_here) != 0;
+        block.any &= ~mark_here;
+        block.data &= ~mark_here;
+        const std::size_t operation = at * kBits + bit;
+        for (std::size_t i = first_edge_[operation]; i < first_edge_[operation + 1]; ++i, ++steps_)
+          mark(edges_[i].from, data && edges_[i].data);
       }
-      kept.push_back(edges[i]);
+      ++steps_;
+      if (at == from / kBits) break;
     }
-    std::reverse(kept.begin() + before, kept.end());
-    return last;
+    swept_ = from;
   }
 
-  const std::uint32_t operations_;
-  std::vector<RecordedEdge> inner_, carried_;
-  Reach& reach_;
-  OptimisedEdges result_;
+  std::vector<Edge> edges_;                 ///< that stay, by target
+  std::vector<std::size_t> first_edge_{0};  ///< of each target
+  std::vector<Reached> reached_;            ///< by 64 operations
+  std::uint32_t earliest_ = 0, swept_ = 0;  ///< predecessor; the operations above have been swept
+  std::uint64_t steps_ = 0, most_steps_ = 0;
+  std::size_t unexamined_ = 0;
 };
 
 }  // namespace
 
 OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
                         const OptimiserBudget& budget) {
-  const Extent extent(operations, edges);
-  if (extent.fits_window(budget)) {
-    ReachWindow window(extent.nodes, extent.span);
-    return Reduction(operations, std::move(edges), window).run();
-  }
-  ReachSearch search(extent.nodes, budget.steps_per_operation * operations);
-  return Reduction(operations, std::move(edges), search).run();
+  sort_by_target(edges.inner);
+  sort_by_target(edges.carried);
+  // One replay and, where edges are carried, the part of the next that they can lead to.
+  const std::uint32_t next = edges.carried.empty() ? 0 : edges.carried.back().to + 1;
+  Reduction reduction(std::size_t{operations} + next, budget.steps_per_operation * operations);
+  OptimisedEdges result;
+  result.edges.inner.reserve(edges.inner.size());
+  std::span<RecordedEdge> left(edges.inner);
+  for (std::uint32_t to = 0; to < operations; ++to)
+    reduction.add({}, 0, take(left, to), result.edges.inner);
+  std::span<RecordedEdge> inner(result.edges.inner);
+  left = edges.carried;
+  for (std::uint32_t to = 0; to < next; ++to)
+    reduction.add(take(inner, to), operations, take(left, to), result.edges.carried);
+  result.removed = edges.inner.size() - result.edges.inner.size() + edges.carried.size() -
+                   result.edges.carried.size();
+  result.unexamined = reduction.unexamined();
+  result.steps = reduction.steps();
+  return result;
 }
 
 }  // namespace refrain::trace

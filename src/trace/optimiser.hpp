@@ -15,27 +15,19 @@
 // operations, in one replay and in any number of successive ones. The path that implies an edge lies, in launch order,
 // before the edge's target. So of a trace that is left early, the issued part is reduced as if the trace ended there.
 //
-// Cost: where no edge spans more than some thousand operations, two words per 64 operations spanned and edge that
-// stays. Otherwise, for each operation, the edges between the operations that reach it and are not before its earliest
-// predecessor; bounded by a budget in proportion to the operations: when it is spent, the remaining edges stay, which
-// does no harm, and are counted. Pure; any thread.
+// Cost: sorting; and for each operation the edges between the operations that reach it and are not before its earliest
+// predecessor, or a 64th of the operations between its predecessors. Bounded by a budget in proportion to the
+// operations: when it is spent, the remaining edges stay, which does no harm, and are counted. Pure; any thread.
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "graph/node.hpp"
+#include "graph/template.hpp"
 
 namespace refrain::trace {
 
-/// Operation `to` must come after operation `from`.
-struct RecordedEdge {
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
-  exec::EdgeKind kind = exec::EdgeKind::order;
-  friend auto operator<=>(const RecordedEdge&, const RecordedEdge&) = default;
-};
+using RecordedEdge = exec::Template::Edge;
 
 struct RecordedEdges {
   std::vector<RecordedEdge> inner;    ///< from < to
@@ -44,15 +36,14 @@ struct RecordedEdges {
 };
 
 struct OptimiserBudget {
-  std::uint64_t steps_per_operation = 1024;    ///< one to some nanoseconds each
-  std::size_t entries = std::size_t{1} << 23;  ///< 64 MiB of rows
+  std::uint64_t steps_per_operation = 1024;  ///< some nanoseconds each
 };
 
 struct OptimisedEdges {
   RecordedEdges edges;         ///< sorted by target
   std::size_t removed = 0;     ///< how many of the given ones were left out
   std::size_t unexamined = 0;  ///< how many stay because the budget was spent
-  std::uint64_t steps = 0;     ///< words or edges that were read
+  std::uint64_t steps = 0;     ///< edges, and words of 64 operations, that were read
 };
 
 /// The edges are between that many operations, in any order.

@@ -1,7 +1,7 @@
 #include "trace/outcome.hpp"
 
 #include <algorithm>
-#include <span>
+#include <tuple>
 
 #include "analysis/analysis.hpp"
 #include "base/assert.hpp"
@@ -72,21 +72,6 @@ void note_users(Recording& recording, const PlaceAfter& place) {
   }
 }
 
-/// An operation that comes after what was there before the recording, as `meets` says. `use`: after it.
-EntryUse entry_use(const Effect& effect, const UseAfter& use, bool meets, bool after_reads) {
-  const bool only_writes =
-      effect.change == StateChange::write || effect.change == StateChange::validate;
-  const bool begins_group =
-      effect.change == StateChange::fold && use.group->folds.front() != kJoined;
-  return {effect.by,
-          effect.place,
-          effect.instance,
-          begins_group ? StateChange::read_write : effect.change,
-          false,
-          meets,
-          only_writes && after_reads};
-}
-
 void sort_once(std::vector<Index>& numbers) {
   std::ranges::sort(numbers);
   const auto repeated = std::ranges::unique(numbers);
@@ -94,8 +79,7 @@ void sort_once(std::vector<Index>& numbers) {
 }
 
 /// Applies all effects; finds the uses on entry, and the users of the recording's own instances when these end.
-Outcome find_entry_uses(Recording& recording) {
-  Outcome outcome = before_all(recording);
+void find_entry_uses(Recording& recording, Outcome& outcome) {
   std::vector<EntryUse>& uses = recording.entry_uses;
   uses.reserve(recording.places.size());  // no less
   for (const Effect& effect : recording.effects) {
@@ -103,22 +87,25 @@ Outcome find_entry_uses(Recording& recording) {
     else if (effect.change == StateChange::empty_use &&
              recording.per_replay_of(effect.instance) != nullptr)
       recording.own[effect.instance->position].users.push_back(effect.by);
-    bool meets = false, entered = false, after_reads = false;
-    outcome.apply(effect, [&](OperationRef earlier, exec::EdgeKind kind) {
-      meets |= earlier == kBefore;
-      entered |= !is_recorded(earlier);
-      after_reads |= is_recorded(earlier) && kind == exec::EdgeKind::order;
-    });
-    if (entered)
-      uses.push_back(
-          entry_use(effect, outcome.use_at(effect.place, effect.instance), meets, after_reads));
+    bool entered = false;
+    outcome.apply(effect,
+                  [&](OperationRef earlier, exec::EdgeKind) { entered |= !is_recorded(earlier); });
+    if (!entered) continue;
+    const bool begins_group =
+        effect.change == StateChange::fold &&
+        outcome.use_at(effect.place, effect.instance).group->folds.front() != kJoined;
+    uses.push_back({effect.by, effect.place, effect.instance,
+                    begins_group ? StateChange::read_write : effect.change});
   }
   if (!std::ranges::is_sorted(uses, {}, &EntryUse::operation))
     std::ranges::stable_sort(uses, {}, &EntryUse::operation);
   const auto repeated = std::ranges::unique(uses);
   uses.erase(repeated.begin(), repeated.end());
+  for (EntryUse& use : uses) {
+    const UseAfter* left = outcome.places[use.place].find(use.instance);
+    use.standing = left == nullptr || left->writer == kBefore;
+  }
   for (PerReplayInstance& own : recording.own) sort_once(own.users);
-  return outcome;
 }
 
 /// Whether the next replay finds the places as this one has. A fill that is pending in a region that the next replay
@@ -134,49 +121,34 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
   return true;
 }
 
-/// Adds the carried edges to one operation: the predecessors of its uses in the replay before. One edge for two
-/// operations, of the stronger kind. `last`: by operation, the number of the latest edge from it, from 1.
-void carry(Recording& recording, const UseAfter& left, EntryUse& use, std::size_t first,
-           std::vector<std::size_t>& last) {
-  std::vector<RecordedEdge>& carried = recording.carried;
-  const auto add = [&](OperationRef from, exec::EdgeKind kind) {
-    if (from == kJoined) use.after_joined = use.change == StateChange::fold;
-    if (!is_recorded(from)) return;
-    if (last[from.number] <= first) {
-      carried.push_back({from.number, use.operation, kind});
-      last[from.number] = carried.size();
-    } else if (kind == exec::EdgeKind::data) {
-      carried[last[from.number] - 1].kind = kind;
-    }
-  };
-  if (!use.after_reads)
-    return analysis::before(left, use.change, recording.fold_of(use.operation), add);
-  for (const OperationRef reader : left.readers) add(reader, exec::EdgeKind::order);
+/// A fold comes after the folds that the replay before may have joined.
+void note_joined(Recording& recording, const Effect& effect) {
+  for (EntryUse& use :
+       std::ranges::equal_range(recording.entry_uses, effect.by, {}, &EntryUse::operation))
+    use.after_joined |= use.change == StateChange::fold && use.place == effect.place &&
+                        use.instance == effect.instance;
 }
 
-/// Of each entry use, whether it holds for every replay of a chain; and the carried edges.
+/// The carried edges are those to the next replay's operations: its effects come on top of the outcome of this one.
 void find_carried(Recording& recording, Outcome& outcome) {
-  const std::span<EntryUse> uses(recording.entry_uses);
-  std::vector<RecordedEdge>& carried = recording.carried;
-  if (recording.idempotent) carried.reserve(recording.operations.size());
-  std::vector<std::size_t> last(recording.operations.size());
-  std::size_t first = 0;  // edge to the operation
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    const UseAfter* left = outcome.places[uses[i].place].find(uses[i].instance);
-    uses[i].standing = left == nullptr || left->writer == kBefore;
-    if (recording.idempotent && uses[i].meets && !uses[i].standing)
-      carry(recording, *left, uses[i], first, last);
-    if (i + 1 < uses.size() && uses[i + 1].operation == uses[i].operation) continue;
-    std::ranges::sort(carried.begin() + static_cast<std::ptrdiff_t>(first), carried.end(), {},
-                      &RecordedEdge::from);
-    first = carried.size();
-  }
+  const auto next = static_cast<Index>(recording.operations.size());
+  recording.carried.reserve(next);
+  for (const Effect& effect : recording.effects)
+    outcome.apply(
+        effect,
+        [&](OperationRef earlier, exec::EdgeKind kind) {
+          if (earlier.number < next) recording.carried.push_back({earlier.number, effect.by, kind});
+          else if (earlier == kJoined) note_joined(recording, effect);
+        },
+        next);
+  merge(recording.carried);
 }
 
 }  // namespace
 
 void find_chain_edges(Recording& recording) {
-  Outcome outcome = find_entry_uses(recording);
+  Outcome outcome = before_all(recording);
+  find_entry_uses(recording, outcome);
   // The next replay's first fold would join the folds of this one.
   const auto goes_on = [&](const EntryUse& use) {
     if (use.change != StateChange::fold) return false;
@@ -189,7 +161,16 @@ void find_chain_edges(Recording& recording) {
   recording.idempotent = std::ranges::none_of(recording.own, is_left) &&
                          std::ranges::none_of(recording.entry_uses, goes_on) &&
                          leaves_as_found(recording, outcome);
-  find_carried(recording, outcome);
+  if (recording.idempotent) find_carried(recording, outcome);
+}
+
+void merge(std::vector<RecordedEdge>& edges) {
+  std::ranges::sort(edges, {}, [](const RecordedEdge& edge) {
+    return std::tuple(edge.to, edge.from, edge.kind == exec::EdgeKind::order);
+  });
+  const auto ends = [](const RecordedEdge& edge) { return std::pair(edge.from, edge.to); };
+  const auto repeated = std::ranges::unique(edges, {}, ends);
+  edges.erase(repeated.begin(), repeated.end());
 }
 
 // --- the state of the analysis -----------------------------------------------------------------------------
@@ -246,11 +227,10 @@ void note_empty_uses(const Outcome& outcome, const Replayed& replay) {
 
 }  // namespace
 
-void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
-                   const Replayed& replay) {
+void bring_forward(analysis::Analysis& analysis, const Outcome& outcome, const Replayed& replay) {
   for (std::size_t i = 0; i < outcome.places.size(); ++i) {
     const PlaceAfter& after = outcome.places[i];
-    analysis::EquivalenceSet& set = *recording.places[i].set;
+    analysis::EquivalenceSet& set = *outcome.recording->places[i].set;
     if (after.changed) set.invalidate();
     for (const UseAfter& left : after.uses) {
       analysis::Instance* instance = analysis::present(left.instance);
@@ -266,8 +246,9 @@ void bring_forward(analysis::Analysis& analysis, const Recording& recording, con
   note_empty_uses(outcome, replay);
 }
 
-void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
-                          const Outcome& outcome, const Replayed& replay) {
+void add_standing_readers(const analysis::Analysis& analysis, const Outcome& outcome,
+                          const Replayed& replay) {
+  const Recording& recording = *outcome.recording;
   for (const EntryUse& entry : recording.entry_uses) {
     if (!entry.standing) continue;
     const exec::NodeRef reader = replay.operation(entry.operation);

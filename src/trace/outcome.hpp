@@ -58,9 +58,10 @@ struct Outcome {
   /// The next place of the recording, as it has to be found.
   void add_place();
   UseAfter& use_at(Index place, analysis::Instance* instance);
-  /// Applies the recording's next effect. Calls add(operation, kind) for the predecessors that it gives its operation.
+  /// Applies the recording's next effect. Calls add(operation, kind) for the predecessors that it gives its operation,
+  /// which is named by its number and `shift`.
   template <class Add>
-  void apply(const Effect& effect, Add add);
+  void apply(const Effect& effect, Add add, Index shift = 0);
 };
 
 /// After the first `effects` effects.
@@ -69,6 +70,9 @@ Outcome outcome_of(const Recording& recording, Index effects);
 /// Works out entry_uses, the users of the recording's own instances when these end, whether it is idempotent, and if so
 /// the carried edges: those that the analysis would find if the trace were unrolled once.
 void find_chain_edges(Recording& recording);
+
+/// Sorts edges by target and source; of two between the same operations the stronger one stays.
+void merge(std::vector<RecordedEdge>& edges);
 
 /// The first steps of a recording: a recording, too.
 struct Prefix {
@@ -92,13 +96,12 @@ struct Replayed {
 };
 
 /// Brings the state forward over a replay with this outcome. It was brought forward to the replay's beginning before.
-void bring_forward(analysis::Analysis& analysis, const Recording& recording, const Outcome& outcome,
-                   const Replayed& replay);
+void bring_forward(analysis::Analysis& analysis, const Outcome& outcome, const Replayed& replay);
 
 /// After several replays: adds those operations of an earlier, whole one that read what the trace never writes, or
 /// looked at an instance without points. In launch order, before bring_forward for the last one.
-void add_standing_readers(const analysis::Analysis& analysis, const Recording& recording,
-                          const Outcome& outcome, const Replayed& replay);
+void add_standing_readers(const analysis::Analysis& analysis, const Outcome& outcome,
+                          const Replayed& replay);
 
 /// A predecessor that an operation has from before the trace.
 struct Entry {
@@ -116,7 +119,7 @@ Entries entries(const Recording& recording, const std::function<bool(const exec:
 // --- templates -----------------------------------------------------------------------------------------------
 
 template <class Add>
-void Outcome::apply(const Effect& effect, Add add) {
+void Outcome::apply(const Effect& effect, Add add, Index shift) {
   using analysis::StateChange;
   if (effect.change == StateChange::empty_use) {
     empty_uses.emplace_back(effect.instance, effect.by);
@@ -146,7 +149,7 @@ void Outcome::apply(const Effect& effect, Add add) {
             {fold, {kJoined}, {{kBefore, exec::EdgeKind::order}, {kBefore, exec::EdgeKind::data}}});
       }
     }
-    analysis::apply(use, effect.change, fold, OperationRef{effect.by}, add);
+    analysis::apply(use, effect.change, fold, OperationRef{effect.by + shift}, add);
     if (effect.change == StateChange::read) return;
     if (effect.change == StateChange::validate) use.valid = true;
     else place.only_valid(use);

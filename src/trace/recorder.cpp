@@ -1,6 +1,7 @@
 #include "trace/recorder.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "analysis/analysis.hpp"
@@ -24,7 +25,9 @@ analysis::EquivalenceSet* find_set(const analysis::FieldState& field, std::uint3
 }  // namespace
 
 Recorder::Recorder(std::uint64_t first, std::uint64_t first_serial)
-    : first_(first), number_(analysis::RecorderNote::next_recorder()), own_(first_serial) {
+    : first_(first), own_(first_serial) {
+  static std::atomic<std::uint64_t> last{0};
+  number_ = last.fetch_add(1, std::memory_order_relaxed) + 1;
   made_.operations.reserve(kFew);
   made_.edges.reserve(kFew);
   made_.effects.reserve(2 * kFew);
@@ -44,8 +47,7 @@ void Recorder::step(std::uint32_t arguments) {
 std::uint32_t Recorder::add(analysis::FieldState& field) {
   const auto index = static_cast<std::uint32_t>(made_.fields.size());
   field.recorded = {number_, index};
-  made_.fields.push_back({&field, 0, 0});
-  next_sets_.push_back(field.next_set());
+  made_.fields.push_back({&field, field.next_set()});
   return index;
 }
 
@@ -65,7 +67,7 @@ void Recorder::untraceable(const char* what) {
 /// Called before an effect is noted on the field, and at the end. What was cut off an equivalence set that the trace had
 /// touched before was found as that one was, and has had its effects.
 void Recorder::look_for_cuts(analysis::FieldState& field) {
-  std::uint32_t& next = next_sets_[index_of(field)];
+  std::uint32_t& next = made_.fields[index_of(field)].next_set;
   for (; next != field.next_set(); ++next) {
     analysis::EquivalenceSet* const part = find_set(field, next);
     const auto* whole = part != nullptr ? find_set(field, part->cut_from) : nullptr;
@@ -279,10 +281,7 @@ std::unique_ptr<Recording> Recorder::finish() {
   if (fault_ != nullptr) return nullptr;
   if (!std::ranges::is_sorted(made_.edges, {}, &RecordedEdge::to))
     std::ranges::stable_sort(made_.edges, {}, &RecordedEdge::to);
-  for (FieldUsed& used : made_.fields) {
-    used.next_set = used.field->next_set();
-    used.instance_epoch = used.field->instance_epoch();
-  }
+  for (FieldUsed& used : made_.fields) used.instance_epoch = used.field->instance_epoch();
   choose_names();
   place_arguments();
   made_.trees = trees_;

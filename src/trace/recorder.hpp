@@ -89,12 +89,10 @@ class Recorder final : public analysis::StateLog {
   void choose_names();
   void place_arguments();
 
-  std::uint64_t first_;   ///< sequence number of the first operation that is analysed
-  std::uint64_t number_;  ///< of this recorder, on what it has seen
+  std::uint64_t first_;       ///< sequence number of the first operation that is analysed
+  std::uint64_t number_ = 0;  ///< that no other recorder has, on what this one has seen
   Recording made_;
   std::vector<Recording::Tree> trees_;
-  std::vector<std::uint32_t>
-      next_sets_;          ///< by field: FieldState::next_set() when it was looked at
   std::vector<Cut> cuts_;  ///< in the order in which they were made
   /// By which step. They are kept: of one that is gone, another might have the address.
   std::unordered_map<std::shared_ptr<const analysis::FillValue>, Index> fills_;

@@ -119,9 +119,6 @@ struct EntryUse {
   analysis::Instance* instance = nullptr;
   analysis::StateChange change = analysis::StateChange::read;
   bool standing = false;
-  /// `meets`: only reads, or folds of its own group, came before it in the trace; so in the next replay its
-  /// predecessors are in the outcome of this one. `after_reads`: there were reads, and it only writes.
-  bool meets = false, after_reads = false;
   /// It is a fold, and in the next replay it comes after the folds that this replay's first fold may have joined.
   bool after_joined = false;
   friend bool operator==(const EntryUse&, const EntryUse&) = default;

@@ -21,7 +21,7 @@ namespace refrain::runtime {
 /// How a finder looks for traces.
 [[nodiscard]] autotrace::FinderOptions finder_options(const Options& options);
 
-/// What programs do again and again, as the file of --refrain:warm-start has it (report/call_record.hpp): the first
+/// What programs do again and again, as the file of --refrain:warm-start has it (report/call_record.cpp): the first
 /// candidates. They are compared launch by launch, as all are, so the file may be of any program. A file that cannot be
 /// used is told of on standard error, and nothing comes of it; nor does anything where traces are not looked for.
 [[nodiscard]] std::vector<autotrace::MinedRepeat> read_warm_start(const Options& options);

@@ -74,9 +74,11 @@ void Selector::show_begin() {
 }
 
 void Selector::show_end(profile::Category what, std::size_t calls) {
-  if (Listener* told = context_.runtime.listener(Events::times)) [[unlikely]]
-    told->traced(what, open_.name, open_.where, calls, context_.runtime.executor().this_thread(),
-                 shown_from_ns_);
+  if (Listener* told = context_.runtime.listener(Events::times)) [[unlikely]] {
+    profile::Event event = until_now(what, open_.name, open_.where, shown_from_ns_);
+    event.numbers[0] = {"calls", static_cast<std::int64_t>(calls)};
+    told->timed(context_.runtime.executor().this_thread(), event);
+  }
 }
 
 // --- selecting ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 #include "finder/mining.hpp"
 #include "oracle/error.hpp"
 #include "oracle/run_reader.hpp"
-#include "report/call_record.hpp"
+#include "report/listeners.hpp"
 
 // The first candidates, out of the record of an earlier run.
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "exec/seeded_executor.hpp"
-#include "exec/threaded_executor.hpp"
+#include "exec/threads.hpp"
 #include "profile/clock.hpp"
 #include "support/launch_node.hpp"
 
@@ -49,15 +49,15 @@ struct Noted final : BackgroundJob {
 class Chores : public testing::Test {
  protected:
   /// Runs the program in a scope of an executor with so many workers and a dedicated thread.
-  void run(int workers, const std::function<void(ThreadedExecutor&, Scope&)>& program,
+  void run(int workers, const std::function<void(Executor&, Scope&)>& program,
            std::uint32_t window = 1000) {
     ExecutorOptions options;
     options.workers = workers;
     options.bind = false;
-    ThreadedExecutor executor(plan(), options);
-    executor.run_root([&] {
-      Scope scope(executor, nullptr, window);
-      program(executor, scope);
+    const auto executor = make_threaded_executor(plan(), options);
+    executor->run_root([&] {
+      Scope scope(*executor, nullptr, window);
+      program(*executor, scope);
       scope.drain(nullptr);
     });
   }

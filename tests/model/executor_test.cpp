@@ -8,7 +8,7 @@
 
 #include "exec/background.hpp"
 #include "exec/seeded_executor.hpp"
-#include "exec/threaded_executor.hpp"
+#include "exec/threads.hpp"
 #include "refrain/error.hpp"
 #include "support/launch_node.hpp"
 
@@ -30,9 +30,9 @@ class BothExecutors : public testing::TestWithParam<Case> {
     options.workers = std::max(0, GetParam().workers);
     options.bind = false;
     if (GetParam().workers < 0) {
-      executor_ = std::make_unique<SeededExecutor>(plan, options, 5);
+      executor_ = std::make_shared<SeededExecutor>(plan, options, 5);
     } else {
-      executor_ = std::make_unique<ThreadedExecutor>(plan, options);
+      executor_ = make_threaded_executor(plan, options);
     }
   }
 
@@ -45,7 +45,7 @@ class BothExecutors : public testing::TestWithParam<Case> {
         scope, [&] { return is_complete(ref); }, ref, nullptr);
   }
 
-  std::unique_ptr<Executor> executor_;
+  std::shared_ptr<Executor> executor_;
 };
 
 const NodeInfo access_info{"circuit.voltage", std::source_location::current()};

@@ -15,7 +15,7 @@
 
 #include "exec/background.hpp"
 #include "exec/seeded_executor.hpp"
-#include "exec/threaded_executor.hpp"
+#include "exec/threads.hpp"
 #include "graph/replays.hpp"
 #include "refrain/error.hpp"
 #include "support/launch_node.hpp"
@@ -63,15 +63,15 @@ class Device {
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
-std::unique_ptr<Executor> make_executor(int workers, std::uint64_t seed, bool dedicated = true) {
+std::shared_ptr<Executor> make_executor(int workers, std::uint64_t seed, bool dedicated = true) {
   ProcessorPlan plan;
   plan.cpus.push_back({0, {}});
   if (dedicated) plan.dedicated.push_back(1);
   ExecutorOptions options;
   options.workers = std::max(0, workers);
   options.bind = false;
-  if (workers < 0) return std::make_unique<SeededExecutor>(plan, options, seed);
-  return std::make_unique<ThreadedExecutor>(plan, options);
+  if (workers < 0) return std::make_shared<SeededExecutor>(plan, options, seed);
+  return make_threaded_executor(plan, options);
 }
 
 /// A loop of three operations, the second of which a device does: each adds to a value that only edges protect.
@@ -124,7 +124,7 @@ class LaterCompletions : public testing::TestWithParam<Case> {
   }
 
   const NodeInfo info_{"copy", std::source_location::current()};
-  const std::unique_ptr<Executor> executor_ = make_executor(GetParam().workers, 3);
+  const std::shared_ptr<Executor> executor_ = make_executor(GetParam().workers, 3);
   Device device_;
 };
 

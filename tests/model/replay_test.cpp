@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exec/seeded_executor.hpp"
-#include "exec/threaded_executor.hpp"
+#include "exec/threads.hpp"
 #include "graph/replays.hpp"
 #include "refrain/error.hpp"
 #include "support/random_replays.hpp"
@@ -77,8 +77,8 @@ TEST(Replays, RandomProgramsOnThreads) {
     ExecutorOptions chosen = options_for(static_cast<int>(seed % 4));
     chosen.oldest_first = seed % 3 == 0;
     chosen.path_order = seed % 8 < 4;  // then what happens depends on how long operations take
-    ThreadedExecutor executor(plan(options.dedicated), chosen);
-    executor.run_root([&] { test::run_random_replays(executor, seed, options); });
+    const auto executor = make_threaded_executor(plan(options.dedicated), chosen);
+    executor->run_root([&] { test::run_random_replays(*executor, seed, options); });
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -93,9 +93,9 @@ class ReplaysOnBoth : public testing::TestWithParam<Case> {
  protected:
   ReplaysOnBoth() {
     if (GetParam().workers < 0) {
-      executor_ = std::make_unique<SeededExecutor>(plan(false), options_for(1), 5);
+      executor_ = std::make_shared<SeededExecutor>(plan(false), options_for(1), 5);
     } else {
-      executor_ = std::make_unique<ThreadedExecutor>(plan(false), options_for(GetParam().workers));
+      executor_ = make_threaded_executor(plan(false), options_for(GetParam().workers));
     }
     Template::Operation operation;
     operation.run = [](const void* operand, Replay& replay, std::uint32_t index, Execution&) {
@@ -124,7 +124,7 @@ class ReplaysOnBoth : public testing::TestWithParam<Case> {
         scope, [&] { return is_complete(ref); }, ref, nullptr);
   }
 
-  std::unique_ptr<Executor> executor_;
+  std::shared_ptr<Executor> executor_;
   std::unique_ptr<Template> chains_;
   std::uint32_t ran_[2] = {0, 0};  ///< how often each operation ran
   NodeInfo info_{"advance", std::source_location::current()};
@@ -149,7 +149,8 @@ TEST_P(ReplaysOnBoth, ASlowChainHoldsNobodyBack) {
       EXPECT_EQ(ran_[0], 0U);
       EXPECT_EQ(replays.in_flight().size(), 6U);
       executor_->complete_manual(*held.node);
-      replays.drain(nullptr);
+      executor_->wait(
+          scope, [&] { return replays.idle(); }, {}, nullptr);
       EXPECT_EQ(ran_[0], 6U);
       replays.leave(*replay);
     }
@@ -170,7 +171,8 @@ TEST_P(ReplaysOnBoth, AChainIsLeftAndEnteredAtEveryPosition) {
             replay = &replays.begin(i > 0);
             ran_[0] = ran_[1] = replay->number - 1;
             replays.issue(*replay, i < whole ? 2 : rest);
-            replays.drain(nullptr);
+            executor_->wait(
+                scope, [&] { return replays.idle(); }, {}, nullptr);
           }
           replays.leave(*replay);
           EXPECT_EQ(ran_[0], replay->number - (rest < 1 ? 1 : 0)) << whole << " and " << rest;
@@ -312,12 +314,10 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
 
 TEST_P(ReplaysOnBoth, TheListenerIsToldOfEachOperation) {
   struct Listener final : ExecutionListener {
-    void executed(const Node&, int, std::uint64_t, std::uint64_t) override {}
-    void replayed(const Scope&, const NodeInfo* info, NodeKind kind, std::uint64_t, int,
-                  std::uint64_t begin_ns, std::uint64_t end_ns) override {
-      EXPECT_EQ(info->name, "advance");
-      EXPECT_EQ(kind, NodeKind::task);
-      EXPECT_LE(begin_ns, end_ns);
+    void executed(const Executed& ran) override {
+      EXPECT_EQ(ran.info->name, "advance");
+      EXPECT_EQ(ran.kind, NodeKind::task);
+      EXPECT_LE(ran.begin_ns, ran.end_ns);
       ++told;
     }
     std::atomic<int> told{0};

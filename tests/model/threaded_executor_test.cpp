@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/threaded_executor.hpp"
+#include "exec/threads.hpp"
 #include "support/random_graph.hpp"
 #include "support/test_budget.hpp"
 
@@ -24,8 +24,8 @@ void run(const Graph& graph, int workers, int gpus) {
   options.workers = workers;
   options.accumulators = 2;
   options.bind = false;
-  ThreadedExecutor executor(plan(gpus), options);
-  executor.run_root([&] { test::run_graph(executor, graph, nullptr); });
+  const auto executor = make_threaded_executor(plan(gpus), options);
+  executor->run_root([&] { test::run_graph(*executor, graph, nullptr); });
 }
 
 TEST(ThreadedExecutor, RandomGraphsKeepTheOrder) {
@@ -60,14 +60,14 @@ TEST(ThreadedExecutor, LongRunsReuseNodes) {
 TEST(ThreadedExecutor, RunsManyRootProgramsInARow) {
   ExecutorOptions options;
   options.workers = 2;
-  ThreadedExecutor executor(plan(1), options);
+  const auto executor = make_threaded_executor(plan(1), options);
   for (int i = 0; i < 50; ++i) {
     GraphOptions graph;
     graph.nodes = 20;
     graph.gpus = 1;
-    executor.run_root([&] { test::run_graph(executor, *test::make_graph(i, graph), nullptr); });
+    executor->run_root([&] { test::run_graph(*executor, *test::make_graph(i, graph), nullptr); });
   }
-  EXPECT_THROW(executor.run_root([] { throw std::runtime_error("out"); }), std::runtime_error);
+  EXPECT_THROW(executor->run_root([] { throw std::runtime_error("out"); }), std::runtime_error);
 }
 
 }  // namespace

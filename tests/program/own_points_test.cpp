@@ -1,4 +1,4 @@
-// A process analyses its own points of a launch (launch/launch_points.hpp). Today these are all; here a function chooses
+// A process analyses its own points of a launch (launch/launch_plan.hpp). Today these are all; here a function chooses
 // fewer. What a task is told, and what a program asks for, goes by the whole launch all the same.
 
 #include <gtest/gtest.h>

@@ -29,13 +29,7 @@ constexpr const char* kMachine = "emulated:cpus=8,gpus=2";
 class SeenCalls final : public runtime::Listener {
  public:
   void called(const Call& call) override { tokens.push_back(call.token); }
-  void executed(const exec::Node& node, int, std::uint64_t, std::uint64_t) override {
-    scopes.insert(root_of(*node.scope));
-  }
-  void replayed(const exec::Scope& scope, const exec::NodeInfo*, exec::NodeKind, std::uint64_t, int,
-                std::uint64_t, std::uint64_t) override {
-    scopes.insert(root_of(scope));
-  }
+  void executed(const exec::Executed& ran) override { scopes.insert(root_of(ran.scope)); }
   std::vector<std::uint64_t> tokens;
   std::set<std::uint64_t> scopes;  ///< root scopes in which something was executed
 

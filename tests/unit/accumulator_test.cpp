@@ -172,20 +172,13 @@ TEST(Accumulator, UntouchedValuesKeepTheirBits) {
   EXPECT_EQ(std::memcmp(values.data(), before.data(), 80), 0);
 }
 
-constexpr std::size_t bytes_of_table = (10'000'000 / 512 + 1) * sizeof(void*);
-
-// The storage that is kept of an accumulator which was given `touched` values, `step` points apart.
+// The storage of an accumulator which was given `touched` values, `step` points apart.
 std::size_t bytes_for(std::size_t touched, std::size_t step) {
-  memory::AccumulatorPool::shared().trim();
   const auto space = IndexSpace::dense(Rect<1>{0, 9'999'999});
-  {
-    Accumulator accumulator(reduction_op<Sum, double>, *space);
-    const double one = 1;
-    for (std::size_t i = 0; i < touched; ++i) accumulator.contribute(i * step, &one);
-  }
-  const std::size_t kept = memory::AccumulatorPool::shared().kept_bytes();
-  memory::AccumulatorPool::shared().trim();
-  return kept - bytes_of_table;
+  Accumulator accumulator(reduction_op<Sum, double>, *space);
+  const double one = 1;
+  for (std::size_t i = 0; i < touched; ++i) accumulator.contribute(i * step, &one);
+  return accumulator.bytes();
 }
 
 TEST(Accumulator, PaysForWhatIsTouchedAlsoWhereItIsScattered) {
@@ -197,18 +190,19 @@ TEST(Accumulator, PaysForWhatIsTouchedAlsoWhereItIsScattered) {
 }
 
 TEST(Accumulator, PaysForWhatIsTouched) {
-  memory::AccumulatorPool::shared().trim();
   const auto space = IndexSpace::dense(Rect<1>{0, 100'000'000});
   for (int round = 0; round < 3; ++round) {
     Accumulator accumulator(reduction_op<Sum, double>, *space);
-    EXPECT_EQ(accumulator.touched_chunks(), 0U) << "a recycled table is clean";
+    EXPECT_EQ(accumulator.bytes(), 0U);
     for (std::size_t i = 0; i < 1000; ++i)
       *static_cast<double*>(accumulator.slot(50'000'000 + i)) += 1;
-    EXPECT_LE(accumulator.touched_chunks(), 3U);
+    EXPECT_LE(accumulator.bytes(), 3U * 4096);
+    // A recycled table is clean: only what was touched is folded.
+    double value = 0;
+    const Coord stride[3] = {};
+    accumulator.fold_into(*space, reinterpret_cast<std::byte*>(&value), stride);
+    EXPECT_EQ(value, 1000);
   }
-  EXPECT_LE(memory::AccumulatorPool::shared().kept_bytes(), (2U << 20) + (16U << 12));
-  memory::AccumulatorPool::shared().trim();
-  EXPECT_EQ(memory::AccumulatorPool::shared().kept_bytes(), 0U);
 }
 
 TEST(Accumulator, CountsTheLiving) {

@@ -62,7 +62,8 @@ class Model {
 };
 
 struct Block {
-  std::uint64_t at, count;
+  std::uint64_t at, size;
+  Retirement by{};
 };
 
 template <class T>
@@ -80,8 +81,7 @@ TEST(Arena, PlacesAreTheModels) {
     Arena arena(units * Arena::unit);
     Model model;
     const int owners[3] = {};
-    std::vector<Block> blocks;
-    std::vector<Retirement> retired;
+    std::vector<Block> blocks, retired;
     for (std::uint64_t step = 0; step < 400; ++step) {
       const void* owner = &owners[random() % 3];
       const std::uint64_t choice = random() % 10;
@@ -97,19 +97,19 @@ TEST(Arena, PlacesAreTheModels) {
         ASSERT_EQ(awaited, expected);
         blocks.push_back({*there, count});
       } else if (choice < 7 && !blocks.empty()) {
-        const Block block = take_one(blocks, random);
-        const Retirement by{owner, step};
-        arena.retire(block.at * Arena::unit, by);
-        model.end(block.at, block.count, by);
-        retired.push_back(by);
+        Block block = take_one(blocks, random);
+        block.by = {owner, step};
+        arena.give(block.at * Arena::unit, block.size * Arena::unit, block.by);
+        model.end(block.at, block.size, block.by);
+        retired.push_back(block);
       } else if (choice < 8 && !blocks.empty()) {
         const Block block = take_one(blocks, random);
-        arena.release(block.at * Arena::unit);
-        model.end(block.at, block.count, {});
+        arena.give(block.at * Arena::unit, block.size * Arena::unit);
+        model.end(block.at, block.size, {});
       } else if (!retired.empty()) {
-        const Retirement what = take_one(retired, random);
-        arena.settle(what);
-        model.settle(what);
+        const Block block = take_one(retired, random);
+        arena.settle(block.at * Arena::unit, block.size * Arena::unit, block.by);
+        model.settle(block.by);
       }
     }
   }
@@ -121,27 +121,28 @@ std::vector<std::optional<std::uint64_t>> places(unsigned seed, unsigned when) {
   Arena arena(units * Arena::unit);
   const int owner = 0;
   std::vector<std::optional<std::uint64_t>> places;
-  std::vector<std::uint64_t> blocks, retired;
+  std::vector<Block> blocks, retired;
+  const auto settle = [&](std::size_t i) {
+    arena.settle(retired[i].at, retired[i].size, retired[i].by);
+    retired.erase(retired.begin() + static_cast<std::ptrdiff_t>(i));
+  };
   for (std::uint64_t step = 0; step < 400; ++step) {
     if (random() % 2 == 0) {
       std::vector<std::uint64_t> awaited;
-      places.push_back(arena.take(1 + random() % 600, &owner, awaited));
-      if (places.back()) blocks.push_back(*places.back());
-      for (const std::uint64_t number : awaited) {
-        arena.settle({&owner, number});
-        std::erase(retired, number);
-      }
+      const std::uint64_t bytes = 1 + random() % 600;
+      places.push_back(arena.take(bytes, &owner, awaited));
+      if (places.back()) blocks.push_back({*places.back(), bytes});
+      for (const std::uint64_t number : awaited)
+        settle(static_cast<std::size_t>(
+            std::ranges::find(retired, number, [](const Block& block) { return block.by.number; }) -
+            retired.begin()));
     } else if (!blocks.empty()) {
-      const std::uint64_t at = take_one(blocks, random);
-      if (settles() % 4 == 0) {
-        arena.release(at);
-      } else {
-        arena.retire(at, {&owner, step});
-        retired.push_back(step);
-      }
+      Block block = take_one(blocks, random);
+      if (settles() % 4 != 0) block.by = {&owner, step};
+      arena.give(block.at, block.size, block.by);
+      if (block.by.owner != nullptr) retired.push_back(block);
     }
-    while (!retired.empty() && settles() % 3 == 0)
-      arena.settle({&owner, take_one(retired, settles)});
+    while (!retired.empty() && settles() % 3 == 0) settle(settles() % retired.size());
   }
   return places;
 }
@@ -157,12 +158,12 @@ TEST(Arena, WhatOthersRetireIsTaken) {
   const int mine = 0, theirs = 0;
   std::vector<std::uint64_t> awaited;
   EXPECT_EQ(arena.take(4 * Arena::unit, &mine, awaited), 0U);
-  arena.retire(0, {&mine, 7});
+  arena.give(0, 4 * Arena::unit, {&mine, 7});
   EXPECT_EQ(arena.take(1, &theirs, awaited), std::nullopt);
   EXPECT_EQ(arena.take(2 * Arena::unit, &mine, awaited), 0U);
   EXPECT_EQ(awaited, std::vector<std::uint64_t>{7});
   EXPECT_EQ(arena.take(1, &theirs, awaited), std::nullopt);
-  arena.settle({&mine, 7});
+  arena.settle(0, 4 * Arena::unit, {&mine, 7});
   EXPECT_EQ(arena.take(2 * Arena::unit, &theirs, awaited), 2 * Arena::unit);
 }
 

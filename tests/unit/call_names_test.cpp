@@ -1,4 +1,4 @@
-#include "report/call_record.hpp"
+#include "report/listeners.hpp"
 
 #include <gtest/gtest.h>
 

@@ -60,8 +60,8 @@ TEST(FieldState, PiecesAreTheCoarsestThatTheSetsNeed) {
     }
     field.check_invariants();
     EXPECT_EQ(field.sets().size(), classes(space, sets)) << "seed " << seed;
-    const auto kept = [&](const IndexSpaceRef& set) { return set == sets.front(); };
-    field.forget_footprints(kept);
+    field.forget_footprints(
+        [&](const Footprint& footprint) { return footprint.points != sets.front(); });
     field.check_invariants();
     EXPECT_EQ(field.sets().size(), classes(space, {sets.front()})) << "seed " << seed;
   }
@@ -171,9 +171,9 @@ TEST(FieldState, WhatIsAskedInPassingIsForgotten) {
   for (int i = 0; i < 3000; ++i) {
     const Coord low = random.number(0, 9999);
     const IndexSpaceRef set = IndexSpace::dense(Rect1{low, random.number(low, 9999)});
-    EXPECT_EQ(field.passing_footprint(set).points, set);
-    if (field.crowded()) field.forget_passing();
-    EXPECT_EQ(&field.footprint(kept), &field.passing_footprint(kept));
+    EXPECT_EQ(field.footprint(set, true).points, set);
+    if (field.crowded()) field.forget_footprints(&Footprint::passing);
+    EXPECT_EQ(&field.footprint(kept), &field.footprint(kept, true));
     ASSERT_LE(field.sets().size(), 400u);
   }
   field.check_invariants();

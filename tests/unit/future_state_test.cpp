@@ -27,20 +27,19 @@ struct Counted {
 exec::FailureRef failure_of(std::uint64_t seq, const char* text) {
   exec::Node node;
   node.seq = seq;
-  return exec::adopt(exec::Failure::thrown_by(
-      {0, node.seq}, std::make_exception_ptr(std::runtime_error(text)), [] { return "x"; }));
+  return exec::Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::runtime_error(text)),
+                                  [] { return "x"; });
 }
 
-/// Points 0 .. n - 1.
-runtime::LaunchPoints line(std::size_t n) {
+/// Of a launch of the points 0 .. n - 1.
+FutureState* make_group(const ResultType& type, std::size_t n, std::uint64_t context = 0) {
   const data::IndexSpaceRef points = data::IndexSpace::dense(Rect1{0, static_cast<Coord>(n) - 1});
-  return {points, points};
+  return FutureState::make(type, context, n, {points, points});
 }
 
 TEST(FutureState, OneValue) {
   const std::size_t before = FutureState::live_count();
-  FuturePool pool;
-  FutureState* state = FutureState::make(pool, result_type<std::string>(), 5);
+  FutureState* state = FutureState::make(result_type<std::string>(), 5);
   Future<std::string> future(state);
   EXPECT_EQ(FutureState::live_count(), before + 1);
   EXPECT_FALSE(future.ready());
@@ -60,8 +59,7 @@ TEST(FutureState, OneValue) {
 
 TEST(FutureState, OnlyConstructedValuesAreDestroyed) {
   Counted::made = Counted::ended = 0;
-  FuturePool pool;
-  FutureState* state = FutureState::make_group(pool, result_type<Counted>(), 0, line(4));
+  FutureState* state = make_group(result_type<Counted>(), 4);
   FutureMap<Counted> map(state);
   ::new (state->storage(2)) Counted(7);
   state->constructed(2);
@@ -90,8 +88,7 @@ TEST(FutureState, OnlyConstructedValuesAreDestroyed) {
 
 TEST(FutureState, AValueMayBeThereAndThePointFailed) {
   Counted::made = Counted::ended = 0;
-  FuturePool pool;
-  Future<Counted> future(FutureState::make(pool, result_type<Counted>(), 0));
+  Future<Counted> future(FutureState::make(result_type<Counted>(), 0));
   ::new (future.state()->storage(0)) Counted(7);
   future.state()->constructed(0);
   EXPECT_FALSE(future.ready());
@@ -103,8 +100,7 @@ TEST(FutureState, AValueMayBeThereAndThePointFailed) {
 }
 
 TEST(FutureState, WithoutAValue) {
-  FuturePool pool;
-  FutureState* state = FutureState::make(pool, ResultType{}, 0);
+  FutureState* state = FutureState::make(ResultType{}, 0);
   AnyFuture future(state);
   EXPECT_EQ(state->storage(0), nullptr);
   state->constructed(0);
@@ -116,46 +112,31 @@ TEST(FutureState, AlignedValuesAndEmptyGroups) {
   struct alignas(256) Wide {
     char bytes[256];
   };
-  FuturePool pool;
-  AnyFuture wide(FutureState::make_group(pool, result_type<Wide>(), 0, line(3)));
+  AnyFuture wide(make_group(result_type<Wide>(), 3));
   for (std::size_t rank = 0; rank < 3; ++rank)
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wide.state()->storage(rank)) % 256, 0u);
-  AnyFuture none(FutureState::make_group(pool, result_type<int>(), 0, line(0)));
+  AnyFuture none(make_group(result_type<int>(), 0));
   EXPECT_TRUE(none.ready());
   none.wait();
   EXPECT_THROW((void)await_point(*none.state(), 0), UsageError);
 }
 
 TEST(FutureState, ProducersPerPoint) {
-  FuturePool pool;
   exec::Node nodes[3];
-  AnyFuture future(FutureState::make_group(pool, result_type<double>(), 0, line(3)));
+  AnyFuture future(make_group(result_type<double>(), 3));
   EXPECT_FALSE(future.state()->producer(1));
   for (std::size_t rank = 0; rank < 3; ++rank)
     future.state()->set_producer(rank, {&nodes[rank], 10 + rank});
   EXPECT_EQ(future.state()->producer(2), (exec::NodeRef{&nodes[2], 12}));
 }
 
-TEST(FutureState, MemoryIsUsedAgain) {
-  FuturePool pool;
-  const void* first = nullptr;
-  for (int i = 0; i < 1000; ++i) {
-    AnyFuture one(FutureState::make(pool, result_type<double>(), 0));
-    AnyFuture many(FutureState::make_group(pool, result_type<double>(), 0, line(100)));
-    if (i == 0) first = one.state();
-    EXPECT_EQ(one.state(), first);
-  }
-}
-
-TEST(FutureState, StatesOutliveTheirPool) {
+TEST(FutureState, AnyThreadMayEndThem) {
   const std::size_t before = FutureState::live_count();
-  auto pool = std::make_unique<FuturePool>();
-  Future<int> future(FutureState::make(*pool, result_type<int>(), 0));
-  Future<int> huge(FutureState::make_group(*pool, result_type<int>(), 0, line(1 << 20)));
+  Future<int> future(FutureState::make(result_type<int>(), 0));
+  Future<int> huge(make_group(result_type<int>(), 1 << 20));
   *static_cast<int*>(future.state()->storage(0)) = 3;
   future.state()->constructed(0);
   future.state()->finish(0);
-  pool.reset();
   EXPECT_EQ(FutureState::live_count(), before + 2);
   EXPECT_EQ(future.get(), 3);
   std::thread([&] { future = {}; }).join();
@@ -165,10 +146,9 @@ TEST(FutureState, StatesOutliveTheirPool) {
 
 TEST(FutureState, ProducersOnOtherThreads) {
   const std::size_t before = FutureState::live_count();
-  FuturePool pool;
   for (int round = 0; round < 300; ++round) {
     constexpr std::size_t points = 8;
-    FutureState* state = FutureState::make_group(pool, result_type<std::string>(), 0, line(points));
+    FutureState* state = make_group(result_type<std::string>(), points);
     FutureMap<std::string> map(state);
     const auto produce = [points](FutureMap<std::string> mine, std::size_t first) {
       for (std::size_t rank = first; rank < points; rank += 2) {
@@ -190,9 +170,12 @@ TEST(FutureState, ProducersOnOtherThreads) {
 
 // --- waiting ---
 
+/// The thread's while it lives.
 class FakeContext final : public Waiter {
  public:
   explicit FakeContext(std::uint64_t id) : id_(id) {}
+  ~FakeContext() { set_current(before_); }
+  FakeContext(const FakeContext&) = delete;
   void wait_for(FutureState& state, std::size_t rank) override {
     ++waits;
     for (std::size_t r = 0; r < state.points(); ++r)
@@ -204,28 +187,26 @@ class FakeContext final : public Waiter {
   }
   bool may_wait_for(const FutureState& state) const override { return state.context() == id_; }
   void has_waited_for(FutureState&, std::size_t rank) override { asked.push_back(rank); }
-  [[nodiscard]] const runtime::ContextCore* context_in_use() const override { return nullptr; }
   int waits = 0;
   std::vector<std::size_t> asked;
 
  private:
   std::uint64_t id_;
+  Waiter* const before_ = set_current(this);
 };
 
 TEST(Waiting, GoesThroughTheThreadsContext) {
-  FuturePool pool;
-  FutureMap<int> map(FutureState::make_group(pool, result_type<int>(), 1, line(3)));
+  FutureMap<int> map(make_group(result_type<int>(), 3, 1));
   EXPECT_EQ(Waiter::current(), nullptr);
   EXPECT_THROW((void)map.get(0), UsageError);  // nothing here could wait
-  FakeContext own(1), other(2);
   {
-    const CurrentWaiter scope(own);
+    FakeContext own(1);
     EXPECT_EQ(map.get(1), 101);
     EXPECT_EQ(own.waits, 1);
     EXPECT_EQ(map.get(1), 101);
     EXPECT_EQ(own.waits, 1);  // ready: no wait
     {
-      const CurrentWaiter inner(other);
+      FakeContext other(2);
       EXPECT_EQ(Waiter::current(), &other);
       EXPECT_THROW(map.wait(), UsageError);
       EXPECT_EQ(map.get(1), 101);  // what is ready may be read anywhere

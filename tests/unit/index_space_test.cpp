@@ -96,7 +96,7 @@ TEST(IndexSpace, ManyThreadsMakeAndFreeTheSameSets) {
 TEST(IndexSpace, ManyPointsInAnyOrder) {
   for (const int dim : {1, 2, 3}) {
     std::mt19937_64 random(7);
-    // Many for their bounds (kept as bits), and few (kept as runs).
+    // Many for their bounds, and few.
     for (const Coord range : {Coord{dim == 1   ? 300000
                                     : dim == 2 ? 600
                                                : 70},
@@ -116,7 +116,7 @@ TEST(IndexSpace, ManyPointsInAnyOrder) {
   }
 }
 
-TEST(IndexSpace, SoManyPointsThatRunsAreMergedMeanwhile) {
+TEST(IndexSpace, SoManyPointsThatTheyAreMergedMeanwhile) {
   // Every point comes twice, far from its twin, and next to others now and then.
   constexpr std::size_t count = 700000;
   std::vector<BoxPoint> points(2 * count);

@@ -192,7 +192,7 @@ TEST(Machine, CopiesTakeTheBestWay) {
   const MemoryId b = d.add(MemoryKind::system, "b", mib, 0);
   const MemoryId c = d.add(MemoryKind::system, "c", mib, 0);
   d.add(ProcessorKind::cpu, "cpu", 0, {a, b, c});
-  d.join(a, b, 100.0, 1.0);
+  d.join({a, b, 100.0, 1.0});
   d.links.push_back({b, c, 50.0, 2.0});
   d.links.push_back({b, c, 200.0, 2.0});
   const Machine m = std::move(d).build();

@@ -125,7 +125,6 @@ TEST(Optimiser, EqualsBruteForce) {
     expect_part_of(result.edges.carried, edges.carried);
     expect_same_closure(operations, result.edges, edges);
     expect_nothing_redundant(operations, result.edges);
-    ASSERT_EQ(optimise(operations, edges, {.entries = 0}).edges, result.edges) << "by a search";
     if (HasFatalFailure()) return;
   }
 }
@@ -149,7 +148,7 @@ TEST(Optimiser, ASpentBudgetLeavesEdges) {
     SCOPED_TRACE("seed " + std::to_string(budget.seed()));
     const auto [operations, edges] = random_example(budget.seed());
     const OptimisedEdges best = optimise(operations, edges);
-    for (const OptimiserBudget& little : {OptimiserBudget{0, 1 << 20}, {1, 1 << 20}, {1024, 3}}) {
+    for (const OptimiserBudget& little : {OptimiserBudget{0}, {1}, {2}}) {
       const OptimisedEdges result = optimise(operations, edges, little);
       ASSERT_EQ(result.removed + count(result.edges), count(edges));
       ASSERT_LE(result.removed, best.removed);
@@ -226,7 +225,7 @@ TEST(Optimiser, TheCostOfAnOperationDoesNotGrowWithTheTrace) {
       steps.push_back(double(result.steps) / operations);
     }
     EXPECT_LE(steps.back(), 1.1 * steps.front()) << width << " lanes";
-    // A row has at most an entry per lane, and an operation merges at most one row per edge.
+    // The lanes between an operation and its earliest predecessor, with the edges of each.
     EXPECT_LE(steps.back(), 1.1 * width * (1 + others)) << width << " lanes";
   }
 }

@@ -14,18 +14,16 @@
 namespace refrain::data {
 namespace {
 
-/// Values chosen per point, and a reader of them that checks what it is asked.
+Box to_box(const BoxPoint& p) { return {p, p}; }
+Box to_box(const Box& box) { return box; }
+
+/// Values chosen per point, and a reader of them.
 template <class Value>
 struct Column {
   std::map<BoxPoint, Value> values;
 
-  std::function<void(const Box&, std::span<Value>)> reader() const {
-    return [this](const Box& box, std::span<Value> out) {
-      ASSERT_EQ(out.size(), box.volume());
-      ASSERT_LE(out.size(), reader_chunk);
-      std::size_t i = 0;
-      for (const BoxPoint& p : points_of(box)) out[i++] = values.at(p);
-    };
+  Reader reader() const {
+    return [this](const BoxPoint& p) { return to_box(values.at(p)); };
   }
 };
 
@@ -218,14 +216,14 @@ TEST(PartitionOps, ImageAndPreimageOfRects) {
       column.values[p] = random.box(target_dim, target_range);
     Pieces sources = random_pieces(random, dim, range);
     for (IndexSpaceRef& piece : sources) piece = intersect(piece, source);
-    const Pieces images = image_rects(sources, column.reader(), target);
+    const Pieces images = image(sources, column.reader(), target);
     for (std::size_t i = 0; i < sources.size(); ++i) {
       PointSet expected;
       for (const BoxPoint& p : points_of(sources[i])) expected.merge(points_of(column.values[p]));
       ASSERT_EQ(images[i], space_of(target_dim, common(expected, points_of(target))));
     }
     const Pieces targets = random_pieces(random, target_dim, target_range);
-    const Pieces preimages = preimage_rects(targets, column.reader(), source);
+    const Pieces preimages = preimage(targets, column.reader(), source);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       PointSet expected;
       for (const auto& [p, pointed] : column.values)
@@ -235,37 +233,13 @@ TEST(PartitionOps, ImageAndPreimageOfRects) {
   });
 }
 
-TEST(PartitionOps, ReadersGetChunksInOrder) {
-  const std::pair<int, Box> spaces[] = {{1, {{5, 0, 0}, {100004, 0, 0}}},
-                                        {2, {{-3, 0, 0}, {100, 999, 0}}},
-                                        {2, {{0, 0, 0}, {2, 39999, 0}}},
-                                        {3, {{0, 0, 0}, {1, 300, 70}}},
-                                        {3, {{0, 0, 0}, {1, 2, 20000}}}};
-  for (const auto& [dim, box] : spaces) {
-    const IndexSpaceRef space = IndexSpace::dense(dim, box);
-    std::size_t read = 0, calls = 0;
-    const auto reader = [&](const Box& part, std::span<BoxPoint> values) {
-      ASSERT_EQ(space->rank(part.lo), read);
-      ASSERT_EQ(values.size(), part.volume());
-      ASSERT_LE(values.size(), reader_chunk);
-      read += part.volume();
-      ++calls;
-      ASSERT_EQ(space->rank(part.hi), read - 1);
-      for (BoxPoint& value : values) value = BoxPoint{};
-    };
-    const Pieces pieces = by_colour(space, reader, IndexSpace::dense(Rect1{0, 0}));
-    EXPECT_EQ(pieces[0], space);
-    EXPECT_EQ(read, space->volume());
-    EXPECT_LE(calls, 2 * space->volume() / reader_chunk + 12);
-  }
-}
-
 TEST(PartitionOps, FamiliesColourByColour) {
   for_seeds(300, [](RandomSets& random, int dim, Coord range) {
     Pieces a = random_pieces(random, dim, range), b = random_pieces(random, dim, range);
     a.resize(std::min(a.size(), b.size()));
     b.resize(a.size());
-    const Pieces u = union_of(a, b), n = intersection_of(a, b), m = difference_of(a, b);
+    const Pieces u = combination(a, b, unite), n = combination(a, b, intersect),
+                 m = combination(a, b, subtract);
     for (std::size_t i = 0; i < a.size(); ++i) {
       ASSERT_EQ(u[i], unite(a[i], b[i]));
       ASSERT_EQ(n[i], intersect(a[i], b[i]));
@@ -344,19 +318,9 @@ TEST(PartitionErrors, NameWhatIsWrong) {
   const Pieces good = blocks(cells, {2, 1, 1});
   EXPECT_EQ(error_of([&] { check_pieces(good, colours, cells); }), "no error");
   EXPECT_EQ(error_of([&] {
-              (void)blocks(cells, {0, 1, 1});
-            }),
-            "blocks: the number of blocks must be positive in every dimension, not 0");
-  EXPECT_EQ(error_of([&] {
-              (void)blocks_of_size(cells, {-5, 1, 1});
-            }),
-            "blocks: the size of a block must be positive in every dimension, not -5");
-  EXPECT_EQ(error_of([&] {
               (void)halo(good, {-1, 0, 0}, cells);
             }),
             "a width of -1 is not within 0 and 2^60");
-  EXPECT_EQ(error_of([&] { (void)union_of(good, Pieces{cells}); }),
-            "union of partitions: the first has 2 colours, the second 1");
   EXPECT_EQ(error_of([&] { check_pieces(Pieces{cells}, colours, cells); }),
             "1 pieces for 2 colours");
   const Pieces outside{cells, IndexSpace::dense(Rect1{90, 105})};

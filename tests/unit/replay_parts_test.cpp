@@ -20,18 +20,16 @@ TEST(Template, CarriedSuccessorsComeFirst) {
   for (int i : {0, 1, 2}) operations[i].plain = [](const void*) {};
   const Template recorded(operations, inner, carried, false);
   ASSERT_EQ(recorded.size(), 4U);
-  EXPECT_TRUE(recorded.has_carried());
-  EXPECT_EQ(recorded.sinks(), 2U);
-  EXPECT_EQ(std::vector(recorded.sources().begin(), recorded.sources().end()),
-            std::vector<std::uint32_t>{3});
-  EXPECT_EQ(std::vector(recorded.with_node().begin(), recorded.with_node().end()),
-            std::vector<std::uint32_t>{2});
-  const TemplateNode& first = recorded.node(0);
+  EXPECT_TRUE(recorded.has_carried);
+  EXPECT_EQ(recorded.sinks, 2U);
+  EXPECT_EQ(recorded.sources, std::vector<std::uint32_t>{3});
+  EXPECT_EQ(recorded.with_node, std::vector<std::uint32_t>{2});
+  const TemplateNode& first = recorded.nodes[0];
   EXPECT_EQ(first.carried(), 1U);
   EXPECT_EQ(first.inner, 2U);
   EXPECT_EQ(first.predecessors, 2U);
-  EXPECT_EQ(recorded.inner_predecessors(0), 0U);
-  const Successor* at = recorded.successors() + first.first;
+  EXPECT_EQ(recorded.inner_predecessors[0], 0U);
+  const Successor* at = recorded.successors.data() + first.first;
   EXPECT_EQ(at[0].index(), 0U);
   EXPECT_FALSE(at[0].data());
   EXPECT_EQ(at[1].index(), 1U);
@@ -39,18 +37,18 @@ TEST(Template, CarriedSuccessorsComeFirst) {
   EXPECT_FALSE(at[1].has_node());
   EXPECT_EQ(at[2].index(), 2U);
   EXPECT_TRUE(at[2].has_node());
-  EXPECT_EQ(recorded.node(1).flags, 0);
-  EXPECT_EQ(recorded.node(1).head.index(), recorded.successors()[recorded.node(1).first].index());
-  EXPECT_EQ(recorded.node(2).flags, kHasNode | kBoundary);
-  EXPECT_EQ(recorded.node(3).flags, kWakes | kBoundary | kPerReplay);
-  EXPECT_EQ(recorded.node(3).predecessors, 1U);  // its guard
+  EXPECT_EQ(recorded.nodes[1].flags, 0);
+  EXPECT_EQ(recorded.nodes[1].head.index(), recorded.successors[recorded.nodes[1].first].index());
+  EXPECT_EQ(recorded.nodes[2].flags, kHasNode | kBoundary);
+  EXPECT_EQ(recorded.nodes[3].flags, kWakes | kBoundary | kPerReplay);
+  EXPECT_EQ(recorded.nodes[3].predecessors, 1U);  // its guard
 }
 
 TEST(Template, EverythingIsHeavyInANestedScope) {
   const Template recorded(std::vector<Template::Operation>(3), {}, {}, true);
-  EXPECT_EQ(recorded.with_node().size(), 3U);
-  EXPECT_FALSE(recorded.has_carried());
-  EXPECT_EQ(recorded.sinks(), 3U);
+  EXPECT_EQ(recorded.with_node.size(), 3U);
+  EXPECT_FALSE(recorded.has_carried);
+  EXPECT_EQ(recorded.sinks, 3U);
 }
 
 TEST(Watermark, HandsOutWhatWasParked) {

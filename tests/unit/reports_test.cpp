@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/resource.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
@@ -16,6 +16,8 @@
 
 #include "base/json.hpp"
 #include "base/new_file.hpp"
+#include "graph/executor.hpp"
+#include "graph/scope.hpp"
 #include "machine/machine.hpp"
 #include "refrain/error.hpp"
 #include "report/listeners.hpp"
@@ -75,14 +77,16 @@ TEST_F(Reports, TheGraphHasAShapePerKindAndAStylePerEdge) {
   EXPECT_TRUE(holds("s2_3 -> s2_5 [style=dashed];"));
 }
 
-// Where there is no pipe for it, nothing can be written then, which is told.
-TEST(Termination, WithNoDescriptorLeft) {
+// Where there is no thread for it, nothing can be written then, which is told.
+TEST(Termination, WithNoThreadLeft) {
   testing::internal::CaptureStderr();
   const pid_t child = fork();
   if (child == 0) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, std::size_t{1} << 48);  // more than can be addressed
+    pthread_setattr_default_np(&attributes);
     for (int i = 0; i < 2; ++i) {
-      const rlimit none{0, 64};
-      setrlimit(RLIMIT_NOFILE, &none);
       const BeforeTermination act([] {});
       struct sigaction found {};
       sigaction(SIGTERM, nullptr, &found);
@@ -94,7 +98,8 @@ TEST(Termination, WithNoDescriptorLeft) {
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_NE(text.find("without its reports: Too many open files"), std::string::npos) << text;
+  EXPECT_NE(text.find("without its reports: Resource temporarily unavailable"), std::string::npos)
+      << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
@@ -107,6 +112,7 @@ TEST_F(Reports, ManyThreadsLogWholeLines) {
     std::thread other(work, 1);
     work(2);
     other.join();
+    graph.close();
   }
   std::istringstream in(text());
   int edges = 0;
@@ -329,10 +335,9 @@ TEST_F(Reports, PeakResidentIsPlausible) {
 TEST_F(Reports, NodesAppearOnTheTimelineOfTheirThread) {
   TimelineListener listener(2);
   const exec::NodeInfo info{"step", std::source_location::current()};
-  exec::Node node;
-  node.seq = 12;
-  node.info = &info;
-  listener.executed(node, 1, 100, 200);
+  const auto executor = exec::make_seeded_executor(machine_, {}, 1);
+  const exec::Scope scope(*executor, nullptr, 1);
+  listener.executed({scope, &info, exec::NodeKind::task, 12, 1, 100, 200});
   std::ostringstream out;
   listener.timeline().write(out);
   EXPECT_NE(out.str().find("\"tid\":1,\"ts\":0.0,\"dur\":0.1,\"name\":\"step\",\"cat\":\"task\""),

@@ -63,7 +63,7 @@ TEST(TaskRecord, VariantsByKind) {
   EXPECT_EQ(record.variant(ProcessorKind::gpu), &record.variants()[0]);
   EXPECT_EQ(record.variant(ProcessorKind::cpu), &record.variants()[1]);
   EXPECT_EQ(record.variant(ProcessorKind::gang), nullptr);
-  EXPECT_EQ(record.kinds(), (std::vector{ProcessorKind::gpu, ProcessorKind::cpu}));
+  EXPECT_EQ(record.variants().size(), 2u);
   EXPECT_EQ(record.result().size, 8u);
   EXPECT_EQ(task.name(), "variants");
 }

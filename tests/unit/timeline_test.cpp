@@ -99,8 +99,8 @@ TEST(Timeline, KeepsTheLastEventsAndCountsTheRest) {
   const std::uint64_t now = now_ns();
   for (std::uint64_t i = 0; i < 25; ++i)
     timeline.record(0, span("event " + std::to_string(i), now + i, now + i + 1));
-  EXPECT_EQ(timeline.recorded(), 25U);
-  EXPECT_EQ(timeline.dropped(), 15U);
+  EXPECT_EQ(timeline.counts().recorded, 25U);
+  EXPECT_EQ(timeline.counts().dropped, 15U);
   const JsonFile file(written(timeline), "timeline");
   const auto spans = events_of(file, "X");
   ASSERT_EQ(spans.size(), 10U);
@@ -136,7 +136,7 @@ TEST(Timeline, ManyThreads) {
   work(1);
   written(timeline);
   other.join();
-  EXPECT_EQ(timeline.recorded(), 4000U);
+  EXPECT_EQ(timeline.counts().recorded, 4000U);
 }
 
 TEST(Timeline, SaysWhichFileCannotBeWritten) {
@@ -152,23 +152,25 @@ TEST(Timeline, SaysWhichFileCannotBeWritten) {
 TEST(Lanes, EventsOfALaneNest) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
-    std::vector<Interval> events(random() % 40);
-    for (Interval& e : events) {
-      e.begin = random() % 50;
-      e.end = e.begin + random() % 20;
+    std::vector<Event> events(random() % 40);
+    for (Event& e : events) {
+      e.begin_ns = random() % 50;
+      e.end_ns = e.begin_ns + random() % 20;
     }
-    std::sort(events.begin(), events.end(), [](const Interval& a, const Interval& b) {
-      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
     });
     const std::vector<int> lanes = assign_lanes(events);
     for (std::size_t i = 0; i < events.size(); ++i)
       for (std::size_t j = i + 1; j < events.size(); ++j)
         if (lanes[i] == lanes[j]) {
-          EXPECT_TRUE(events[j].begin >= events[i].end || events[j].end <= events[i].end);
+          EXPECT_TRUE(events[j].begin_ns >= events[i].end_ns ||
+                      events[j].end_ns <= events[i].end_ns);
         }
   }
-  EXPECT_EQ(assign_lanes(std::vector<Interval>{{0, 10}, {0, 5}, {5, 10}, {10, 12}}),
-            (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(
+      assign_lanes(std::vector{span("", 0, 10), span("", 0, 5), span("", 5, 10), span("", 10, 12)}),
+      (std::vector<int>{0, 0, 0, 0}));
 }
 
 }  // namespace

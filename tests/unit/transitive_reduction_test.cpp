@@ -1,4 +1,4 @@
-// Transitive reduction in a window of bits, and by a search, against its definition: on graphs with edges of any length.
+// Transitive reduction against its definition: on graphs with edges of any length.
 
 #include "trace/optimiser.hpp"
 
@@ -55,9 +55,6 @@ std::vector<bool> redundant_by_definition(int nodes, const Arcs& arcs) {
   return redundant;
 }
 
-/// There is no memory for a window.
-constexpr OptimiserBudget by_search{.entries = 0};
-
 Arcs needed_by_definition(int nodes, const Arcs& arcs) {
   const std::vector<bool> redundant = redundant_by_definition(nodes, arcs);
   Arcs needed;
@@ -74,11 +71,9 @@ TEST(TransitiveReduction, EqualsItsDefinition) {
     const int nodes = random.between(2, most_nodes);
     const Arcs arcs = random_arcs(random, nodes);
     const Arcs needed = needed_by_definition(nodes, arcs);
-    for (const OptimiserBudget& budget_of : {OptimiserBudget{}, by_search}) {
-      const OptimisedEdges result = optimise(std::uint32_t(nodes), {arcs, {}}, budget_of);
-      ASSERT_EQ(result.edges.inner, needed);
-      ASSERT_EQ(result.unexamined, 0u);
-    }
+    const OptimisedEdges result = optimise(std::uint32_t(nodes), {arcs, {}});
+    ASSERT_EQ(result.edges.inner, needed);
+    ASSERT_EQ(result.unexamined, 0u);
   }
 }
 
@@ -90,7 +85,7 @@ TEST(TransitiveReduction, WhatIsNeededNoMoreCostsNothing) {
     for (const std::uint32_t from : {to - width, to - width + (to % width == 0 ? width - 1 : -1u)})
       arcs.push_back({from, to});
   }
-  const OptimisedEdges result = optimise(width * steps, {arcs, {}}, by_search);
+  const OptimisedEdges result = optimise(width * steps, {arcs, {}});
   EXPECT_EQ(result.removed + result.unexamined, 0u);
   EXPECT_LE(result.steps, 10 * arcs.size());
 }
