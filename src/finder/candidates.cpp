@@ -17,7 +17,7 @@ constexpr std::uint64_t kHalfLife = 4096;
 // In steps, so that it is the same on every machine.
 double TraceCandidate::appearances_at(std::uint64_t now) const {
   const std::uint64_t halvings = (now - std::min(now, seen_at)) / kHalfLife;
-  return std::ldexp(appearances, -static_cast<int>(std::min<std::uint64_t>(halvings, 1024)));
+  return std::ldexp(appearances, -static_cast<int>(std::min<std::uint64_t>(halvings, 2048)));
 }
 
 void TraceCandidate::appeared(double times, std::uint64_t now) {

@@ -17,8 +17,12 @@ class Ledger {
       1024;                                     ///< credit, where it is of use only after a while
   static constexpr std::int64_t kMemory = 128;  ///< so much of what was gained counts later
 
-  /// `credit`: so much may be lost at first. `most`: so much of what is gained counts later.
-  explicit Ledger(std::int64_t credit = 0, std::int64_t most = 0) : balance_(credit), most_(most) {}
+  static constexpr std::uint32_t kLongestPause = 63;  ///< tries
+
+  /// `credit`: so much may be lost at first. `most`: so much of what is gained counts later. `longest`: pause.
+  explicit Ledger(std::int64_t credit = 0, std::int64_t most = 0,
+                  std::uint32_t longest = kLongestPause)
+      : balance_(credit), most_(most), longest_(longest) {}
 
   /// It was tried, and has gained so much; or lost.
   void enter(std::int64_t gain) {
@@ -26,7 +30,7 @@ class Ledger {
     if (gain > 0) left_ = std::min(left_, pause_ /= 2);
     if (balance_ >= 0) return;
     balance_ = most_ / 8;  // for what is tried after the pause
-    left_ = pause_ = std::min(2 * pause_ + 1, kLongestPause);
+    left_ = pause_ = std::min(2 * pause_ + 1, longest_);
   }
   [[nodiscard]] bool is_open() const { return left_ == 0; }
   /// Tries for which it is left alone from now on.
@@ -41,8 +45,8 @@ class Ledger {
   void watched(bool gained) { left_ = gained ? left_ - std::min(left_, 1U) : pause_; }
 
  private:
-  static constexpr std::uint32_t kLongestPause = 127;  ///< tries
   std::int64_t balance_, most_;
+  std::uint32_t longest_;
   std::uint32_t pause_ = 0;  ///< the last one
   std::uint32_t left_ = 0;   ///< of it
 };

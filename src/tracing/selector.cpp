@@ -187,6 +187,10 @@ Reason Selector::why_not(const BranchPoint& point, Ticket& ticket) {
       alike = &branch;
   });
   if (alike != nullptr) return other_state(alike->trace->recording(), context_.runtime.machine());
+  if (!point.empty()) {  // it goes when its first call comes again
+    const trace::Recording& latest = point.branches().back()->trace->recording();
+    if (latest.stale()) return stale(latest);
+  }
   if (!point.lost.text.empty()) {
     Reason lost = point.lost;
     if (!point.recording.is_open())
