@@ -114,9 +114,8 @@ class Timeline::Track {
     std::unique_lock lock(mutex_);
     std::vector<Event> events = ring_;
     lock.unlock();
-    std::ranges::stable_sort(events, [](const Event& a, const Event& b) {
-      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
-    });
+    std::ranges::stable_sort(events, {},
+                             [](const Event& e) { return std::pair(e.begin_ns, ~e.end_ns); });
     const std::vector<int> lanes = assign_lanes(events);
     const int count = lanes.empty() ? 1 : 1 + std::ranges::max(lanes);
     for (int lane = 0; lane < count; ++lane) {
@@ -183,12 +182,8 @@ void Timeline::write(std::ostream& out) const {
 
 void Timeline::write(const std::string& path) const {
   NewFile file(path);
-  int error = file.error();
-  if (error == 0) {
-    write(file.out());
-    error = file.keep();
-  }
-  if (error != 0)
+  if (file.error() == 0) write(file.out());
+  if (const int error = file.error() != 0 ? file.error() : file.keep(); error != 0)
     throw Error("the timeline cannot be written to '" + path + "': " + std::strerror(error));
 }
 

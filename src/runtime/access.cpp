@@ -18,13 +18,10 @@ exec::FailureRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState
   std::list<Held> made(1);
   LaunchPlan& plan = made.front().plan;
   plan.info = *origin.info;
-  plan.requirements.resize(1);
-  plan.requirements[0].privilege = privilege;
-  plan.requirements[0].field = field.name();
-  plan.own.arguments.resize(1);
-  plan.own.arguments[0].points = points;
-  plan.own.arguments[0].region = region;
-  plan.own.arguments[0].physical_points = physical_points(*points, region);
+  plan.requirements.push_back(
+      {.privilege = privilege, .field = field.name(), .type = field.type(), .projection = {}});
+  plan.own.arguments.push_back(
+      {.points = points, .region = region, .physical_points = physical_points(*points, region)});
   made.front().argument.plan = &plan;
 
   analysis::Footprint& footprint = field.footprint(points);
@@ -127,87 +124,12 @@ Attachments::Entry Attachments::add(const data::PlacedValues& values, const std:
           }};
 }
 
-namespace {
-
-// Without strides in C order, contiguous. Where that wraps (a few points far apart), dimensions before have
-// covered too much for any memory.
-data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueType& type,
-                                 const void* memory, const AttachLayout& layout) {
-  data::PlacedValues values{points, reinterpret_cast<std::uintptr_t>(memory), {}, type.size};
-  const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
-  std::uint64_t contiguous = type.size;
-  for (int d = points->dim() - 1; d >= 0; --d) {
-    values.stride[d] = given ? layout.stride[d] : static_cast<Coord>(contiguous);
-    contiguous *= static_cast<std::uint64_t>(points->bounds().hi[d] - points->bounds().lo[d] + 1);
-  }
-  return values;
-}
-
-}  // namespace
-
-void ContextImpl::attach(const AnyRegion& region, const AnyField& field, void* memory,
-                         const AttachLayout& layout, Where where, const std::string& who) {
-  check_usable(region, who.c_str());
-  if (&region.tree->forest() != &forest)
-    throw UsageError(who + ": " + region.name() + " was made by another context");
-  if (memory == nullptr) throw UsageError(who + ": the memory for " + region.name() + " is null");
-  analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
-  const data::IndexSpaceRef points = region.tree->node(region.node).space;
-  for (const auto& [other, entry] : attached_)
-    if (other->field == &state && data::overlaps(other->space, points))
-      throw UsageError(who + ": field '" + state.name() + "' of " + region.name() +
-                       " has memory attached already, by " + other->made_by);
-  const data::PlacedValues values = placed_values(points, state.type(), memory, layout);
-  const std::string what = "field '" + state.name() + "' of " + region.name();
-  if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
-    throw UsageError(who + ": " + what + ": " + fault);
-  Attachments::Entry entry = owner().attachments().add(
-      values, what + ", attached at " + to_string(where), who + ", to " + what);
-  note_untraceable_call({CallKind::attach, where, {&region, &field}}, "memory was attached");
-  analysis::Footprint& footprint = state.footprint(points);
-
-  auto instance = std::make_unique<analysis::Instance>();
-  instance->space = points;
-  instance->memory = program_memories().front();
-  instance->storage = analysis::Storage::attached;
-  instance->made_by = who;
-  auto* zero = static_cast<std::byte*>(memory);
-  for (int d = points->dim() - 1; d >= 0; --d) {
-    instance->stride[d] = values.stride[d];
-    zero -= points->bounds().lo[d] * values.stride[d];
-  }
-  instance->zero = zero;
-  analysis::Instance& added = state.add_instance(std::move(instance));
-  analysis.store().adopt(added);
-  attached_.emplace_back(&added, std::move(entry));
-  analysis::Analysis::invalidate(footprint);
-  for (analysis::EquivalenceSet* piece : footprint.sets) piece->at(&added).valid = true;
-}
-
-void ContextImpl::detach(const AnyRegion& region, const AnyField& field, Where where,
-                         const std::string& who) {
-  runtime.executor().interleave();
-  check_usable(region, who.c_str());
-  analysis::FieldState& state = field_state(region, field, Privilege::read_write, nullptr, who);
-  const data::IndexSpaceRef& points = region.tree->node(region.node).space;
-  const auto found = std::ranges::find_if(attached_, [&](const auto& attached) {
-    return attached.first->field == &state && attached.first->space == points;
-  });
-  if (found == attached_.end())
-    throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " +
-                     region.name());
-  note_untraceable_call({CallKind::detach, where, {&region, &field}}, "memory was detached");
-  if (const auto failure = end_attachment(*found->first, where)) failure->rethrow();
-}
-
-// Brings the latest values into the attached memory, waits for all its users, and lets it go. Returns what
-// made the values unavailable: it is the caller's to tell.
 exec::FailureRef ContextImpl::end_attachment(analysis::Instance& instance, Where where) {
   analysis::FieldState& field = *instance.field;
   analysis::Footprint& footprint = field.footprint(instance.space);
   const auto end = [&] {
     analysis::Analysis::invalidate(footprint);
-    std::erase_if(attached_, [&](const auto& attached) { return attached.first == &instance; });
+    std::erase_if(attached, [&](const auto& one) { return one.first == &instance; });
     analysis.release_instance(instance);
   };
   analysis.begin_point();
@@ -226,8 +148,8 @@ exec::FailureRef ContextImpl::end_attachment(analysis::Instance& instance, Where
 
 analysis::Instance* ContextImpl::attached_to(const data::RegionTree& tree) const {
   const auto found = std::ranges::find_if(
-      attached_, [&](const auto& attached) { return attached.first->field->tree() == &tree; });
-  return found != attached_.end() ? found->first : nullptr;
+      attached, [&](const auto& one) { return one.first->field->tree() == &tree; });
+  return found != attached.end() ? found->first : nullptr;
 }
 
 // Of several failures, returns that of the task launched first.
@@ -260,16 +182,81 @@ void runtime::end_access(ContextImpl& context, std::uint64_t ticket) noexcept {
 
 runtime::LivingContext runtime::living(ContextImpl& context) { return context.alive(); }
 
+namespace {
+
+// Without strides in C order, contiguous. Where that wraps (a few points far apart), dimensions before have
+// covered too much for any memory.
+data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueType& type,
+                                 const void* memory, const AttachLayout& layout) {
+  data::PlacedValues values{points, reinterpret_cast<std::uintptr_t>(memory), {}, type.size};
+  const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
+  std::uint64_t contiguous = type.size;
+  for (int d = points->dim() - 1; d >= 0; --d) {
+    values.stride[d] = given ? layout.stride[d] : static_cast<Coord>(contiguous);
+    contiguous *= static_cast<std::uint64_t>(points->bounds().hi[d] - points->bounds().lo[d] + 1);
+  }
+  return values;
+}
+
+}  // namespace
+
 void Context::attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
                             const AttachLayout& layout, Where where) {
   impl_.make_call("attach", where, [&](const std::string& who) {
-    impl_.attach(region, field, memory, layout, where, who);
+    impl_.check_usable(region, who.c_str());
+    if (&region.tree->forest() != &impl_.forest)
+      throw UsageError(who + ": " + region.name() + " was made by another context");
+    if (memory == nullptr) throw UsageError(who + ": the memory for " + region.name() + " is null");
+    analysis::FieldState& state = impl_.field_state(region, field, Privilege::write, nullptr, who);
+    const data::IndexSpaceRef points = region.tree->node(region.node).space;
+    const std::string what = "field '" + state.name() + "' of " + region.name();
+    for (const auto& [other, entry] : impl_.attached)
+      if (other->field == &state && data::overlaps(other->space, points))
+        throw UsageError(who + ": " + what + " has memory attached already, by " + other->made_by);
+    const data::PlacedValues values = placed_values(points, state.type(), memory, layout);
+    if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
+      throw UsageError(who + ": " + what + ": " + fault);
+    runtime::Attachments::Entry entry = impl_.owner().attachments().add(
+        values, what + ", attached at " + to_string(where), who + ", to " + what);
+    impl_.note_untraceable_call({runtime::CallKind::attach, where, {&region, &field}},
+                                "memory was attached");
+    analysis::Footprint& footprint = state.footprint(points);
+
+    auto instance = std::make_unique<analysis::Instance>();
+    instance->space = points;
+    instance->memory = impl_.program_memories().front();
+    instance->storage = analysis::Storage::attached;
+    instance->made_by = who;
+    instance->zero = static_cast<std::byte*>(memory);
+    for (int d = 0; d < points->dim(); ++d) {
+      instance->stride[d] = values.stride[d];
+      instance->zero -= points->bounds().lo[d] * values.stride[d];
+    }
+    analysis::Instance& added = state.add_instance(std::move(instance));
+    impl_.analysis.store().adopt(added);
+    impl_.attached.emplace_back(&added, std::move(entry));
+    analysis::Analysis::invalidate(footprint);
+    for (analysis::EquivalenceSet* piece : footprint.sets) piece->at(&added).valid = true;
   });
 }
 
 void Context::detach_memory(const AnyRegion& region, const AnyField& field, Where where) {
-  impl_.make_call("detach", where,
-                  [&](const std::string& who) { impl_.detach(region, field, where, who); });
+  impl_.make_call("detach", where, [&](const std::string& who) {
+    impl_.runtime.executor().interleave();
+    impl_.check_usable(region, who.c_str());
+    analysis::FieldState& state =
+        impl_.field_state(region, field, Privilege::read_write, nullptr, who);
+    const data::IndexSpaceRef& points = region.tree->node(region.node).space;
+    const auto found = std::ranges::find_if(impl_.attached, [&](const auto& one) {
+      return one.first->field == &state && one.first->space == points;
+    });
+    if (found == impl_.attached.end())
+      throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " +
+                       region.name());
+    impl_.note_untraceable_call({runtime::CallKind::detach, where, {&region, &field}},
+                                "memory was detached");
+    if (const auto failure = impl_.end_attachment(*found->first, where)) failure->rethrow();
+  });
 }
 
 }  // namespace refrain

@@ -81,7 +81,7 @@ void ContextImpl::finish() {
   bring_all_home();
   exec::FailureRef failure(scope.take_failure());
   if (!failure) failure = poison_at_home();
-  attached_.clear();
+  attached.clear();
   for (const Grant& grant : grants.all()) analysis.end_field(*grant.state);
   for (data::RegionTree* tree : forest.trees()) {
     if (tree->is_view()) continue;
@@ -105,7 +105,7 @@ void ContextImpl::abandon() noexcept {
   scope.give_up_unpublished(broken_ ? broken_ : std::make_exception_ptr(std::bad_alloc()));
   while (!held_.empty()) end_access(held_.back().node.seq);
   attempt([this] { scope.drain(nullptr); });
-  attached_.clear();
+  attached.clear();
   analysis.store().abandon();
 }
 

@@ -66,9 +66,14 @@ class ContextImpl final : public NestedContext, public ContextCore {
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
                              PhysicalArgument& physical, Where where, const char* call = "access");
   void end_access(std::uint64_t ticket);
-  void attach(const AnyRegion& region, const AnyField& field, void* memory,
-              const AttachLayout& layout, Where where, const std::string& who);
-  void detach(const AnyRegion& region, const AnyField& field, Where where, const std::string& who);
+  /// Brings the latest values into the attached memory, waits for all its users, and lets it go. Returns what
+  /// made the values unavailable: it is the caller's to tell.
+  exec::FailureRef end_attachment(analysis::Instance& instance, Where where);
+  /// A call that cannot be traced is about to be analysed. `what`: why, the end of a sentence.
+  void note_untraceable_call(const CallIdentity& call, const char* what) {
+    traces.untraceable_call(what);
+    note_call(call.token(), call.name(), Listener::Traces::end);
+  }
 
   // --- waiting ---
   /// Brings what children have changed elsewhere back to where the parent has it. All of them are complete.
@@ -156,7 +161,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
   exec::FailureRef hold(const AnyRegion& region, analysis::FieldState& field,
                         analysis::Instance& instance, const data::IndexSpaceRef& points,
                         Privilege privilege, const analysis::Origin& origin);
-  exec::FailureRef end_attachment(analysis::Instance& instance, Where where);
   exec::FailureRef end_attachments(const data::RegionTree& tree, Where where);
   /// An instance of memory that is attached to a field of the tree, or null.
   [[nodiscard]] analysis::Instance* attached_to(const data::RegionTree& tree) const;
@@ -179,11 +183,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
     if (rank_or_all == all) return {0, state.points()};
     return {rank_or_all, rank_or_all + 1};
   }
-  /// A call that cannot be traced is about to be analysed. `what`: why, the end of a sentence.
-  void note_untraceable_call(const CallIdentity& call, const char* what) {
-    traces.untraceable_call(what);
-    note_call(call.token(), call.name(), Listener::Traces::end);
-  }
   [[gnu::noinline]] void check_caller_in_full(const char* call, const Where& where) const;
   [[noreturn]] void break_down(const std::function<std::string()>& who);
 
@@ -202,11 +201,11 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// Of regions of enclosing contexts (tree and node): own trees for the partitions that are made here.
   std::map<std::pair<const data::RegionTree*, std::uint32_t>, data::RegionTree*> views_;
   std::list<Held> held_;
-  /// In the order in which it was attached.
-  std::vector<std::pair<analysis::Instance*, Attachments::Entry>> attached_;
   static constexpr std::size_t kReductions = 4096;
 
  public:
+  /// Attached memory, in the order in which it was attached.
+  std::vector<std::pair<analysis::Instance*, Attachments::Entry>> attached;
   Tracing traces{*this};  ///< last: ends before the plans that recordings name
 };
 

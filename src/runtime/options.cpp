@@ -222,11 +222,7 @@ const std::vector<Flag>& flags() {
        "which ready task comes first: made ready last, made ready first, or with the longest path "
        "behind it (local)"},
       {"help",
-       {"", "no value",
-        [](O& o, std::string_view text) {
-          o.help = true;
-          return text.empty();
-        }},
+       {"", "no value", [](O& o, std::string_view text) { return o.help = text.empty(); }},
        "list these flags"},
   };
   return all;
