@@ -48,11 +48,21 @@ Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memor
 }
 
 void Edges::add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
-  const std::size_t first = all_.size() > kLookBack ? all_.size() - kLookBack : 0;
-  const auto same = std::find_if(all_.begin() + static_cast<std::ptrdiff_t>(first), all_.end(),
-                                 [&](const exec::Edge& edge) { return edge.from.seq == from.seq; });
-  if (same == all_.end()) all_.push_back({from, kind});
-  else if (kind == exec::EdgeKind::data) same->kind = kind;
+  for (std::size_t i = size_ > kLookBack ? size_ - kLookBack : 0; i < size_; ++i) {
+    if (data_[i].from.seq != from.seq) continue;
+    if (kind == exec::EdgeKind::data) data_[i].kind = kind;
+    return;
+  }
+  if (size_ == capacity_) grow();
+  data_[size_++] = {from, kind};
+}
+
+void Edges::grow() {
+  auto larger = std::make_unique<exec::Edge[]>(2 * capacity_);
+  std::copy_n(data_, size_, larger.get());
+  more_ = std::move(larger);
+  data_ = more_.get();
+  capacity_ *= 2;
 }
 
 void Analysis::log_operation(const exec::Node& node, const Origin& origin, const FieldState* field,

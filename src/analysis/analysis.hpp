@@ -15,7 +15,6 @@
 // Owner: the context's thread. Cost of a point task whose regions were used before: a walk over the
 // equivalence sets of each argument; no set algebra, no allocation.
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -48,40 +47,49 @@ struct Origin {
 /// "task 'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
 std::string describe(const Origin& origin);
 
-/// Collects the predecessors of one node, each once as far as repetitions are close together.
+/// Collects the predecessors of one node, each once as far as repetitions are close together. Own code in place of
+/// Boost's small_vector: that one checks its capacity for the first edge, which is mostly the only one.
 class Edges {
  public:
   Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
   Edges(const Edges&) = delete;
   void add(const exec::NodeRef& from, exec::EdgeKind kind) {
     if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
-    if (!all_.empty()) [[unlikely]]
+    if (size_ > 0) [[unlikely]]
       return add_further(from, kind);
-    // The first edge is mostly the only one, and needs no look at the capacity.
-    if (all_.capacity() == 0) __builtin_unreachable();
-    all_.push_back({from, kind});
+    few_.edges[0] = {from, kind};
+    size_ = 1;
   }
   /// add(), for the order rules.
   [[nodiscard]] auto adder() {
     return [this](const exec::NodeRef& from, exec::EdgeKind kind) { add(from, kind); };
   }
   [[nodiscard]] exec::Node& to() const { return to_; }
-  [[nodiscard]] std::span<const exec::Edge> all() const { return {all_.data(), all_.size()}; }
+  [[nodiscard]] std::span<const exec::Edge> all() const { return {data_, size_}; }
   /// Tells the log, if there is one.
   void log() const {
     if (log_ == nullptr) [[likely]]
       return;
-    for (const exec::Edge& edge : all_) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
+    for (const exec::Edge& edge : all()) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
   }
 
  private:
-  static constexpr std::size_t kLookBack = 8;
+  static constexpr std::size_t kLookBack = 8, kInline = 8;
+  /// Not initialised: most of it is never used.
+  union Few {
+    Few() {}
+    exec::Edge edges[kInline];
+  };
   void add_further(const exec::NodeRef& from, exec::EdgeKind kind);
+  void grow();
 
   exec::Node& to_;
   GraphLog* log_;
   std::uint64_t scope_;
-  boost::container::small_vector<exec::Edge, 8> all_;
+  exec::Edge* data_ = few_.edges;
+  std::size_t size_ = 0, capacity_ = kInline;
+  std::unique_ptr<exec::Edge[]> more_;  ///< instead of few_
+  Few few_;
 };
 
 /// Counted by the owner.

@@ -388,8 +388,8 @@ void Run::run_point(const Resolved& r, const TaskFrame& frame) {
 }
 
 void Run::run_children(const PointTask& task, const TaskFrame& frame) {
-  const CurrentParent parent(&task);
   Names names{&frame.context(), frame.arguments, {}, {}};
+  const CurrentParent parent(&task);  // the body waits by its context from here on
   Partitions partitions;
   for (const Resolved& child : task.children) execute(child, names, partitions);
   frame.context().impl().check_invariants();
