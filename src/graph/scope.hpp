@@ -219,12 +219,12 @@ class Scope {
   // --- for the executors ---------------------------------------------------------------------------
 
   /// Scopes above this one.
-  [[nodiscard]] int depth() const { return depth_; }
+  [[nodiscard]] int depth() const { return parent_ == nullptr ? 0 : parent_->depth() + 1; }
   /// This scope or one below `other`.
   [[nodiscard]] bool is_within(const Scope& other) const {
     const Scope* scope = this;
-    while (scope->depth_ > other.depth_) scope = scope->parent_;
-    return scope == &other;
+    while (scope != nullptr && scope != &other) scope = scope->parent_;
+    return scope != nullptr;
   }
   /// The task whose body made this scope; null for the root.
   [[nodiscard]] const Node* task() const { return task_; }
@@ -297,7 +297,6 @@ class Scope {
 
   Executor& executor_;
   Scope* const parent_;
-  const int depth_ = parent_ == nullptr ? 0 : parent_->depth_ + 1;
   const std::uint64_t identity_ = next_identity();
   void* owner_ = nullptr;
   const Node* task_ = nullptr;
