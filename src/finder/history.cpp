@@ -45,7 +45,7 @@ Sampling::Sampling(std::size_t multiple, std::size_t history) {
 
 void Sampling::restart(std::uint64_t now) {
   for (Size& size : sizes_) {
-    size.mining = Ledger(1, 0, kLongestWait);
+    size.mining = Ledger(1, kTries, kLongestWait);
     // Called often, it comes to the large ones all the same.
     size.due = std::min(size.due, now + size.tokens);
   }

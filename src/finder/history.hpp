@@ -109,6 +109,8 @@ class Sampling {
   static constexpr std::size_t kSmall = 1024;
   /// So that a long loop is found as soon as it can be, two histories of large pieces are for free, too.
   static constexpr std::uint64_t kForFree = 8192, kWorkPerToken = 4;
+  /// A size is tried twice before its wait doubles: after a pause an account has an eighth of what it counts at most.
+  static constexpr std::int64_t kTries = 8;
   /// Then all sizes together cost one token in 256 operations and size.
   static constexpr std::uint32_t kLongestWait = 255;
   struct Size {

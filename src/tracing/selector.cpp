@@ -130,7 +130,7 @@ bool Selector::replay_best(BranchPoint& point, Ticket& ticket) {
   Branch* best = nullptr;
   bool same_call = false;
   point.for_each_beginning_with(ticket.call.key, [&](Branch& branch) {
-    if (!begins_with(branch, ticket.call)) return;
+    if (branch.trace->recording().stale() || !begins_with(branch, ticket.call)) return;
     ticket.same_call = same_call = true;
     if (!found_->may_enter(branch, ticket)) return;
     if (best != nullptr && best->last_used > branch.last_used) return;
@@ -152,7 +152,7 @@ bool Selector::replay_at(BranchPoint& point, Ticket& ticket) {
     if (goes_on(&point, ticket.call)) return true;
     leave_for_next();
   }
-  tree_.drop_stale(point, ticket.call.key);
+  tree_.drop_stale(point);
   if (replay_best(point, ticket)) return true;
   if (execution_.watched) execution_.add(why_not(point, ticket));
   return false;
@@ -186,10 +186,10 @@ Reason Selector::why_not(const BranchPoint& point, Ticket& ticket) {
     if (alike == nullptr && found_->may_enter(branch, ticket) && begins_with(branch, call))
       alike = &branch;
   });
-  if (alike != nullptr) return other_state(alike->trace->recording(), context_.runtime.machine());
-  if (!point.empty()) {  // it goes when its first call comes again
-    const trace::Recording& latest = point.branches().back()->trace->recording();
-    if (latest.stale()) return stale(latest);
+  if (alike != nullptr) {
+    const trace::Recording& recording = alike->trace->recording();
+    return recording.stale() ? stale(recording)
+                             : other_state(recording, context_.runtime.machine());
   }
   if (!point.lost.text.empty()) {
     Reason lost = point.lost;

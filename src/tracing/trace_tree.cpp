@@ -17,6 +17,7 @@ Branch& BranchPoint::add(std::unique_ptr<Branch> branch) {
   by_first_call_.emplace(hash(added.trace->calls().front()->key), &added);
   place.front() = std::move(branch);
   branches_.splice(branches_.end(), place);
+  ++added_;
   added.home = this;
   added.at_home = std::prev(branches_.end());
   return added;
@@ -127,15 +128,19 @@ void TraceTree::free_retired() {
   while (!retired_.empty() && retired_.front()->replays().idle()) retired_.pop_front();
 }
 
-void TraceTree::drop_stale(BranchPoint& point, BranchPoint::Key key) {
-  std::vector<Branch*> gone;
-  point.for_each_beginning_with(key, [&](Branch& branch) {
-    if (branch.trace->recording().stale()) gone.push_back(&branch);
+void TraceTree::drop_stale(BranchPoint& point) {
+  Reason why;
+  bool replayed = false;
+  point.for_each_lately_recorded([&](Branch& branch) {
+    if (!branch.trace->recording().stale()) return true;
+    if (why.text.empty()) why = stale(branch.trace->recording());
+    replayed |= branch.replayed;
+    drop(branch);
+    return false;
   });
-  if (gone.empty()) return;
-  point.lost = stale(gone.front()->trace->recording());
-  point.note_lost(std::ranges::any_of(gone, &Branch::replayed));
-  for (Branch* branch : gone) drop(*branch);
+  if (why.text.empty()) return;
+  point.lost = std::move(why);
+  point.note_lost(replayed);
 }
 
 // Joined recordings go first, as their parts are there too. Then the leaves that were used longest ago. They are looked

@@ -62,6 +62,19 @@ class BranchPoint {
     const auto [first, last] = by_first_call_.equal_range(hash(key));
     for (auto entry = first; entry != last; ++entry) visit(*entry->second);
   }
+  /// Calls visit(branch) for the branches recorded last, the latest first, and now and then for all: so each is looked
+  /// at a few times, however many are recorded. visit() may remove the branch; it says whether the branch stays.
+  template <class Visit>
+  void for_each_lately_recorded(Visit visit) {
+    const bool all = added_ >= branches_.size() / 2 + kFew;
+    if (all) added_ = 0;
+    std::size_t left = all ? branches_.size() : std::min(branches_.size(), kFew);
+    for (auto behind = branches_.end(); left > 0; --left) {
+      const auto at = std::prev(behind);
+      if (visit(**at)) behind = at;
+    }
+  }
+
   /// A branch was recorded, beside others with the same first call or not.
   void note_recorded(bool beside_others) {
     recording.enter(-std::exchange(unused_, beside_others ? kBeside : 1));
@@ -84,12 +97,14 @@ class BranchPoint {
   Ledger replaying{Ledger::kLearning, Ledger::kMemory};
 
  private:
+  static constexpr std::size_t kFew = 8;
   /// A branch beside others with the same first call counts more: each of these is asked for its precondition whenever
   /// the call comes. So few of them, of which none is replayed, are enough.
-  static constexpr std::int64_t kFew = 8, kBeside = Ledger::kLearning / kFew;
+  static constexpr std::int64_t kBeside = Ledger::kLearning / kFew;
   std::list<std::unique_ptr<Branch>> branches_;
   std::unordered_multimap<std::uint64_t, Branch*> by_first_call_;
   std::int64_t unused_ = 0;  ///< what the branch recorded last counts, until it is replayed
+  std::size_t added_ = 0;    ///< since all were looked at
 };
 
 /// The first calls of a branch.
@@ -178,8 +193,8 @@ class TraceTree {
   /// The branch is used now.
   void note_use(Branch& branch) { branch.last_used = ++clock_; }
 
-  /// The branches that are stale, and begin with the call with this key, go from a branch point.
-  void drop_stale(BranchPoint& point, BranchPoint::Key key);
+  /// The branches that are stale go from a branch point.
+  void drop_stale(BranchPoint& point);
   /// Branches go while there are too many. `keep`: where the program is; `chain`: what is replayed, or null.
   void drop_surplus(const Branch* keep, const Replayable* chain);
   /// Recordings that were dropped go when nothing of them is in flight.

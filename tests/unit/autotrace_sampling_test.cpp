@@ -68,8 +68,16 @@ TEST(Sampling, AMultipleIsAtMostTheHistory) {
 
 TEST(Sampling, WaitsDoubleWhileNothingIsFound) {
   Sampling sampling(16, 16);
-  EXPECT_EQ(pieces(sampling, 0, 1000, fruitless),
-            (Pieces{{16, 16}, {32, 16}, {64, 16}, {128, 16}, {256, 16}, {512, 16}}));
+  EXPECT_EQ(pieces(sampling, 0, 1000, fruitless), (Pieces{{16, 16},
+                                                          {32, 16},
+                                                          {64, 16},
+                                                          {96, 16},
+                                                          {160, 16},
+                                                          {224, 16},
+                                                          {352, 16},
+                                                          {480, 16},
+                                                          {736, 16},
+                                                          {992, 16}}));
 }
 
 TEST(Sampling, WaitsAreBounded) {
