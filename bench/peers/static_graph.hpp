@@ -7,7 +7,7 @@
 // graph can be run any number of times.
 //
 // The threads are Refrain's workers without what only a growing graph needs: a deque per thread, a
-// kept successor (exec/threaded_executor.hpp says why), search, then sleep. One graph at a time;
+// kept successor (exec/threaded_executor.cpp says why), search, then sleep. One graph at a time;
 // `run` is called by the thread that made the StaticExecutor, and returns when all nodes have run.
 
 #include <atomic>

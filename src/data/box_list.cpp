@@ -9,7 +9,8 @@ namespace refrain::data {
 
 namespace {
 
-/// The first index, from `first` on, whose box is not `before`; nor are those behind it. What is near is found at once.
+/// The first index from `first` on whose box is not `before`. All that are `before` come first. Cost: the logarithm; a
+/// constant if it is within 8.
 template <class Before>
 std::size_t search(BoxSpan list, std::size_t first, Before&& before) {
   const std::size_t near = std::min(list.size(), first + 8);

@@ -7,7 +7,8 @@
 // references: a set is freed when the last IndexSpaceRef to it goes.
 //
 // **The order of the domain** is the lexicographic order of the points over the *whole* set: row-major,
-// the last dimension fastest, also when the set is sparse. for_each_point, rank and nth agree on it; group launches, folds and colours use it. It is not the order of boxes() one
+// the last dimension fastest, also when the set is sparse. for_each_point, rank and nth agree on it; group launches,
+// folds and colours use it. It is not the order of boxes() one
 // after the other unless the set is dense or one-dimensional.
 //
 // Threads: everything may be called from any thread. Making a set locks one shard of the table; copying

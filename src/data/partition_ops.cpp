@@ -142,14 +142,20 @@ Pieces by_colour(const IndexSpaceRef& space, const Reader& read, const IndexSpac
 
 Pieces image(std::span<const IndexSpaceRef> sources, const Reader& read,
              const IndexSpaceRef& target) {
+  constexpr std::size_t first_compaction = std::size_t{1} << 16;
   PointCollector points(target->dim());
   return for_each_set(sources, [&](const IndexSpaceRef& source) {
     BoxList boxes;
+    std::size_t compact_at = first_compaction;
     source->for_each_point([&](const BoxPoint& p) {
       const Box box = intersection(read(p), target->bounds());
       if (box.empty()) return;
-      if (box.lo == box.hi) points.add(box.lo);
-      else boxes.push_back(box);
+      if (box.lo == box.hi) return points.add(box.lo);
+      boxes.push_back(box);
+      if (boxes.size() < compact_at) return;
+      // Many fields point to the same few boxes: unite now and then, when the list has doubled.
+      boxes = canonical_list(target->dim(), std::move(boxes));
+      compact_at = std::max(first_compaction, 2 * boxes.size());
     });
     BoxList list =
         unite_lists(target->dim(), points.take(), canonical_list(target->dim(), std::move(boxes)));

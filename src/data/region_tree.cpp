@@ -420,12 +420,16 @@ void Forest::drop_oldest() {
   dormant_.erase(dormant_.begin());
   oldest.set_aside({});
   free_slots_.insert(oldest.slot());
-  dropped_.push_back(std::move(slots_[oldest.slot()]));
+  std::unique_ptr<RegionTree> dropped = std::move(slots_[oldest.slot()]);
+  if (oldest.pins() == 0) return bury(std::move(dropped));
+  dropped_.push_back(std::move(dropped));
+  if (dropped_.size() < look_again_at_) return;
   std::erase_if(dropped_, [this](auto& tree) {
     if (tree->pins() > 0) return false;
     bury(std::move(tree));
     return true;
   });
+  look_again_at_ = 2 * dropped_.size() + kFewDropped;
 }
 
 void Forest::bury(std::unique_ptr<RegionTree> tree) {

@@ -317,6 +317,8 @@ class Forest {
   std::vector<RegionTree*> dormant_;  ///< oldest first
   std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>>
       dropped_;  ///< pinned when they were
+  static constexpr std::size_t kFewDropped = 16;
+  std::size_t look_again_at_ = kFewDropped;  ///< size of dropped_
 };
 
 /// Throws UsageError ("WHAT: region 3 was destroyed") unless the handle names something alive. Any thread.

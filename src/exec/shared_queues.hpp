@@ -67,9 +67,9 @@ class SharedQueues {
 
  private:
   Notifier& notifier_;
-  std::vector<ReadyQueue> dedicated_;   ///< by processor
-  alignas(64) ReadyQueue prioritised_;  ///< of the root scope
-  alignas(64) ReadyQueue nested_;       ///< of all nested scopes
+  std::vector<ReadyQueue> dedicated_;                        ///< by processor
+  alignas(64) ReadyQueue prioritised_;                       ///< of the root scope
+  alignas(64) ReadyQueue nested_{ReadyQueue::Order::scope};  ///< of all nested scopes
 };
 
 }  // namespace refrain::exec

@@ -3,10 +3,13 @@
 // no node (graph/replay.hpp). The low bit tells which; both kinds are aligned.
 //
 // ReadyQueue: ready nodes behind a lock, for all but the hot case: nodes of nested scopes, with a priority, or of
-// dedicated processors. Those of the newest scope come first: it is the deepest, and its parents wait for it. Of one scope
-// higher priority comes first, then the order in which they became ready. Any thread calls any of its functions. A push is visible to size() before it returns (seq_cst; partner: Notifier::prepare of a thread that is
-// about to sleep). The queue may be destroyed once every pushed node has been popped: a push touches nothing after it
-// has released the lock. Cost: a lock; the first node of a priority in a scope allocates.
+// dedicated processors. Higher priority comes first, then nodes of newer scopes, since a scope is newer than those that
+// wait for it; or the other way round. Of one scope and one priority they come in the order in which they became ready.
+//
+// Any thread calls any of its functions. A push is visible to size() before it returns (seq_cst; partner:
+// Notifier::prepare of a thread that is about to sleep). The queue may be destroyed once every pushed node has been
+// popped: a push touches nothing after it has released the lock. Cost: a lock; a node that finds no other of its scope
+// and priority allocates.
 
 #include <algorithm>
 #include <atomic>
@@ -50,9 +53,16 @@ class Ready {
 
 class ReadyQueue {
  public:
+  /// What decides first.
+  enum class Order : std::uint8_t { priority, scope };
+
+  explicit ReadyQueue(Order order = Order::priority) : order_(order) {}
+
   void push(Node& node) {
     const std::lock_guard lock(mutex_);
-    Fifo& fifo = fifos_[{node.scope->identity(), node.priority}];
+    Key key(node.priority, static_cast<std::int64_t>(node.scope->identity()));
+    if (order_ == Order::scope) std::swap(key.first, key.second);
+    Fifo& fifo = fifos_[key];
     node.next = nullptr;
     (fifo.first ? fifo.last->next : fifo.first) = &node;
     fifo.last = &node;
@@ -93,8 +103,11 @@ class ReadyQueue {
     Node* first = nullptr;
     Node* last = nullptr;
   };
-  using Key = std::pair<std::uint64_t, std::int16_t>;  ///< Scope::identity, priority
+  using Key =
+      std::pair<std::int64_t,
+                std::int64_t>;  ///< priority and Scope::identity, in this order or the other
 
+  const Order order_;
   std::mutex mutex_;
   std::map<Key, Fifo, std::greater<>, SureAllocator<std::pair<const Key, Fifo>>> fifos_;
   std::atomic<std::size_t> size_{0};

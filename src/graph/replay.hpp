@@ -47,7 +47,8 @@
 // and sees `done`. So when all other threads sleep, a proxy in the table means an operation that is not done.
 //
 // Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,
-// holds or runs it, as said above; what few replays need: any thread the failures, the owner the rest.
+// holds or runs it, as said above; what few replays need: any thread the failures and, under the table's lock,
+// `has_proxy`; the owner the rest.
 
 #include <atomic>
 #include <compare>

@@ -145,7 +145,7 @@ class Replays {
   std::uint32_t issued_ = 0;
   /// Up to here, to issue is to move the watermark: no operation has a node, is a source, or ends a burst.
   std::uint32_t simple_until_ = 0;
-  /// The operations of the present replay that were parked, are not issued, and are the owner's: the lowest first.
+  /// Parked operations of the present replay, which the owner holds until they are issued: the lowest first.
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t, SureAllocator<std::uint32_t>>,
                       std::greater<>>
       early_;

@@ -99,7 +99,7 @@ class Window {
  private:
   std::uint64_t launched_ = 0;
   std::size_t nodes_ = 0;
-  std::size_t without_node_ = 0;  ///< operations; less the nodes that are none
+  std::size_t without_node_ = 0;  ///< operations, less the nodes that are none; may wrap below zero
   const std::size_t size_;
   std::size_t most_;
   std::size_t beyond_ = 0;
@@ -219,7 +219,11 @@ class Scope {
   // --- for the executors ---------------------------------------------------------------------------
 
   /// Scopes above this one.
-  [[nodiscard]] int depth() const { return parent_ == nullptr ? 0 : parent_->depth() + 1; }
+  [[nodiscard]] int depth() const {
+    int depth = 0;
+    for (const Scope* above = parent_; above != nullptr; above = above->parent_) ++depth;
+    return depth;
+  }
   /// This scope or one below `other`.
   [[nodiscard]] bool is_within(const Scope& other) const {
     const Scope* scope = this;

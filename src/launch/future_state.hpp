@@ -134,7 +134,8 @@ class FutureState {
 };
 
 /// How the present thread waits for a future that is not ready: the program or the task's body that runs on
-/// it. Reading what is ready takes none. As it is: a body that has no context, and so may wait for nothing.
+/// it. Reading what is ready takes none. This class itself is the waiter of a body without a context, which may wait for
+/// nothing.
 class Waiter {
  public:
   static constexpr std::size_t all = ~std::size_t{0};

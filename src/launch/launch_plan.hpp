@@ -117,7 +117,8 @@ struct OwnPoints {
 
 struct LaunchPlan {
   std::vector<std::uint64_t> key;
-  /// Where the mapper is asked at every launch: of the plan without a mapping, never given again. Else 0.
+  /// Where the mapper is asked at every launch: the number of the plan without a mapping, which plans made of it share. It
+  /// is never given again. Else 0.
   std::uint64_t number = 0;
 
   // The launch as a whole.
@@ -186,7 +187,7 @@ class PlanCache {
  private:
   void keep_only(const std::function<bool(const LaunchPlan&)>& wanted);
 
-  /// In the order in which they were made, and dropped: the last plan of a task gives its slot back.
+  /// In the order in which they were made. They end in it, too, since a task's slot becomes free with its last plan.
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
   std::unordered_multimap<std::uint64_t, LaunchPlan*> by_hash_;
   std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< in flight when they were

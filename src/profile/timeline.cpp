@@ -157,7 +157,7 @@ Timeline::Timeline(int tracks, std::size_t events_per_track) : start_ns_(now_ns(
 
 Timeline::~Timeline() = default;
 
-// No track has a number below 0, which is then a very high one.
+// A negative number becomes a very large one, so it gets the last track.
 void Timeline::record(int number, const Event& event) {
   tracks_[std::min(static_cast<std::size_t>(number), tracks_.size() - 1)]->record(event);
 }

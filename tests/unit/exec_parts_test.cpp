@@ -116,10 +116,10 @@ std::shared_ptr<Executor> without_workers() {
   return make_threaded_executor(ProcessorPlan{{{0, {}}}, {}}, options);
 }
 
-TEST(ReadyQueue, TheNewestScopeFirstThenHigherPriorityThenArrival) {
+void check_order(ReadyQueue::Order order, std::initializer_list<int> after_two) {
   const auto executor = without_workers();
   Scope older(*executor, nullptr, 10), newer(*executor, nullptr, 10);
-  ReadyQueue queue;
+  ReadyQueue queue(order);
   std::vector<Node> nodes(10);
   const std::int16_t priorities[] = {0, -1, 2, 0, 2, 1, -1, 0, -5, 0};
   for (int i = 0; i < 10; ++i) {
@@ -132,10 +132,19 @@ TEST(ReadyQueue, TheNewestScopeFirstThenHigherPriorityThenArrival) {
     return node.scope == &older && node.priority == 0;
   };
   EXPECT_EQ(queue.pop_if(as_wanted), &nodes[0]);
-  for (const int i : {7, 9, 8, 4, 5, 3, 1, 6}) EXPECT_EQ(queue.pop(), &nodes[i]);
+  for (const int i : after_two) EXPECT_EQ(queue.pop(), &nodes[i]);
   EXPECT_EQ(queue.pop(), nullptr);
   EXPECT_EQ(queue.pop_urgent(), nullptr);
   EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST(ReadyQueue, TheNewestScopeFirstThenHigherPriorityThenArrival) {
+  check_order(ReadyQueue::Order::scope, {7, 9, 8, 4, 5, 3, 1, 6});
+}
+
+// A root's urgent task on a device comes before what nested tasks have there.
+TEST(ReadyQueue, HigherPriorityFirstThenTheNewestScopeThenArrival) {
+  check_order(ReadyQueue::Order::priority, {4, 5, 7, 9, 3, 1, 6, 8});
 }
 
 class Gate : public testing::Test {

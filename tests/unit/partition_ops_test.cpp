@@ -205,6 +205,23 @@ TEST(PartitionOps, ImageAndPreimage) {
   });
 }
 
+// So many that they are united on the way.
+TEST(PartitionOps, ImageOfManyRectsThatAreFew) {
+  const IndexSpaceRef cells = IndexSpace::dense(Rect1{0, 299'999});
+  const IndexSpaceRef target = IndexSpace::dense(Rect1{0, 999});
+  const Pieces images = image(
+      {&cells, 1},
+      [](const BoxPoint& p) {
+        const Coord first = p[0] % 10 * 100;
+        return Box{BoxPoint{first}, BoxPoint{first + 9}};
+      },
+      target);
+  ASSERT_EQ(images.size(), 1U);
+  EXPECT_EQ(images[0]->boxes().size(), 10U);
+  EXPECT_EQ(images[0]->volume(), 100U);
+  EXPECT_TRUE(images[0]->contains(BoxPoint{909}));
+}
+
 TEST(PartitionOps, ImageAndPreimageOfRects) {
   for_seeds(600, [](RandomSets& random, int dim, Coord range) {
     const int target_dim = static_cast<int>(random.number(1, 3));
