@@ -96,6 +96,13 @@ class Tracing final : public DeferredState {
   /// Has analyse() analyse the launch of a ticket, and records it if there is a recording.
   template <class Analyse>
   void analyse(Ticket& ticket, LaunchPlan& plan, const LaunchRequest& request, Analyse analyse) {
+    // A recording asks who makes the futures. The launch may have the last reference to one, and end before it is asked.
+    std::vector<AnyFuture> held;
+    held.reserve(request.futures.size());
+    for (detail::FutureState* future : request.futures) {
+      detail::retain(future);
+      held.emplace_back(future);
+    }
     analysing(ticket, plan.token, plan.work());
     parts_->selector.make_way(plan);
     attempt(analyse, "a launch failed");

@@ -320,5 +320,32 @@ TEST_P(TraceValues, WhatThrowsInAReplayStopsOnlyWhatReadsIt) {
   EXPECT_GE(with.counters().replays, 20u);
 }
 
+// The launch has the last reference to a future that is moved into it, and may have ended before it is recorded.
+TEST(TraceFutures, AreHeldWhileTheirLaunchIsRecorded) {
+  constexpr Field<long> number{"number"};
+  const Task make{"make", [](Read<long> x) { return x[0]; }};
+  const Task use{"use", [](ReadWrite<long> x, long v) { x[0] += v + 1; }};
+  const Trace all{"all"};
+  Options options;
+  options.workers = 0;
+  long expected = 1, found = 0;
+  Runtime(options).run([&](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 0}, number);
+    ctx.fill(cells, number, 1L);
+    for (int i = 0; i < 40; ++i) {
+      ctx.trace(all, [&] {
+        for (int k = 0; k < 1 + i % 7; ++k) {
+          ctx.launch(use.with({.inline_if_ready = true}), cells[number],
+                     ctx.launch(make.with({.inline_if_ready = true}), cells[number]));
+          expected += expected + 1;
+        }
+      });
+      if (i < 39) ctx.access<ReadWrite>(cells[number])[0] = expected = i + 3;
+    }
+    found = ctx.access<Read>(cells[number])[0];
+  });
+  EXPECT_EQ(found, expected);
+}
+
 }  // namespace
 }  // namespace refrain::test
