@@ -180,7 +180,8 @@ struct alignas(64) Replay {
 
  private:
   static constexpr std::align_val_t kAlign{64};
-  static void delete_(void* memory) { ::operator delete(memory, kAlign); }
+  /// Apart: GCC 12, which does not see into operator new above, would take this for another's counterpart.
+  [[gnu::noinline]] static void delete_(void* memory) { ::operator delete(memory, kAlign); }
   [[nodiscard]] bool any_failure() const {
     // acquire: partner of the release in fail.
     return (events.load(std::memory_order_acquire) & kFailures) != 0;
