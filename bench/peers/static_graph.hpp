@@ -118,9 +118,8 @@ class StaticExecutor {
   StaticNode* find(Slot& slot) {
     if (const auto word = slot.deque.take()) return restore(word);
     for (const auto& victim : slots_) {
-      while (victim.get() != &slot && !victim->deque.looks_empty()) {
-        if (const auto word = victim->deque.steal()) return restore(word);
-      }
+      if (victim.get() == &slot) continue;
+      if (const auto word = victim->deque.steal()) return restore(word);
     }
     return nullptr;
   }
