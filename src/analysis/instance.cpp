@@ -1,7 +1,6 @@
 #include "analysis/instance.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "base/assert.hpp"
 #include "data/index_space.hpp"
@@ -49,7 +48,7 @@ Memories::Memories(const Machine& machine) : machine_(machine) {
 }
 
 InstanceStore::InstanceStore(Memories& memories)
-    : memories_(memories), live_(memories.machine().memories().size()) {}
+    : memories_(memories), live_(memories.machine().memories().size()), by_use_(live_.size()) {}
 
 InstanceStore::~InstanceStore() {
   // The context has drained its scope: nothing uses these bytes any more.
@@ -60,6 +59,7 @@ void InstanceStore::abandon() noexcept {
   for (MemoryId memory = 0; memory < live_.size(); ++memory)
     memories_.pool(memory).release_all(this);
   retired_.clear();
+  by_use_.clear();
   live_.clear();
 }
 
@@ -106,6 +106,8 @@ void InstanceStore::adopt(Instance& instance) {
   instance.position = live_[instance.memory].size();
   live_[instance.memory].push_back(&instance);
   instance.serial = next_serial_++;
+  instance.queued_use = instance.last_use;
+  if (instance.storage == Storage::pool) by_use_[instance.memory].insert(&instance);
 }
 
 void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec::NodeRef> users) {
@@ -113,6 +115,7 @@ void InstanceStore::retire(std::unique_ptr<Instance> instance, std::vector<exec:
   live.back()->position = instance->position;
   live[instance->position] = live.back();
   live.pop_back();
+  if (instance->storage == Storage::pool) by_use_[instance->memory].erase(instance.get());
   hold_back(std::move(instance), std::move(users));
   collect_now_and_then();
 }
@@ -146,12 +149,17 @@ void InstanceStore::finish(std::uint64_t number, const Wait& wait) {
   retired_.erase(retired_.begin() + (&retired - retired_.data()));
 }
 
-Instance* InstanceStore::least_recently_used(MemoryId memory) const {
-  const auto& all = live_[memory];
-  const auto first = std::ranges::min_element(all, {}, [](const Instance* each) {
-    return std::tuple(each->storage != Storage::pool, each->last_use, each->serial);
-  });
-  return first != all.end() && (*first)->storage == Storage::pool ? *first : nullptr;
+// What is known of a last use is never later than it was: the first whose is right is the least.
+Instance* InstanceStore::least_recently_used(MemoryId memory) {
+  auto& queue = by_use_[memory];
+  while (!queue.empty()) {
+    Instance* first = *queue.begin();
+    if (first->queued_use == first->last_use) return first;
+    auto entry = queue.extract(queue.begin());
+    first->queued_use = first->last_use;
+    queue.insert(std::move(entry));
+  }
+  return nullptr;
 }
 
 void InstanceStore::collect() {

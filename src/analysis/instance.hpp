@@ -16,7 +16,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/sure_memory.hpp"
@@ -53,8 +55,9 @@ struct Instance : refrain::detail::Placement {
   std::size_t size = 0;                               ///< of it
   std::uint32_t number = 0;  ///< order of creation among those of its field that are alive
   std::size_t position = 0;  ///< its place in InstanceStore::in_memory; a name's in Recording::own
-  std::uint64_t last_use = 0;  ///< number of the last point task that used it (for eviction)
-  std::uint64_t serial = 0;    ///< order of creation within its store
+  std::uint64_t last_use = 0;    ///< number of the last point task that used it (for eviction)
+  std::uint64_t serial = 0;      ///< order of creation within its store
+  std::uint64_t queued_use = 0;  ///< what last_use was when InstanceStore last looked
   /// Operations with an argument here that has no points. No equivalence set knows them, but they refer to the
   /// instance.
   std::vector<exec::NodeRef> empty_users;
@@ -124,13 +127,21 @@ class InstanceStore {
   [[nodiscard]] const std::vector<Instance*>& in_memory(MemoryId memory) const {
     return live_[memory];
   }
-  /// Of the pool's instances in this memory, the one used longest ago; null if there is none. Looks at all of them.
-  [[nodiscard]] Instance* least_recently_used(MemoryId memory) const;
+  /// Of the pool's instances in this memory, the one used longest ago; null if there is none. Costs O(log n) for each
+  /// instance that was used since the last call saw it.
+  [[nodiscard]] Instance* least_recently_used(MemoryId memory);
   [[nodiscard]] Memories& memories() { return memories_; }
   /// Takes in an instance whose bytes are not the pool's (attached, borrowed).
   void adopt(Instance& instance);
 
  private:
+  /// By the last use that is known here. Later uses are noted on the instance only.
+  struct UsedEarlier {
+    bool operator()(const Instance* a, const Instance* b) const {
+      return std::tie(a->queued_use, a->serial) < std::tie(b->queued_use, b->serial);
+    }
+  };
+
   struct Retired {
     std::uint64_t number;                ///< in order of retirement
     std::unique_ptr<Instance> instance;  ///< its users still look at it
@@ -156,7 +167,8 @@ class InstanceStore {
   static constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20;
   std::size_t look_again_at_ = kFew;
   std::uint64_t look_again_at_bytes_ = kFewBytes;
-  std::vector<std::vector<Instance*>> live_;  ///< per memory
+  std::vector<std::vector<Instance*>> live_;              ///< per memory
+  std::vector<std::set<Instance*, UsedEarlier>> by_use_;  ///< per memory, those of the pool's
   std::uint64_t next_serial_ = 0;
 };
 
