@@ -21,10 +21,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
-#include "base/hash.hpp"
 #include "refrain/geometry.hpp"
 
 namespace refrain::data {
@@ -71,37 +69,65 @@ inline constexpr Coord coordinate_limit = Coord{1} << 60;
 /// The first slab of the list, from `first` on, whose interval in dimension d does not end before x.
 [[nodiscard]] std::size_t skip_slabs(BoxSpan list, std::size_t first, int d, Coord x);
 
-/// Collects points one at a time, in any order and repeated, into a canonical list.
+/// Collects points one at a time into a canonical list.
 ///
-/// A bit stands for a point, in words of 64 neighbours in the last dimension, and a hash table has the words that are
-/// not zero. Cost: a few nanoseconds where a point lies in the word of the last one, else a look-up. Memory: at most
-/// about 70 bytes per point that is alone in its word, a byte per point of long rows. One thread at a time.
+/// Points are numbered row-major within given bounds; a point that follows the last one in its row lengthens the last
+/// run, so data that is walked in order stays small. Out of order runs are sorted and merged when there are very many,
+/// or become bits as soon as those are smaller (bounds with few points for the runs there are). Memory: a constant
+/// factor of what the distinct points need, plus at most 16 MiB. Bounds with more than 2^63 points cannot be numbered:
+/// then a plain list of points is kept. One thread at a time.
 class PointCollector {
  public:
-  explicit PointCollector(int dim) : dim_(dim) {}
+  PointCollector(int dim, const Box& bounds);
 
+  [[nodiscard]] const Box& bounds() const { return bounds_; }
+
+  /// Adds a point, which must lie in the bounds.
   void add(const BoxPoint& p) {
-    BoxPoint at = p;
-    at[dim_ - 1] >>= 6;
-    if (word_ == nullptr || at != at_) {
-      at_ = at;
-      word_ = &words_[at];
+    if (!numbered_) return unnumbered_.push_back({p, p});
+    std::uint64_t number = static_cast<std::uint64_t>(p[0] - bounds_.lo[0]);
+    for (int d = 1; d < dim_; ++d)
+      number = number * extent_[d] + static_cast<std::uint64_t>(p[d] - bounds_.lo[d]);
+    if (!bits_.empty()) {
+      bits_[number >> 6] |= std::uint64_t{1} << (number & 63);
+    } else if (number != next_) {
+      start_run(number, p);
+    } else {
+      runs_.back().last = number;
+      extend(number, p);
     }
-    *word_ |= std::uint64_t{1} << (p[dim_ - 1] & 63);
   }
 
   /// The set of all points added; the collector is empty again.
   [[nodiscard]] BoxList take();
 
  private:
-  struct Hash {
-    std::size_t operator()(const BoxPoint& at) const { return hash_bytes(&at, sizeof at); }
+  // Numbers of the first and last point; within one row.
+  struct Run {
+    std::uint64_t first, last;
   };
+  static constexpr std::uint64_t nothing = ~std::uint64_t{0};
 
-  int dim_;
-  BoxPoint at_;
-  std::uint64_t* word_ = nullptr;  ///< the one at at_, of the last point
-  std::unordered_map<BoxPoint, std::uint64_t, Hash> words_;
+  void start_run(std::uint64_t number, const BoxPoint& p);
+  // The number that would lengthen the run: none at the end of a row, where numbers go on but rows end.
+  void extend(std::uint64_t number, const BoxPoint& p) {
+    next_ = p[dim_ - 1] == bounds_.hi[dim_ - 1] ? nothing : number + 1;
+  }
+  void compact();
+  void sort_runs();
+  void to_bits();
+  void bits_to_runs();
+
+  const int dim_;
+  const Box bounds_;
+  std::uint64_t extent_[3] = {1, 1, 1};
+  std::uint64_t row_ = 1, volume_ = 1;
+  std::uint64_t next_ = nothing;
+  std::size_t compact_at_;
+  bool numbered_ = true, sorted_ = true;
+  std::vector<Run> runs_;
+  std::vector<std::uint64_t> bits_;  // not empty once bits have taken over
+  BoxList unnumbered_;
 };
 
 }  // namespace refrain::data

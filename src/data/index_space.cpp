@@ -139,7 +139,7 @@ IndexSpaceRef IndexSpace::from_points(int dim, std::span<const BoxPoint> points)
   if (!points.empty()) bounds = {points.front(), points.front()};
   for (const BoxPoint& p : points) extend(bounds, p, p);
   check_coordinates(dim, bounds);
-  PointCollector collector(dim);
+  PointCollector collector(dim, bounds);
   for (const BoxPoint& p : points) collector.add(p);
   return from_canonical(dim, collector.take());
 }

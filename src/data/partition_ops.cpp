@@ -133,7 +133,7 @@ Pieces restrict_affine(const IndexSpaceRef& colours, const AffineMap& map, const
 }
 
 Pieces by_colour(const IndexSpaceRef& space, const Reader& read, const IndexSpaceRef& colours) {
-  Collectors pieces(colours->volume(), PointCollector(space->dim()));
+  Collectors pieces(colours->volume(), PointCollector(space->dim(), space->bounds()));
   space->for_each_point([&](const BoxPoint& p) {
     if (const auto piece = colours->rank(read(p).lo)) pieces[*piece].add(p);
   });
@@ -143,7 +143,7 @@ Pieces by_colour(const IndexSpaceRef& space, const Reader& read, const IndexSpac
 Pieces image(std::span<const IndexSpaceRef> sources, const Reader& read,
              const IndexSpaceRef& target) {
   constexpr std::size_t first_compaction = std::size_t{1} << 16;
-  PointCollector points(target->dim());
+  PointCollector points(target->dim(), target->bounds());
   return for_each_set(sources, [&](const IndexSpaceRef& source) {
     BoxList boxes;
     std::size_t compact_at = first_compaction;
@@ -169,7 +169,7 @@ Pieces preimage(std::span<const IndexSpaceRef> targets, const Reader& read,
   const std::vector<NumberedBox> boxes = boxes_of(targets);
   const auto index = index_of(boxes);
   const bool disjoint = is_disjoint(targets);
-  Collectors pieces(targets.size(), PointCollector(source->dim()));
+  Collectors pieces(targets.size(), PointCollector(source->dim(), source->bounds()));
   const NumberedBox* last = nullptr;  // pointers often stay near, and within one box
   source->for_each_point([&](const BoxPoint& p) {
     const Box pointed = read(p);
