@@ -1,7 +1,6 @@
 #include "finder/candidates.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 namespace refrain::autotrace {
@@ -14,10 +13,12 @@ constexpr std::uint64_t kHalfLife = 4096;
 
 }  // namespace
 
-// In steps, so that it is the same on every machine.
+// Linear within a half-life, so that it is the same on every machine.
 double TraceCandidate::appearances_at(std::uint64_t now) const {
-  const std::uint64_t halvings = (now - std::min(now, seen_at)) / kHalfLife;
-  return std::ldexp(appearances, -static_cast<int>(std::min<std::uint64_t>(halvings, 2048)));
+  const std::uint64_t age = now - std::min(now, seen_at), halvings = age / kHalfLife;
+  if (halvings >= 64) return 0;
+  const double part = static_cast<double>(age % kHalfLife) / static_cast<double>(kHalfLife);
+  return appearances * (1 - part / 2) / static_cast<double>(std::uint64_t{1} << halvings);
 }
 
 void TraceCandidate::appeared(double times, std::uint64_t now) {
