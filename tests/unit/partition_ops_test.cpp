@@ -213,13 +213,13 @@ TEST(PartitionOps, ImageOfManyRectsThatAreFew) {
       {&cells, 1},
       [](const BoxPoint& p) {
         const Coord first = p[0] % 10 * 100;
-        return Box{BoxPoint{first}, BoxPoint{first + 9}};
+        return Box{{first, 0, 0}, {first + 9, 0, 0}};
       },
       target);
   ASSERT_EQ(images.size(), 1U);
   EXPECT_EQ(images[0]->boxes().size(), 10U);
   EXPECT_EQ(images[0]->volume(), 100U);
-  EXPECT_TRUE(images[0]->contains(BoxPoint{909}));
+  EXPECT_TRUE(images[0]->contains({909, 0, 0}));
 }
 
 TEST(PartitionOps, ImageAndPreimageOfRects) {
