@@ -69,7 +69,6 @@
 #include "exec/fiber.hpp"
 #include "exec/gang_loops.hpp"
 #include "exec/notifier.hpp"
-#include "exec/seeded_executor.hpp"
 #include "exec/shared_queues.hpp"
 #include "exec/single_thread.hpp"
 #include "exec/threads.hpp"
@@ -576,7 +575,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   }
 
   void look_at_proxies(Slot& slot) {
-    for (Node* proxy = proxies_.take_done(nullptr, 0, 0); proxy != nullptr;)
+    for (Node* proxy = proxies_.take_done(); proxy != nullptr;)
       finish(slot, *std::exchange(proxy, proxy->next), false);
     flush(slot);  // the thread may be about to sleep
   }
@@ -695,11 +694,6 @@ std::shared_ptr<Executor> make_threaded_executor(const ProcessorPlan& plan,
 std::shared_ptr<Executor> make_threaded_executor(const Machine& machine,
                                                  const ExecutorOptions& options) {
   return make_threaded_executor(plan_processors(machine), options);
-}
-
-std::shared_ptr<Executor> make_seeded_executor(const Machine& machine,
-                                               const ExecutorOptions& options, std::uint64_t seed) {
-  return std::make_shared<SeededExecutor>(plan_processors(machine), options, seed);
 }
 
 }  // namespace refrain::exec

@@ -202,7 +202,8 @@ class Proxies {
   [[nodiscard]] Node* find(Replay& replay, std::uint32_t index);
   /// Any thread: takes out the proxies of operations [from, to) of the replay that are done, with their failures; null: of
   /// all replays, which it looks through. Returns them as a list (Node::next), for the caller to complete.
-  [[nodiscard]] Node* take_done(Replay* replay, std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] Node* take_done(Replay* replay = nullptr, std::uint32_t from = 0,
+                                std::uint32_t to = 0);
 
  private:
   struct Key {

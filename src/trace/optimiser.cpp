@@ -7,12 +7,12 @@
 
 namespace refrain::trace {
 
-namespace {
-
 void sort_by_target(std::vector<RecordedEdge>& edges) {
   if (!std::ranges::is_sorted(edges, {}, &RecordedEdge::to))
     std::ranges::stable_sort(edges, {}, &RecordedEdge::to);
 }
+
+namespace {
 
 /// Takes the edges to an operation off the front of those that are left.
 std::span<RecordedEdge> take(std::span<RecordedEdge>& left, std::uint32_t to) {

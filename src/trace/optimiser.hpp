@@ -28,6 +28,8 @@
 namespace refrain::trace {
 
 using RecordedEdge = exec::Template::Edge;
+/// Mostly they are sorted already. Those to one operation keep their order.
+void sort_by_target(std::vector<RecordedEdge>& edges);
 
 struct RecordedEdges {
   std::vector<RecordedEdge> inner;    ///< from < to

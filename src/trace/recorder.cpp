@@ -277,8 +277,7 @@ std::unique_ptr<Recording> Recorder::finish() {
   const bool unfinished = take_back_unfinished();
   if (unfinished || !cuts_.empty()) place_again();
   if (fault_ != nullptr) return nullptr;
-  if (!std::ranges::is_sorted(made_.edges, {}, &RecordedEdge::to))
-    std::ranges::stable_sort(made_.edges, {}, &RecordedEdge::to);
+  sort_by_target(made_.edges);
   for (FieldUsed& used : made_.fields) used.instance_epoch = used.field->instance_epoch();
   choose_names();
   place_arguments();

@@ -175,7 +175,7 @@ bool FoundTraces::record_candidate(Ticket& ticket, Token token) {
   if (!at || !may_record(ticket, at)) return false;
   const std::uint64_t context = finder_.context(1);
   Ledger& guesses = candidates().is_expected(token, context) ? guesses_in_context_ : guesses_;
-  if (guesses.pause() || is_left_alone(at)) return false;
+  if (guesses.pause() || pause_candidate(at)) return false;
   TraceRoot& root = make_root(ticket, token);
   if (root.point.recording.pause()) return false;
   open(root);
@@ -195,8 +195,8 @@ void FoundTraces::take_turn() {
                 now.candidates - before.candidates);
 }
 
-/// Whether what the candidates have there has been recorded in vain too often.
-bool FoundTraces::is_left_alone(Position at) const {
+/// What the candidates have there was to be recorded. Whether it is left alone instead, which counts as a try.
+bool FoundTraces::pause_candidate(Position at) {
   return Candidates::best(at, finder_.now())->recording.pause();
 }
 
@@ -238,7 +238,7 @@ bool FoundTraces::record_from_here(Ticket& ticket, Token token) {
   const Selector::Place left = selector_.left();
   // Where in the candidates the trace has got to, with this call.
   FoundRecording what{.at = finder_.position(left.branch->calls_before + left.calls + 1)};
-  if (what.at && !is_left_alone(what.at)) {
+  if (what.at && !pause_candidate(what.at)) {
     if (!may_record(ticket, what.at)) return false;
     what.guesses = &guesses_;
   } else {

@@ -135,7 +135,7 @@ class FoundTraces {
   void take_turn();
   bool record_candidate(Ticket& ticket, autotrace::Token token);
   bool record_from_here(Ticket& ticket, autotrace::Token token);
-  [[nodiscard]] bool is_left_alone(Position at) const;
+  bool pause_candidate(Position at);
   [[nodiscard]] bool may_record(const Ticket& ticket, Position at) const;
   TraceRoot& make_root(const Ticket& ticket, autotrace::Token token);
   bool left_again(autotrace::Token token);
