@@ -33,14 +33,14 @@ class Loan {
   /// To a point task that has a future: its sequence number.
   void to(std::uint64_t task, Privilege privilege) {
     if (borrowers_.size() >= kMost) borrowers_ = {{kUntilFence, true}, {kUntilFence, false}};
-    borrowers_.emplace(task, privilege == Privilege::read);
+    borrowers_.insert({task, privilege == Privilege::read});
   }
   /// To a child that only a fence waits for.
   void until_fence(Privilege privilege) { to(kUntilFence, privilege); }
   /// The next child uses all of the data: it comes after the others, but a reader not after readers.
   void supersede(Privilege privilege) {
     std::erase_if(borrowers_, [privilege](const auto& borrower) {
-      return !borrower.second || privilege != Privilege::read;
+      return !borrower.reads || privilege != Privilege::read;
     });
   }
   /// The parent has waited for the task.
@@ -52,10 +52,15 @@ class Loan {
   [[nodiscard]] bool open() const { return !borrowers_.empty(); }
 
  private:
+  struct Borrower {
+    std::uint64_t task;
+    bool reads;  ///< only
+    auto operator<=>(const Borrower&) const = default;
+  };
   static constexpr std::uint64_t kUntilFence = ~std::uint64_t{0};
   /// Beyond this number a fence has to come.
   static constexpr std::size_t kMost = 1 << 16;
-  std::set<std::pair<std::uint64_t, bool>> borrowers_;  ///< task, and whether it only reads
+  std::set<Borrower> borrowers_;
 };
 
 struct Grant {

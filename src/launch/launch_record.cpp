@@ -273,6 +273,7 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
  public:
   RunningTask(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution)
       : record_(record), payload_(payload), execution_(execution) {}
+  /// Before the body's context ends: until then the thread may wait by it.
   ~RunningTask() { Waiter::set_current(before_); }
   RunningTask(const RunningTask&) = delete;
 

@@ -77,7 +77,8 @@ void Explanation::launched(LaunchPlan& plan, const std::string& why) {
       if (arguments[i].instance == nullptr) continue;
       const MemoryId memory = arguments[i].memory;
       const auto& memories = plan.own.mappings[arguments[i].mapping].memories;
-      const auto choice = std::ranges::find(memories, memory) - memories.begin();
+      const auto choice =
+          static_cast<std::size_t>(std::ranges::find(memories, memory) - memories.begin());
       ++told.placements[{i, plan.requirements[i].field, memory, choice}];
     }
   }

@@ -15,7 +15,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -129,8 +128,14 @@ class Explanation final : public Listener {
     ReasonCounts reasons;                                  ///< occurrences with it
     ReasonCounts recordings;                               ///< by what ended them
   };
-  /// Where an argument of a task was: its number, its field, the memory, and which of the mapper's memories that is.
-  using Placement = std::tuple<std::size_t, std::string, MemoryId, std::size_t>;
+  /// Where an argument of a task was.
+  struct Placement {
+    std::size_t argument;
+    std::string field;
+    MemoryId memory;
+    std::size_t choice;  ///< which of the mapper's memories that is
+    auto operator<=>(const Placement&) const = default;
+  };
   struct Wait {
     std::uint64_t ns = 0, times = 0;
     void add(std::uint64_t more) {

@@ -27,8 +27,10 @@ double replayed_share(const Statistics& s) {
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 using Json = nlohmann::ordered_json;
-/// Of a label, a value and a note each.
-using Rows = std::vector<std::vector<std::string>>;
+struct Row {
+  std::string label, value, note;
+};
+using Rows = std::vector<Row>;
 
 /// What is told, for programs by name and for people in rows.
 struct Told {
@@ -49,21 +51,21 @@ struct Told {
       if (*label == 0 || !has_rows) return;
       Rows& own = instead[name];
       if (own.empty()) own.push_back({"", grouped(count), ""});
-      own.front().front() = label;
+      own.front().label = label;
       std::ranges::move(own, std::back_inserter(rows));
     });
   }
   /// Labels to the left, values to the right, both as wide as the widest.
   [[nodiscard]] std::string text() const {
     std::size_t labels = 0, values = 0;
-    for (const auto& row : rows) {
-      labels = std::max(labels, row[0].size());
-      values = std::max(values, row[1].size());
+    for (const Row& row : rows) {
+      labels = std::max(labels, row.label.size());
+      values = std::max(values, row.value.size());
     }
     std::string text;
-    for (const auto& row : rows)
-      text += fmt::format("  {:<{}}  {:>{}}{}{}\n", row[0], labels, row[1], values,
-                          row[2].empty() ? "" : "  ", row[2]);
+    for (const Row& row : rows)
+      text += fmt::format("  {:<{}}  {:>{}}{}{}\n", row.label, labels, row.value, values,
+                          row.note.empty() ? "" : "  ", row.note);
     return text;
   }
 };

@@ -39,6 +39,7 @@ struct Kind {
   /// How the help shows the value: "[=...]" where it may be left out, "" where there is none. It is the next word, or
   /// stands after '='; what may be left out is the next word only if that is on or off.
   std::string shown;
+  [[nodiscard]] bool may_be_left_out() const { return shown.starts_with('['); }
   std::string expected;  ///< how an error calls a right value
   /// The text (empty: none was given) becomes the member's value. False: it is no such value.
   std::function<bool(Options&, std::string_view)> take;
@@ -250,7 +251,7 @@ std::size_t read_flag(Options& options, std::string_view source,
   bool is_next = false;
   if (equals != std::string_view::npos) {
     value = word.substr(equals + 1);
-  } else if (kind.shown.starts_with('[')) {
+  } else if (kind.may_be_left_out()) {
     is_next = next != nullptr && (*next == "on" || *next == "off");
   } else if (!kind.shown.empty()) {
     is_next = next != nullptr && !next->starts_with("--");
@@ -382,7 +383,7 @@ Options parse_options(int& argc, char** argv) {
 std::string flags_help() {
   std::string text = "Runtime flags, also read from REFRAIN_ARGS:\n";
   for (const auto& [name, kind, help] : flags()) {
-    const char* const blank = kind.shown.empty() || kind.shown.starts_with('[') ? "" : " ";
+    const char* const blank = kind.shown.empty() || kind.may_be_left_out() ? "" : " ";
     text += fmt::format("  {:<34} {}\n", fmt::format("{}{}{}{}", prefix, name, blank, kind.shown),
                         help);
   }
