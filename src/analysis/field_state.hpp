@@ -4,8 +4,8 @@
 //
 // Splitting. The first use of a region splits the equivalence sets that it covers in part, so that every region used
 // is a union of whole equivalence sets: its footprint. The cost is that of the cells that the region meets
-// (equivalence_set.hpp), however many equivalence sets there are. Later launches on the same region walk the footprint and
-// need no set algebra.
+// (equivalence_set.hpp), however many equivalence sets there are. Later launches on the same region walk the footprint
+// and need no set algebra.
 //
 // Dormant footprints bound memory. Of n sets that overlap, each may consist of n equivalence sets. An *entry* is an
 // equivalence set in a footprint. When the number of entries has doubled since the last `tidy`, footprints that were

@@ -43,9 +43,9 @@ struct PlacedValues {
 /// their type may, and apart.
 std::string layout_fault(const PlacedValues& values, const ValueType& type);
 
-/// Whether two sets of values share a byte. Exact: the fields of an array of structs, or blocks of one matrix, lie between
-/// each other without sharing anything. Cost: of two sets with the same strides and one box each, a few dozen steps; of
-/// boxes whose ranges of addresses meet, pair by pair.
+/// Whether two sets of values share a byte. Exact: the fields of an array of structs, or blocks of one matrix, lie
+/// between each other without sharing anything. Cost: of two sets with the same strides and one box each, a few dozen
+/// steps; of boxes whose ranges of addresses meet, pair by pair.
 bool share_bytes(const PlacedValues& a, const PlacedValues& b);
 
 }  // namespace refrain::data

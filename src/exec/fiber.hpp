@@ -5,9 +5,9 @@
 // program that nests too deeply ends with an error, not at the end of the stack. Each thread calls it for itself; the
 // bounds of a thread's own stack are asked for once.
 //
-// Body-local pointer: one pointer per program or body. It stays with the body, also when a thread leaves a fiber and comes
-// back. The layer above keeps in it how the body waits. A body that sets it sets it back before
-// it ends. The functions are never inlined: code around a switch must not keep the address of the variable.
+// Body-local pointer: one pointer per program or body. It stays with the body, also when a thread leaves a fiber and
+// comes back. The layer above keeps in it how the body waits. A body that sets it sets it back before it ends. The
+// functions are never inlined: code around a switch must not keep the address of the variable.
 //
 // Fiber: runs a function on a stack of its own, can be left in the middle and resumed later. All fibers of a host
 // belong to the thread that made the host. `resume` is called on the thread's own stack, `suspend` on the fiber's. The

@@ -4,9 +4,9 @@
 //
 // Actors are what can take a step: the root program, every ready node's body (on a stack of its own,
 // since it may wait), and every finished body's completion. A step ends where the actor calls
-// interleave, publish or wait, or is done. Each background job comes with an actor of one step, which does one of the jobs
-// that wait. A job whose turn has not come when the program ends is left for the next program, and dropped with the
-// executor.
+// interleave, publish or wait, or is done. Each background job comes with an actor of one step, which does one of the
+// jobs that wait. A job whose turn has not come when the program ends is left for the next program, and dropped with
+// the executor.
 //
 // Order: probabilistic concurrency testing (S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A
 // randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). Every actor gets a

@@ -2,8 +2,8 @@
 // The queues of ready nodes that threads share, and who is woken for what comes into them: all but the hot case, which is
 // a thread's own deque (exec/threaded_executor.cpp says which node goes where). Any thread calls any function.
 //
-// A push is visible to a thread that is about to sleep, or finds it among the sleepers (exec/notifier.hpp). Cost: a lock for
-// each push, and for each node that is found; where there is none, a load.
+// A push is visible to a thread that is about to sleep, or finds it among the sleepers (exec/notifier.hpp). Cost: a
+// lock for each push, and for each node that is found; where there is none, a load.
 
 #include <vector>
 

@@ -46,7 +46,8 @@
 //      are dropped, so that nobody begins one that the join would wait for.
 //   2. The notifier is stopped: a thread that is about to sleep sees it in its second look, one that naps when it wakes,
 //      and those asleep wake and see it.
-//   3. The threads are joined, each when its job is done; after that nobody touches the slots, the queues or the notifier.
+//   3. The threads are joined, each when its job is done; after that nobody touches the slots, the queues or the
+//   notifier.
 
 #include <algorithm>
 #include <atomic>
@@ -603,7 +604,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     while (background_.late() && run_background_job(slot)) {}
   }
 
-  /// A worker that has found nothing to do naps, or does background jobs, while the launching thread is better left alone.
+  /// A worker that has found nothing to do naps, or does background jobs, while the launching thread is better left
+  /// alone.
   void stay_away(Slot& slot) {
     const auto decide = [&](auto what) {
       const std::uint64_t now = profile::now_ns();
@@ -629,8 +631,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     return ready;
   }
 
-  /// For a thread that has found nothing to run: spins, then sleeps, until it finds something. Null: `ended()`. In between
-  /// a worker that waits for nothing does background jobs.
+  /// For a thread that has found nothing to run: spins, then sleeps, until it finds something. Null: `ended()`. In
+  /// between a worker that waits for nothing does background jobs.
   Ready find_or_sleep(Slot& slot, const Scope* within, int kind,
                       const std::function<bool()>& ended) {
     const bool waits = slot.waits != nullptr;

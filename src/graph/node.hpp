@@ -4,9 +4,9 @@
 //
 // Life of a node. The thread that owns a scope (graph/scope.hpp) allocates the node and publishes it with
 // its predecessors (Executor::publish), to whose lists of successors it is added. When its count of
-// unfinished predecessors reaches zero it is ready and some thread runs it. When it has run, that thread *completes* it: the
-// list of successors is closed and each successor's count is lowered. The memory goes back to the
-// owner through the scope's return list; only the owner reuses it.
+// unfinished predecessors reaches zero it is ready and some thread runs it. When it has run, that thread *completes*
+// it: the list of successors is closed and each successor's count is lowered. The memory goes back to the owner through
+// the scope's return list; only the owner reuses it.
 //
 // Who writes what. The first cache line is written by the owner before publication. From then on it is read-only until
 // the node has come back, but for `next`, `ahead` and `manual`, and for `run`, `flags`, `priority` and `processor` of an

@@ -200,8 +200,8 @@ class Proxies {
   void add(Replay& replay, std::uint32_t index, Node& proxy);
   /// Owner: the proxy that the operation has, null if none.
   [[nodiscard]] Node* find(Replay& replay, std::uint32_t index);
-  /// Any thread: takes out the proxies of operations [from, to) of the replay that are done, with their failures; null: of
-  /// all replays, which it looks through. Returns them as a list (Node::next), for the caller to complete.
+  /// Any thread: takes out the proxies of operations [from, to) of the replay that are done, with their failures; null:
+  /// of all replays, which it looks through. Returns them as a list (Node::next), for the caller to complete.
   [[nodiscard]] Node* take_done(Replay* replay = nullptr, std::uint32_t from = 0,
                                 std::uint32_t to = 0);
 

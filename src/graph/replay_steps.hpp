@@ -114,8 +114,8 @@ constexpr std::uint32_t kUnusual = kFailures | kTimed;
 const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
                            Execution& execution);
 
-/// Runs an operation on this thread: all ways to run a replay share this function. `plain`: it has no TemplateFlag. Returns
-/// the failure that it carries then, null if none, which is in `execution`, too; there was none before.
+/// Runs an operation on this thread: all ways to run a replay share this function. `plain`: it has no TemplateFlag.
+/// Returns the failure that it carries then, null if none, which is in `execution`, too; there was none before.
 template <bool plain>
 inline const Failure* run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,
                                     Execution& execution) {
@@ -229,8 +229,8 @@ inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const Templa
                    sink.keeps(), sink);
 }
 
-/// In a replay that is run in order: runs operations from `from` on, while they come before `to`, are alike in all replays,
-/// and `goes_on()`; none when an operation carries a failure. Returns the first that it has not run.
+/// In a replay that is run in order: runs operations from `from` on, while they come before `to`, are alike in all
+/// replays, and `goes_on()`; none when an operation carries a failure. Returns the first that it has not run.
 template <class GoesOn>
 inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                         GoesOn goes_on) {
@@ -264,7 +264,8 @@ inline bool runs_operation(const Node& node) {
   return node.run != run_precondition && node.run != end_of_run && node.run != end_replayed_node;
 }
 
-/// What both executors do alike. `Derived` has sink_here(live), for the owner of the scope and for threads that run a node.
+/// What both executors do alike. `Derived` has sink_here(live), for the owner of the scope and for threads that run a
+/// node.
 template <class Derived>
 class GraphExecutor : public Executor {
  public:

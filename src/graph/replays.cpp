@@ -218,8 +218,8 @@ void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {
   if (relieve) executor_.relieve(scope_, Executor::kAllReady);
 }
 
-/// Operations [from, to) have been issued, or left. The owner holds them back no more: those that were parked (the list that
-/// begins with `parked`, and those kept since), and the ones that have a guard.
+/// Operations [from, to) have been issued, or left. The owner holds them back no more: those that were parked (the list
+/// that begins with `parked`, and those kept since), and the ones that have a guard.
 void Replays::release(Replay& replay, std::uint32_t from, std::uint32_t to, std::uint32_t parked) {
   LiveNode* const live = replay.live();
   for (; parked != 0; parked = live[parked - 1].next_parked) early_.push(parked - 1);

@@ -75,7 +75,8 @@ void Scope::drain(const NodeInfo* waiter) {
   executor_.wait(*this, drained, {}, waiter);
 }
 
-/// Whoever waits asks again and again: the first that is not idle moves to the front, so that the next call asks it alone.
+/// Whoever waits asks again and again: the first that is not idle moves to the front, so that the next call asks it
+/// alone.
 bool Scope::replays_idle() {
   const auto busy = std::ranges::find_if_not(replays_, &Replays::idle);
   if (busy != replays_.end()) {

@@ -9,10 +9,10 @@
 //
 // Cost: a launch takes a node from a free list and fills two cache lines; nothing is allocated in the steady state.
 //
-// Window: what a scope has in flight, and how much that may be. In flight are nodes, from their allocation until they have
-// come back, and operations of replays that have no node. The window bounds the operations, by its size, or by the larger
-// bound that replays ask for while any are in flight. Operations that the owner itself holds open do not count, since the
-// owner could not wait for them.
+// Window: what a scope has in flight, and how much that may be. In flight are nodes, from their allocation until they
+// have come back, and operations of replays that have no node. The window bounds the operations, by its size, or by the
+// larger bound that replays ask for while any are in flight. Operations that the owner itself holds open do not count,
+// since the owner could not wait for them.
 
 #include <algorithm>
 #include <atomic>

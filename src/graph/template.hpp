@@ -3,8 +3,8 @@
 // (graph/replays.hpp; execution templates: O. Mashayekhi et al., ATC 2017). It is the graph of a loop: *inner* edges lead
 // from an operation to a later one of the same replay, *carried* edges into the next replay.
 //
-// A Template does not change once it is made (all have it const), so any thread reads it without a lock. Memory: each replay touches 32 bytes per
-// operation and 4 per edge; 52 bytes per operation lie beside them.
+// A Template does not change once it is made (all have it const), so any thread reads it without a lock. Memory: each
+// replay touches 32 bytes per operation and 4 per edge; 52 bytes per operation lie beside them.
 //
 // PathOrder sorts the successors of each operation by the longest remaining path (critical path scheduling). The first
 // replays are timed. Then the successors are sorted by the time of the longest path that begins with them, in the replay

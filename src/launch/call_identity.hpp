@@ -1,9 +1,9 @@
 #pragma once
 // The identity of a call, in three forms. The *key* finds what this process remembers of the call: addresses and unique
 // numbers, compared in full. The *signature* is the same in every run and on every process: names and slots
-// (data/region_tree.hpp, launch/task_record.hpp), no address, thread, time or mapping. Its 64-bit hash is the *token* of the
-// call: it selects, the key proves. The *quick comparison* tells at once that a launch is the one before; where it
-// cannot, the key decides.
+// (data/region_tree.hpp, launch/task_record.hpp), no address, thread, time or mapping. Its 64-bit hash is the *token*
+// of the call: it selects, the key proves. The *quick comparison* tells at once that a launch is the one before; where
+// it cannot, the key decides.
 //
 // Any of them covers everything that the analysis of the call depends on, and no value that a task is given.
 //
@@ -38,8 +38,8 @@
 
 namespace refrain::runtime {
 
-/// What kind of call; of the last two, what it makes. A new kind comes last, with its name (CallIdentity::name): tokens of
-/// the others stay as they are.
+/// What kind of call; of the last two, what it makes. A new kind comes last, with its name (CallIdentity::name): tokens
+/// of the others stay as they are.
 enum class CallKind : std::uint8_t {
   launch,
   fill,

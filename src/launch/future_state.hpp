@@ -33,8 +33,8 @@ namespace refrain::detail {
 
 class FutureState {
  public:
-  /// With one reference, the caller's; `context` names the context that launches. A single launch has 1 own point, or 0; a
-  /// group has one value per own point, also when it has a single point or none.
+  /// With one reference, the caller's; `context` names the context that launches. A single launch has 1 own point, or
+  /// 0; a group has one value per own point, also when it has a single point or none.
   static FutureState* make(const ResultType& type, std::uint64_t context, std::size_t points = 1,
                            const runtime::LaunchPoints& of_group = {});
   FutureState(const FutureState&) = delete;
@@ -162,8 +162,8 @@ class Waiter {
 
 namespace refrain::runtime {
 
-/// One value from those of a group: an operation that comes after the tasks which make them. Made by the context's thread;
-/// run by any, once.
+/// One value from those of a group: an operation that comes after the tasks which make them. Made by the context's
+/// thread; run by any, once.
 struct FutureReduction {
   AnyFuture values;
   AnyFuture result;

@@ -6,9 +6,10 @@
 // A plan has two parts. What it says of the launch as a whole is the same on every process; the *own points* are those
 // that this process analyses. Only the first part knows the whole domain.
 //
-// A point has a *launch rank*, its position in the order of the launch domain, which mappers and tasks' bodies are told, and
-// by which programs ask for values; and, if it is an own one, an *own rank*, its position among these. Plans, records, nodes
-// and futures are by own rank. Both orders are that of the domain, so one follows from the other without a table.
+// A point has a *launch rank*, its position in the order of the launch domain, which mappers and tasks' bodies are
+// told, and by which programs ask for values; and, if it is an own one, an *own rank*, its position among these. Plans,
+// records, nodes and futures are by own rank. Both orders are that of the domain, so one follows from the other without
+// a table.
 //
 // Owner: the context's thread. Bounded: plans that name dropped trees go when their number has doubled, those
 // not used for long when there is too much of them; never those of recordings. Which ones go is decided by the calls
@@ -45,8 +46,8 @@ namespace refrain::detail {
 
 namespace refrain::runtime {
 
-/// The points of a launch, and those of them that this process analyses. Immutable; any thread. Cost: O(1) where all points
-/// are own ones, else O(log boxes).
+/// The points of a launch, and those of them that this process analyses. Immutable; any thread. Cost: O(1) where all
+/// points are own ones, else O(log boxes).
 struct LaunchPoints {
   data::IndexSpaceRef domain;  ///< all points; of a single launch one
   data::IndexSpaceRef own;     ///< within the domain
@@ -117,8 +118,8 @@ struct OwnPoints {
 
 struct LaunchPlan {
   std::vector<std::uint64_t> key;
-  /// Where the mapper is asked at every launch: the number of the plan without a mapping, which plans made of it share. It
-  /// is never given again. Else 0.
+  /// Where the mapper is asked at every launch: the number of the plan without a mapping, which plans made of it share.
+  /// It is never given again. Else 0.
   std::uint64_t number = 0;
 
   // The launch as a whole.
@@ -199,8 +200,8 @@ class PlanCache {
 
 namespace refrain::detail {
 
-/// What a checked accessor knows of its argument, for the check and for the message. Lives on the stack of the running task
-/// (or in the open access of the program).
+/// What a checked accessor knows of its argument, for the check and for the message. Lives on the stack of the running
+/// task (or in the open access of the program).
 struct ArgumentInfo {
   const runtime::LaunchPlan* plan = nullptr;
   std::size_t rank = 0;  ///< own rank

@@ -174,7 +174,8 @@ void place_data(ContextCore& context, LaunchPlan& plan, const LaunchRecord& reco
 }
 
 // Argument by argument, what each fold needs and the fold itself. The task is published last, since it
-// tells its folds their accumulators. Each fold is counted when it is issued, so a throw half-way leaves the right numbers.
+// tells its folds their accumulators. Each fold is counted when it is issued, so a throw half-way leaves the right
+// numbers.
 void issue_folds(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, TaskPayload& payload,
                  analysis::Edges& edges) {
   exec::Node& reducer = edges.to();

@@ -49,8 +49,8 @@ struct LaunchRecord {
   }
   /// Moves the values in.
   void take_values(void* from, const ValueOps* ops);
-  /// A point has run (or will not): the last one ends the values and lets go of the futures; in a replay, where nobody else
-  /// does, of the result, too.
+  /// A point has run (or will not): the last one ends the values and lets go of the futures; in a replay, where nobody
+  /// else does, of the result, too.
   void point_done(bool replayed = false);
 };
 

@@ -3,8 +3,8 @@
 // chooses the own points, finds their regions, and asks the mapper about them.
 //
 // A mapper is asked once for a plan that is remembered, or at every launch (Mapper::every_launch). In the second case a
-// launch has two plans. The one without a mapping is found by the launch's key, the other by the first one's number and the
-// mapper's answers; so a new plan is made of an old one, and only for answers that were not given before.
+// launch has two plans. The one without a mapping is found by the launch's key, the other by the first one's number and
+// the mapper's answers; so a new plan is made of an old one, and only for answers that were not given before.
 //
 // Owner: the context's thread. Cost: a plan that is remembered is found by its key in a hash table.
 

@@ -24,7 +24,8 @@ struct TraceTotals : TraceCounters {
   }
 };
 
-/// Names a sequence of calls by their tokens, which tell mappings apart. Of two, one after the other, it follows from theirs.
+/// Names a sequence of calls by their tokens, which tell mappings apart. Of two, one after the other, it follows from
+/// theirs.
 struct CallSequence {
   static constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15ull;
   std::uint64_t hash = 0, factor = 1;

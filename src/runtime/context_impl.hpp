@@ -7,8 +7,8 @@
 //
 // Owner: the thread that runs the program or the parent's body. One kind of call per file, with the functions of the
 // public Context: launch.cpp (launches, one value from those of a group), regions.cpp (regions, fills, copies),
-// partitions.cpp, access.cpp (accesses, attached memory), context_impl.cpp (beginning and end, traces, fences and waits). nested.cpp is
-// what contexts of tasks have more.
+// partitions.cpp, access.cpp (accesses, attached memory), context_impl.cpp (beginning and end, traces, fences and
+// waits). nested.cpp is what contexts of tasks have more.
 
 #include <cxxabi.h>
 

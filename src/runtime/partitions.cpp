@@ -303,8 +303,8 @@ void check_holds(const PartitionCall& call, const AnyField& field,
                                  field.name, field.type->name, expected));
 }
 
-/// A partition of `divided` with the colours of `pieces`, after the pointers in `source` to points of `target`. `kind`: of
-/// the call, too. `divide` finds the pieces, out of those of `pieces` and for all points of `divided`.
+/// A partition of `divided` with the colours of `pieces`, after the pointers in `source` to points of `target`. `kind`:
+/// of the call, too. `divide` finds the pieces, out of those of `pieces` and for all points of `divided`.
 AnyPartition make_pointed(const PartitionCall& call, const char* kind, const AnyRegion& divided,
                           const AnyPartition& pieces, const AnyRegion& source,
                           const AnyRegion& target, const AnyField& field,

@@ -1,6 +1,6 @@
 #pragma once
-// The edges of a recording, and their optimiser: leaves out edges that other edges imply (transitive reduction, dynamic tracing paper,
-// IV.C), across replays too (fence elision by unrolling once, IV.F).
+// The edges of a recording, and their optimiser: leaves out edges that other edges imply (transitive reduction, dynamic
+// tracing paper, IV.C), across replays too (fence elision by unrolling once, IV.F).
 //
 // An *inner* edge leads from an operation to a later one of the same replay. A *carried* edge leads from an operation
 // of one replay to any operation of the next replay of the same recording; only idempotent recordings have them. So
