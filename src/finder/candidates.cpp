@@ -10,6 +10,8 @@ namespace {
 constexpr double kMostAppearances = 16;
 /// Tokens in which the appearances that are remembered become half as many.
 constexpr std::uint64_t kHalfLife = 4096;
+/// A candidate is expected to come so many times as often as it has come.
+constexpr double kTimesMore = 16;
 
 }  // namespace
 
@@ -30,6 +32,11 @@ double TraceCandidate::score(std::uint64_t now) const {
   return static_cast<double>(repeat.work) * appearances_at(now);
 }
 
+bool TraceCandidate::may_pay(std::uint64_t now) const {
+  return static_cast<double>(repeat.analysed) * kTimesMore * std::max(1.0, appearances_at(now)) >=
+         static_cast<double>(repeat.work);
+}
+
 std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now) {
   std::size_t added = 0;
   bool changed = false;
@@ -42,6 +49,7 @@ std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now)
       ++added;
     }
     kept->appeared(times, now);
+    kept->repeat.analysed = repeat.analysed;
     if (kept->recordings > 0 ||
         (kept->repeat.tokens == repeat.tokens && kept->repeat.context == repeat.context))
       continue;
@@ -111,7 +119,8 @@ TraceCandidate* Candidates::ending(Position at) {
 
 TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
   const auto rank = [now](const TraceCandidate* each) {
-    return std::tuple(each->recording.is_open(), each->score(now), ~each->number);
+    return std::tuple(each->recording.is_open() && each->may_pay(now), each->score(now),
+                      ~each->number);
   };
   return at ? *std::ranges::max_element(at.alike_, {}, rank) : nullptr;
 }

@@ -31,6 +31,9 @@ struct TraceCandidate {
   /// Its work, as often as it has appeared: at most so often, less as time goes by. So one that saves much is preferred,
   /// and an old one can be overtaken.
   [[nodiscard]] double score(std::uint64_t now) const;
+  /// To record it all of its work has to be analysed once more; a replay saves what is not replayed already.
+  /// Whether that may pay, if it comes a few times as often as it has come.
+  [[nodiscard]] bool may_pay(std::uint64_t now) const;
   void appeared(double times, std::uint64_t now);
   [[nodiscard]] double appearances_at(std::uint64_t now) const;
 

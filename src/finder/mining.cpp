@@ -56,9 +56,17 @@ std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t le
   return best;
 }
 
-std::uint64_t work_of(const Sample& sample, std::size_t begin, std::size_t length) {
-  const auto work = std::span(sample.work).subspan(begin, length);
-  return std::accumulate(work.begin(), work.end(), std::uint64_t{0});
+struct Works {
+  std::uint64_t all = 0, analysed = 0;
+};
+
+Works works(const Sample& sample, std::size_t begin, std::size_t length) {
+  Works sum;
+  for (std::size_t at = begin; at < begin + length; ++at) {
+    sum.all += sample.work[at];
+    if (sample.kinds[at] == Sample::analysed) sum.analysed += sample.work[at];
+  }
+  return sum;
 }
 
 /// The fewest tokens in a row that have so much work: no repeat with as much is shorter.
@@ -112,10 +120,11 @@ class Miner {
   void take_stretch(std::size_t begin, std::size_t length, std::uint32_t count) {
     for (std::size_t from = 0; from < length; from += std::min(length, limits_.most)) {
       const auto piece = tokens(begin + from, std::min(limits_.most, length - from));
-      const std::uint64_t work = work_of(sample_, begin + from, piece.size());
-      if (work < limits_.least) continue;
+      const Works sum = works(sample_, begin + from, piece.size());
+      if (sum.all < limits_.least) continue;
       MinedRepeat mined = repeat_of_stretch(piece, count);
-      mined.work = work;
+      mined.work = sum.all;
+      mined.analysed = sum.analysed;
       mined.context = context_of(tokens(0, begin + from));
       add(std::move(mined));
     }
@@ -148,16 +157,19 @@ class Miner {
 }  // namespace
 
 MinedRepeat repeat_of_stretch(std::span<const Token> tokens, std::uint32_t count) {
-  return {{tokens.begin(), tokens.end()}, 0, count, tokens.size(), hash_of(tokens), 0};
+  return {
+      {tokens.begin(), tokens.end()}, 0, count, tokens.size(), tokens.size(), hash_of(tokens), 0};
 }
 
 MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_t period,
                            std::uint32_t count, const MiningLimits& limits) {
   const auto body = std::span(sample.tokens).subspan(begin, period);
   const std::size_t turned = beginning_of(sample, begin, period);
-  const std::uint64_t once = work_of(sample, begin, period);
-  const std::size_t times = std::min((limits.least + once - 1) / once, limits.most / period);
-  MinedRepeat mined{{}, period, count, times * once, hash_of_period(body), 0};
+  const Works once = works(sample, begin, period);
+  const std::size_t times =
+      std::min((limits.least + once.all - 1) / once.all, limits.most / period);
+  MinedRepeat mined{
+      {}, period, count, times * once.all, times * once.analysed, hash_of_period(body), 0};
   mined.tokens.reserve(times * period);
   for (std::size_t i = 0; i < times * period; ++i)
     mined.tokens.push_back(body[(turned + i) % period]);

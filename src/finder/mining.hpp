@@ -40,6 +40,7 @@ struct MinedRepeat {
   std::uint32_t period = 0;
   std::uint32_t count = 0;     ///< how often it was found
   std::uint64_t work = 0;      ///< of its calls
+  std::uint64_t analysed = 0;  ///< of its work, the last time; the rest was replayed already
   std::uint64_t identity = 0;  ///< the same for the same repeat, for a loop's wherever it begins
   std::uint64_t context = 0;   ///< context_of what came before it, the last time
 };

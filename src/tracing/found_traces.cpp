@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t kLongBranch = 256;
 /// Exits of a branch that are remembered; with more they are learnt anew.
 constexpr std::size_t kMostExits = 4096;
+/// A branch that is too short to be worth entering is recorded with what follows. Not so if that is so many times as
+/// long, when it does not matter, or if something longer goes on there, which would be lost.
+constexpr std::size_t kTail = 20;
 
 /// Threads with nothing else to do.
 autotrace::Miners miners_of(exec::Executor& executor) {
@@ -28,6 +31,14 @@ autotrace::Miners miners_of(exec::Executor& executor) {
     return true;
   };
   return {post, [&executor] { executor.hurry(); }};
+}
+
+bool goes_on_longer(const Branch& branch) {
+  const auto end = branch.points.find(static_cast<trace::Index>(branch.tokens.size()));
+  return end != branch.points.end() &&
+         std::ranges::any_of(end->second.branches(), [&](const auto& later) {
+           return later->tokens.size() > branch.tokens.size();
+         });
 }
 
 }  // namespace
@@ -60,8 +71,15 @@ bool FoundTraces::select(Ticket& ticket) {
   ticket.hash = BranchPoint::hash(ticket.call.key);
   TraceRoot* const root = this->root(ticket);
   if (is_recording()) {
-    if (!recording_.is_branch() || root == nullptr || begins(root->point, ticket) == nullptr)
+    if (!recording_.is_branch() || root == nullptr || recording_.tail.branch != nullptr)
       return false;
+    Branch* const known = begins(root->point, ticket);
+    if (known == nullptr) return false;
+    if (selector_.session().work() < options().autotrace_min_length &&
+        known->tokens.size() <= kTail * selector_.session().calls() && !goes_on_longer(*known)) {
+      recording_.tail = {known, 0};
+      return false;
+    }
     selector_.finish_recording("a trace that was found begins there");
   }
   if (const Selector::Place& left = selector_.left(); is_open() && left.branch != nullptr) {
@@ -197,7 +215,8 @@ void FoundTraces::take_turn() {
 
 /// What the candidates have there was to be recorded. Whether it is left alone instead, which counts as a try.
 bool FoundTraces::pause_candidate(Position at) {
-  return Candidates::best(at, finder_.now())->recording.pause();
+  TraceCandidate* const best = Candidates::best(at, finder_.now());
+  return !best->may_pay(finder_.now()) || best->recording.pause();
 }
 
 TraceRoot& FoundTraces::make_root(const Ticket& ticket, Token token) {
@@ -261,6 +280,7 @@ bool FoundTraces::record_from_here(Ticket& ticket, Token token) {
 bool FoundTraces::goes_on_recording(Ticket& ticket, Token token) {
   FoundRecording& what = recording_;
   if (what.is_branch()) {
+    if (what.tail.branch != nullptr && !what.tail.goes_on(token)) what.tail = {};
     if (--what.calls_left > 0) return true;
   } else {
     const Position before = std::exchange(what.at, Candidates::next(what.at, token));
@@ -282,7 +302,11 @@ bool FoundTraces::goes_on_recording(Ticket& ticket, Token token) {
 /// What is recorded ends where a candidate does; periods of a loop, when they are long enough.
 void FoundTraces::recorded_call() {
   const FoundRecording what = recording_;
-  if (what.is_branch()) return;
+  if (what.is_branch()) {
+    if (what.tail.branch == nullptr || !what.tail.is_whole()) return;
+    selector_.finish_recording("a trace that was found ended there");
+    return selector_.close();
+  }
   const TraceCandidate* best = Candidates::best(what.at, finder_.now());
   if (Candidates::ending(what.at) != best) return;
   const std::uint64_t candidate = best->repeat.identity;
@@ -331,6 +355,7 @@ void FoundTraces::replayed(const Branch& branch, std::size_t calls) {
 }
 
 void FoundTraces::dropped(const Branch& branch) {
+  if (recording_.tail.branch == &branch) recording_.tail = {};
   if (doubtful_.branch == &branch) doubtful_ = {};
 }
 

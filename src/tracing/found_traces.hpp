@@ -114,6 +114,7 @@ class FoundTraces {
     Ledger* guesses = nullptr;   ///< ... and the account of its being recorded; null: a branch
     std::uint64_t context = 0;   ///< in which it comes
     std::size_t calls_left = 0;  ///< of a branch: so many at most
+    Compared tail{};             ///< of a branch: what has begun in it, which it is to end with
 
     [[nodiscard]] bool is_branch() const { return guesses == nullptr; }
   };

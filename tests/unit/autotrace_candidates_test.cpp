@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kMany = 1000;
 
 MinedRepeat repeat_of(std::string_view text, std::uint32_t count = 2) {
-  return {{text.begin(), text.end()}, 0, count, text.size(), std::hash<std::string_view>{}(text)};
+  return {{text.begin(), text.end()},         0, count, text.size(), text.size(),
+          std::hash<std::string_view>{}(text)};
 }
 
 /// A candidate's text; empty: null.
@@ -229,6 +230,23 @@ TEST(Candidates, StayWithinTheirLimits) {
     }
     ASSERT_FALSE(candidates.begin('d'));
   }
+}
+
+TEST(Candidates, MayPayByWhatOfThemIsNotReplayedYet) {
+  TraceCandidate candidate;
+  candidate.repeat.work = 6400;
+  candidate.repeat.analysed = 6400;  // never seen before
+  EXPECT_TRUE(candidate.may_pay(0));
+  candidate.repeat.analysed = 100;
+  EXPECT_FALSE(candidate.may_pay(0));
+  candidate.appeared(3, 0);
+  EXPECT_FALSE(candidate.may_pay(0));
+  candidate.appeared(1, 0);
+  EXPECT_TRUE(candidate.may_pay(0));
+  EXPECT_FALSE(candidate.may_pay(10'000'000));  // it has not come for long
+  candidate.repeat.analysed = 24;               // so few that no number of appearances is enough
+  candidate.appeared(1000, 10'000'000);
+  EXPECT_FALSE(candidate.may_pay(10'000'000));
 }
 
 }  // namespace

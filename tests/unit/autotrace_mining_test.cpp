@@ -87,6 +87,7 @@ TEST(Mining, WorkIsWhatMakesARepeatLongEnough) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(text_of(found[0].tokens), "abc");
   EXPECT_EQ(found[0].work, 7u);
+  EXPECT_EQ(found[0].analysed, 7u);
   EXPECT_TRUE(mine(sample, {.least = 8}).empty());
 }
 
