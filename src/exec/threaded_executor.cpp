@@ -657,7 +657,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
         continue;
       }
       add(slot.sleeps);
-      if (notifier_.commit(slot.sleeper) == Wake::deadlock) throw Deadlock(*slot.waits->deadlock);
+      if (notifier_.commit(slot.sleeper) == Wake::deadlock)
+        throw Deadlock(slot.waits->deadlock.value_or(""));
     }
   }
 

@@ -59,6 +59,7 @@ class Choice {
   std::vector<MinedRepeat> made() && {
     choose();
     std::vector<Chosen> best;
+    best.reserve(chosen_.size() + stretches_.size());
     for (auto& [symbol, chosen] : chosen_) best.push_back(std::move(chosen));
     std::ranges::move(stretches_, std::back_inserter(best));
     std::ranges::stable_sort(best, std::greater<>(), &Chosen::calls);

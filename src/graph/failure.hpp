@@ -60,6 +60,7 @@ class Failure : public boost::intrusive_ref_counter<Failure> {
 
  private:
   Failure(const Origin& origin, std::exception_ptr error)
+      // NOLINTNEXTLINE(bugprone-throw-keyword-missing): it is kept.
       : origin_(origin), error_(std::move(error)) {}
   static constexpr std::size_t kAlign = alignof(std::max_align_t);
   const Origin origin_;

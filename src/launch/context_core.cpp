@@ -108,7 +108,7 @@ void ContextCore::depend_on(analysis::Edges& edges, const detail::FutureState& s
     // What is ready says itself whether it failed: one of another context always is (check_usable), and
     // of this one's own the failure may have been forgotten (forget_failures).
     if (!state.ready(rank)) continue;
-    if (const exec::FailureRef failure = state.failure(rank))
+    if (const exec::FailureRef& failure = state.failure(rank))
       exec::pass_failure(*failure.get(), edges.to());
   }
 }

@@ -28,6 +28,7 @@ LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t ha
   const std::size_t more = plan->own.arguments.size() + 1;
   if (arguments_ + more > max_arguments && size() > 0) {
     std::vector<std::uint64_t> ages;
+    ages.reserve(size());
     for (const auto& other : plans_) ages.push_back(other->last_used);
     const auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
     std::ranges::nth_element(ages, middle);

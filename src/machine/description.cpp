@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <ranges>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -122,10 +123,10 @@ double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::str
 
 std::uint64_t capacity_of(const JsonNode& node) {
   if (node.value().is_number()) return static_cast<std::uint64_t>(node.as_integer(1, INT64_MAX));
-  const auto bytes = node.value().is_string() ? parse_size(node.as_string()) : std::nullopt;
-  if (bytes.value_or(0) == 0)
-    node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
-  return *bytes;
+  const auto size = node.value().is_string() ? parse_size(node.as_string()) : std::nullopt;
+  const std::uint64_t bytes = size.value_or(0);
+  if (bytes == 0) node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
+  return bytes;
 }
 
 int integer_at(const JsonNode& object, std::string_view name, int least, int most, int otherwise) {
@@ -218,8 +219,8 @@ class JsonForm {
   Memory& memory_called(const JsonNode& node) {
     if (const auto found = memory_names_.find(node.as_string()); found != memory_names_.end())
       return machine_.memories[found->second];
-    std::vector<std::string_view> names;
-    for (const auto& [name, id] : memory_names_) names.push_back(name);
+    const auto known = std::views::keys(memory_names_);
+    const std::vector<std::string_view> names(known.begin(), known.end());
     node.fail("no memory is called '{}'{}", node.as_string(),
               did_you_mean(node.as_string(), names));
   }
@@ -305,7 +306,7 @@ class JsonForm {
     const std::vector<JsonNode> ends =
         between ? between->as_array() : std::vector{object.at("from"), object.at("to")};
     if (ends.size() != 2)
-      between->fail("expected the names of two memories, found {}", ends.size());
+      object.at("between").fail("expected the names of two memories, found {}", ends.size());
     const Link link{
         memory_called(ends[0]).id, memory_called(ends[1]).id,
         quantity_of(object.at("bandwidth"), parse_bandwidth,
@@ -426,6 +427,7 @@ std::string to_table(const Machine& machine) {
       {"id", "name", "kind", "numa", "runs on", "reaches (best first)"}};
   for (const Processor& p : machine.processors()) {
     std::vector<std::string_view> reached;
+    reached.reserve(p.memories.size());
     for (MemoryId m : p.memories) reached.push_back(machine.memory(m).name);
     processors.push_back({std::to_string(p.id), p.name,
                           fmt::format("{}{}", to_string(p.kind), p.emulated ? " (emulated)" : ""),

@@ -138,7 +138,7 @@ std::optional<GroupLimit> least_group_limit(const std::string& controller,
          folder = folder.parent_path()) {
       const bool is_root = !folder.has_relative_path();
       const std::string name = is_root ? "/" : folder.string();
-      const std::string at = groups + mount + name + (is_root ? "" : "/");
+      const std::string at = fmt::format("{}{}{}{}", groups, mount, name, is_root ? "" : "/");
       for (const char* file : limits) {
         const std::optional<std::uint64_t> limit = number_in(at + file);
         if (!limit || *limit >= kNone || (least && *limit >= least->limit)) continue;

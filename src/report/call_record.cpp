@@ -82,7 +82,7 @@ CallRecord::CallRecord(std::string path) : path_(std::move(path)) {
     const std::string& recorded = beside_.name.empty() ? path_ : beside_.name;
     oracle::create_run(recorded, ::program_invocation_short_name);
     empty_size_ = fs::file_size(recorded, none);
-    writer_.emplace(recorded);
+    writer_ = std::make_unique<oracle::RunWriter>(recorded);
   } catch (const oracle::OracleError& error) { throw cannot_be_recorded(error.what()); }
 }
 

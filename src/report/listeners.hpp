@@ -248,7 +248,7 @@ class CallRecord final : public Listener {
   std::string target_;             ///< the same, links followed
   Temporary beside_;               ///< where it is recorded; empty: in its place
   std::uintmax_t empty_size_ = 0;  ///< of that file before anything is recorded
-  std::optional<oracle::RunWriter> writer_;
+  std::unique_ptr<oracle::RunWriter> writer_;
   std::unique_ptr<Stream> stream_;  ///< of one program; none: nothing is recorded
   std::uint32_t programs_ = 0;
   std::string fault_;  ///< why nothing is recorded any more; empty: all could be

@@ -114,8 +114,8 @@ Attachments::Entry Attachments::add(const data::PlacedValues& values, const std:
   for (auto at = table_.lower_bound(first - longest_); at != table_.end() && at->first <= last;
        ++at)
     if (const auto& [other, other_what] = at->second; data::share_bytes(values, other))
-      throw UsageError(who + ": the memory is in use already: it shares bytes with that for " +
-                       other_what);
+      throw UsageError(fmt::format(
+          "{}: the memory is in use already: it shares bytes with that for {}", who, other_what));
   longest_ = std::max(longest_, last - first);
   return {nullptr, [this, at = table_.emplace(first, std::pair{values, what})](void*) {
             const std::lock_guard lock_again(mutex_);
@@ -212,7 +212,8 @@ void Context::attach_memory(const AnyRegion& region, const AnyField& field, void
     const std::string what = "field '" + state.name() + "' of " + region.name();
     for (const auto& [other, entry] : impl_.attached)
       if (other->field == &state && data::overlaps(other->space, points))
-        throw UsageError(who + ": " + what + " has memory attached already, by " + other->made_by);
+        throw UsageError(
+            fmt::format("{}: {} has memory attached already, by {}", who, what, other->made_by));
     const data::PlacedValues values = placed_values(points, state.type(), memory, layout);
     if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
       throw UsageError(who + ": " + what + ": " + fault);

@@ -237,21 +237,22 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
       {"unite", "union", data::unite},  // as SetOperation has them
       {"intersect", "intersection", data::intersect},
       {"subtract", "difference", data::subtract}};
-  const auto& [name, kind, combine] = all[static_cast<std::size_t>(operation)];
-  return call_for_partition(impl_, name, where, [&](const PartitionCall& call) {
+  const Combination& chosen = all[static_cast<std::size_t>(operation)];
+  return call_for_partition(impl_, chosen.name, where, [&](const PartitionCall& call) {
     call.node_of(a), call.node_of(b);
     check_same_colours(call, a, b);
     if (&a.tree->data_tree() != &b.tree->data_tree())
       throw UsageError(call.who + ": the partitions " + a.name() + " and " + b.name() +
                        " are of different regions");
-    const bool unites = operation == SetOperation::unite;
-    const bool in_b = unites && b.tree == a.tree &&
-                      b.tree->is_within(call.parent_of(a).node, call.parent_of(b).node);
-    const AnyRegion parent = call.parent_of(in_b ? b : a);
-    if (unites) check_union(call, a, b, parent);
-    return call.make(parent, kind, {&a, &b}, [&] {
+    AnyRegion parent = call.parent_of(a);
+    if (operation == SetOperation::unite) {
+      const AnyRegion other = call.parent_of(b);
+      if (b.tree == a.tree && b.tree->is_within(parent.node, other.node)) parent = other;
+      check_union(call, a, b, parent);
+    }
+    return call.make(parent, chosen.kind, {&a, &b}, [&] {
       return Pieces{call.node_of(a).colours,
-                    data::combination(call.pieces_of(a), call.pieces_of(b), combine)};
+                    data::combination(call.pieces_of(a), call.pieces_of(b), chosen.combine)};
     });
   });
 }

@@ -9,7 +9,7 @@
 
 namespace refrain {
 
-using runtime::CallIdentity, runtime::CallKind, runtime::check_field, runtime::ContextImpl;
+using runtime::CallKind, runtime::check_field, runtime::ContextImpl;
 using runtime::ReplayCursor;
 
 AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, Where where) {

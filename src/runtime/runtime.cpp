@@ -48,8 +48,8 @@ RuntimeImpl::RuntimeImpl(Options options, World world)
     : RuntimeCore{checked(options), read_warm_start(options), load_machine(options.machine)} {
   mapper_ = mapping::make_mapper(options_.mapper);
   executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
-  task_slots_ = world.task_slots ? std::move(world.task_slots) : detail::TaskSlots::process();
-  reports_.emplace(*this);
+  task_slots_ = world.task_slots ? world.task_slots : detail::TaskSlots::process();
+  reports_ = std::make_unique<Reports>(*this);
 }
 
 // A program that holds the Runtime itself has its results by now: it is told, no more.

@@ -161,7 +161,7 @@ class RuntimeImpl final : public RuntimeCore {
   bool set_thread(std::optional<pthread_t> thread);
 
   Attachments attachments_;
-  std::optional<Reports> reports_;
+  std::unique_ptr<Reports> reports_;
   /// While a program runs: its context, and whose thread it is (under thread_mutex_).
   ContextImpl* program_ = nullptr;
   mutable std::mutex thread_mutex_;
