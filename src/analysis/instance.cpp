@@ -124,7 +124,7 @@ void InstanceStore::hold_back(std::unique_ptr<Instance> instance,
                               std::vector<exec::NodeRef> users) {
   const std::uint64_t number = next_retired_++;
   if (instance->storage == Storage::pool)
-    memories_.pool(instance->memory).retire(instance->bytes, {this, number});
+    memories_.pool(instance->memory).release(instance->bytes, {this, number});
   retired_bytes_ += instance->size;
   retired_.push_back({number, std::move(instance), std::move(users)});
 }

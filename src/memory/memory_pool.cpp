@@ -185,13 +185,8 @@ void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
   return allocate(bytes, alignment, nullptr, awaited);
 }
 
-void MemoryPool::release(void* block) {
-  if (block != nullptr) take_back(block, {});
-}
-
-void MemoryPool::retire(void* block, const Retirement& by) { take_back(block, by); }
-
-void MemoryPool::take_back(void* block, const Retirement& by) {
+void MemoryPool::release(void* block, const Retirement& by) {
+  if (block == nullptr) return;
   const std::lock_guard lock(mutex_);
   const auto taken = blocks_.extract(block);
   REFRAIN_ASSERT(taken, "a block is given back to the pool that it came from, once");

@@ -107,10 +107,8 @@ class MemoryPool {
                                std::vector<std::uint64_t>& awaited);
   /// The same for somebody who retires nothing.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
-  /// Takes back what allocate gave and nobody uses; null is allowed.
-  void release(void* block);
-  /// Takes back what may still be in use; by.owner is not null.
-  void retire(void* block, const Retirement& by);
+  /// Takes back what allocate gave; null is allowed. `by`: it may still be in use; without an owner: nobody uses it.
+  void release(void* block, const Retirement& by = {});
   /// What was retired is in use no more.
   void settle(const Retirement& what);
   /// Takes back all that `owner` has been given, retired or not: nobody uses it. Goes through all blocks.
@@ -143,7 +141,6 @@ class MemoryPool {
   using Retired =
       std::map<Retirement, Block, std::less<>, SureAllocator<std::pair<const Retirement, Block>>>;
 
-  void take_back(void* block, const Retirement& by);
   Retired::iterator settle(Retired::iterator retired);
 
   const std::uint64_t capacity_;
