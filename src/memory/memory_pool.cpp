@@ -40,7 +40,6 @@ class MemoryPool::Source {
   /// A block comes back; where `by` has an owner, as retired.
   virtual void give(const Block& block, const Retirement& by) = 0;
   virtual void settle(const Block& block, const Retirement& by) = 0;
-  virtual void trim() {}
   [[nodiscard]] virtual std::uint64_t cached() const { return 0; }
 };
 
@@ -49,7 +48,7 @@ class MemoryPool::Source {
 class MemoryPool::MainMemory final : public Source {
  public:
   explicit MainMemory(const MemoryPool& pool) : pool_(pool) {}
-  ~MainMemory() override { MainMemory::trim(); }
+  ~MainMemory() override { trim(); }
 
   void* take(std::size_t bytes, std::size_t alignment, const void* owner,
              std::vector<std::uint64_t>& awaited) override {
@@ -93,17 +92,18 @@ class MemoryPool::MainMemory final : public Source {
     }
   }
 
-  void trim() override {
-    for (const auto& [size, block] : free_) munmap(block, size);
-    free_.clear();
-    cached_ = 0;
-  }
-
   [[nodiscard]] std::uint64_t cached() const override { return cached_; }
 
  private:
   using Free = std::multimap<std::size_t, void*, std::less<>,
                              SureAllocator<std::pair<const std::size_t, void*>>>;
+
+  /// Gives what is kept for reuse back to the operating system.
+  void trim() {
+    for (const auto& [size, block] : free_) munmap(block, size);
+    free_.clear();
+    cached_ = 0;
+  }
 
   [[nodiscard]] bool find_room(std::size_t bytes, const void* owner,
                                std::vector<std::uint64_t>& awaited) const {
@@ -242,11 +242,6 @@ std::uint64_t MemoryPool::peak() const {
 std::uint64_t MemoryPool::cached() const {
   const std::lock_guard lock(mutex_);
   return source_->cached();
-}
-
-void MemoryPool::trim() {
-  const std::lock_guard lock(mutex_);
-  source_->trim();
 }
 
 std::uint64_t Arena::end_of(std::uint64_t at, std::uint64_t bytes) const {

@@ -126,8 +126,6 @@ class MemoryPool {
   [[nodiscard]] std::uint64_t peak() const;
   /// Bytes kept for reuse; no part of used().
   [[nodiscard]] std::uint64_t cached() const;
-  /// Gives what is kept for reuse back to the operating system.
-  void trim();
 
  private:
   class Source;
