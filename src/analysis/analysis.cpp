@@ -252,7 +252,8 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
   Instance* made = nullptr;
   while ((made = make_instance(field, space, memory, layout, origin.info, origin.kind)) ==
          nullptr) {
-    if (!store_.memories().pool(memory).fits_ever(space, field.type().size, layout)) return nullptr;
+    const data::InstanceLayout shape(*space, field.type().size, layout);
+    if (!store_.memories().pool(memory).fits_ever(shape.bytes)) return nullptr;
     shortage = true;
     if (!evict_one(memory, origin)) return nullptr;
   }

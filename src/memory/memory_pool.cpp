@@ -8,8 +8,6 @@
 #include <new>
 
 #include "base/assert.hpp"
-#include "data/index_space.hpp"
-#include "data/layout.hpp"
 
 namespace refrain::memory {
 
@@ -222,11 +220,6 @@ void MemoryPool::release_all(const void* owner) noexcept {
   });
   auto retired = retired_.lower_bound(Retirement{owner, 0});
   while (retired != retired_.end() && retired->first.owner == owner) retired = settle(retired);
-}
-
-bool MemoryPool::fits_ever(const data::IndexSpaceRef& space, std::size_t value_size,
-                           const Layout& layout) const {
-  return fits_ever(data::InstanceLayout(*space, value_size, layout).bytes);
 }
 
 std::uint64_t MemoryPool::used() const {

@@ -35,7 +35,6 @@
 #include "base/sure_memory.hpp"
 #include "memory/mover.hpp"
 #include "refrain/machine.hpp"
-#include "refrain/mapper.hpp"
 
 namespace refrain::memory {
 
@@ -116,8 +115,6 @@ class MemoryPool {
 
   /// Would there be room if the memory were empty?
   [[nodiscard]] bool fits_ever(std::size_t bytes) const { return bytes <= capacity_; }
-  [[nodiscard]] bool fits_ever(const data::IndexSpaceRef& space, std::size_t value_size,
-                               const Layout& layout) const;
 
   [[nodiscard]] const Mover& mover() const { return mover_; }
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "data/index_space.hpp"
+#include "data/layout.hpp"
 
 namespace refrain::memory {
 namespace {
@@ -54,8 +55,8 @@ TEST(MemoryPool, KeepsToItsCapacity) {
 TEST(MemoryPool, TakesShapes) {
   const MemoryPool pool(framebuffer(8000));
   const auto space = data::IndexSpace::dense(Rect<1>{0, 999});
-  EXPECT_TRUE(pool.fits_ever(space, 8, {}));
-  EXPECT_FALSE(pool.fits_ever(space, 9, {}));
+  EXPECT_TRUE(pool.fits_ever(data::InstanceLayout(*space, 8, {}).bytes));
+  EXPECT_FALSE(pool.fits_ever(data::InstanceLayout(*space, 9, {}).bytes));
 }
 
 TEST(MemoryPool, NothingIsABlockToo) {
