@@ -107,29 +107,6 @@ std::size_t values_in_block(std::uintptr_t first, std::ptrdiff_t stride, std::si
   return std::min(values, count);
 }
 
-// Folds into storage that others fold into at the same time. A fold is not atomic, so updates of one value exclude each
-// other. Where a value lies says which lock is held while it is updated: the locks are a fixed number for the process,
-// and each block of 16 KiB has one of them. So folds of disjoint sets do not wait for each other, and folds of the same
-// set pass through it one block behind another; a lock per instance would make all of them take turns, since all regions
-// of main memory share one. Unrelated blocks that share a lock lose a little time now and then. A fold holds one lock at
-// a time and waits for nothing while it does, so there is no deadlock; under the seeded scheduler a fold runs in one
-// piece, and no lock is ever taken when another holds it.
-void fold_shared(decltype(ReductionOp::fold) fold, std::byte* values, std::ptrdiff_t value_stride,
-                 const std::byte* contributions, std::ptrdiff_t contribution_stride,
-                 std::size_t count) {
-  while (count > 0) {
-    const auto address = reinterpret_cast<std::uintptr_t>(values);
-    const std::size_t n = values_in_block(address, value_stride, count);
-    {
-      const std::lock_guard lock(locks[address / block_bytes % lock_count].mutex);
-      fold(values, value_stride, contributions, contribution_stride, n);
-    }
-    values += static_cast<std::ptrdiff_t>(n) * value_stride;
-    contributions += static_cast<std::ptrdiff_t>(n) * contribution_stride;
-    count -= n;
-  }
-}
-
 }  // namespace
 
 Accumulator::Accumulator(const ReductionOp& op, const data::IndexSpace& points)
@@ -341,12 +318,29 @@ bool Accumulator::move_into(const data::Box& box, data::BoxPoint& p) const {
   return true;
 }
 
+// `shared`: others fold into the storage at the same time. A fold is not atomic, so updates of one value exclude each
+// other. Where a value lies says which lock is held while it is updated: the locks are a fixed number for the process,
+// and each block of 16 KiB has one of them. So folds of disjoint sets do not wait for each other, and folds of the same
+// set pass through it one block behind another; a lock per instance would make all of them take turns, since all regions
+// of main memory share one. Unrelated blocks that share a lock lose a little time now and then. A fold holds one lock at
+// a time and waits for nothing while it does, so there is no deadlock; under the seeded scheduler a fold runs in one
+// piece, and no lock is ever taken when another holds it.
 void Accumulator::fold_values(std::byte* values, std::ptrdiff_t stride,
                               const std::byte* contributions, std::size_t count,
                               bool shared) const {
   const auto size = static_cast<std::ptrdiff_t>(value_size_);
-  if (shared) fold_shared(fold_, values, stride, contributions, size, count);
-  else fold_(values, stride, contributions, size, count);
+  if (!shared) return fold_(values, stride, contributions, size, count);
+  while (count > 0) {
+    const auto address = reinterpret_cast<std::uintptr_t>(values);
+    const std::size_t n = values_in_block(address, stride, count);
+    {
+      const std::lock_guard lock(locks[address / block_bytes % lock_count].mutex);
+      fold_(values, stride, contributions, size, n);
+    }
+    values += static_cast<std::ptrdiff_t>(n) * stride;
+    contributions += n * value_size_;
+    count -= n;
+  }
 }
 
 void* accumulator_slot(Accumulator& accumulator, std::size_t index) {
