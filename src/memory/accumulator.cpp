@@ -109,6 +109,13 @@ std::size_t values_in_block(std::uintptr_t first, std::ptrdiff_t stride, std::si
 
 }  // namespace
 
+std::byte* address_of(const Placement& placement, const data::BoxPoint& p) {
+  auto address = reinterpret_cast<std::uintptr_t>(placement.zero);
+  for (int d = 0; d < 3; ++d)
+    address += static_cast<std::uintptr_t>(p[d]) * static_cast<std::uintptr_t>(placement.stride[d]);
+  return reinterpret_cast<std::byte*>(address);
+}
+
 Accumulator::Accumulator(const ReductionOp& op, const data::IndexSpace& points)
     : initialise_(op.initialise),
       fold_(op.fold),
@@ -245,15 +252,10 @@ data::BoxPoint Accumulator::point_at(std::size_t index) const {
   return p;
 }
 
-void Accumulator::fold_into(const data::IndexSpace& points, std::byte* zero, const Coord stride[3],
-                            bool shared) {
+void Accumulator::fold_into(const data::IndexSpace& points, const Placement& target, bool shared) {
   fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
-    // Addresses wrap: only the sum is sure to be inside the storage.
-    auto address = reinterpret_cast<std::uintptr_t>(zero);
-    for (int d = 0; d < 3; ++d)
-      address += static_cast<std::uintptr_t>(start[d]) * static_cast<std::uintptr_t>(stride[d]);
-    fold_values(reinterpret_cast<std::byte*>(address), static_cast<std::ptrdiff_t>(stride[row_]),
-                values, count, shared);
+    fold_values(address_of(target, start), static_cast<std::ptrdiff_t>(target.stride[row_]), values,
+                count, shared);
   });
 }
 

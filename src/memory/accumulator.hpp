@@ -30,6 +30,9 @@
 
 namespace refrain::detail {
 
+/// The address of a point of the set. Addresses wrap: the point zero may lie anywhere, only the sum is a real one.
+std::byte* address_of(const Placement& placement, const data::BoxPoint& p);
+
 class Accumulator {
  public:
   /// For contributions to any of `points`. Keeps no reference to either.
@@ -42,10 +45,8 @@ class Accumulator {
   [[nodiscard]] void* slot(std::size_t index);
 
   /// Folds the contributions to `points`, some or all of the points it was made for, into an affine
-  /// layout: the address of the point (0, 0, 0), and the strides in bytes. `shared`: others may fold into
-  /// the same points meanwhile, if they say so too.
-  void fold_into(const data::IndexSpace& points, std::byte* zero, const Coord stride[3],
-                 bool shared = false);
+  /// layout. `shared`: others may fold into the same points meanwhile, if they say so too.
+  void fold_into(const data::IndexSpace& points, const Placement& target, bool shared = false);
   /// The same into another accumulator of the operator, which was made for these points at least. Other
   /// points of it may be in use meanwhile.
   void fold_into(const data::IndexSpace& points, Accumulator& target, bool shared = false);

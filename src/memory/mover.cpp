@@ -10,15 +10,7 @@ namespace refrain::memory {
 namespace {
 
 using data::Box;
-using data::BoxPoint;
-
-// Addresses wrap: the point zero may lie anywhere, only the sum for a point of the set is a real address.
-std::byte* at(const Placement& placement, const BoxPoint& p) {
-  auto address = reinterpret_cast<std::uintptr_t>(placement.zero);
-  for (int d = 0; d < 3; ++d)
-    address += static_cast<std::uintptr_t>(p[d]) * static_cast<std::uintptr_t>(placement.stride[d]);
-  return reinterpret_cast<std::byte*>(address);
-}
+using detail::address_of;
 
 struct Loop {
   std::size_t count = 1;
@@ -76,8 +68,8 @@ void with_size(std::size_t size, F&& f) {
 template <class Size>
 void copy_box(const Box& box, const Placement& target, const Placement& source, Size size) {
   const Loops loops = loops_of(box, target.stride, source.stride);
-  std::byte* to = at(target, box.lo);
-  const std::byte* from = at(source, box.lo);
+  std::byte* to = address_of(target, box.lo);
+  const std::byte* from = address_of(source, box.lo);
   const std::size_t n = loops[0].count;
   const auto contiguous = static_cast<Coord>(size);
   if (n == 1 || (loops[0].target == contiguous && loops[0].source == contiguous)) {
@@ -111,7 +103,7 @@ template <class Size>
 void fill_box(const Box& box, const Placement& target, const std::byte* value, Size size,
               bool one_byte) {
   const Loops loops = loops_of(box, target.stride, target.stride);
-  std::byte* to = at(target, box.lo);
+  std::byte* to = address_of(target, box.lo);
   const std::size_t n = loops[0].count;
   const bool contiguous = n == 1 || loops[0].target == static_cast<Coord>(size);
   for_each_row(loops, to, to, [&](std::byte* t, const std::byte*) {
@@ -144,7 +136,7 @@ class CpuMover final : public Mover {
   }
   void fold(const data::IndexSpace& points, const Placement& target,
             detail::Accumulator& contributions, bool shared) const override {
-    contributions.fold_into(points, target.zero, target.stride, shared);
+    contributions.fold_into(points, target, shared);
   }
 };
 

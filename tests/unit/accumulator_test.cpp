@@ -104,7 +104,8 @@ void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomS
     T& value = expected.at(p);
     value = Op::fold(value, found == dense.end() ? Op::template identity<T>() : found->second);
   });
-  accumulator.fold_into(*into, field.zero(), field.layout.stride);
+  const Coord(&stride)[3] = field.layout.stride;
+  accumulator.fold_into(*into, {field.zero(), {stride[0], stride[1], stride[2]}});
   ASSERT_EQ(std::memcmp(field.values.data(), expected.values.data(), field.layout.bytes), 0);
 }
 
@@ -165,8 +166,7 @@ TEST(Accumulator, UntouchedValuesKeepTheirBits) {
   const std::vector<double> before = values;
   Accumulator accumulator(reduction_op<Sum, double>, *space);
   *static_cast<double*>(accumulator.slot(5)) += 1;
-  const Coord stride[3] = {8, 0, 0};
-  accumulator.fold_into(*space, reinterpret_cast<std::byte*>(values.data()), stride);
+  accumulator.fold_into(*space, {reinterpret_cast<std::byte*>(values.data()), {8, 0, 0}});
   EXPECT_EQ(values[5], 1);
   values[5] = -0.0;
   EXPECT_EQ(std::memcmp(values.data(), before.data(), 80), 0);
@@ -199,8 +199,7 @@ TEST(Accumulator, PaysForWhatIsTouched) {
     EXPECT_LE(accumulator.bytes(), 3U * 4096);
     // A recycled table is clean: only what was touched is folded.
     double value = 0;
-    const Coord stride[3] = {};
-    accumulator.fold_into(*space, reinterpret_cast<std::byte*>(&value), stride);
+    accumulator.fold_into(*space, {reinterpret_cast<std::byte*>(&value), {}});
     EXPECT_EQ(value, 1000);
   }
 }
@@ -233,9 +232,8 @@ TEST(Accumulator, ThreadsOfAGangReduceToDifferentPoints) {
   work(4);
   other.join();
   std::vector<double> out(100 * 400, 0.5);
-  const Coord stride[3] = {400 * 8, 8, 0};
-  accumulator.fold_into(*space, reinterpret_cast<std::byte*>(out.data()) - (2 * 400 + 3) * 8,
-                        stride);
+  accumulator.fold_into(
+      *space, {reinterpret_cast<std::byte*>(out.data()) - (2 * 400 + 3) * 8, {400 * 8, 8, 0}});
   for (std::size_t i = 0; i < out.size(); ++i)
     ASSERT_EQ(out[i], 0.5 + static_cast<double>(1000 * (2 + i / 400) + 3 + i % 400));
 }
@@ -250,13 +248,12 @@ TEST(Accumulator, SharedFoldsLoseNothing) {
     std::vector<std::int64_t> values(apart * points, 0);
     auto* begin = reinterpret_cast<std::byte*>(values.data());
     std::byte* zero = step > 0 ? begin : begin + -8 * step * (points - 1);
-    const Coord stride[3] = {8 * step, 0, 0};
     const auto work = [&](std::int64_t contribution) {
       for (int round = 0; round < rounds; ++round) {
         Accumulator accumulator(reduction_op<Sum, std::int64_t>, *space);
         for (std::size_t i = 0; i < points; ++i)
           *static_cast<std::int64_t*>(accumulator.slot(i)) += contribution;
-        accumulator.fold_into(*space, zero, stride, true);
+        accumulator.fold_into(*space, {zero, {8 * step, 0, 0}}, true);
       }
     };
     std::thread one(work, 1), two(work, 1000);
