@@ -28,7 +28,6 @@ TEST(StableVector, ElementsStayWhereTheyAre) {
 TEST(StableVector, NewElementsAreValueInitialised) {
   StableVector<int> values;
   values.ensure(100);
-  EXPECT_GE(values.capacity(), 100u);
   for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(values[i], 0);
 }
 
