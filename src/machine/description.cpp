@@ -31,18 +31,15 @@ constexpr std::uint64_t default_size = std::uint64_t{256} << 20;  // on a GPU, a
 class ShortForm {
  public:
   explicit ShortForm(std::string_view text) : text_(text) {
-    const std::size_t first = std::string_view("emulated:").size();
-    if (text.size() <= first) return;
-    for (std::size_t begin = first, end = 0; end != text.size(); begin = end + 1) {
-      end = std::min(text.find(',', begin), text.size());
-      read_setting(begin, text.substr(begin, end - begin));
-    }
+    const std::size_t begin = std::min(text.size(), std::string_view("emulated:").size());
+    for (const auto setting : std::views::split(text.substr(begin), ','))
+      read({setting.begin(), setting.end()});
   }
 
   Machine change(Hardware hardware) const {
     hardware.gpus = at("gpus", 0);
     if (has("framebuffer") && hardware.gpus == 0)
-      fail(text_.find("framebuffer"),
+      fail(text_.substr(text_.find("framebuffer")),
            "a framebuffer needs a gpu; expected 'gpus=' with at least 1");
     hardware.framebuffer = at("framebuffer", default_size);
     hardware.pinned = at("pinned", hardware.gpus > 0 ? default_size : 0);
@@ -51,7 +48,7 @@ class ShortForm {
     const std::size_t cpus = at("cpus", hardware.cpus.size());
     const std::size_t domains = at("numa", has("cpus") ? 1 : hardware.domains.size());
     if (domains > cpus)
-      fail(text_.find("numa"),
+      fail(text_.substr(text_.find("numa")),
            "expected at most one NUMA domain per cpu, found numa={} with {} cpus", domains, cpus);
     if (has("cpus")) hardware.cpus.assign(cpus, {.emulated = true});
     if (has("cpus") || has("numa"))
@@ -68,29 +65,30 @@ class ShortForm {
   static constexpr std::array<std::string_view, 6> known_{"cpus",   "gpus",        "numa",
                                                           "system", "framebuffer", "pinned"};
 
+  /// `where`: the part of the text that is wrong.
   template <class... Values>
-  [[noreturn]] void fail(std::size_t offset, fmt::format_string<Values...> message,
+  [[noreturn]] void fail(std::string_view where, fmt::format_string<Values...> message,
                          Values&&... values) const {
-    throw InputError(fmt::format("machine description '{}':1:{}: {}", text_, offset + 1,
+    throw InputError(fmt::format("machine description '{}':1:{}: {}", text_,
+                                 where.data() - text_.data() + 1,
                                  fmt::format(message, std::forward<Values>(values)...)));
   }
 
-  void read_setting(std::size_t begin, std::string_view setting) {
-    const std::size_t equals = setting.find('=');
-    const std::string_view name = setting.substr(0, equals);
+  void read(std::string_view setting) {
+    const std::string_view name = setting.substr(0, setting.find('='));
     const auto* const known = std::ranges::find(known_, name);
-    if (known == known_.end()) fail(begin, "unknown name '{}'{}", name, did_you_mean(name, known_));
-    if (equals == std::string_view::npos)
-      fail(begin + name.size(), "expected '=' and a value after '{}'", name);
-    if (has(name)) fail(begin, "'{}' is given a second time", name);
-    const std::string_view value = setting.substr(equals + 1);
+    if (known == known_.end()) fail(name, "unknown name '{}'{}", name, did_you_mean(name, known_));
+    if (name == setting)
+      fail(setting.substr(name.size()), "expected '=' and a value after '{}'", name);
+    if (has(name)) fail(name, "'{}' is given a second time", name);
+    const std::string_view value = setting.substr(name.size() + 1);
     const bool is_size = known >= known_.begin() + 3;
     const std::uint64_t least = name == "gpus" ? 0 : 1;
     const std::uint64_t most = is_size ? INT64_MAX : most_processors;
     const bool has_unit = value.find_first_not_of("0123456789") != std::string_view::npos;
     const auto number = is_size || !has_unit ? parse_size(value) : std::nullopt;
     if (!number || *number < least || *number > most)
-      fail(begin + equals + 1, "expected {} for '{}', found '{}'",
+      fail(value, "expected {} for '{}', found '{}'",
            is_size ? "a size above 0 such as 64MiB"
                    : fmt::format("a whole number from {} to {}", least, most),
            name, value);
