@@ -106,8 +106,8 @@ class ShortForm {
 
 // The JSON form. Every mistake, of syntax or of meaning, is reported at the line and column of the value that is wrong.
 
-constexpr int most_memories =
-    1024;  // the table of ways grows with the square, its making with the cube
+// The table of ways grows with the square, its making with the cube.
+constexpr int most_memories = 1024;
 
 /// A number, or a text that `parse` reads, from `least` to `most`.
 double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::string_view),
@@ -122,9 +122,8 @@ double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::str
 std::uint64_t capacity_of(const JsonNode& node) {
   if (node.value().is_number()) return static_cast<std::uint64_t>(node.as_integer(1, INT64_MAX));
   const auto size = node.value().is_string() ? parse_size(node.as_string()) : std::nullopt;
-  const std::uint64_t bytes = size.value_or(0);
-  if (bytes == 0) node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
-  return bytes;
+  if (size.value_or(0) == 0) node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
+  return *size;
 }
 
 int integer_at(const JsonNode& object, std::string_view name, int least, int most, int otherwise) {
@@ -133,16 +132,16 @@ int integer_at(const JsonNode& object, std::string_view name, int least, int mos
 }
 
 MemoryKind memory_kind_of(const JsonNode& node) {
-  for (int kind = 0; kind < memory_kinds; ++kind)
-    if (node.as_string() == to_string(static_cast<MemoryKind>(kind)))
-      return static_cast<MemoryKind>(kind);
+  using enum MemoryKind;
+  for (const MemoryKind kind : {system, pinned, framebuffer, file})
+    if (node.as_string() == to_string(kind)) return kind;
   node.expected("a memory kind (system, pinned, framebuffer or file)");
 }
 
 const ProcessorTraits& processor_kind_of(const JsonNode& node) {
   std::string described;
   for (const ProcessorTraits& traits : processor_table()) {
-    if (!traits.is_described) continue;
+    if (traits.kind == ProcessorKind::gang) continue;
     if (node.as_string() == traits.name) return traits;
     described.append(described.empty() ? "" : " or ").append(traits.name);
   }
@@ -154,15 +153,13 @@ const ProcessorTraits& processor_kind_of(const JsonNode& node) {
 
 class JsonForm {
  public:
-  explicit JsonForm(const JsonFile& file) : root_(file.root()) {}
-
-  Machine read() {
-    root_.allow_only({"name", "processors", "memories", "links"});
-    const auto name = root_.find("name");
+  Machine read(const JsonNode& root) {
+    root.allow_only({"name", "processors", "memories", "links"});
+    const auto name = root.find("name");
     machine_.name = name ? name->as_string() : "described machine";
-    const JsonNode memories = root_.at("memories");
+    const JsonNode memories = root.at("memories");
     read_memories(memories);
-    const JsonNode processors = root_.at("processors");
+    const JsonNode processors = root.at("processors");
     for (const JsonNode& object : processors.as_array()) read_processor(object);
     if (std::ranges::count(machine_.processors, ProcessorKind::cpu, &Processor::kind) == 0)
       processors.fail("expected at least one processor of kind 'cpu', found none");
@@ -174,7 +171,7 @@ class JsonForm {
       if (memory.kind == MemoryKind::framebuffer && !memory.owner)
         name_of(memory).fail("framebuffer '{}' belongs to no gpu; expected one that lists it first",
                              memory.name);
-    if (const auto links = root_.find("links"))
+    if (const auto links = root.find("links"))
       for (const JsonNode& link : links->as_array()) read_link(link);
     machine_.add_gangs();
     Machine machine = std::move(machine_).build();
@@ -317,7 +314,6 @@ class JsonForm {
     else machine_.links.push_back(link);
   }
 
-  const JsonNode root_;
   Description machine_;
   std::map<std::string, MemoryId> memory_names_, processor_names_;
 };
@@ -326,7 +322,7 @@ class JsonForm {
 
 Machine parse_json(std::string_view text, const std::string& file) {
   const JsonFile json{std::string(text), file};
-  return JsonForm(json).read();
+  return JsonForm().read(json.root());
 }
 
 Machine load(std::string_view description) {
@@ -353,8 +349,9 @@ std::string to_json(const Machine& machine) {
   using Json = nlohmann::ordered_json;
   const auto name_of = [&](MemoryId id) { return machine.memory(id).name; };
   // Quantities are written for people where that loses nothing, else as plain numbers.
-  const auto quantity = [](double value, const std::string& text, std::optional<double> back) {
-    return back == value ? Json(text) : Json(value);
+  const auto quantity = [](double value, auto* write, auto* parse) {
+    const std::string text = write(value);
+    return parse(text) == value ? Json(text) : Json(value);
   };
   Json root{{"name", machine.name()}};
   for (const Memory& m : machine.memories()) {
@@ -372,15 +369,12 @@ std::string to_json(const Machine& machine) {
     if (p.emulated) object["emulated"] = true;
   }
   root["links"] = Json::array();
-  for (const Link& link : machine.links()) {
-    const std::string bandwidth = short_bandwidth(link.bandwidth);
-    const std::string latency = short_duration(link.latency);
+  for (const Link& link : machine.links())
     root["links"].push_back(
         {{"from", name_of(link.from)},
          {"to", name_of(link.to)},
-         {"bandwidth", quantity(link.bandwidth, bandwidth, parse_bandwidth(bandwidth))},
-         {"latency", quantity(link.latency, latency, parse_duration(latency))}});
-  }
+         {"bandwidth", quantity(link.bandwidth, short_bandwidth, parse_bandwidth)},
+         {"latency", quantity(link.latency, short_duration, parse_duration)}});
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

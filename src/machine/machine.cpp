@@ -173,9 +173,9 @@ namespace machine {
 std::span<const ProcessorTraits> processor_table() {
   using enum MemoryKind;
   static constexpr std::array<ProcessorTraits, processor_kinds> table{
-      {{ProcessorKind::cpu, "cpu", {system, pinned}, false, true},
-       {ProcessorKind::gang, "gang", {system, pinned}, false, false},
-       {ProcessorKind::gpu, "gpu", {framebuffer, pinned}, true, true}}};
+      {{ProcessorKind::cpu, "cpu", {system, pinned}, false},
+       {ProcessorKind::gang, "gang", {system, pinned}, false},
+       {ProcessorKind::gpu, "gpu", {framebuffer, pinned}, true}}};
   return table;
 }
 

@@ -27,7 +27,6 @@ struct ProcessorTraits {
   /// It has a memory of its own, into which data is copied piece by piece, and a thread that does its tasks alone. The
   /// others share the workers.
   bool is_device;
-  bool is_described;  ///< descriptions list them; else they follow from the others
 };
 /// All kinds, in their order. Where a task has bodies for several, the default mapper takes the last.
 std::span<const ProcessorTraits> processor_table();
