@@ -10,7 +10,6 @@
 #include <charconv>
 #include <locale>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "refrain/error.hpp"
@@ -22,7 +21,6 @@ namespace {
 // In each list a unit is a fixed number of the ones before it.
 constexpr std::array kSizes{"B", "KiB", "MiB", "GiB", "TiB"};
 constexpr std::array kDecimalSizes{"B", "KB", "MB", "GB", "TB"};
-constexpr std::array kBandwidths{"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
 constexpr std::array kDurations{"ns", "us", "ms", "s"};
 using Units = std::span<const char* const>;
 
@@ -96,7 +94,7 @@ std::string short_size(std::uint64_t bytes) {
   return in_units(static_cast<double>(bytes), 1024, kSizes);
 }
 std::string short_bandwidth(double bytes_per_second) {
-  return in_units(bytes_per_second, 1000, kBandwidths);
+  return in_units(bytes_per_second, 1000, kDecimalSizes) + "/s";
 }
 std::string short_duration(double seconds) { return in_units(seconds * 1e9, 1000, kDurations); }
 

@@ -71,7 +71,7 @@ std::uint64_t threads_of_system() {
 
 ThreadLimits find_limits() {
   ThreadLimits limits;
-  if (const auto pids = machine::least_group_limit("pids", {"pids.max"}, {"pids.current"})) {
+  if (const auto pids = machine::least_group_limit("pids", {"pids.max"}, "pids.current")) {
     limits.group_name = pids->group;
     limits.group = {pids->limit, pids->current.value_or(0)};
   }

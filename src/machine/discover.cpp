@@ -126,8 +126,7 @@ std::optional<std::uint64_t> number_in(const std::string& path, std::string_view
 
 std::optional<GroupLimit> least_group_limit(const std::string& controller,
                                             std::initializer_list<const char*> limits,
-                                            std::initializer_list<const char*> current,
-                                            const std::string& root) {
+                                            const char* current, const std::string& root) {
   // A limit as large as that is none: version 1 writes the largest number of pages.
   constexpr std::uint64_t kNone = std::uint64_t{1} << 62;
   const std::string groups = root + "/sys/fs/cgroup/";
@@ -136,17 +135,16 @@ std::optional<GroupLimit> least_group_limit(const std::string& controller,
   const auto look = [&](const std::string& mount, const std::string& group) {
     for (auto folder = std::filesystem::path(group).lexically_normal();;
          folder = folder.parent_path()) {
-      const bool is_root = !folder.has_relative_path();
-      const std::string name = is_root ? "/" : folder.string();
-      const std::string at = fmt::format("{}{}{}{}", groups, mount, name, is_root ? "" : "/");
+      const auto number_of = [&](const char* file) {
+        return number_in(groups + mount + (folder / file).string());
+      };
       for (const char* file : limits) {
-        const std::optional<std::uint64_t> limit = number_in(at + file);
+        const std::optional<std::uint64_t> limit = number_of(file);
         if (!limit || *limit >= kNone || (least && *limit >= least->limit)) continue;
-        least = GroupLimit{name, file, *limit, {}};
-        for (const char* used : current)
-          if (!least->current) least->current = number_in(at + used);
+        least = GroupLimit{folder.string(), file, *limit, {}};
+        if (current != nullptr) least->current = number_of(current);
       }
-      if (is_root) return;
+      if (!folder.has_relative_path()) return;
     }
   };
   std::ifstream in(root + "/proc/self/cgroup");
@@ -177,7 +175,7 @@ MainMemory find_main_memory(const std::string& root) {
     if (bytes < memory.bytes) memory = {bytes, why + " (the machine has " + short_size(all) + ")"};
   };
   if (const auto group = least_group_limit(
-          "memory", {"memory.max", "memory.high", "memory.limit_in_bytes"}, {}, root))
+          "memory", {"memory.max", "memory.high", "memory.limit_in_bytes"}, nullptr, root))
     at_most(group->limit,
             "what " + group->file + " of the control group '" + group->group + "' allows");
   for (const auto& [what, name] : {std::pair{RLIMIT_AS, "-v"}, std::pair{RLIMIT_DATA, "-d"}}) {

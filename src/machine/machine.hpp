@@ -101,13 +101,12 @@ struct GroupLimit {
 };
 
 /// The least limit of the process's group and all enclosing ones. Of `controller` ("memory", "pids"), by the numbers in
-/// the files `limits`, and how much is used by the one in `current`; nothing where none of them holds a limit. Files that
-/// do not exist in a version are not looked at. Reads /proc/self/cgroup and /sys/fs/cgroup at each call. `root` stands
-/// before all paths, for tests. Any thread.
+/// the files `limits`, and how much is used by the one in `current` (null: not asked); nothing where none of them holds
+/// a limit. Files that do not exist in a version are not looked at. Reads /proc/self/cgroup and /sys/fs/cgroup at each
+/// call. `root` stands before all paths, for tests. Any thread.
 std::optional<GroupLimit> least_group_limit(const std::string& controller,
                                             std::initializer_list<const char*> limits,
-                                            std::initializer_list<const char*> current,
-                                            const std::string& root = {});
+                                            const char* current, const std::string& root = {});
 
 /// How much main memory the process may use, and who says so: the machine's, or less where a control group (memory.max,
 /// memory.high, or version 1's memory.limit_in_bytes, of its own group or one around it) or a limit of the process

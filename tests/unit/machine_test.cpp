@@ -215,7 +215,7 @@ class KernelFiles {
   }
   [[nodiscard]] MainMemory found() const { return find_main_memory(folder_.path("")); }
   [[nodiscard]] std::optional<GroupLimit> limit_of_threads() const {
-    return least_group_limit("pids", {"pids.max"}, {"pids.current"}, folder_.path(""));
+    return least_group_limit("pids", {"pids.max"}, "pids.current", folder_.path(""));
   }
 
  private:
