@@ -6,8 +6,8 @@
 
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -47,10 +47,8 @@ std::optional<int> descriptor_of(const std::string& path) {
   std::error_code none;
   const fs::path given(path);
   if (fs::canonical(given.parent_path(), none) == fs::canonical("/proc/self/fd", none)) {
-    const std::string name = given.filename().string();
-    int number = -1;
-    std::from_chars(name.data(), name.data() + name.size(), number);
-    candidates.insert(candidates.begin(), number);
+    const long number = std::strtol(given.filename().c_str(), nullptr, 10);
+    candidates.insert(candidates.begin(), static_cast<int>(number));
   }
   for (const int descriptor : candidates)
     if (is_written_by(descriptor, file)) return descriptor;

@@ -319,9 +319,8 @@ class JsonForm {
 
 }  // namespace
 
-Machine parse_json(std::string_view text, const std::string& file) {
-  const JsonFile json{std::string(text), file};
-  return JsonForm().read(json.root());
+Machine parse_json(std::string text, const std::string& file) {
+  return JsonForm().read(JsonFile(std::move(text), file).root());
 }
 
 Machine load(std::string_view description) {
@@ -341,7 +340,7 @@ Machine load(std::string_view description) {
     throw InputError(std::string(error.what()) +
                      "; expected a JSON file, or a text that starts with 'emulated:'");
   }
-  return parse_json(text, path);
+  return parse_json(std::move(text), path);
 }
 
 std::string to_json(const Machine& machine) {

@@ -130,7 +130,7 @@ std::uint64_t share_of_domain(std::uint64_t usable, std::uint64_t found, std::ui
 void check_runs_here(const Machine& machine, std::string_view description);
 
 /// The JSON form. `file` is the name that errors give.
-Machine parse_json(std::string_view text, const std::string& file);
+Machine parse_json(std::string text, const std::string& file);
 
 /// Ascending numbers as people write them: "0-3, 8".
 std::string in_ranges(const std::vector<int>& numbers);

@@ -178,11 +178,6 @@ void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment, const void*
   return block;
 }
 
-void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
-  std::vector<std::uint64_t> awaited;
-  return allocate(bytes, alignment, nullptr, awaited);
-}
-
 void MemoryPool::release(void* block, const Retirement& by) {
   if (block == nullptr) return;
   const std::lock_guard lock(mutex_);

@@ -101,11 +101,9 @@ class MemoryPool {
 
   /// Storage, or null when there is no room. `alignment` is a power of two, at most 4096 (64 in a
   /// framebuffer). A request for no bytes gets a block as well. `awaited`: the numbers of what `owner` has
-  /// retired and must settle before it uses the block.
+  /// retired and must settle before it uses the block; none for an owner that is null.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, const void* owner,
                                std::vector<std::uint64_t>& awaited);
-  /// The same for somebody who retires nothing.
-  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
   /// Takes back what allocate gave; null is allowed. `by`: it may still be in use; without an owner: nobody uses it.
   void release(void* block, const Retirement& by = {});
   /// What was retired is in use no more.
@@ -117,7 +115,6 @@ class MemoryPool {
   [[nodiscard]] bool fits_ever(std::size_t bytes) const { return bytes <= capacity_; }
 
   [[nodiscard]] const Mover& mover() const { return mover_; }
-  [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   /// Bytes of the blocks handed out (and not retired), now and at most so far.
   [[nodiscard]] std::uint64_t used() const;
   [[nodiscard]] std::uint64_t peak() const;

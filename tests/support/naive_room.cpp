@@ -19,7 +19,8 @@ bool NaiveAnalysis::allocate(Instance& made) {
   const data::InstanceLayout layout(
       *space, size_of(shape.fields[static_cast<std::size_t>(made.field)]), {.order = made.order});
   memory::MemoryPool& pool = *pools_[made.memory];
-  while ((made.block = pool.allocate(layout.bytes, layout.alignment)) == nullptr)
+  std::vector<std::uint64_t> awaited;  // it retires nothing
+  while ((made.block = pool.allocate(layout.bytes, layout.alignment, nullptr, awaited)) == nullptr)
     if (!pool.fits_ever(layout.bytes) || !evict_one(made.memory)) return false;
   return true;
 }

@@ -26,26 +26,32 @@ Memory memory_of(MemoryKind kind, std::uint64_t capacity) {
 Memory system_memory(std::uint64_t capacity) { return memory_of(MemoryKind::system, capacity); }
 Memory framebuffer(std::uint64_t capacity) { return memory_of(MemoryKind::framebuffer, capacity); }
 
+/// For somebody who retires nothing.
+void* allocate(MemoryPool& pool, std::size_t bytes) {
+  std::vector<std::uint64_t> awaited;
+  return pool.allocate(bytes, 64, nullptr, awaited);
+}
+
 bool aligned(const void* block) { return reinterpret_cast<std::uintptr_t>(block) % 64 == 0; }
 
 TEST(MemoryPool, KeepsToItsCapacity) {
   for (const Memory& memory : {system_memory(mib), framebuffer(mib)}) {
     MemoryPool pool(memory);
-    void* a = pool.allocate(mib / 2, 64);
-    void* b = pool.allocate(mib / 2, 64);
+    void* a = allocate(pool, mib / 2);
+    void* b = allocate(pool, mib / 2);
     ASSERT_TRUE(a != nullptr && b != nullptr);
     EXPECT_TRUE(aligned(a) && aligned(b));
-    EXPECT_EQ(pool.allocate(64, 64), nullptr);
+    EXPECT_EQ(allocate(pool, 64), nullptr);
     EXPECT_EQ(pool.used(), mib);
     pool.release(a);
     EXPECT_EQ(pool.used(), mib / 2);
     EXPECT_EQ(pool.peak(), mib);
-    EXPECT_EQ(pool.allocate(mib / 2 + 1, 64), nullptr);
+    EXPECT_EQ(allocate(pool, mib / 2 + 1), nullptr);
     pool.release(b);
     pool.release(nullptr);
     EXPECT_TRUE(pool.fits_ever(mib));
     EXPECT_FALSE(pool.fits_ever(mib + 1));
-    void* all = pool.allocate(mib, 64);
+    void* all = allocate(pool, mib);
     EXPECT_NE(all, nullptr);
     pool.release(all);
     EXPECT_EQ(pool.used(), 0U);
@@ -62,8 +68,8 @@ TEST(MemoryPool, TakesShapes) {
 TEST(MemoryPool, NothingIsABlockToo) {
   for (const Memory& memory : {system_memory(mib), framebuffer(mib)}) {
     MemoryPool pool(memory);
-    void* a = pool.allocate(0, 64);
-    void* b = pool.allocate(0, 64);
+    void* a = allocate(pool, 0);
+    void* b = allocate(pool, 0);
     EXPECT_NE(a, nullptr);
     EXPECT_NE(a, b);
     EXPECT_EQ(pool.used(), 0U);
@@ -81,7 +87,7 @@ TEST(MemoryPool, UntouchedPagesCostNothing) {
   };
   const long before = resident();
   constexpr std::size_t size = std::size_t{16} << 30;
-  auto* block = static_cast<char*>(pool.allocate(size, 64));
+  auto* block = static_cast<char*>(allocate(pool, size));
   ASSERT_NE(block, nullptr);
   block[0] = block[size - 1] = 1;
   EXPECT_LT(resident() - before, 64 * 1024) << "KiB";
@@ -90,15 +96,15 @@ TEST(MemoryPool, UntouchedPagesCostNothing) {
 
 TEST(MemoryPool, LargeBlocksAreReused) {
   MemoryPool pool(system_memory(64 * mib));
-  void* first = pool.allocate(2 * mib, 64);
+  void* first = allocate(pool, 2 * mib);
   std::memset(first, 1, 2 * mib);
   pool.release(first);
   EXPECT_EQ(pool.cached(), 2 * mib);
-  void* again = pool.allocate(2 * mib, 64);
+  void* again = allocate(pool, 2 * mib);
   EXPECT_EQ(again, first);
   EXPECT_EQ(pool.cached(), 0U);
   void* others[4];
-  for (void*& other : others) other = pool.allocate(2 * mib, 64);
+  for (void*& other : others) other = allocate(pool, 2 * mib);
   for (void* other : others) pool.release(other);
   EXPECT_EQ(pool.cached(), 4 * mib) << "a sixteenth of the capacity";
   pool.release(again);
@@ -106,9 +112,9 @@ TEST(MemoryPool, LargeBlocksAreReused) {
 
 TEST(MemoryPool, WhatIsKeptMakesRoom) {
   MemoryPool pool(system_memory(32 * mib));
-  void* kept = pool.allocate(2 * mib, 64);
+  void* kept = allocate(pool, 2 * mib);
   pool.release(kept);
-  void* all = pool.allocate(32 * mib, 64);
+  void* all = allocate(pool, 32 * mib);
   EXPECT_NE(all, nullptr);
   EXPECT_EQ(pool.cached(), 0U);
   pool.release(all);
@@ -117,13 +123,13 @@ TEST(MemoryPool, WhatIsKeptMakesRoom) {
 TEST(MemoryPool, AFramebufferFragments) {
   MemoryPool pool(framebuffer(4096));
   void* quarter[4];
-  for (void*& q : quarter) q = pool.allocate(1024, 64);
+  for (void*& q : quarter) q = allocate(pool, 1024);
   pool.release(quarter[0]);
   pool.release(quarter[2]);
   EXPECT_EQ(pool.used(), 2048U);
-  EXPECT_EQ(pool.allocate(1025, 64), nullptr) << "half is free, but in two places";
+  EXPECT_EQ(allocate(pool, 1025), nullptr) << "half is free, but in two places";
   pool.release(quarter[1]);
-  void* most = pool.allocate(3 * 1024, 64);
+  void* most = allocate(pool, 3 * 1024);
   EXPECT_EQ(most, quarter[0]);
   pool.release(most);
   pool.release(quarter[3]);
@@ -131,7 +137,7 @@ TEST(MemoryPool, AFramebufferFragments) {
 
 TEST(MemoryPool, AFramebufferHoldsExactlyItsCapacity) {
   MemoryPool pool(framebuffer(1000));
-  auto* all = static_cast<char*>(pool.allocate(1000, 64));
+  auto* all = static_cast<char*>(allocate(pool, 1000));
   ASSERT_NE(all, nullptr);
   std::memset(all, 1, 1000);
   pool.release(all);
@@ -142,8 +148,8 @@ TEST(MemoryPool, AFramebufferHoldsExactlyItsCapacity) {
 TEST(MemoryPool, RandomBlocksOfAFramebuffer) {
   constexpr std::size_t capacity = 100'000;
   MemoryPool pool(framebuffer(capacity)), twin(framebuffer(capacity));
-  auto* base = static_cast<char*>(pool.allocate(capacity, 64));
-  auto* twin_base = static_cast<char*>(twin.allocate(capacity, 64));
+  auto* base = static_cast<char*>(allocate(pool, capacity));
+  auto* twin_base = static_cast<char*>(allocate(twin, capacity));
   pool.release(base);
   twin.release(twin_base);
   std::map<char*, std::size_t> blocks;
@@ -151,8 +157,8 @@ TEST(MemoryPool, RandomBlocksOfAFramebuffer) {
   for (int step = 0; step < 20'000; ++step) {
     if (random() % 2 == 0) {
       const std::size_t size = 1 + random() % 4000;
-      auto* block = static_cast<char*>(pool.allocate(size, 64));
-      auto* other = static_cast<char*>(twin.allocate(size, 64));
+      auto* block = static_cast<char*>(allocate(pool, size));
+      auto* other = static_cast<char*>(allocate(twin, size));
       ASSERT_EQ(block == nullptr, other == nullptr);
       if (block == nullptr) continue;
       ASSERT_EQ(block - base, other - twin_base);
@@ -172,7 +178,7 @@ TEST(MemoryPool, RandomBlocksOfAFramebuffer) {
     pool.release(block);
     twin.release(twin_base + (block - base));
   }
-  void* all = pool.allocate(capacity, 64);
+  void* all = allocate(pool, capacity);
   EXPECT_EQ(all, base);
   pool.release(all);
 }
@@ -184,7 +190,7 @@ TEST(MemoryPool, ManyThreads) {
       std::mt19937 random(seed);
       for (int i = 0; i < 2000; ++i) {
         const std::size_t size = 1 + random() % (mib / 2);
-        auto* block = static_cast<unsigned char*>(pool.allocate(size, 64));
+        auto* block = static_cast<unsigned char*>(allocate(pool, size));
         if (block == nullptr) continue;
         block[0] = block[size - 1] = static_cast<unsigned char>(seed);
         EXPECT_EQ(block[0], seed);
