@@ -2,9 +2,7 @@
 // The hash of signatures, tokens and contents: 64 bits, the same in every process and on every machine of
 // one byte order (xxHash, compiled in, so that programs need not link a library for it).
 
-#ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
-#endif
 #include <xxhash.h>
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 // scan. Most have only the first, of one element; the list of the others is made with the second. A chunk's
 // elements are value-initialised when the chunk is made and stay at their addresses until clear() or the end.
 //
-// Threads: one owner calls ensure, emplace and clear. Any thread may read elements that existed when
+// Threads: one owner calls ensure and clear. Any thread may read elements that existed when
 // it learned their index (however it did: a launch, a message); a chunk's pointer is published with
 // release and read with acquire, so the elements as they were made are visible. What the owner writes
 // into an element later is ordered by whatever tells the reader of it. At clear() nobody may read.
@@ -29,7 +29,7 @@ class StableVector {
   StableVector(const StableVector&) = delete;
   StableVector& operator=(const StableVector&) = delete;
 
-  /// The element must have been made (ensure, emplace).
+  /// The element must have been made (ensure).
   T& operator[](std::size_t index) { return *locate(index); }
   const T& operator[](std::size_t index) const { return *locate(index); }
 
@@ -44,11 +44,6 @@ class StableVector {
       chunk_pointer(chunks_made_).store(chunk, std::memory_order_release);
       ++chunks_made_;
     }
-  }
-  /// Owner: the element, made if it was not there.
-  T& emplace(std::size_t index) {
-    ensure(index + 1);
-    return (*this)[index];
   }
   /// Owner: ends all elements. Nobody else may be reading.
   void clear() {

@@ -44,7 +44,8 @@ void RegionTree::start(Forest& forest, std::uint32_t slot, IndexSpaceRef space,
   slot_.store(slot, std::memory_order_relaxed);
   uid_ = next_uid();
   fields_ = std::move(fields);
-  nodes_.emplace(0).space = std::move(space);
+  nodes_.ensure(1);
+  nodes_[0].space = std::move(space);
   node_count_.store(1, std::memory_order_relaxed);
   revive();
   born_.store(generation(), std::memory_order_relaxed);

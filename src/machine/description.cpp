@@ -53,8 +53,7 @@ class ShortForm {
     if (has("cpus") || has("numa"))
       for (std::size_t i = 0; i < cpus; ++i)
         hardware.cpus[i].domain = static_cast<int>(i * domains / cpus);
-    const std::uint64_t all =
-        std::accumulate(hardware.domains.begin(), hardware.domains.end(), std::uint64_t{0});
+    const std::uint64_t all = std::reduce(hardware.domains.begin(), hardware.domains.end());
     hardware.domains.assign(domains, at("system", all / domains));
     return assemble(std::string(text_), hardware);
   }

@@ -16,7 +16,6 @@
 namespace refrain {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // The size of copy by which ways of several hops are compared.
 constexpr double usual_copy = 1 << 20;
 
@@ -99,7 +98,7 @@ void Machine::find_ways() {
     return way.latency + usual_copy * way.seconds_per_byte;
   };
   direct_.assign(std::size_t{n} * n, -1);
-  ways_.assign(std::size_t{n} * n, Way{infinity, 0});
+  ways_.assign(std::size_t{n} * n, Way{std::numeric_limits<double>::infinity(), 0});
   for (MemoryId m = 0; m < n; ++m) ways_[pair(m, m)] = {0, 0};
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const Link& link = links_[i];
