@@ -84,6 +84,8 @@ JsonFile::JsonFile(std::string text, std::string name, int first_line)
 
 JsonFile::~JsonFile() = default;
 
+JsonNode JsonFile::root() const { return {*this, *root_}; }
+
 std::string JsonFile::read(const std::string& path, std::string_view what) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
@@ -108,10 +110,6 @@ void JsonFile::fail(std::size_t offset, const std::string& message) const {
   throw InputError(fmt::format(
       "{}:{}:{}: {}", name_, first_line_ + std::ranges::count(before, '\n'),
       1 + std::ranges::count_if(before.substr(before.rfind('\n') + 1), begins_character), message));
-}
-
-void JsonNode::fail_with(const std::string& message) const {
-  file_->fail(file_->place_of(*value_).value, message);
 }
 
 // The value is shown as its text, shortened, or as "an object" and the like.

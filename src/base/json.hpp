@@ -28,7 +28,38 @@ namespace refrain {
 /// bytes that are none are replaced by U+FFFD, since JSON has to be UTF-8.
 void append_json_string(std::string& out, std::string_view text);
 
-class JsonFile;
+class JsonNode;
+
+class JsonFile {
+ public:
+  static constexpr int deepest = 64;  ///< levels of nesting
+
+  /// Reads `text`; `name` is what errors call it, and `first_line` its first line, where it is a part of a
+  /// file. Throws InputError.
+  JsonFile(std::string text, std::string name, int first_line = 1);
+  ~JsonFile();
+  JsonFile(const JsonFile&) = delete;
+  JsonFile& operator=(const JsonFile&) = delete;
+
+  /// Reads the whole file; `what` ("machine description") is what the error calls it when it cannot.
+  static std::string read(const std::string& path, std::string_view what);
+
+  [[nodiscard]] JsonNode root() const;
+
+  /// Where a value of the tree stands, and the name before it, where it is a member: bytes from the beginning.
+  struct Place {
+    std::size_t value, name;
+  };
+  [[nodiscard]] Place place_of(const nlohmann::ordered_json& value) const;
+  /// Throws InputError with line and column, both from 1; columns count characters, not bytes.
+  [[noreturn]] void fail(std::size_t offset, const std::string& message) const;
+
+ private:
+  const std::string text_, name_;
+  const int first_line_;
+  std::vector<Place> places_;  ///< of the values, in the order in which they begin
+  std::unique_ptr<nlohmann::ordered_json> root_;
+};
 
 /// One value of a JsonFile, valid as long as the file is. The as_...() functions give the value or throw
 /// the InputError that says what was expected and what was found, and where.
@@ -56,48 +87,17 @@ class JsonNode {
   /// Throws InputError "FILE:LINE:COLUMN: MESSAGE" for this value.
   template <class... Values>
   [[noreturn]] void fail(fmt::format_string<Values...> message, Values&&... values) const {
-    fail_with(fmt::format(message, std::forward<Values>(values)...));
+    file_->fail(file_->place_of(*value_).value,
+                fmt::format(message, std::forward<Values>(values)...));
   }
   /// Throws "expected WHAT, found <this value>".
   [[noreturn]] void expected(std::string_view what) const;
 
  private:
-  [[noreturn]] void fail_with(const std::string& message) const;
   [[nodiscard]] const nlohmann::ordered_json& checked(bool is_right, std::string_view what) const;
 
   const JsonFile* file_;
   const nlohmann::ordered_json* value_;
-};
-
-class JsonFile {
- public:
-  static constexpr int deepest = 64;  ///< levels of nesting
-
-  /// Reads `text`; `name` is what errors call it, and `first_line` its first line, where it is a part of a
-  /// file. Throws InputError.
-  JsonFile(std::string text, std::string name, int first_line = 1);
-  ~JsonFile();
-  JsonFile(const JsonFile&) = delete;
-  JsonFile& operator=(const JsonFile&) = delete;
-
-  /// Reads the whole file; `what` ("machine description") is what the error calls it when it cannot.
-  static std::string read(const std::string& path, std::string_view what);
-
-  [[nodiscard]] JsonNode root() const { return {*this, *root_}; }
-
-  /// Where a value of the tree stands, and the name before it, where it is a member: bytes from the beginning.
-  struct Place {
-    std::size_t value, name;
-  };
-  [[nodiscard]] Place place_of(const nlohmann::ordered_json& value) const;
-  /// Throws InputError with line and column, both from 1; columns count characters, not bytes.
-  [[noreturn]] void fail(std::size_t offset, const std::string& message) const;
-
- private:
-  const std::string text_, name_;
-  const int first_line_;
-  std::vector<Place> places_;  ///< of the values, in the order in which they begin
-  std::unique_ptr<nlohmann::ordered_json> root_;
 };
 
 }  // namespace refrain

@@ -29,9 +29,6 @@ void check(const Machine& machine) {
       throw InputError(fmt::format("machine '{}': {}", machine.name(),
                                    fmt::format(wrong, std::forward<Values>(values)...)));
   };
-  const auto is_cpu = [&](ProcessorId id) {
-    return id < processors.size() && processors[id].kind == ProcessorKind::cpu;
-  };
   const auto is_device = [&](ProcessorId id) {
     return id < processors.size() && machine::traits_of(processors[id].kind).is_device;
   };
@@ -53,7 +50,8 @@ void check(const Machine& machine) {
              to_string(processor.kind), to_string(memories[m].kind), memories[m].name);
     }
     for (ProcessorId member : processor.members)
-      demand(is_cpu(member), "gang '{}' has member {}, which is no cpu", processor.name, member);
+      demand(member < processors.size() && processors[member].kind == ProcessorKind::cpu,
+             "gang '{}' has member {}, which is no cpu", processor.name, member);
   }
   for (const Memory& memory : memories)
     demand(!memory.owner || is_device(*memory.owner),
@@ -179,8 +177,7 @@ std::span<const ProcessorTraits> processor_table() {
 }
 
 bool may_reach(ProcessorKind processor, MemoryKind memory) {
-  const auto& reached = traits_of(processor).memories;
-  return std::ranges::find(reached, memory) != reached.end();
+  return std::ranges::count(traits_of(processor).memories, memory) != 0;
 }
 
 MemoryId Description::add(MemoryKind kind, std::string memory_name, std::uint64_t capacity,
