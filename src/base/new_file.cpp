@@ -47,7 +47,7 @@ std::optional<int> descriptor_of(const std::string& path) {
   std::error_code none;
   const fs::path given(path);
   if (fs::canonical(given.parent_path(), none) == fs::canonical("/proc/self/fd", none)) {
-    const long number = std::strtol(given.filename().c_str(), nullptr, 10);
+    const auto number = std::strtol(given.filename().c_str(), nullptr, 10);  // names there are numbers
     candidates.insert(candidates.begin(), static_cast<int>(number));
   }
   for (const int descriptor : candidates)
