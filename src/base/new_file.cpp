@@ -46,8 +46,9 @@ std::optional<int> descriptor_of(const std::string& path) {
   std::vector<int> candidates{STDOUT_FILENO, STDERR_FILENO};
   std::error_code none;
   const fs::path given(path);
+  // Names in that folder are numbers.
   if (fs::canonical(given.parent_path(), none) == fs::canonical("/proc/self/fd", none)) {
-    const auto number = std::strtol(given.filename().c_str(), nullptr, 10);  // names there are numbers
+    const auto number = std::strtol(given.filename().c_str(), nullptr, 10);
     candidates.insert(candidates.begin(), static_cast<int>(number));
   }
   for (const int descriptor : candidates)

@@ -120,8 +120,9 @@ double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::str
 std::uint64_t capacity_of(const JsonNode& node) {
   if (node.value().is_number()) return static_cast<std::uint64_t>(node.as_integer(1, INT64_MAX));
   const auto size = node.value().is_string() ? parse_size(node.as_string()) : std::nullopt;
-  if (size.value_or(0) == 0) node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
-  return *size;
+  const std::uint64_t bytes = size.value_or(0);
+  if (bytes == 0) node.expected("a size above 0 such as \"64MiB\" or a number of bytes");
+  return bytes;
 }
 
 int integer_at(const JsonNode& object, std::string_view name, int least, int most, int otherwise) {
