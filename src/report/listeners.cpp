@@ -77,8 +77,8 @@ std::string label_of(const analysis::LoggedOperation& operation, const Machine& 
 
 }  // namespace
 
-ReportFile::ReportFile(std::string path, std::string what)
-    : path_(std::move(path)), what_(std::move(what)), file_(path_) {
+ReportFile::ReportFile(std::string path, std::string what, std::string last)
+    : path_(std::move(path)), what_(std::move(what)), last_(std::move(last)), file_(path_) {
   if (file_.error() != 0) fail(file_.error());
 }
 
@@ -89,10 +89,10 @@ void ReportFile::append(const std::string& text) {
   if (!file_.out() && error_ == 0) error_ = errno;
 }
 
-void ReportFile::close(const std::string& last) {
+void ReportFile::close() {
   const std::lock_guard lock(mutex_);
   if (!file_.is_open()) return;
-  file_.out() << last;
+  file_.out() << last_;
   const int error = file_.keep();
   if (error_ == 0) error_ = error;
   if (error_ != 0) fail(error_);
@@ -103,8 +103,8 @@ void ReportFile::fail(int error) const {
 }
 
 GraphFile::GraphFile(const std::string& path, const Machine& machine)
-    : machine_(machine), file_(path, "task graph") {
-  file_.append(
+    : ReportFile(path, "task graph", "}\n"), machine_(machine) {
+  append(
       "digraph refrain {\n"
       "  node [style=filled,fontname=Helvetica,fontsize=10];\n"
       "  edge [arrowsize=0.7];\n");
@@ -114,15 +114,15 @@ void GraphFile::operation(const analysis::LoggedOperation& operation) {
   std::string tooltip = "call " + std::to_string(operation.call);
   if (operation.info != nullptr && operation.info->where.line() != 0)
     tooltip = to_string(operation.info->where) + ", " + tooltip;
-  file_.append(fmt::format(
-      "  {} [label={},{},tooltip={}];\n", node_name(operation.scope, operation.seq),
-      escaped(label_of(operation, machine_)), shown(operation.kind).style, escaped(tooltip)));
+  append(fmt::format("  {} [label={},{},tooltip={}];\n", node_name(operation.scope, operation.seq),
+                     escaped(label_of(operation, machine_)), shown(operation.kind).style,
+                     escaped(tooltip)));
 }
 
 void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
                      exec::EdgeKind kind) {
-  file_.append(fmt::format("  {} -> {} [style={}];\n", node_name(scope, from), node_name(scope, to),
-                           kind == exec::EdgeKind::data ? "solid" : "dashed"));
+  append(fmt::format("  {} -> {} [style={}];\n", node_name(scope, from), node_name(scope, to),
+                     kind == exec::EdgeKind::data ? "solid" : "dashed"));
 }
 
 // --- recordings as text -----------------------------------------------------------------------------
@@ -264,7 +264,7 @@ void print(std::ostream& out, const Recorded& recorded, const Machine& machine) 
 void RecordingsFile::recorded(const Recorded& recorded) {
   std::ostringstream text;
   print(text, recorded, machine_);
-  file_.append(text.str());
+  append(text.str());
 }
 
 // --- the timeline ------------------------------------------------------------------------------------
