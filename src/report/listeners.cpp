@@ -53,13 +53,6 @@ std::string node_name(std::uint64_t scope, std::uint64_t seq) {
   return "s" + std::to_string(scope) + "_" + std::to_string(seq);
 }
 
-/// Graphviz reads the escapes of JSON that names have: of quotes, backslashes and the ends of lines.
-std::string escaped(const std::string& text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
 std::string label_of(const analysis::LoggedOperation& operation, const Machine& machine) {
   const bool task = operation.kind == exec::NodeKind::task;
   std::string text(task && operation.info != nullptr ? operation.info->name
@@ -110,13 +103,14 @@ GraphFile::GraphFile(const std::string& path, const Machine& machine)
       "  edge [arrowsize=0.7];\n");
 }
 
+// Graphviz reads the escapes of JSON that names have: of quotes, backslashes and the ends of lines.
 void GraphFile::operation(const analysis::LoggedOperation& operation) {
   std::string tooltip = "call " + std::to_string(operation.call);
   if (operation.info != nullptr && operation.info->where.line() != 0)
     tooltip = to_string(operation.info->where) + ", " + tooltip;
   append(fmt::format("  {} [label={},{},tooltip={}];\n", node_name(operation.scope, operation.seq),
-                     escaped(label_of(operation, machine_)), shown(operation.kind).style,
-                     escaped(tooltip)));
+                     json_string(label_of(operation, machine_)), shown(operation.kind).style,
+                     json_string(tooltip)));
 }
 
 void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
