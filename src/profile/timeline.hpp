@@ -68,11 +68,8 @@ class Timeline {
   /// Events of a track that is not there are shown on the last one.
   void record(int track, const Event& event);
 
-  /// Events that were recorded, and how many of them were dropped.
-  struct Counts {
-    std::uint64_t recorded = 0, dropped = 0;
-  };
-  [[nodiscard]] Counts counts() const;
+  /// Events that were recorded, and that the tracks have no more.
+  [[nodiscard]] std::uint64_t dropped() const;
 
   void write(std::ostream& out) const;
   /// Throws Error, naming the file, when it cannot be written.
