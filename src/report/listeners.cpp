@@ -6,17 +6,13 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "analysis/field_state.hpp"
 #include "base/json.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "launch/launch_plan.hpp"
-#include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "refrain/machine.hpp"
 #include "trace/graph_calculus.hpp"
 #include "trace/optimiser.hpp"
 #include "trace/outcome.hpp"

@@ -192,12 +192,8 @@ class Explanation final : public Listener {
 ///   "access"                                          one that cannot be traced
 [[nodiscard]] std::string call_name(const Listener::Call& call);
 
-struct NamedCall {
-  std::uint64_t token = 0;
-  bool marked = false;
-};
-/// None: it cannot be traced, or this is no such name.
-[[nodiscard]] std::optional<NamedCall> call_named(std::string_view name);
+/// The call's token, and whether it is marked. None: it cannot be traced, or this is no such name.
+[[nodiscard]] std::optional<Listener::Call> call_named(std::string_view name);
 
 /// --refrain:record: the calls of a runtime's programs, as the oracle's grammar in the file of a run
 /// (oracle/run_format.hpp). Each program that the runtime runs is a thread of the file, the first one number 0. An
