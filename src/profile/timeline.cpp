@@ -53,8 +53,7 @@ Json json_of(const Event& e, int row, std::uint64_t start_ns) {
   Json arguments = Json::object();
   if (!e.subject.empty()) arguments[look.subject] = e.subject;
   if (e.where.line() != 0) arguments[look.where] = refrain::to_string(e.where);
-  for (const EventNumber& number : e.numbers)
-    if (number.key != nullptr) arguments[number.key] = number.value;
+  if (e.number.key != nullptr) arguments[e.number.key] = e.number.value;
   Json event = {{"ph", "X"},
                 {"pid", 1},
                 {"tid", row},

@@ -266,7 +266,7 @@ void TimelineListener::executed(const exec::Executed& ran) {
   event.begin_ns = ran.begin_ns;
   event.end_ns = ran.end_ns;
   if (ran.info != nullptr) event.where = ran.info->where;
-  event.numbers[0] = {"operation", static_cast<std::int64_t>(ran.seq)};
+  event.number = {"operation", static_cast<std::int64_t>(ran.seq)};
   timeline_.record(ran.thread, event);
 }
 
