@@ -170,11 +170,8 @@ std::string to_json(const Statistics& s) {
 }
 
 void report(const Statistics& statistics, const std::string& file) {
-  if (file.empty()) {
-    std::fputs(to_text(statistics).c_str(), stderr);
-    return;
-  }
-  write_file(file, "statistics", to_json(statistics));
+  if (file.empty()) std::fputs(to_text(statistics).c_str(), stderr);
+  else write_file(file, "statistics", to_json(statistics));
 }
 
 }  // namespace refrain::runtime
