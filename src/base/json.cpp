@@ -15,8 +15,8 @@ namespace refrain {
 
 using Json = nlohmann::ordered_json;
 
-void append_json_string(std::string& out, std::string_view text) {
-  out += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string json_string(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 namespace {

@@ -24,9 +24,9 @@
 
 namespace refrain {
 
-/// Appends `text` as a JSON string, quotes included. Control characters are escaped; UTF-8 stands as it is;
+/// `text` as a JSON string, quotes included. Control characters are escaped; UTF-8 stands as it is;
 /// bytes that are none are replaced by U+FFFD, since JSON has to be UTF-8.
-void append_json_string(std::string& out, std::string_view text);
+std::string json_string(std::string_view text);
 
 class JsonNode;
 

@@ -162,7 +162,7 @@ class Listeners {
 inline profile::Event until_now(profile::Category what, std::string_view subject,
                                 const Where& where, std::uint64_t begin_ns,
                                 profile::EventNumber number = {}) {
-  return {to_string(what), what, begin_ns, profile::now_ns(), subject, where, {number}};
+  return {to_string(what), what, begin_ns, profile::now_ns(), subject, where, number};
 }
 
 /// Tells that a call is being analysed, at the end of the scope.

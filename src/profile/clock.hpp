@@ -8,10 +8,8 @@
 namespace refrain::profile {
 
 inline std::uint64_t now_ns() noexcept {
-  using std::chrono::nanoseconds;
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(now.count());
 }
 
 }  // namespace refrain::profile

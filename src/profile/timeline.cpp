@@ -53,8 +53,7 @@ Json json_of(const Event& e, int row, std::uint64_t start_ns) {
   Json arguments = Json::object();
   if (!e.subject.empty()) arguments[look.subject] = e.subject;
   if (e.where.line() != 0) arguments[look.where] = refrain::to_string(e.where);
-  for (const EventNumber& number : e.numbers)
-    if (number.key != nullptr) arguments[number.key] = number.value;
+  if (e.number.key != nullptr) arguments[e.number.key] = e.number.value;
   Json event = {{"ph", "X"},
                 {"pid", 1},
                 {"tid", row},
@@ -102,10 +101,9 @@ class Timeline::Track {
     ++recorded_;
   }
 
-  void add_to(Counts& sum) const {
+  [[nodiscard]] std::uint64_t dropped() const {
     const std::lock_guard lock(mutex_);
-    sum.recorded += recorded_;
-    sum.dropped += recorded_ - ring_.size();
+    return recorded_ - ring_.size();
   }
 
   /// Gives put() the lines that viewers read, in rows from `row` on. Returns the first row that is not used.
@@ -162,9 +160,9 @@ void Timeline::record(int number, const Event& event) {
   tracks_[std::min(static_cast<std::size_t>(number), tracks_.size() - 1)]->record(event);
 }
 
-Timeline::Counts Timeline::counts() const {
-  Counts sum;
-  for (const auto& t : tracks_) t->add_to(sum);
+std::uint64_t Timeline::dropped() const {
+  std::uint64_t sum = 0;
+  for (const auto& t : tracks_) sum += t->dropped();
   return sum;
 }
 
@@ -177,7 +175,7 @@ void Timeline::write(std::ostream& out) const {
   out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   int row = 0;
   for (const auto& t : tracks_) row = t->write(row, start_ns_, put);
-  out << "\n],\"otherData\":{\"dropped events\":\"" << counts().dropped << "\"}}\n";
+  out << "\n],\"otherData\":{\"dropped events\":\"" << dropped() << "\"}}\n";
 }
 
 void Timeline::write(const std::string& path) const {

@@ -9,12 +9,11 @@
 //
 // Threads: record from any thread, one lock per track, so a thread that has a track to
 // itself never waits. write may be called at any time and shows what has been recorded. Cost of record:
-// some tens of nanoseconds and 112 bytes; a name is stored once per track.
+// some tens of nanoseconds and 96 bytes; a name is stored once per track.
 //
 // Colours: Perfetto goes by an event's name alone, chrome://tracing by its `cname`. So what is to have a
 // colour of its own, whatever it is done to, has one name, and says the rest when it is selected.
 
-#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
@@ -54,12 +53,12 @@ struct Event {
   std::uint64_t begin_ns = 0, end_ns = 0;
   std::string_view subject = {};  ///< the task or trace that it is about, if that is not its name
   Where where = {};               ///< of the call that caused it; line 0: there is none
-  std::array<EventNumber, 2> numbers = {};
+  EventNumber number = {};
 };
 
 class Timeline {
  public:
-  static constexpr std::size_t default_events = std::size_t{1} << 19;  ///< 56 MiB per track in use
+  static constexpr std::size_t default_events = std::size_t{1} << 19;  ///< 48 MiB per track in use
 
   /// Time 0 of the file is now.
   explicit Timeline(int tracks, std::size_t events_per_track = default_events);
@@ -68,11 +67,8 @@ class Timeline {
   /// Events of a track that is not there are shown on the last one.
   void record(int track, const Event& event);
 
-  /// Events that were recorded, and how many of them were dropped.
-  struct Counts {
-    std::uint64_t recorded = 0, dropped = 0;
-  };
-  [[nodiscard]] Counts counts() const;
+  /// Events that were recorded, and that the tracks have no more.
+  [[nodiscard]] std::uint64_t dropped() const;
 
   void write(std::ostream& out) const;
   /// Throws Error, naming the file, when it cannot be written.

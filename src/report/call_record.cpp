@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <new>
 #include <system_error>
-#include <utility>
 
 #include "base/new_file.hpp"
 #include "oracle/error.hpp"
@@ -36,8 +35,8 @@ std::string call_name(const Listener::Call& call) {
                      call.marked ? kMarked : "");
 }
 
-std::optional<NamedCall> call_named(std::string_view name) {
-  NamedCall call;
+std::optional<Listener::Call> call_named(std::string_view name) {
+  Listener::Call call;
   call.marked = name.ends_with(kMarked);
   if (call.marked) name.remove_suffix(kMarked.size());
   const std::size_t at = name.rfind(kBeforeToken);

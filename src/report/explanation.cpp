@@ -9,7 +9,6 @@
 #include "graph/scope.hpp"
 #include "launch/launch_plan.hpp"
 #include "profile/clock.hpp"
-#include "refrain/error.hpp"
 #include "replay/trace_execution.hpp"
 #include "report/listeners.hpp"
 
@@ -34,11 +33,6 @@ void count(Explanation::ReasonCounts& reasons, const std::string& reason, std::u
   constexpr std::size_t kMostReasons = 64;
   const bool is_one_more = reasons.size() >= kMostReasons && !reasons.contains(reason);
   reasons[is_one_more ? "others" : reason] += times;
-}
-
-/// The program's own accesses are not run, so nobody tells when they are done.
-bool is_run(exec::NodeKind kind) {
-  return kind != exec::NodeKind::access && kind != exec::NodeKind::detach;
 }
 
 }  // namespace
@@ -100,10 +94,12 @@ void Explanation::closed(std::uint64_t identity) {
 }
 
 void Explanation::operation(const analysis::LoggedOperation& operation) {
-  if (!is_run(operation.kind)) return;
+  using exec::NodeKind;
+  // The program's own accesses are not run, so nobody tells when they are done.
+  if (operation.kind == NodeKind::access || operation.kind == NodeKind::detach) return;
   const std::lock_guard lock(mutex_);
   issued_[{operation.scope, operation.seq}] = {
-      name_of(operation), operation.kind == exec::NodeKind::task, profile::now_ns(), 0, {}, {}};
+      name_of(operation), operation.kind == NodeKind::task, profile::now_ns(), 0, {}, {}};
 }
 
 void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to, exec::EdgeKind) {
@@ -143,14 +139,6 @@ void Explanation::executed(const exec::Executed& ran) try {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Counted = std::pair<std::string, std::uint64_t>;
-
-/// The most frequent first.
-std::vector<Counted> by_count(const Explanation::ReasonCounts& reasons) {
-  std::vector<Counted> sorted(reasons.begin(), reasons.end());
-  std::ranges::stable_sort(sorted, std::greater(), &Counted::second);
-  return sorted;
-}
 
 std::string times(std::uint64_t count, const char* one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
@@ -160,10 +148,14 @@ std::string times(std::uint64_t count, const char* one) {
 
 using ReasonLine = fmt::format_string<std::string, const std::string&>;
 
+/// The most frequent first.
 Json tell(const Explanation::ReasonCounts& reasons, ReasonLine line, const char* one,
           std::string& text) {
+  using Counted = std::pair<std::string, std::uint64_t>;
+  std::vector<Counted> sorted(reasons.begin(), reasons.end());
+  std::ranges::stable_sort(sorted, std::greater(), &Counted::second);
   Json list = Json::array();
-  for (const auto& [reason, count] : by_count(reasons)) {
+  for (const auto& [reason, count] : sorted) {
     text += fmt::format(line, times(count, one), reason);
     list.push_back({{"why", reason}, {std::string(one) + "s", count}});
   }

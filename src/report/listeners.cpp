@@ -6,17 +6,13 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "analysis/field_state.hpp"
 #include "base/json.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "launch/launch_plan.hpp"
-#include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "refrain/machine.hpp"
 #include "trace/graph_calculus.hpp"
 #include "trace/optimiser.hpp"
 #include "trace/outcome.hpp"
@@ -53,13 +49,6 @@ std::string node_name(std::uint64_t scope, std::uint64_t seq) {
   return "s" + std::to_string(scope) + "_" + std::to_string(seq);
 }
 
-/// Graphviz reads the escapes of JSON that names have: of quotes, backslashes and the ends of lines.
-std::string escaped(const std::string& text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
 std::string label_of(const analysis::LoggedOperation& operation, const Machine& machine) {
   const bool task = operation.kind == exec::NodeKind::task;
   std::string text(task && operation.info != nullptr ? operation.info->name
@@ -77,8 +66,8 @@ std::string label_of(const analysis::LoggedOperation& operation, const Machine& 
 
 }  // namespace
 
-ReportFile::ReportFile(std::string path, std::string what)
-    : path_(std::move(path)), what_(std::move(what)), file_(path_) {
+ReportFile::ReportFile(std::string path, std::string what, std::string last)
+    : path_(std::move(path)), what_(std::move(what)), last_(std::move(last)), file_(path_) {
   if (file_.error() != 0) fail(file_.error());
 }
 
@@ -89,10 +78,10 @@ void ReportFile::append(const std::string& text) {
   if (!file_.out() && error_ == 0) error_ = errno;
 }
 
-void ReportFile::close(const std::string& last) {
+void ReportFile::close() {
   const std::lock_guard lock(mutex_);
   if (!file_.is_open()) return;
-  file_.out() << last;
+  file_.out() << last_;
   const int error = file_.keep();
   if (error_ == 0) error_ = error;
   if (error_ != 0) fail(error_);
@@ -103,26 +92,27 @@ void ReportFile::fail(int error) const {
 }
 
 GraphFile::GraphFile(const std::string& path, const Machine& machine)
-    : machine_(machine), file_(path, "task graph") {
-  file_.append(
+    : ReportFile(path, "task graph", "}\n"), machine_(machine) {
+  append(
       "digraph refrain {\n"
       "  node [style=filled,fontname=Helvetica,fontsize=10];\n"
       "  edge [arrowsize=0.7];\n");
 }
 
+// Graphviz reads the escapes of JSON that names have: of quotes, backslashes and the ends of lines.
 void GraphFile::operation(const analysis::LoggedOperation& operation) {
   std::string tooltip = "call " + std::to_string(operation.call);
   if (operation.info != nullptr && operation.info->where.line() != 0)
     tooltip = to_string(operation.info->where) + ", " + tooltip;
-  file_.append(fmt::format(
-      "  {} [label={},{},tooltip={}];\n", node_name(operation.scope, operation.seq),
-      escaped(label_of(operation, machine_)), shown(operation.kind).style, escaped(tooltip)));
+  append(fmt::format("  {} [label={},{},tooltip={}];\n", node_name(operation.scope, operation.seq),
+                     json_string(label_of(operation, machine_)), shown(operation.kind).style,
+                     json_string(tooltip)));
 }
 
 void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
                      exec::EdgeKind kind) {
-  file_.append(fmt::format("  {} -> {} [style={}];\n", node_name(scope, from), node_name(scope, to),
-                           kind == exec::EdgeKind::data ? "solid" : "dashed"));
+  append(fmt::format("  {} -> {} [style={}];\n", node_name(scope, from), node_name(scope, to),
+                     kind == exec::EdgeKind::data ? "solid" : "dashed"));
 }
 
 // --- recordings as text -----------------------------------------------------------------------------
@@ -264,7 +254,7 @@ void print(std::ostream& out, const Recorded& recorded, const Machine& machine) 
 void RecordingsFile::recorded(const Recorded& recorded) {
   std::ostringstream text;
   print(text, recorded, machine_);
-  file_.append(text.str());
+  append(text.str());
 }
 
 // --- the timeline ------------------------------------------------------------------------------------
@@ -276,7 +266,7 @@ void TimelineListener::executed(const exec::Executed& ran) {
   event.begin_ns = ran.begin_ns;
   event.end_ns = ran.end_ns;
   if (ran.info != nullptr) event.where = ran.info->where;
-  event.numbers[0] = {"operation", static_cast<std::int64_t>(ran.seq)};
+  event.number = {"operation", static_cast<std::int64_t>(ran.seq)};
   timeline_.record(ran.thread, event);
 }
 

@@ -27,21 +27,24 @@
 
 namespace refrain::runtime {
 
-/// A text file to which several threads append. Memory: none beyond the file's buffer.
-class ReportFile {
+/// A report that is a text file, to which several threads append. Memory: none beyond the file's buffer.
+class ReportFile : public Listener {
  public:
-  /// `what` is what messages call the contents. Throws Error, naming the file, when it cannot be opened.
-  ReportFile(std::string path, std::string what);
+  /// `what` is what messages call the contents, `last` the end of the text. Throws Error, naming the file, when it
+  /// cannot be opened.
+  ReportFile(std::string path, std::string what, std::string last = {});
 
+  /// The file is complete. A second call does nothing. Throws Error when not all could be written.
+  void close();
+
+ protected:
   /// The text is not mixed with that of other threads. After `close` nothing is done.
   void append(const std::string& text);
-  /// Appends `last`, and is complete. A second call does nothing. Throws Error when not all could be written.
-  void close(const std::string& last = {});
 
  private:
   [[noreturn]] void fail(int error) const;
 
-  const std::string path_, what_;
+  const std::string path_, what_, last_;
   std::mutex mutex_;
   NewFile file_;
   int error_ = 0;  ///< errno of the first time that nothing could be written
@@ -50,18 +53,16 @@ class ReportFile {
 /// --refrain:graph: the task graph as Graphviz. Tasks are boxes, copies ellipses, fills house shapes, folds triangles
 /// pointing down, the program's own accesses rounded boxes. Edges that carry data are solid, mere order is dashed. The
 /// tooltip is the line of the launch.
-class GraphFile final : public Listener {
+class GraphFile final : public ReportFile {
  public:
   /// The machine gives the names of memories.
   GraphFile(const std::string& path, const Machine& machine);
   void operation(const analysis::LoggedOperation& operation) override;
   void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
             exec::EdgeKind kind) override;
-  void close() { file_.close("}\n"); }
 
  private:
   const Machine& machine_;
-  ReportFile file_;
 };
 
 /// --refrain:graph-calculus: the recordings in the notation of the dynamic tracing paper (trace/graph_calculus.hpp).
@@ -72,28 +73,22 @@ class GraphFile final : public Listener {
 /// with their number: "state^sys0.1".
 void print(std::ostream& out, const Listener::Recorded& recorded, const Machine& machine);
 
-class RecordingsFile final : public Listener {
+class RecordingsFile final : public ReportFile {
  public:
   RecordingsFile(const std::string& path, const Machine& machine)
-      : machine_(machine), file_(path, "recordings of traces") {}
+      : ReportFile(path, "recordings of traces"), machine_(machine) {}
   void recorded(const Recorded& recorded) override;
-  void close() { file_.close(); }
 
  private:
   const Machine& machine_;
-  ReportFile file_;
 };
 
 /// --refrain:autotrace-log, as JSON lines.
-class AutotraceFile final : public Listener {
+class AutotraceFile final : public ReportFile {
  public:
   AutotraceFile(const std::string& path, const Machine&)
-      : file_(path, "log of automatic tracing") {}
-  void autotraced(const std::string& line) override { file_.append(line); }
-  void close() { file_.close(); }
-
- private:
-  ReportFile file_;
+      : ReportFile(path, "log of automatic tracing") {}
+  void autotraced(const std::string& line) override { append(line); }
 };
 
 /// --refrain:timeline: what the executor runs, a track for each thread, and what contexts do to issue it: the calls
@@ -197,12 +192,8 @@ class Explanation final : public Listener {
 ///   "access"                                          one that cannot be traced
 [[nodiscard]] std::string call_name(const Listener::Call& call);
 
-struct NamedCall {
-  std::uint64_t token = 0;
-  bool marked = false;
-};
-/// None: it cannot be traced, or this is no such name.
-[[nodiscard]] std::optional<NamedCall> call_named(std::string_view name);
+/// The call's token, and whether it is marked. None: it cannot be traced, or this is no such name.
+[[nodiscard]] std::optional<Listener::Call> call_named(std::string_view name);
 
 /// --refrain:record: the calls of a runtime's programs, as the oracle's grammar in the file of a run
 /// (oracle/run_format.hpp). Each program that the runtime runs is a thread of the file, the first one number 0. An

@@ -72,19 +72,17 @@ struct Told {
 
 /// Also by the kinds of memory that they join.
 Rows copies_of(const Statistics& s) {
-  std::map<std::pair<std::string, std::string>, std::pair<std::uint64_t, std::uint64_t>> kinds;
-  std::uint64_t copies = 0, bytes = 0;
-  for (const LinkTraffic& link : s.links) {
-    auto& sum = kinds[{link.from_kind, link.to_kind}];
-    sum.first += link.copies;
-    sum.second += link.bytes;
-    copies += link.copies;
-    bytes += link.bytes;
-  }
-  Rows rows{{"", grouped(copies), copies == 0 ? "" : short_size(bytes)}};
+  std::map<std::pair<std::string, std::string>, LinkTraffic> kinds;
+  LinkTraffic all;
+  for (const LinkTraffic& link : s.links)
+    for (LinkTraffic* sum : {&kinds[{link.from_kind, link.to_kind}], &all}) {
+      sum->copies += link.copies;
+      sum->bytes += link.bytes;
+    }
+  Rows rows{{"", grouped(all.copies), all.copies == 0 ? "" : short_size(all.bytes)}};
   for (const auto& [ends, sum] : kinds)
     rows.push_back(
-        {"  " + ends.first + " to " + ends.second, grouped(sum.first), short_size(sum.second)});
+        {"  " + ends.first + " to " + ends.second, grouped(sum.copies), short_size(sum.bytes)});
   return rows;
 }
 
@@ -120,13 +118,10 @@ void add_autotrace(Told& told, const AutotraceCounters& found) {
 
 Told tell(const Statistics& s) {
   Told told;
-  const LaunchCounters& launches = s.counters;
-  const OperationCounters& operations = s.counters;
-  const AliveCounters& alive = s.counters;
   told.add("wall_ns", s.wall_ns, "time",
            fmt::format("{:.3f} s", static_cast<double>(s.wall_ns) * 1e-9));
-  told.add(launches, told.json);
-  told.add(operations, told.json, {{"copies", copies_of(s)}});
+  told.add<LaunchCounters>(s.counters, told.json);
+  told.add<OperationCounters>(s.counters, told.json, {{"copies", copies_of(s)}});
   add_traces(told, s);
   add_autotrace(told, s.counters.autotrace);
   told.json["replayed_share"] = replayed_share(s);
@@ -156,7 +151,7 @@ Told tell(const Statistics& s) {
     told.rows.push_back(
         {"peak in " + m.memory, short_size(m.peak), "of " + short_size(m.capacity)});
   }
-  told.add(alive, told.json["alive"]);
+  told.add<AliveCounters>(s.counters, told.json["alive"]);
   return told;
 }
 
@@ -175,11 +170,8 @@ std::string to_json(const Statistics& s) {
 }
 
 void report(const Statistics& statistics, const std::string& file) {
-  if (file.empty()) {
-    std::fputs(to_text(statistics).c_str(), stderr);
-    return;
-  }
-  write_file(file, "statistics", to_json(statistics));
+  if (file.empty()) std::fputs(to_text(statistics).c_str(), stderr);
+  else write_file(file, "statistics", to_json(statistics));
 }
 
 }  // namespace refrain::runtime
