@@ -467,7 +467,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       if (++slot.streak < kStreak) return std::exchange(slot.next, nullptr);
       put_next_back(slot);
       if (!slot.dedicated && !within) {
-        if (const Ready oldest = Ready::of(slot.deque.steal())) return oldest;
+        if (const Ready oldest{slot.deque.steal()}) return oldest;
       }
     }
     slot.streak = 0;
@@ -481,8 +481,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     }
     if (within) return queues_.pop_nested(within);
     if (Node* node = queues_.pop_urgent()) return node;
-    if (const Ready ready = Ready::of(keeps() ? slot.deque.take() : slot.deque.steal()))
-      return ready;
+    if (const Ready ready{keeps() ? slot.deque.take() : slot.deque.steal()}) return ready;
     if (Node* node = queues_.pop_nested(nullptr)) return node;
     if (const Ready ready = steal(slot)) return ready;
     return queues_.pop_prioritised();
@@ -498,7 +497,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     for (int i = 0; i < all; ++i) {
       Slot& victim = *slots_[(start + i) % all];
       if (&victim == &slot) continue;
-      if (const Ready ready = Ready::of(victim.deque.steal())) {
+      if (const Ready ready{victim.deque.steal()}) {
         add(slot.stolen);
         return ready;
       }
