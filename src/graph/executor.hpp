@@ -3,14 +3,11 @@
 // deterministic scheduler that interleaves everything on one thread by a seed
 // (exec/seeded_executor.hpp).
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "graph/node.hpp"
 #include "graph/replay.hpp"
@@ -22,7 +19,6 @@ class Machine;
 namespace refrain::exec {
 
 class BackgroundJob;
-class Scope;
 class Executor;
 
 /// What Node::run is told about where and how it runs.

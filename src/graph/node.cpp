@@ -9,7 +9,6 @@
 #include "graph/failure.hpp"
 #include "graph/replay_steps.hpp"
 #include "graph/scope.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::exec {
 

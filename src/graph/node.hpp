@@ -89,8 +89,8 @@ inline Node* untagged(TaggedNode tagged) {
 /// Successors beyond the inline ones. Owned by the node, recycled by the scope's pool.
 struct SuccessorBlock {
   static constexpr int kSlots = 14;
-  SuccessorBlock* next =
-      nullptr;  ///< read by the completer only when the count says that it is there
+  /// Read by the completer only when the count says that it is there.
+  SuccessorBlock* next = nullptr;
   SuccessorBlock* tail = nullptr;  ///< in the first block: the last one (owner only)
   TaggedNode slots[kSlots] = {};
 };
@@ -101,8 +101,8 @@ enum class ManualState : std::uint8_t { waiting, granted, ended };
 
 struct alignas(64) Node {
   // --- written by the owner before publication ---------------------------------------------------
-  std::uint64_t seq =
-      0;  ///< launch order within the scope; never repeats, so it also names the operation
+  /// Launch order within the scope; never repeats, so it also names the operation.
+  std::uint64_t seq = 0;
   Scope* scope = nullptr;
   union {
     /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
@@ -115,8 +115,8 @@ struct alignas(64) Node {
   void* record = nullptr;  ///< for the layer that made the node (its launch record)
   Node* next = nullptr;    ///< link in whichever single list the node is in (ready, returned, free)
   std::int16_t priority = 0;  ///< higher first; 0 is the common case and costs nothing
-  std::uint16_t processor =
-      0;  ///< queue: 0 any cpu worker, otherwise a dedicated processor's id + 1
+  /// Queue: 0 any cpu worker, otherwise a dedicated processor's id + 1.
+  std::uint16_t processor = 0;
   NodeKind kind = NodeKind::task;
   std::uint8_t flags = 0;               ///< NodeFlag bits
   std::uint8_t size_class = 0;          ///< of the node's memory (NodePool)
@@ -127,8 +127,8 @@ struct alignas(64) Node {
 
   // --- shared ------------------------------------------------------------------------------------
   static constexpr int kInlineSuccessors = 5;
-  static constexpr std::int32_t kUnpublished =
-      -1;  ///< in `pending`: the predecessors are not known yet
+  /// In `pending`: the predecessors are not known yet.
+  static constexpr std::int32_t kUnpublished = -1;
   static constexpr std::uint32_t kClosed = 1u << 31;  ///< in `successor_state`: complete
   alignas(64) std::atomic<std::int32_t> pending{kUnpublished};
   std::atomic<std::uint32_t> successor_state{0};  ///< number of successors | kClosed
@@ -152,8 +152,8 @@ enum NodeFlag : std::uint8_t {
   kProxy = 8,    ///< stands for a replayed operation and completes with it (graph/replay.hpp)
   kPrecondition = 16,    ///< holds a replayed operation back (Replays::add_preconditions)
   kCompletesLater = 32,  ///< set by its run: somebody else completes it (LaterCompletion)
-  kAuxiliary =
-      kProxy | kPrecondition,  ///< no operation: the replayed one is counted (Scope::operations)
+  /// No operation: the replayed one is counted (Window::operations).
+  kAuxiliary = kProxy | kPrecondition,
 };
 
 /// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote

@@ -6,9 +6,7 @@
 //   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
 
 #include <exception>
-#include <string>
 
-#include "base/assert.hpp"
 #include "graph/completion.hpp"
 #include "graph/replay.hpp"
 #include "profile/clock.hpp"

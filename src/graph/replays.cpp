@@ -1,7 +1,6 @@
 #include "graph/replays.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -14,9 +13,7 @@
 
 namespace refrain::exec {
 
-namespace {
 constexpr std::uint32_t kLeastSlots = 4;
-}  // namespace
 
 Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots)
     : executor_(executor),

@@ -43,7 +43,6 @@
 namespace refrain::exec {
 
 class Executor;
-class Scope;
 
 class Replays {
  public:
