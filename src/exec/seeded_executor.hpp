@@ -86,12 +86,12 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   struct Sink {
     SeededExecutor& executor;
     Scope& scope;
-    void ready(Node& node) { executor.make_runnable(executor.add_actor(&node)); }
-    void ready(LiveNode& live) { executor.make_runnable(executor.add_actor(&live)); }
+    void ready(Node& node) const { executor.make_runnable(executor.add_actor(&node)); }
+    void ready(LiveNode& live) const { executor.make_runnable(executor.add_actor(&live)); }
     [[nodiscard]] static constexpr bool keeps() { return false; }
-    void tell_owner() { executor.tell_waiter(scope); }
+    void tell_owner() const { executor.tell_waiter(scope); }
     [[nodiscard]] bool owns(const Node&) const { return true; }  // there is one thread
-    void finish(Node& node) { executor.finish(node); }
+    void finish(Node& node) const { executor.finish(node); }
   };
   friend class GraphExecutor<SeededExecutor>;
   Sink sink_of(Scope& scope) { return {*this, scope}; }
@@ -273,7 +273,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
 
   void finish(Node& node) override {
     Scope& scope = *node.scope;
-    Sink sink = sink_of(scope);
+    const Sink sink = sink_of(scope);
     if (!ends_now(node, sink)) return;
     complete_node(node, sink);
     scope.give_back_own(node);
@@ -283,10 +283,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   // --- what programs and bodies call -------------------------------------------------------------------
 
   void publish(Node& node, std::span<const Edge> predecessors) override {
-    if (connect(node, predecessors)) {
-      Sink sink = sink_of(*node.scope);
-      node_ready(node, sink);
-    }
+    if (connect(node, predecessors)) node_ready(node, sink_of(*node.scope));
     // One that has failed before is given up (Scope::give_up_unpublished), in a clean-up: nothing else runs in between.
     if (node.failure.load(std::memory_order_relaxed) == nullptr) interleave();
   }

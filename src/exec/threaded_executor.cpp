@@ -126,11 +126,11 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     Slot& slot;
     bool keep = false;
     [[nodiscard]] bool keeps() const { return executor.keeps(); }
-    void ready(Node& node) { executor.enqueue(slot, node, keep); }
-    void ready(LiveNode& live) { executor.push(slot, &live); }
-    void tell_owner() { executor.queues_.notify_waiters(); }
+    void ready(Node& node) const { executor.enqueue(slot, node, keep); }
+    void ready(LiveNode& live) const { executor.push(slot, &live); }
+    void tell_owner() const { executor.queues_.notify_waiters(); }
     [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
-    void finish(Node& node) { executor.finish(slot, node, keep); }
+    void finish(Node& node) const { executor.finish(slot, node, keep); }
   };
   friend class GraphExecutor<ThreadedExecutor>;
   Sink sink_of(const Scope& scope) { return {*this, slot_of(scope)}; }
@@ -268,9 +268,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   // --- running ---------------------------------------------------------------------------------------
 
   void publish(Node& node, std::span<const Edge> predecessors) override {
-    if (!connect(node, predecessors)) return;
-    Sink sink = sink_of(*node.scope);
-    node_ready(node, sink);
+    if (connect(node, predecessors)) node_ready(node, sink_of(*node.scope));
   }
 
   void publish_inline(Node& node, std::span<const Edge> predecessors) override {
@@ -327,15 +325,13 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       run_node(node, *this, slot.processor);
     }
     slot.running = outer;
-    Sink sink{*this, slot, keep};
-    if (!ends_now(node, sink)) return;
+    if (!ends_now(node, Sink{*this, slot, keep})) return;
     add(slot.executed);
     finish(slot, node, keep);
   }
 
   [[gnu::always_inline]] inline void finish(Slot& slot, Node& node, bool keep) {
-    Sink sink{*this, slot, keep};
-    complete_node(node, sink);
+    complete_node(node, Sink{*this, slot, keep});
     give_back(slot, node);
     queues_.notify_waiters();
   }
@@ -372,7 +368,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   /// Runs a streak of operations without a node: each is the first that the one before it has made ready.
   template <bool listened>
   void drive_streak(Slot& slot, LiveNode& first) {
-    Sink sink{*this, slot};
+    const Sink sink{*this, slot};
     Execution execution{*this, slot.processor};
     Replay* replay = &Replay::of(first);
     std::uint32_t index = first.index;

@@ -34,7 +34,7 @@ inline void end_of_run(Node& /*node*/, Execution& /*execution*/) {}
 /// kManual node (may be null, must be short) is called here and now, then the owner may go on. The owner may have ended
 /// the node already, without having waited.
 template <class Sink>
-[[gnu::noinline]] void special_ready(Node& node, Sink& sink) {
+[[gnu::noinline]] void special_ready(Node& node, const Sink& sink) {
   if ((node.flags & kManual) == 0) {
     if (node.scope->gate().admit(node)) sink.ready(node);
     return;
@@ -52,7 +52,7 @@ template <class Sink>
 
 /// All predecessors of `node` are complete.
 template <class Sink>
-inline void node_ready(Node& node, Sink& sink) {
+inline void node_ready(Node& node, const Sink& sink) {
   if ((node.flags & (kReducer | kManual)) == 0) [[likely]] {
     sink.ready(node);
   } else {
@@ -90,7 +90,7 @@ inline bool lower_pending(Node& node) {
 }
 
 template <class Sink>
-inline void lower_successor(TaggedNode tagged, const Failure* failure, Sink& sink) {
+inline void lower_successor(TaggedNode tagged, const Failure* failure, const Sink& sink) {
   Node& node = *untagged(tagged);
   if (failure && (tagged & 1)) [[unlikely]]
     pass_failure(*failure, node);
@@ -114,7 +114,7 @@ inline std::uint32_t close_successors(Node& node, bool by_owner) {
 
 /// What ends in another way than by completing. False: the node completes later.
 template <class Sink>
-[[gnu::noinline]] bool special_end(Node& node, Sink& sink) {
+[[gnu::noinline]] bool special_end(Node& node, const Sink& sink) {
   if (node.flags & kCompletesLater) {
     // seq_cst (acquire and release): of this exchange and the one in LaterCompletion::complete the second sees what
     // was written before the first.
@@ -134,7 +134,7 @@ template <class Sink>
 
 /// The run of `node` has ended. True: the node completes now. False: it is no longer the caller's.
 template <class Sink>
-inline bool ends_now(Node& node, Sink& sink) {
+inline bool ends_now(Node& node, const Sink& sink) {
   if ((node.flags & (kFold | kCompletesLater)) == 0) [[likely]]
     return true;
   return special_end(node, sink);
@@ -143,7 +143,7 @@ inline bool ends_now(Node& node, Sink& sink) {
 /// The operation of `node` is done: closes its list of successors and lowers their counts. The node is
 /// still the caller's to give back.
 template <class Sink>
-void complete_node(Node& node, Sink& sink) {
+void complete_node(Node& node, const Sink& sink) {
   const Failure* failure = node.failure.load(std::memory_order_relaxed);
   const std::uint32_t count = close_successors(node, sink.owns(node));
   for_each_successor(node, count, [&](TaggedNode to) { lower_successor(to, failure, sink); });
