@@ -571,8 +571,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   }
 
   void look_at_proxies(Slot& slot) {
-    for (Node* proxy = proxies_.take_done(); proxy != nullptr;)
-      finish(slot, *std::exchange(proxy, proxy->next), false);
+    for_each_linked(proxies_.take_done(), [&](Node& proxy) { finish(slot, proxy, false); });
     flush(slot);  // the thread may be about to sleep
   }
 

@@ -124,11 +124,7 @@ template <class Sink>
     sink.ready(node);  // runs what is left to do
     return false;
   }
-  for (Node* reducer = node.scope->gate().folded(node); reducer;) {
-    Node* next = reducer->next;
-    sink.ready(*reducer);
-    reducer = next;
-  }
+  for_each_linked(node.scope->gate().folded(node), [&](Node& reducer) { sink.ready(reducer); });
   return true;
 }
 

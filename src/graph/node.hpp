@@ -34,6 +34,7 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/sure_memory.hpp"
@@ -169,6 +170,12 @@ inline bool is_complete(const NodeRef& ref) {
   // partner is the exchange in complete_node() (graph/completion.hpp), which precedes the look for sleepers.
   return ref.node->seq != ref.seq ||
          (ref.node->successor_state.load(std::memory_order_seq_cst) & Node::kClosed) != 0;
+}
+
+/// Calls visit(node) for each of a list (Node::next). From then on the node may be in another one.
+template <class Visit>
+inline void for_each_linked(Node* first, Visit visit) {
+  while (first != nullptr) visit(*std::exchange(first, first->next));
 }
 
 /// Calls visit(tagged) for each of the first `count` successors.

@@ -104,8 +104,8 @@ void Replays::finish(Replay& replay) {
 
 /// Completes the proxies of those of the operations that are done.
 void Replays::finish_proxies(Replay& replay, std::uint32_t from, std::uint32_t to) {
-  for (Node* proxy = executor_.proxies().take_done(&replay, from, to); proxy != nullptr;)
-    executor_.finish(*std::exchange(proxy, proxy->next));
+  for_each_linked(executor_.proxies().take_done(&replay, from, to),
+                  [this](Node& proxy) { executor_.finish(proxy); });
 }
 
 /// Makes the slot free. Its counts are set, and nobody touches it until it is reserved or used again.

@@ -46,16 +46,14 @@ Scope::~Scope() {
 }
 
 std::size_t Scope::collect() {
-  for (Node* node = std::exchange(own_returns_, nullptr); node != nullptr;)
-    take_back(*std::exchange(node, node->next));
+  for_each_linked(std::exchange(own_returns_, nullptr), [this](Node& node) { take_back(node); });
   // seq_cst: a thread about to sleep looks here after Notifier::prepare; partner: give_back.
   if (returns_.load(std::memory_order_seq_cst)) {
     // acquire: partner of the release in give_back.
-    Node* node = returns_.exchange(nullptr, std::memory_order_acquire);
-    while (node != nullptr) {
-      if (node->ahead != nullptr) prefetch_node(*node->ahead);
-      take_back(*std::exchange(node, node->next));
-    }
+    for_each_linked(returns_.exchange(nullptr, std::memory_order_acquire), [this](Node& node) {
+      if (node.ahead != nullptr) prefetch_node(*node.ahead);
+      take_back(node);
+    });
   }
   return in_flight();
 }
@@ -93,8 +91,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
     if (node.pending.load(std::memory_order_relaxed) == Node::kUnpublished)
       node.next = std::exchange(first, &node);
   });
-  while (first != nullptr) {
-    Node& node = *std::exchange(first, first->next);
+  for_each_linked(first, [&](Node& node) {
     fail(node, error);
     // With a failure a run only releases what the node holds.
     if (node.run == nullptr) node.run = [](Node&, Execution&) {};
@@ -102,7 +99,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
     node.priority = 0;
     node.processor = 0;
     executor_.publish(node, {});
-  }
+  });
 }
 
 FailureRef Scope::take_failure() {
