@@ -84,7 +84,7 @@ bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
 }
 
 void inherit_failure(const NodeRef& from, Node& to) {
-  if (const Failure* failure = to.scope->failure_of(from)) pass_failure(*failure, to);
+  if (const Failure* failure = to.scope->failures().of(from)) pass_failure(*failure, to);
 }
 
 }  // namespace detail

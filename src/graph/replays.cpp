@@ -167,7 +167,7 @@ void Replays::add_preconditions(Replay& replay, std::uint32_t index,
   if (std::ranges::all_of(outside, is_complete, &Edge::from)) {
     for (const Edge& edge : outside) {
       if (edge.kind != EdgeKind::data) continue;
-      if (const Failure* failure = scope_.failure_of(edge.from))
+      if (const Failure* failure = scope_.failures().of(edge.from))
         replay.fail(index, FailureRef(failure));
     }
     return;
@@ -322,7 +322,7 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
   const std::uint64_t seq = replay.base + index;
   if (replay.in_order || replay.is_done(index)) {  // in order, all that was issued
     if (const Failure* failure = replay.failure_of(index))
-      scope_.note_failure(seq, FailureRef(failure));
+      scope_.failures().note({scope_.identity(), seq}, FailureRef(failure));
     return scope_.complete_ref(seq);
   }
   if (template_.nodes[index].flags & kHasNode) return {&replay.node_of(index), seq};
@@ -419,7 +419,7 @@ void Replay::note_failures(std::uint32_t count) {
   if (!any_failure()) return;
   const std::lock_guard lock(mutex_);
   for (const auto& [index, failure] : failures_)
-    if (index < count) scope.note_failure(base + index, failure);
+    if (index < count) scope.failures().note({scope.identity(), base + index}, failure);
 }
 
 void Replay::clear() {

@@ -40,7 +40,7 @@ Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
 Scope::~Scope() {
   collect();
   REFRAIN_ASSERT(replays_.empty(), "replays end before their scope");
-  REFRAIN_ASSERT(in_flight() == 0 && operations() == 0,
+  REFRAIN_ASSERT(in_flight() == 0 && window_.operations() == 0,
                  "a scope ends when nothing of it is in flight");
   executor_.close(*this);
 }
@@ -135,7 +135,7 @@ void Scope::make_room(std::size_t more, bool to_replay) {
   if (there_is(more)) {
     const bool relieved =
         window_.full() && executor_.relieve(*this, in_flight() > burst ? in_flight() - burst : 0);
-    return window_.look_at(operations() + (relieved ? burst / 4 : burst));
+    return window_.look_at(window_.operations() + (relieved ? burst / 4 : burst));
   }
   // Room for several. Where replays are large, a part of one is enough.
   const std::size_t room = more + (window_.is_widened() ? 0 : window_.size() / 4);

@@ -238,7 +238,7 @@ TEST(FailureText, NamesTheTaskAndTheLaunch) {
   const auto failure =
       Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::out_of_range("too hot")),
                          [&] { return operation_name(&info, node.kind); });
-  EXPECT_EQ(failure->seq(), 4U);
+  EXPECT_EQ(failure->origin().seq, 4U);
   try {
     failure->rethrow();
   } catch (const TaskFailed& error) {
