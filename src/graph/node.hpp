@@ -32,6 +32,7 @@
 #include <cstdint>
 #include <forward_list>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -264,11 +265,8 @@ class NodePool {
   /// Always there: an edge is never lost.
   SuccessorBlock* take_block() noexcept;
 
-  /// Calls visit(node) for every node ever handed out.
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (Node* node : nodes_) visit(*node);
-  }
+  /// Every node ever handed out.
+  [[nodiscard]] std::span<Node* const> nodes() const { return nodes_; }
   /// Of all nodes and blocks. Cost: a walk.
   [[nodiscard]] std::size_t bytes() const;
 

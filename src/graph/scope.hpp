@@ -250,9 +250,9 @@ class Scope {
   /// thread does anything with this scope.
   template <class Visit>
   void for_each_live(Visit visit) const {
-    pool_.for_each([&](Node& node) {
-      if ((node.successor_state.load(std::memory_order_relaxed) & Node::kClosed) == 0) visit(node);
-    });
+    for (Node* node : pool_.nodes())
+      if ((node->successor_state.load(std::memory_order_relaxed) & Node::kClosed) == 0)
+        visit(*node);
   }
 
  private:

@@ -74,7 +74,7 @@ TEST(NodePool, VisitsEveryNodeAndReusesBlocks) {
   std::set<Node*> made;
   for (int i = 0; i < 500; ++i) made.insert(pool.carve(i % 3));
   std::set<Node*> seen;
-  pool.for_each([&](Node& node) { seen.insert(&node); });
+  for (Node* node : pool.nodes()) seen.insert(node);
   EXPECT_EQ(made, seen);
   Node& node = **made.begin();
   node.overflow = pool.take_block();
