@@ -46,8 +46,8 @@
 //      are dropped, so that nobody begins one that the join would wait for.
 //   2. The notifier is stopped: a thread that is about to sleep sees it in its second look, one that naps when it wakes,
 //      and those asleep wake and see it.
-//   3. The threads are joined, each when its job is done; after that nobody touches the slots, the queues or the
-//   notifier.
+//   3. The threads are joined where `threads_` ends, each when its job is done; after that nobody touches the slots, the
+//   queues or the notifier.
 
 #include <algorithm>
 #include <atomic>
@@ -165,10 +165,6 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
         options.bind &&
         static_cast<unsigned>(threads()) <= std::max(1U, std::thread::hardware_concurrency()) &&
         cpu_threads <= static_cast<int>(plan.cpus.size());
-    const auto stop = [this] {
-      notifier_.stop();
-      for (std::thread& thread : threads_) thread.join();
-    };
     threads_.reserve(slots_.size());
     try {
       for (int i = 1; i < threads(); ++i) {
@@ -184,12 +180,12 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       try {
         why = what_limits_threads();  // while those that could be started are there
       } catch (const std::bad_alloc&) {}
-      stop();
+      notifier_.stop();
       throw Error("only " + std::to_string(threads_.size()) + " of " +
                   std::to_string(threads() - 1) + " threads could be started (" +
                   error.code().message() + "): " + why + "; ask for fewer with --refrain:workers");
     } catch (...) {
-      stop();
+      notifier_.stop();
       throw;
     }
   }
@@ -198,8 +194,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     REFRAIN_ASSERT(scopes_.load() == 0, "scopes end before their executor");  // 1
     notifier_.await_expected();
     background_.drop();
-    notifier_.stop();                                    // 2
-    for (std::thread& thread : threads_) thread.join();  // 3
+    notifier_.stop();  // 2
   }
 
   void* enter_root() override { return std::exchange(this_slot, slots_[0].get()); }
@@ -678,7 +673,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   SingleThreadMode single_thread_;
   std::atomic<int> scopes_{0};
   const std::uint64_t started_ns_;
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;  ///< ends, and so joins them, before all that they use
 };
 
 }  // namespace
