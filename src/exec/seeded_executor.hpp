@@ -208,8 +208,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   /// No stack is left for the body: so many wait, each on its own. The node fails instead.
   void refuse(Actor& actor) {
     const bool live = actor.work.is_live();
-    Replay* const replay = live ? &Replay::of(actor.work.live()) : nullptr;
-    const Scope& scope = live ? replay->scope : *actor.work.node().scope;
+    const Scope& scope = live ? Replay::of(actor.work.live()).scope : *actor.work.node().scope;
     const auto waiting = std::ranges::count_if(
         actors_, [](const auto& entry) { return entry.second.done != nullptr; });
     std::exception_ptr error;
@@ -221,7 +220,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
           "deeply, or have fewer wait at one time"));
     } catch (...) { error = std::current_exception(); }  // not even for the message
     if (live) {
-      fail(*replay, actor.work.live().index, error);
+      fail(Replay::of(actor.work.live()), actor.work.live().index, error);
     } else {
       fail(actor.work.node(), error);
     }
@@ -262,12 +261,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
 
   void run_replayed(LiveNode& live) {
     Replay& replay = Replay::of(live);
-    Execution execution{*this, draw_processor()};
-    const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
-    const TemplateNode& node = replay.nodes[live.index];
-    set_count(live, node);
-    current_->failure = run_operation<false>(replay, live.index, node, execution);
-    if (listener_) tell_listener(0, replay, live.index, begin);
+    set_count(live, replay.nodes[live.index]);
+    current_->failure = run_told(replay, live.index, draw_processor(), 0);
     ++executed_;
   }
 
@@ -339,7 +334,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
                              bool to_the_end) override {
     std::uint32_t index = from;
     do {
-      run_one_told(replay, index, draw_processor(), 0);
+      run_next_told(replay, index, draw_processor(), 0);
       ++executed_;
     } while (++index < to && (to_the_end || draw() % 16 != 0));
     interleave();

@@ -126,7 +126,13 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     Slot& slot;
     bool keep = false;
     [[nodiscard]] bool keeps() const { return executor.keeps(); }
-    void ready(Node& node) const { executor.enqueue(slot, node, keep); }
+    void ready(Node& node) const {
+      if (keep && keeps() && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
+        slot.next = &node;
+      } else {
+        executor.put_in_queue(slot, node);
+      }
+    }
     void ready(LiveNode& live) const { executor.push(slot, &live); }
     void tell_owner() const { executor.queues_.notify_waiters(); }
     [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
@@ -285,14 +291,6 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     notifier_.arrived();
   }
 
-  void enqueue(Slot& slot, Node& node, bool keep) {
-    if (keep && keeps() && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
-      slot.next = &node;
-    } else {
-      put_in_queue(slot, node);
-    }
-  }
-
   void push(Slot& slot, Ready ready) {
     slot.deque.push(ready.word());
     queues_.call_somebody();
@@ -437,7 +435,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     for (;;) {
       if (listener_ == nullptr) index = run_plain_in_order(replay, index, to, goes_on);
       if (index == to || !goes_on()) break;
-      run_one_told(replay, index++, slot.processor, slot.index);
+      run_next_told(replay, index++, slot.processor, slot.index);
     }
     add(slot.executed, index - from);
     return index;

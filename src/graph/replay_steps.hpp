@@ -106,8 +106,6 @@ inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
   if (execution.failure == nullptr) node.plain(node.operand);
 }
 
-constexpr std::uint32_t kUnusual = kFailures | kTimed;
-
 /// Runs an operation of a replay where some operation carries a failure, or that is timed.
 const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
                            Execution& execution);
@@ -118,7 +116,7 @@ template <bool plain>
 inline const Failure* run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,
                                     Execution& execution) {
   // relaxed: set before the count was lowered.
-  if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
+  if (replay.events.load(std::memory_order_relaxed) & (kFailures | kTimed)) [[unlikely]]
     return run_unusual(replay, index, node, execution);
   try {
     if constexpr (plain) {
@@ -290,15 +288,18 @@ class GraphExecutor : public Executor {
       listener_->executed(
           {*node.scope, node.info, node.kind, node.seq, thread, begin, profile::now_ns()});
   }
-  /// Runs an operation, whose predecessors have all run, of a replay that is run in order, and tells the listener.
-  void run_one_told(Replay& replay, std::uint32_t index, int processor, int thread) {
+  /// Runs an operation of a replay, and tells the listener. Returns the failure that it carries then, null if none.
+  const Failure* run_told(Replay& replay, std::uint32_t index, int processor, int thread) {
     Execution execution{*this, processor};
     const std::uint64_t begin = listener_ != nullptr ? profile::now_ns() : 0;
-    const TemplateNode& node = replay.nodes[index];
-    const Failure* failure = run_operation<false>(replay, index, node, execution);
-    if (failure != nullptr) [[unlikely]]
-      pass_on(replay, node, *failure);
+    const Failure* failure = run_operation<false>(replay, index, replay.nodes[index], execution);
     if (listener_ != nullptr) tell_listener(thread, replay, index, begin);
+    return failure;
+  }
+  /// The same of one whose predecessors have all run, in a replay that is run in order.
+  void run_next_told(Replay& replay, std::uint32_t index, int processor, int thread) {
+    if (const Failure* failure = run_told(replay, index, processor, thread)) [[unlikely]]
+      pass_on(replay, replay.nodes[index], *failure);
   }
   void tell_listener(int thread, const Replay& replay, std::uint32_t index,
                      std::uint64_t begin_ns) {
