@@ -77,10 +77,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     const std::function<bool()>* done = nullptr;  ///< what it waits for
     WaitRecord* waits = nullptr;                  ///< innermost
   };
-  struct ByPriority {
-    bool operator()(const Actor* a, const Actor* b) const {
-      return a->priority != b->priority ? a->priority < b->priority : a->id > b->id;
-    }
+  static constexpr auto by_priority = [](const Actor* a, const Actor* b) {
+    return a->priority != b->priority ? a->priority < b->priority : a->id > b->id;
   };
   /// Of what happens in one scope.
   struct Sink {
@@ -126,16 +124,13 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   // --- actors ----------------------------------------------------------------------------------------
 
   Actor& add_actor(Ready work) {
-    Actor& actor = actors_[actors_made_];
-    actor.id = actors_made_++;
-    actor.priority = draw_priority();
-    actor.work = work;
-    return actor;
+    const std::uint64_t id = actors_made_++;
+    return actors_.try_emplace(id, Actor{id, draw_priority(), work}).first->second;
   }
 
   void make_runnable(Actor& actor) {
     runnable_.push_back(&actor);
-    std::ranges::push_heap(runnable_, ByPriority{});
+    std::ranges::push_heap(runnable_, by_priority);
   }
 
   void run_root(const std::function<void()>& program) override {
@@ -178,7 +173,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
         if (!await_completed()) declare_deadlock();
         continue;
       }
-      std::ranges::pop_heap(runnable_, ByPriority{});
+      std::ranges::pop_heap(runnable_, by_priority);
       Actor& actor = *runnable_.back();
       runnable_.pop_back();
       step(actor);
@@ -298,7 +293,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     ++steps_;
     if (draw() % change_every_ == 0) current_->priority = lowest_--;
     ask_told();
-    if (runnable_.empty() || ByPriority{}(runnable_.front(), current_)) return;
+    if (runnable_.empty() || by_priority(runnable_.front(), current_)) return;
     make_runnable(*current_);
     current_->fiber->suspend();
   }
@@ -309,11 +304,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   }
 
   ExecutorCounters counters() const override {
-    ExecutorCounters counters;
-    counters.executed = executed_;
-    counters.background_jobs = background_.jobs_run();
-    counters.background_ns = background_.ns();
-    return counters;
+    return {.executed = executed_,
+            .background_jobs = background_.jobs_run(),
+            .background_ns = background_.ns()};
   }
 
   void open(Scope& scope) override {
@@ -461,8 +454,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
 
  private:
   static constexpr std::uint64_t kFresh = 1ull << 63;  ///< set in priorities that never fell
-  template <class Key, class Value>
-  using Map = std::map<Key, Value, std::less<>, SureAllocator<std::pair<const Key, Value>>>;
+  using Actors = std::map<std::uint64_t, Actor, std::less<>,
+                          SureAllocator<std::pair<const std::uint64_t, Actor>>>;
 
   ProcessorPlan plan_;
   FiberHost fibers_;
@@ -473,8 +466,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   std::uint64_t looks_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t actors_made_ = 0;
-  Map<std::uint64_t, Actor> actors_;                     ///< by id
-  std::vector<Actor*, SureAllocator<Actor*>> runnable_;  ///< a heap by ByPriority
+  Actors actors_;                                                            ///< by id
+  std::vector<Actor*, SureAllocator<Actor*>> runnable_;                      ///< a heap
   std::set<std::uint64_t, std::less<>, SureAllocator<std::uint64_t>> told_;  ///< since they looked
   bool asking_ = false;       ///< those that were told look just now
   Actor* current_ = nullptr;  ///< null: on the thread's own stack

@@ -251,10 +251,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   }
 
   ExecutorCounters counters() const override {
-    ExecutorCounters sum;
-    sum.executed = executed();
-    sum.background_jobs = background_.jobs_run();
-    sum.background_ns = background_.ns();
+    ExecutorCounters sum{.executed = executed(),
+                         .background_jobs = background_.jobs_run(),
+                         .background_ns = background_.ns()};
     std::uint64_t idle = 0;
     for (const auto& slot : slots_) {
       sum.stolen += slot->stolen.load(std::memory_order_relaxed);
