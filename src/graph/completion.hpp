@@ -89,14 +89,6 @@ inline bool lower_pending(Node& node) {
          node.pending.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-template <class Sink>
-inline void lower_successor(TaggedNode tagged, const Failure* failure, const Sink& sink) {
-  Node& node = *untagged(tagged);
-  if (failure && (tagged & 1)) [[unlikely]]
-    pass_failure(*failure, node);
-  if (lower_pending(node)) node_ready(node, sink);
-}
-
 /// Ends the list of successors; returns how many there are.
 inline std::uint32_t close_successors(Node& node, bool by_owner) {
   if (by_owner) {
@@ -142,7 +134,12 @@ template <class Sink>
 void complete_node(Node& node, const Sink& sink) {
   const Failure* failure = node.failure.load(std::memory_order_relaxed);
   const std::uint32_t count = close_successors(node, sink.owns(node));
-  for_each_successor(node, count, [&](TaggedNode to) { lower_successor(to, failure, sink); });
+  for_each_successor(node, count, [&](TaggedNode tagged) {
+    Node& successor = *untagged(tagged);
+    if (failure && (tagged & 1)) [[unlikely]]
+      pass_failure(*failure, successor);
+    if (lower_pending(successor)) node_ready(successor, sink);
+  });
 }
 
 }  // namespace refrain::exec

@@ -69,11 +69,7 @@ bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
   const std::uint32_t slot = beyond % SuccessorBlock::kSlots;
   if (slot == 0) {
     SuccessorBlock* block = from.scope->pool().take_block();
-    if (beyond == 0) {
-      from.overflow = block;
-    } else {
-      from.overflow->tail->next = block;
-    }
+    (beyond == 0 ? from.overflow : from.overflow->tail->next) = block;
     from.overflow->tail = block;
   }
   from.overflow->tail->slots[slot] = to;

@@ -340,11 +340,8 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
 }
 
 NodeRef Replays::ref(std::uint64_t seq) {
-  const auto begins_later = [](std::uint64_t at, const Replay* replay) {
-    return at < replay->base;
-  };
   const auto& replays = in_flight();
-  const auto after = std::upper_bound(replays.begin(), replays.end(), seq, begins_later);
+  const auto after = std::ranges::upper_bound(replays, seq, {}, &Replay::base);
   if (after == replays.begin()) return scope_.complete_ref(seq);
   Replay& replay = **std::prev(after);
   if (seq - replay.base >= template_.size()) return scope_.complete_ref(seq);

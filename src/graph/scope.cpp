@@ -22,12 +22,8 @@ void prefetch_node(const Node& node) {
   for (int at : {0, 64, 128}) __builtin_prefetch(reinterpret_cast<const char*>(&node) + at, 1);
 #endif
 }
-}  // namespace
 
-std::uint64_t Scope::next_identity() {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
+}  // namespace
 
 Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
     : executor_(executor),

@@ -282,11 +282,11 @@ class Scope {
   bool replays_idle();
   void make_room(std::size_t more, bool to_replay);
 
-  static std::uint64_t next_identity();
+  static inline std::atomic<std::uint64_t> last_identity_{0};
 
   Executor& executor_;
   Scope* const parent_;
-  const std::uint64_t identity_ = next_identity();
+  const std::uint64_t identity_ = last_identity_.fetch_add(1, std::memory_order_relaxed) + 1;
   void* owner_ = nullptr;
   const Node* task_ = nullptr;
   Window window_;
