@@ -28,8 +28,6 @@ class Deque {
     arrays_.emplace_back(capacity);
     publish();
   }
-  Deque(const Deque&) = delete;
-  Deque& operator=(const Deque&) = delete;
 
   void push(std::uintptr_t word) {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);

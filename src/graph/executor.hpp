@@ -88,8 +88,6 @@ class Executor {
  public:
   Executor(const ExecutorOptions& options, int threads) : options_(options), threads_(threads) {}
   virtual ~Executor() = default;
-  Executor(const Executor&) = delete;
-  Executor& operator=(const Executor&) = delete;
 
   [[nodiscard]] const ExecutorOptions& options() const { return options_; }
   [[nodiscard]] int threads() const { return threads_; }  ///< all threads that issue or execute

@@ -115,8 +115,6 @@ class Scope {
   /// parent task's body.
   Scope(Executor& executor, Scope* parent, std::uint32_t window);
   ~Scope();  ///< nothing may be in flight
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
 
   /// Waits (and helps) while the window is full. Called between operations, when the owner holds no
   /// node that it has not published; an operation of several nodes may go beyond the window a little.
