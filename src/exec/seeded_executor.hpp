@@ -91,9 +91,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     [[nodiscard]] bool owns(const Node&) const { return true; }  // there is one thread
     void finish(Node& node) const { executor.finish(node); }
   };
-  friend class GraphExecutor<SeededExecutor>;
   Sink sink_of(Scope& scope) { return {*this, scope}; }
-  Sink sink_here(LiveNode& live) { return sink_of(Replay::of(live).scope); }
 
   /// splitmix64.
   std::uint64_t draw() {
@@ -120,6 +118,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// How often a waiter has looked whether it may go on.
   [[nodiscard]] std::uint64_t looks() const { return looks_; }
+
+  /// For GraphExecutor.
+  Sink sink_here(LiveNode& live) { return sink_of(Replay::of(live).scope); }
 
   // --- actors ----------------------------------------------------------------------------------------
 
@@ -242,8 +243,12 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   }
 
   void run(Ready work) {
-    if (work.is_live()) return run_replayed(work.live());
-    run_body(work.node());
+    if (!work.is_live()) return run_body(work.node());
+    LiveNode& live = work.live();
+    Replay& replay = Replay::of(live);
+    set_count(live, replay.nodes[live.index]);
+    current_->failure = run_told(replay, live.index, draw_processor(), 0);
+    ++executed_;
   }
 
   void run_body(Node& node) {
@@ -252,13 +257,6 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     run_told(node, node.processor != 0 ? node.processor - 1 : draw_processor(), 0);
     executed_ += (node.flags & kCompletesLater) == 0;  // otherwise something is left to run
     actor.running = outer;
-  }
-
-  void run_replayed(LiveNode& live) {
-    Replay& replay = Replay::of(live);
-    set_count(live, replay.nodes[live.index]);
-    current_->failure = run_told(replay, live.index, draw_processor(), 0);
-    ++executed_;
   }
 
   void finish(Node& node) override {
@@ -279,9 +277,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   }
 
   void publish_inline(Node& node, std::span<const Edge> predecessors) override {
-    if (!current_ || node.processor != 0 || (node.flags & (kManual | kReducer))) {
+    if (!current_ || node.processor != 0 || (node.flags & (kManual | kReducer)))
       return publish(node, predecessors);
-    }
     if (!connect(node, predecessors)) return interleave();
     run_body(node);
     interleave();

@@ -138,7 +138,6 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
     void finish(Node& node) const { executor.finish(slot, node, keep); }
   };
-  friend class GraphExecutor<ThreadedExecutor>;
   Sink sink_of(const Scope& scope) { return {*this, slot_of(scope)}; }
 
   /// The slot of this thread in the executor whose thread it is now.
@@ -159,13 +158,12 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
         started_ns_(profile::now_ns()) {
     const int cpu_threads = 1 + options.workers;
     for (int i = 0; i < threads(); ++i) {
-      auto slot = std::make_unique<Slot>();
-      slot->index = i;
-      slot->random = 0x9e3779b97f4a7c15u * (i + 1);
-      slot->dedicated = i >= cpu_threads;
-      slot->processor = slot->dedicated ? plan.dedicated[i - cpu_threads]
-                                        : plan.cpus[i % plan.cpus.size()].processor;
-      slots_.push_back(std::move(slot));
+      Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
+      slot.index = i;
+      slot.random = 0x9e3779b97f4a7c15u * (i + 1);
+      slot.dedicated = i >= cpu_threads;
+      slot.processor = slot.dedicated ? plan.dedicated[i - cpu_threads]
+                                      : plan.cpus[i % plan.cpus.size()].processor;
     }
     const bool bind =
         options.bind &&
