@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <new>

@@ -21,9 +21,8 @@ namespace refrain::exec {
 
 ProcessorPlan plan_processors(const Machine& machine) {
   ProcessorPlan plan;
-  for (const ProcessorId id : machine.processors(ProcessorKind::cpu)) {
+  for (const ProcessorId id : machine.processors(ProcessorKind::cpu))
     plan.cpus.push_back({static_cast<int>(id), machine.processor(id).cpus});
-  }
   if (plan.cpus.empty()) plan.cpus.push_back({0, {}});
   for (const Processor& processor : machine.processors())
     if (machine::traits_of(processor.kind).is_device)

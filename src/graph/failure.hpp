@@ -92,7 +92,7 @@ class FailureLog {
   /// This complete operation of the scope has the failure. May be said twice.
   void note(const Failure::Origin& operation, FailureRef failure) {
     const bool threw = failure->origin() == operation;
-    entries_.try_emplace(operation.seq, std::move(failure), threw);
+    entries_.try_emplace(operation.seq, Entry{std::move(failure), threw});
   }
   /// The failure that a complete operation's data carries, null if it did not fail. Consulted by add_edge; costs one load
   /// while nothing ever failed.
@@ -113,7 +113,6 @@ class FailureLog {
 
  private:
   struct Entry {
-    Entry(FailureRef of, bool threw) : failure(std::move(of)), to_be_taken(threw) {}
     FailureRef failure;
     bool to_be_taken;
   };

@@ -2,7 +2,6 @@
 
 #include <iterator>
 #include <new>
-#include <utility>
 
 #include "base/assert.hpp"
 #include "graph/executor.hpp"
@@ -62,8 +61,6 @@ LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& e
   return later;
 }
 
-namespace detail {
-
 bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
   const std::uint32_t beyond = count - Node::kInlineSuccessors;
   const std::uint32_t slot = beyond % SuccessorBlock::kSlots;
@@ -82,8 +79,6 @@ bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
 void inherit_failure(const NodeRef& from, Node& to) {
   if (const Failure* failure = to.scope->failures().of(from)) pass_failure(*failure, to);
 }
-
-}  // namespace detail
 
 Node* NodePool::carve(int size_class) {
   nodes_.emplace_back();

@@ -193,12 +193,10 @@ inline void for_each_successor(const Node& node, std::uint32_t count, Visit visi
   }
 }
 
-namespace detail {
-/// Appends behind the inline slots; false when the list is closed.
+/// For add_edge: appends behind the inline slots; false when the list is closed.
 bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to);
-/// The edge's source is complete: hands its failure, if any, to `to`.
+/// For add_edge: the edge's source is complete; hands its failure, if any, to `to`.
 void inherit_failure(const NodeRef& from, Node& to);
-}  // namespace detail
 
 /// One predecessor of a node that is about to be published.
 struct Edge {
@@ -219,7 +217,7 @@ inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
       const TaggedNode tagged =
           reinterpret_cast<TaggedNode>(&to) | TaggedNode(kind == EdgeKind::data);
       if (count >= Node::kInlineSuccessors) {
-        if (detail::add_overflow_edge(node, count, tagged)) return true;
+        if (add_overflow_edge(node, count, tagged)) return true;
       } else {
         node.successors[count] = tagged;
         // release: partner of the closing exchange, which makes the slot readable to the completer.
@@ -230,7 +228,7 @@ inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
       }
     }
   }
-  if (kind == EdgeKind::data) detail::inherit_failure(from, to);
+  if (kind == EdgeKind::data) inherit_failure(from, to);
   return false;
 }
 

@@ -5,7 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "base/assert.hpp"
 #include "graph/executor.hpp"
 #include "graph/replay_steps.hpp"
 #include "graph/scope.hpp"

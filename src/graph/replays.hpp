@@ -101,7 +101,6 @@ class Replays {
     }
   }
 
-  [[nodiscard]] const Template& recorded() const { return template_; }
   [[nodiscard]] std::uint32_t issued() const { return issued_; }  ///< of the present replay
   [[nodiscard]] std::size_t bytes() const {
     return slots_.size() * (sizeof(Replay) + template_.size() * sizeof(LiveNode)) +

@@ -1,7 +1,5 @@
 #include "graph/scope.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/assert.hpp"
