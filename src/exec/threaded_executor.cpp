@@ -295,11 +295,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   /// Apart, so that publish, which mostly has nothing ready, stays small.
   [[gnu::noinline]] void put_in_queue(Slot& slot, Node& node) {
-    if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
-      push(slot, &node);
-    } else {
-      queues_.push(node);
-    }
+    if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]]
+      return push(slot, &node);
+    queues_.push(node);
   }
 
   [[gnu::always_inline]] inline void run(Slot& slot, Ready ready, bool keep) {
@@ -409,11 +407,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   void drive(Slot& slot, LiveNode& first) {
     const WithoutNode among(slot);
-    if (listener_) [[unlikely]] {
-      drive_streak<true>(slot, first);
-    } else {
-      drive_streak<false>(slot, first);
-    }
+    if (listener_) [[unlikely]]
+      return drive_streak<true>(slot, first);
+    drive_streak<false>(slot, first);
   }
 
   bool runs_in_order() override {

@@ -42,22 +42,16 @@ template <class Sink>
   if (node.run) run_node(node, sink.executor, 0);
   // seq_cst: orders what the predecessors wrote before is_granted; and before the look for sleepers
   // that follows in sink.tell_owner. Acquire half: partner of the exchange in Executor::complete_manual.
-  const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
-  if (before == std::uint8_t(ManualState::ended)) {
-    sink.finish(node);
-  } else {
-    sink.tell_owner();
-  }
+  if (node.manual.exchange(ManualState::granted) == ManualState::ended) return sink.finish(node);
+  sink.tell_owner();
 }
 
 /// All predecessors of `node` are complete.
 template <class Sink>
 inline void node_ready(Node& node, const Sink& sink) {
-  if ((node.flags & (kReducer | kManual)) == 0) [[likely]] {
-    sink.ready(node);
-  } else {
-    special_ready(node, sink);
-  }
+  if ((node.flags & (kReducer | kManual)) == 0) [[likely]]
+    return sink.ready(node);
+  special_ready(node, sink);
 }
 
 /// Gives `node` its predecessors. True: they are all complete, so it is ready. Otherwise the one that
@@ -110,8 +104,7 @@ template <class Sink>
   if (node.flags & kCompletesLater) {
     // seq_cst (acquire and release): of this exchange and the one in LaterCompletion::complete the second sees what
     // was written before the first.
-    const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
-    if (before != std::uint8_t(ManualState::ended)) return false;
+    if (node.manual.exchange(ManualState::granted) != ManualState::ended) return false;
     node.flags &= static_cast<std::uint8_t>(~kCompletesLater);
     sink.ready(node);  // runs what is left to do
     return false;

@@ -113,8 +113,7 @@ class Executor {
   void complete_manual(Node& node) {
     // seq_cst (release half): what the owner wrote under its access is visible to successors also when
     // another thread completes the node; partner: the exchange in special_ready (graph/completion.hpp).
-    const auto before = node.manual.exchange(std::uint8_t(ManualState::ended));
-    if (before == std::uint8_t(ManualState::granted)) finish(node);
+    if (node.manual.exchange(ManualState::ended) == ManualState::granted) finish(node);
     interleave();
   }
   /// Owner: completes a node that does not run, now.

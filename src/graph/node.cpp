@@ -32,8 +32,7 @@ std::string operation_name(const NodeInfo* info, NodeKind kind) {
 void LaterCompletion::complete() noexcept {
   // seq_cst (acquire and release): partner of the exchange in special_end (graph/completion.hpp). When the run is not
   // over, the node belongs to the thread that runs it, and may be gone by now.
-  const auto before = node_->manual.exchange(std::uint8_t(ManualState::ended));
-  const bool run_is_over = before == std::uint8_t(ManualState::granted);
+  const bool run_is_over = node_->manual.exchange(ManualState::ended) == ManualState::granted;
   if (run_is_over) node_->flags &= static_cast<std::uint8_t>(~kCompletesLater);
   executor_->completed_outside(run_is_over ? node_ : nullptr);
 }

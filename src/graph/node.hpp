@@ -120,9 +120,9 @@ struct alignas(64) Node {
   /// Queue: 0 any cpu worker, otherwise a dedicated processor's id + 1.
   std::uint16_t processor = 0;
   NodeKind kind = NodeKind::task;
-  std::uint8_t flags = 0;               ///< NodeFlag bits
-  std::uint8_t size_class = 0;          ///< of the node's memory (NodePool)
-  std::atomic<std::uint8_t> manual{0};  ///< ManualState
+  std::uint8_t flags = 0;       ///< NodeFlag bits
+  std::uint8_t size_class = 0;  ///< of the node's memory (NodePool)
+  std::atomic<ManualState> manual{ManualState::waiting};
   /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
   /// back its reducer is (set both through graph/reducer_gate.hpp).
   std::uint32_t reduction = 0;
@@ -162,7 +162,7 @@ enum NodeFlag : std::uint8_t {
 /// is visible).
 inline bool is_granted(const Node& node) {
   // seq_cst: partner of the exchange in special_ready() (graph/completion.hpp) and of Notifier::prepare.
-  return node.manual.load(std::memory_order_seq_cst) == std::uint8_t(ManualState::granted);
+  return node.manual.load(std::memory_order_seq_cst) == ManualState::granted;
 }
 
 /// Owner thread only. True once the operation has completed (acquire: what it wrote is visible).

@@ -269,7 +269,7 @@ class Scope {
     node->processor = 0;
     node->kind = NodeKind::task;
     node->flags = 0;
-    node->manual.store(0, std::memory_order_relaxed);
+    node->manual.store(ManualState::waiting, std::memory_order_relaxed);
     node->reduction = 0;
     node->pending.store(Node::kUnpublished, std::memory_order_relaxed);
     node->successor_state.store(0, std::memory_order_relaxed);
