@@ -82,10 +82,6 @@ namespace refrain::exec {
 
 namespace {
 
-int threads_for(const ProcessorPlan& plan, const ExecutorOptions& options) {
-  return 1 + options.workers + static_cast<int>(plan.dedicated.size());
-}
-
 /// All ids of dedicated processors are below it.
 int end_of_dedicated(const ProcessorPlan& plan) {
   return plan.dedicated.empty() ? 0 : 1 + std::ranges::max(plan.dedicated);
@@ -126,7 +122,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     Slot& slot;
     bool keep = false;
     [[nodiscard]] bool keeps() const { return executor.keeps(); }
-    void ready(Node& node) const {
+    [[gnu::always_inline]] void ready(Node& node) const {
       if (keep && keeps() && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
         slot.next = &node;
       } else {
@@ -150,7 +146,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
  public:
   ThreadedExecutor(const ProcessorPlan& plan, const ExecutorOptions& options)
-      : GraphExecutor(options, threads_for(plan, options)),
+      : GraphExecutor(options, 1 + options.workers + static_cast<int>(plan.dedicated.size())),
         notifier_(threads(), kDedicated + end_of_dedicated(plan),
                   [this] { return find_deadlocked(); }),
         queues_(end_of_dedicated(plan), notifier_),
