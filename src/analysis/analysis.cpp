@@ -172,7 +172,7 @@ void Analysis::forget_complete(FoldGroup<exec::NodeRef>& group) const {
   std::erase_if(group.folds, [&](const exec::NodeRef& fold) {
     if (!exec::is_complete(fold)) return false;
     const exec::Failure* first =
-        exec::first_of(earliest, scope_.failure_of(fold), scope_.identity());
+        exec::first_of(earliest, scope_.failures().of(fold), scope_.identity());
     if (first != earliest) failed = fold;
     earliest = first;
     return true;
@@ -183,7 +183,7 @@ void Analysis::forget_complete(FoldGroup<exec::NodeRef>& group) const {
     group.folds.reserve(2 * group.folds.capacity());
   std::erase_if(group.before, [&](const auto& edge) {
     return exec::is_complete(edge.operation) &&
-           (edge.kind == exec::EdgeKind::order || scope_.failure_of(edge.operation) == nullptr);
+           (edge.kind == exec::EdgeKind::order || scope_.failures().of(edge.operation) == nullptr);
   });
 }
 

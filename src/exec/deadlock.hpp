@@ -20,7 +20,6 @@
 #include "graph/replay_steps.hpp"
 #include "graph/replays.hpp"
 #include "graph/scope.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::exec {
 

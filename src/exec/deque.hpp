@@ -28,8 +28,6 @@ class Deque {
     arrays_.emplace_back(capacity);
     publish();
   }
-  Deque(const Deque&) = delete;
-  Deque& operator=(const Deque&) = delete;
 
   void push(std::uintptr_t word) {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
@@ -97,9 +95,8 @@ class Deque {
   void grow(std::int64_t top, std::int64_t bottom) {
     Array& full = arrays_.back();
     Array& larger = arrays_.emplace_back(2 * full.size);
-    for (std::int64_t i = top; i < bottom; ++i) {
+    for (std::int64_t i = top; i < bottom; ++i)
       larger.slot(i).store(full.slot(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
-    }
     publish();
   }
 

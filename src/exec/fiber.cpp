@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <new>
@@ -42,8 +41,6 @@ thread_local Fiber* entered = nullptr;  ///< the one that begins
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-}  // namespace
-
 /// What the C++ runtime keeps per thread about exceptions in flight (Itanium C++ ABI, 2.2.2).
 struct ExceptionState {
   void* caught = nullptr;
@@ -62,8 +59,6 @@ struct Side {
   void* body_local = nullptr;
   void* sanitizer = nullptr;  ///< AddressSanitizer's or ThreadSanitizer's
 };
-
-namespace {
 
 /// Called first thing after control has come to `side`.
 void arrive([[maybe_unused]] Side& side) {

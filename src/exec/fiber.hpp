@@ -52,8 +52,6 @@ class FiberHost;
 class Fiber {
  public:
   ~Fiber();
-  Fiber(const Fiber&) = delete;
-  Fiber& operator=(const Fiber&) = delete;
 
   /// Goes on with the fiber until it suspends or its function ends. True: it ended, and the fiber went
   /// back to its host.

@@ -77,25 +77,21 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     const std::function<bool()>* done = nullptr;  ///< what it waits for
     WaitRecord* waits = nullptr;                  ///< innermost
   };
-  struct ByPriority {
-    bool operator()(const Actor* a, const Actor* b) const {
-      return a->priority != b->priority ? a->priority < b->priority : a->id > b->id;
-    }
+  static constexpr auto by_priority = [](const Actor* a, const Actor* b) {
+    return a->priority != b->priority ? a->priority < b->priority : a->id > b->id;
   };
   /// Of what happens in one scope.
   struct Sink {
     SeededExecutor& executor;
     Scope& scope;
-    void ready(Node& node) { executor.make_runnable(executor.add_actor(&node)); }
-    void ready(LiveNode& live) { executor.make_runnable(executor.add_actor(&live)); }
+    void ready(Node& node) const { executor.make_runnable(executor.add_actor(&node)); }
+    void ready(LiveNode& live) const { executor.make_runnable(executor.add_actor(&live)); }
     [[nodiscard]] static constexpr bool keeps() { return false; }
-    void tell_owner() { executor.tell_waiter(scope); }
+    void tell_owner() const { executor.tell_waiter(scope); }
     [[nodiscard]] bool owns(const Node&) const { return true; }  // there is one thread
-    void finish(Node& node) { executor.finish(node); }
+    void finish(Node& node) const { executor.finish(node); }
   };
-  friend class GraphExecutor<SeededExecutor>;
   Sink sink_of(Scope& scope) { return {*this, scope}; }
-  Sink sink_here(LiveNode& live) { return sink_of(Replay::of(live).scope); }
 
   /// splitmix64.
   std::uint64_t draw() {
@@ -123,19 +119,19 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   /// How often a waiter has looked whether it may go on.
   [[nodiscard]] std::uint64_t looks() const { return looks_; }
 
+  /// For GraphExecutor.
+  Sink sink_here(LiveNode& live) { return sink_of(Replay::of(live).scope); }
+
   // --- actors ----------------------------------------------------------------------------------------
 
   Actor& add_actor(Ready work) {
-    Actor& actor = actors_[actors_made_];
-    actor.id = actors_made_++;
-    actor.priority = draw_priority();
-    actor.work = work;
-    return actor;
+    const std::uint64_t id = actors_made_++;
+    return actors_.try_emplace(id, Actor{id, draw_priority(), work}).first->second;
   }
 
   void make_runnable(Actor& actor) {
     runnable_.push_back(&actor);
-    std::ranges::push_heap(runnable_, ByPriority{});
+    std::ranges::push_heap(runnable_, by_priority);
   }
 
   void run_root(const std::function<void()>& program) override {
@@ -178,7 +174,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
         if (!await_completed()) declare_deadlock();
         continue;
       }
-      std::ranges::pop_heap(runnable_, ByPriority{});
+      std::ranges::pop_heap(runnable_, by_priority);
       Actor& actor = *runnable_.back();
       runnable_.pop_back();
       step(actor);
@@ -208,8 +204,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   /// No stack is left for the body: so many wait, each on its own. The node fails instead.
   void refuse(Actor& actor) {
     const bool live = actor.work.is_live();
-    Replay* const replay = live ? &Replay::of(actor.work.live()) : nullptr;
-    const Scope& scope = live ? replay->scope : *actor.work.node().scope;
+    const Scope& scope = live ? Replay::of(actor.work.live()).scope : *actor.work.node().scope;
     const auto waiting = std::ranges::count_if(
         actors_, [](const auto& entry) { return entry.second.done != nullptr; });
     std::exception_ptr error;
@@ -221,7 +216,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
           "deeply, or have fewer wait at one time"));
     } catch (...) { error = std::current_exception(); }  // not even for the message
     if (live) {
-      fail(*replay, actor.work.live().index, error);
+      fail(Replay::of(actor.work.live()), actor.work.live().index, error);
     } else {
       fail(actor.work.node(), error);
     }
@@ -248,8 +243,12 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   }
 
   void run(Ready work) {
-    if (work.is_live()) return run_replayed(work.live());
-    run_body(work.node());
+    if (!work.is_live()) return run_body(work.node());
+    LiveNode& live = work.live();
+    Replay& replay = Replay::of(live);
+    set_count(live, replay.nodes[live.index]);
+    current_->failure = run_told(replay, live.index, draw_processor(), 0);
+    ++executed_;
   }
 
   void run_body(Node& node) {
@@ -260,20 +259,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     actor.running = outer;
   }
 
-  void run_replayed(LiveNode& live) {
-    Replay& replay = Replay::of(live);
-    Execution execution{*this, draw_processor()};
-    const std::uint64_t begin = listener_ ? profile::now_ns() : 0;
-    const TemplateNode& node = replay.nodes[live.index];
-    set_count(live, node);
-    current_->failure = run_operation<false>(replay, live.index, node, execution);
-    if (listener_) tell_listener(0, replay, live.index, begin);
-    ++executed_;
-  }
-
   void finish(Node& node) override {
     Scope& scope = *node.scope;
-    Sink sink = sink_of(scope);
+    const Sink sink = sink_of(scope);
     if (!ends_now(node, sink)) return;
     complete_node(node, sink);
     scope.give_back_own(node);
@@ -283,18 +271,14 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   // --- what programs and bodies call -------------------------------------------------------------------
 
   void publish(Node& node, std::span<const Edge> predecessors) override {
-    if (connect(node, predecessors)) {
-      Sink sink = sink_of(*node.scope);
-      node_ready(node, sink);
-    }
+    if (connect(node, predecessors)) node_ready(node, sink_of(*node.scope));
     // One that has failed before is given up (Scope::give_up_unpublished), in a clean-up: nothing else runs in between.
     if (node.failure.load(std::memory_order_relaxed) == nullptr) interleave();
   }
 
   void publish_inline(Node& node, std::span<const Edge> predecessors) override {
-    if (!current_ || node.processor != 0 || (node.flags & (kManual | kReducer))) {
+    if (!current_ || node.processor != 0 || (node.flags & (kManual | kReducer)))
       return publish(node, predecessors);
-    }
     if (!connect(node, predecessors)) return interleave();
     run_body(node);
     interleave();
@@ -306,7 +290,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     ++steps_;
     if (draw() % change_every_ == 0) current_->priority = lowest_--;
     ask_told();
-    if (runnable_.empty() || ByPriority{}(runnable_.front(), current_)) return;
+    if (runnable_.empty() || by_priority(runnable_.front(), current_)) return;
     make_runnable(*current_);
     current_->fiber->suspend();
   }
@@ -317,11 +301,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   }
 
   ExecutorCounters counters() const override {
-    ExecutorCounters counters;
-    counters.executed = executed_;
-    counters.background_jobs = background_.jobs_run();
-    counters.background_ns = background_.ns();
-    return counters;
+    return {.executed = executed_,
+            .background_jobs = background_.jobs_run(),
+            .background_ns = background_.ns()};
   }
 
   void open(Scope& scope) override {
@@ -342,7 +324,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
                              bool to_the_end) override {
     std::uint32_t index = from;
     do {
-      run_one_told(replay, index, draw_processor(), 0);
+      run_next_told(replay, index, draw_processor(), 0);
       ++executed_;
     } while (++index < to && (to_the_end || draw() % 16 != 0));
     interleave();
@@ -469,8 +451,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
 
  private:
   static constexpr std::uint64_t kFresh = 1ull << 63;  ///< set in priorities that never fell
-  template <class Key, class Value>
-  using Map = std::map<Key, Value, std::less<>, SureAllocator<std::pair<const Key, Value>>>;
+  using Actors = std::map<std::uint64_t, Actor, std::less<>,
+                          SureAllocator<std::pair<const std::uint64_t, Actor>>>;
 
   ProcessorPlan plan_;
   FiberHost fibers_;
@@ -481,8 +463,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   std::uint64_t looks_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t actors_made_ = 0;
-  Map<std::uint64_t, Actor> actors_;                     ///< by id
-  std::vector<Actor*, SureAllocator<Actor*>> runnable_;  ///< a heap by ByPriority
+  Actors actors_;                                                            ///< by id
+  std::vector<Actor*, SureAllocator<Actor*>> runnable_;                      ///< a heap
   std::set<std::uint64_t, std::less<>, SureAllocator<std::uint64_t>> told_;  ///< since they looked
   bool asking_ = false;       ///< those that were told look just now
   Actor* current_ = nullptr;  ///< null: on the thread's own stack

@@ -46,8 +46,8 @@
 //      are dropped, so that nobody begins one that the join would wait for.
 //   2. The notifier is stopped: a thread that is about to sleep sees it in its second look, one that naps when it wakes,
 //      and those asleep wake and see it.
-//   3. The threads are joined, each when its job is done; after that nobody touches the slots, the queues or the
-//   notifier.
+//   3. The threads are joined where `threads_` ends, each when its job is done; after that nobody touches the slots, the
+//   queues or the notifier.
 
 #include <algorithm>
 #include <atomic>
@@ -81,10 +81,6 @@
 namespace refrain::exec {
 
 namespace {
-
-int threads_for(const ProcessorPlan& plan, const ExecutorOptions& options) {
-  return 1 + options.workers + static_cast<int>(plan.dedicated.size());
-}
 
 /// All ids of dedicated processors are below it.
 int end_of_dedicated(const ProcessorPlan& plan) {
@@ -126,13 +122,18 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     Slot& slot;
     bool keep = false;
     [[nodiscard]] bool keeps() const { return executor.keeps(); }
-    void ready(Node& node) { executor.enqueue(slot, node, keep); }
-    void ready(LiveNode& live) { executor.push(slot, &live); }
-    void tell_owner() { executor.queues_.notify_waiters(); }
+    [[gnu::always_inline]] void ready(Node& node) const {
+      if (keep && keeps() && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
+        slot.next = &node;
+      } else {
+        executor.put_in_queue(slot, node);
+      }
+    }
+    void ready(LiveNode& live) const { executor.push(slot, &live); }
+    void tell_owner() const { executor.queues_.notify_waiters(); }
     [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
-    void finish(Node& node) { executor.finish(slot, node, keep); }
+    void finish(Node& node) const { executor.finish(slot, node, keep); }
   };
-  friend class GraphExecutor<ThreadedExecutor>;
   Sink sink_of(const Scope& scope) { return {*this, slot_of(scope)}; }
 
   /// The slot of this thread in the executor whose thread it is now.
@@ -145,7 +146,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
  public:
   ThreadedExecutor(const ProcessorPlan& plan, const ExecutorOptions& options)
-      : GraphExecutor(options, threads_for(plan, options)),
+      : GraphExecutor(options, 1 + options.workers + static_cast<int>(plan.dedicated.size())),
         notifier_(threads(), kDedicated + end_of_dedicated(plan),
                   [this] { return find_deadlocked(); }),
         queues_(end_of_dedicated(plan), notifier_),
@@ -153,22 +154,17 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
         started_ns_(profile::now_ns()) {
     const int cpu_threads = 1 + options.workers;
     for (int i = 0; i < threads(); ++i) {
-      auto slot = std::make_unique<Slot>();
-      slot->index = i;
-      slot->random = 0x9e3779b97f4a7c15u * (i + 1);
-      slot->dedicated = i >= cpu_threads;
-      slot->processor = slot->dedicated ? plan.dedicated[i - cpu_threads]
-                                        : plan.cpus[i % plan.cpus.size()].processor;
-      slots_.push_back(std::move(slot));
+      Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
+      slot.index = i;
+      slot.random = 0x9e3779b97f4a7c15u * (i + 1);
+      slot.dedicated = i >= cpu_threads;
+      slot.processor = slot.dedicated ? plan.dedicated[i - cpu_threads]
+                                      : plan.cpus[i % plan.cpus.size()].processor;
     }
     const bool bind =
         options.bind &&
         static_cast<unsigned>(threads()) <= std::max(1U, std::thread::hardware_concurrency()) &&
         cpu_threads <= static_cast<int>(plan.cpus.size());
-    const auto stop = [this] {
-      notifier_.stop();
-      for (std::thread& thread : threads_) thread.join();
-    };
     threads_.reserve(slots_.size());
     try {
       for (int i = 1; i < threads(); ++i) {
@@ -184,12 +180,12 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       try {
         why = what_limits_threads();  // while those that could be started are there
       } catch (const std::bad_alloc&) {}
-      stop();
+      notifier_.stop();
       throw Error("only " + std::to_string(threads_.size()) + " of " +
                   std::to_string(threads() - 1) + " threads could be started (" +
                   error.code().message() + "): " + why + "; ask for fewer with --refrain:workers");
     } catch (...) {
-      stop();
+      notifier_.stop();
       throw;
     }
   }
@@ -198,8 +194,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     REFRAIN_ASSERT(scopes_.load() == 0, "scopes end before their executor");  // 1
     notifier_.await_expected();
     background_.drop();
-    notifier_.stop();                                    // 2
-    for (std::thread& thread : threads_) thread.join();  // 3
+    notifier_.stop();  // 2
   }
 
   void* enter_root() override { return std::exchange(this_slot, slots_[0].get()); }
@@ -250,10 +245,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   }
 
   ExecutorCounters counters() const override {
-    ExecutorCounters sum;
-    sum.executed = executed();
-    sum.background_jobs = background_.jobs_run();
-    sum.background_ns = background_.ns();
+    ExecutorCounters sum{.executed = executed(),
+                         .background_jobs = background_.jobs_run(),
+                         .background_ns = background_.ns()};
     std::uint64_t idle = 0;
     for (const auto& slot : slots_) {
       sum.stolen += slot->stolen.load(std::memory_order_relaxed);
@@ -268,9 +262,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   // --- running ---------------------------------------------------------------------------------------
 
   void publish(Node& node, std::span<const Edge> predecessors) override {
-    if (!connect(node, predecessors)) return;
-    Sink sink = sink_of(*node.scope);
-    node_ready(node, sink);
+    if (connect(node, predecessors)) node_ready(node, sink_of(*node.scope));
   }
 
   void publish_inline(Node& node, std::span<const Edge> predecessors) override {
@@ -292,14 +284,6 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     notifier_.arrived();
   }
 
-  void enqueue(Slot& slot, Node& node, bool keep) {
-    if (keep && keeps() && !slot.next && (node.priority | node.processor) == 0) [[likely]] {
-      slot.next = &node;
-    } else {
-      put_in_queue(slot, node);
-    }
-  }
-
   void push(Slot& slot, Ready ready) {
     slot.deque.push(ready.word());
     queues_.call_somebody();
@@ -307,11 +291,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   /// Apart, so that publish, which mostly has nothing ready, stays small.
   [[gnu::noinline]] void put_in_queue(Slot& slot, Node& node) {
-    if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]] {
-      push(slot, &node);
-    } else {
-      queues_.push(node);
-    }
+    if ((node.priority | node.processor) == 0 && !node.scope->parent()) [[likely]]
+      return push(slot, &node);
+    queues_.push(node);
   }
 
   [[gnu::always_inline]] inline void run(Slot& slot, Ready ready, bool keep) {
@@ -327,15 +309,13 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       run_node(node, *this, slot.processor);
     }
     slot.running = outer;
-    Sink sink{*this, slot, keep};
-    if (!ends_now(node, sink)) return;
+    if (!ends_now(node, Sink{*this, slot, keep})) return;
     add(slot.executed);
     finish(slot, node, keep);
   }
 
   [[gnu::always_inline]] inline void finish(Slot& slot, Node& node, bool keep) {
-    Sink sink{*this, slot, keep};
-    complete_node(node, sink);
+    complete_node(node, Sink{*this, slot, keep});
     give_back(slot, node);
     queues_.notify_waiters();
   }
@@ -372,7 +352,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   /// Runs a streak of operations without a node: each is the first that the one before it has made ready.
   template <bool listened>
   void drive_streak(Slot& slot, LiveNode& first) {
-    Sink sink{*this, slot};
+    const Sink sink{*this, slot};
     Execution execution{*this, slot.processor};
     Replay* replay = &Replay::of(first);
     std::uint32_t index = first.index;
@@ -423,11 +403,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   void drive(Slot& slot, LiveNode& first) {
     const WithoutNode among(slot);
-    if (listener_) [[unlikely]] {
-      drive_streak<true>(slot, first);
-    } else {
-      drive_streak<false>(slot, first);
-    }
+    if (listener_) [[unlikely]]
+      return drive_streak<true>(slot, first);
+    drive_streak<false>(slot, first);
   }
 
   bool runs_in_order() override {
@@ -446,7 +424,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     for (;;) {
       if (listener_ == nullptr) index = run_plain_in_order(replay, index, to, goes_on);
       if (index == to || !goes_on()) break;
-      run_one_told(replay, index++, slot.processor, slot.index);
+      run_next_told(replay, index++, slot.processor, slot.index);
     }
     add(slot.executed, index - from);
     return index;
@@ -467,7 +445,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       if (++slot.streak < kStreak) return std::exchange(slot.next, nullptr);
       put_next_back(slot);
       if (!slot.dedicated && !within) {
-        if (const Ready oldest = Ready::of(slot.deque.steal())) return oldest;
+        if (const Ready oldest{slot.deque.steal()}) return oldest;
       }
     }
     slot.streak = 0;
@@ -481,8 +459,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     }
     if (within) return queues_.pop_nested(within);
     if (Node* node = queues_.pop_urgent()) return node;
-    if (const Ready ready = Ready::of(keeps() ? slot.deque.take() : slot.deque.steal()))
-      return ready;
+    if (const Ready ready{keeps() ? slot.deque.take() : slot.deque.steal()}) return ready;
     if (Node* node = queues_.pop_nested(nullptr)) return node;
     if (const Ready ready = steal(slot)) return ready;
     return queues_.pop_prioritised();
@@ -498,7 +475,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     for (int i = 0; i < all; ++i) {
       Slot& victim = *slots_[(start + i) % all];
       if (&victim == &slot) continue;
-      if (const Ready ready = Ready::of(victim.deque.steal())) {
+      if (const Ready ready{victim.deque.steal()}) {
         add(slot.stolen);
         return ready;
       }
@@ -576,8 +553,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   }
 
   void look_at_proxies(Slot& slot) {
-    for (Node* proxy = proxies_.take_done(); proxy != nullptr;)
-      finish(slot, *std::exchange(proxy, proxy->next), false);
+    for_each_linked(proxies_.take_done(), [&](Node& proxy) { finish(slot, proxy, false); });
     flush(slot);  // the thread may be about to sleep
   }
 
@@ -684,7 +660,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   SingleThreadMode single_thread_;
   std::atomic<int> scopes_{0};
   const std::uint64_t started_ns_;
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;  ///< ends, and so joins them, before all that they use
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "base/text.hpp"
 #include "machine/machine.hpp"
@@ -20,9 +21,8 @@ namespace refrain::exec {
 
 ProcessorPlan plan_processors(const Machine& machine) {
   ProcessorPlan plan;
-  for (const ProcessorId id : machine.processors(ProcessorKind::cpu)) {
+  for (const ProcessorId id : machine.processors(ProcessorKind::cpu))
     plan.cpus.push_back({static_cast<int>(id), machine.processor(id).cpus});
-  }
   if (plan.cpus.empty()) plan.cpus.push_back({0, {}});
   for (const Processor& processor : machine.processors())
     if (machine::traits_of(processor.kind).is_device)
@@ -63,10 +63,9 @@ std::uint64_t threads_of_user() {
 
 std::uint64_t threads_of_system() {
   std::ifstream file("/proc/loadavg");  // "0.1 0.2 0.3 RUNNING/THREADS LAST"
-  std::string load, running;
-  file >> load >> load >> load >> running;
-  const std::size_t slash = running.find('/');
-  return slash != std::string::npos ? std::strtoull(running.c_str() + slash + 1, nullptr, 10) : 0;
+  std::uint64_t threads = 0;
+  file.ignore(std::numeric_limits<std::streamsize>::max(), '/') >> threads;
+  return threads;
 }
 
 ThreadLimits find_limits() {
@@ -81,12 +80,10 @@ ThreadLimits find_limits() {
   limits.addresses = {soft_limit(RLIMIT_AS),
                       machine::number_in("/proc/self/status", "VmSize:").value_or(0) * 1024};
   pthread_attr_t attributes;
-  std::size_t stack = 0;
   if (pthread_getattr_default_np(&attributes) == 0) {
-    pthread_attr_getstacksize(&attributes, &stack);
+    pthread_attr_getstacksize(&attributes, &limits.stack);
     pthread_attr_destroy(&attributes);
   }
-  limits.stack = stack;
   return limits;
 }
 

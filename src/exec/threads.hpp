@@ -3,6 +3,7 @@
 // further thread can be started. The system reports a failed start without its reason; the reason is found by comparing
 // the limits of the control group, the user, the process and the system with their use. Called when an executor starts.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,12 +42,12 @@ struct ThreadLimits {
     std::optional<std::uint64_t> most;  ///< nothing: there is none, or it is not known
     std::uint64_t now = 0;              ///< used; 0 where that is not known
   };
-  std::string group_name;   ///< whose pids.max is the least
-  Limit group;              ///< threads in that control group
-  Limit user;               ///< threads of the user, RLIMIT_NPROC
-  Limit system;             ///< threads in all, /proc/sys/kernel/threads-max
-  Limit addresses;          ///< bytes, RLIMIT_AS
-  std::uint64_t stack = 0;  ///< bytes that a thread's stack takes of those
+  std::string group_name;  ///< whose pids.max is the least
+  Limit group;             ///< threads in that control group
+  Limit user;              ///< threads of the user, RLIMIT_NPROC
+  Limit system;            ///< threads in all, /proc/sys/kernel/threads-max
+  Limit addresses;         ///< bytes, RLIMIT_AS
+  std::size_t stack = 0;   ///< bytes that a thread's stack takes of those
 };
 /// The same sentence for given limits.
 std::string what_limits_threads(const ThreadLimits& limits);

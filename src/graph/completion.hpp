@@ -34,7 +34,7 @@ inline void end_of_run(Node& /*node*/, Execution& /*execution*/) {}
 /// kManual node (may be null, must be short) is called here and now, then the owner may go on. The owner may have ended
 /// the node already, without having waited.
 template <class Sink>
-[[gnu::noinline]] void special_ready(Node& node, Sink& sink) {
+[[gnu::noinline]] void special_ready(Node& node, const Sink& sink) {
   if ((node.flags & kManual) == 0) {
     if (node.scope->gate().admit(node)) sink.ready(node);
     return;
@@ -42,22 +42,16 @@ template <class Sink>
   if (node.run) run_node(node, sink.executor, 0);
   // seq_cst: orders what the predecessors wrote before is_granted; and before the look for sleepers
   // that follows in sink.tell_owner. Acquire half: partner of the exchange in Executor::complete_manual.
-  const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
-  if (before == std::uint8_t(ManualState::ended)) {
-    sink.finish(node);
-  } else {
-    sink.tell_owner();
-  }
+  if (node.manual.exchange(ManualState::granted) == ManualState::ended) return sink.finish(node);
+  sink.tell_owner();
 }
 
 /// All predecessors of `node` are complete.
 template <class Sink>
-inline void node_ready(Node& node, Sink& sink) {
-  if ((node.flags & (kReducer | kManual)) == 0) [[likely]] {
-    sink.ready(node);
-  } else {
-    special_ready(node, sink);
-  }
+inline void node_ready(Node& node, const Sink& sink) {
+  if ((node.flags & (kReducer | kManual)) == 0) [[likely]]
+    return sink.ready(node);
+  special_ready(node, sink);
 }
 
 /// Gives `node` its predecessors. True: they are all complete, so it is ready. Otherwise the one that
@@ -89,14 +83,6 @@ inline bool lower_pending(Node& node) {
          node.pending.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-template <class Sink>
-inline void lower_successor(TaggedNode tagged, const Failure* failure, Sink& sink) {
-  Node& node = *untagged(tagged);
-  if (failure && (tagged & 1)) [[unlikely]]
-    pass_failure(*failure, node);
-  if (lower_pending(node)) node_ready(node, sink);
-}
-
 /// Ends the list of successors; returns how many there are.
 inline std::uint32_t close_successors(Node& node, bool by_owner) {
   if (by_owner) {
@@ -114,27 +100,22 @@ inline std::uint32_t close_successors(Node& node, bool by_owner) {
 
 /// What ends in another way than by completing. False: the node completes later.
 template <class Sink>
-[[gnu::noinline]] bool special_end(Node& node, Sink& sink) {
+[[gnu::noinline]] bool special_end(Node& node, const Sink& sink) {
   if (node.flags & kCompletesLater) {
     // seq_cst (acquire and release): of this exchange and the one in LaterCompletion::complete the second sees what
     // was written before the first.
-    const auto before = node.manual.exchange(std::uint8_t(ManualState::granted));
-    if (before != std::uint8_t(ManualState::ended)) return false;
+    if (node.manual.exchange(ManualState::granted) != ManualState::ended) return false;
     node.flags &= static_cast<std::uint8_t>(~kCompletesLater);
     sink.ready(node);  // runs what is left to do
     return false;
   }
-  for (Node* reducer = node.scope->gate().folded(node); reducer;) {
-    Node* next = reducer->next;
-    sink.ready(*reducer);
-    reducer = next;
-  }
+  for_each_linked(node.scope->gate().folded(node), [&](Node& reducer) { sink.ready(reducer); });
   return true;
 }
 
 /// The run of `node` has ended. True: the node completes now. False: it is no longer the caller's.
 template <class Sink>
-inline bool ends_now(Node& node, Sink& sink) {
+inline bool ends_now(Node& node, const Sink& sink) {
   if ((node.flags & (kFold | kCompletesLater)) == 0) [[likely]]
     return true;
   return special_end(node, sink);
@@ -143,10 +124,15 @@ inline bool ends_now(Node& node, Sink& sink) {
 /// The operation of `node` is done: closes its list of successors and lowers their counts. The node is
 /// still the caller's to give back.
 template <class Sink>
-void complete_node(Node& node, Sink& sink) {
+void complete_node(Node& node, const Sink& sink) {
   const Failure* failure = node.failure.load(std::memory_order_relaxed);
   const std::uint32_t count = close_successors(node, sink.owns(node));
-  for_each_successor(node, count, [&](TaggedNode to) { lower_successor(to, failure, sink); });
+  for_each_successor(node, count, [&](TaggedNode tagged) {
+    Node& successor = *untagged(tagged);
+    if (failure && (tagged & 1)) [[unlikely]]
+      pass_failure(*failure, successor);
+    if (lower_pending(successor)) node_ready(successor, sink);
+  });
 }
 
 }  // namespace refrain::exec

@@ -3,14 +3,11 @@
 // deterministic scheduler that interleaves everything on one thread by a seed
 // (exec/seeded_executor.hpp).
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "graph/node.hpp"
 #include "graph/replay.hpp"
@@ -22,7 +19,6 @@ class Machine;
 namespace refrain::exec {
 
 class BackgroundJob;
-class Scope;
 class Executor;
 
 /// What Node::run is told about where and how it runs.
@@ -92,8 +88,6 @@ class Executor {
  public:
   Executor(const ExecutorOptions& options, int threads) : options_(options), threads_(threads) {}
   virtual ~Executor() = default;
-  Executor(const Executor&) = delete;
-  Executor& operator=(const Executor&) = delete;
 
   [[nodiscard]] const ExecutorOptions& options() const { return options_; }
   [[nodiscard]] int threads() const { return threads_; }  ///< all threads that issue or execute
@@ -119,8 +113,7 @@ class Executor {
   void complete_manual(Node& node) {
     // seq_cst (release half): what the owner wrote under its access is visible to successors also when
     // another thread completes the node; partner: the exchange in special_ready (graph/completion.hpp).
-    const auto before = node.manual.exchange(std::uint8_t(ManualState::ended));
-    if (before == std::uint8_t(ManualState::granted)) finish(node);
+    if (node.manual.exchange(ManualState::ended) == ManualState::granted) finish(node);
     interleave();
   }
   /// Owner: completes a node that does not run, now.

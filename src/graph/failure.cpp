@@ -1,7 +1,6 @@
 #include "graph/failure.hpp"
 
 #include <mutex>
-#include <string>
 #include <tuple>
 
 #include "base/text.hpp"

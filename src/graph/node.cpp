@@ -2,14 +2,12 @@
 
 #include <iterator>
 #include <new>
-#include <utility>
 
 #include "base/assert.hpp"
 #include "graph/executor.hpp"
 #include "graph/failure.hpp"
 #include "graph/replay_steps.hpp"
 #include "graph/scope.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::exec {
 
@@ -34,8 +32,7 @@ std::string operation_name(const NodeInfo* info, NodeKind kind) {
 void LaterCompletion::complete() noexcept {
   // seq_cst (acquire and release): partner of the exchange in special_end (graph/completion.hpp). When the run is not
   // over, the node belongs to the thread that runs it, and may be gone by now.
-  const auto before = node_->manual.exchange(std::uint8_t(ManualState::ended));
-  const bool run_is_over = before == std::uint8_t(ManualState::granted);
+  const bool run_is_over = node_->manual.exchange(ManualState::ended) == ManualState::granted;
   if (run_is_over) node_->flags &= static_cast<std::uint8_t>(~kCompletesLater);
   executor_->completed_outside(run_is_over ? node_ : nullptr);
 }
@@ -63,18 +60,12 @@ LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& e
   return later;
 }
 
-namespace detail {
-
 bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
   const std::uint32_t beyond = count - Node::kInlineSuccessors;
   const std::uint32_t slot = beyond % SuccessorBlock::kSlots;
   if (slot == 0) {
     SuccessorBlock* block = from.scope->pool().take_block();
-    if (beyond == 0) {
-      from.overflow = block;
-    } else {
-      from.overflow->tail->next = block;
-    }
+    (beyond == 0 ? from.overflow : from.overflow->tail->next) = block;
     from.overflow->tail = block;
   }
   from.overflow->tail->slots[slot] = to;
@@ -85,10 +76,8 @@ bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
 }
 
 void inherit_failure(const NodeRef& from, Node& to) {
-  if (const Failure* failure = to.scope->failure_of(from)) pass_failure(*failure, to);
+  if (const Failure* failure = to.scope->failures().of(from)) pass_failure(*failure, to);
 }
-
-}  // namespace detail
 
 Node* NodePool::carve(int size_class) {
   nodes_.emplace_back();

@@ -32,8 +32,10 @@
 #include <cstdint>
 #include <forward_list>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/sure_memory.hpp"
@@ -89,8 +91,8 @@ inline Node* untagged(TaggedNode tagged) {
 /// Successors beyond the inline ones. Owned by the node, recycled by the scope's pool.
 struct SuccessorBlock {
   static constexpr int kSlots = 14;
-  SuccessorBlock* next =
-      nullptr;  ///< read by the completer only when the count says that it is there
+  /// Read by the completer only when the count says that it is there.
+  SuccessorBlock* next = nullptr;
   SuccessorBlock* tail = nullptr;  ///< in the first block: the last one (owner only)
   TaggedNode slots[kSlots] = {};
 };
@@ -101,8 +103,8 @@ enum class ManualState : std::uint8_t { waiting, granted, ended };
 
 struct alignas(64) Node {
   // --- written by the owner before publication ---------------------------------------------------
-  std::uint64_t seq =
-      0;  ///< launch order within the scope; never repeats, so it also names the operation
+  /// Launch order within the scope; never repeats, so it also names the operation.
+  std::uint64_t seq = 0;
   Scope* scope = nullptr;
   union {
     /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
@@ -115,20 +117,20 @@ struct alignas(64) Node {
   void* record = nullptr;  ///< for the layer that made the node (its launch record)
   Node* next = nullptr;    ///< link in whichever single list the node is in (ready, returned, free)
   std::int16_t priority = 0;  ///< higher first; 0 is the common case and costs nothing
-  std::uint16_t processor =
-      0;  ///< queue: 0 any cpu worker, otherwise a dedicated processor's id + 1
+  /// Queue: 0 any cpu worker, otherwise a dedicated processor's id + 1.
+  std::uint16_t processor = 0;
   NodeKind kind = NodeKind::task;
-  std::uint8_t flags = 0;               ///< NodeFlag bits
-  std::uint8_t size_class = 0;          ///< of the node's memory (NodePool)
-  std::atomic<std::uint8_t> manual{0};  ///< ManualState
+  std::uint8_t flags = 0;       ///< NodeFlag bits
+  std::uint8_t size_class = 0;  ///< of the node's memory (NodePool)
+  std::atomic<ManualState> manual{ManualState::waiting};
   /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
   /// back its reducer is (set both through graph/reducer_gate.hpp).
   std::uint32_t reduction = 0;
 
   // --- shared ------------------------------------------------------------------------------------
   static constexpr int kInlineSuccessors = 5;
-  static constexpr std::int32_t kUnpublished =
-      -1;  ///< in `pending`: the predecessors are not known yet
+  /// In `pending`: the predecessors are not known yet.
+  static constexpr std::int32_t kUnpublished = -1;
   static constexpr std::uint32_t kClosed = 1u << 31;  ///< in `successor_state`: complete
   alignas(64) std::atomic<std::int32_t> pending{kUnpublished};
   std::atomic<std::uint32_t> successor_state{0};  ///< number of successors | kClosed
@@ -152,15 +154,15 @@ enum NodeFlag : std::uint8_t {
   kProxy = 8,    ///< stands for a replayed operation and completes with it (graph/replay.hpp)
   kPrecondition = 16,    ///< holds a replayed operation back (Replays::add_preconditions)
   kCompletesLater = 32,  ///< set by its run: somebody else completes it (LaterCompletion)
-  kAuxiliary =
-      kProxy | kPrecondition,  ///< no operation: the replayed one is counted (Scope::operations)
+  /// No operation: the replayed one is counted (Window::operations).
+  kAuxiliary = kProxy | kPrecondition,
 };
 
 /// Owner thread only. True once a kManual node has become ready (acquire: what its predecessors wrote
 /// is visible).
 inline bool is_granted(const Node& node) {
   // seq_cst: partner of the exchange in special_ready() (graph/completion.hpp) and of Notifier::prepare.
-  return node.manual.load(std::memory_order_seq_cst) == std::uint8_t(ManualState::granted);
+  return node.manual.load(std::memory_order_seq_cst) == ManualState::granted;
 }
 
 /// Owner thread only. True once the operation has completed (acquire: what it wrote is visible).
@@ -169,6 +171,12 @@ inline bool is_complete(const NodeRef& ref) {
   // partner is the exchange in complete_node() (graph/completion.hpp), which precedes the look for sleepers.
   return ref.node->seq != ref.seq ||
          (ref.node->successor_state.load(std::memory_order_seq_cst) & Node::kClosed) != 0;
+}
+
+/// Calls visit(node) for each of a list (Node::next). From then on the node may be in another one.
+template <class Visit>
+inline void for_each_linked(Node* first, Visit visit) {
+  while (first != nullptr) visit(*std::exchange(first, first->next));
 }
 
 /// Calls visit(tagged) for each of the first `count` successors.
@@ -185,12 +193,10 @@ inline void for_each_successor(const Node& node, std::uint32_t count, Visit visi
   }
 }
 
-namespace detail {
-/// Appends behind the inline slots; false when the list is closed.
+/// For add_edge: appends behind the inline slots; false when the list is closed.
 bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to);
-/// The edge's source is complete: hands its failure, if any, to `to`.
+/// For add_edge: the edge's source is complete; hands its failure, if any, to `to`.
 void inherit_failure(const NodeRef& from, Node& to);
-}  // namespace detail
 
 /// One predecessor of a node that is about to be published.
 struct Edge {
@@ -211,7 +217,7 @@ inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
       const TaggedNode tagged =
           reinterpret_cast<TaggedNode>(&to) | TaggedNode(kind == EdgeKind::data);
       if (count >= Node::kInlineSuccessors) {
-        if (detail::add_overflow_edge(node, count, tagged)) return true;
+        if (add_overflow_edge(node, count, tagged)) return true;
       } else {
         node.successors[count] = tagged;
         // release: partner of the closing exchange, which makes the slot readable to the completer.
@@ -222,7 +228,7 @@ inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
       }
     }
   }
-  if (kind == EdgeKind::data) detail::inherit_failure(from, to);
+  if (kind == EdgeKind::data) inherit_failure(from, to);
   return false;
 }
 
@@ -257,11 +263,8 @@ class NodePool {
   /// Always there: an edge is never lost.
   SuccessorBlock* take_block() noexcept;
 
-  /// Calls visit(node) for every node ever handed out.
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (Node* node : nodes_) visit(*node);
-  }
+  /// Every node ever handed out.
+  [[nodiscard]] std::span<Node* const> nodes() const { return nodes_; }
   /// Of all nodes and blocks. Cost: a walk.
   [[nodiscard]] std::size_t bytes() const;
 

@@ -30,15 +30,11 @@ struct LiveNode;
 
 class Ready {
  public:
-  Ready() = default;
+  Ready(std::nullptr_t = nullptr) {}
+  /// What `word` has given.
+  explicit Ready(std::uintptr_t word) : word_(word) {}
   Ready(Node* node) : word_(reinterpret_cast<std::uintptr_t>(node)) {}
   Ready(LiveNode* live) : word_(reinterpret_cast<std::uintptr_t>(live) | kLive) {}
-  Ready(std::nullptr_t) {}
-  static Ready of(std::uintptr_t word) {
-    Ready ready;
-    ready.word_ = word;
-    return ready;
-  }
 
   explicit operator bool() const { return word_ != 0; }
   [[nodiscard]] std::uintptr_t word() const { return word_; }
@@ -103,9 +99,8 @@ class ReadyQueue {
     Node* first = nullptr;
     Node* last = nullptr;
   };
-  using Key =
-      std::pair<std::int64_t,
-                std::int64_t>;  ///< priority and Scope::identity, in this order or the other
+  /// Priority and Scope::identity, in this order or the other.
+  using Key = std::pair<std::int64_t, std::int64_t>;
 
   const Order order_;
   std::mutex mutex_;

@@ -6,9 +6,7 @@
 //   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
 
 #include <exception>
-#include <string>
 
-#include "base/assert.hpp"
 #include "graph/completion.hpp"
 #include "graph/replay.hpp"
 #include "profile/clock.hpp"
@@ -38,19 +36,19 @@ inline void set_count(LiveNode& live, const TemplateNode& node) {
 
 /// An operation with a node is issued and ready: the node goes the ordinary way.
 template <class Sink>
-[[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, Sink& sink) {
+[[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, const Sink& sink) {
   Node& node = replay.node_of(live.index);
   if (const Failure* failure = replay.failure_of(live.index)) pass_failure(*failure, node);
   node_ready(node, sink);
 }
 
 template <class Sink>
-void cancel(Replay& replay, LiveNode& live, Sink& sink);
+void cancel(Replay& replay, LiveNode& live, const Sink& sink);
 
 /// One of those that hold an operation back does so no more: a predecessor or a precondition, its guard, or, where it was
 /// parked, the owner. Whether it is issued is not known.
 template <class Sink>
-[[gnu::noinline]] void lower_behind(Replay& replay, LiveNode& live, Sink& sink) {
+[[gnu::noinline]] void lower_behind(Replay& replay, LiveNode& live, const Sink& sink) {
   if (!is_last(live)) return;
   Watermark::State state = replay.watermark.load();
   while (live.index >= state.issued() && !state.left()) {
@@ -66,7 +64,7 @@ template <class Sink>
 
 /// An operation without inner successors is done. After this the slot may be used again.
 template <class Sink>
-inline void sink_done(Replay& replay, Sink& sink) {
+inline void sink_done(Replay& replay, const Sink& sink) {
   // acquire and release: the owner, who reads 0, sees what all operations wrote. seq_cst: before the
   // look for sleepers; partner: Notifier::prepare and Replay::is_complete.
   if (replay.sinks_left.fetch_sub(1, std::memory_order_seq_cst) == 1) sink.tell_owner();
@@ -75,7 +73,7 @@ inline void sink_done(Replay& replay, Sink& sink) {
 /// Operations that were not issued when the chain was left pass on what reaches them, and do nothing, so
 /// that the replay comes to an end. All that follow one in the replay are such, too.
 template <class Sink>
-[[gnu::noinline]] void cancel(Replay& replay, LiveNode& first, Sink& sink) {
+[[gnu::noinline]] void cancel(Replay& replay, LiveNode& first, const Sink& sink) {
   first.next_parked = 0;
   for (std::uint32_t top = first.index + 1; top != 0;) {
     LiveNode& live = replay.live()[top - 1];
@@ -108,8 +106,6 @@ inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
   if (execution.failure == nullptr) node.plain(node.operand);
 }
 
-constexpr std::uint32_t kUnusual = kFailures | kTimed;
-
 /// Runs an operation of a replay where some operation carries a failure, or that is timed.
 const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
                            Execution& execution);
@@ -120,7 +116,7 @@ template <bool plain>
 inline const Failure* run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,
                                     Execution& execution) {
   // relaxed: set before the count was lowered.
-  if (replay.events.load(std::memory_order_relaxed) & kUnusual) [[unlikely]]
+  if (replay.events.load(std::memory_order_relaxed) & (kFailures | kTimed)) [[unlikely]]
     return run_unusual(replay, index, node, execution);
   try {
     if constexpr (plain) {
@@ -146,7 +142,7 @@ inline const Failure* run_operation(Replay& replay, std::uint32_t index, const T
 
 /// Completes the operation's proxy if it has one.
 template <class Sink>
-[[gnu::noinline]] void tell_proxy(Replay& replay, const LiveNode& live, Sink& sink) {
+[[gnu::noinline]] void tell_proxy(Replay& replay, const LiveNode& live, const Sink& sink) {
   if (!replay.has_proxy[live.index].load(std::memory_order_relaxed)) return;
   if (Node* proxy = sink.executor.proxies().take_done(&replay, live.index, live.index + 1))
     sink.finish(*proxy);
@@ -159,7 +155,8 @@ constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 /// `issued`: so many of the replay are known to be issued; brought up to date where that is not enough.
 template <class Sink>
 inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* at,
-                               std::uint32_t left, std::uint32_t& issued, bool room, Sink& sink) {
+                               std::uint32_t left, std::uint32_t& issued, bool room,
+                               const Sink& sink) {
   std::uint32_t next = kNoNode;
   for (Successor successor = head;; successor = *at++) {
     const std::uint32_t index = successor.index();
@@ -183,7 +180,7 @@ inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* 
 /// An operation is done. Returns what the thread goes on with, null if nothing.
 template <class Sink>
 [[gnu::noinline]] LiveNode* complete_any(Replay& replay, LiveNode& live, const TemplateNode& node,
-                                         const Failure* failure, Sink& sink) {
+                                         const Failure* failure, const Sink& sink) {
   if (failure != nullptr) [[unlikely]]
     pass_on(replay, node, *failure);
   const Successor* const first = replay.successors + node.first;
@@ -220,7 +217,7 @@ template <class Sink>
 /// failure). Returns as lower_all.
 template <class Sink>
 inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const TemplateNode& node,
-                                    std::uint32_t& issued, Sink& sink) {
+                                    std::uint32_t& issued, const Sink& sink) {
   // release and acquire: as in complete_any.
   live.done.store(replay.number, std::memory_order_release);
   if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
@@ -272,11 +269,10 @@ class GraphExecutor : public Executor {
   using Executor::Executor;
 
   void lower(LiveNode& live) final {
-    auto sink = derived().sink_here(live);
-    lower_behind(Replay::of(live), live, sink);
+    lower_behind(Replay::of(live), live, derived().sink_here(live));
   }
   void complete_replayed(LiveNode& live, const Failure* failure) final {
-    auto sink = derived().sink_here(live);
+    const auto sink = derived().sink_here(live);
     Replay& replay = Replay::of(live);
     LiveNode* next = complete_any(replay, live, replay.nodes[live.index], failure, sink);
     if (next != nullptr) sink.ready(*next);
@@ -292,15 +288,18 @@ class GraphExecutor : public Executor {
       listener_->executed(
           {*node.scope, node.info, node.kind, node.seq, thread, begin, profile::now_ns()});
   }
-  /// Runs an operation, whose predecessors have all run, of a replay that is run in order, and tells the listener.
-  void run_one_told(Replay& replay, std::uint32_t index, int processor, int thread) {
+  /// Runs an operation of a replay, and tells the listener. Returns the failure that it carries then, null if none.
+  const Failure* run_told(Replay& replay, std::uint32_t index, int processor, int thread) {
     Execution execution{*this, processor};
     const std::uint64_t begin = listener_ != nullptr ? profile::now_ns() : 0;
-    const TemplateNode& node = replay.nodes[index];
-    const Failure* failure = run_operation<false>(replay, index, node, execution);
-    if (failure != nullptr) [[unlikely]]
-      pass_on(replay, node, *failure);
+    const Failure* failure = run_operation<false>(replay, index, replay.nodes[index], execution);
     if (listener_ != nullptr) tell_listener(thread, replay, index, begin);
+    return failure;
+  }
+  /// The same of one whose predecessors have all run, in a replay that is run in order.
+  void run_next_told(Replay& replay, std::uint32_t index, int processor, int thread) {
+    if (const Failure* failure = run_told(replay, index, processor, thread)) [[unlikely]]
+      pass_on(replay, replay.nodes[index], *failure);
   }
   void tell_listener(int thread, const Replay& replay, std::uint32_t index,
                      std::uint64_t begin_ns) {

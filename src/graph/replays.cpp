@@ -1,12 +1,10 @@
 #include "graph/replays.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <new>
 #include <utility>
 
-#include "base/assert.hpp"
 #include "graph/executor.hpp"
 #include "graph/replay_steps.hpp"
 #include "graph/scope.hpp"
@@ -14,9 +12,7 @@
 
 namespace refrain::exec {
 
-namespace {
 constexpr std::uint32_t kLeastSlots = 4;
-}  // namespace
 
 Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots)
     : executor_(executor),
@@ -107,8 +103,8 @@ void Replays::finish(Replay& replay) {
 
 /// Completes the proxies of those of the operations that are done.
 void Replays::finish_proxies(Replay& replay, std::uint32_t from, std::uint32_t to) {
-  for (Node* proxy = executor_.proxies().take_done(&replay, from, to); proxy != nullptr;)
-    executor_.finish(*std::exchange(proxy, proxy->next));
+  for_each_linked(executor_.proxies().take_done(&replay, from, to),
+                  [this](Node& proxy) { executor_.finish(proxy); });
 }
 
 /// Makes the slot free. Its counts are set, and nobody touches it until it is reserved or used again.
@@ -170,7 +166,7 @@ void Replays::add_preconditions(Replay& replay, std::uint32_t index,
   if (std::ranges::all_of(outside, is_complete, &Edge::from)) {
     for (const Edge& edge : outside) {
       if (edge.kind != EdgeKind::data) continue;
-      if (const Failure* failure = scope_.failure_of(edge.from))
+      if (const Failure* failure = scope_.failures().of(edge.from))
         replay.fail(index, FailureRef(failure));
     }
     return;
@@ -325,7 +321,7 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
   const std::uint64_t seq = replay.base + index;
   if (replay.in_order || replay.is_done(index)) {  // in order, all that was issued
     if (const Failure* failure = replay.failure_of(index))
-      scope_.note_failure(seq, FailureRef(failure));
+      scope_.failures().note({scope_.identity(), seq}, FailureRef(failure));
     return scope_.complete_ref(seq);
   }
   if (template_.nodes[index].flags & kHasNode) return {&replay.node_of(index), seq};
@@ -343,11 +339,8 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
 }
 
 NodeRef Replays::ref(std::uint64_t seq) {
-  const auto begins_later = [](std::uint64_t at, const Replay* replay) {
-    return at < replay->base;
-  };
   const auto& replays = in_flight();
-  const auto after = std::upper_bound(replays.begin(), replays.end(), seq, begins_later);
+  const auto after = std::ranges::upper_bound(replays, seq, {}, &Replay::base);
   if (after == replays.begin()) return scope_.complete_ref(seq);
   Replay& replay = **std::prev(after);
   if (seq - replay.base >= template_.size()) return scope_.complete_ref(seq);
@@ -422,7 +415,7 @@ void Replay::note_failures(std::uint32_t count) {
   if (!any_failure()) return;
   const std::lock_guard lock(mutex_);
   for (const auto& [index, failure] : failures_)
-    if (index < count) scope.note_failure(base + index, failure);
+    if (index < count) scope.failures().note({scope.identity(), base + index}, failure);
 }
 
 void Replay::clear() {

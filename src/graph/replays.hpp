@@ -43,7 +43,6 @@
 namespace refrain::exec {
 
 class Executor;
-class Scope;
 
 class Replays {
  public:
@@ -51,8 +50,6 @@ class Replays {
   /// scope's window fill; at least 4 with any number.
   Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots = 0);
   ~Replays();  ///< the chain has been left and nothing is in flight
-  Replays(const Replays&) = delete;
-  Replays& operator=(const Replays&) = delete;
 
   /// The next replay, nothing of it issued. `carried`: it follows the present one, all of which has been
   /// issued; otherwise the chain before has been left. Reserves sequence numbers for all its operations.
@@ -104,7 +101,6 @@ class Replays {
     }
   }
 
-  [[nodiscard]] const Template& recorded() const { return template_; }
   [[nodiscard]] std::uint32_t issued() const { return issued_; }  ///< of the present replay
   [[nodiscard]] std::size_t bytes() const {
     return slots_.size() * (sizeof(Replay) + template_.size() * sizeof(LiveNode)) +

@@ -1,7 +1,5 @@
 #include "graph/scope.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -22,12 +20,8 @@ void prefetch_node(const Node& node) {
   for (int at : {0, 64, 128}) __builtin_prefetch(reinterpret_cast<const char*>(&node) + at, 1);
 #endif
 }
-}  // namespace
 
-std::uint64_t Scope::next_identity() {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
+}  // namespace
 
 Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
     : executor_(executor),
@@ -40,22 +34,20 @@ Scope::Scope(Executor& executor, Scope* parent, std::uint32_t window)
 Scope::~Scope() {
   collect();
   REFRAIN_ASSERT(replays_.empty(), "replays end before their scope");
-  REFRAIN_ASSERT(in_flight() == 0 && operations() == 0,
+  REFRAIN_ASSERT(in_flight() == 0 && window_.operations() == 0,
                  "a scope ends when nothing of it is in flight");
   executor_.close(*this);
 }
 
 std::size_t Scope::collect() {
-  for (Node* node = std::exchange(own_returns_, nullptr); node != nullptr;)
-    take_back(*std::exchange(node, node->next));
+  for_each_linked(std::exchange(own_returns_, nullptr), [this](Node& node) { take_back(node); });
   // seq_cst: a thread about to sleep looks here after Notifier::prepare; partner: give_back.
   if (returns_.load(std::memory_order_seq_cst)) {
     // acquire: partner of the release in give_back.
-    Node* node = returns_.exchange(nullptr, std::memory_order_acquire);
-    while (node != nullptr) {
-      if (node->ahead != nullptr) prefetch_node(*node->ahead);
-      take_back(*std::exchange(node, node->next));
-    }
+    for_each_linked(returns_.exchange(nullptr, std::memory_order_acquire), [this](Node& node) {
+      if (node.ahead != nullptr) prefetch_node(*node.ahead);
+      take_back(node);
+    });
   }
   return in_flight();
 }
@@ -93,8 +85,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
     if (node.pending.load(std::memory_order_relaxed) == Node::kUnpublished)
       node.next = std::exchange(first, &node);
   });
-  while (first != nullptr) {
-    Node& node = *std::exchange(first, first->next);
+  for_each_linked(first, [&](Node& node) {
     fail(node, error);
     // With a failure a run only releases what the node holds.
     if (node.run == nullptr) node.run = [](Node&, Execution&) {};
@@ -102,7 +93,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
     node.priority = 0;
     node.processor = 0;
     executor_.publish(node, {});
-  }
+  });
 }
 
 FailureRef Scope::take_failure() {
@@ -138,7 +129,7 @@ void Scope::make_room(std::size_t more, bool to_replay) {
   if (there_is(more)) {
     const bool relieved =
         window_.full() && executor_.relieve(*this, in_flight() > burst ? in_flight() - burst : 0);
-    return window_.look_at(operations() + (relieved ? burst / 4 : burst));
+    return window_.look_at(window_.operations() + (relieved ? burst / 4 : burst));
   }
   // Room for several. Where replays are large, a part of one is enough.
   const std::size_t room = more + (window_.is_widened() ? 0 : window_.size() / 4);

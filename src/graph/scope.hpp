@@ -70,13 +70,15 @@ class Window {
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// The number given last: of a node, or of a replay's last operation.
   [[nodiscard]] std::uint64_t launched() const { return launched_; }
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
   [[nodiscard]] std::size_t held() const { return held_; }
-  /// Nodes that are operations, and operations of replays, but for those of the present replays that have no node.
+  /// Nodes that are operations, and operations of replays, but for those of the present replays that have no node. As of
+  /// the last look.
   [[nodiscard]] std::size_t operations() const { return nodes_ + without_node_; }
 
-  /// Whether the scope has to look for room.
+  /// Whether the scope has to look for room (Scope::throttle).
   [[nodiscard]] bool full() const { return operations() >= limit_; }
   /// When so many operations are in flight the scope looks again.
   void look_at(std::size_t operations) {
@@ -113,17 +115,13 @@ class Scope {
   /// parent task's body.
   Scope(Executor& executor, Scope* parent, std::uint32_t window);
   ~Scope();  ///< nothing may be in flight
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
 
   /// Waits (and helps) while the window is full. Called between operations, when the owner holds no
   /// node that it has not published; an operation of several nodes may go beyond the window a little.
   void throttle() {
-    if (full()) [[unlikely]]
+    if (window_.full()) [[unlikely]]
       make_room(1, false);
   }
-  /// Whether throttle has anything to do.
-  [[nodiscard]] bool full() const { return window_.full(); }
 
   /// A fresh node with `payload_bytes` behind it, next sequence number, not published, no successors.
   /// Never waits. Allocates nothing in the steady state.
@@ -153,10 +151,6 @@ class Scope {
   }
   /// Names an operation of a replay that is complete.
   static NodeRef complete_ref(std::uint64_t seq) { return {&nobody_, seq}; }
-  /// A complete operation of a replay has failed.
-  void note_failure(std::uint64_t seq, const FailureRef& failure) {
-    failures_.note({identity_, seq}, failure);
-  }
   /// Replays of a template in this scope: drain waits for them, too, and detaches them when they are at rest.
   void attach(Replays& replays) {
     detach(replays);
@@ -192,26 +186,15 @@ class Scope {
   /// inherited it); null if none. Owner; exact when nothing is in flight.
   FailureRef take_failure();
 
-  /// The failure that a complete operation's data carries, null if it did not fail. Consulted by
-  /// add_edge; costs one load while nothing ever failed.
-  const Failure* failure_of(const NodeRef& ref) const { return failures_.of(ref); }
-  /// Forgets failures that no edge can ask for any more: those with unreachable(seq).
-  template <class Predicate>
-  void prune_failures(Predicate unreachable) {
-    failures_.prune(unreachable);
-  }
-  /// How many are remembered, for failure_of and take_failure.
-  [[nodiscard]] std::size_t failures() const { return failures_.size(); }
+  /// The failures of complete operations, for edges from them and for take_failure.
+  [[nodiscard]] FailureLog& failures() { return failures_; }
+  [[nodiscard]] const FailureLog& failures() const { return failures_; }
 
   /// Never repeats in the process.
   [[nodiscard]] std::uint64_t identity() const { return identity_; }
   [[nodiscard]] Window& window() { return window_; }
-  /// The sequence number given last: of a node, or of a replay's last operation.
-  [[nodiscard]] std::uint64_t launched() const { return window_.launched(); }
   /// Nodes, as of the last collect.
   [[nodiscard]] std::size_t in_flight() const { return window_.nodes(); }
-  /// As of the last look.
-  [[nodiscard]] std::size_t operations() const { return window_.operations(); }
   [[nodiscard]] Scope* parent() const { return parent_; }
   /// The memory of the nodes. Owner.
   [[nodiscard]] NodePool& pool() { return pool_; }
@@ -265,9 +248,9 @@ class Scope {
   /// thread does anything with this scope.
   template <class Visit>
   void for_each_live(Visit visit) const {
-    pool_.for_each([&](Node& node) {
-      if ((node.successor_state.load(std::memory_order_relaxed) & Node::kClosed) == 0) visit(node);
-    });
+    for (Node* node : pool_.nodes())
+      if ((node->successor_state.load(std::memory_order_relaxed) & Node::kClosed) == 0)
+        visit(*node);
   }
 
  private:
@@ -286,7 +269,7 @@ class Scope {
     node->processor = 0;
     node->kind = NodeKind::task;
     node->flags = 0;
-    node->manual.store(0, std::memory_order_relaxed);
+    node->manual.store(ManualState::waiting, std::memory_order_relaxed);
     node->reduction = 0;
     node->pending.store(Node::kUnpublished, std::memory_order_relaxed);
     node->successor_state.store(0, std::memory_order_relaxed);
@@ -297,11 +280,11 @@ class Scope {
   bool replays_idle();
   void make_room(std::size_t more, bool to_replay);
 
-  static std::uint64_t next_identity();
+  static inline std::atomic<std::uint64_t> last_identity_{0};
 
   Executor& executor_;
   Scope* const parent_;
-  const std::uint64_t identity_ = next_identity();
+  const std::uint64_t identity_ = last_identity_.fetch_add(1, std::memory_order_relaxed) + 1;
   void* owner_ = nullptr;
   const Node* task_ = nullptr;
   Window window_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <new>
-#include <span>
 #include <utility>
 
 #include "base/assert.hpp"

@@ -96,8 +96,8 @@ struct Template {
     bool wakes = false;      ///< somebody may sleep until it is done: for a future that it settles
     bool opens_scope = false;      ///< its body may launch tasks
     bool completes_later = false;  ///< its run may call complete_later (graph/executor.hpp)
-    std::uint32_t reduction =
-        0;  ///< of a reducer: its folds; of a fold: how far back its reducer is
+    /// Of a reducer: its folds; of a fold: how far back its reducer is.
+    std::uint32_t reduction = 0;
     std::uint32_t node_number = 0;  ///< among the operations with a node (the template's)
   };
   /// Operation `to` must come after operation `from`.

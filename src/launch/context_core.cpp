@@ -56,8 +56,8 @@ void ContextCore::forget_failures_now() {
         use.for_each_failing([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
     }
   });
-  scope.prune_failures([&](std::uint64_t seq) { return !carried.contains(seq); });
-  failures_limit_ = 2 * scope.failures() + kFailures;
+  scope.failures().prune([&](std::uint64_t seq) { return !carried.contains(seq); });
+  failures_limit_ = 2 * scope.failures().size() + kFailures;
 }
 
 void ContextCore::fail_planning() {

@@ -106,7 +106,7 @@ struct ContextCore {
   /// A failure is remembered for as long as data carries it. Called now and then, so that a program that goes on after
   /// failures does not remember them all.
   void forget_failures() {
-    if (scope.failures() >= failures_limit_) [[unlikely]]
+    if (scope.failures().size() >= failures_limit_) [[unlikely]]
       forget_failures_now();
   }
 

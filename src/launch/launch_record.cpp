@@ -201,7 +201,7 @@ void issue_folds(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, T
 void issue_point(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, std::uint32_t& next,
                  bool inline_if_ready) {
   const std::uint32_t rank = next;
-  if (context.scope.full()) [[unlikely]]
+  if (context.scope.window().full()) [[unlikely]]
     context.make_room();
   const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
   context.analysis.begin_point();

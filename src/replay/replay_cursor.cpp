@@ -48,7 +48,7 @@ void ReplayCursor::start(CompiledTrace& trace, bool carried) {
   const auto matters = [this](const exec::Edge& edge) {
     // A log is told of every edge.
     return context_.runtime.graph_log() != nullptr || !exec::is_complete(edge.from) ||
-           context_.scope.failure_of(edge.from) != nullptr;
+           context_.scope.failures().of(edge.from) != nullptr;
   };
   if (carried) {
     std::erase_if(entries_, [&](const trace::Entry& entry) { return !matters(entry.after); });

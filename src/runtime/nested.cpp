@@ -113,7 +113,7 @@ exec::FailureRef ContextImpl::poison_at_home() const {
       if (use == nullptr) continue;
       const exec::Failure* earliest = nullptr;
       use->for_each_failing([&](const exec::NodeRef& writer) {
-        earliest = exec::first_of(earliest, scope.failure_of(writer), scope.identity());
+        earliest = exec::first_of(earliest, scope.failures().of(writer), scope.identity());
       });
       if (earliest != nullptr) return exec::FailureRef(earliest);
     }

@@ -139,7 +139,7 @@ void issue_fill(ContextImpl& context, const AnyRegion& region, const AnyField& f
     if (const exec::FailureRef failure = given->ready(0) ? given->failure(0) : exec::FailureRef()) {
       if (!own) failure->rethrow();
       // It may have been forgotten (forget_failures); what the fill is read by asks the producer.
-      context.scope.note_failure(value->producer.seq, failure);
+      context.scope.failures().note({context.identity, value->producer.seq}, failure);
     }
   }
   context.traces.make(

@@ -5,7 +5,7 @@
 namespace refrain::runtime {
 
 void RecordingSession::begin() {
-  first_seq_ = context_.scope.launched() + 1;
+  first_seq_ = context_.scope.window().launched() + 1;
   recorder_ =
       std::make_unique<trace::Recorder>(first_seq_, context_.analysis.store().next_serial());
   context_.analysis.set_state_log(recorder_.get());

@@ -29,7 +29,7 @@ TEST(FailureBound, FailuresAreForgottenWhenTheirDataIsOverwritten) {
       ctx.launch(fail, region[value]);
       EXPECT_THROW(ctx.fence(), TaskFailed);
     }
-    EXPECT_LE(ctx.impl().scope.failures(), 2100u);
+    EXPECT_LE(ctx.impl().scope.failures().size(), 2100u);
     // The last one is still carried by the data.
     EXPECT_THROW(static_cast<void>(ctx.access<Read>(region[value])), TaskFailed);
     ctx.fill(region, value, 1.0);
@@ -48,7 +48,7 @@ TEST(FailureBound, FailuresAreForgottenWithoutFences) {
         const auto result = ctx.launch(fail, region[value]);
         if (by_future) EXPECT_THROW(static_cast<void>(result.get()), TaskFailed);
         else EXPECT_THROW(static_cast<void>(ctx.access<Read>(region[value])), TaskFailed);
-        ASSERT_LE(ctx.impl().scope.failures(), 4 * 1024u);
+        ASSERT_LE(ctx.impl().scope.failures().size(), 4 * 1024u);
       }
       EXPECT_THROW(static_cast<void>(ctx.access<Read>(region[value])), TaskFailed);
       ctx.fill(region, value, 1.0);
@@ -66,7 +66,7 @@ TEST(FailureBound, FailuresAreForgottenBetweenReplays) {
                  const auto region = ctx.region(Rect1{0, 3}, value);
                  for (int i = 0; i < 100'000; ++i) {
                    ctx.trace(trace, [&] { ctx.launch(fail, region[value]); });
-                   ASSERT_LE(ctx.impl().scope.failures(), 30'000u);  // some windows full
+                   ASSERT_LE(ctx.impl().scope.failures().size(), 30'000u);  // some windows full
                  }
                }),
                TaskFailed);

@@ -156,12 +156,12 @@ TEST_P(BothExecutors, FailuresReachLaterLaunchesToo) {
     const NodeRef second = launch(scope, late_info, [&](Node&, Execution&) { ++ran; }, {reader});
     scope.drain(nullptr);
     EXPECT_EQ(ran, 1);
-    EXPECT_NE(scope.failure_of(second), nullptr);
-    EXPECT_EQ(scope.failures(), 3U);
+    EXPECT_NE(scope.failures().of(second), nullptr);
+    EXPECT_EQ(scope.failures().size(), 3U);
     EXPECT_NE(scope.take_failure(), nullptr);
     EXPECT_EQ(scope.take_failure(), nullptr);
-    scope.prune_failures([](std::uint64_t) { return true; });
-    EXPECT_EQ(scope.failures(), 0U);
+    scope.failures().prune([](std::uint64_t) { return true; });
+    EXPECT_EQ(scope.failures().size(), 0U);
   });
 }
 
@@ -242,7 +242,7 @@ TEST_P(BothExecutors, MemoryIsBoundedByTheWindow) {
     // As many nodes as the window has room for, in slabs that double.
     EXPECT_LE(scope.pool().bytes(), 2 * 64 * (sizeof(Node) + 192) + NodePool::kFirstBuffer);
     scope.drain(nullptr);
-    EXPECT_EQ(scope.launched(), 20'000U);
+    EXPECT_EQ(scope.window().launched(), 20'000U);
     EXPECT_EQ(scope.in_flight(), 0U);
   });
 }

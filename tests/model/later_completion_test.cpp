@@ -286,7 +286,7 @@ TEST_P(LaterCompletions, ManyKeepTheOrder) {
           after);
     }
     scope.drain(nullptr);
-    EXPECT_EQ(scope.failures(), 0U);
+    EXPECT_EQ(scope.failures().size(), 0U);
   });
 }
 
@@ -327,7 +327,7 @@ TEST_P(LaterCompletions, OperationsOfReplaysPassOnAFailure) {
         << "the second replay fails on the device";
     const FailureRef failure = scope.take_failure();
     ASSERT_NE(failure, nullptr);
-    EXPECT_EQ(failure->seq(), 5U);
+    EXPECT_EQ(failure->origin().seq, 5U);
     EXPECT_THROW(failure->rethrow(), TaskFailed);
   });
 }

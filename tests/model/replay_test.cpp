@@ -290,7 +290,7 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
         }
         replays->leave(*replay);
       }
-      EXPECT_EQ(scope.operations(), 21U);  // with the one that is held
+      EXPECT_EQ(scope.window().operations(), 21U);  // with the one that is held
       scope.throttle();
       EXPECT_EQ(ran.load(), 0);
       executor_->complete_manual(*held.node);
@@ -299,15 +299,15 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
       for (int i = 0; i < 100; ++i) {
         Replays& replays = i % 2 == 0 ? first : second;
         Replay& replay = replays.begin(false);
-        EXPECT_LE(scope.operations(), 12U);
+        EXPECT_LE(scope.window().operations(), 12U);
         replays.issue(replay, 2);
         replays.leave(replay);
       }
       scope.throttle();
-      EXPECT_LT(scope.operations(), 12U);
+      EXPECT_LT(scope.window().operations(), 12U);
       scope.drain(nullptr);
     }
-    EXPECT_EQ(scope.operations(), 0U);
+    EXPECT_EQ(scope.window().operations(), 0U);
   });
   EXPECT_EQ(ran.load(), 220);
 }

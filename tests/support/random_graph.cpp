@@ -135,7 +135,7 @@ void run_planned(Node& node, Execution& execution) {
   const bool inherits = by >= 0 && by != index;
   EXPECT_EQ(execution.failure != nullptr, inherits) << "node " << index;
   if (execution.failure && inherits) {
-    EXPECT_EQ(execution.failure->seq(), run.refs[by].seq) << "node " << index;
+    EXPECT_EQ(execution.failure->origin().seq, run.refs[by].seq) << "node " << index;
   }
   run.value[index] = execution.failure ? 2 : 1;
   if (!execution.failure) run_body(run, planned, *node.scope);
@@ -179,17 +179,17 @@ void check_end(GraphRun& run, Scope& scope) {
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
     const int by = graph.failed_by[i];
     EXPECT_EQ(run.value[i], by < 0 || by == i ? 1 : 2) << "node " << i;
-    const Failure* failure = scope.failure_of(run.refs[i]);
+    const Failure* failure = scope.failures().of(run.refs[i]);
     EXPECT_EQ(failure != nullptr, by >= 0) << "node " << i;
-    if (failure && by >= 0) { EXPECT_EQ(failure->seq(), run.refs[by].seq) << "node " << i; }
+    if (failure && by >= 0) { EXPECT_EQ(failure->origin().seq, run.refs[by].seq) << "node " << i; }
     throwers += by == i;
   }
   std::uint64_t last = 0;
   for (int i = 0; i < throwers; ++i) {
     const FailureRef failure = scope.take_failure();
     ASSERT_NE(failure, nullptr);
-    EXPECT_GT(failure->seq(), last);
-    last = failure->seq();
+    EXPECT_GT(failure->origin().seq, last);
+    last = failure->origin().seq;
   }
   EXPECT_EQ(scope.take_failure(), nullptr);
   EXPECT_EQ(scope.gate().free(), scope.executor().options().accumulators);

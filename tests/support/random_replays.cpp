@@ -83,7 +83,7 @@ void run_work(Work& work, Execution& execution, Scope& scope) {
   const bool inherits = work.failed_by != 0 && work.failed_by != work.seq;
   EXPECT_EQ(execution.failure != nullptr, inherits) << work.name;
   if (execution.failure != nullptr && inherits) {
-    EXPECT_EQ(execution.failure->seq(), work.failed_by) << work.name;
+    EXPECT_EQ(execution.failure->origin().seq, work.failed_by) << work.name;
   }
   if (work.seq % 3 == 0) execution.executor.interleave();
   work.ran = 1;
@@ -352,8 +352,8 @@ class Program {
     for (const Named& named : named_) {
       const Work& work = *named.work;
       EXPECT_EQ(work.ran, 1) << work.name;
-      const Failure* failure = scope_->failure_of(scope_->complete_ref(work.seq));
-      EXPECT_EQ(failure != nullptr ? failure->seq() : 0, work.failed_by) << work.name;
+      const Failure* failure = scope_->failures().of(scope_->complete_ref(work.seq));
+      EXPECT_EQ(failure != nullptr ? failure->origin().seq : 0, work.failed_by) << work.name;
       throwers += work.failed_by == work.seq;
     }
     std::size_t told = 0;

@@ -74,7 +74,7 @@ TEST(NodePool, VisitsEveryNodeAndReusesBlocks) {
   std::set<Node*> made;
   for (int i = 0; i < 500; ++i) made.insert(pool.carve(i % 3));
   std::set<Node*> seen;
-  pool.for_each([&](Node& node) { seen.insert(&node); });
+  for (Node* node : pool.nodes()) seen.insert(node);
   EXPECT_EQ(made, seen);
   Node& node = **made.begin();
   node.overflow = pool.take_block();
@@ -238,7 +238,7 @@ TEST(FailureText, NamesTheTaskAndTheLaunch) {
   const auto failure =
       Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::out_of_range("too hot")),
                          [&] { return operation_name(&info, node.kind); });
-  EXPECT_EQ(failure->seq(), 4U);
+  EXPECT_EQ(failure->origin().seq, 4U);
   try {
     failure->rethrow();
   } catch (const TaskFailed& error) {
