@@ -11,7 +11,7 @@ namespace refrain::runtime {
 
 void fail_dead(const LaunchRequest& launch, std::size_t i) {
   const Requirement& r = launch.requirements[i];
-  const std::string who = launch_name(launch) + ", argument " + std::to_string(i);
+  const std::string who = argument_name(launch, i);
   if (r.partition.tree != nullptr) data::check_alive(r.partition, who.c_str());
   data::check_alive(r.region, who.c_str());
   throw UsageError(who + " names neither a region nor a partition");
@@ -69,9 +69,7 @@ std::uint64_t token_of(const LaunchRequest& launch) {
 void RememberedLaunch::remember(const LaunchRequest& launch, const data::Forest& forest,
                                 std::uint64_t mapper_epoch, std::uint64_t* words) {
   words_ = nullptr;
-  const auto is_own = [&](const Requirement& r) {
-    return (r.partition.tree != nullptr ? r.partition.tree : r.region.tree)->in(forest);
-  };
+  const auto is_own = [&](const Requirement& r) { return tree_of(r)->in(forest); };
   if (!std::ranges::all_of(launch.requirements, is_own)) return;
   std::uint64_t* next = words;
   if (!visit(launch, mapper_epoch, Form([&next](std::uint64_t word) {

@@ -63,6 +63,15 @@ struct LaunchPoints {
 inline std::string launch_name(const LaunchRequest& request) {
   return exec::launch_name(request.task->name(), request.where);
 }
+/// And one of its region arguments.
+inline std::string argument_name(const LaunchRequest& request, std::size_t argument) {
+  return launch_name(request) + ", argument " + std::to_string(argument);
+}
+
+/// The one that the region or the partition is of.
+inline data::RegionTree* tree_of(const Requirement& r) {
+  return r.partition.tree != nullptr ? r.partition.tree : r.region.tree;
+}
 
 class NestedContext;
 
