@@ -126,7 +126,7 @@ struct ContextCore {
   void for_each_field(F f) {
     for (data::RegionTree* tree : forest.trees())
       if (!tree->is_view()) analysis::TreeState::of(*tree).for_each(f);
-    for (const Grant& grant : grants.all()) f(*grant.state);
+    for (const Grant& grant : grants.all) f(*grant.state);
   }
   /// The operation that makes the value of a point, for edges to it.
   exec::NodeRef producer_of(const detail::FutureState& state, std::size_t rank);

@@ -6,7 +6,6 @@
 // at once, so a listener locks, unless its events come from the program's context only. Listeners come and go while
 // no program runs. Cost of a kind to which nobody listens: the test of a pointer.
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -166,26 +165,18 @@ inline profile::Event until_now(profile::Category what, std::string_view subject
 }
 
 /// Tells that a call is being analysed, at the end of the scope.
-class ShownAnalysis {
- public:
-  ShownAnalysis(Listener* listener, const exec::Executor& executor, std::string_view call,
-                const Where& where)
-      : listener_(listener), executor_(executor), call_(call), where_(where) {
-    if (listener_ != nullptr) begin_ns_ = profile::now_ns();
-  }
-  ~ShownAnalysis() {
-    if (listener_ != nullptr)
-      listener_->timed(executor_.this_thread(),
-                       until_now(profile::Category::analysing, call_, where_, begin_ns_));
-  }
-  ShownAnalysis(const ShownAnalysis&) = delete;
+struct ShownAnalysis {
+  Listener* const listener;
+  const exec::Executor& executor;
+  const std::string_view call;
+  const Where& where;
+  const std::uint64_t begin_ns = listener != nullptr ? profile::now_ns() : 0;
 
- private:
-  Listener* const listener_;
-  const exec::Executor& executor_;
-  const std::string_view call_;
-  const Where& where_;
-  std::uint64_t begin_ns_ = 0;
+  ~ShownAnalysis() {
+    if (listener != nullptr)
+      listener->timed(executor.this_thread(),
+                      until_now(profile::Category::analysing, call, where, begin_ns));
+  }
 };
 
 }  // namespace refrain::runtime

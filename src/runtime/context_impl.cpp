@@ -82,7 +82,7 @@ void ContextImpl::finish() {
   exec::FailureRef failure(scope.take_failure());
   if (!failure) failure = poison_at_home();
   attached.clear();
-  for (const Grant& grant : grants.all()) analysis.end_field(*grant.state);
+  for (const Grant& grant : grants.all) analysis.end_field(*grant.state);
   for (data::RegionTree* tree : forest.trees()) {
     if (tree->is_view()) continue;
     analysis::TreeState::of(*tree).for_each(

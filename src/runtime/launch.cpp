@@ -48,8 +48,8 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
     traces.cursor().issue_step();
     return result;
   }
-  const ShownAnalysis shown(runtime.listener(Events::times), runtime.executor(),
-                            request.task->name(), request.where);
+  const ShownAnalysis shown{runtime.listener(Events::times), runtime.executor(),
+                            request.task->name(), request.where};
   if (plan == nullptr) plan = &planner_.plan_of(request, key);
   planner_.wake(*plan);
   traces.analyse(ticket, *plan, request, [&] { result = issue(*this, *plan, request); });
