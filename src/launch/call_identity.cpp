@@ -1,9 +1,6 @@
 #include "launch/call_identity.hpp"
 
-#include <algorithm>
-
 #include "base/hash.hpp"
-#include "data/region_tree.hpp"
 #include "launch/launch_plan.hpp"
 #include "refrain/error.hpp"
 
@@ -23,9 +20,8 @@ bool has_key(const LaunchRequest& launch, const data::Forest& forest, std::uint6
              std::span<const std::uint64_t> key) {
   const std::uint64_t* next = key.data();
   const std::uint64_t* const end = next + key.size();
-  return give_key(launch, forest, mapper_epoch,
-                  [&next, end](std::uint64_t w) { return next != end && *next++ == w; }) &&
-         next == end;
+  const auto is_next = [&next, end](std::uint64_t word) { return next != end && *next++ == word; };
+  return visit(launch, mapper_epoch, Key(is_next, &launch, &forest)) && next == end;
 }
 
 std::pair<LaunchPart, std::size_t> part_of_key(const LaunchRequest& launch, std::size_t word) {
@@ -91,12 +87,11 @@ const char* CallIdentity::name() const {
 
 std::vector<std::uint64_t> CallIdentity::key(const data::Forest& forest) const {
   std::vector<std::uint64_t> words;
-  visit(*this, Key(
-                   [&words](std::uint64_t word) {
-                     words.push_back(word);
-                     return true;
-                   },
-                   nullptr, &forest));
+  const auto put = [&words](std::uint64_t word) {
+    words.push_back(word);
+    return true;
+  };
+  visit(*this, Key(put, nullptr, &forest));
   return words;
 }
 

@@ -175,6 +175,7 @@ class Words {
   bool field(const AnyField& field) {
     return put_(field.key) && object(field.name.data()) && object(field.type);
   }
+  bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
 
  protected:
   Put put_;
@@ -188,14 +189,13 @@ class Words {
 template <class Put>
 class Key : public Words<Put> {
  public:
-  /// `launch`: null where the handles are known to be alive.
+  /// `launch`: its handles are looked at, UsageError when one is dead; null where they are known to be alive.
   Key(Put put, const LaunchRequest* launch, const data::Forest* forest)
       : Words<Put>(put), launch_(launch), forest_(forest) {}
 
   void begin(LaunchPart part, std::size_t argument = 0) { part_ = {part, argument}; }
   /// The one that the visit has come to, and which of the arguments.
   [[nodiscard]] std::pair<LaunchPart, std::size_t> part() const { return part_; }
-  bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
   template <class Handle>
   bool handle(const Handle& handle, std::uint32_t use) {
     if (launch_ != nullptr && !is_usable(handle)) [[unlikely]]
@@ -221,12 +221,6 @@ class Key : public Words<Put> {
 /// How many words of a key are a requirement's, and how many those of a launch without any are at most.
 inline constexpr std::size_t kKeyWordsOfArgument = 7, kMostKeyWords = 12;
 
-/// Puts the words of the launch's key, until put(word) returns false. UsageError when a handle is dead.
-template <class Put>
-bool give_key(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
-              Put put) {
-  return visit(launch, mapper_epoch, Key<Put>(put, &launch, &forest));
-}
 /// Whether the launch has this key.
 bool has_key(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
              std::span<const std::uint64_t> key);
@@ -293,13 +287,13 @@ class RememberedLaunch {
   class Form : public Words<Put> {
    public:
     explicit Form(Put put) : Words<Put>(put) {}
-    using Words<Put>::object;
-    /// Its address may come to be another's.
-    static bool object(const data::IndexSpace*) { return false; }
-    bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
+    /// The address of a sparse one may come to be another's.
+    bool domain(const LaunchDomain* domain) {
+      return domain == nullptr || (domain->sparse == nullptr && Words<Put>::domain(domain));
+    }
     template <class Handle>
     bool handle(const Handle& handle, std::uint32_t use) {
-      return object(handle.tree) && this->put_(handle_word(handle, use)) &&
+      return this->object(handle.tree) && this->put_(handle_word(handle, use)) &&
              this->put_(handle.generation);
     }
   };

@@ -213,10 +213,11 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
   const std::size_t most = kMostKeyWords + kKeyWordsOfArgument * request.requirements.size();
   if (key_.size() < most) key_.resize(most);
   std::uint64_t* next = key_.data();
-  give_key(request, context_.forest, context_.runtime.mapper().epoch(), [&next](std::uint64_t w) {
-    *next++ = w;
+  const auto put = [&next](std::uint64_t word) {
+    *next++ = word;
     return true;
-  });
+  };
+  visit(request, context_.runtime.mapper().epoch(), Key(put, &request, &context_.forest));
   return {key_.data(), next};
 }
 
