@@ -35,15 +35,6 @@
 #include "refrain/dynamic.hpp"
 #include "refrain/mapper.hpp"
 
-namespace refrain::detail {
-
-/// The points of the domain, in its number of dimensions. Any thread.
-[[nodiscard]] data::IndexSpaceRef space_of(const LaunchDomain& domain);
-/// The points of a launch; errors name it.
-[[nodiscard]] data::IndexSpaceRef domain_of(const LaunchRequest& launch);
-
-}  // namespace refrain::detail
-
 namespace refrain::runtime {
 
 /// The points of a launch, and those of them that this process analyses. Immutable; any thread. Cost: O(1) where all
@@ -208,6 +199,11 @@ class PlanCache {
 }  // namespace refrain::runtime
 
 namespace refrain::detail {
+
+/// The points of the domain, in its number of dimensions. Any thread.
+[[nodiscard]] data::IndexSpaceRef space_of(const LaunchDomain& domain);
+/// The points of a launch; errors name it.
+[[nodiscard]] data::IndexSpaceRef domain_of(const LaunchRequest& launch);
 
 /// What a checked accessor knows of its argument, for the check and for the message. Lives on the stack of the running
 /// task (or in the open access of the program).
