@@ -64,7 +64,7 @@ std::uint64_t token_of(const LaunchRequest& launch) {
 
 void RememberedLaunch::remember(const LaunchRequest& launch, const data::Forest& forest,
                                 std::uint64_t mapper_epoch, std::uint64_t* words) {
-  words_ = nullptr;
+  deaths_ = kNothing;
   const auto is_own = [&](const Requirement& r) { return tree_of(r)->in(forest); };
   if (!std::ranges::all_of(launch.requirements, is_own)) return;
   std::uint64_t* next = words;

@@ -277,7 +277,7 @@ class RememberedLaunch {
   [[nodiscard]] bool is(const LaunchRequest& launch, const data::Forest& forest,
                         std::uint64_t mapper_epoch) const {
     const std::uint64_t* next = words_;
-    return next != nullptr && forest.deaths() == deaths_ &&
+    return forest.deaths() == deaths_ &&
            visit(launch, mapper_epoch,
                  Form([&next](std::uint64_t word) { return *next++ == word; }));
   }
@@ -298,8 +298,9 @@ class RememberedLaunch {
     }
   };
 
-  const std::uint64_t* words_ = nullptr;  ///< null: nothing is remembered
-  std::uint64_t deaths_ = 0;
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+  const std::uint64_t* words_ = nullptr;
+  std::uint64_t deaths_ = kNothing;  ///< so many there never are: nothing is remembered
 };
 
 }  // namespace refrain::runtime
