@@ -22,8 +22,6 @@
 
 namespace refrain::runtime {
 
-struct ContextCore;
-
 /// UsageError, with `who` before it, unless the field has a type: the run-time API may be given nothing.
 void check_field(const AnyField& field, const std::string& who);
 

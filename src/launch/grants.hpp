@@ -18,10 +18,6 @@
 #include "refrain/privilege.hpp"
 #include "refrain/reduction.hpp"
 
-namespace refrain::detail {
-class FutureState;
-}
-
 namespace refrain::runtime {
 
 /// The children that the parent still has to wait for. Launches are counted, nodes are not looked up: so an accessor is

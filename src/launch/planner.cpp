@@ -98,14 +98,14 @@ void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
   std::vector<analysis::PointUses> uses(count);
   for (std::size_t i = 0; i < count; ++i) {
     const Requirement& r = request.requirements[i];
-    analysis::PointUses& use = uses[i];
-    use.data = plan.own.arguments[i].field;
-    use.privilege = r.privilege;
-    use.op = r.op;
     const bool partitioned = r.partition.tree != nullptr;
-    use.disjoint_pieces = partitioned && r.partition.tree->is_disjoint(r.partition.index);
+    uses[i] = {.data = plan.own.arguments[i].field,
+               .privilege = r.privilege,
+               .op = r.op,
+               .sets = {},
+               .disjoint_pieces = partitioned && r.partition.tree->is_disjoint(r.partition.index)};
     for (std::size_t rank = 0; rank < (partitioned ? plan.own.points.size() : 1); ++rank)
-      use.sets.push_back(plan.own.arguments[rank * count + i].points.get());
+      uses[i].sets.push_back(plan.own.arguments[rank * count + i].points.get());
   }
   const auto conflict = analysis::find_conflict(plan.own.points.size(), uses);
   if (!conflict) return;
@@ -273,12 +273,11 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
     for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
       PlannedArgument& argument = plan.own.arguments[rank * count + i];
       argument.region = region_of(plan, rank, r, who);
-      data::RegionTree& tree = *argument.region.tree;
-      argument.points = tree.node(argument.region.node).space;
+      argument.points = used->node(argument.region.node).space;
       argument.physical_points = physical_points(*argument.points, argument.region);
       argument.privilege = r.privilege;
       argument.field = &context_.field_state(argument.region, r.field, r.privilege, r.op, who);
-      const auto index = tree.find_field(r.field);
+      const auto index = used->find_field(r.field);
       REFRAIN_ASSERT(index, "a field that has a state is one of its tree");
       argument.field_index = *index;
     }
