@@ -110,10 +110,6 @@ struct ContextCore {
 
   // --- names and states --------------------------------------------------------------------------------
 
-  /// A name and source line that last as long as the context (Analysis::info_for).
-  const exec::NodeInfo& info_for(const char* name, const Where& where) {
-    return analysis.info_for(name, where);
-  }
   /// The state of a field of a tree of this context, or of a grant that contains the region's points and allows the
   /// access. UsageError begins with `who`.
   analysis::FieldState& field_state(const AnyRegion& region, const AnyField& field,

@@ -137,7 +137,7 @@ namespace refrain {
 void Context::fence(Where where) {
   impl_.make_call("fence", where, [&] {
     impl_.runtime.executor().interleave();
-    impl_.scope.drain(&impl_.info_for("fence", where));
+    impl_.scope.drain(&impl_.analysis.info_for("fence", where));
     impl_.bring_all_home();
     impl_.forget_failures();
     if (const exec::FailureRef failure = impl_.scope.take_failure()) failure->rethrow();
