@@ -20,6 +20,8 @@
 // A new field of a requirement is one line of visit().
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <span>
@@ -77,7 +79,7 @@ struct CallIdentity {
 
 /// Bits of the words of a launch's hints and counts; the number of requirements is above those.
 inline constexpr std::uint64_t kPriorityInKey = ~std::uint64_t{0} << 32, kInlineInKey = 1;
-inline constexpr std::uint64_t kGroupInKey = 2, kResultInKey = 1;
+inline constexpr std::uint32_t kGroupInKey = 2, kResultInKey = 1;
 
 // Inlined in each form, which then takes no call and no memory: the quick comparison is on the way of a replayed launch.
 template <class Form>
@@ -112,11 +114,10 @@ template <class Form>
 [[gnu::always_inline]] inline bool visit(const LaunchRequest& launch, std::uint64_t mapper_epoch,
                                          Form&& form) {
   form.begin(LaunchPart::task);
-  const std::uint64_t counts = launch.requirements.size() << 2 |
-                               kGroupInKey * (launch.domain != nullptr) |
+  const std::uint32_t counts = static_cast<std::uint32_t>(launch.requirements.size()) * 4 +
+                               kGroupInKey * (launch.domain != nullptr) +
                                kResultInKey * launch.wants_future;
-  if (!form.object(launch.task) || !visit(launch.where, static_cast<std::uint32_t>(counts), form))
-    return false;
+  if (!form.object(launch.task) || !visit(launch.where, counts, form)) return false;
   form.begin(LaunchPart::hints);
   if (!form.number(std::uint64_t{static_cast<std::uint32_t>(launch.hints.priority)} << 32 |
                    launch.futures.size() << 1 | kInlineInKey * launch.hints.inline_if_ready))
@@ -293,8 +294,10 @@ class RememberedLaunch {
     }
     template <class Handle>
     bool handle(const Handle& handle, std::uint32_t use) {
-      return this->object(handle.tree) && this->put_(handle_word(handle, use)) &&
-             this->put_(handle.generation);
+      // Its tree, then its number and its generation: as they lie, they take one load each.
+      const auto [tree, place] = std::bit_cast<std::array<std::uint64_t, 2>>(handle);
+      return this->put_(tree) && this->put_(place) &&
+             this->put_(static_cast<std::uint32_t>(handle_word(handle, use)));
     }
   };
 
