@@ -1,9 +1,6 @@
 #include "launch/call_identity.hpp"
 
-#include <algorithm>
-
 #include "base/hash.hpp"
-#include "data/region_tree.hpp"
 #include "launch/launch_plan.hpp"
 #include "refrain/error.hpp"
 
@@ -11,7 +8,7 @@ namespace refrain::runtime {
 
 void fail_dead(const LaunchRequest& launch, std::size_t i) {
   const Requirement& r = launch.requirements[i];
-  const std::string who = launch_name(launch) + ", argument " + std::to_string(i);
+  const std::string who = argument_name(launch, i);
   if (r.partition.tree != nullptr) data::check_alive(r.partition, who.c_str());
   data::check_alive(r.region, who.c_str());
   throw UsageError(who + " names neither a region nor a partition");
@@ -23,9 +20,8 @@ bool has_key(const LaunchRequest& launch, const data::Forest& forest, std::uint6
              std::span<const std::uint64_t> key) {
   const std::uint64_t* next = key.data();
   const std::uint64_t* const end = next + key.size();
-  return give_key(launch, forest, mapper_epoch,
-                  [&next, end](std::uint64_t w) { return next != end && *next++ == w; }) &&
-         next == end;
+  const auto is_next = [&next, end](std::uint64_t word) { return next != end && *next++ == word; };
+  return visit(launch, mapper_epoch, Key(is_next, &launch, &forest)) && next == end;
 }
 
 std::pair<LaunchPart, std::size_t> part_of_key(const LaunchRequest& launch, std::size_t word) {
@@ -68,10 +64,8 @@ std::uint64_t token_of(const LaunchRequest& launch) {
 
 void RememberedLaunch::remember(const LaunchRequest& launch, const data::Forest& forest,
                                 std::uint64_t mapper_epoch, std::uint64_t* words) {
-  words_ = nullptr;
-  const auto is_own = [&](const Requirement& r) {
-    return (r.partition.tree != nullptr ? r.partition.tree : r.region.tree)->in(forest);
-  };
+  deaths_ = kNothing;
+  const auto is_own = [&](const Requirement& r) { return tree_of(r)->in(forest); };
   if (!std::ranges::all_of(launch.requirements, is_own)) return;
   std::uint64_t* next = words;
   if (!visit(launch, mapper_epoch, Form([&next](std::uint64_t word) {
@@ -93,12 +87,11 @@ const char* CallIdentity::name() const {
 
 std::vector<std::uint64_t> CallIdentity::key(const data::Forest& forest) const {
   std::vector<std::uint64_t> words;
-  visit(*this, Key(
-                   [&words](std::uint64_t word) {
-                     words.push_back(word);
-                     return true;
-                   },
-                   nullptr, &forest));
+  const auto put = [&words](std::uint64_t word) {
+    words.push_back(word);
+    return true;
+  };
+  visit(*this, Key(put, nullptr, &forest));
   return words;
 }
 

@@ -20,6 +20,8 @@
 // A new field of a requirement is one line of visit().
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <span>
@@ -77,7 +79,7 @@ struct CallIdentity {
 
 /// Bits of the words of a launch's hints and counts; the number of requirements is above those.
 inline constexpr std::uint64_t kPriorityInKey = ~std::uint64_t{0} << 32, kInlineInKey = 1;
-inline constexpr std::uint64_t kGroupInKey = 2, kResultInKey = 1;
+inline constexpr std::uint32_t kGroupInKey = 2, kResultInKey = 1;
 
 // Inlined in each form, which then takes no call and no memory: the quick comparison is on the way of a replayed launch.
 template <class Form>
@@ -112,11 +114,10 @@ template <class Form>
 [[gnu::always_inline]] inline bool visit(const LaunchRequest& launch, std::uint64_t mapper_epoch,
                                          Form&& form) {
   form.begin(LaunchPart::task);
-  const std::uint64_t counts = launch.requirements.size() << 2 |
-                               kGroupInKey * (launch.domain != nullptr) |
+  const std::uint32_t counts = static_cast<std::uint32_t>(launch.requirements.size()) * 4 +
+                               kGroupInKey * (launch.domain != nullptr) +
                                kResultInKey * launch.wants_future;
-  if (!form.object(launch.task) || !visit(launch.where, static_cast<std::uint32_t>(counts), form))
-    return false;
+  if (!form.object(launch.task) || !visit(launch.where, counts, form)) return false;
   form.begin(LaunchPart::hints);
   if (!form.number(std::uint64_t{static_cast<std::uint32_t>(launch.hints.priority)} << 32 |
                    launch.futures.size() << 1 | kInlineInKey * launch.hints.inline_if_ready))
@@ -175,6 +176,7 @@ class Words {
   bool field(const AnyField& field) {
     return put_(field.key) && object(field.name.data()) && object(field.type);
   }
+  bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
 
  protected:
   Put put_;
@@ -188,14 +190,13 @@ class Words {
 template <class Put>
 class Key : public Words<Put> {
  public:
-  /// `launch`: null where the handles are known to be alive.
+  /// `launch`: its handles are looked at, UsageError when one is dead; null where they are known to be alive.
   Key(Put put, const LaunchRequest* launch, const data::Forest* forest)
       : Words<Put>(put), launch_(launch), forest_(forest) {}
 
   void begin(LaunchPart part, std::size_t argument = 0) { part_ = {part, argument}; }
   /// The one that the visit has come to, and which of the arguments.
   [[nodiscard]] std::pair<LaunchPart, std::size_t> part() const { return part_; }
-  bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
   template <class Handle>
   bool handle(const Handle& handle, std::uint32_t use) {
     if (launch_ != nullptr && !is_usable(handle)) [[unlikely]]
@@ -221,12 +222,6 @@ class Key : public Words<Put> {
 /// How many words of a key are a requirement's, and how many those of a launch without any are at most.
 inline constexpr std::size_t kKeyWordsOfArgument = 7, kMostKeyWords = 12;
 
-/// Puts the words of the launch's key, until put(word) returns false. UsageError when a handle is dead.
-template <class Put>
-bool give_key(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
-              Put put) {
-  return visit(launch, mapper_epoch, Key<Put>(put, &launch, &forest));
-}
 /// Whether the launch has this key.
 bool has_key(const LaunchRequest& launch, const data::Forest& forest, std::uint64_t mapper_epoch,
              std::span<const std::uint64_t> key);
@@ -283,7 +278,7 @@ class RememberedLaunch {
   [[nodiscard]] bool is(const LaunchRequest& launch, const data::Forest& forest,
                         std::uint64_t mapper_epoch) const {
     const std::uint64_t* next = words_;
-    return next != nullptr && forest.deaths() == deaths_ &&
+    return forest.deaths() == deaths_ &&
            visit(launch, mapper_epoch,
                  Form([&next](std::uint64_t word) { return *next++ == word; }));
   }
@@ -293,19 +288,22 @@ class RememberedLaunch {
   class Form : public Words<Put> {
    public:
     explicit Form(Put put) : Words<Put>(put) {}
-    using Words<Put>::object;
-    /// Its address may come to be another's.
-    static bool object(const data::IndexSpace*) { return false; }
-    bool domain(const LaunchDomain* domain) { return domain == nullptr || visit(*domain, *this); }
+    /// The address of a sparse one may come to be another's.
+    bool domain(const LaunchDomain* domain) {
+      return domain == nullptr || (domain->sparse == nullptr && Words<Put>::domain(domain));
+    }
     template <class Handle>
     bool handle(const Handle& handle, std::uint32_t use) {
-      return object(handle.tree) && this->put_(handle_word(handle, use)) &&
-             this->put_(handle.generation);
+      // Its tree, then its number and its generation: as they lie, they take one load each.
+      const auto [tree, place] = std::bit_cast<std::array<std::uint64_t, 2>>(handle);
+      return this->put_(tree) && this->put_(place) &&
+             this->put_(static_cast<std::uint32_t>(handle_word(handle, use)));
     }
   };
 
-  const std::uint64_t* words_ = nullptr;  ///< null: nothing is remembered
-  std::uint64_t deaths_ = 0;
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+  const std::uint64_t* words_ = nullptr;
+  std::uint64_t deaths_ = kNothing;  ///< so many there never are: nothing is remembered
 };
 
 }  // namespace refrain::runtime

@@ -1,5 +1,7 @@
 #include "launch/context_core.hpp"
 
+#include <fmt/format.h>
+
 #include <new>
 #include <unordered_set>
 
@@ -74,7 +76,7 @@ void ContextCore::fail_captured(const char* call) {
 
 void check_field(const AnyField& field, const std::string& who) {
   if (field.type == nullptr)
-    throw UsageError(who + ": field '" + std::string(field.name) + "' has no type");
+    throw UsageError(fmt::format("{}: field '{}' has no type", who, field.name));
 }
 
 analysis::FieldState& ContextCore::field_state(const AnyRegion& region, const AnyField& field,
@@ -84,10 +86,10 @@ analysis::FieldState& ContextCore::field_state(const AnyRegion& region, const An
   data::RegionTree& tree = region.tree->data_tree();
   const auto index = tree.find_field(field);
   if (!index) {
-    std::string text = who + ": " + region.name() + " has no field '" + std::string(field.name) +
-                       "' of type " + std::string(field.type->name) + "; it has";
+    std::string text = fmt::format("{}: {} has no field '{}' of type {}; it has", who,
+                                   region.name(), field.name, field.type->name);
     for (const data::FieldColumn& column : tree.fields())
-      text += " '" + column.name + "' (" + std::string(column.type.name) + "),";
+      text += fmt::format(" '{}' ({}),", column.name, column.type.name);
     text.pop_back();
     throw UsageError(text);
   }

@@ -22,8 +22,6 @@
 
 namespace refrain::runtime {
 
-struct ContextCore;
-
 /// UsageError, with `who` before it, unless the field has a type: the run-time API may be given nothing.
 void check_field(const AnyField& field, const std::string& who);
 
@@ -112,10 +110,6 @@ struct ContextCore {
 
   // --- names and states --------------------------------------------------------------------------------
 
-  /// A name and source line that last as long as the context (Analysis::info_for).
-  const exec::NodeInfo& info_for(const char* name, const Where& where) {
-    return analysis.info_for(name, where);
-  }
   /// The state of a field of a tree of this context, or of a grant that contains the region's points and allows the
   /// access. UsageError begins with `who`.
   analysis::FieldState& field_state(const AnyRegion& region, const AnyField& field,
@@ -126,7 +120,7 @@ struct ContextCore {
   void for_each_field(F f) {
     for (data::RegionTree* tree : forest.trees())
       if (!tree->is_view()) analysis::TreeState::of(*tree).for_each(f);
-    for (const Grant& grant : grants.all()) f(*grant.state);
+    for (const Grant& grant : grants.all) f(*grant.state);
   }
   /// The operation that makes the value of a point, for edges to it.
   exec::NodeRef producer_of(const detail::FutureState& state, std::size_t rank);

@@ -1,5 +1,7 @@
 #include "launch/future_state.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -117,10 +119,9 @@ const void* await(FutureState& state) {
 
 // The one place that makes an own rank of a launch rank.
 const void* await_point(FutureState& state, std::size_t launch_rank) {
-  const auto asked = [&] { return "value " + std::to_string(launch_rank) + " of a group launch"; };
+  const auto asked = [&] { return fmt::format("value {} of a group launch", launch_rank); };
   if (launch_rank >= point_count(state))
-    throw UsageError(asked() + " of " + std::to_string(point_count(state)) +
-                     " points was asked for");
+    throw UsageError(fmt::format("{} of {} points was asked for", asked(), point_count(state)));
   const std::optional<std::size_t> rank =
       state.group() ? state.of_group().own_rank(launch_rank) : launch_rank;
   if (!rank || *rank >= state.points()) fail_elsewhere(asked());
@@ -131,18 +132,15 @@ const void* await_point(FutureState& state, std::size_t launch_rank) {
 
 const void* await_point(FutureState& state, const Point<3>& point, int dim) {
   const auto error = [&](const std::string& why) {
-    const bool is_point = dim >= 1 && dim <= 3;
-    return UsageError("the value of " +
-                      (is_point ? "point " + data::to_string(point, dim)
-                                : "a point of " + std::to_string(dim) + " dimensions") +
-                      " was asked for" + why);
+    const std::string asked = dim >= 1 && dim <= 3 ? "point " + data::to_string(point, dim)
+                                                   : fmt::format("a point of {} dimensions", dim);
+    return UsageError(fmt::format("the value of {} was asked for{}", asked, why));
   };
   const data::IndexSpaceRef& domain = state.of_group().domain;
   if (!domain) throw error(": it is no group launch's");
   if (dim != domain->dim())
-    throw error(": the launch domain, " + data::to_string(*domain) + ", has " +
-                std::to_string(domain->dim()) +
-                (domain->dim() == 1 ? " dimension" : " dimensions"));
+    throw error(fmt::format(": the launch domain, {}, has {} dimension{}", data::to_string(*domain),
+                            domain->dim(), domain->dim() == 1 ? "" : "s"));
   const std::optional<std::size_t> rank = domain->rank(point);
   if (!rank) throw error(", which is not in the launch domain, " + data::to_string(*domain));
   return await_point(state, *rank);

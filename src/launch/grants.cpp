@@ -1,7 +1,8 @@
 #include "launch/grants.hpp"
 
+#include <fmt/format.h>
+
 #include "analysis/independence.hpp"
-#include "data/index_space.hpp"
 #include "launch/future_state.hpp"
 #include "refrain/error.hpp"
 
@@ -15,8 +16,8 @@ bool Grant::allows(Privilege asked, const ReductionOp* asked_op) const {
 namespace {
 
 std::string describe(Privilege privilege, const ReductionOp* op) {
-  return std::string(to_string(privilege)) + " access" +
-         (op != nullptr ? " with '" + std::string(op->name) + "'" : std::string());
+  return fmt::format("{} access", to_string(privilege)) +
+         (op != nullptr ? fmt::format(" with '{}'", op->name) : "");
 }
 
 }  // namespace
@@ -27,7 +28,7 @@ analysis::FieldState& Grants::field_state(const data::RegionTree& root, std::uin
                                           const std::string& task) const {
   const data::IndexSpaceRef& points = region.tree->node(region.node).space;
   std::string found;
-  for (const Grant& grant : all_) {
+  for (const Grant& grant : all) {
     if (grant.root != &root || grant.field != field) continue;
     if (!data::contains(grant.points, points)) {
       found = "an argument that does not contain all of its points";
@@ -37,18 +38,18 @@ analysis::FieldState& Grants::field_state(const data::RegionTree& root, std::uin
     found = describe(grant.privilege, grant.op) + " to it";
   }
   if (task.empty())
-    throw UsageError(who + ": " + region.name() +
-                     " belongs to another runtime, or to a run that has ended");
-  throw UsageError(who + " asks for more than its parent has: " + describe(privilege, op) +
-                   " to field '" + root.fields()[field].name + "' of " + region.name() +
-                   "; the parent, " + task + ", has " +
-                   (found.empty() ? "no argument with that data" : found));
+    throw UsageError(fmt::format("{}: {} belongs to another runtime, or to a run that has ended",
+                                 who, region.name()));
+  throw UsageError(fmt::format(
+      "{} asks for more than its parent has: {} to field '{}' of {}; the parent, {}, has {}", who,
+      describe(privilege, op), root.fields()[field].name, region.name(), task,
+      found.empty() ? "no argument with that data" : found));
 }
 
 void Grants::lend(const LaunchPlan& plan, const detail::FutureState* result) {
   for (std::size_t i = 0; i < plan.own.arguments.size(); ++i) {
     const PlannedArgument& argument = plan.own.arguments[i];
-    for (Grant& grant : all_) {
+    for (Grant& grant : all) {
       if (grant.state.get() != argument.field || !grant.conflicts(argument.privilege)) continue;
       if (argument.points == grant.points) grant.loan.supersede(argument.privilege);
       if (result == nullptr) grant.loan.until_fence(argument.privilege);
@@ -58,7 +59,7 @@ void Grants::lend(const LaunchPlan& plan, const detail::FutureState* result) {
 }
 
 void Grants::lend(const analysis::FieldState& field, Privilege privilege) {
-  for (Grant& grant : all_)
+  for (Grant& grant : all)
     if (grant.state.get() == &field && grant.conflicts(privilege))
       grant.loan.until_fence(privilege);
 }

@@ -10,19 +10,13 @@
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/field_state.hpp"
 #include "launch/launch_plan.hpp"
 #include "refrain/privilege.hpp"
 #include "refrain/reduction.hpp"
-
-namespace refrain::detail {
-class FutureState;
-}
 
 namespace refrain::runtime {
 
@@ -32,35 +26,32 @@ class Loan {
  public:
   /// To a point task that has a future: its sequence number.
   void to(std::uint64_t task, Privilege privilege) {
-    if (borrowers_.size() >= kMost) borrowers_ = {{kUntilFence, true}, {kUntilFence, false}};
-    borrowers_.insert({task, privilege == Privilege::read});
+    if (readers_.size() + writers_.size() >= kMost) readers_ = writers_ = {kUntilFence};
+    (privilege == Privilege::read ? readers_ : writers_).insert(task);
   }
   /// To a child that only a fence waits for.
   void until_fence(Privilege privilege) { to(kUntilFence, privilege); }
   /// The next child uses all of the data: it comes after the others, but a reader not after readers.
   void supersede(Privilege privilege) {
-    std::erase_if(borrowers_, [privilege](const auto& borrower) {
-      return !borrower.reads || privilege != Privilege::read;
-    });
+    writers_.clear();
+    if (privilege != Privilege::read) readers_.clear();
   }
   /// The parent has waited for the task.
   void waited_for(std::uint64_t task) {
-    borrowers_.erase({task, true});
-    borrowers_.erase({task, false});
+    readers_.erase(task);
+    writers_.erase(task);
   }
-  void end() { borrowers_.clear(); }
-  [[nodiscard]] bool open() const { return !borrowers_.empty(); }
+  void end() {
+    readers_.clear();
+    writers_.clear();
+  }
+  [[nodiscard]] bool open() const { return !readers_.empty() || !writers_.empty(); }
 
  private:
-  struct Borrower {
-    std::uint64_t task;
-    bool reads;  ///< only
-    auto operator<=>(const Borrower&) const = default;
-  };
   static constexpr std::uint64_t kUntilFence = ~std::uint64_t{0};
   /// Beyond this number a fence has to come.
   static constexpr std::size_t kMost = 1 << 16;
-  std::set<Borrower> borrowers_;
+  std::set<std::uint64_t> readers_, writers_;
 };
 
 struct Grant {
@@ -82,13 +73,10 @@ struct Grant {
 };
 
 /// The grants of one context, by requirement of the parent's launch; the program's context has none.
-class Grants {
- public:
-  [[nodiscard]] bool empty() const { return all_.empty(); }
-  [[nodiscard]] std::span<Grant> all() { return all_; }
-  [[nodiscard]] std::span<const Grant> all() const { return all_; }
-  void add(Grant grant) { all_.push_back(std::move(grant)); }
+struct Grants {
+  std::vector<Grant> all;
 
+  [[nodiscard]] bool empty() const { return all.empty(); }
   /// The state of a field for a child with this access to the region. UsageError names `who` and, as the parent, `task`.
   analysis::FieldState& field_state(const data::RegionTree& root, std::uint32_t field,
                                     const AnyRegion& region, Privilege privilege,
@@ -98,9 +86,6 @@ class Grants {
   void lend(const LaunchPlan& plan, const detail::FutureState* result);
   /// Another operation does, which only a fence waits for.
   void lend(const analysis::FieldState& field, Privilege privilege);
-
- private:
-  std::vector<Grant> all_;
 };
 
 }  // namespace refrain::runtime

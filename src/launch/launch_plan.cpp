@@ -1,6 +1,6 @@
 #include "launch/launch_plan.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "launch/context_core.hpp"
@@ -10,14 +10,8 @@
 namespace refrain::runtime {
 
 detail::ArgumentPoints physical_points(const data::IndexSpace& points, const AnyRegion& region) {
-  detail::ArgumentPoints physical;
-  physical.bounds = &points.bounds();
-  if (!points.dense()) {
-    physical.rects = points.boxes().data();
-    physical.rect_count = points.boxes().size();
-  }
-  physical.region = region;
-  return physical;
+  if (points.dense()) return {&points.bounds(), nullptr, 0, region};
+  return {&points.bounds(), points.boxes().data(), points.boxes().size(), region};
 }
 
 LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
@@ -64,8 +58,8 @@ data::IndexSpaceRef space_of(const LaunchDomain& domain) {
   if (domain.dim == LaunchDomain::negative)
     throw UsageError(std::to_string(domain.rect.lo[0]) + " points, expected at least 0");
   if (domain.dim < 1 || domain.dim > 3)
-    throw UsageError("a launch domain of " + std::to_string(domain.dim) +
-                     " dimensions: there are 1, 2 and 3");
+    throw UsageError(
+        fmt::format("a launch domain of {} dimensions: there are 1, 2 and 3", domain.dim));
   return data::IndexSpace::dense(domain.dim, domain.rect);
 }
 
@@ -83,9 +77,9 @@ void for_each_launch_point(const LaunchRequest& launch, std::size_t value,
     try {
       f(p);
     } catch (...) {
-      fail_around(runtime::launch_name(launch) + ", by-value argument " + std::to_string(value) +
-                  ": the function of per_point threw for point " +
-                  data::to_string(p, launch.domain->dim));
+      fail_around(
+          fmt::format("{}, by-value argument {}: the function of per_point threw for point {}",
+                      runtime::launch_name(launch), value, data::to_string(p, launch.domain->dim)));
     }
   });
 }
@@ -97,22 +91,23 @@ namespace {
 /// Of a task, or of an access of the program.
 std::string name_of(const ArgumentInfo& info) {
   const runtime::LaunchPlan& plan = *info.plan;
-  return exec::operation_name(&plan.info,
-                              plan.task ? exec::NodeKind::task : exec::NodeKind::access) +
-         ", argument " + std::to_string(info.argument) + " (" + info.planned().region.name() +
-         ", field '" + plan.requirements[info.argument].field + "')";
+  const exec::NodeKind kind = plan.task ? exec::NodeKind::task : exec::NodeKind::access;
+  return fmt::format("{}, argument {} ({}, field '{}')", exec::operation_name(&plan.info, kind),
+                     info.argument, info.planned().region.name(),
+                     plan.requirements[info.argument].field);
 }
 
 [[noreturn]] void fail_access(const ArgumentInfo& info, const Point<3>& p, const std::string& why) {
-  throw UsageError(name_of(info) + ": access to point " + data::to_string(p, info.points().dim()) +
-                   " " + why);
+  throw UsageError(fmt::format("{}: access to point {} {}", name_of(info),
+                               data::to_string(p, info.points().dim()), why));
 }
 
 }  // namespace
 
 void fail_argument(std::size_t asked, std::size_t arguments) {
-  throw UsageError("a task's body asks for its argument " + std::to_string(asked) +
-                   ", but it was launched with " + std::to_string(arguments) + " region arguments");
+  throw UsageError(fmt::format(
+      "a task's body asks for its argument {}, but it was launched with {} region arguments", asked,
+      arguments));
 }
 
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim) {
@@ -122,12 +117,11 @@ void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueTy
                        (given.privilege == Privilege::read_write && privilege != Privilege::reduce);
   if (allowed && given.type == type && info.points().dim() == dim) return;
   const auto describe = [](Privilege p, const ValueType& t, int d) {
-    return std::string(to_string(p)) + " access to " + std::string(t.name) + " in " +
-           std::to_string(d) + " dimensions";
+    return fmt::format("{} access to {} in {} dimensions", to_string(p), t.name, d);
   };
-  throw UsageError(name_of(info) + ": the body asks for " + describe(privilege, type, dim) +
-                   ", the launch gave " +
-                   describe(given.privilege, given.type, info.points().dim()));
+  throw UsageError(fmt::format("{}: the body asks for {}, the launch gave {}", name_of(info),
+                               describe(privilege, type, dim),
+                               describe(given.privilege, given.type, info.points().dim())));
 }
 
 void check_access(const ArgumentInfo& info, const Point<3>& p) {
@@ -136,9 +130,9 @@ void check_access(const ArgumentInfo& info, const Point<3>& p) {
                 "while a child may be changing it: wait for its future, or call fence(), first");
   if (!info.points().contains(p))
     fail_access(info, p,
-                "outside the argument, which is " +
-                    data::to_string(info.points().bounds(), info.points().dim()) +
-                    (info.points().dense() ? "" : ", sparse"));
+                fmt::format("outside the argument, which is {}{}",
+                            data::to_string(info.points().bounds(), info.points().dim()),
+                            info.points().dense() ? "" : ", sparse"));
 }
 
 }  // namespace refrain::detail

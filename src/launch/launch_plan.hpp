@@ -35,15 +35,6 @@
 #include "refrain/dynamic.hpp"
 #include "refrain/mapper.hpp"
 
-namespace refrain::detail {
-
-/// The points of the domain, in its number of dimensions. Any thread.
-[[nodiscard]] data::IndexSpaceRef space_of(const LaunchDomain& domain);
-/// The points of a launch; errors name it.
-[[nodiscard]] data::IndexSpaceRef domain_of(const LaunchRequest& launch);
-
-}  // namespace refrain::detail
-
 namespace refrain::runtime {
 
 /// The points of a launch, and those of them that this process analyses. Immutable; any thread. Cost: O(1) where all
@@ -62,6 +53,15 @@ struct LaunchPoints {
 /// What messages call a launch (exec::launch_name).
 inline std::string launch_name(const LaunchRequest& request) {
   return exec::launch_name(request.task->name(), request.where);
+}
+/// And one of its region arguments.
+inline std::string argument_name(const LaunchRequest& request, std::size_t argument) {
+  return launch_name(request) + ", argument " + std::to_string(argument);
+}
+
+/// The one that the region or the partition is of.
+inline data::RegionTree* tree_of(const Requirement& r) {
+  return r.partition.tree != nullptr ? r.partition.tree : r.region.tree;
 }
 
 class NestedContext;
@@ -199,6 +199,11 @@ class PlanCache {
 }  // namespace refrain::runtime
 
 namespace refrain::detail {
+
+/// The points of the domain, in its number of dimensions. Any thread.
+[[nodiscard]] data::IndexSpaceRef space_of(const LaunchDomain& domain);
+/// The points of a launch; errors name it.
+[[nodiscard]] data::IndexSpaceRef domain_of(const LaunchRequest& launch);
 
 /// What a checked accessor knows of its argument, for the check and for the message. Lives on the stack of the running
 /// task (or in the open access of the program).

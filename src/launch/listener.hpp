@@ -6,7 +6,6 @@
 // at once, so a listener locks, unless its events come from the program's context only. Listeners come and go while
 // no program runs. Cost of a kind to which nobody listens: the test of a pointer.
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -64,34 +63,56 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
     bool optimise;            ///< edges that others imply were left out
   };
 
+  // Of an event that it does not look at, a listener tells those behind it: nobody, but where several share a kind.
   // execution
-  void executed(const exec::Executed&) override {}
+  void executed(const exec::Executed& ran) override { pass_on(&Listener::executed, ran); }
   // graph
-  void operation(const analysis::LoggedOperation&) override {}
-  void edge(std::uint64_t, std::uint64_t, std::uint64_t, exec::EdgeKind) override {}
+  void operation(const analysis::LoggedOperation& one) override {
+    pass_on(&Listener::operation, one);
+  }
+  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
+            exec::EdgeKind kind) override {
+    pass_on(&Listener::edge, scope, from, to, kind);
+  }
   /// A nested context lives: the identity of its scope, and its number in the graph.
-  virtual void opened(std::uint64_t /*identity*/, std::uint64_t /*context*/) {}
-  virtual void closed(std::uint64_t /*identity*/) {}
+  virtual void opened(std::uint64_t identity, std::uint64_t context) {
+    pass_on(&Listener::opened, identity, context);
+  }
+  virtual void closed(std::uint64_t identity) { pass_on(&Listener::closed, identity); }
   // calls
   /// All calls from here on are those of another program, which the runtime begins to run.
-  virtual void program_begins() {}
-  virtual void called(const Call&) {}
+  virtual void program_begins() { pass_on(&Listener::program_begins); }
+  virtual void called(const Call& call) { pass_on(&Listener::called, call); }
   // times
   /// A call was analysed, or part of a trace recorded or replayed (so many calls), until now.
-  virtual void timed(int /*thread*/, const profile::Event&) {}
+  virtual void timed(int thread, const profile::Event& event) {
+    pass_on(&Listener::timed, thread, event);
+  }
   // decisions
   /// The mapper was asked about every point of the launch.
-  virtual void asked(const LaunchPlan&) {}
+  virtual void asked(const LaunchPlan& plan) { pass_on(&Listener::asked, plan); }
   /// A launch has its instances. `why` it was analysed; empty: it was replayed.
-  virtual void launched(LaunchPlan&, const std::string& /*why*/) {}
+  virtual void launched(LaunchPlan& plan, const std::string& why) {
+    pass_on(&Listener::launched, plan, why);
+  }
   /// An occurrence of a marked trace has ended.
-  virtual void occurred(std::uint64_t /*trace*/, const std::string& /*name*/, Where /*begun_at*/,
-                        const TraceExecution&) {}
+  virtual void occurred(std::uint64_t trace, const std::string& name, Where begun_at,
+                        const TraceExecution& occurrence) {
+    pass_on(&Listener::occurred, trace, name, begun_at, occurrence);
+  }
   // recordings
-  virtual void recorded(const Recorded&) {}
+  virtual void recorded(const Recorded& recording) { pass_on(&Listener::recorded, recording); }
   // autotrace
   /// A line of the log of automatic tracing (docs/automatic-tracing.md).
-  virtual void autotraced(const std::string& /*line*/) {}
+  virtual void autotraced(const std::string& line) { pass_on(&Listener::autotraced, line); }
+
+ private:
+  friend class Listeners;
+  template <class... Parameters, class... Arguments>
+  void pass_on(void (Listener::*event)(Parameters...), Arguments&&... arguments) {
+    for (Listener* each : behind_) (each->*event)(arguments...);
+  }
+  std::vector<Listener*> behind_;
 };
 
 /// The listeners of a runtime, by kind.
@@ -99,63 +120,26 @@ class Listeners {
  public:
   void add(Listener& listener, std::initializer_list<Events> kinds) {
     for (const Events kind : kinds)
-      several_[static_cast<std::size_t>(kind)].all.push_back(&listener);
+      several_[static_cast<std::size_t>(kind)].behind_.push_back(&listener);
     choose();
   }
   void remove(Listener& listener) {
-    for (Several& each : several_) std::erase(each.all, &listener);
+    for (Listener& each : several_) std::erase(each.behind_, &listener);
     choose();
   }
   /// Who is to be told of such events; null: nobody listens.
   [[nodiscard]] Listener* of(Events kind) const { return told_[static_cast<std::size_t>(kind)]; }
 
  private:
-  /// Passes every event on.
-  class Several final : public Listener {
-   public:
-    std::vector<Listener*> all;
-
-    template <class... Parameters, class... Arguments>
-    void tell(void (Listener::*event)(Parameters...), Arguments&&... arguments) {
-      for (Listener* each : all) (each->*event)(arguments...);
-    }
-    void executed(const exec::Executed& ran) override { tell(&Listener::executed, ran); }
-    void operation(const analysis::LoggedOperation& one) override {
-      tell(&Listener::operation, one);
-    }
-    void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-              exec::EdgeKind kind) override {
-      tell(&Listener::edge, scope, from, to, kind);
-    }
-    void opened(std::uint64_t identity, std::uint64_t context) override {
-      tell(&Listener::opened, identity, context);
-    }
-    void closed(std::uint64_t identity) override { tell(&Listener::closed, identity); }
-    void program_begins() override { tell(&Listener::program_begins); }
-    void called(const Call& call) override { tell(&Listener::called, call); }
-    void timed(int thread, const profile::Event& event) override {
-      tell(&Listener::timed, thread, event);
-    }
-    void asked(const LaunchPlan& plan) override { tell(&Listener::asked, plan); }
-    void launched(LaunchPlan& plan, const std::string& why) override {
-      tell(&Listener::launched, plan, why);
-    }
-    void occurred(std::uint64_t trace, const std::string& name, Where begun,
-                  const TraceExecution& occurrence) override {
-      tell(&Listener::occurred, trace, name, begun, occurrence);
-    }
-    void recorded(const Recorded& recording) override { tell(&Listener::recorded, recording); }
-    void autotraced(const std::string& line) override { tell(&Listener::autotraced, line); }
-  };
   void choose() {
     for (std::size_t kind = 0; kind < kEvents; ++kind) {
-      std::vector<Listener*>& all = several_[kind].all;
+      const std::vector<Listener*>& all = several_[kind].behind_;
       told_[kind] = all.empty() ? nullptr : all.size() == 1 ? all.front() : &several_[kind];
     }
   }
 
   std::array<Listener*, kEvents> told_{};
-  std::array<Several, kEvents> several_;
+  std::array<Listener, kEvents> several_;
 };
 
 /// What was done for a call or a trace, until now.
@@ -166,26 +150,18 @@ inline profile::Event until_now(profile::Category what, std::string_view subject
 }
 
 /// Tells that a call is being analysed, at the end of the scope.
-class ShownAnalysis {
- public:
-  ShownAnalysis(Listener* listener, const exec::Executor& executor, std::string_view call,
-                const Where& where)
-      : listener_(listener), executor_(executor), call_(call), where_(where) {
-    if (listener_ != nullptr) begin_ns_ = profile::now_ns();
-  }
-  ~ShownAnalysis() {
-    if (listener_ != nullptr)
-      listener_->timed(executor_.this_thread(),
-                       until_now(profile::Category::analysing, call_, where_, begin_ns_));
-  }
-  ShownAnalysis(const ShownAnalysis&) = delete;
+struct ShownAnalysis {
+  Listener* const listener;
+  const exec::Executor& executor;
+  const std::string_view call;
+  const Where& where;
+  const std::uint64_t begin_ns = listener != nullptr ? profile::now_ns() : 0;
 
- private:
-  Listener* const listener_;
-  const exec::Executor& executor_;
-  const std::string_view call_;
-  const Where& where_;
-  std::uint64_t begin_ns_ = 0;
+  ~ShownAnalysis() {
+    if (listener != nullptr)
+      listener->timed(executor.this_thread(),
+                      until_now(profile::Category::analysing, call, where, begin_ns));
+  }
 };
 
 }  // namespace refrain::runtime

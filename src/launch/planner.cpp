@@ -1,5 +1,7 @@
 #include "launch/planner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -18,45 +20,40 @@ namespace refrain::runtime {
 
 namespace {
 
-std::string argument_of(const LaunchRequest& request, std::size_t i) {
-  return launch_name(request) + ", argument " + std::to_string(i);
-}
-
 [[noreturn]] void fail_colour(const LaunchPlan& plan, std::size_t rank, const Requirement& r,
                               const Point<3>& colour, const std::string& who) {
   const data::IndexSpaceRef& colours = r.partition.tree->partition(r.partition.index).colours;
   int dim = colours->dim();
   for (int d = dim; d < 3; ++d)
     if (colour[d] != 0) dim = d + 1;
-  const bool surplus = dim > colours->dim();
-  throw UsageError(who + ": point " + data::to_string(plan.own.points[rank].point, plan.dim()) +
-                   " gets colour " + data::to_string(colour, dim) + " by projection " +
-                   data::describe(r.projection.impl()) + ", which " + r.partition.name() +
-                   " does not have: its colours are " +
-                   data::to_string(colours->bounds(), colours->dim()) +
-                   (surplus ? ", of " + std::to_string(colours->dim()) +
-                                  " dimensions: the coordinates beyond those must be 0"
-                            : std::string()));
+  std::string text = fmt::format(
+      "{}: point {} gets colour {} by projection {}, which {} does not have: its colours are {}",
+      who, data::to_string(plan.own.points[rank].point, plan.dim()), data::to_string(colour, dim),
+      data::describe(r.projection.impl()), r.partition.name(),
+      data::to_string(colours->bounds(), colours->dim()));
+  if (dim > colours->dim())
+    text +=
+        fmt::format(", of {} dimensions: the coordinates beyond those must be 0", colours->dim());
+  throw UsageError(text);
 }
 
 /// UsageError, whatever the points.
 void check_requirement(const Requirement& r, bool group, const std::string& who) {
   if (r.partition.tree != nullptr && !group)
-    throw UsageError(who + " is the partition " + r.partition.name() +
-                     ": a single launch takes a region");
+    throw UsageError(fmt::format("{} is the partition {}: a single launch takes a region", who,
+                                 r.partition.name()));
   check_field(r.field, who);
   if (r.privilege > Privilege::reduce)
-    throw UsageError(who + " has an unknown privilege, number " +
-                     std::to_string(static_cast<int>(r.privilege)));
+    throw UsageError(
+        fmt::format("{} has an unknown privilege, number {}", who, static_cast<int>(r.privilege)));
   if (r.privilege != Privilege::reduce) return;
   if (r.op == nullptr) throw UsageError(who + " reduces without an operator");
   if (r.op->type == nullptr || r.op->initialise == nullptr || r.op->fold == nullptr)
-    throw UsageError(who + " reduces with operator '" + std::string(r.op->name) +
-                     "', which lacks its type or a function");
+    throw UsageError(fmt::format(
+        "{} reduces with operator '{}', which lacks its type or a function", who, r.op->name));
   if (*r.op->type != *r.field.type)
-    throw UsageError(who + " reduces field '" + std::string(r.field.name) + "' of type " +
-                     std::string(r.field.type->name) + " with an operator on " +
-                     std::string(r.op->type->name));
+    throw UsageError(fmt::format("{} reduces field '{}' of type {} with an operator on {}", who,
+                                 r.field.name, r.field.type->name, r.op->type->name));
 }
 
 /// Which region a point gets.
@@ -68,8 +65,9 @@ AnyRegion region_of(const LaunchPlan& plan, std::size_t rank, const Requirement&
   try {
     colour = data::project(r.projection.impl(), point);
   } catch (...) {
-    fail_around(who + ": projection " + data::describe(r.projection.impl()) + " threw for point " +
-                data::to_string(point, plan.dim()));
+    fail_around(fmt::format("{}: projection {} threw for point {}", who,
+                            data::describe(r.projection.impl()),
+                            data::to_string(point, plan.dim())));
   }
   const data::PartitionNode& partition = r.partition.tree->partition(r.partition.index);
   const auto colour_rank = partition.colours->rank(colour);
@@ -82,9 +80,8 @@ void plan_points(LaunchPlan& plan, const LaunchRequest& request, const RuntimeCo
   LaunchPoints& points = plan.points;
   points.domain = detail::domain_of(request);
   if (points.domain->volume() > std::numeric_limits<std::uint32_t>::max())
-    throw UsageError(launch_name(request) +
-                     ", its domain: " + std::to_string(points.domain->volume()) +
-                     " points; a group has fewer than 2^32");
+    throw UsageError(fmt::format("{}, its domain: {} points; a group has fewer than 2^32",
+                                 launch_name(request), points.domain->volume()));
   points.own = runtime.own_points(points.domain);
   plan.own.points.reserve(points.own->volume());
   points.own->for_each_point([&](const data::BoxPoint& p) {
@@ -101,31 +98,30 @@ void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
   std::vector<analysis::PointUses> uses(count);
   for (std::size_t i = 0; i < count; ++i) {
     const Requirement& r = request.requirements[i];
-    analysis::PointUses& use = uses[i];
-    use.data = plan.own.arguments[i].field;
-    use.privilege = r.privilege;
-    use.op = r.op;
     const bool partitioned = r.partition.tree != nullptr;
-    use.disjoint_pieces = partitioned && r.partition.tree->is_disjoint(r.partition.index);
+    uses[i] = {.data = plan.own.arguments[i].field,
+               .privilege = r.privilege,
+               .op = r.op,
+               .sets = {},
+               .disjoint_pieces = partitioned && r.partition.tree->is_disjoint(r.partition.index)};
     for (std::size_t rank = 0; rank < (partitioned ? plan.own.points.size() : 1); ++rank)
-      use.sets.push_back(plan.own.arguments[rank * count + i].points.get());
+      uses[i].sets.push_back(plan.own.arguments[rank * count + i].points.get());
   }
   const auto conflict = analysis::find_conflict(plan.own.points.size(), uses);
   if (!conflict) return;
-  auto describe = [&](std::size_t rank, std::size_t i) {
-    std::string text = "argument " + std::to_string(i) + " (" +
-                       plan.own.arguments[rank * count + i].region.name() + ", field '" +
-                       plan.requirements[i].field + "', " +
-                       std::string(to_string(plan.requirements[i].privilege)) + ")";
+  const auto describe = [&](std::size_t rank, std::size_t i) {
+    std::string text = fmt::format(
+        "argument {} ({}, field '{}', {})", i, plan.own.arguments[rank * count + i].region.name(),
+        plan.requirements[i].field, to_string(plan.requirements[i].privilege));
     if (plan.group) text += " of point " + data::to_string(plan.own.points[rank].point, plan.dim());
     return text;
   };
-  throw UsageError(
-      launch_name(request) + ": " + describe(conflict->first_point, conflict->first_use) +
-      " conflicts with " + describe(conflict->second_point, conflict->second_use) +
-      ": both use point " +
-      data::to_string(conflict->shared, plan.own.arguments[conflict->first_use].points->dim()) +
-      (plan.group ? ", so the points of the group are not independent" : ""));
+  throw UsageError(fmt::format(
+      "{}: {} conflicts with {}: both use point {}{}", launch_name(request),
+      describe(conflict->first_point, conflict->first_use),
+      describe(conflict->second_point, conflict->second_use),
+      data::to_string(conflict->shared, plan.own.arguments[conflict->first_use].points->dim()),
+      plan.group ? ", so the points of the group are not independent" : ""));
 }
 
 /// An unmapped plan's key is that of the launch and this word.
@@ -217,10 +213,11 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
   const std::size_t most = kMostKeyWords + kKeyWordsOfArgument * request.requirements.size();
   if (key_.size() < most) key_.resize(most);
   std::uint64_t* next = key_.data();
-  give_key(request, context_.forest, context_.runtime.mapper().epoch(), [&next](std::uint64_t w) {
-    *next++ = w;
+  const auto put = [&next](std::uint64_t word) {
+    *next++ = word;
     return true;
-  });
+  };
+  visit(request, context_.runtime.mapper().epoch(), Key(put, &request, &context_.forest));
   return {key_.data(), next};
 }
 
@@ -248,11 +245,10 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
   plan->check = context_.runtime.options().check;
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
-    check_requirement(r, plan->group, argument_of(request, i));
+    check_requirement(r, plan->group, argument_name(request, i));
     plan->reductions += r.privilege == Privilege::reduce;
     plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name),
-                                  *r.field.type, r.projection,
-                                  r.partition.tree != nullptr ? r.partition.tree : r.region.tree});
+                                  *r.field.type, r.projection, tree_of(r)});
   }
   plan->argument_count = static_cast<std::uint32_t>(plan->requirements.size());
   plan->node_class = exec::NodePool::class_of(TaskPayload::bytes(*plan));
@@ -269,20 +265,19 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
   plan.own.arguments.resize(plan.own.points.size() * count);
   for (std::size_t i = 0; i < count; ++i) {
     const Requirement& r = request.requirements[i];
-    const std::string who = argument_of(request, i);
-    data::RegionTree* used = r.partition.tree != nullptr ? r.partition.tree : r.region.tree;
+    const std::string who = argument_name(request, i);
+    data::RegionTree* const used = tree_of(r);
     if (used->in(context_.forest) &&
         std::ranges::find(plan.trees, used, &LaunchPlan::Tree::tree) == plan.trees.end())
       plan.trees.push_back({used, used->uid()});
     for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
       PlannedArgument& argument = plan.own.arguments[rank * count + i];
       argument.region = region_of(plan, rank, r, who);
-      data::RegionTree& tree = *argument.region.tree;
-      argument.points = tree.node(argument.region.node).space;
+      argument.points = used->node(argument.region.node).space;
       argument.physical_points = physical_points(*argument.points, argument.region);
       argument.privilege = r.privilege;
       argument.field = &context_.field_state(argument.region, r.field, r.privilege, r.op, who);
-      const auto index = tree.find_field(r.field);
+      const auto index = used->find_field(r.field);
       REFRAIN_ASSERT(index, "a field that has a state is one of its tree");
       argument.field_index = *index;
     }
@@ -295,8 +290,8 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
 }
 
 void fail_mapper(const Mapper& mapper, const LaunchRequest& request, const std::string& where) {
-  fail_around("mapper '" + std::string(mapper.name()) + "' for " + launch_name(request) + where +
-              " threw");
+  fail_around(
+      fmt::format("mapper '{}' for {}{} threw", mapper.name(), launch_name(request), where));
 }
 
 LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,

@@ -51,13 +51,9 @@ class RuntimeCore {
   /// Of the tasks that its programs make.
   [[nodiscard]] const std::shared_ptr<detail::TaskSlots>& task_slots() const { return task_slots_; }
   /// The points of a launch that this process analyses, of all: all of them, as long as there is one process. A subset of
-  /// the domain; the same for the same domain.
-  using OwnPoints = std::function<data::IndexSpaceRef(const data::IndexSpaceRef& domain)>;
-  [[nodiscard]] data::IndexSpaceRef own_points(const data::IndexSpaceRef& domain) const {
-    return own_points_ ? own_points_(domain) : domain;
-  }
-  /// Before a program runs.
-  void set_own_points(OwnPoints own_points) { own_points_ = std::move(own_points); }
+  /// the domain; the same for the same domain. Set before a program runs.
+  std::function<data::IndexSpaceRef(const data::IndexSpaceRef& domain)> own_points =
+      std::identity();
 
   /// A number for a nested context; the program's is 0.
   std::uint64_t next_context_id() {
@@ -81,7 +77,6 @@ class RuntimeCore {
   std::shared_ptr<exec::Executor> executor_;
   std::shared_ptr<detail::TaskSlots> task_slots_;
   Listeners listeners_;
-  OwnPoints own_points_;  ///< none: all points
   const bool times_launches_ = options_.stats || !options_.timeline.empty();
   std::atomic<std::uint64_t> context_ids_{0};
 };

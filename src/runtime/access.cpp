@@ -89,7 +89,8 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
       {CallKind::access, where, {&region, &field, static_cast<std::uint64_t>(privilege)}},
       "the program accessed data itself");
   grants.lend(state, privilege);
-  const analysis::Origin origin{calls - 1, 0, 0, &info_for(call, where), exec::NodeKind::access};
+  const analysis::Origin origin{calls - 1, 0, 0, &analysis.info_for(call, where),
+                                exec::NodeKind::access};
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
   analysis.begin_point();
   analysis::Instance& instance =
@@ -136,7 +137,7 @@ exec::FailureRef ContextImpl::end_attachment(analysis::Instance& instance, Where
   exec::FailureRef failure;
   try {
     failure = hold(field.tree()->handle(0), field, instance, instance.space, Privilege::read_write,
-                   {calls - 1, 0, 0, &info_for("detach", where), exec::NodeKind::detach});
+                   {calls - 1, 0, 0, &analysis.info_for("detach", where), exec::NodeKind::detach});
     if (!failure) end_access(held_.back().node.seq);
   } catch (...) {
     end();

@@ -82,7 +82,7 @@ void ContextImpl::finish() {
   exec::FailureRef failure(scope.take_failure());
   if (!failure) failure = poison_at_home();
   attached.clear();
-  for (const Grant& grant : grants.all()) analysis.end_field(*grant.state);
+  for (const Grant& grant : grants.all) analysis.end_field(*grant.state);
   for (data::RegionTree* tree : forest.trees()) {
     if (tree->is_view()) continue;
     analysis::TreeState::of(*tree).for_each(
@@ -137,7 +137,7 @@ namespace refrain {
 void Context::fence(Where where) {
   impl_.make_call("fence", where, [&] {
     impl_.runtime.executor().interleave();
-    impl_.scope.drain(&impl_.info_for("fence", where));
+    impl_.scope.drain(&impl_.analysis.info_for("fence", where));
     impl_.bring_all_home();
     impl_.forget_failures();
     if (const exec::FailureRef failure = impl_.scope.take_failure()) failure->rethrow();

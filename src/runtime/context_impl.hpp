@@ -131,7 +131,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
 
   /// Checked mode: is the parent's accessor on this requirement usable now?
   [[nodiscard]] bool is_lent(std::size_t requirement) const override {
-    return grants.all()[requirement].loan.open();
+    return grants.all[requirement].loan.open();
   }
 
   /// Breaks when the analysis has broken an invariant. Slow; for tests.

@@ -48,8 +48,8 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
     traces.cursor().issue_step();
     return result;
   }
-  const ShownAnalysis shown(runtime.listener(Events::times), runtime.executor(),
-                            request.task->name(), request.where);
+  const ShownAnalysis shown{runtime.listener(Events::times), runtime.executor(),
+                            request.task->name(), request.where};
   if (plan == nullptr) plan = &planner_.plan_of(request, key);
   planner_.wake(*plan);
   traces.analyse(ticket, *plan, request, [&] { result = issue(*this, *plan, request); });
@@ -134,7 +134,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op
           ::new (node.payload()) runtime::FutureReduction(reduction);
           node.kind = exec::NodeKind::other;
           node.run = runtime::run_reduce;
-          node.info = &impl_.info_for("reduce", where);
+          node.info = &impl_.analysis.info_for("reduce", where);
           result.state()->set_producer(0, {&node, node.seq});
           impl_.analysis.log_operation(node, {impl_.calls - 1, 0, -1, node.info});
           analysis::Edges edges = impl_.analysis.edges_to(node);

@@ -10,7 +10,7 @@ ContextImpl::ContextImpl(ContextCore& enclosing, LaunchRecord& record, TaskPaylo
                   exec::operation_name(&record.plan->info, exec::NodeKind::task), make_nested) {
   scope.about_held = [this](std::uint64_t seq) { return about_held(seq); };
   for (std::size_t i = 0; i < record.plan->requirements.size(); ++i)
-    grants.add(make_grant(*record.plan, payload, i));
+    grants.all.push_back(make_grant(*record.plan, payload, i));
 }
 
 Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
@@ -70,9 +70,9 @@ void ContextImpl::bring_home(Grant& grant) {
 }
 
 void ContextImpl::bring_all_home() {
-  for (Grant& grant : grants.all()) bring_home(grant);
+  for (Grant& grant : grants.all) bring_home(grant);
   scope.drain(nullptr);
-  for (Grant& grant : grants.all()) grant.loan.end();
+  for (Grant& grant : grants.all) grant.loan.end();
   reductions_.clear();
 }
 
@@ -81,7 +81,7 @@ void ContextImpl::has_waited_for(detail::FutureState& state, std::size_t rank_or
   const auto [first, last] = ranks(state, rank_or_all);
   if (const auto reduction = reductions_.extract(state.producer(first).seq))
     has_waited_for(*reduction.mapped().state(), all);
-  for (Grant& grant : grants.all()) {
+  for (Grant& grant : grants.all) {
     if (!grant.loan.open()) continue;
     for (std::size_t rank = first; rank < last; ++rank)
       grant.loan.waited_for(state.producer(rank).seq);
@@ -106,7 +106,7 @@ void ContextImpl::await_home(const Grant& grant) {
 }
 
 exec::FailureRef ContextImpl::poison_at_home() const {
-  for (const Grant& grant : grants.all()) {
+  for (const Grant& grant : grants.all) {
     if (grant.home == nullptr || grant.privilege == Privilege::read) continue;
     for (const auto& piece : grant.state->sets()) {
       const analysis::Use* use = piece->find(grant.home);

@@ -203,7 +203,7 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
     const auto analyse = [&] {
       if (nothing) return;
       analysis::Analysis& analysis = impl_.analysis;
-      analysis::Origin origin{impl_.calls - 1, 0, 0, &impl_.info_for("copy", where),
+      analysis::Origin origin{impl_.calls - 1, 0, 0, &impl_.analysis.info_for("copy", where),
                               exec::NodeKind::copy};
       analysis.begin_point();
       analysis::Instance& source_instance =

@@ -43,7 +43,7 @@ void RecordingSession::add(const TracedCall& made, std::uint64_t token,
     if (region->tree->in(context_.forest)) recorder_->uses(*region->tree, region->tree->uid());
   auto call = std::make_shared<RecordedCall>();
   call->key.assign(made.key.begin(), made.key.end());
-  call->info = &context_.info_for(made.name, made.where);
+  call->info = &context_.analysis.info_for(made.name, made.where);
   call->token = call->mapped_token = token;
   call->makers = makers(made.futures);
   call->wants_result = made.makes_future;

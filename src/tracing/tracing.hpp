@@ -129,8 +129,8 @@ class Tracing final : public DeferredState {
       }
       parts_->selector.catch_up();
     }
-    const ShownAnalysis shown(context_.runtime.listener(Events::times), context_.runtime.executor(),
-                              call.name(), call.where);
+    const ShownAnalysis shown{context_.runtime.listener(Events::times), context_.runtime.executor(),
+                              call.name(), call.where};
     const std::uint64_t token = call.token();
     context_.note_call(token, call.name());
     if (!ticket) return analyse();

@@ -24,7 +24,7 @@ data::IndexSpaceRef odd_points(const data::IndexSpaceRef& domain) {
 }
 
 struct Odd {
-  Odd() : runtime(options()) { runtime.impl().set_own_points(odd_points); }
+  Odd() : runtime(options()) { runtime.impl().own_points = odd_points; }
   static Options options() {
     Options chosen;
     chosen.machine = "emulated:cpus=2";
