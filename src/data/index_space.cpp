@@ -107,7 +107,7 @@ IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
   for (auto [at, end] = shard.sets.equal_range(id); at != end; ++at)
     if (const IndexSpace& set = *at->second;
         set.dim_ == dim && std::ranges::equal(set.boxes(), list) && set.try_share())
-      return IndexSpaceRef(&set);
+      return {&set, false};
   const Box bounds = bounds_of(list);
   check_coordinates(dim, bounds);
   const std::size_t volume = checked_volume(dim, list, bounds);
@@ -118,7 +118,7 @@ IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
   }
   std::unique_ptr<const IndexSpace> made(new IndexSpace(dim, bounds, volume, id, std::move(kept)));
   shard.sets.emplace(id, made.get());
-  return IndexSpaceRef(made.release());
+  return {made.release(), false};
 }
 
 IndexSpaceRef IndexSpace::dense(int dim, const Box& box) {
