@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "data/index_space.hpp"
 
 namespace refrain::analysis {
 

@@ -22,7 +22,6 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "analysis/equivalence_set.hpp"

@@ -9,7 +9,6 @@
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
-#include "data/box_list.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {

@@ -8,7 +8,6 @@
 #include "base/hash.hpp"
 #include "data/box_index.hpp"
 #include "data/box_list.hpp"
-#include "data/index_space.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "data/box_list.hpp"
 #include "refrain/error.hpp"
 #include "refrain/privilege.hpp"
 

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <mutex>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
-#include "base/sure_memory.hpp"
 #include "data/partition_ops.hpp"
 #include "refrain/error.hpp"
 
