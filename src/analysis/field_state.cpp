@@ -133,7 +133,6 @@ void FieldState::name_sets(Footprint& footprint) {
   footprint.sets = cut_out(footprint.points);
   for (EquivalenceSet* set : footprint.sets) set->footprints.push_back(&footprint);
   entries_ += footprint.sets.size();
-  footprint.dormant = false;
   awake_.push_back(footprint);
 }
 
@@ -141,13 +140,12 @@ void FieldState::leave_sets(Footprint& footprint) {
   for (EquivalenceSet* set : footprint.sets) std::erase(set->footprints, &footprint);
   entries_ -= footprint.sets.size();
   footprint.sets = {};
-  footprint.dormant = true;
   footprint.unlink();
 }
 
 void FieldState::wake(Footprint& footprint) {
   footprint.used = tidied_;
-  if (!footprint.dormant) [[likely]]
+  if (!footprint.dormant()) [[likely]]
     return;
   ++woken_;
   name_sets(footprint);
@@ -173,7 +171,7 @@ void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& 
   std::erase_if(footprints_, [&](const auto& entry) {
     Footprint& footprint = *entry.second;
     if (!unwanted(footprint)) return false;
-    if (!footprint.dormant) leave_sets(footprint);
+    if (!footprint.dormant()) leave_sets(footprint);
     if (footprint.passing) --passing_;
     return true;
   });
@@ -283,24 +281,23 @@ void FieldState::reset() {
 }
 
 void FieldState::check_invariants() const {
-  std::size_t volume = 0;
-  std::vector<data::IndexSpaceRef> all;
+  const auto union_of = [this](const auto& sets) {
+    std::vector<data::IndexSpaceRef> parts;
+    for (const auto& set : sets) parts.push_back(points_of(*set));
+    return data::unite(space_->dim(), parts);
+  };
+  std::size_t volume = 0, entries = 0;
   for (const auto& set : sets_) {
     REFRAIN_ASSERT(!set->cells.empty(), "a piece has points");
-    const data::IndexSpaceRef& points = points_of(*set);
-    volume += points->volume();
-    all.push_back(points);
+    volume += points_of(*set)->volume();
   }
-  REFRAIN_ASSERT(volume == space_->volume() && data::unite(space_->dim(), all) == space_,
+  REFRAIN_ASSERT(volume == space_->volume() && union_of(sets_) == space_,
                  "the pieces are disjoint and cover the field's points");
-  std::size_t entries = 0;
   for (const auto& [key, footprint] : footprints_) {
-    std::vector<data::IndexSpaceRef> parts;
-    for (EquivalenceSet* set : footprint->sets) parts.push_back(points_of(*set));
-    entries += parts.size();
-    REFRAIN_ASSERT(
-        footprint->dormant ? parts.empty() : data::unite(space_->dim(), parts) == footprint->points,
-        "a footprint is the union of its pieces, or dormant");
+    entries += footprint->sets.size();
+    REFRAIN_ASSERT(footprint->dormant() ? footprint->sets.empty()
+                                        : union_of(footprint->sets) == footprint->points,
+                   "a footprint is the union of its pieces, or dormant");
   }
   REFRAIN_ASSERT(entries == entries_, "the pieces that footprints name are counted");
 }

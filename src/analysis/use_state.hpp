@@ -40,7 +40,6 @@ enum class StateChange : std::uint8_t {
   end,         ///< the region ends: as if nothing had ever happened here
   gone,        ///< an instance ends with its region
 };
-constexpr bool is_use(StateChange change) { return change <= StateChange::fold; }
 
 /// An operator, named by its function.
 using FoldFunction = decltype(ReductionOp::fold);
