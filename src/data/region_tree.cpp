@@ -1,7 +1,6 @@
 #include "data/region_tree.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
@@ -336,27 +335,6 @@ void check_alive(const AnyPartition& partition, const char* what) {
   check(partition, what, "partition");
 }
 
-class TreeGraveyard {
- public:
-  std::unique_ptr<RegionTree> take() {
-    const std::lock_guard lock(mutex_);
-    if (trees_.empty()) return std::make_unique<RegionTree>();
-    auto tree = std::move(trees_.back());
-    trees_.pop_back();
-    return tree;
-  }
-  void put(std::unique_ptr<RegionTree> tree) noexcept {
-    const std::lock_guard lock(mutex_);
-    trees_.push_back(std::move(tree));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>> trees_;
-};
-
-std::shared_ptr<TreeGraveyard> make_graveyard() { return std::make_shared<TreeGraveyard>(); }
-
 Forest::~Forest() {
   for (auto& tree : dropped_) bury(std::move(tree));
   for (auto& tree : slots_)
@@ -364,13 +342,12 @@ Forest::~Forest() {
 }
 
 RegionTree& Forest::create(IndexSpaceRef space, std::vector<FieldColumn> fields) {
-  ++alive_;
   if (RegionTree* tree = find_dormant(space, fields)) {
     tree->revive();
     return *tree;
   }
   const std::uint32_t slot = take_slot();
-  slots_[slot] = graveyard_->take();
+  slots_[slot] = unbury();
   slots_[slot]->start(*this, slot, std::move(space), std::move(fields));
   return *slots_[slot];
 }
@@ -379,7 +356,6 @@ bool Forest::destroy(RegionTree& tree) {
   REFRAIN_ASSERT(&tree.forest() == this && tree.alive(),
                  "only a living tree of this forest is destroyed");
   const bool dropped = tree.sleep();
-  --alive_;
   dormant_.push_back(&tree);
   if (dormant_.size() > max_dormant) drop_oldest();
   return dropped;
@@ -430,7 +406,16 @@ void Forest::drop_oldest() {
 
 void Forest::bury(std::unique_ptr<RegionTree> tree) {
   tree->empty();
-  graveyard_->put(std::move(tree));
+  const std::lock_guard lock(graveyard_->mutex);
+  graveyard_->trees.push_back(std::move(tree));
+}
+
+std::unique_ptr<RegionTree> Forest::unbury() {
+  const std::lock_guard lock(graveyard_->mutex);
+  if (graveyard_->trees.empty()) return std::make_unique<RegionTree>();
+  auto tree = std::move(graveyard_->trees.back());
+  graveyard_->trees.pop_back();
+  return tree;
 }
 
 }  // namespace refrain::data
