@@ -119,11 +119,9 @@ Pieces restrict_affine(const IndexSpaceRef& colours, const AffineMap& map, const
   return clip_by_colour(parent, colours, [&](const BoxPoint& c) {
     Box box{BoxPoint{}, BoxPoint{}};
     for (int d = 0; d < parent->dim(); ++d) {
+      const auto& row = map.matrix[static_cast<std::size_t>(d)];
       __int128 base = map.offset[d];
-      for (int k = 0; k < colours->dim(); ++k)
-        base += static_cast<__int128>(
-                    map.matrix[static_cast<std::size_t>(d)][static_cast<std::size_t>(k)]) *
-                c[k];
+      for (std::size_t k = 0; k < 3; ++k) base += __int128{row[k]} * c.x[k];
       box.lo[d] = clamped(base + extent.lo[d]);
       box.hi[d] = clamped(base + extent.hi[d]);
     }
