@@ -15,11 +15,6 @@ namespace refrain::data {
 
 namespace {
 
-std::uint64_t content_hash(int dim, BoxSpan list) {
-  static_assert(sizeof(Box) == 6 * sizeof(Coord), "boxes are hashed as bytes");
-  return hash_bytes(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
-}
-
 void extend(Box& bounds, const BoxPoint& lo, const BoxPoint& hi) {
   for (int d = 0; d < 3; ++d) {
     bounds.lo[d] = std::min(bounds.lo[d], lo[d]);
@@ -100,7 +95,9 @@ bool IndexSpace::try_share() const noexcept {
 // `owned`, of a list with several boxes: where it may be taken from.
 IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
   REFRAIN_ASSERT(1 <= dim && dim <= 3, "an index space has 1, 2 or 3 dimensions");
-  const std::uint64_t id = content_hash(dim, list);
+  static_assert(sizeof(Box) == 6 * sizeof(Coord), "boxes are hashed as bytes");
+  const std::uint64_t id =
+      hash_bytes(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
   for (auto [at, end] = shard.sets.equal_range(id); at != end; ++at)
