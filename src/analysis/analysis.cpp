@@ -37,14 +37,14 @@ void AnalysisCounters::operator+=(const AnalysisCounters& more) {
 }
 
 Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories,
-                   const Machine& machine, std::uint64_t scope_id, GraphLog* log)
+                   std::uint64_t scope_id, GraphLog* log)
     : executor_(executor),
       scope_(scope),
-      machine_(machine),
+      machine_(memories.machine()),
       scope_id_(scope_id),
       log_(log),
       store_(memories) {
-  counters_.links.resize(machine.memories().size() * machine.memories().size());
+  counters_.links.resize(machine_.memories().size() * machine_.memories().size());
 }
 
 void Edges::add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
