@@ -53,14 +53,6 @@ Pieces take_pieces(Collectors& collectors, const IndexSpaceRef& space) {
   });
 }
 
-std::vector<NumberedBox> boxes_of(std::span<const IndexSpaceRef> pieces) {
-  std::vector<NumberedBox> boxes;
-  for (std::size_t piece = 0; piece < pieces.size(); ++piece)
-    for (const Box& box : pieces[piece]->boxes())
-      boxes.push_back({box, static_cast<std::uint32_t>(piece)});
-  return boxes;
-}
-
 }  // namespace
 
 IndexSpaceRef block_colours(int dim, const BoxPoint& counts) {
@@ -163,7 +155,7 @@ Pieces image(std::span<const IndexSpaceRef> sources, const Reader& read,
 
 Pieces preimage(std::span<const IndexSpaceRef> targets, const Reader& read,
                 const IndexSpaceRef& source) {
-  const std::vector<NumberedBox> boxes = boxes_of(targets);
+  const std::vector<NumberedBox> boxes = numbered_boxes(targets);
   const auto index = index_of(boxes);
   const bool disjoint = is_disjoint(targets);
   Collectors pieces(targets.size(), PointCollector(source->dim(), source->bounds()));
@@ -216,7 +208,7 @@ bool is_disjoint(std::span<const IndexSpaceRef> pieces) {
     for (const IndexSpaceRef& piece : pieces) points += piece->volume();
     return unite(1, pieces)->volume() == points;
   }
-  const std::vector<NumberedBox> boxes = boxes_of(pieces);
+  const std::vector<NumberedBox> boxes = numbered_boxes(pieces);
   const auto index = index_of(boxes);
   return std::ranges::all_of(boxes, [&](const NumberedBox& box) {
     // Boxes of one piece are disjoint, so a box of any other piece, or of a twin, is a witness.
