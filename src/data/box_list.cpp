@@ -80,11 +80,6 @@ class SlabWriter {
     previous_ = start_;
   }
 
-  /// Appends the slab [lo, hi] with the cross-section of existing boxes.
-  void copy(Coord lo, Coord hi, BoxSpan slab) {
-    write(lo, hi, [&] { out_.insert(out_.end(), slab.begin(), slab.end()); });
-  }
-
   /// Appends an interval of the last dimension; it may touch or overlap the one before.
   void interval(Coord lo, Coord hi) {
     if (out_.size() > previous_ && out_.back().hi[d_] >= lo - 1) {
@@ -132,7 +127,9 @@ void combine_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) 
     if (!kept) return one.skip_to(other.lo());
     const Coord lo = one.lo(), hi = other.done() ? one.hi() : std::min(one.hi(), other.lo() - 1);
     if (last) writer.interval(lo, hi);
-    else writer.copy(lo, hi, one.slab());
+    else
+      writer.write(lo, hi,
+                   [&, slab = one.slab()] { out.insert(out.end(), slab.begin(), slab.end()); });
     one.use_up_to(hi);
   };
   while ((!a.done() || (keep.only_b && !b.done())) && (keep.only_a || !b.done()) &&
@@ -205,11 +202,9 @@ void sweep(int d, int dim, BoxSpan in, BoxList& out) {
 }  // namespace
 
 std::string to_string(const BoxPoint& point, int dim) {
-  switch (dim) {
-    case 1: return refrain::to_string(refrain::detail::restore_dimension<1>(point));
-    case 2: return refrain::to_string(refrain::detail::restore_dimension<2>(point));
-    default: return refrain::to_string(point);
-  }
+  if (dim == 1) return refrain::to_string(refrain::detail::restore_dimension<1>(point));
+  if (dim == 2) return refrain::to_string(refrain::detail::restore_dimension<2>(point));
+  return refrain::to_string(point);
 }
 
 std::string to_string(const Box& box, int dim) {
