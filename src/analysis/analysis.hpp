@@ -81,7 +81,6 @@ class Edges {
     exec::Edge edges[kInline];
   };
   void add_further(const exec::NodeRef& from, exec::EdgeKind kind);
-  void grow();
 
   exec::Node& to_;
   GraphLog* log_;
