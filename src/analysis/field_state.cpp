@@ -21,8 +21,6 @@ FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::st
   for (const data::Box& box : space_->boxes()) add_cell(whole, box);
 }
 
-FieldState::~FieldState() = default;
-
 std::string FieldState::describe() const {
   return "field '" + name_ + "'" + (tree_ != nullptr ? " of " + tree_->name_of(0) : std::string());
 }
@@ -112,18 +110,13 @@ std::vector<EquivalenceSet*> FieldState::cut_out(const data::IndexSpaceRef& poin
 void FieldState::trim(Cell& cell, const data::Box& box) {
   cells_.erase(cell.box, cell);
   for (int d = 0; d < 3; ++d) {
-    if (cell.box.lo[d] < box.lo[d]) {
-      data::Box before = cell.box;
-      before.hi[d] = box.lo[d] - 1;
-      cell.box.lo[d] = box.lo[d];
-      add_cell(*cell.set, before);
-    }
-    if (box.hi[d] < cell.box.hi[d]) {
-      data::Box after = cell.box;
-      after.lo[d] = box.hi[d] + 1;
-      cell.box.hi[d] = box.hi[d];
-      add_cell(*cell.set, after);
-    }
+    data::Box before = cell.box, after = cell.box;
+    before.hi[d] = box.lo[d] - 1;
+    after.lo[d] = box.hi[d] + 1;
+    for (const data::Box& rest : {before, after})
+      if (!rest.empty()) add_cell(*cell.set, rest);
+    cell.box.lo[d] = std::max(cell.box.lo[d], box.lo[d]);
+    cell.box.hi[d] = std::min(cell.box.hi[d], box.hi[d]);
   }
   cells_.insert(cell.box, cell);
 }
