@@ -16,6 +16,35 @@ std::uint64_t next_uid() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+/// Where `count` elements in a row have their place: where it is free, or after all that were ever used.
+template <class T>
+std::uint32_t take_places(std::uint32_t count, std::vector<std::uint32_t>& free,
+                          StableVector<T>& elements, std::atomic<std::uint32_t>& used) {
+  const std::uint32_t first = free.empty() ? used.load(std::memory_order_relaxed) : free.back();
+  if (!free.empty()) {
+    free.pop_back();
+  } else {
+    elements.ensure(first + count);
+    used.store(first + count, std::memory_order_relaxed);
+  }
+  return first;
+}
+
+template <class Compute>
+bool is_known(std::atomic<Known>& property, const Compute& compute) {
+  if (property.load(std::memory_order_relaxed) == Known::not_yet)
+    property.store(compute() ? Known::yes : Known::no, std::memory_order_relaxed);
+  return property.load(std::memory_order_relaxed) == Known::yes;
+}
+
+template <class Handle>
+void check(const Handle& handle, const char* what, const char* kind) {
+  if (handle.tree == nullptr)
+    throw UsageError(std::string(what) + ": an empty " + kind + " handle");
+  if (!handle.tree->names_living(handle))
+    throw UsageError(std::string(what) + ": " + handle.tree->name_of(handle) + " was destroyed");
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> RegionTree::find_field(const AnyField& field) const {
@@ -101,24 +130,10 @@ AnyPartition RegionTree::make_partition(std::uint32_t parent, IndexSpaceRef colo
 std::uint32_t RegionTree::add_partition(std::uint32_t parent, IndexSpaceRef colours,
                                         std::vector<IndexSpaceRef> pieces, std::string kind) {
   const auto count = static_cast<std::uint32_t>(pieces.size());
-  std::uint32_t index = partition_count();
-  if (free_partitions_.empty()) {
-    partitions_.ensure(index + 1);
-    partition_count_.store(index + 1, std::memory_order_relaxed);
-  } else {
-    index = free_partitions_.back();
-    free_partitions_.pop_back();
-  }
+  const std::uint32_t index = take_places(1, free_partitions_, partitions_, partition_count_);
   PartitionNode& p = partitions_[index];
   p.parent = parent;
-  p.first_child = node_count();
-  if (auto& free = free_nodes_[count]; !free.empty()) {
-    p.first_child = free.back();
-    free.pop_back();
-  } else {
-    nodes_.ensure(p.first_child + count);
-    node_count_.store(p.first_child + count, std::memory_order_relaxed);
-  }
+  p.first_child = take_places(count, free_nodes_[count], nodes_, node_count_);
   p.colours = std::move(colours);
   p.kind = std::move(kind);
   p.disjoint.store(Known::not_yet, std::memory_order_relaxed);
@@ -233,15 +248,6 @@ std::uint64_t RegionTree::name_word(std::uint32_t node) const {
   return hash_bytes(words, sizeof words);
 }
 
-namespace {
-template <class Compute>
-bool is_known(std::atomic<Known>& property, const Compute& compute) {
-  if (property.load(std::memory_order_relaxed) == Known::not_yet)
-    property.store(compute() ? Known::yes : Known::no, std::memory_order_relaxed);
-  return property.load(std::memory_order_relaxed) == Known::yes;
-}
-}  // namespace
-
 bool RegionTree::is_disjoint(std::uint32_t index) const {
   const PartitionNode& p = partitions_[index];
   return is_known(p.disjoint, [&] { return data::is_disjoint(pieces_of(p)); });
@@ -319,16 +325,6 @@ std::string RegionTree::name_of(const AnyPartition& partition) const {
   if (names_living(partition)) return name_of_partition(partition.index);
   return "a partition of " + name_of_dead(partition.generation);
 }
-
-namespace {
-template <class Handle>
-void check(const Handle& handle, const char* what, const char* kind) {
-  if (handle.tree == nullptr)
-    throw UsageError(std::string(what) + ": an empty " + kind + " handle");
-  if (!handle.tree->names_living(handle))
-    throw UsageError(std::string(what) + ": " + handle.tree->name_of(handle) + " was destroyed");
-}
-}  // namespace
 
 void check_alive(const AnyRegion& region, const char* what) { check(region, what, "region"); }
 void check_alive(const AnyPartition& partition, const char* what) {
