@@ -8,6 +8,30 @@
 
 namespace refrain::analysis {
 
+namespace {
+
+// By the equivalence sets' order of creation: nothing may depend on addresses, or on the order of a search.
+void sort_by_set(std::vector<Cell*>& cells) {
+  const auto number = [](const Cell* cell) { return cell->set->number; };
+  if (!std::ranges::is_sorted(cells, {}, number)) std::ranges::stable_sort(cells, {}, number);
+}
+
+struct StateHash {
+  std::size_t operator()(const EquivalenceSet* set) const {
+    std::size_t hash = boost::hash_range(set->footprints.begin(), set->footprints.end());
+    for (const Use& use : set->uses)
+      boost::hash_combine(hash, use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
+    return hash;
+  }
+};
+struct SameState {
+  bool operator()(const EquivalenceSet* a, const EquivalenceSet* b) const {
+    return a->fill == b->fill && a->uses == b->uses && a->footprints == b->footprints;
+  }
+};
+
+}  // namespace
+
 FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
                        const data::RegionTree* tree)
     : space_(std::move(space)), type_(type), name_(std::move(field_name)), tree_(tree) {
@@ -63,16 +87,6 @@ EquivalenceSet& FieldState::split(EquivalenceSet& set, std::span<Cell* const> in
   set.points = {};
   return part;
 }
-
-namespace {
-
-// By the equivalence sets' order of creation: nothing may depend on addresses, or on the order of a search.
-void sort_by_set(std::vector<Cell*>& cells) {
-  const auto number = [](const Cell* cell) { return cell->set->number; };
-  if (!std::ranges::is_sorted(cells, {}, number)) std::ranges::stable_sort(cells, {}, number);
-}
-
-}  // namespace
 
 std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef& points) const {
   if (points == space_) return all_sets();
@@ -190,24 +204,6 @@ void FieldState::forget_complete_readers() {
   for (const auto& set : sets_)
     for (Use& use : set->uses) analysis::forget_complete_readers(use);
 }
-
-namespace {
-
-struct StateHash {
-  std::size_t operator()(const EquivalenceSet* set) const {
-    std::size_t hash = boost::hash_range(set->footprints.begin(), set->footprints.end());
-    for (const Use& use : set->uses)
-      boost::hash_combine(hash, use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
-    return hash;
-  }
-};
-struct SameState {
-  bool operator()(const EquivalenceSet* a, const EquivalenceSet* b) const {
-    return a->fill == b->fill && a->uses == b->uses && a->footprints == b->footprints;
-  }
-};
-
-}  // namespace
 
 // Puts equivalence sets together that are in the same footprints and in the same state: the first of them takes over
 // the points of the others. Equivalence sets keep their order.

@@ -250,11 +250,6 @@ bool list_covers(int dim, BoxSpan whole, BoxSpan part) {
   return combine<Keep{true, false, false, true}>(dim, part, whole).empty();
 }
 
-namespace {
-constexpr std::size_t few_runs = std::size_t{1} << 14;
-constexpr std::size_t worth_sorting = std::size_t{1} << 20;  // 16 MiB of runs
-}  // namespace
-
 PointCollector::PointCollector(int dim, const Box& bounds)
     : dim_(dim), bounds_(bounds), compact_at_(few_runs) {
   if (bounds.empty()) return;

@@ -100,6 +100,8 @@ class PointCollector {
     std::uint64_t first, last;
   };
   static constexpr std::uint64_t nothing = ~std::uint64_t{0};
+  static constexpr std::size_t few_runs = std::size_t{1} << 14;
+  static constexpr std::size_t worth_sorting = std::size_t{1} << 20;  // 16 MiB of runs
 
   void set_bit(std::uint64_t number) { bits_[number >> 6] |= std::uint64_t{1} << (number & 63); }
   void start_run(std::uint64_t number);

@@ -54,6 +54,40 @@ std::size_t checked_volume(int dim, BoxSpan list, const Box& bounds) {
   return static_cast<std::size_t>(total);
 }
 
+int common_dimension(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  REFRAIN_ASSERT(a->dim() == b->dim(), "set algebra is between sets of the same dimension");
+  return a->dim();
+}
+
+bool within(const Box& inner, const Box& outer) {
+  return outer.contains(inner.lo) && outer.contains(inner.hi);
+}
+
+/// `whole` is dense and reaches around `part`.
+bool dense_cover(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
+  return part->empty() || (whole->dense() && within(part->bounds(), whole->bounds()));
+}
+
+void check_width(int dim, const BoxPoint& width) {
+  for (int d = 0; d < dim; ++d)
+    if (width[d] < 0 || width[d] > coordinate_limit)
+      throw UsageError("a width of " + to_string(width, dim) + " is not within 0 and 2^60");
+}
+
+Box grown(Box box, int dim, const BoxPoint& width) {
+  for (int d = 0; d < dim; ++d) {
+    box.lo[d] -= width[d];
+    box.hi[d] += width[d];
+  }
+  return box;
+}
+
+BoxList grown_list(int dim, BoxSpan boxes, const BoxPoint& width, const Box& within) {
+  BoxList list(boxes.begin(), boxes.end());
+  for (Box& box : list) box = intersection(grown(box, dim, width), within);
+  return canonical_list(dim, std::move(list));
+}
+
 /// The table of all index spaces alive, by content: what makes equality a comparison of references. Sharded by hash, so
 /// that threads rarely meet.
 ///
@@ -223,44 +257,6 @@ std::string to_string(const IndexSpace& space) {
     text += ", ... (" + std::to_string(space.boxes().size()) + " boxes)";
   return text + "}";
 }
-
-namespace {
-
-int common_dimension(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  REFRAIN_ASSERT(a->dim() == b->dim(), "set algebra is between sets of the same dimension");
-  return a->dim();
-}
-
-bool within(const Box& inner, const Box& outer) {
-  return outer.contains(inner.lo) && outer.contains(inner.hi);
-}
-
-/// `whole` is dense and reaches around `part`.
-bool dense_cover(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
-  return part->empty() || (whole->dense() && within(part->bounds(), whole->bounds()));
-}
-
-void check_width(int dim, const BoxPoint& width) {
-  for (int d = 0; d < dim; ++d)
-    if (width[d] < 0 || width[d] > coordinate_limit)
-      throw UsageError("a width of " + to_string(width, dim) + " is not within 0 and 2^60");
-}
-
-Box grown(Box box, int dim, const BoxPoint& width) {
-  for (int d = 0; d < dim; ++d) {
-    box.lo[d] -= width[d];
-    box.hi[d] += width[d];
-  }
-  return box;
-}
-
-BoxList grown_list(int dim, BoxSpan boxes, const BoxPoint& width, const Box& within) {
-  BoxList list(boxes.begin(), boxes.end());
-  for (Box& box : list) box = intersection(grown(box, dim, width), within);
-  return canonical_list(dim, std::move(list));
-}
-
-}  // namespace
 
 IndexSpaceRef intersect(const IndexSpaceRef& a, const IndexSpaceRef& b) {
   const int dim = common_dimension(a, b);

@@ -38,8 +38,8 @@ struct Table {
 };
 
 std::shared_ptr<const Impl> intern(Impl impl) {
-  static auto& table =
-      *new Table;  // never destroyed: static projections may end after it would have
+  // Never destroyed: static projections may end after it would have.
+  static auto& table = *new Table;
   impl.id = content_id(impl);
   const std::lock_guard lock(table.mutex);
   for (auto [entry, end] = table.entries.equal_range(impl.id); entry != end; ++entry)
