@@ -56,9 +56,8 @@ EquivalenceSet& FieldState::add_set() {
 }
 
 std::vector<EquivalenceSet*> FieldState::all_sets() const {
-  std::vector<EquivalenceSet*> sets;
-  sets.reserve(sets_.size());
-  for (const auto& set : sets_) sets.push_back(set.get());
+  std::vector<EquivalenceSet*> sets(sets_.size());
+  std::ranges::transform(sets_, sets.begin(), [](const auto& set) { return set.get(); });
   return sets;
 }
 

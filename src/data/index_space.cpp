@@ -99,11 +99,10 @@ struct alignas(64) Shard {
   std::mutex mutex;
   std::unordered_multimap<std::uint64_t, const IndexSpace*> sets;  // by id
 };
-using Table = std::array<Shard, 16>;
 
 /// Never destroyed: static references may go after any order of destruction.
-Table& table() {
-  static auto& table = *new Table;
+std::array<Shard, 16>& table() {
+  static auto& table = *new std::array<Shard, 16>;
   return table;
 }
 Shard& shard_of(std::uint64_t id) { return table()[id >> 60]; }
@@ -165,8 +164,7 @@ IndexSpaceRef IndexSpace::from_boxes(int dim, BoxList boxes) {
 }
 
 IndexSpaceRef IndexSpace::from_points(int dim, std::span<const BoxPoint> points) {
-  Box bounds;
-  if (!points.empty()) bounds = {points.front(), points.front()};
+  Box bounds = points.empty() ? Box{} : Box{points.front(), points.front()};
   for (const BoxPoint& p : points) extend(bounds, p, p);
   check_coordinates(dim, bounds);
   PointCollector collector(dim, bounds);

@@ -228,9 +228,8 @@ void RegionTree::free_unpinned() {
 // --- questions -------------------------------------------------------------------------------------
 
 std::vector<IndexSpaceRef> RegionTree::pieces_of(const PartitionNode& p) const {
-  std::vector<IndexSpaceRef> pieces;
-  pieces.reserve(p.pieces());
-  for (std::uint32_t i = 0; i < p.pieces(); ++i) pieces.push_back(nodes_[p.first_child + i].space);
+  std::vector<IndexSpaceRef> pieces(p.pieces());
+  for (std::uint32_t i = 0; i < p.pieces(); ++i) pieces[i] = nodes_[p.first_child + i].space;
   return pieces;
 }
 

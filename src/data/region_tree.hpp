@@ -178,11 +178,10 @@ class RegionTree {
   /// Whether the handle names something that can still be looked at: perhaps destroyed, but kept for the
   /// tasks that were launched before.
   [[nodiscard]] bool knows(const AnyRegion& region) const {
-    return region.node < node_count() && static_cast<bool>(nodes_[region.node].space);
+    return region.node < node_count() && nodes_[region.node].space;
   }
   [[nodiscard]] bool knows(const AnyPartition& partition) const {
-    return partition.index < partition_count() &&
-           static_cast<bool>(partitions_[partition.index].colours);
+    return partition.index < partition_count() && partitions_[partition.index].colours;
   }
 
   /// The name of a region or partition within its tree, for signatures: a hash of contents, the same in every run.
