@@ -37,14 +37,14 @@ void AnalysisCounters::operator+=(const AnalysisCounters& more) {
 }
 
 Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories,
-                   const Machine& machine, std::uint64_t scope_id, GraphLog* log)
+                   std::uint64_t scope_id, GraphLog* log)
     : executor_(executor),
       scope_(scope),
-      machine_(machine),
+      machine_(memories.machine()),
       scope_id_(scope_id),
       log_(log),
       store_(memories) {
-  counters_.links.resize(machine.memories().size() * machine.memories().size());
+  counters_.links.resize(machine_.memories().size() * machine_.memories().size());
 }
 
 void Edges::add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
@@ -53,16 +53,14 @@ void Edges::add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
     if (kind == exec::EdgeKind::data) data_[i].kind = kind;
     return;
   }
-  if (size_ == capacity_) grow();
+  if (size_ == capacity_) {
+    auto larger = std::make_unique<exec::Edge[]>(2 * capacity_);
+    std::copy_n(data_, size_, larger.get());
+    more_ = std::move(larger);
+    data_ = more_.get();
+    capacity_ *= 2;
+  }
   data_[size_++] = {from, kind};
-}
-
-void Edges::grow() {
-  auto larger = std::make_unique<exec::Edge[]>(2 * capacity_);
-  std::copy_n(data_, size_, larger.get());
-  more_ = std::move(larger);
-  data_ = more_.get();
-  capacity_ *= 2;
 }
 
 void Analysis::log_operation(const exec::Node& node, const Origin& origin, const FieldState* field,

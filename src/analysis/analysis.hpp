@@ -81,7 +81,6 @@ class Edges {
     exec::Edge edges[kInline];
   };
   void add_further(const exec::NodeRef& from, exec::EdgeKind kind);
-  void grow();
 
   exec::Node& to_;
   GraphLog* log_;
@@ -111,8 +110,8 @@ struct AnalysisCounters : OperationCounters {
 
 class Analysis {
  public:
-  Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories, const Machine& machine,
-           std::uint64_t scope_id, GraphLog* log);
+  Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories, std::uint64_t scope_id,
+           GraphLog* log);
 
   /// The instance for a field over `points` in the first of `memories` that has room: an attached one, or the first
   /// made that contains the points, or a new one (Extent::whole: of the whole field). Throws OutOfMemory. An instance

@@ -83,11 +83,13 @@ struct Footprint
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
   explicit Footprint(data::IndexSpaceRef set) : points(std::move(set)) {}
 
+  /// Unused for long: it tells no equivalence sets apart, and is in no list of those that are awake.
+  [[nodiscard]] bool dormant() const { return !is_linked(); }
+
   data::IndexSpaceRef points;
   std::vector<EquivalenceSet*> sets;  ///< none while it is dormant
   std::uint32_t used = 0;             ///< FieldState::tidied() when it was last asked for
   bool passing = false;               ///< the set is no region of the field's tree
-  bool dormant = true;                ///< unused for long: it tells no equivalence sets apart
 };
 
 }  // namespace refrain::analysis

@@ -5,9 +5,32 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "data/index_space.hpp"
 
 namespace refrain::analysis {
+
+namespace {
+
+// By the equivalence sets' order of creation: nothing may depend on addresses, or on the order of a search.
+void sort_by_set(std::vector<Cell*>& cells) {
+  const auto number = [](const Cell* cell) { return cell->set->number; };
+  if (!std::ranges::is_sorted(cells, {}, number)) std::ranges::stable_sort(cells, {}, number);
+}
+
+struct StateHash {
+  std::size_t operator()(const EquivalenceSet* set) const {
+    std::size_t hash = boost::hash_range(set->footprints.begin(), set->footprints.end());
+    for (const Use& use : set->uses)
+      boost::hash_combine(hash, use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
+    return hash;
+  }
+};
+struct SameState {
+  bool operator()(const EquivalenceSet* a, const EquivalenceSet* b) const {
+    return a->fill == b->fill && a->uses == b->uses && a->footprints == b->footprints;
+  }
+};
+
+}  // namespace
 
 FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
                        const data::RegionTree* tree)
@@ -22,8 +45,6 @@ FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::st
   for (const data::Box& box : space_->boxes()) add_cell(whole, box);
 }
 
-FieldState::~FieldState() = default;
-
 std::string FieldState::describe() const {
   return "field '" + name_ + "'" + (tree_ != nullptr ? " of " + tree_->name_of(0) : std::string());
 }
@@ -35,9 +56,8 @@ EquivalenceSet& FieldState::add_set() {
 }
 
 std::vector<EquivalenceSet*> FieldState::all_sets() const {
-  std::vector<EquivalenceSet*> sets;
-  sets.reserve(sets_.size());
-  for (const auto& set : sets_) sets.push_back(set.get());
+  std::vector<EquivalenceSet*> sets(sets_.size());
+  std::ranges::transform(sets_, sets.begin(), [](const auto& set) { return set.get(); });
   return sets;
 }
 
@@ -66,16 +86,6 @@ EquivalenceSet& FieldState::split(EquivalenceSet& set, std::span<Cell* const> in
   set.points = {};
   return part;
 }
-
-namespace {
-
-// By the equivalence sets' order of creation: nothing may depend on addresses, or on the order of a search.
-void sort_by_set(std::vector<Cell*>& cells) {
-  const auto number = [](const Cell* cell) { return cell->set->number; };
-  if (!std::ranges::is_sorted(cells, {}, number)) std::ranges::stable_sort(cells, {}, number);
-}
-
-}  // namespace
 
 std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef& points) const {
   if (points == space_) return all_sets();
@@ -113,18 +123,13 @@ std::vector<EquivalenceSet*> FieldState::cut_out(const data::IndexSpaceRef& poin
 void FieldState::trim(Cell& cell, const data::Box& box) {
   cells_.erase(cell.box, cell);
   for (int d = 0; d < 3; ++d) {
-    if (cell.box.lo[d] < box.lo[d]) {
-      data::Box before = cell.box;
-      before.hi[d] = box.lo[d] - 1;
-      cell.box.lo[d] = box.lo[d];
-      add_cell(*cell.set, before);
-    }
-    if (box.hi[d] < cell.box.hi[d]) {
-      data::Box after = cell.box;
-      after.lo[d] = box.hi[d] + 1;
-      cell.box.hi[d] = box.hi[d];
-      add_cell(*cell.set, after);
-    }
+    data::Box before = cell.box, after = cell.box;
+    before.hi[d] = box.lo[d] - 1;
+    after.lo[d] = box.hi[d] + 1;
+    for (const data::Box& rest : {before, after})
+      if (!rest.empty()) add_cell(*cell.set, rest);
+    cell.box.lo[d] = std::max(cell.box.lo[d], box.lo[d]);
+    cell.box.hi[d] = std::min(cell.box.hi[d], box.hi[d]);
   }
   cells_.insert(cell.box, cell);
 }
@@ -134,7 +139,6 @@ void FieldState::name_sets(Footprint& footprint) {
   footprint.sets = cut_out(footprint.points);
   for (EquivalenceSet* set : footprint.sets) set->footprints.push_back(&footprint);
   entries_ += footprint.sets.size();
-  footprint.dormant = false;
   awake_.push_back(footprint);
 }
 
@@ -142,13 +146,12 @@ void FieldState::leave_sets(Footprint& footprint) {
   for (EquivalenceSet* set : footprint.sets) std::erase(set->footprints, &footprint);
   entries_ -= footprint.sets.size();
   footprint.sets = {};
-  footprint.dormant = true;
   footprint.unlink();
 }
 
 void FieldState::wake(Footprint& footprint) {
   footprint.used = tidied_;
-  if (!footprint.dormant) [[likely]]
+  if (!footprint.dormant()) [[likely]]
     return;
   ++woken_;
   name_sets(footprint);
@@ -174,7 +177,7 @@ void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& 
   std::erase_if(footprints_, [&](const auto& entry) {
     Footprint& footprint = *entry.second;
     if (!unwanted(footprint)) return false;
-    if (!footprint.dormant) leave_sets(footprint);
+    if (!footprint.dormant()) leave_sets(footprint);
     if (footprint.passing) --passing_;
     return true;
   });
@@ -200,24 +203,6 @@ void FieldState::forget_complete_readers() {
   for (const auto& set : sets_)
     for (Use& use : set->uses) analysis::forget_complete_readers(use);
 }
-
-namespace {
-
-struct StateHash {
-  std::size_t operator()(const EquivalenceSet* set) const {
-    std::size_t hash = boost::hash_range(set->footprints.begin(), set->footprints.end());
-    for (const Use& use : set->uses)
-      boost::hash_combine(hash, use.writer.seq + use.readers.size() + (use.valid ? 1 : 0));
-    return hash;
-  }
-};
-struct SameState {
-  bool operator()(const EquivalenceSet* a, const EquivalenceSet* b) const {
-    return a->fill == b->fill && a->uses == b->uses && a->footprints == b->footprints;
-  }
-};
-
-}  // namespace
 
 // Puts equivalence sets together that are in the same footprints and in the same state: the first of them takes over
 // the points of the others. Equivalence sets keep their order.
@@ -284,24 +269,23 @@ void FieldState::reset() {
 }
 
 void FieldState::check_invariants() const {
-  std::size_t volume = 0;
-  std::vector<data::IndexSpaceRef> all;
+  const auto union_of = [this](const auto& sets) {
+    std::vector<data::IndexSpaceRef> parts;
+    for (const auto& set : sets) parts.push_back(points_of(*set));
+    return data::unite(space_->dim(), parts);
+  };
+  std::size_t volume = 0, entries = 0;
   for (const auto& set : sets_) {
     REFRAIN_ASSERT(!set->cells.empty(), "a piece has points");
-    const data::IndexSpaceRef& points = points_of(*set);
-    volume += points->volume();
-    all.push_back(points);
+    volume += points_of(*set)->volume();
   }
-  REFRAIN_ASSERT(volume == space_->volume() && data::unite(space_->dim(), all) == space_,
+  REFRAIN_ASSERT(volume == space_->volume() && union_of(sets_) == space_,
                  "the pieces are disjoint and cover the field's points");
-  std::size_t entries = 0;
   for (const auto& [key, footprint] : footprints_) {
-    std::vector<data::IndexSpaceRef> parts;
-    for (EquivalenceSet* set : footprint->sets) parts.push_back(points_of(*set));
-    entries += parts.size();
-    REFRAIN_ASSERT(
-        footprint->dormant ? parts.empty() : data::unite(space_->dim(), parts) == footprint->points,
-        "a footprint is the union of its pieces, or dormant");
+    entries += footprint->sets.size();
+    REFRAIN_ASSERT(footprint->dormant() ? footprint->sets.empty()
+                                        : union_of(footprint->sets) == footprint->points,
+                   "a footprint is the union of its pieces, or dormant");
   }
   REFRAIN_ASSERT(entries == entries_, "the pieces that footprints name are counted");
 }

@@ -22,7 +22,6 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "analysis/equivalence_set.hpp"
@@ -37,7 +36,6 @@ class FieldState {
   /// `tree`: the field's tree, for messages.
   FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
              const data::RegionTree* tree = nullptr);
-  ~FieldState();
   FieldState(const FieldState&) = delete;
 
   /// The footprint of a set of points, made when missing. It is *passing* while nobody has asked for it but as that of a

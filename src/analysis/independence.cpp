@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
 #include <tuple>
 
 #include "base/assert.hpp"
@@ -21,14 +22,8 @@ bool all_use_one(const PointUses& uses) {
 /// The boxes of the sets; the number is the point. A set that all points use is there once, as the first
 /// point's.
 std::vector<NumberedBox> boxes_of(const PointUses& uses) {
-  const std::size_t sets =
-      all_use_one(uses) ? std::min<std::size_t>(1, uses.sets.size()) : uses.sets.size();
-  std::vector<NumberedBox> items;
-  items.reserve(sets);
-  for (std::size_t rank = 0; rank < sets; ++rank)
-    for (const data::Box& box : uses.sets[rank]->boxes())
-      items.push_back({box, static_cast<std::uint32_t>(rank)});
-  return items;
+  const std::size_t most = all_use_one(uses) ? 1 : uses.sets.size();
+  return data::numbered_boxes(uses.sets | std::views::take(most));
 }
 
 /// Distinct sets among those that are not empty.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "data/index_space.hpp"
 #include "data/layout.hpp"
 
 namespace refrain::analysis {

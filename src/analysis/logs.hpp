@@ -53,7 +53,7 @@ class GraphLog {
 class StateLog {
  public:
   virtual ~StateLog() = default;
-  /// A use (is_use), by an operation that is about to be told of. Called before the change. No equivalence sets: an
+  /// A use, by an operation that is about to be told of. Called before the change. No equivalence sets: an
   /// argument without points, which refers to the instance all the same.
   virtual void change(StateChange change, std::span<EquivalenceSet* const> sets, Instance& instance,
                       const exec::Node& operation) = 0;

@@ -40,7 +40,6 @@ enum class StateChange : std::uint8_t {
   end,         ///< the region ends: as if nothing had ever happened here
   gone,        ///< an instance ends with its region
 };
-constexpr bool is_use(StateChange change) { return change <= StateChange::fold; }
 
 /// An operator, named by its function.
 using FoldFunction = decltype(ReductionOp::fold);
@@ -160,16 +159,11 @@ FoldGroup<Ref>& group_for(UseState<Ref>& use, FoldFunction fold) {
 /// Any use.
 template <class Ref, class Add>
 void apply(UseState<Ref>& use, StateChange change, FoldFunction fold, const Ref& self, Add add) {
-  if (change == StateChange::read) {
-    before_read(use, add);
-    add_reader(use, self, [](UseState<Ref>&) {});
-  } else if (change != StateChange::fold) {
-    write(use, change == StateChange::read_write, self, add);
-  } else {
-    FoldGroup<Ref>& group = group_for(use, fold);
-    for (const Predecessor<Ref>& each : group.before) add(each.operation, each.kind);
-    group.folds.push_back(self);
-  }
+  if (change != StateChange::read && change != StateChange::fold)
+    return write(use, change == StateChange::read_write, self, add);
+  before(use, change, fold, add);
+  if (change == StateChange::read) add_reader(use, self, [](UseState<Ref>&) {});
+  else group_for(use, fold).folds.push_back(self);
 }
 
 // --- equivalence sets ------------------------------------------------------------------------------------

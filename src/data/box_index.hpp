@@ -66,6 +66,18 @@ struct NumberedBox {
   std::uint32_t number = 0;
 };
 
+/// The boxes of sets, by the position of their set. `sets`: references to index spaces, or pointers.
+template <class Sets>
+std::vector<NumberedBox> numbered_boxes(const Sets& sets) {
+  std::vector<NumberedBox> boxes;
+  boxes.reserve(sets.size());
+  for (std::uint32_t number = 0; const auto& set : sets) {
+    for (const Box& box : set->boxes()) boxes.push_back({box, number});
+    ++number;
+  }
+  return boxes;
+}
+
 /// The index of a list that is made once: its entries are what is found. It must outlive the index and stay as it is.
 BoxIndex<const NumberedBox> index_of(const std::vector<NumberedBox>& boxes);
 

@@ -80,11 +80,6 @@ class SlabWriter {
     previous_ = start_;
   }
 
-  /// Appends the slab [lo, hi] with the cross-section of existing boxes.
-  void copy(Coord lo, Coord hi, BoxSpan slab) {
-    write(lo, hi, [&] { out_.insert(out_.end(), slab.begin(), slab.end()); });
-  }
-
   /// Appends an interval of the last dimension; it may touch or overlap the one before.
   void interval(Coord lo, Coord hi) {
     if (out_.size() > previous_ && out_.back().hi[d_] >= lo - 1) {
@@ -132,7 +127,9 @@ void combine_from(int d, int dim, BoxSpan a_list, BoxSpan b_list, BoxList& out) 
     if (!kept) return one.skip_to(other.lo());
     const Coord lo = one.lo(), hi = other.done() ? one.hi() : std::min(one.hi(), other.lo() - 1);
     if (last) writer.interval(lo, hi);
-    else writer.copy(lo, hi, one.slab());
+    else
+      writer.write(lo, hi,
+                   [&, slab = one.slab()] { out.insert(out.end(), slab.begin(), slab.end()); });
     one.use_up_to(hi);
   };
   while ((!a.done() || (keep.only_b && !b.done())) && (keep.only_a || !b.done()) &&
@@ -205,11 +202,9 @@ void sweep(int d, int dim, BoxSpan in, BoxList& out) {
 }  // namespace
 
 std::string to_string(const BoxPoint& point, int dim) {
-  switch (dim) {
-    case 1: return refrain::to_string(refrain::detail::restore_dimension<1>(point));
-    case 2: return refrain::to_string(refrain::detail::restore_dimension<2>(point));
-    default: return refrain::to_string(point);
-  }
+  if (dim == 1) return refrain::to_string(refrain::detail::restore_dimension<1>(point));
+  if (dim == 2) return refrain::to_string(refrain::detail::restore_dimension<2>(point));
+  return refrain::to_string(point);
 }
 
 std::string to_string(const Box& box, int dim) {
@@ -255,11 +250,6 @@ bool list_covers(int dim, BoxSpan whole, BoxSpan part) {
   return combine<Keep{true, false, false, true}>(dim, part, whole).empty();
 }
 
-namespace {
-constexpr std::size_t few_runs = std::size_t{1} << 14;
-constexpr std::size_t worth_sorting = std::size_t{1} << 20;  // 16 MiB of runs
-}  // namespace
-
 PointCollector::PointCollector(int dim, const Box& bounds)
     : dim_(dim), bounds_(bounds), compact_at_(few_runs) {
   if (bounds.empty()) return;
@@ -269,52 +259,39 @@ PointCollector::PointCollector(int dim, const Box& bounds)
     overflow |= __builtin_mul_overflow(volume_, extent_[d], &volume_);
   }
   numbered_ = !overflow && volume_ >> 63 == 0;
-  row_ = extent_[dim - 1];
 }
 
-void PointCollector::start_run(std::uint64_t number, const BoxPoint& p) {
-  if (runs_.size() >= compact_at_) {
-    compact();
-    if (!bits_.empty()) return add(p);
-  }
-  if (!runs_.empty() && number <= runs_.back().last) {
-    if (number >= runs_.back().first) return;  // a repetition
-    sorted_ = false;
-  }
+void PointCollector::start_run(std::uint64_t number) {
+  if (runs_.size() >= compact_at_) compact();
+  if (!bits_.empty()) return set_bit(number);
+  if (!runs_.empty() && runs_.back().first <= number && number <= runs_.back().last) return;
   runs_.push_back({number, number});
-  extend(number, p);
+  next_ = number + 1;
 }
 
 void PointCollector::compact() {
   next_ = nothing;
   // A bit per point is smaller than the runs: 16 bytes per run against volume / 8 bytes.
-  if (volume_ / 128 <= runs_.size()) return to_bits();
+  if (volume_ / 128 <= runs_.size()) {
+    bits_.assign((volume_ + 63) / 64, 0);
+    for (const Run& run : runs_)
+      for (std::uint64_t i = run.first; i <= run.last; ++i) set_bit(i);
+    runs_ = {};
+    return;
+  }
   if (runs_.size() >= worth_sorting) sort_runs();
   compact_at_ = std::max(few_runs, 2 * runs_.size());
 }
 
 void PointCollector::sort_runs() {
-  if (!sorted_)
-    std::sort(runs_.begin(), runs_.end(),
-              [](const Run& a, const Run& b) { return a.first < b.first; });
-  sorted_ = true;
+  if (!std::ranges::is_sorted(runs_, {}, &Run::first)) std::ranges::sort(runs_, {}, &Run::first);
   std::size_t kept = 0;
   for (const Run& run : runs_) {
-    if (kept > 0 && run.first <= runs_[kept - 1].last + 1 &&
-        (run.first % row_ != 0 || run.first <= runs_[kept - 1].last))
+    if (kept > 0 && run.first <= runs_[kept - 1].last + 1)
       runs_[kept - 1].last = std::max(runs_[kept - 1].last, run.last);
     else runs_[kept++] = run;
   }
   runs_.resize(kept);
-}
-
-void PointCollector::to_bits() {
-  bits_.assign((volume_ + 63) / 64, 0);
-  for (const Run& run : runs_)
-    for (std::uint64_t i = run.first; i <= run.last; ++i)
-      bits_[i >> 6] |= std::uint64_t{1} << (i & 63);
-  runs_ = {};
-  sorted_ = true;
 }
 
 void PointCollector::bits_to_runs() {
@@ -323,15 +300,9 @@ void PointCollector::bits_to_runs() {
       const int low = std::countr_zero(rest);
       const int length = std::countr_one(rest >> low);
       rest = low + length == 64 ? 0 : rest >> (low + length) << (low + length);
-      std::uint64_t first = word * 64 + static_cast<std::uint64_t>(low);
-      const std::uint64_t last = first + static_cast<std::uint64_t>(length) - 1;
-      while (first <= last) {  // rows end inside words
-        const std::uint64_t end = std::min(last, first - first % row_ + row_ - 1);
-        if (!runs_.empty() && runs_.back().last + 1 == first && first % row_ != 0)
-          runs_.back().last = end;
-        else runs_.push_back({first, end});
-        first = end + 1;
-      }
+      const std::uint64_t first = word * 64 + static_cast<std::uint64_t>(low);
+      if (runs_.empty() || runs_.back().last + 1 != first) runs_.push_back({first, first});
+      runs_.back().last = first + static_cast<std::uint64_t>(length) - 1;
     }
   bits_ = {};
 }
@@ -342,17 +313,19 @@ BoxList PointCollector::take() {
   else bits_to_runs();
   BoxList boxes;
   boxes.reserve(runs_.size());
-  for (const Run& run : runs_) {
-    std::uint64_t rest = run.first;
-    Box box{BoxPoint{}, BoxPoint{}};
-    for (int d = dim_; d-- > 0; rest /= extent_[d])
-      box.lo[d] = box.hi[d] = bounds_.lo[d] + static_cast<Coord>(rest % extent_[d]);
-    box.hi[dim_ - 1] += static_cast<Coord>(run.last - run.first);
-    boxes.push_back(box);
-  }
+  for (const Run& run : runs_)
+    for (std::uint64_t first = run.first; first <= run.last;) {  // a box in each row
+      std::uint64_t rest = first;
+      Box box{BoxPoint{}, BoxPoint{}};
+      for (int d = dim_; d-- > 0; rest /= extent_[d])
+        box.lo[d] = box.hi[d] = bounds_.lo[d] + static_cast<Coord>(rest % extent_[d]);
+      Coord& end = box.hi[dim_ - 1];
+      end = std::min(end + static_cast<Coord>(run.last - first), bounds_.hi[dim_ - 1]);
+      first += static_cast<std::uint64_t>(end - box.lo[dim_ - 1]) + 1;
+      boxes.push_back(box);
+    }
   runs_ = {};
   next_ = nothing;
-  sorted_ = true;
   compact_at_ = few_runs;
   return canonical_list(dim_, std::move(boxes));
 }

@@ -25,6 +25,19 @@ int checked(int dim) {
   return dim;
 }
 
+template <class Items>
+auto erase_all(const Items& items) {
+  std::vector<decltype(detail::erase_dimension(items[0]))> erased;
+  erased.reserve(items.size());
+  for (const auto& item : items) erased.push_back(detail::erase_dimension(item));
+  return erased;
+}
+
+const data::PartitionNode& node_of(const AnyPartition& partition, const char* what) {
+  data::check_readable(partition, what);
+  return partition.tree->partition(partition.index);
+}
+
 }  // namespace
 
 AnyIndexSpace::AnyIndexSpace(int dim, const Rect<3>& dense)
@@ -43,18 +56,6 @@ std::span<const Rect<3>> AnyIndexSpace::rects() const { return shared_->space->b
 bool AnyIndexSpace::equals(const AnyIndexSpace& other) const {
   return shared_->space == other.shared_->space;
 }
-
-namespace {
-
-template <class Items>
-auto erase_all(const Items& items) {
-  std::vector<decltype(detail::erase_dimension(items[0]))> erased;
-  erased.reserve(items.size());
-  for (const auto& item : items) erased.push_back(detail::erase_dimension(item));
-  return erased;
-}
-
-}  // namespace
 
 template <int N>
 IndexSpace<N>::IndexSpace(AnyIndexSpace points)
@@ -99,15 +100,6 @@ Domain<N> Region<N>::domain() const {
 template Domain<1> Region<1>::domain() const;
 template Domain<2> Region<2>::domain() const;
 template Domain<3> Region<3>::domain() const;
-
-namespace {
-
-const data::PartitionNode& node_of(const AnyPartition& partition, const char* what) {
-  data::check_readable(partition, what);
-  return partition.tree->partition(partition.index);
-}
-
-}  // namespace
 
 int AnyPartition::dim() const {
   data::check_readable(*this, "number of dimensions");

@@ -9,17 +9,11 @@
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
-#include "data/box_list.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {
 
 namespace {
-
-std::uint64_t content_hash(int dim, BoxSpan list) {
-  static_assert(sizeof(Box) == 6 * sizeof(Coord), "boxes are hashed as bytes");
-  return hash_bytes(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
-}
 
 void extend(Box& bounds, const BoxPoint& lo, const BoxPoint& hi) {
   for (int d = 0; d < 3; ++d) {
@@ -60,6 +54,40 @@ std::size_t checked_volume(int dim, BoxSpan list, const Box& bounds) {
   return static_cast<std::size_t>(total);
 }
 
+int common_dimension(const IndexSpaceRef& a, const IndexSpaceRef& b) {
+  REFRAIN_ASSERT(a->dim() == b->dim(), "set algebra is between sets of the same dimension");
+  return a->dim();
+}
+
+bool within(const Box& inner, const Box& outer) {
+  return outer.contains(inner.lo) && outer.contains(inner.hi);
+}
+
+/// `whole` is dense and reaches around `part`.
+bool dense_cover(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
+  return part->empty() || (whole->dense() && within(part->bounds(), whole->bounds()));
+}
+
+void check_width(int dim, const BoxPoint& width) {
+  for (int d = 0; d < dim; ++d)
+    if (width[d] < 0 || width[d] > coordinate_limit)
+      throw UsageError("a width of " + to_string(width, dim) + " is not within 0 and 2^60");
+}
+
+Box grown(Box box, int dim, const BoxPoint& width) {
+  for (int d = 0; d < dim; ++d) {
+    box.lo[d] -= width[d];
+    box.hi[d] += width[d];
+  }
+  return box;
+}
+
+BoxList grown_list(int dim, BoxSpan boxes, const BoxPoint& width, const Box& within) {
+  BoxList list(boxes.begin(), boxes.end());
+  for (Box& box : list) box = intersection(grown(box, dim, width), within);
+  return canonical_list(dim, std::move(list));
+}
+
 /// The table of all index spaces alive, by content: what makes equality a comparison of references. Sharded by hash, so
 /// that threads rarely meet.
 ///
@@ -71,11 +99,10 @@ struct alignas(64) Shard {
   std::mutex mutex;
   std::unordered_multimap<std::uint64_t, const IndexSpace*> sets;  // by id
 };
-using Table = std::array<Shard, 16>;
 
 /// Never destroyed: static references may go after any order of destruction.
-Table& table() {
-  static auto& table = *new Table;
+std::array<Shard, 16>& table() {
+  static auto& table = *new std::array<Shard, 16>;
   return table;
 }
 Shard& shard_of(std::uint64_t id) { return table()[id >> 60]; }
@@ -101,13 +128,15 @@ bool IndexSpace::try_share() const noexcept {
 // `owned`, of a list with several boxes: where it may be taken from.
 IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
   REFRAIN_ASSERT(1 <= dim && dim <= 3, "an index space has 1, 2 or 3 dimensions");
-  const std::uint64_t id = content_hash(dim, list);
+  static_assert(sizeof(Box) == 6 * sizeof(Coord), "boxes are hashed as bytes");
+  const std::uint64_t id =
+      hash_bytes(list.data(), list.size_bytes(), static_cast<std::uint64_t>(dim));
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
   for (auto [at, end] = shard.sets.equal_range(id); at != end; ++at)
     if (const IndexSpace& set = *at->second;
         set.dim_ == dim && std::ranges::equal(set.boxes(), list) && set.try_share())
-      return IndexSpaceRef(&set);
+      return {&set, false};
   const Box bounds = bounds_of(list);
   check_coordinates(dim, bounds);
   const std::size_t volume = checked_volume(dim, list, bounds);
@@ -118,7 +147,7 @@ IndexSpaceRef IndexSpace::intern(int dim, BoxSpan list, BoxList* owned) {
   }
   std::unique_ptr<const IndexSpace> made(new IndexSpace(dim, bounds, volume, id, std::move(kept)));
   shard.sets.emplace(id, made.get());
-  return IndexSpaceRef(made.release());
+  return {made.release(), false};
 }
 
 IndexSpaceRef IndexSpace::dense(int dim, const Box& box) {
@@ -135,8 +164,7 @@ IndexSpaceRef IndexSpace::from_boxes(int dim, BoxList boxes) {
 }
 
 IndexSpaceRef IndexSpace::from_points(int dim, std::span<const BoxPoint> points) {
-  Box bounds;
-  if (!points.empty()) bounds = {points.front(), points.front()};
+  Box bounds = points.empty() ? Box{} : Box{points.front(), points.front()};
   for (const BoxPoint& p : points) extend(bounds, p, p);
   check_coordinates(dim, bounds);
   PointCollector collector(dim, bounds);
@@ -227,44 +255,6 @@ std::string to_string(const IndexSpace& space) {
     text += ", ... (" + std::to_string(space.boxes().size()) + " boxes)";
   return text + "}";
 }
-
-namespace {
-
-int common_dimension(const IndexSpaceRef& a, const IndexSpaceRef& b) {
-  REFRAIN_ASSERT(a->dim() == b->dim(), "set algebra is between sets of the same dimension");
-  return a->dim();
-}
-
-bool within(const Box& inner, const Box& outer) {
-  return outer.contains(inner.lo) && outer.contains(inner.hi);
-}
-
-/// `whole` is dense and reaches around `part`.
-bool dense_cover(const IndexSpaceRef& whole, const IndexSpaceRef& part) {
-  return part->empty() || (whole->dense() && within(part->bounds(), whole->bounds()));
-}
-
-void check_width(int dim, const BoxPoint& width) {
-  for (int d = 0; d < dim; ++d)
-    if (width[d] < 0 || width[d] > coordinate_limit)
-      throw UsageError("a width of " + to_string(width, dim) + " is not within 0 and 2^60");
-}
-
-Box grown(Box box, int dim, const BoxPoint& width) {
-  for (int d = 0; d < dim; ++d) {
-    box.lo[d] -= width[d];
-    box.hi[d] += width[d];
-  }
-  return box;
-}
-
-BoxList grown_list(int dim, BoxSpan boxes, const BoxPoint& width, const Box& within) {
-  BoxList list(boxes.begin(), boxes.end());
-  for (Box& box : list) box = intersection(grown(box, dim, width), within);
-  return canonical_list(dim, std::move(list));
-}
-
-}  // namespace
 
 IndexSpaceRef intersect(const IndexSpaceRef& a, const IndexSpaceRef& b) {
   const int dim = common_dimension(a, b);

@@ -16,9 +16,9 @@
 // bytes per box. rank, nth and contains are O(log boxes).
 
 #include <atomic>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,30 +33,7 @@ class IndexSpace;
 
 /// A counted reference to an interned index space, or null. Equality is equality of sets (a null
 /// equals only a null). Never compare for order: addresses differ from run to run; use id() for that.
-class IndexSpaceRef {
- public:
-  IndexSpaceRef() = default;
-  inline IndexSpaceRef(const IndexSpaceRef& other) noexcept;
-  IndexSpaceRef(IndexSpaceRef&& other) noexcept : space_(std::exchange(other.space_, nullptr)) {}
-  IndexSpaceRef& operator=(IndexSpaceRef other) noexcept {
-    std::swap(space_, other.space_);
-    return *this;
-  }
-  inline ~IndexSpaceRef();
-
-  explicit operator bool() const noexcept { return space_ != nullptr; }
-  const IndexSpace& operator*() const noexcept { return *space_; }
-  const IndexSpace* operator->() const noexcept { return space_; }
-  [[nodiscard]] const IndexSpace* get() const noexcept { return space_; }
-  friend bool operator==(const IndexSpaceRef& a, const IndexSpaceRef& b) = default;
-
- private:
-  friend class IndexSpace;
-  /// Takes over a reference that is counted already.
-  explicit IndexSpaceRef(const IndexSpace* space) noexcept : space_(space) {}
-
-  const IndexSpace* space_ = nullptr;
-};
+using IndexSpaceRef = boost::intrusive_ptr<const IndexSpace>;
 
 class IndexSpace {
  public:
@@ -116,14 +93,17 @@ class IndexSpace {
   IndexSpace(const IndexSpace&) = delete;
 
  private:
-  friend class IndexSpaceRef;
   IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id, BoxList boxes);
 
   static IndexSpaceRef intern(int dim, BoxSpan list, BoxList* owned);
   /// Whether the set is still owned by somebody; then by the caller, too.
   [[nodiscard]] bool try_share() const noexcept;
-  void release() const noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) last_reference_gone();
+  friend void intrusive_ptr_add_ref(const IndexSpace* space) noexcept {
+    space->references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  friend void intrusive_ptr_release(const IndexSpace* space) noexcept {
+    if (space->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      space->last_reference_gone();
   }
   void last_reference_gone() const noexcept;
   /// Points in the boxes before this one.
@@ -161,13 +141,6 @@ class IndexSpace {
   const BoxList boxes_;              // empty when the set is dense
   std::vector<std::size_t> before_;  // empty, too, or one more entry than boxes_
 };
-
-inline IndexSpaceRef::IndexSpaceRef(const IndexSpaceRef& other) noexcept : space_(other.space_) {
-  if (space_) space_->references_.fetch_add(1, std::memory_order_relaxed);
-}
-inline IndexSpaceRef::~IndexSpaceRef() {
-  if (space_) space_->release();
-}
 
 /// "{[0..9], [20..29]}", shortened after a few boxes; for messages.
 [[nodiscard]] std::string to_string(const IndexSpace& space);
@@ -215,10 +188,3 @@ Domain<N> domain_of(const data::IndexSpaceRef& space) {
 }
 
 }  // namespace refrain::detail
-
-template <>
-struct std::hash<refrain::data::IndexSpaceRef> {
-  std::size_t operator()(const refrain::data::IndexSpaceRef& space) const noexcept {
-    return space ? static_cast<std::size_t>(space->id()) : 0;
-  }
-};

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "data/box_index.hpp"
-#include "data/index_space.hpp"
 
 namespace refrain::data {
 

@@ -8,7 +8,6 @@
 #include "base/hash.hpp"
 #include "data/box_index.hpp"
 #include "data/box_list.hpp"
-#include "data/index_space.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {
@@ -52,14 +51,6 @@ Pieces take_pieces(Collectors& collectors, const IndexSpaceRef& space) {
   return for_each_set(collectors, [&](PointCollector& collector) {
     return IndexSpace::from_canonical(space->dim(), collector.take());
   });
-}
-
-std::vector<NumberedBox> boxes_of(std::span<const IndexSpaceRef> pieces) {
-  std::vector<NumberedBox> boxes;
-  for (std::size_t piece = 0; piece < pieces.size(); ++piece)
-    for (const Box& box : pieces[piece]->boxes())
-      boxes.push_back({box, static_cast<std::uint32_t>(piece)});
-  return boxes;
 }
 
 }  // namespace
@@ -120,11 +111,9 @@ Pieces restrict_affine(const IndexSpaceRef& colours, const AffineMap& map, const
   return clip_by_colour(parent, colours, [&](const BoxPoint& c) {
     Box box{BoxPoint{}, BoxPoint{}};
     for (int d = 0; d < parent->dim(); ++d) {
+      const auto& row = map.matrix[static_cast<std::size_t>(d)];
       __int128 base = map.offset[d];
-      for (int k = 0; k < colours->dim(); ++k)
-        base += static_cast<__int128>(
-                    map.matrix[static_cast<std::size_t>(d)][static_cast<std::size_t>(k)]) *
-                c[k];
+      for (std::size_t k = 0; k < 3; ++k) base += __int128{row[k]} * c.x[k];
       box.lo[d] = clamped(base + extent.lo[d]);
       box.hi[d] = clamped(base + extent.hi[d]);
     }
@@ -166,7 +155,7 @@ Pieces image(std::span<const IndexSpaceRef> sources, const Reader& read,
 
 Pieces preimage(std::span<const IndexSpaceRef> targets, const Reader& read,
                 const IndexSpaceRef& source) {
-  const std::vector<NumberedBox> boxes = boxes_of(targets);
+  const std::vector<NumberedBox> boxes = numbered_boxes(targets);
   const auto index = index_of(boxes);
   const bool disjoint = is_disjoint(targets);
   Collectors pieces(targets.size(), PointCollector(source->dim(), source->bounds()));
@@ -219,7 +208,7 @@ bool is_disjoint(std::span<const IndexSpaceRef> pieces) {
     for (const IndexSpaceRef& piece : pieces) points += piece->volume();
     return unite(1, pieces)->volume() == points;
   }
-  const std::vector<NumberedBox> boxes = boxes_of(pieces);
+  const std::vector<NumberedBox> boxes = numbered_boxes(pieces);
   const auto index = index_of(boxes);
   return std::ranges::all_of(boxes, [&](const NumberedBox& box) {
     // Boxes of one piece are disjoint, so a box of any other piece, or of a twin, is a witness.

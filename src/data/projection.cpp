@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "data/box_list.hpp"
 #include "refrain/error.hpp"
 #include "refrain/privilege.hpp"
 
@@ -39,8 +38,8 @@ struct Table {
 };
 
 std::shared_ptr<const Impl> intern(Impl impl) {
-  static auto& table =
-      *new Table;  // never destroyed: static projections may end after it would have
+  // Never destroyed: static projections may end after it would have.
+  static auto& table = *new Table;
   impl.id = content_id(impl);
   const std::lock_guard lock(table.mutex);
   for (auto [entry, end] = table.entries.equal_range(impl.id); entry != end; ++entry)
@@ -59,18 +58,15 @@ std::shared_ptr<const Impl> intern(Impl impl) {
 Point<3> Projection::Impl::apply(const Point<3>& point) const {
   if (function != nullptr) return function(point, key);
   Point<3> colour = offset;
-  for (int row = 0; row < 3; ++row) {
-    const auto& factors = matrix[static_cast<std::size_t>(row)];
-    for (int column = 0; column < 3; ++column)
-      colour[row] += factors[static_cast<std::size_t>(column)] * point[column];
-  }
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t column = 0; column < 3; ++column)
+      colour.x[row] += matrix[row][column] * point.x[column];
   return colour;
 }
 
 Projection Projection::affine(const Matrix& matrix, const Point<3>& offset) {
   Projection projection;
-  if (matrix == unit && offset == Point<3>{}) return projection;
-  projection.impl_ = intern({matrix, offset});
+  if (matrix != unit || offset != Point<3>{}) projection.impl_ = intern({matrix, offset});
   return projection;
 }
 

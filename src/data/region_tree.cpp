@@ -1,14 +1,9 @@
 #include "data/region_tree.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
-#include "base/sure_memory.hpp"
 #include "data/partition_ops.hpp"
 #include "refrain/error.hpp"
 
@@ -19,6 +14,35 @@ namespace {
 std::uint64_t next_uid() {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+/// Where `count` elements in a row have their place: where it is free, or after all that were ever used.
+template <class T>
+std::uint32_t take_places(std::uint32_t count, std::vector<std::uint32_t>& free,
+                          StableVector<T>& elements, std::atomic<std::uint32_t>& used) {
+  const std::uint32_t first = free.empty() ? used.load(std::memory_order_relaxed) : free.back();
+  if (!free.empty()) {
+    free.pop_back();
+  } else {
+    elements.ensure(first + count);
+    used.store(first + count, std::memory_order_relaxed);
+  }
+  return first;
+}
+
+template <class Compute>
+bool is_known(std::atomic<Known>& property, const Compute& compute) {
+  if (property.load(std::memory_order_relaxed) == Known::not_yet)
+    property.store(compute() ? Known::yes : Known::no, std::memory_order_relaxed);
+  return property.load(std::memory_order_relaxed) == Known::yes;
+}
+
+template <class Handle>
+void check(const Handle& handle, const char* what, const char* kind) {
+  if (handle.tree == nullptr)
+    throw UsageError(std::string(what) + ": an empty " + kind + " handle");
+  if (!handle.tree->names_living(handle))
+    throw UsageError(std::string(what) + ": " + handle.tree->name_of(handle) + " was destroyed");
 }
 
 }  // namespace
@@ -107,24 +131,10 @@ AnyPartition RegionTree::make_partition(std::uint32_t parent, IndexSpaceRef colo
 std::uint32_t RegionTree::add_partition(std::uint32_t parent, IndexSpaceRef colours,
                                         std::vector<IndexSpaceRef> pieces, std::string kind) {
   const auto count = static_cast<std::uint32_t>(pieces.size());
-  std::uint32_t index = partition_count();
-  if (free_partitions_.empty()) {
-    partitions_.ensure(index + 1);
-    partition_count_.store(index + 1, std::memory_order_relaxed);
-  } else {
-    index = free_partitions_.back();
-    free_partitions_.pop_back();
-  }
+  const std::uint32_t index = take_places(1, free_partitions_, partitions_, partition_count_);
   PartitionNode& p = partitions_[index];
   p.parent = parent;
-  p.first_child = node_count();
-  if (auto& free = free_nodes_[count]; !free.empty()) {
-    p.first_child = free.back();
-    free.pop_back();
-  } else {
-    nodes_.ensure(p.first_child + count);
-    node_count_.store(p.first_child + count, std::memory_order_relaxed);
-  }
+  p.first_child = take_places(count, free_nodes_[count], nodes_, node_count_);
   p.colours = std::move(colours);
   p.kind = std::move(kind);
   p.disjoint.store(Known::not_yet, std::memory_order_relaxed);
@@ -219,9 +229,8 @@ void RegionTree::free_unpinned() {
 // --- questions -------------------------------------------------------------------------------------
 
 std::vector<IndexSpaceRef> RegionTree::pieces_of(const PartitionNode& p) const {
-  std::vector<IndexSpaceRef> pieces;
-  pieces.reserve(p.pieces());
-  for (std::uint32_t i = 0; i < p.pieces(); ++i) pieces.push_back(nodes_[p.first_child + i].space);
+  std::vector<IndexSpaceRef> pieces(p.pieces());
+  for (std::uint32_t i = 0; i < p.pieces(); ++i) pieces[i] = nodes_[p.first_child + i].space;
   return pieces;
 }
 
@@ -238,15 +247,6 @@ std::uint64_t RegionTree::name_word(std::uint32_t node) const {
   const std::uint64_t words[] = {partitions_[region.partition].content, region.rank};
   return hash_bytes(words, sizeof words);
 }
-
-namespace {
-template <class Compute>
-bool is_known(std::atomic<Known>& property, const Compute& compute) {
-  if (property.load(std::memory_order_relaxed) == Known::not_yet)
-    property.store(compute() ? Known::yes : Known::no, std::memory_order_relaxed);
-  return property.load(std::memory_order_relaxed) == Known::yes;
-}
-}  // namespace
 
 bool RegionTree::is_disjoint(std::uint32_t index) const {
   const PartitionNode& p = partitions_[index];
@@ -326,41 +326,10 @@ std::string RegionTree::name_of(const AnyPartition& partition) const {
   return "a partition of " + name_of_dead(partition.generation);
 }
 
-namespace {
-template <class Handle>
-void check(const Handle& handle, const char* what, const char* kind) {
-  if (handle.tree == nullptr)
-    throw UsageError(std::string(what) + ": an empty " + kind + " handle");
-  if (!handle.tree->names_living(handle))
-    throw UsageError(std::string(what) + ": " + handle.tree->name_of(handle) + " was destroyed");
-}
-}  // namespace
-
 void check_alive(const AnyRegion& region, const char* what) { check(region, what, "region"); }
 void check_alive(const AnyPartition& partition, const char* what) {
   check(partition, what, "partition");
 }
-
-class TreeGraveyard {
- public:
-  std::unique_ptr<RegionTree> take() {
-    const std::lock_guard lock(mutex_);
-    if (trees_.empty()) return std::make_unique<RegionTree>();
-    auto tree = std::move(trees_.back());
-    trees_.pop_back();
-    return tree;
-  }
-  void put(std::unique_ptr<RegionTree> tree) noexcept {
-    const std::lock_guard lock(mutex_);
-    trees_.push_back(std::move(tree));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>> trees_;
-};
-
-std::shared_ptr<TreeGraveyard> make_graveyard() { return std::make_shared<TreeGraveyard>(); }
 
 Forest::~Forest() {
   for (auto& tree : dropped_) bury(std::move(tree));
@@ -369,13 +338,12 @@ Forest::~Forest() {
 }
 
 RegionTree& Forest::create(IndexSpaceRef space, std::vector<FieldColumn> fields) {
-  ++alive_;
   if (RegionTree* tree = find_dormant(space, fields)) {
     tree->revive();
     return *tree;
   }
   const std::uint32_t slot = take_slot();
-  slots_[slot] = graveyard_->take();
+  slots_[slot] = unbury();
   slots_[slot]->start(*this, slot, std::move(space), std::move(fields));
   return *slots_[slot];
 }
@@ -384,7 +352,6 @@ bool Forest::destroy(RegionTree& tree) {
   REFRAIN_ASSERT(&tree.forest() == this && tree.alive(),
                  "only a living tree of this forest is destroyed");
   const bool dropped = tree.sleep();
-  --alive_;
   dormant_.push_back(&tree);
   if (dormant_.size() > max_dormant) drop_oldest();
   return dropped;
@@ -435,7 +402,16 @@ void Forest::drop_oldest() {
 
 void Forest::bury(std::unique_ptr<RegionTree> tree) {
   tree->empty();
-  graveyard_->put(std::move(tree));
+  const std::lock_guard lock(graveyard_->mutex);
+  graveyard_->trees.push_back(std::move(tree));
+}
+
+std::unique_ptr<RegionTree> Forest::unbury() {
+  const std::lock_guard lock(graveyard_->mutex);
+  if (graveyard_->trees.empty()) return std::make_unique<RegionTree>();
+  auto tree = std::move(graveyard_->trees.back());
+  graveyard_->trees.pop_back();
+  return tree;
 }
 
 }  // namespace refrain::data

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -70,8 +71,8 @@ struct PartitionNode {
   std::uint32_t parent = 0;
   std::uint32_t first_child = 0;
   std::uint32_t uses = 0;  ///< handles' creations minus destructions; 0: dormant (owner)
-  std::uint64_t content =
-      0;  ///< hash of the parent's name, colours and pieces: the name in its tree
+  /// Hash of the parent's name, colours and pieces: the name in its tree.
+  std::uint64_t content = 0;
   IndexSpaceRef colours;
   std::string kind;                  ///< "blocks", "halo", ... for messages
   std::vector<std::uint32_t> below;  ///< partitions of its pieces, dormant ones included (owner)
@@ -150,7 +151,6 @@ class RegionTree {
   [[nodiscard]] bool is_view() const { return viewed_ != nullptr; }
   /// The tree that has the data: this one, or what it is a view of.
   [[nodiscard]] RegionTree& data_tree() { return is_view() ? *viewed_ : *this; }
-  [[nodiscard]] const RegionTree& data_tree() const { return is_view() ? *viewed_ : *this; }
   /// Owner, when the tree has just been created; null: no view. Written only when it changes: a task in
   /// flight may be looking at a tree that is taken up again.
   void make_view_of(RegionTree* tree) {
@@ -178,11 +178,10 @@ class RegionTree {
   /// Whether the handle names something that can still be looked at: perhaps destroyed, but kept for the
   /// tasks that were launched before.
   [[nodiscard]] bool knows(const AnyRegion& region) const {
-    return region.node < node_count() && static_cast<bool>(nodes_[region.node].space);
+    return region.node < node_count() && nodes_[region.node].space;
   }
   [[nodiscard]] bool knows(const AnyPartition& partition) const {
-    return partition.index < partition_count() &&
-           static_cast<bool>(partitions_[partition.index].colours);
+    return partition.index < partition_count() && partitions_[partition.index].colours;
   }
 
   /// The name of a region or partition within its tree, for signatures: a hash of contents, the same in every run.
@@ -260,14 +259,19 @@ class RegionTree {
   std::vector<std::uint32_t> dormant_;  ///< partitions, oldest first
   std::size_t dormant_pieces_ = 0;
   std::vector<std::uint32_t> free_partitions_;
-  std::unordered_map<std::size_t, std::vector<std::uint32_t>>
-      free_nodes_;  ///< first nodes, by size of block
+  /// First nodes, by size of block.
+  std::unordered_map<std::size_t, std::vector<std::uint32_t>> free_nodes_;
 };
 
 /// Emptied trees waiting to be used again. All forests of a runtime share them, so that a handle stays recognisable as
 /// dead also after the context that made it has ended. As many as there ever were at one time. Any thread.
-class TreeGraveyard;
-std::shared_ptr<TreeGraveyard> make_graveyard();
+struct TreeGraveyard {
+  using Trees =
+      std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>>;
+
+  std::mutex mutex;
+  Trees trees;
+};
 
 /// The region trees of one context, by slot. Owner: the context's thread.
 class Forest {
@@ -275,7 +279,8 @@ class Forest {
   static constexpr std::size_t max_dormant = 128;
 
   /// `depth`: how many contexts enclose this one.
-  explicit Forest(std::shared_ptr<TreeGraveyard> graveyard = make_graveyard(), int depth = 0)
+  explicit Forest(std::shared_ptr<TreeGraveyard> graveyard = std::make_shared<TreeGraveyard>(),
+                  int depth = 0)
       : depth_(depth), graveyard_(std::move(graveyard)) {}
   /// The forest of a context nested in the one of `enclosing`.
   [[nodiscard]] static Forest nested_in(const Forest& enclosing) {
@@ -297,7 +302,9 @@ class Forest {
   [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
   void note_death() { ++deaths_; }
 
-  [[nodiscard]] std::size_t alive() const { return alive_; }
+  [[nodiscard]] std::size_t alive() const {
+    return slots_.size() - free_slots_.size() - dormant_.size();
+  }
   [[nodiscard]] std::size_t dormant() const { return dormant_.size(); }
   /// All trees alive, by slot.
   [[nodiscard]] std::vector<RegionTree*> trees() const;
@@ -305,18 +312,17 @@ class Forest {
  private:
   RegionTree* find_dormant(const IndexSpaceRef& space, const std::vector<FieldColumn>& fields);
   std::uint32_t take_slot();
+  std::unique_ptr<RegionTree> unbury();
   void drop_oldest();
   void bury(std::unique_ptr<RegionTree> tree);
 
   int depth_;
   std::shared_ptr<TreeGraveyard> graveyard_;
-  std::size_t alive_ = 0;
   std::uint64_t deaths_ = 0;
   std::vector<std::unique_ptr<RegionTree>> slots_;
   std::set<std::uint32_t> free_slots_;
   std::vector<RegionTree*> dormant_;  ///< oldest first
-  std::vector<std::unique_ptr<RegionTree>, SureAllocator<std::unique_ptr<RegionTree>>>
-      dropped_;  ///< pinned when they were
+  TreeGraveyard::Trees dropped_;      ///< pinned when they were
   static constexpr std::size_t kFewDropped = 16;
   std::size_t look_again_at_ = kFewDropped;  ///< size of dropped_
 };

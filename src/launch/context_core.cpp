@@ -18,7 +18,7 @@ ContextCore::ContextCore(RuntimeCore& of, ContextCore* enclosing, std::string ta
       task_name(std::move(task)),
       make_nested(nested),
       scope(of.executor(), enclosing == nullptr ? nullptr : &enclosing->scope, of.window()),
-      analysis(of.executor(), scope, of.memories(), of.machine(), id, of.graph_log()),
+      analysis(of.executor(), scope, of.memories(), id, of.graph_log()),
       forest(enclosing == nullptr ? data::Forest(of.graveyard())
                                   : data::Forest::nested_in(enclosing->forest)) {
   scope.reclaim = LaunchRecords::reclaim;

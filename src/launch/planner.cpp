@@ -330,7 +330,7 @@ void Planner::tidy(analysis::FieldState& field) {
 }
 
 void Planner::wake_all(LaunchPlan& plan) {
-  const auto dormant = [](const PlannedArgument& argument) { return argument.footprint->dormant; };
+  const auto dormant = [](const PlannedArgument& each) { return each.footprint->dormant(); };
   if (std::ranges::any_of(plan.own.arguments, dormant))
     context_.deferred->settle();  // pieces may be cut
   for (PlannedArgument& argument : plan.own.arguments) argument.field->wake(*argument.footprint);

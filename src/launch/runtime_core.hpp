@@ -72,7 +72,7 @@ class RuntimeCore {
   const std::vector<autotrace::MinedRepeat> warm_start_;
   const Machine machine_;
   analysis::Memories memories_;
-  std::shared_ptr<data::TreeGraveyard> graveyard_ = data::make_graveyard();
+  std::shared_ptr<data::TreeGraveyard> graveyard_ = std::make_shared<data::TreeGraveyard>();
   std::unique_ptr<Mapper> mapper_;
   std::shared_ptr<exec::Executor> executor_;
   std::shared_ptr<detail::TaskSlots> task_slots_;

@@ -139,7 +139,7 @@ TEST(FieldState, SetsThatNobodyUsesAnyMoreTellNothingApart) {
     ASSERT_LE(field.sets().size(), 3000u);
   }
   EXPECT_GT(field.tidied(), 10u);
-  for (Footprint* footprint : kept) EXPECT_FALSE(footprint->dormant);
+  for (Footprint* footprint : kept) EXPECT_FALSE(footprint->dormant());
   for (std::size_t i = 0; i < 500; ++i) field.wake(*others[i]);
   field.check_invariants();
 }
@@ -155,7 +155,7 @@ TEST(FieldState, SetsThatAreUsedByTurnsStayAwake) {
   for (int round = 0; round < 20; ++round)
     for (Footprint* footprint : turns) {
       if (field.overgrown()) field.tidy();
-      woken += footprint->dormant ? 1 : 0;
+      woken += footprint->dormant() ? 1 : 0;
       field.wake(*footprint);
     }
   EXPECT_LE(woken, 2 * turns.size());
