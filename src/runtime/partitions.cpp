@@ -48,11 +48,7 @@ struct PartitionCall {
     return partition.tree->handle(node_of(partition).parent);
   }
   std::vector<data::IndexSpaceRef> pieces_of(const AnyPartition& partition) const {
-    const data::PartitionNode& node = node_of(partition);
-    std::vector<data::IndexSpaceRef> pieces;
-    for (std::uint32_t i = 0; i < node.pieces(); ++i)
-      pieces.push_back(partition.tree->node(node.first_child + i).space);
-    return pieces;
+    return partition.tree->pieces_of(node_of(partition));
   }
 
   /// The result of f(). An error in the numbers that f was given is told with the call and the region, and so is that
