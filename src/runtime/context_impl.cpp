@@ -41,10 +41,6 @@ void ContextImpl::check_caller_in_full(const char* call, const Where& where) con
                    "has started");
 }
 
-void ContextImpl::check_invariants() {
-  for_each_field([](const analysis::FieldState& field) { field.check_invariants(); });
-}
-
 // --- waiting -----------------------------------------------------------------------------------------
 
 void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) {

@@ -134,9 +134,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
     return grants.all()[requirement].loan.open();
   }
 
-  /// Breaks when the analysis has broken an invariant. Slow; for tests.
-  void check_invariants();
-
   /// Plans that are remembered.
   [[nodiscard]] std::size_t plans() const { return planner_.size(); }
   /// Where system memory is for accesses, copies and fills of the program itself.

@@ -114,8 +114,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op
     impl_.scope.throttle();
     impl_.check_usable(values.state(), who);
     if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
-      throw UsageError(who + ": operator '" + std::string(op.name) +
-                       "' lacks its type or a function");
+      throw UsageError(fmt::format("{}: operator '{}' lacks its type or a function", who, op.name));
     if (values.state()->type().size != op.type->size)
       throw UsageError(
           fmt::format("{}: operator '{}' on {} ({} bytes) does not fit values of {} bytes", who,

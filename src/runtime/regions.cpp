@@ -9,8 +9,7 @@
 
 namespace refrain {
 
-using runtime::CallKind, runtime::check_field, runtime::ContextImpl;
-using runtime::ReplayCursor;
+using runtime::CallKind, runtime::check_field, runtime::ContextImpl, runtime::ReplayCursor;
 
 AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, Where where) {
   try {
