@@ -52,10 +52,9 @@ void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) 
     runtime.executor().wait(
         scope, [&] { return exec::is_complete(producer) && state.ready(rank); }, producer, nullptr);
   }
-  const auto is_ready = [&] {
-    return rank_or_all == all ? state.ready() : state.ready(rank_or_all);
-  };
-  if (!is_ready()) runtime.executor().wait(scope, is_ready, {}, nullptr);
+  if (rank_or_all == all && !state.ready())
+    runtime.executor().wait(
+        scope, [&] { return state.ready(); }, {}, nullptr);
   forget_failures();
 }
 

@@ -302,18 +302,6 @@ void read_environment(Options& options) {
   }
 }
 
-}  // namespace
-
-namespace runtime {
-
-void Reports::add_files(const Options& options, const Machine& machine) {
-  for (const Flag& flag : flags())
-    if (flag.kind.report && !(options.*flag.kind.path).empty())
-      flag.kind.report(*this, options.*flag.kind.path, machine);
-}
-
-namespace {
-
 /// Throws InputError when two flags name one file, however they spell it. What is no regular file, or the program's
 /// output, may have several.
 void check_different_files(const Options& options) {
@@ -343,7 +331,13 @@ void check_different_files(const Options& options) {
 
 }  // namespace
 
-const Options& checked(const Options& options) {
+void runtime::Reports::add_files(const Options& options, const Machine& machine) {
+  for (const Flag& flag : flags())
+    if (flag.kind.report && !(options.*flag.kind.path).empty())
+      flag.kind.report(*this, options.*flag.kind.path, machine);
+}
+
+const Options& runtime::checked(const Options& options) {
   for (const auto& [name, kind, help] : flags()) {
     Options taken;
     const std::string held = kind.held(options);
@@ -357,8 +351,6 @@ const Options& checked(const Options& options) {
   check_different_files(options);
   return options;
 }
-
-}  // namespace runtime
 
 Options parse_options(int& argc, char** argv) {
   Options options;
