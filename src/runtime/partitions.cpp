@@ -1,8 +1,6 @@
 // The partitions that a context makes: of shapes, of other partitions, and of what a field holds. They are the
 // operators of data/partition_ops.hpp on regions. A field is read through an access of the program, which waits for it.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -17,7 +15,7 @@
 
 namespace refrain {
 
-using runtime::ContextImpl;
+using runtime::ContextImpl, runtime::fail;
 
 namespace {
 
@@ -111,9 +109,8 @@ AnyPartition make_blocks_by(ContextImpl& context, const char* name, const AnyReg
     const data::IndexSpaceRef& points = call.points_of(region);
     for (int d = 0; d < points->dim(); ++d)
       if (numbers[d] < 1)
-        throw UsageError(fmt::format("{}: blocks of {}: {} in dimension {}, expected at least 1",
-                                     call.who, region.name(),
-                                     fmt::format(fmt::runtime(what), numbers[d]), d));
+        fail(call.who, "blocks of {}: {} in dimension {}, expected at least 1", region.name(),
+             fmt::format(fmt::runtime(what), numbers[d]), d);
     return call.make(region, "blocks", {hash_of(numbers)}, [&] { return divide(points, numbers); });
   });
 }
@@ -165,8 +162,8 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSp
     data::AffineMap map;
     if (const Projection::Impl* impl = transform.impl()) {
       if (impl->function != nullptr)
-        throw UsageError(call.who + ": restrict_to " + region.name() +
-                         ": the transform must be affine, it is " + data::describe(impl));
+        fail(call.who, "restrict_to {}: the transform must be affine, it is {}", region.name(),
+             data::describe(impl));
       map = {impl->matrix, impl->offset};
     }
     const data::IndexSpaceRef& space = colours.shared().space;
@@ -202,13 +199,12 @@ void check_union(const PartitionCall& call, const AnyPartition& a, const AnyPart
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (data::contains(points, pieces[i])) continue;
     const data::IndexSpaceRef& colours = call.node_of(other).colours;
-    throw UsageError(fmt::format(
-        "{}: {} and {} are partitions of different regions, of which neither contains what the "
-        "other partition has: colour {} of {} has point {}, which {} has not; make both of a "
-        "region that contains both",
-        call.who, a.name(), b.name(), data::to_string(colours->nth(i), colours->dim()),
-        other.name(), data::to_string(data::subtract(pieces[i], points)->nth(0), points->dim()),
-        parent.name()));
+    fail(call.who,
+         "{} and {} are partitions of different regions, of which neither contains what the "
+         "other partition has: colour {} of {} has point {}, which {} has not; make both of a "
+         "region that contains both",
+         a.name(), b.name(), data::to_string(colours->nth(i), colours->dim()), other.name(),
+         data::to_string(data::subtract(pieces[i], points)->nth(0), points->dim()), parent.name());
   }
 }
 
@@ -228,12 +224,10 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
   return call_for_partition(impl_, chosen.name, where, [&](const PartitionCall& call) {
     const data::IndexSpaceRef &of_a = call.node_of(a).colours, &of_b = call.node_of(b).colours;
     if (of_a != of_b)
-      throw UsageError(
-          fmt::format("{}: the partitions have different colours: {} has {}, {} has {}", call.who,
-                      a.name(), data::to_string(*of_a), b.name(), data::to_string(*of_b)));
+      fail(call.who, "the partitions have different colours: {} has {}, {} has {}", a.name(),
+           data::to_string(*of_a), b.name(), data::to_string(*of_b));
     if (&a.tree->data_tree() != &b.tree->data_tree())
-      throw UsageError(call.who + ": the partitions " + a.name() + " and " + b.name() +
-                       " are of different regions");
+      fail(call.who, "the partitions {} and {} are of different regions", a.name(), b.name());
     AnyRegion parent = call.parent_of(a);
     if (operation == SetOperation::unite) {
       const AnyRegion other = call.parent_of(b);
@@ -276,8 +270,8 @@ void check_holds(const PartitionCall& call, const AnyField& field,
                  std::initializer_list<std::size_t> sizes, const std::string& expected) {
   runtime::check_field(field, call.who);
   if (std::ranges::count(sizes, field.type->size) == 0)
-    throw UsageError(fmt::format("{}: field '{}' holds {}, expected {} dimensions", call.who,
-                                 field.name, field.type->name, expected));
+    fail(call.who, "field '{}' holds {}, expected {} dimensions", field.name, field.type->name,
+         expected);
 }
 
 /// A partition of `divided` with the colours of `pieces`, after the pointers in `source` to points of `target`.

@@ -60,15 +60,15 @@ RuntimeImpl::~RuntimeImpl() {
 }
 
 void RuntimeImpl::write_reports() {
-  if (is_running()) throw UsageError("write_reports: a program runs; the reports tell of its end");
+  if (is_running()) fail("write_reports", "a program runs; the reports tell of its end");
   reports_->write(true);
 }
 
 void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
-  if (mapper == nullptr) throw UsageError("set_mapper: the mapper is null");
+  if (mapper == nullptr) fail("set_mapper", "the mapper is null");
   if (program_ != nullptr)
-    throw UsageError("set_mapper: a program runs, and has asked the mapper '" +
-                     std::string(mapper_->name()) + "' already; set it before run()");
+    fail("set_mapper", "a program runs, and has asked the mapper '{}' already; set it before run()",
+         mapper_->name());
   mapper_ = std::move(mapper);
 }
 
@@ -82,14 +82,12 @@ void RuntimeImpl::run(const std::function<void(Context&)>& program) {
 
 RuntimeImpl::Program::Program(RuntimeImpl& runtime, const char* call) : runtime_(runtime) {
   if (!runtime.set_thread(pthread_self()))
-    throw UsageError(std::string(call) +
-                     ": this Runtime runs a program already; a second one needs its own");
+    fail(call, "this Runtime runs a program already; a second one needs its own");
   thread_before_ = runtime.executor().enter_root();
   waiter_before_ = detail::Waiter::current();
   try {
     if (runtime.reports_->written())
-      throw UsageError(std::string(call) +
-                       ": the reports of this Runtime are written; what they tell of runs before");
+      fail(call, "the reports of this Runtime are written; what they tell of runs before");
     if (Listener* calls = runtime.listener(Events::calls)) calls->program_begins();
     context_ = std::make_unique<ContextImpl>(runtime);
   } catch (...) {
@@ -212,8 +210,9 @@ struct OpenProgram::Impl {
 
 OpenProgram Runtime::open() {
   if (detail::Waiter::current() != nullptr && !impl_->is_running())
-    throw UsageError(
-        "open: this thread runs another program or a task; a thread of its own may open this one");
+    runtime::fail(
+        "open",
+        "this thread runs another program or a task; a thread of its own may open this one");
   return OpenProgram(std::unique_ptr<OpenProgram::Impl>(new OpenProgram::Impl{impl_}));
 }
 
@@ -228,10 +227,9 @@ OpenProgram::~OpenProgram() {
 }
 
 void OpenProgram::check(const char* call) const {
-  if (!impl_) throw UsageError(std::string(call) + ": the program is closed");
+  if (!impl_) runtime::fail(call, "the program is closed");
   if (impl_->thread != std::this_thread::get_id())
-    throw UsageError(std::string(call) +
-                     ": the program was opened by another thread, which alone uses and closes it");
+    runtime::fail(call, "the program was opened by another thread, which alone uses and closes it");
 }
 
 Context& OpenProgram::context() const {
