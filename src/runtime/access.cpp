@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "data/index_space.hpp"
-#include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {

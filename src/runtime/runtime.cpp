@@ -15,7 +15,6 @@
 #include "machine/machine.hpp"
 #include "mapping/mapping.hpp"
 #include "memory/accumulator.hpp"
-#include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "tracing/found_traces.hpp"
@@ -70,14 +69,6 @@ void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
     fail("set_mapper", "a program runs, and has asked the mapper '{}' already; set it before run()",
          mapper_->name());
   mapper_ = std::move(mapper);
-}
-
-void RuntimeImpl::run(const std::function<void(Context&)>& program) {
-  executor_->run_root([&] {
-    Program running(*this, "run");
-    program(running.context().facade());
-    running.close();
-  });
 }
 
 RuntimeImpl::Program::Program(RuntimeImpl& runtime, const char* call) : runtime_(runtime) {
@@ -144,11 +135,6 @@ Totals RuntimeImpl::totals() const {
   return now;
 }
 
-void RuntimeImpl::add_program(void* runtime) {
-  auto& self = *static_cast<RuntimeImpl*>(runtime);
-  if (self.program_ != nullptr) self.outside_.add_program(*self.program_);
-}
-
 Totals RuntimeImpl::totals_from_outside() {
   const std::size_t links = machine_.memories().size() * machine_.memories().size();
   {
@@ -156,6 +142,11 @@ Totals RuntimeImpl::totals_from_outside() {
     outside_ = totals_;
   }
   outside_.analysis.links.resize(links);
+  // On the program's thread, between two of its instructions: adds its sums to what has room for them.
+  const auto add_program = [](void* runtime) {
+    auto& self = *static_cast<RuntimeImpl*>(runtime);
+    if (self.program_ != nullptr) self.outside_.add_program(*self.program_);
+  };
   {
     const std::lock_guard lock(thread_mutex_);
     if (thread_) BeforeTermination::interrupt(*thread_, add_program, this);
@@ -244,7 +235,13 @@ void OpenProgram::close() {
 }
 
 void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std::move(mapper)); }
-void Runtime::run(const std::function<void(Context&)>& program) { impl_->run(program); }
+void Runtime::run(const std::function<void(Context&)>& program) {
+  impl_->executor().run_root([&] {
+    runtime::RuntimeImpl::Program running(*impl_, "run");
+    program(running.context().facade());
+    running.close();
+  });
+}
 void Runtime::write_reports() { impl_->write_reports(); }
 const Machine& Runtime::machine() const { return impl_->machine(); }
 Counters Runtime::counters() const { return impl_->totals().counters(); }
