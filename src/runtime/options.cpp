@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -22,13 +21,7 @@
 
 namespace refrain {
 
-bool checks_by_default() noexcept {
-#if defined(REFRAIN_CHECK_DEFAULT) && REFRAIN_CHECK_DEFAULT
-  return true;
-#else
-  return false;
-#endif
-}
+bool checks_by_default() noexcept { return REFRAIN_CHECK_DEFAULT != 0; }
 
 namespace {
 
@@ -58,9 +51,9 @@ struct Flag {
   std::string_view help;
 };
 
-template <class Number, class Limit = std::numeric_limits<Number>>
-bool take_whole(Number& into, std::string_view text, Number least = Limit::min(),
-                Number most = Limit::max()) {
+template <class Number>
+bool take_whole(Number& into, std::string_view text, std::type_identity_t<Number> least,
+                std::type_identity_t<Number> most) {
   Number number{};
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -168,7 +161,9 @@ const std::vector<Flag>& flags() {
        "who decides where tasks run and data lies (default)"},
       {"schedule",
        {"SEED", "a whole number from 0 to 2^64-1",
-        [](O& o, std::string_view seed) { return take_whole(o.schedule.emplace(), seed); }},
+        [](O& o, std::string_view seed) {
+          return take_whole(o.schedule.emplace(), seed, 0, UINT64_MAX);
+        }},
        "run everything on one thread, in the order this seed decides"},
       {"check", on_off(&O::check),
        "check every access against bounds and privileges (on in debug builds)"},
@@ -292,8 +287,7 @@ std::vector<std::string> split_words(std::string_view text) {
 
 void read_environment(Options& options) {
   const char* text = std::getenv("REFRAIN_ARGS");
-  if (text == nullptr) return;
-  const std::vector<std::string> words = split_words(text);
+  const std::vector<std::string> words = split_words(text != nullptr ? text : "");
   for (std::size_t i = 0; i < words.size();) {
     if (!words[i].starts_with(prefix))
       throw InputError(
