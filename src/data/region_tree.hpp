@@ -117,6 +117,7 @@ class RegionTree {
     return node_count_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] const PartitionNode& partition(std::uint32_t i) const { return partitions_[i]; }
+  [[nodiscard]] std::vector<IndexSpaceRef> pieces_of(const PartitionNode& partition) const;
   [[nodiscard]] std::uint32_t partition_count() const {
     return partition_count_.load(std::memory_order_relaxed);
   }
@@ -230,7 +231,6 @@ class RegionTree {
   void free_unpinned();
   [[nodiscard]] std::uint64_t name_word(std::uint32_t node) const;
   void take_off_dormant(std::uint32_t partition);
-  [[nodiscard]] std::vector<IndexSpaceRef> pieces_of(const PartitionNode& partition) const;
   [[nodiscard]] std::string name_of_dead(std::uint32_t generation) const;
 
   Forest* forest_ = nullptr;  ///< null: emptied

@@ -1,8 +1,9 @@
 #include "mapping/mapping.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ranges>
-#include <string>
 
 #include "data/box_list.hpp"
 #include "graph/node.hpp"
@@ -13,32 +14,31 @@ namespace refrain::mapping {
 
 namespace {
 
-std::string listed(std::span<const ProcessorKind> kinds, const char* separator = ", ") {
+bool contains(std::span<const ProcessorKind> kinds, ProcessorKind kind) {
+  return std::ranges::find(kinds, kind) != kinds.end();
+}
+
+/// The names of kinds of processors, or of memories.
+std::string listed(auto&& all, auto name_of, std::string_view separator = ", ") {
   std::string text;
-  for (const ProcessorKind kind : kinds)
-    text += (text.empty() ? "" : separator) + std::string(to_string(kind));
+  for (const std::string_view name : all | std::views::transform(name_of))
+    text.append(text.empty() ? "" : separator).append(name);
   return text.empty() ? "none" : text;
 }
 
-[[noreturn]] void fail_no_body(const MappingInput& input, std::span<const ProcessorKind> bodies) {
-  std::vector<ProcessorKind> there;
-  for (const auto& traits : machine::processor_table())
-    if (input.machine->has(traits.kind)) there.push_back(traits.kind);
-  throw UsageError(
-      exec::launch_name(input.task, input.where) +
-      ": no processor of this machine can run it; it has bodies for: " + listed(bodies) +
-      "; the machine ('" + input.machine->name() + "') has: " + listed(there) +
-      ". Add a body for one of these, or describe another machine with "
-      "--refrain:machine");
-}
+std::string_view name_of(ProcessorKind kind) { return to_string(kind); }
 
 const machine::ProcessorTraits& choose_kind(const MappingInput& input,
                                             std::span<const ProcessorKind> bodies) {
-  for (const auto& traits : machine::processor_table() | std::views::reverse)
-    if (input.machine->has(traits.kind) &&
-        std::ranges::find(input.variants, traits.kind) != input.variants.end())
-      return traits;
-  fail_no_body(input, bodies);
+  const auto is_there = [&](const auto& traits) { return input.machine->has(traits.kind); };
+  auto there = machine::processor_table() | std::views::filter(is_there);
+  for (const auto& traits : there | std::views::reverse)
+    if (contains(input.variants, traits.kind)) return traits;
+  throw UsageError(fmt::format(
+      "{}: no processor of this machine can run it; it has bodies for: {}; the machine ('{}') has: "
+      "{}. Add a body for one of these, or describe another machine with --refrain:machine",
+      exec::launch_name(input.task, input.where), listed(bodies, name_of), input.machine->name(),
+      listed(there, &machine::ProcessorTraits::name)));
 }
 
 ProcessorId deal(const MappingInput& input, std::span<const ProcessorId> processors) {
@@ -46,6 +46,13 @@ ProcessorId deal(const MappingInput& input, std::span<const ProcessorId> process
   const Wide points = std::max<std::size_t>(input.points, 1);
   return processors[static_cast<std::size_t>(Wide{input.rank} * processors.size() / points)];
 }
+
+// The answer comes filled in by the default rules, and stays as it is.
+class DefaultMapper final : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "default"; }
+  void map(const MappingInput&, MappingOutput&) override {}
+};
 
 }  // namespace
 
@@ -65,17 +72,6 @@ void map_by_default(const MappingInput& input, std::span<const ProcessorKind> bo
   output.arguments.assign(input.arguments.size(), answer);
 }
 
-namespace {
-
-// The answer comes filled in by the default rules, and stays as it is.
-class DefaultMapper final : public Mapper {
- public:
-  [[nodiscard]] std::string_view name() const override { return "default"; }
-  void map(const MappingInput&, MappingOutput&) override {}
-};
-
-}  // namespace
-
 std::unique_ptr<Mapper> make_mapper(const std::string& name) {
   if (name != "default")
     throw InputError("--refrain:mapper: expected 'default', found '" + name + "'");
@@ -90,56 +86,56 @@ struct Answer {
   const Mapper& mapper;
   const MappingInput& input;
   const MappingOutput& output;
-
-  [[nodiscard]] const Machine& machine() const { return *input.machine; }
+  const Machine& machine = *input.machine;
 
   // mapper 'm' for task 't' launched at f.cpp:3, point [2], what: expected ..., found ...
   [[noreturn]] void fail(const std::string& what, const std::string& expected,
                          const std::string& found) const {
-    throw UsageError("mapper '" + std::string(mapper.name()) + "' for " +
-                     exec::launch_name(input.task, input.where) +
-                     (input.group ? ", point " + data::to_string(input.point, input.dim) : "") +
-                     ", " + what + ": expected " + expected + ", found " + found);
+    throw UsageError(
+        fmt::format("mapper '{}' for {}{}, {}: expected {}, found {}", mapper.name(),
+                    exec::launch_name(input.task, input.where),
+                    input.group ? ", point " + data::to_string(input.point, input.dim) : "", what,
+                    expected, found));
   }
 
   void check_processor() const {
-    if (output.processor >= machine().processors().size())
+    if (output.processor >= machine.processors().size())
       fail("processor",
-           "one of the machine's " + std::to_string(machine().processors().size()) + " processors",
-           "number " + std::to_string(output.processor));
-    const Processor& processor = machine().processor(output.processor);
-    if (std::ranges::find(input.variants, processor.kind) != input.variants.end()) return;
-    fail("processor", "a " + listed(input.variants, " or ") + ", which the task has a body for",
-         processor.name + ", a " + std::string(to_string(processor.kind)));
+           fmt::format("one of the machine's {} processors", machine.processors().size()),
+           fmt::format("number {}", output.processor));
+    const Processor& processor = machine.processor(output.processor);
+    if (contains(input.variants, processor.kind)) return;
+    fail("processor",
+         "a " + listed(input.variants, name_of, " or ") + ", which the task has a body for",
+         fmt::format("{}, a {}", processor.name, name_of(processor.kind)));
   }
 
   [[nodiscard]] std::string argument(std::size_t i) const {
-    return "argument " + std::to_string(i) + " (field '" + std::string(input.arguments[i].field) +
-           "')";
+    return fmt::format("argument {} (field '{}')", i, input.arguments[i].field);
   }
 
   void check_memory(std::size_t i, MemoryId id) const {
-    const Processor& processor = machine().processor(output.processor);
-    if (id >= machine().memories().size())
-      fail(argument(i),
-           "one of the machine's " + std::to_string(machine().memories().size()) + " memories",
-           "number " + std::to_string(id));
-    if (machine().reaches(processor.id, id) && machine().memory(id).kind != MemoryKind::file)
-      return;
-    std::string reached;
-    for (const MemoryId memory : processor.memories)
-      reached += (reached.empty() ? "" : ", ") + machine().memory(memory).name;
-    fail(argument(i), "a memory that " + processor.name + " reaches (" + reached + ")",
-         machine().memory(id).name + ", a " + std::string(to_string(machine().memory(id).kind)) +
-             " memory");
+    if (id >= machine.memories().size())
+      fail(argument(i), fmt::format("one of the machine's {} memories", machine.memories().size()),
+           fmt::format("number {}", id));
+    const Processor& processor = machine.processor(output.processor);
+    const Memory& memory = machine.memory(id);
+    if (machine.reaches(processor.id, id) && memory.kind != MemoryKind::file) return;
+    const auto name_of_memory = [&](MemoryId reached) -> std::string_view {
+      return machine.memory(reached).name;
+    };
+    fail(argument(i),
+         fmt::format("a memory that {} reaches ({})", processor.name,
+                     listed(processor.memories, name_of_memory)),
+         fmt::format("{}, a {} memory", memory.name, to_string(memory.kind)));
   }
 
   void check_layout(std::size_t i) const {
     const Layout& layout = output.arguments[i].layout;
     const auto check = [&](auto found, auto last, const char* what) {
       if (found > last)
-        fail(argument(i), std::string("a known ") + what + " of its layout",
-             "number " + std::to_string(static_cast<int>(found)));
+        fail(argument(i), fmt::format("a known {} of its layout", what),
+             fmt::format("number {}", static_cast<int>(found)));
     };
     check(layout.order, Order::fortran, "order");
     check(layout.extent, Extent::exact, "extent");

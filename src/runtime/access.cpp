@@ -1,11 +1,8 @@
 // The program's own access to data: inline accesses, attach and detach.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "data/index_space.hpp"
-#include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -82,7 +79,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   forget_failures();
   const std::string who = std::string(call) + " at " + to_string(where);
   if (privilege >= Privilege::reduce)
-    throw UsageError(who + ": the program reads and writes; reductions are for tasks");
+    fail(who, "the program reads and writes; reductions are for tasks");
   check_usable(region, who.c_str());
   analysis::FieldState& state = field_state(region, field, privilege, nullptr, who);
   note_untraceable_call(
@@ -115,8 +112,7 @@ Attachments::Entry Attachments::add(const data::PlacedValues& values, const std:
   for (auto at = table_.lower_bound(first - longest_); at != table_.end() && at->first <= last;
        ++at)
     if (const auto& [other, other_what] = at->second; data::share_bytes(values, other))
-      throw UsageError(fmt::format(
-          "{}: the memory is in use already: it shares bytes with that for {}", who, other_what));
+      fail(who, "the memory is in use already: it shares bytes with that for {}", other_what);
   longest_ = std::max(longest_, last - first);
   return {nullptr, [this, at = table_.emplace(first, std::pair{values, what})](void*) {
             const std::lock_guard lock_again(mutex_);
@@ -168,6 +164,8 @@ exec::FailureRef ContextImpl::end_attachments(const data::RegionTree& tree, Wher
 
 namespace refrain {
 
+using runtime::fail;
+
 std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& field,
                                     Privilege privilege, PhysicalArgument& physical, Where where) {
   return impl_.make_call("access", where, [&] {
@@ -206,18 +204,17 @@ void Context::attach_memory(const AnyRegion& region, const AnyField& field, void
   impl_.make_call("attach", where, [&](const std::string& who) {
     impl_.check_usable(region, who.c_str());
     if (&region.tree->forest() != &impl_.forest)
-      throw UsageError(who + ": " + region.name() + " was made by another context");
-    if (memory == nullptr) throw UsageError(who + ": the memory for " + region.name() + " is null");
+      fail(who, "{} was made by another context", region.name());
+    if (memory == nullptr) fail(who, "the memory for {} is null", region.name());
     analysis::FieldState& state = impl_.field_state(region, field, Privilege::write, nullptr, who);
     const data::IndexSpaceRef points = region.tree->node(region.node).space;
     const std::string what = "field '" + state.name() + "' of " + region.name();
     for (const auto& [other, entry] : impl_.attached)
       if (other->field == &state && data::overlaps(other->space, points))
-        throw UsageError(
-            fmt::format("{}: {} has memory attached already, by {}", who, what, other->made_by));
+        fail(who, "{} has memory attached already, by {}", what, other->made_by);
     const data::PlacedValues values = placed_values(points, state.type(), memory, layout);
     if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
-      throw UsageError(who + ": " + what + ": " + fault);
+      fail(who, "{}: {}", what, fault);
     runtime::Attachments::Entry entry = impl_.owner().attachments().add(
         values, what + ", attached at " + to_string(where), who + ", to " + what);
     impl_.note_untraceable_call({runtime::CallKind::attach, where, {&region, &field}},
@@ -253,8 +250,7 @@ void Context::detach_memory(const AnyRegion& region, const AnyField& field, Wher
       return one.first->field == &state && one.first->space == points;
     });
     if (found == impl_.attached.end())
-      throw UsageError(who + ": nothing is attached to field '" + state.name() + "' of " +
-                       region.name());
+      fail(who, "nothing is attached to field '{}' of {}", state.name(), region.name());
     impl_.note_untraceable_call({runtime::CallKind::detach, where, {&region, &field}},
                                 "memory was detached");
     if (const auto failure = impl_.end_attachment(*found->first, where)) failure->rethrow();

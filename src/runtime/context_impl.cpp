@@ -41,10 +41,6 @@ void ContextImpl::check_caller_in_full(const char* call, const Where& where) con
                    "has started");
 }
 
-void ContextImpl::check_invariants() {
-  for_each_field([](const analysis::FieldState& field) { field.check_invariants(); });
-}
-
 // --- waiting -----------------------------------------------------------------------------------------
 
 void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) {
@@ -56,10 +52,9 @@ void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) 
     runtime.executor().wait(
         scope, [&] { return exec::is_complete(producer) && state.ready(rank); }, producer, nullptr);
   }
-  const auto is_ready = [&] {
-    return rank_or_all == all ? state.ready() : state.ready(rank_or_all);
-  };
-  if (!is_ready()) runtime.executor().wait(scope, is_ready, {}, nullptr);
+  if (rank_or_all == all && !state.ready())
+    runtime.executor().wait(
+        scope, [&] { return state.ready(); }, {}, nullptr);
   forget_failures();
 }
 

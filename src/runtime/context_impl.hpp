@@ -11,6 +11,7 @@
 // waits). nested.cpp is what contexts of tasks have more.
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 
 #include <exception>
 #include <functional>
@@ -31,6 +32,13 @@
 #include "tracing/tracing.hpp"
 
 namespace refrain::runtime {
+
+/// Throws a UsageError "WHO: TEXT".
+template <class... Values>
+[[noreturn]] void fail(const std::string& who, fmt::format_string<Values...> text,
+                       Values&&... values) {
+  throw UsageError(who + ": " + fmt::format(text, std::forward<Values>(values)...));
+}
 
 class ContextImpl final : public NestedContext, public ContextCore {
  public:
@@ -133,9 +141,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
   [[nodiscard]] bool is_lent(std::size_t requirement) const override {
     return grants.all[requirement].loan.open();
   }
-
-  /// Breaks when the analysis has broken an invariant. Slow; for tests.
-  void check_invariants();
 
   /// Plans that are remembered.
   [[nodiscard]] std::size_t plans() const { return planner_.size(); }

@@ -1,8 +1,6 @@
 // The way of a launch: it is replayed, or its plan is found and its points go to the analysis. One future from the values
 // of a group.
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <vector>
 
@@ -114,12 +112,10 @@ AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op
     impl_.scope.throttle();
     impl_.check_usable(values.state(), who);
     if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
-      throw UsageError(who + ": operator '" + std::string(op.name) +
-                       "' lacks its type or a function");
+      runtime::fail(who, "operator '{}' lacks its type or a function", op.name);
     if (values.state()->type().size != op.type->size)
-      throw UsageError(
-          fmt::format("{}: operator '{}' on {} ({} bytes) does not fit values of {} bytes", who,
-                      op.name, op.type->name, op.type->size, values.state()->type().size));
+      runtime::fail(who, "operator '{}' on {} ({} bytes) does not fit values of {} bytes", op.name,
+                    op.type->name, op.type->size, values.state()->type().size);
     const ResultType type{op.type->size, op.type->alignment, nullptr};
     AnyFuture result(detail::FutureState::make(type, impl_.identity));
     detail::FutureState* const given = values.state();

@@ -1,6 +1,5 @@
 // Contexts of tasks that launch tasks.
 
-#include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -19,15 +18,10 @@ Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
   const PlannedArgument& argument =
       plan.own.arguments[payload.rank * plan.requirements.size() + requirement];
   const data::RegionTree& root = argument.region.tree->data_tree();
-  Grant grant{
-      &root,
-      argument.field_index,
-      argument.points,
-      given.privilege,
-      given.op,
-      std::make_unique<analysis::FieldState>(argument.points, given.type, given.field, &root),
-      nullptr,
-      {}};
+  auto state =
+      std::make_unique<analysis::FieldState>(argument.points, given.type, given.field, &root);
+  Grant grant{&root,    argument.field_index, argument.points, given.privilege,
+              given.op, std::move(state),     nullptr,         {}};
   const bool reduces = grant.privilege == Privilege::reduce;
   if (argument.points->empty() && !reduces) return grant;  // nobody keeps an instance for that
 

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -22,13 +21,7 @@
 
 namespace refrain {
 
-bool checks_by_default() noexcept {
-#if defined(REFRAIN_CHECK_DEFAULT) && REFRAIN_CHECK_DEFAULT
-  return true;
-#else
-  return false;
-#endif
-}
+bool checks_by_default() noexcept { return REFRAIN_CHECK_DEFAULT != 0; }
 
 namespace {
 
@@ -58,9 +51,9 @@ struct Flag {
   std::string_view help;
 };
 
-template <class Number, class Limit = std::numeric_limits<Number>>
-bool take_whole(Number& into, std::string_view text, Number least = Limit::min(),
-                Number most = Limit::max()) {
+template <class Number>
+bool take_whole(Number& into, std::string_view text, std::type_identity_t<Number> least,
+                std::type_identity_t<Number> most) {
   Number number{};
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -168,7 +161,9 @@ const std::vector<Flag>& flags() {
        "who decides where tasks run and data lies (default)"},
       {"schedule",
        {"SEED", "a whole number from 0 to 2^64-1",
-        [](O& o, std::string_view seed) { return take_whole(o.schedule.emplace(), seed); }},
+        [](O& o, std::string_view seed) {
+          return take_whole(o.schedule.emplace(), seed, 0, UINT64_MAX);
+        }},
        "run everything on one thread, in the order this seed decides"},
       {"check", on_off(&O::check),
        "check every access against bounds and privileges (on in debug builds)"},
@@ -292,8 +287,7 @@ std::vector<std::string> split_words(std::string_view text) {
 
 void read_environment(Options& options) {
   const char* text = std::getenv("REFRAIN_ARGS");
-  if (text == nullptr) return;
-  const std::vector<std::string> words = split_words(text);
+  const std::vector<std::string> words = split_words(text != nullptr ? text : "");
   for (std::size_t i = 0; i < words.size();) {
     if (!words[i].starts_with(prefix))
       throw InputError(
@@ -301,18 +295,6 @@ void read_environment(Options& options) {
     i += read_flag(options, "REFRAIN_ARGS", words, i);
   }
 }
-
-}  // namespace
-
-namespace runtime {
-
-void Reports::add_files(const Options& options, const Machine& machine) {
-  for (const Flag& flag : flags())
-    if (flag.kind.report && !(options.*flag.kind.path).empty())
-      flag.kind.report(*this, options.*flag.kind.path, machine);
-}
-
-namespace {
 
 /// Throws InputError when two flags name one file, however they spell it. What is no regular file, or the program's
 /// output, may have several.
@@ -343,7 +325,13 @@ void check_different_files(const Options& options) {
 
 }  // namespace
 
-const Options& checked(const Options& options) {
+void runtime::Reports::add_files(const Options& options, const Machine& machine) {
+  for (const Flag& flag : flags())
+    if (flag.kind.report && !(options.*flag.kind.path).empty())
+      flag.kind.report(*this, options.*flag.kind.path, machine);
+}
+
+const Options& runtime::checked(const Options& options) {
   for (const auto& [name, kind, help] : flags()) {
     Options taken;
     const std::string held = kind.held(options);
@@ -357,8 +345,6 @@ const Options& checked(const Options& options) {
   check_different_files(options);
   return options;
 }
-
-}  // namespace runtime
 
 Options parse_options(int& argc, char** argv) {
   Options options;

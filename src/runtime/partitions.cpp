@@ -1,8 +1,6 @@
 // The partitions that a context makes: of shapes, of other partitions, and of what a field holds. They are the
 // operators of data/partition_ops.hpp on regions. A field is read through an access of the program, which waits for it.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -17,7 +15,7 @@
 
 namespace refrain {
 
-using runtime::ContextImpl;
+using runtime::ContextImpl, runtime::fail;
 
 namespace {
 
@@ -48,11 +46,7 @@ struct PartitionCall {
     return partition.tree->handle(node_of(partition).parent);
   }
   std::vector<data::IndexSpaceRef> pieces_of(const AnyPartition& partition) const {
-    const data::PartitionNode& node = node_of(partition);
-    std::vector<data::IndexSpaceRef> pieces;
-    for (std::uint32_t i = 0; i < node.pieces(); ++i)
-      pieces.push_back(partition.tree->node(node.first_child + i).space);
-    return pieces;
+    return partition.tree->pieces_of(node_of(partition));
   }
 
   /// The result of f(). An error in the numbers that f was given is told with the call and the region, and so is that
@@ -106,14 +100,19 @@ std::uint64_t hash_of(const auto& value) { return hash_bytes(&value, sizeof valu
 
 // --- of shapes ---------------------------------------------------------------------------------------
 
-/// UsageError unless each number is at least 1. `what`: what one of them is called, "{} blocks".
-void check_blocks(const PartitionCall& call, const AnyRegion& region, const Point<3>& numbers,
-                  const char* what) {
-  for (int d = 0; d < call.points_of(region)->dim(); ++d)
-    if (numbers[d] < 1)
-      throw UsageError(fmt::format("{}: blocks of {}: {} in dimension {}, expected at least 1",
-                                   call.who, region.name(),
-                                   fmt::format(fmt::runtime(what), numbers[d]), d));
+/// Blocks of the region, so many in each dimension or of such a size. UsageError unless each number is at least 1.
+/// `what`: what one of them is called, "{} blocks". `divide` finds the colours and the pieces.
+AnyPartition make_blocks_by(ContextImpl& context, const char* name, const AnyRegion& region,
+                            const Point<3>& numbers, const char* what, Where where,
+                            Pieces (*divide)(const data::IndexSpaceRef&, const Point<3>&)) {
+  return call_for_partition(context, name, where, [&](const PartitionCall& call) {
+    const data::IndexSpaceRef& points = call.points_of(region);
+    for (int d = 0; d < points->dim(); ++d)
+      if (numbers[d] < 1)
+        fail(call.who, "blocks of {}: {} in dimension {}, expected at least 1", region.name(),
+             fmt::format(fmt::runtime(what), numbers[d]), d);
+    return call.make(region, "blocks", {hash_of(numbers)}, [&] { return divide(points, numbers); });
+  });
 }
 
 /// Each of the pieces, made larger or smaller within their region.
@@ -131,25 +130,19 @@ AnyPartition make_resized(ContextImpl& context, const char* name, const AnyParti
 }  // namespace
 
 AnyPartition Context::make_blocks(const AnyRegion& region, const Point<3>& colours, Where where) {
-  return call_for_partition(impl_, "blocks", where, [&](const PartitionCall& call) {
-    check_blocks(call, region, colours, "{} blocks");
-    const data::IndexSpaceRef& points = call.points_of(region);
-    return call.make(region, "blocks", {hash_of(colours)}, [&] {
-      return Pieces{data::block_colours(points->dim(), colours), data::blocks(points, colours)};
-    });
-  });
+  const auto divide = [](const data::IndexSpaceRef& points, const Point<3>& counts) {
+    return Pieces{data::block_colours(points->dim(), counts), data::blocks(points, counts)};
+  };
+  return make_blocks_by(impl_, "blocks", region, colours, "{} blocks", where, divide);
 }
 
 AnyPartition Context::make_blocks_of_size(const AnyRegion& region, const Point<3>& size,
                                           Where where) {
-  return call_for_partition(impl_, "blocks_of_size", where, [&](const PartitionCall& call) {
-    check_blocks(call, region, size, "size {}");
-    const data::IndexSpaceRef& points = call.points_of(region);
-    return call.make(region, "blocks", {hash_of(size)}, [&] {
-      return Pieces{data::block_colours(points->dim(), data::block_counts(points, size)),
-                    data::blocks_of_size(points, size)};
-    });
-  });
+  const auto divide = [](const data::IndexSpaceRef& points, const Point<3>& of) {
+    return Pieces{data::block_colours(points->dim(), data::block_counts(points, of)),
+                  data::blocks_of_size(points, of)};
+  };
+  return make_blocks_by(impl_, "blocks_of_size", region, size, "size {}", where, divide);
 }
 
 AnyPartition Context::make_halo(const AnyPartition& pieces, const Point<3>& width, Where where) {
@@ -169,8 +162,8 @@ AnyPartition Context::make_restriction(const AnyRegion& region, const AnyIndexSp
     data::AffineMap map;
     if (const Projection::Impl* impl = transform.impl()) {
       if (impl->function != nullptr)
-        throw UsageError(call.who + ": restrict_to " + region.name() +
-                         ": the transform must be affine, it is " + data::describe(impl));
+        fail(call.who, "restrict_to {}: the transform must be affine, it is {}", region.name(),
+             data::describe(impl));
       map = {impl->matrix, impl->offset};
     }
     const data::IndexSpaceRef& space = colours.shared().space;
@@ -197,15 +190,6 @@ AnyPartition Context::make_explicit(const AnyRegion& region,
 
 namespace {
 
-void check_same_colours(const PartitionCall& call, const AnyPartition& a, const AnyPartition& b) {
-  if (call.node_of(a).colours == call.node_of(b).colours) return;
-  const auto text = [&](const AnyPartition& partition) {
-    return partition.name() + " has " + data::to_string(*call.node_of(partition).colours);
-  };
-  throw UsageError(
-      fmt::format("{}: the partitions have different colours: {}, {}", call.who, text(a), text(b)));
-}
-
 /// A union lies in the region of one of the partitions, so all pieces of the other must, too.
 void check_union(const PartitionCall& call, const AnyPartition& a, const AnyPartition& b,
                  const AnyRegion& parent) {
@@ -215,13 +199,12 @@ void check_union(const PartitionCall& call, const AnyPartition& a, const AnyPart
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (data::contains(points, pieces[i])) continue;
     const data::IndexSpaceRef& colours = call.node_of(other).colours;
-    throw UsageError(fmt::format(
-        "{}: {} and {} are partitions of different regions, of which neither contains what the "
-        "other partition has: colour {} of {} has point {}, which {} has not; make both of a "
-        "region that contains both",
-        call.who, a.name(), b.name(), data::to_string(colours->nth(i), colours->dim()),
-        other.name(), data::to_string(data::subtract(pieces[i], points)->nth(0), points->dim()),
-        parent.name()));
+    fail(call.who,
+         "{} and {} are partitions of different regions, of which neither contains what the "
+         "other partition has: colour {} of {} has point {}, which {} has not; make both of a "
+         "region that contains both",
+         a.name(), b.name(), data::to_string(colours->nth(i), colours->dim()), other.name(),
+         data::to_string(data::subtract(pieces[i], points)->nth(0), points->dim()), parent.name());
   }
 }
 
@@ -239,11 +222,12 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
       {"subtract", "difference", data::subtract}};
   const Combination& chosen = all[static_cast<std::size_t>(operation)];
   return call_for_partition(impl_, chosen.name, where, [&](const PartitionCall& call) {
-    call.node_of(a), call.node_of(b);
-    check_same_colours(call, a, b);
+    const data::IndexSpaceRef &of_a = call.node_of(a).colours, &of_b = call.node_of(b).colours;
+    if (of_a != of_b)
+      fail(call.who, "the partitions have different colours: {} has {}, {} has {}", a.name(),
+           data::to_string(*of_a), b.name(), data::to_string(*of_b));
     if (&a.tree->data_tree() != &b.tree->data_tree())
-      throw UsageError(call.who + ": the partitions " + a.name() + " and " + b.name() +
-                       " are of different regions");
+      fail(call.who, "the partitions {} and {} are of different regions", a.name(), b.name());
     AnyRegion parent = call.parent_of(a);
     if (operation == SetOperation::unite) {
       const AnyRegion other = call.parent_of(b);
@@ -251,8 +235,7 @@ AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition
       check_union(call, a, b, parent);
     }
     return call.make(parent, chosen.kind, {&a, &b}, [&] {
-      return Pieces{call.node_of(a).colours,
-                    data::combination(call.pieces_of(a), call.pieces_of(b), chosen.combine)};
+      return Pieces{of_a, data::combination(call.pieces_of(a), call.pieces_of(b), chosen.combine)};
     });
   });
 }
@@ -263,50 +246,37 @@ namespace {
 
 std::size_t point_size(int dim) { return static_cast<std::size_t>(dim) * sizeof(Coord); }
 
-/// Reads what a field holds at each point: a point of `dim` dimensions, or a rectangle.
-class PointerField {
- public:
-  PointerField(const PartitionCall& call, const AnyRegion& region, const AnyField& field, int dim)
-      : context_(call.context),
-        dim_(dim),
-        upper_(field.type->size == point_size(dim) ? 0 : dim),
-        ticket_(context_.begin_access(region, field, Privilege::read, physical_, call.where,
-                                      call.name)) {}
-  ~PointerField() { context_.end_access(ticket_); }
-  PointerField(const PointerField&) = delete;
-
-  [[nodiscard]] data::Reader reader() const {
-    return [this](const data::BoxPoint& p) {
-      const auto* coordinates = reinterpret_cast<const Coord*>(physical_.at(p));
-      return data::Box{point(coordinates), point(coordinates + upper_)};
-    };
-  }
-
- private:
-  [[nodiscard]] data::BoxPoint point(const Coord* coordinates) const {
-    data::BoxPoint q;
-    std::copy_n(coordinates, dim_, &q[0]);
-    return q;
-  }
-
-  ContextImpl& context_;
-  int dim_, upper_;  ///< upper_: where the upper corner stands behind the lower one
-  PhysicalArgument physical_;
-  std::uint64_t ticket_;
-};
+/// Reads what a field holds at each point: a point of `dim` dimensions, or a rectangle. The reader holds an access.
+data::Reader reader_of(const PartitionCall& call, const AnyRegion& region, const AnyField& field,
+                       int dim) {
+  PhysicalArgument physical;
+  const std::uint64_t ticket =
+      call.context.begin_access(region, field, Privilege::read, physical, call.where, call.name);
+  const auto access =
+      std::make_shared<Access<PhysicalArgument>>(call.context.alive(), ticket, physical);
+  // Where the upper corner stands behind the lower one.
+  const int upper = field.type->size == point_size(dim) ? 0 : dim;
+  return [=](const data::BoxPoint& p) {
+    const auto* coordinates = reinterpret_cast<const Coord*>(access->at(p));
+    data::Box box(data::BoxPoint{}, data::BoxPoint{});  // trailing coordinates are 0
+    std::copy_n(coordinates, dim, &box.lo[0]);
+    std::copy_n(coordinates + upper, dim, &box.hi[0]);
+    return box;
+  };
+}
 
 /// UsageError unless the field holds values of one of these sizes. `expected`: what those are.
 void check_holds(const PartitionCall& call, const AnyField& field,
                  std::initializer_list<std::size_t> sizes, const std::string& expected) {
   runtime::check_field(field, call.who);
   if (std::ranges::count(sizes, field.type->size) == 0)
-    throw UsageError(fmt::format("{}: field '{}' holds {}, expected {} dimensions", call.who,
-                                 field.name, field.type->name, expected));
+    fail(call.who, "field '{}' holds {}, expected {} dimensions", field.name, field.type->name,
+         expected);
 }
 
-/// A partition of `divided` with the colours of `pieces`, after the pointers in `source` to points of `target`. `kind`:
-/// of the call, too. `divide` finds the pieces, out of those of `pieces` and for all points of `divided`.
-AnyPartition make_pointed(const PartitionCall& call, const char* kind, const AnyRegion& divided,
+/// A partition of `divided` with the colours of `pieces`, after the pointers in `source` to points of `target`.
+/// `divide` finds the pieces, out of those of `pieces` and for all points of `divided`.
+AnyPartition make_pointed(const PartitionCall& call, const AnyRegion& divided,
                           const AnyPartition& pieces, const AnyRegion& source,
                           const AnyRegion& target, const AnyField& field,
                           decltype(data::image)& divide) {
@@ -314,10 +284,9 @@ AnyPartition make_pointed(const PartitionCall& call, const char* kind, const Any
   const int dim = call.points_of(target)->dim();
   const std::size_t size = point_size(dim);
   check_holds(call, field, {size, 2 * size}, "a Point or a Rect of " + std::to_string(dim));
-  const PointerField pointers(call, source, field, dim);
-  return call.make(divided, kind, {&pieces, &field}, [&] {
-    return Pieces{call.node_of(pieces).colours,
-                  divide(call.pieces_of(pieces), pointers.reader(), points)};
+  const data::Reader pointers = reader_of(call, source, field, dim);
+  return call.make(divided, call.name, {&pieces, &field}, [&] {
+    return Pieces{call.node_of(pieces).colours, divide(call.pieces_of(pieces), pointers, points)};
   });
 }
 
@@ -329,9 +298,9 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
     const data::IndexSpaceRef &points = call.points_of(region), &space = colours.shared().space;
     check_holds(call, field, {point_size(space->dim())},
                 "colours of " + std::to_string(space->dim()));
-    const PointerField field_of_colours(call, region, field, space->dim());
+    const data::Reader held = reader_of(call, region, field, space->dim());
     return call.make(region, "by_colour", {&field, space.get()}, [&] {
-      return Pieces{space, data::by_colour(points, field_of_colours.reader(), space)};
+      return Pieces{space, data::by_colour(points, held, space)};
     });
   });
 }
@@ -350,22 +319,19 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
 AnyPartition Context::make_image(const AnyRegion& target, const AnyPartition& pieces,
                                  const AnyField& field, Where where) {
   return call_for_partition(impl_, "image", where, [&](const PartitionCall& call) {
-    return make_pointed(call, "image", target, pieces, call.parent_of(pieces), target, field,
-                        data::image);
+    return make_pointed(call, target, pieces, call.parent_of(pieces), target, field, data::image);
   });
 }
 
 AnyPartition Context::make_preimage(const AnyRegion& source, const AnyPartition& pieces,
                                     const AnyField& field, Where where) {
   return call_for_partition(impl_, "preimage", where, [&](const PartitionCall& call) {
-    return make_pointed(call, "preimage", source, pieces, source, call.parent_of(pieces), field,
+    return make_pointed(call, source, pieces, source, call.parent_of(pieces), field,
                         data::preimage);
   });
 }
 
-}  // namespace refrain
-
-namespace refrain::runtime {
+// --- where partitions are kept -----------------------------------------------------------------------
 
 std::pair<data::RegionTree*, std::uint32_t> ContextImpl::place_of(const AnyRegion& region) {
   if (region.tree->in(forest)) return {region.tree, region.node};
@@ -377,4 +343,4 @@ std::pair<data::RegionTree*, std::uint32_t> ContextImpl::place_of(const AnyRegio
   return {view, 0};
 }
 
-}  // namespace refrain::runtime
+}  // namespace refrain

@@ -1,7 +1,5 @@
 // Regions made and ended, fills, copies between regions.
 
-#include <fmt/format.h>
-
 #include "data/index_space.hpp"
 #include "refrain/error.hpp"
 #include "refrain/owned.hpp"
@@ -9,8 +7,8 @@
 
 namespace refrain {
 
-using runtime::CallKind, runtime::check_field, runtime::ContextImpl;
-using runtime::ReplayCursor;
+using runtime::CallKind, runtime::check_field, runtime::ContextImpl, runtime::fail,
+    runtime::ReplayCursor;
 
 AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, Where where) {
   try {
@@ -32,10 +30,10 @@ AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyF
       check_field(field, who);
       for (const data::FieldColumn& other : columns)
         if (other.name == field.name)
-          throw UsageError(
-              fmt::format("{}: two fields are named '{}', of types {} and {}; mappers and messages "
-                          "know a field by its name, so give each its own",
-                          who, other.name, other.type.name, field.type->name));
+          fail(who,
+               "two fields are named '{}', of types {} and {}; mappers and messages "
+               "know a field by its name, so give each its own",
+               other.name, other.type.name, field.type->name);
       columns.push_back({std::string(field.name), field.key, *field.type});
       of_fields.field(field);
     }
@@ -70,11 +68,9 @@ exec::FailureRef ContextImpl::destroy(const AnyRegion& region, Where where) {
   check_usable(region, who.c_str());
   data::RegionTree& tree = *region.tree;
   if (&tree.forest() != &forest || tree.is_view())
-    throw UsageError(who + ": " + region.name() +
-                     " was made by another context, which alone can destroy it");
+    fail(who, "{} was made by another context, which alone can destroy it", region.name());
   if (region.node != 0)
-    throw UsageError(who + ": " + region.name() +
-                     " is a subregion; destroy its partition or the whole region");
+    fail(who, "{} is a subregion; destroy its partition or the whole region", region.name());
   const CallIdentity call{CallKind::destroy, where, {&region}};
   const auto end_fields = [&] {
     analysis::TreeState::of(tree).for_each(
@@ -109,8 +105,7 @@ void Context::destroy(const AnyPartition& partition, Where where) {
     impl_.check_usable(partition, who.c_str());
     data::RegionTree& tree = *partition.tree;
     if (&tree.forest() != &impl_.forest)
-      throw UsageError(who + ": " + partition.name() +
-                       " was made by another context, which alone can destroy it");
+      fail(who, "{} was made by another context, which alone can destroy it", partition.name());
     impl_.traces.make(
         {CallKind::destroy, where, {&partition}}, {}, {},
         [](ReplayCursor& replay) { replay.take_call(); }, [] {});
@@ -131,9 +126,8 @@ void issue_fill(ContextImpl& context, const AnyRegion& region, const AnyField& f
   if (given != nullptr) {
     context.check_usable(given, who);
     if (given->points() != 1 || given->type().size != field.type->size)
-      throw UsageError(
-          fmt::format("{}: field '{}' takes one value of {} bytes, the future holds {} of {}", who,
-                      state.name(), field.type->size, given->points(), given->type().size));
+      fail(who, "field '{}' takes one value of {} bytes, the future holds {} of {}", state.name(),
+           field.type->size, given->points(), given->type().size);
     const bool own = given->context() == context.identity;
     if (own) value->producer = context.producer_of(*given, 0);
     if (const exec::FailureRef failure = given->ready(0) ? given->failure(0) : exec::FailureRef()) {
@@ -158,7 +152,7 @@ void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const v
                          Where where) {
   impl_.make_call("fill", where, [&](const std::string& who) {
     check_field(field, who);
-    if (value == nullptr) throw UsageError(who + ": the value is null");
+    if (value == nullptr) fail(who, "the value is null");
     auto bytes = std::make_shared<analysis::FillValue>();
     bytes->bytes.assign(static_cast<const std::byte*>(value),
                         static_cast<const std::byte*>(value) + field.type->size);
@@ -169,7 +163,7 @@ void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const v
 void Context::fill_future(const AnyRegion& region, const AnyField& field, const AnyFuture& value,
                           Where where) {
   impl_.make_call("fill", where, [&](const std::string& who) {
-    if (!value.valid()) throw UsageError(who + ": the future is empty");
+    if (!value.valid()) fail(who, "the future is empty");
     auto future = std::make_shared<analysis::FillValue>();
     future->future = value;
     issue_fill(impl_, region, field, future, where, who);
@@ -187,14 +181,13 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
     const data::IndexSpaceRef points = target.tree->node(target.node).space;
     if (source.dim() != target.dim() ||
         !data::contains(source.tree->node(source.node).space, points))
-      throw UsageError(who + ": the source " + source.name() +
-                       " does not contain all points of the target " + target.name());
+      fail(who, "the source {} does not contain all points of the target {}", source.name(),
+           target.name());
     check_field(source_field, who);
     check_field(target_field, who);
     if (*source_field.type != *target_field.type)
-      throw UsageError(fmt::format(
-          "{}: the source field '{}' holds {}, the target field '{}' holds {}", who,
-          source_field.name, source_field.type->name, target_field.name, target_field.type->name));
+      fail(who, "the source field '{}' holds {}, the target field '{}' holds {}", source_field.name,
+           source_field.type->name, target_field.name, target_field.type->name);
     analysis::FieldState& from =
         impl_.field_state(source, source_field, Privilege::read, nullptr, who);
     analysis::FieldState& to =

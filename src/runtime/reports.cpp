@@ -111,12 +111,12 @@ void Reports::write_statistics(const Totals& totals) const {
   s.recording_bytes = totals.traces.most_bytes;
   const std::size_t memories = machine.memories().size();
   for (std::size_t link = 0; link < totals.analysis.links.size(); ++link) {
-    if (totals.analysis.links[link].copies == 0) continue;
+    const auto [copies, bytes] = totals.analysis.links[link];
+    if (copies == 0) continue;
     const Memory& from = machine.memory(static_cast<MemoryId>(link / memories));
     const Memory& to = machine.memory(static_cast<MemoryId>(link % memories));
     s.links.push_back({from.name, to.name, std::string(to_string(from.kind)),
-                       std::string(to_string(to.kind)), totals.analysis.links[link].copies,
-                       totals.analysis.links[link].bytes});
+                       std::string(to_string(to.kind)), copies, bytes});
   }
   for (const Memory& memory : machine.memories())
     s.memories.push_back(

@@ -15,7 +15,6 @@
 #include "machine/machine.hpp"
 #include "mapping/mapping.hpp"
 #include "memory/accumulator.hpp"
-#include "refrain/error.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "tracing/found_traces.hpp"
@@ -60,36 +59,26 @@ RuntimeImpl::~RuntimeImpl() {
 }
 
 void RuntimeImpl::write_reports() {
-  if (is_running()) throw UsageError("write_reports: a program runs; the reports tell of its end");
+  if (is_running()) fail("write_reports", "a program runs; the reports tell of its end");
   reports_->write(true);
 }
 
 void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
-  if (mapper == nullptr) throw UsageError("set_mapper: the mapper is null");
+  if (mapper == nullptr) fail("set_mapper", "the mapper is null");
   if (program_ != nullptr)
-    throw UsageError("set_mapper: a program runs, and has asked the mapper '" +
-                     std::string(mapper_->name()) + "' already; set it before run()");
+    fail("set_mapper", "a program runs, and has asked the mapper '{}' already; set it before run()",
+         mapper_->name());
   mapper_ = std::move(mapper);
-}
-
-void RuntimeImpl::run(const std::function<void(Context&)>& program) {
-  executor_->run_root([&] {
-    Program running(*this, "run");
-    program(running.context().facade());
-    running.close();
-  });
 }
 
 RuntimeImpl::Program::Program(RuntimeImpl& runtime, const char* call) : runtime_(runtime) {
   if (!runtime.set_thread(pthread_self()))
-    throw UsageError(std::string(call) +
-                     ": this Runtime runs a program already; a second one needs its own");
+    fail(call, "this Runtime runs a program already; a second one needs its own");
   thread_before_ = runtime.executor().enter_root();
   waiter_before_ = detail::Waiter::current();
   try {
     if (runtime.reports_->written())
-      throw UsageError(std::string(call) +
-                       ": the reports of this Runtime are written; what they tell of runs before");
+      fail(call, "the reports of this Runtime are written; what they tell of runs before");
     if (Listener* calls = runtime.listener(Events::calls)) calls->program_begins();
     context_ = std::make_unique<ContextImpl>(runtime);
   } catch (...) {
@@ -146,11 +135,6 @@ Totals RuntimeImpl::totals() const {
   return now;
 }
 
-void RuntimeImpl::add_program(void* runtime) {
-  auto& self = *static_cast<RuntimeImpl*>(runtime);
-  if (self.program_ != nullptr) self.outside_.add_program(*self.program_);
-}
-
 Totals RuntimeImpl::totals_from_outside() {
   const std::size_t links = machine_.memories().size() * machine_.memories().size();
   {
@@ -158,6 +142,11 @@ Totals RuntimeImpl::totals_from_outside() {
     outside_ = totals_;
   }
   outside_.analysis.links.resize(links);
+  // On the program's thread, between two of its instructions: adds its sums to what has room for them.
+  const auto add_program = [](void* runtime) {
+    auto& self = *static_cast<RuntimeImpl*>(runtime);
+    if (self.program_ != nullptr) self.outside_.add_program(*self.program_);
+  };
   {
     const std::lock_guard lock(thread_mutex_);
     if (thread_) BeforeTermination::interrupt(*thread_, add_program, this);
@@ -212,8 +201,9 @@ struct OpenProgram::Impl {
 
 OpenProgram Runtime::open() {
   if (detail::Waiter::current() != nullptr && !impl_->is_running())
-    throw UsageError(
-        "open: this thread runs another program or a task; a thread of its own may open this one");
+    runtime::fail(
+        "open",
+        "this thread runs another program or a task; a thread of its own may open this one");
   return OpenProgram(std::unique_ptr<OpenProgram::Impl>(new OpenProgram::Impl{impl_}));
 }
 
@@ -228,10 +218,9 @@ OpenProgram::~OpenProgram() {
 }
 
 void OpenProgram::check(const char* call) const {
-  if (!impl_) throw UsageError(std::string(call) + ": the program is closed");
+  if (!impl_) runtime::fail(call, "the program is closed");
   if (impl_->thread != std::this_thread::get_id())
-    throw UsageError(std::string(call) +
-                     ": the program was opened by another thread, which alone uses and closes it");
+    runtime::fail(call, "the program was opened by another thread, which alone uses and closes it");
 }
 
 Context& OpenProgram::context() const {
@@ -246,7 +235,13 @@ void OpenProgram::close() {
 }
 
 void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std::move(mapper)); }
-void Runtime::run(const std::function<void(Context&)>& program) { impl_->run(program); }
+void Runtime::run(const std::function<void(Context&)>& program) {
+  impl_->executor().run_root([&] {
+    runtime::RuntimeImpl::Program running(*impl_, "run");
+    program(running.context().facade());
+    running.close();
+  });
+}
 void Runtime::write_reports() { impl_->write_reports(); }
 const Machine& Runtime::machine() const { return impl_->machine(); }
 Counters Runtime::counters() const { return impl_->totals().counters(); }

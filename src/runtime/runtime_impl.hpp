@@ -137,7 +137,6 @@ class RuntimeImpl final : public RuntimeCore {
     std::unique_ptr<ContextImpl> context_;  ///< null: it has ended
   };
 
-  void run(const std::function<void(Context&)>& program);
   [[nodiscard]] bool is_running() const;
   /// Runtime::write_reports.
   void write_reports();
@@ -148,14 +147,10 @@ class RuntimeImpl final : public RuntimeCore {
   void add(const ContextImpl& context);
   /// Sums over the contexts that have ended and the program's (on the thread that runs it).
   [[nodiscard]] Totals totals() const;
-  [[nodiscard]] Counters counters() const { return totals().counters(); }
   /// The same from a thread of BeforeTermination: the program's as its thread has them, if that comes by in time.
   [[nodiscard]] Totals totals_from_outside();
 
  private:
-  /// On the program's thread, between two of its instructions: adds its sums to what has room for them.
-  static void add_program(void* runtime);
-
   /// The thread of the program that begins, or none: it has ended. False: another one runs. Who has the thread
   /// interrupted holds the mutex meanwhile.
   bool set_thread(std::optional<pthread_t> thread);

@@ -120,10 +120,10 @@ TEST(Figures, Figure6) {
   const RecordedRun run = record(figure_2, [&](Context& ctx, PlacedMapper&) {
     const Example example(ctx);
     for (int i = 0; i < 4; ++i) {
-      const Counters before = ctx.impl().owner().counters();
+      const Counters before = ctx.impl().owner().totals().counters();
       ctx.trace(trace, [&] { example.calls(ctx); });
       ctx.launch(T2c, example.r[R], example.s[S]);
-      const Counters now = ctx.impl().owner().counters();
+      const Counters now = ctx.impl().owner().totals().counters();
       copies.push_back(now.copies - before.copies);
       recordings.push_back(now.recordings);
     }
@@ -226,9 +226,9 @@ TEST(Figures, Figure1) {
         iteration();
         for (int t = 1; t <= last; ++t) {
           if (t == k) mapper.place("G", {"b", "a"});  // G(A[1]^b), G(A[0]^a)
-          const Counters before = ctx.impl().owner().counters();
+          const Counters before = ctx.impl().owner().totals().counters();
           ctx.trace(trace, iteration);
-          const Counters now = ctx.impl().owner().counters();
+          const Counters now = ctx.impl().owner().totals().counters();
           recordings[static_cast<std::size_t>(t)] = now.recordings - before.recordings;
           copies[static_cast<std::size_t>(t)] = now.copies - before.copies;
         }

@@ -100,6 +100,12 @@ struct Names {
   }
 };
 
+/// Breaks when the analysis has broken an invariant.
+void check_invariants(Context& context) {
+  context.impl().for_each_field(
+      [](const analysis::FieldState& field) { field.check_invariants(); });
+}
+
 class Run {
  public:
   Run(const Program& program, RunOutcome& outcome, std::atomic<int>& payloads)
@@ -115,7 +121,7 @@ class Run {
     for (; executed_ < program_.statements.size(); ++executed_) try {
         execute(program_.statements[executed_], names, partitions);
       } catch (const TaskFailed& failed) { hear(failed); }
-    context.impl().check_invariants();
+    check_invariants(context);
   }
 
   /// After the end: the program's own memory that nobody has detached holds the values now.
@@ -392,7 +398,7 @@ void Run::run_children(const PointTask& task, const TaskFrame& frame) {
   const CurrentParent parent(&task);  // the body waits by its context from here on
   Partitions partitions;
   for (const Resolved& child : task.children) execute(child, names, partitions);
-  frame.context().impl().check_invariants();
+  check_invariants(frame.context());
 }
 
 void Run::access(const Resolved& r, const AnyRegion& of, const Names& names) {
