@@ -1,7 +1,7 @@
 #include "finder/mining.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "launch/call_identity.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::runtime {
 

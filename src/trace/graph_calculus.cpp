@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <ostream>
 #include <set>
-#include <utility>
 
 namespace refrain::trace {
 

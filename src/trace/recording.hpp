@@ -20,7 +20,6 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <variant>
 #include <vector>
 

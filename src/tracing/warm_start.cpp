@@ -6,7 +6,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "finder/mining.hpp"
 #include "oracle/error.hpp"
