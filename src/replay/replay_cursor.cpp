@@ -68,7 +68,7 @@ bool ReplayCursor::is_step(const CompiledTrace& trace, Index step, Index begin,
   if (call.makers.empty()) return made.futures.empty();
   // Futures that the stretch makes must be made by the same operations as then.
   if (step == begin)
-    return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
+    return std::ranges::all_of(call.makers, [](Index m) { return m == trace::kNone; });
   const Index first = trace.first_of(begin);
   return makers_of(context_.identity, made.futures, replay_->base + first,
                    trace.first_of(step) - first) == call.makers;

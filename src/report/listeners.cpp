@@ -157,7 +157,7 @@ class Worded {
       const trace::Place& place = recording_.places[i];
       const trace::PlaceAfter& after = outcome.places[i];
       text.precondition += condition(place, place.valid, place.pending);
-      text.postcondition += condition(place, after.valid(), after.fill.pending);
+      text.postcondition += condition(place, trace::valid_in(after), after.fill.pending);
     }
     trace::RecordingGraph graph;
     for (Index i = 0; i < recording_.operations.size(); ++i)

@@ -179,7 +179,7 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::Edge> pre
     return own_.name_of(const_cast<analysis::Instance&>(*instance));
   });
   for (const exec::Edge& edge : predecessors)
-    if (const Index from = index_of(edge.from.seq); from != kOutside)
+    if (const Index from = index_of(edge.from.seq); from != kNone)
       made_.edges.push_back({from, index, edge.kind});
 }
 
@@ -215,7 +215,7 @@ void Recorder::place_again() {
   for (Step& step : made_.steps) {
     for (; at < step.effects; ++at) {
       Effect effect = noted[at];
-      if (!has_place(effect.change)) {
+      if (effect.change == StateChange::empty_use || effect.change == StateChange::gone) {
         made_.effects.push_back(effect);
         continue;
       }

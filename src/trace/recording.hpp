@@ -59,16 +59,11 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Whether such an effect is at a place.
-constexpr bool has_place(analysis::StateChange change) {
-  return change != analysis::StateChange::empty_use && change != analysis::StateChange::gone;
-}
-
 /// One change of the analysis' state.
 struct Effect {
   analysis::StateChange change = analysis::StateChange::read;
   Index by = 0;     ///< a use or a look: the operation; pend, end, gone: the step
-  Index place = 0;  ///< look, gone: none
+  Index place = 0;  ///< look (empty_use), gone: none
   analysis::Instance* instance = nullptr;  ///< pend, end: none
   friend bool operator==(const Effect&, const Effect&) = default;
 };
