@@ -21,7 +21,6 @@ void ReplayCursor::follow(Index calls) {
 }
 
 void ReplayCursor::start(CompiledTrace& trace, bool carried) {
-  carried_ = carried;
   before_noted_ = std::exchange(noted_, false);
   whole_replays_ = carried ? whole_replays_ + 1 : 0;
   if (carried) {
@@ -160,7 +159,6 @@ void ReplayCursor::take_launch(const LaunchRequest& request, AnyFuture& result) 
     }
   }
   if (!context_.grants.empty()) context_.grants.lend(plan, result.state());
-  prepare_fills();
 }
 
 // The task comes after what makes the futures it is given, and fails with them. Those made in this part are
@@ -180,10 +178,6 @@ void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, I
         awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
     }
   }
-}
-
-void ReplayCursor::take_fill(const ReplayValues::Fill& value) {
-  trace_->values(*replay_).step_fills[step_] = value;
 }
 
 void ReplayCursor::take_reduction(std::span<detail::FutureState* const> values,
@@ -234,7 +228,7 @@ ReplayValues::Fill ReplayCursor::value_of(const trace::FillSource& source) {
   CompiledTrace& trace = *trace_;
   if (!source.entry) return trace.values(*replay_).step_fills[source.index];
   const Index filled_by = trace.outcome().places[source.index].fill.step;
-  if (carried_ && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
+  if (is_carried() && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
   return trace.recording().places[source.index].set->fill;
 }
 
@@ -253,6 +247,7 @@ void ReplayCursor::prepare_fills() {
 
 void ReplayCursor::issue_step() {
   CompiledTrace& trace = *trace_;
+  prepare_fills();
   const trace::Step& step = trace.recording().steps[step_];
   const RecordedCall& call = *trace.calls()[step_];
   if (call.plan == nullptr) context_.note_call(call.token, {});
@@ -285,7 +280,7 @@ void ReplayCursor::log_step() {
     trace::describe_work(operation, logged);
     log.operation(logged);
     log_edges(trace.edges().inner, i, replay_->base);
-    if (carried_) log_edges(trace.edges().carried, i, before_base_);
+    if (is_carried()) log_edges(trace.edges().carried, i, before_base_);
   }
   std::erase_if(awaited_, [&](const trace::Entry& entry) {
     if (entry.operation >= recording.steps[step_].operations) return false;
@@ -313,7 +308,7 @@ void ReplayCursor::catch_up() {
   for (std::uint64_t base : bases_)
     if (base != present.base && (whole || base != before_base_))
       trace::add_standing_readers(context_.analysis, trace.outcome(), names_of(base));
-  if (!whole && carried_) {
+  if (!whole && is_carried()) {
     trace::bring_forward(context_.analysis, trace.outcome(),
                          names_of(before_base_, before_values_));
     if (!before_noted_) note_uses(trace.uses());
