@@ -135,8 +135,7 @@ std::string FoundTraces::why(const Ticket& ticket) {
 }
 
 void FoundTraces::open(TraceRoot& root) {
-  selector_.open({false, false, &root, root.id, root.name, root.where},
-                 selector_.context().runtime.listener(Events::decisions) != nullptr);
+  selector_.open({false, false, &root, root.id, root.name, root.where});
 }
 
 void FoundTraces::leave() {
@@ -237,7 +236,6 @@ bool FoundTraces::may_record(const Ticket& ticket, Position at) const {
 }
 
 void FoundTraces::record(BranchPoint& point, const Ticket& ticket, const FoundRecording& what) {
-  selector_.settle();
   recording_ = what;
   selector_.record_at(point, ticket.same_call);
 }

@@ -120,7 +120,7 @@ class FoundTraces {
   };
 
   [[nodiscard]] const autotrace::Candidates& candidates() const { return finder_.candidates(); }
-  [[nodiscard]] const Options& options() const { return selector_.context().runtime.options(); }
+  [[nodiscard]] const Options& options() const { return selector_.options(); }
   // Before the call's token is known.
   bool replay_at(BranchPoint& point, Ticket& ticket);
   [[nodiscard]] Branch* begins(const BranchPoint& point, Ticket& ticket);

@@ -84,16 +84,16 @@ struct OpenTrace {
 
 class Selector {
  public:
-  explicit Selector(ContextCore& context);
+  /// `found` decides outside of marks, and hears what becomes of the traces that were found. It is made after this.
+  Selector(ContextCore& context, FoundTraces& found);
   Selector(const Selector&) = delete;
-  /// Who decides outside of marks, and hears what becomes of the traces that were found. Before all calls.
-  void set_found(FoundTraces& found) { found_ = &found; }
   [[nodiscard]] ContextCore& context() const { return context_; }
+  [[nodiscard]] const Options& options() const { return context_.runtime.options(); }
 
   // --- the trace that is open ----------------------------------------------------------------------------
 
-  /// `watched`: somebody wants to know why its calls are not replayed. None is open.
-  void open(OpenTrace trace, bool watched);
+  /// None is open.
+  void open(OpenTrace trace);
   /// Ends what is recorded, and leaves off following; a chain may go on with the next trace. None may be open.
   void close();
   /// Nothing begins before the next execution of the trace.
@@ -183,7 +183,7 @@ class Selector {
   ReplayCursor cursor_;
   TraceTree tree_;
   RecordingSession session_;
-  FoundTraces* found_ = nullptr;
+  FoundTraces& found_;
 
   OpenTrace open_;
   TraceExecution execution_;

@@ -178,9 +178,8 @@ class Tracing final : public DeferredState {
 
  private:
   struct Parts {
-    explicit Parts(ContextCore& context) : selector(context), marked(selector), found(selector) {
-      selector.set_found(found);
-    }
+    explicit Parts(ContextCore& context)
+        : selector(context, found), marked(selector), found(selector) {}
     Selector selector;
     MarkedTraces marked;
     FoundTraces found;
