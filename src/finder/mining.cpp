@@ -139,8 +139,8 @@ class Miner {
   void take_period(std::size_t begin, std::uint32_t period, std::uint32_t count) {
     const auto kinds = std::span(sample_.kinds).subspan(begin, period);
     if (std::ranges::find(kinds, Sample::analysed) == kinds.end()) return;
-    if (period > limits_.most)
-      return take_stretch(begin, period, count);  // in pieces it follows nothing
+    // In pieces it follows nothing.
+    if (period > limits_.most) return take_stretch(begin, period, count);
     add(repeat_of_loop(sample_, begin, period, count, limits_));
   }
 
@@ -181,8 +181,8 @@ MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_
 }
 
 std::uint32_t period_of(std::span<const Token> tokens) {
-  std::vector<std::uint32_t> borders(tokens.size() +
-                                     1);  // of each beginning: the longest that is also its end
+  // Of each beginning: the longest that is also its end.
+  std::vector<std::uint32_t> borders(tokens.size() + 1);
   std::uint32_t border = 0;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
     while (border > 0 && tokens[i] != tokens[border]) border = borders[border];
