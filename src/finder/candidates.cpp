@@ -1,6 +1,5 @@
 #include "finder/candidates.hpp"
 
-#include <algorithm>
 #include <tuple>
 
 namespace refrain::autotrace {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "base/assert.hpp"
 

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <new>
 #include <optional>
-#include <string>
 
 #include "finder/mining.hpp"
 #include "oracle/error.hpp"
