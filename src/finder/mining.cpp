@@ -37,17 +37,16 @@ std::uint64_t hash_of_period(std::span<const Token> period) {
 
 /// Where the period that the sample has at `begin` should begin, from there.
 std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t length) {
-  const auto was_replayed = [&](std::size_t i) {
-    return sample.kinds[begin + i] != Sample::analysed;
-  };
+  const auto tokens = std::span(sample.tokens).subspan(begin, length);
+  const auto kinds = std::span(sample.kinds).subspan(begin, length);
   std::unordered_map<Token, std::uint32_t> counts;
-  for (std::size_t i = 0; i < length; ++i) ++counts[sample.tokens[begin + i]];
+  for (const Token token : tokens) ++counts[token];
   const auto badness = [&](std::size_t i) {
     const std::size_t before = (i + length - 1) % length;
-    const bool joint = !was_replayed(i) && was_replayed(before);
-    const bool first_of_rare =
-        counts[sample.tokens[begin + before]] > counts[sample.tokens[begin + i]];
-    return std::tuple(!joint, was_replayed(i), counts[sample.tokens[begin + i]], !first_of_rare);
+    const bool replayed = kinds[i] != Sample::analysed;
+    const bool joint = !replayed && kinds[before] != Sample::analysed;
+    const bool first_of_rare = counts[tokens[before]] > counts[tokens[i]];
+    return std::tuple(!joint, replayed, counts[tokens[i]], !first_of_rare);
   };
   std::size_t best = 0;
   auto least = badness(0);

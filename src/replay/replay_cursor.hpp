@@ -29,7 +29,6 @@ class ReplayCursor {
 
   /// What the compiled traces of the context have together, and what was done with them.
   [[nodiscard]] CompiledTraces& traces() { return traces_; }
-  [[nodiscard]] TraceTotals& counters() { return traces_.counters; }
 
   // --- the chain -----------------------------------------------------------------------------------------
 

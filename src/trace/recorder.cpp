@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <utility>
 
 #include "analysis/analysis.hpp"
 #include "base/assert.hpp"
@@ -16,10 +15,9 @@ namespace {
 
 /// The equivalence set of this number, null if there is none. A field has its equivalence sets in order of number.
 analysis::EquivalenceSet* find_set(const analysis::FieldState& field, std::uint32_t number) {
-  const auto& sets = field.sets();
-  const auto at =
-      std::ranges::lower_bound(sets, number, {}, [](const auto& set) { return set->number; });
-  return at != sets.end() && (*at)->number == number ? at->get() : nullptr;
+  const auto found = std::ranges::equal_range(field.sets(), number, {},
+                                              [](const auto& set) { return set->number; });
+  return found.empty() ? nullptr : found.front().get();
 }
 
 }  // namespace

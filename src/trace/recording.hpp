@@ -56,7 +56,6 @@ struct Place {
   bool pending = false;  ///< a fill is pending
 
   [[nodiscard]] bool holds() const;
-  friend bool operator==(const Place&, const Place&) = default;
 };
 
 /// One change of the analysis' state.
@@ -65,7 +64,6 @@ struct Effect {
   Index by = 0;     ///< a use or a look: the operation; pend, end, gone: the step
   Index place = 0;  ///< look (empty_use), gone: none
   analysis::Instance* instance = nullptr;  ///< pend, end: none
-  friend bool operator==(const Effect&, const Effect&) = default;
 };
 
 /// The origin of the value that a fill operation writes.
@@ -73,7 +71,6 @@ struct FillSource {
   /// Pending at `index`, a place, when the trace began; or else filled by `index`, a step.
   bool entry = false;
   Index index = 0;
-  friend bool operator==(const FillSource&, const FillSource&) = default;
 };
 
 struct Fill {

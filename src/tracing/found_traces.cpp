@@ -231,8 +231,8 @@ TraceRoot& FoundTraces::make_root(const Ticket& ticket, Token token) {
 
 /// A branch that is left alone is compared instead, unless something else may begin with the call.
 bool FoundTraces::may_record(const Ticket& ticket, Position at) const {
-  if (!ticket.may_record) return false;
-  return !ticket.doubtful || (at && Candidates::best(at, finder_.now())->recordings == 0);
+  return ticket.may_record &&
+         (!ticket.doubtful || Candidates::best(at, finder_.now())->recordings == 0);
 }
 
 void FoundTraces::record(BranchPoint& point, const Ticket& ticket, const FoundRecording& what) {
@@ -324,7 +324,7 @@ bool FoundTraces::is_long_enough() const {
 }
 
 void FoundTraces::abandon_recording() {
-  if (log_ != nullptr) log_->abandoned(finder_.now(), selector_.session().calls());
+  if (log_ != nullptr) log_->write("abandoned", finder_.now(), selector_.session().calls());
   BranchPoint& point = *selector_.abandon_recording("what was found did not come to its end");
   // That a guess was wrong says nothing against recording what does come.
   if (recording_.is_branch()) point.note_lost(false);
@@ -341,7 +341,7 @@ void FoundTraces::recorded(Branch& branch) {
     branch.tokens.push_back(call->token);
     branch.work.push_back(call->work);
   }
-  if (log_ != nullptr) log_->recorded(finder_.now(), branch.tokens.size());
+  if (log_ != nullptr) log_->write("recorded", finder_.now(), branch.tokens.size());
 }
 
 void FoundTraces::replayed(const Branch& branch, std::size_t calls) {

@@ -44,13 +44,11 @@ class AutotraceLog {
     ++(whole ? stretch_.whole : stretch_.left);
   }
   void mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates);
-  void recorded(std::uint64_t at, std::uint64_t calls) { write("recorded", at, calls); }
-  /// A recording was given up after so many calls.
-  void abandoned(std::uint64_t at, std::uint64_t calls) { write("abandoned", at, calls); }
+  /// A recording of so many calls was kept ("recorded"), or given up ("abandoned").
+  void write(const char* event, std::uint64_t at, std::uint64_t calls);
 
  private:
   void extend(std::uint64_t at, std::uint64_t calls, bool are_replayed);
-  void write(const char* event, std::uint64_t at, std::uint64_t calls);
   void write(const std::string& fields);
   void flush();
 

@@ -1,6 +1,5 @@
 #include "tracing/selector.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -134,7 +133,7 @@ bool Selector::replay_best(BranchPoint& point, Ticket& ticket) {
   });
   if (best == nullptr) {
     recent_.clear();
-    if (same_call) ++cursor_.counters().preconditions_failed;
+    if (same_call) ++cursor_.traces().counters.preconditions_failed;
     return false;
   }
   point.note_replayed();

@@ -131,13 +131,17 @@ void TraceTree::free_retired() {
 void TraceTree::drop_stale(BranchPoint& point) {
   Reason why;
   bool replayed = false;
-  point.for_each_lately_recorded([&](Branch& branch) {
-    if (!branch.trace->recording().stale()) return true;
+  auto behind = point.branches().end();
+  for (std::size_t left = point.count_to_look_at(); left > 0; --left) {
+    Branch& branch = **std::prev(behind);
+    if (!branch.trace->recording().stale()) {
+      --behind;
+      continue;
+    }
     if (why.text.empty()) why = stale(branch.trace->recording());
     replayed |= branch.replayed;
     drop(branch);
-    return false;
-  });
+  }
   if (why.text.empty()) return;
   point.lost = std::move(why);
   point.note_lost(replayed);

@@ -153,7 +153,7 @@ class Tracing final : public DeferredState {
     if (is_on()) parts_->selector.tree().print(out);
   }
   [[nodiscard]] TraceTotals counters() const {
-    return is_on() ? cursor_->counters() : TraceTotals{};
+    return is_on() ? cursor_->traces().counters : TraceTotals{};
   }
   [[nodiscard]] AutotraceCounters autotrace_counters() const {
     return is_on() ? parts_->found.counters() : AutotraceCounters{};
