@@ -370,8 +370,7 @@ LaunchRecord* CompiledTrace::record(exec::Replay& replay, Index step) {
 }
 
 const trace::Outcome& CompiledTrace::outcome() {
-  if (!outcome_)
-    outcome_ = trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()));
+  if (!outcome_) outcome_.emplace(*recording_, static_cast<Index>(recording_->effects.size()));
   return *outcome_;
 }
 

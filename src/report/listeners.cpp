@@ -151,7 +151,7 @@ class Worded {
 
   void print(std::ostream& out) const {
     const auto end = static_cast<Index>(recording_.effects.size());
-    const trace::Outcome outcome = trace::outcome_of(recording_, end);
+    const trace::Outcome outcome(recording_, end);
     trace::RecordingText text{recorded_.name, recorded_.where, {}, {}, summary()};
     for (std::size_t i = 0; i < recording_.places.size(); ++i) {
       const trace::Place& place = recording_.places[i];

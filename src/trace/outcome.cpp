@@ -10,9 +10,10 @@ namespace refrain::trace {
 
 using analysis::StateChange;
 
-Outcome::Outcome(const Recording& of) : recording(&of) {
+Outcome::Outcome(const Recording& of, Index effects) : recording(&of) {
   places.reserve(of.places.size());
   while (places.size() < of.places.size()) add_place();
+  for (Index at = 0; at < effects; ++at) apply(of.effects[at], [](OperationRef, exec::EdgeKind) {});
 }
 
 void Outcome::add_place() {
@@ -33,13 +34,6 @@ UseAfter& Outcome::use_at(Index place, analysis::Instance* instance) {
   use.writer = kBefore;
   use.readers.push_back(kBefore);
   return use;
-}
-
-Outcome outcome_of(const Recording& recording, Index effects) {
-  Outcome outcome(recording);
-  for (Index at = 0; at < effects; ++at)
-    outcome.apply(recording.effects[at], [](OperationRef, exec::EdgeKind) {});
-  return outcome;
 }
 
 // --- entry uses, carried edges -----------------------------------------------------------------------------

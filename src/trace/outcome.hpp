@@ -47,8 +47,8 @@ struct PlaceAfter : analysis::SetState<OperationRef, PendingFill> {
 };
 
 struct Outcome {
-  /// Before all effects.
-  explicit Outcome(const Recording& of);
+  /// After the first `effects` effects.
+  explicit Outcome(const Recording& of, Index effects = 0);
 
   const Recording* recording;
   std::vector<PlaceAfter> places;                                 ///< the recording's
@@ -62,9 +62,6 @@ struct Outcome {
   template <class Add>
   void apply(const Effect& effect, Add add, Index shift = 0);
 };
-
-/// After the first `effects` effects.
-Outcome outcome_of(const Recording& recording, Index effects);
 
 /// Works out entry_uses, the users of the recording's own instances when these end, whether it is idempotent, and if so
 /// the carried edges: those that the analysis would find if the trace were unrolled once.

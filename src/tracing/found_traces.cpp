@@ -45,9 +45,8 @@ bool goes_on_longer(const Branch& branch) {
 
 autotrace::FinderOptions finder_options(const Options& options) {
   autotrace::FinderOptions chosen;
-  chosen.limits.least = options.autotrace_min_length;
   if (options.autotrace_max_length > 0) chosen.limits.most = options.autotrace_max_length;
-  chosen.limits.least = std::min(chosen.limits.least, chosen.limits.most);
+  chosen.limits.least = std::min(options.autotrace_min_length, chosen.limits.most);
   chosen.history = options.autotrace_history;
   chosen.sample = options.autotrace_sample;
   return chosen;
@@ -196,7 +195,8 @@ bool FoundTraces::record_candidate(Ticket& ticket, Token token) {
   TraceRoot& root = make_root(ticket, token);
   if (root.point.recording.pause()) return false;
   open(root);
-  record(root.point, ticket, {.at = at, .guesses = &guesses, .context = context});
+  recording_ = {.at = at, .guesses = &guesses, .context = context};
+  selector_.record_at(root.point, ticket.same_call);
   return true;
 }
 
@@ -235,11 +235,6 @@ bool FoundTraces::may_record(const Ticket& ticket, Position at) const {
          (!ticket.doubtful || Candidates::best(at, finder_.now())->recordings == 0);
 }
 
-void FoundTraces::record(BranchPoint& point, const Ticket& ticket, const FoundRecording& what) {
-  recording_ = what;
-  selector_.record_at(point, ticket.same_call);
-}
-
 /// Whether the program has left what was found here with this call before.
 bool FoundTraces::left_again(Token token) {
   const Selector::Place& left = selector_.left();
@@ -270,7 +265,8 @@ bool FoundTraces::record_from_here(Ticket& ticket, Token token) {
     what.calls_left = most > 0 ? most : kLongBranch + 2 * left.branch->tokens.size();
   }
   what.context = finder_.context(1);
-  record(point, ticket, what);
+  recording_ = what;
+  selector_.record_at(point, ticket.same_call);
   return true;
 }
 

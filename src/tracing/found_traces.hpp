@@ -138,7 +138,6 @@ class FoundTraces {
   [[nodiscard]] bool may_record(const Ticket& ticket, Position at) const;
   TraceRoot& make_root(const Ticket& ticket, autotrace::Token token);
   bool left_again(autotrace::Token token);
-  void record(BranchPoint& point, const Ticket& ticket, const FoundRecording& what);
   bool goes_on_recording(Ticket& ticket, autotrace::Token token);
   [[nodiscard]] bool is_long_enough() const;
   void abandon_recording();

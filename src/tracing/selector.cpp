@@ -302,10 +302,7 @@ void Selector::catch_up() {
 void Selector::judge_chain() {
   // A joined recording of a marked trace is of use if one replay of it came to its end.
   const bool came_to_an_end = cursor_.is_carried() || cursor_.is_whole();
-  if (!prefix().branch->was_found()) {
-    chain_->entering.enter(came_to_an_end ? 1 : -1);
-    return;
-  }
+  if (!prefix().branch->was_found()) return chain_->entering.enter(came_to_an_end ? 1 : -1);
   const CompiledTrace& trace = cursor_.trace();
   const std::uint64_t operations = trace.recording().operations.size();
   TraceExecution gained;

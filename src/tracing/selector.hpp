@@ -22,7 +22,6 @@
 
 #include "launch/context_core.hpp"
 #include "profile/timeline.hpp"
-#include "refrain/dynamic.hpp"
 #include "replay/replay_cursor.hpp"
 #include "tracing/recording_session.hpp"
 #include "tracing/trace_tree.hpp"
@@ -151,7 +150,6 @@ class Selector {
 
   [[nodiscard]] ReplayCursor& cursor() { return cursor_; }
   [[nodiscard]] TraceTree& tree() { return tree_; }
-  [[nodiscard]] const TraceTree& tree() const { return tree_; }
   [[nodiscard]] const RecordingSession& session() const { return session_; }
 
  private:

@@ -214,7 +214,6 @@ class TraceTree {
 
   [[nodiscard]] Listener::Recorded as_recorded(const Branch& branch) const;
   void drop(Branch& branch);
-  void give_up(Branch& branch, Reason why);
   void drop_leaves(std::size_t bytes, std::size_t found, const Branch* keep,
                    const Replayable* chain);
   bool drop_oldest_joined(const Replayable* chain);

@@ -40,10 +40,8 @@ class Tracing final : public DeferredState {
     parts.found.interrupt();
     parts.marked.begin(trace, where);
   }
-  void end(const Trace& trace, Where where) { made().marked.end(trace, where); }
-  void require_replay(const Trace& trace, Where where) {
-    made().marked.require_replay(trace, where);
-  }
+  /// For what ends a trace, and for what asks for replays.
+  MarkedTraces& marks() { return made().marked; }
   /// On the way of an exception: silent.
   void leave_trace(const Trace& trace) {
     if (is_on()) parts_->marked.leave(trace);
