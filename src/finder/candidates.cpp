@@ -1,6 +1,5 @@
 #include "finder/candidates.hpp"
 
-#include <algorithm>
 #include <tuple>
 
 namespace refrain::autotrace {
@@ -41,14 +40,13 @@ std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now)
   std::size_t added = 0;
   bool changed = false;
   for (MinedRepeat& repeat : repeats) {
-    const std::uint32_t times = repeat.count;
     auto& kept = all_[repeat.identity];
     if (kept == nullptr) {
       kept = std::make_unique<TraceCandidate>();
       kept->number = ++added_;
       ++added;
     }
-    kept->appeared(times, now);
+    kept->appeared(repeat.count, now);
     kept->repeat.analysed = repeat.analysed;
     if (kept->recordings > 0 ||
         (kept->repeat.tokens == repeat.tokens && kept->repeat.context == repeat.context))
@@ -66,13 +64,12 @@ std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now)
 
 void Candidates::evict(std::uint64_t now) {
   if (all_.size() <= most_ && tokens_ <= most_tokens_) return;
-  std::vector<std::pair<double, TraceCandidate*>> ranked;
-  ranked.reserve(all_.size());
-  for (const auto& [identity, candidate] : all_)
-    ranked.emplace_back(candidate->score(now), candidate.get());
-  std::ranges::sort(ranked, {},
-                    [](const auto& each) { return std::pair(each.first, each.second->number); });
-  for (const auto& [score, candidate] : ranked) {
+  std::vector<TraceCandidate*> ranked;
+  for (const auto& [identity, candidate] : all_) ranked.push_back(candidate.get());
+  std::ranges::sort(ranked, {}, [now](const TraceCandidate* each) {
+    return std::pair(each->score(now), each->number);
+  });
+  for (const TraceCandidate* candidate : ranked) {
     if (all_.size() <= most_ && tokens_ <= most_tokens_) return;
     tokens_ -= candidate->repeat.tokens.size();
     all_.erase(candidate->repeat.identity);
@@ -93,28 +90,25 @@ void Candidates::rebuild() {
 
 Candidates::Position Candidates::begin(Token token) const {
   const auto first = [](const TraceCandidate* each) { return each->repeat.tokens.front(); };
-  Position at;
-  at.alike_ = Alike(std::ranges::equal_range(sorted_, token, {}, first));
-  at.length_ = 1;
-  return at;
+  return {std::ranges::equal_range(sorted_, token, {}, first), 1};
 }
 
 Candidates::Position Candidates::next(Position at, Token token) {
   // Few begin alike.
   const auto goes_on = [&](const TraceCandidate* each) {
     const std::vector<Token>& tokens = each->repeat.tokens;
-    return tokens.size() > at.length_ && tokens[at.length_] == token;
+    return tokens.size() > at.length && tokens[at.length] == token;
   };
-  Alike& alike = at.alike_;
+  auto& alike = at.alike;
   while (!alike.empty() && !goes_on(alike.front())) alike = alike.subspan(1);
   while (alike.size() > 1 && !goes_on(alike.back())) alike = alike.first(alike.size() - 1);
-  ++at.length_;
+  ++at.length;
   return at;
 }
 
 TraceCandidate* Candidates::ending(Position at) {
   // The shortest comes first.
-  return at && at.alike_.front()->repeat.tokens.size() == at.length_ ? at.alike_.front() : nullptr;
+  return at && at.alike.front()->repeat.tokens.size() == at.length ? at.alike.front() : nullptr;
 }
 
 TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
@@ -122,7 +116,7 @@ TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
     return std::tuple(each->recording.is_open() && each->may_pay(now), each->score(now),
                       ~each->number);
   };
-  return at ? *std::ranges::max_element(at.alike_, {}, rank) : nullptr;
+  return at ? *std::ranges::max_element(at.alike, {}, rank) : nullptr;
 }
 
 TraceCandidate* Candidates::find(std::uint64_t identity) {

@@ -42,21 +42,13 @@ struct TraceCandidate {
 };
 
 class Candidates {
-  /// Candidates that begin alike: neighbours in the order of their tokens.
-  using Alike = std::span<TraceCandidate* const>;
-
  public:
   /// After some tokens, from the beginning of a candidate. Good until a candidate comes or goes.
-  class Position {
-   public:
-    explicit operator bool() const { return !alike_.empty(); }
-    /// So many tokens.
-    [[nodiscard]] std::size_t length() const { return length_; }
-
-   private:
-    friend class Candidates;
-    Alike alike_;
-    std::size_t length_ = 0;
+  struct Position {
+    /// Candidates that begin so: neighbours in the order of their tokens.
+    std::span<TraceCandidate* const> alike{};
+    std::size_t length = 0;  ///< so many tokens
+    explicit operator bool() const { return !alike.empty(); }
   };
 
   /// `most_tokens`: of all together.
@@ -70,7 +62,7 @@ class Candidates {
   [[nodiscard]] Position begin(Token token) const;
   /// Whether one begins with the token that came after the same context when it was mined.
   [[nodiscard]] bool is_expected(Token token, std::uint64_t context) const {
-    return std::ranges::any_of(begin(token).alike_, [&](const TraceCandidate* each) {
+    return std::ranges::any_of(begin(token).alike, [&](const TraceCandidate* each) {
       return each->repeat.context == context;
     });
   }

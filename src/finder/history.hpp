@@ -116,8 +116,8 @@ class Sampling {
   struct Size {
     std::size_t tokens;
     std::uint64_t due;
-    Ledger
-        mining;  ///< in tries, one for each so many operations; what is found starts all sizes again
+    /// In tries, one for each so many operations; what is found starts all sizes again.
+    Ledger mining;
   };
   [[nodiscard]] std::uint64_t& credit(const Size& size) {
     return size.tokens <= kSmall ? for_small_ : for_large_;
@@ -129,8 +129,8 @@ class Sampling {
   }
 
   std::vector<Size> sizes_;  ///< ascending: the multiple to the whole history
-  std::uint64_t for_small_ = kWorkPerToken * kForFree,
-                for_large_ = 0;  ///< what may be mined, in operations that pay for it
+  /// What may be mined, in operations that pay for it.
+  std::uint64_t for_small_ = kWorkPerToken * kForFree, for_large_ = 0;
   std::uint64_t paid_at_ = 0;
   std::uint64_t next_at_ = ~std::uint64_t{0};
 };

@@ -13,10 +13,9 @@ namespace refrain::autotrace {
 
 class Ledger {
  public:
-  static constexpr std::int64_t kLearning =
-      1024;                                     ///< credit, where it is of use only after a while
-  static constexpr std::int64_t kMemory = 128;  ///< so much of what was gained counts later
-
+  /// Credit, where it is of use only after a while.
+  static constexpr std::int64_t kLearning = 1024;
+  static constexpr std::int64_t kMemory = 128;        ///< so much of what was gained counts later
   static constexpr std::uint32_t kLongestPause = 63;  ///< tries
 
   /// `credit`: so much may be lost at first. `most`: so much of what is gained counts later. `longest`: pause.

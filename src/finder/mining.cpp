@@ -1,7 +1,7 @@
 #include "finder/mining.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -37,17 +37,16 @@ std::uint64_t hash_of_period(std::span<const Token> period) {
 
 /// Where the period that the sample has at `begin` should begin, from there.
 std::size_t beginning_of(const Sample& sample, std::size_t begin, std::size_t length) {
-  const auto was_replayed = [&](std::size_t i) {
-    return sample.kinds[begin + i] != Sample::analysed;
-  };
+  const auto tokens = std::span(sample.tokens).subspan(begin, length);
+  const auto kinds = std::span(sample.kinds).subspan(begin, length);
   std::unordered_map<Token, std::uint32_t> counts;
-  for (std::size_t i = 0; i < length; ++i) ++counts[sample.tokens[begin + i]];
+  for (const Token token : tokens) ++counts[token];
   const auto badness = [&](std::size_t i) {
     const std::size_t before = (i + length - 1) % length;
-    const bool joint = !was_replayed(i) && was_replayed(before);
-    const bool first_of_rare =
-        counts[sample.tokens[begin + before]] > counts[sample.tokens[begin + i]];
-    return std::tuple(!joint, was_replayed(i), counts[sample.tokens[begin + i]], !first_of_rare);
+    const bool replayed = kinds[i] != Sample::analysed;
+    const bool joint = !replayed && kinds[before] != Sample::analysed;
+    const bool first_of_rare = counts[tokens[before]] > counts[tokens[i]];
+    return std::tuple(!joint, replayed, counts[tokens[i]], !first_of_rare);
   };
   std::size_t best = 0;
   auto least = badness(0);
@@ -139,8 +138,8 @@ class Miner {
   void take_period(std::size_t begin, std::uint32_t period, std::uint32_t count) {
     const auto kinds = std::span(sample_.kinds).subspan(begin, period);
     if (std::ranges::find(kinds, Sample::analysed) == kinds.end()) return;
-    if (period > limits_.most)
-      return take_stretch(begin, period, count);  // in pieces it follows nothing
+    // In pieces it follows nothing.
+    if (period > limits_.most) return take_stretch(begin, period, count);
     add(repeat_of_loop(sample_, begin, period, count, limits_));
   }
 
@@ -181,8 +180,8 @@ MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_
 }
 
 std::uint32_t period_of(std::span<const Token> tokens) {
-  std::vector<std::uint32_t> borders(tokens.size() +
-                                     1);  // of each beginning: the longest that is also its end
+  // Of each beginning: the longest that is also its end.
+  std::vector<std::uint32_t> borders(tokens.size() + 1);
   std::uint32_t border = 0;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
     while (border > 0 && tokens[i] != tokens[border]) border = borders[border];

@@ -9,14 +9,10 @@
 // calls that cannot be replayed is cut there, and its pieces are proposed.
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <ranges>
-#include <utility>
 
 #include "finder/mining.hpp"
 #include "oracle/grammar.hpp"
@@ -59,8 +55,7 @@ class Choice {
   std::vector<MinedRepeat> made() && {
     choose();
     std::vector<Chosen> best;
-    best.reserve(chosen_.size() + stretches_.size());
-    for (auto& [symbol, chosen] : chosen_) best.push_back(std::move(chosen));
+    std::ranges::move(chosen_ | std::views::values, std::back_inserter(best));
     std::ranges::move(stretches_, std::back_inserter(best));
     std::ranges::stable_sort(best, std::greater<>(), &Chosen::calls);
     if (best.size() > limits_.most) best.resize(limits_.most);

@@ -338,13 +338,11 @@ ReplayValues& CompiledTrace::values(exec::Replay& replay) {
 // They are in the order of their making; those that are found come first.
 std::span<const trace::PerReplayInstance> CompiledTrace::made_by(Index step) const {
   const auto after_found = [](const trace::PerReplayInstance& own) { return own.made + 1; };
-  const auto found = std::ranges::equal_range(recording_->own, step + 1, {}, after_found);
-  return {found.begin(), found.end()};
+  return std::ranges::equal_range(recording_->own, step + 1, {}, after_found);
 }
 
 std::span<const trace::PerReplayInstance* const> CompiledTrace::ended_by(Index step) const {
-  const auto found = std::ranges::equal_range(ended_, step, {}, &trace::PerReplayInstance::ended);
-  return {found.begin(), found.end()};
+  return std::ranges::equal_range(ended_, step, {}, &trace::PerReplayInstance::ended);
 }
 
 void CompiledTrace::give(exec::Replay& replay, const trace::PerReplayInstance& own,
@@ -372,8 +370,7 @@ LaunchRecord* CompiledTrace::record(exec::Replay& replay, Index step) {
 }
 
 const trace::Outcome& CompiledTrace::outcome() {
-  if (!outcome_)
-    outcome_ = trace::outcome_of(*recording_, static_cast<Index>(recording_->effects.size()));
+  if (!outcome_) outcome_.emplace(*recording_, static_cast<Index>(recording_->effects.size()));
   return *outcome_;
 }
 

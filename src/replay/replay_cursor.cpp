@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "launch/call_identity.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::runtime {
 
@@ -22,7 +21,6 @@ void ReplayCursor::follow(Index calls) {
 }
 
 void ReplayCursor::start(CompiledTrace& trace, bool carried) {
-  carried_ = carried;
   before_noted_ = std::exchange(noted_, false);
   whole_replays_ = carried ? whole_replays_ + 1 : 0;
   if (carried) {
@@ -64,12 +62,11 @@ bool ReplayCursor::is_step(const CompiledTrace& trace, Index step, Index begin,
                            const TracedCall& made) const {
   if (step >= trace.steps()) return false;
   const RecordedCall& call = *trace.calls()[step];
-  if (!std::ranges::equal(call.key, made.key)) return false;
-  if (call.has_values != made.has_values) return false;
+  if (!std::ranges::equal(call.key, made.key) || call.has_values != made.has_values) return false;
   if (call.makers.empty()) return made.futures.empty();
   // Futures that the stretch makes must be made by the same operations as then.
   if (step == begin)
-    return std::ranges::all_of(call.makers, [](Index m) { return m == RecordedCall::kOutside; });
+    return std::ranges::all_of(call.makers, [](Index m) { return m == trace::kNone; });
   const Index first = trace.first_of(begin);
   return makers_of(context_.identity, made.futures, replay_->base + first,
                    trace.first_of(step) - first) == call.makers;
@@ -131,8 +128,7 @@ bool ReplayCursor::replay_next(const LaunchRequest& request) {
 /// The stretch has been issued to its end.
 void ReplayCursor::count_whole() {
   ++traces_.counters.replays;
-  if (step_ < trace_->steps()) return;
-  context_.analysis.counters() += trace_->counts();
+  if (is_whole()) context_.analysis.counters() += trace_->counts();
 }
 
 void ReplayCursor::take_launch(const LaunchRequest& request, AnyFuture& result) {
@@ -161,7 +157,6 @@ void ReplayCursor::take_launch(const LaunchRequest& request, AnyFuture& result) 
     }
   }
   if (!context_.grants.empty()) context_.grants.lend(plan, result.state());
-  prepare_fills();
 }
 
 // The task comes after what makes the futures it is given, and fails with them. Those made in this part are
@@ -181,10 +176,6 @@ void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, I
         awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
     }
   }
-}
-
-void ReplayCursor::take_fill(const ReplayValues::Fill& value) {
-  trace_->values(*replay_).step_fills[step_] = value;
 }
 
 void ReplayCursor::take_reduction(std::span<detail::FutureState* const> values,
@@ -232,28 +223,28 @@ const analysis::Instance* ReplayCursor::make_instances() {
 
 // The value that is pending where a fill operation reads it.
 ReplayValues::Fill ReplayCursor::value_of(const trace::FillSource& source) {
-  CompiledTrace& trace = *trace_;
-  if (!source.entry) return trace.values(*replay_).step_fills[source.index];
-  const Index filled_by = trace.outcome().places[source.index].fill.step;
-  if (carried_ && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
-  return trace.recording().places[source.index].set->fill;
+  if (!source.entry) return trace_->values(*replay_).step_fills[source.index];
+  const Index filled_by = trace_->outcome().places[source.index].fill.step;
+  if (is_carried() && filled_by != trace::kNone) return before_values_->step_fills[filled_by];
+  return trace_->recording().places[source.index].set->fill;
 }
 
 void ReplayCursor::prepare_fills() {
-  CompiledTrace& trace = *trace_;
-  if (!trace.has_fills(step_)) [[likely]]
+  if (!trace_->has_fills(step_)) [[likely]]
     return;
-  for (Index i = trace.first_of(step_); i < trace.recording().steps[step_].operations; ++i) {
-    const auto* fill = std::get_if<trace::Fill>(&trace.recording().operations[i].work);
+  const trace::Recording& recording = trace_->recording();
+  for (Index i = trace_->first_of(step_); i < recording.steps[step_].operations; ++i) {
+    const auto* fill = std::get_if<trace::Fill>(&recording.operations[i].work);
     if (fill == nullptr) continue;
     ReplayValues::Fill value = value_of(fill->source);
     if (value->producer) await(i, value->producer);
-    trace.work(*replay_, i) = std::move(value);
+    trace_->work(*replay_, i) = std::move(value);
   }
 }
 
 void ReplayCursor::issue_step() {
   CompiledTrace& trace = *trace_;
+  prepare_fills();
   const trace::Step& step = trace.recording().steps[step_];
   const RecordedCall& call = *trace.calls()[step_];
   if (call.plan == nullptr) context_.note_call(call.token, {});
@@ -265,15 +256,14 @@ void ReplayCursor::issue_step() {
 }
 
 void ReplayCursor::log_step() {
-  CompiledTrace& trace = *trace_;
-  const trace::Recording& recording = trace.recording();
+  const trace::Recording& recording = trace_->recording();
   analysis::GraphLog& log = *context_.runtime.graph_log();
   const auto log_edges = [&](const std::vector<trace::RecordedEdge>& edges, Index to,
                              std::uint64_t base) {
     for (const auto& edge : std::ranges::equal_range(edges, to, {}, &trace::RecordedEdge::to))
       log.edge(context_.id, base + edge.from, replay_->base + to, edge.kind);
   };
-  for (Index i = trace.first_of(step_); i < recording.steps[step_].operations; ++i) {
+  for (Index i = trace_->first_of(step_); i < recording.steps[step_].operations; ++i) {
     const trace::Operation& operation = recording.operations[i];
     analysis::LoggedOperation logged;
     logged.scope = context_.id;
@@ -285,8 +275,8 @@ void ReplayCursor::log_step() {
     logged.info = operation.info;
     trace::describe_work(operation, logged);
     log.operation(logged);
-    log_edges(trace.edges().inner, i, replay_->base);
-    if (carried_) log_edges(trace.edges().carried, i, before_base_);
+    log_edges(trace_->edges().inner, i, replay_->base);
+    if (is_carried()) log_edges(trace_->edges().carried, i, before_base_);
   }
   std::erase_if(awaited_, [&](const trace::Entry& entry) {
     if (entry.operation >= recording.steps[step_].operations) return false;
@@ -314,7 +304,7 @@ void ReplayCursor::catch_up() {
   for (std::uint64_t base : bases_)
     if (base != present.base && (whole || base != before_base_))
       trace::add_standing_readers(context_.analysis, trace.outcome(), names_of(base));
-  if (!whole && carried_) {
+  if (!whole && is_carried()) {
     trace::bring_forward(context_.analysis, trace.outcome(),
                          names_of(before_base_, before_values_));
     if (!before_noted_) note_uses(trace.uses());
@@ -325,7 +315,7 @@ void ReplayCursor::catch_up() {
     if (!noted_) note_uses(trace.uses());
   } else if (step_ > 0) {
     const Index effects = trace.recording().steps[step_ - 1].effects;
-    trace::bring_forward(context_.analysis, trace::outcome_of(trace.recording(), effects), names);
+    trace::bring_forward(context_.analysis, trace::Outcome(trace.recording(), effects), names);
     note_uses(trace.uses(step_));
   }
   trace.replays().leave(present);

@@ -29,7 +29,6 @@ class ReplayCursor {
 
   /// What the compiled traces of the context have together, and what was done with them.
   [[nodiscard]] CompiledTraces& traces() { return traces_; }
-  [[nodiscard]] TraceTotals& counters() { return traces_.counters; }
 
   // --- the chain -----------------------------------------------------------------------------------------
 
@@ -40,7 +39,7 @@ class ReplayCursor {
   [[nodiscard]] trace::Index step() const { return step_; }
   [[nodiscard]] bool is_whole() const { return step_ == trace_->steps(); }
   /// Whether the present replay directly follows another, and how many whole ones there were before it.
-  [[nodiscard]] bool is_carried() const { return carried_; }
+  [[nodiscard]] bool is_carried() const { return whole_replays_ > 0; }
   [[nodiscard]] std::uint64_t whole_replays() const { return whole_replays_; }
   /// The next replay of the trace begins. `carried`: it directly follows a whole one; else there is no chain.
   void start(CompiledTrace& trace, bool carried);
@@ -81,8 +80,9 @@ class ReplayCursor {
   [[nodiscard]] const analysis::Instance* make_instances();
   /// Gives the present replay what only this call has; then issue_step().
   void take_launch(const LaunchRequest& request, AnyFuture& result);
-  void take_fill(const ReplayValues::Fill& value);
-  void take_call() { prepare_fills(); }
+  void take_fill(const ReplayValues::Fill& value) {
+    trace_->values(*replay_).step_fills[step_] = value;
+  }
   void take_reduction(std::span<detail::FutureState* const> values, FutureReduction reduction);
   /// A region's end: of its fields, not of its names.
   void take_end(data::RegionTree& tree);
@@ -111,15 +111,14 @@ class ReplayCursor {
   exec::Replay* replay_ = nullptr;  ///< the present one
   exec::Replays* replays_ = nullptr;
   bool following_ = false;
-  bool carried_ = false;                       ///< the present replay directly follows another, ...
   bool noted_ = false, before_noted_ = false;  ///< the uses of their instances are known
   trace::Index step_ = 0, begin_ = 0, end_ = 0;
   /// Up to the stretch's end, while it is followed and no log told.
   std::span<CompiledTrace::Quick> quick_;
   /// First sequence numbers of the chain's replays, oldest first.
   std::deque<std::uint64_t> bases_;
-  std::uint64_t whole_replays_ = 0;
-  std::uint64_t before_base_ = 0;          ///< ... which had this sequence number first, and ...
+  std::uint64_t whole_replays_ = 0;        ///< that the present one directly follows; the last ...
+  std::uint64_t before_base_ = 0;          ///< ... had this sequence number first, and ...
   ReplayValues* before_values_ = nullptr;  ///< ... these values
   std::vector<trace::Entry> awaited_;      ///< that a log will be told of
   std::vector<trace::Entry> entries_;      ///< what every replay of the chain comes after

@@ -141,13 +141,13 @@ class Worded {
 
   void print(std::ostream& out) const {
     const auto end = static_cast<Index>(recording_.effects.size());
-    const trace::Outcome outcome = trace::outcome_of(recording_, end);
+    const trace::Outcome outcome(recording_, end);
     trace::RecordingText text{recorded_.name, recorded_.where, {}, {}, summary()};
     for (std::size_t i = 0; i < recording_.places.size(); ++i) {
       const trace::Place& place = recording_.places[i];
       const trace::PlaceAfter& after = outcome.places[i];
       text.precondition += condition(place, place.valid, place.pending);
-      text.postcondition += condition(place, after.valid(), after.fill.pending);
+      text.postcondition += condition(place, trace::valid_in(after), after.fill.pending);
     }
     trace::RecordingGraph graph;
     for (Index i = 0; i < recording_.operations.size(); ++i)

@@ -147,14 +147,14 @@ void Context::begin_trace(const Trace& trace, Where where) {
   impl_.make_call("begin_trace", where, [&] { impl_.traces.begin(trace, where); });
 }
 void Context::end_trace(const Trace& trace, Where where) {
-  impl_.make_call("end_trace", where, [&] { impl_.traces.end(trace, where); });
+  impl_.make_call("end_trace", where, [&] { impl_.traces.marks().end(trace, where); });
 }
 void Context::leave_trace(const Trace& trace) {
   impl_.end_quietly([&] { impl_.traces.leave_trace(trace); });
 }
 void Context::require_replay(const Trace& trace, Where where) {
   impl_.check_caller("require_replay", where);
-  impl_.traces.require_replay(trace, where);
+  impl_.traces.marks().require_replay(trace, where);
 }
 void Context::print_recordings(std::ostream& out, Where where) const {
   impl_.check_caller("print_recordings", where);

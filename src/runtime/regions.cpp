@@ -107,8 +107,7 @@ void Context::destroy(const AnyPartition& partition, Where where) {
     if (&tree.forest() != &impl_.forest)
       fail(who, "{} was made by another context, which alone can destroy it", partition.name());
     impl_.traces.make(
-        {CallKind::destroy, where, {&partition}}, {}, {},
-        [](ReplayCursor& replay) { replay.take_call(); }, [] {});
+        {CallKind::destroy, where, {&partition}}, {}, {}, [](ReplayCursor&) {}, [] {});
     if (tree.destroy_partition(partition.index)) forget_dropped(impl_, tree);
   });
 }
@@ -211,7 +210,7 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
     };
     impl_.traces.make(
         {CallKind::copy, where, {&source, &source_field, &target, &target_field}}, {}, {&from, &to},
-        [](ReplayCursor& replay) { replay.take_call(); }, analyse);
+        [](ReplayCursor&) {}, analyse);
     if (nothing) return;
     impl_.grants.lend(from, Privilege::read);
     impl_.grants.lend(to, Privilege::write);

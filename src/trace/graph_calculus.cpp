@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <ostream>
 #include <set>
-#include <utility>
 
 namespace refrain::trace {
 
@@ -15,10 +14,6 @@ constexpr std::uint32_t kFence = 1;
 
 std::string name(std::uint32_t event, bool primed) {
   return fmt::format("e{}{}", event, primed ? "'" : "");
-}
-
-void append(std::string& list, const std::string& event) {
-  list += (list.empty() ? "" : ", ") + event;
 }
 
 /// The operations that an operation waits for: whether those before the trace, those of its own replay, and those of the
@@ -91,17 +86,18 @@ class Stages {
     const std::vector<std::uint32_t>& merges = primed ? unrolled_merges_ : merges_;
     std::string text;
     for (std::size_t i = first; i < last; ++i) {
-      std::string events;
-      if (waits[i].fence) append(events, name(kFence, false));
-      for (const std::uint32_t from : waits[i].inner) append(events, name(ends_[from], primed));
-      for (const std::uint32_t from : waits[i].carried) append(events, name(ends_[from], false));
+      std::vector<std::string> events;
+      if (waits[i].fence) events.push_back(name(kFence, false));
+      for (const std::uint32_t from : waits[i].inner) events.push_back(name(ends_[from], primed));
+      for (const std::uint32_t from : waits[i].carried) events.push_back(name(ends_[from], false));
+      std::string after = fmt::format("{}", fmt::join(events, ", "));
       if (merges[i] != 0 && (form == Form::merged || waits[i].count() > 1)) {
-        text += fmt::format("{} := merge({});\n", name(merges[i], primed), events);
-        events = name(merges[i], primed);
+        text += fmt::format("{} := merge({});\n", name(merges[i], primed), after);
+        after = name(merges[i], primed);
       }
       const bool is_summary = i == graph_.operations.size();
       text += fmt::format("{} := op({}, {});\n", name(ends_[i], primed),
-                          is_summary ? summary_ : graph_.operations[i].text, events);
+                          is_summary ? summary_ : graph_.operations[i].text, after);
     }
     return text;
   }

@@ -18,7 +18,6 @@
 // An event keeps its number in all stages. Merges that the unrolled stages add are numbered after the summary. Pure;
 // any thread. Cost: that of the text.
 
-#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>

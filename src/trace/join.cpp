@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "base/assert.hpp"
 
@@ -52,7 +50,7 @@ class Joiner {
         continue;
       }
       const PlaceAfter& left = outcome_.places[at->second];
-      REFRAIN_ASSERT(left.valid() == place.valid && left.fill.pending == place.pending,
+      REFRAIN_ASSERT(valid_in(left) == place.valid && left.fill.pending == place.pending,
                      "recordings are joined that have followed each other");
     }
   }

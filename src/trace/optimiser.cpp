@@ -122,12 +122,12 @@ class Reduction {
 }  // namespace
 
 OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
-                        const OptimiserBudget& budget) {
+                        std::uint64_t steps_per_operation) {
   sort_by_target(edges.inner);
   sort_by_target(edges.carried);
   // One replay and, where edges are carried, the part of the next that they can lead to.
   const std::uint32_t next = edges.carried.empty() ? 0 : edges.carried.back().to + 1;
-  Reduction reduction(std::size_t{operations} + next, budget.steps_per_operation * operations);
+  Reduction reduction(std::size_t{operations} + next, steps_per_operation * operations);
   OptimisedEdges result;
   result.edges.inner.reserve(edges.inner.size());
   std::span<RecordedEdge> left(edges.inner);

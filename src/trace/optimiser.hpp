@@ -37,10 +37,6 @@ struct RecordedEdges {
   friend bool operator==(const RecordedEdges&, const RecordedEdges&) = default;
 };
 
-struct OptimiserBudget {
-  std::uint64_t steps_per_operation = 1024;  ///< some nanoseconds each
-};
-
 struct OptimisedEdges {
   RecordedEdges edges;         ///< sorted by target
   std::size_t removed = 0;     ///< how many of the given ones were left out
@@ -48,8 +44,8 @@ struct OptimisedEdges {
   std::uint64_t steps = 0;     ///< edges, and words of 64 operations, that were read
 };
 
-/// The edges are between that many operations, in any order.
+/// The edges are between that many operations, in any order. The budget is in steps, which take some nanoseconds each.
 [[nodiscard]] OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
-                                      const OptimiserBudget& budget = {});
+                                      std::uint64_t steps_per_operation = 1024);
 
 }  // namespace refrain::trace

@@ -10,6 +10,12 @@ namespace refrain::trace {
 
 using analysis::StateChange;
 
+Outcome::Outcome(const Recording& of, Index effects) : recording(&of) {
+  places.reserve(of.places.size());
+  while (places.size() < of.places.size()) add_place();
+  for (Index at = 0; at < effects; ++at) apply(of.effects[at], [](OperationRef, exec::EdgeKind) {});
+}
+
 void Outcome::add_place() {
   const auto index = static_cast<Index>(places.size());
   const Place& found = recording->places[index];
@@ -28,24 +34,6 @@ UseAfter& Outcome::use_at(Index place, analysis::Instance* instance) {
   use.writer = kBefore;
   use.readers.push_back(kBefore);
   return use;
-}
-
-namespace {
-
-Outcome before_all(const Recording& recording) {
-  Outcome outcome(recording);
-  outcome.places.reserve(recording.places.size());
-  for (std::size_t i = 0; i < recording.places.size(); ++i) outcome.add_place();
-  return outcome;
-}
-
-}  // namespace
-
-Outcome outcome_of(const Recording& recording, Index effects) {
-  Outcome outcome = before_all(recording);
-  for (Index at = 0; at < effects; ++at)
-    outcome.apply(recording.effects[at], [](OperationRef, exec::EdgeKind) {});
-  return outcome;
 }
 
 // --- entry uses, carried edges -----------------------------------------------------------------------------
@@ -103,7 +91,7 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
     const Place& found = recording.places[i];
     const PlaceAfter& after = outcome.places[i];
     if (after.fill.pending != found.pending || (after.ended && after.fill.step != kNone) ||
-        after.valid() != found.valid)
+        valid_in(after) != found.valid)
       return false;
   }
   return true;
@@ -135,7 +123,7 @@ void find_carried(Recording& recording, Outcome& outcome) {
 }  // namespace
 
 void find_chain_edges(Recording& recording) {
-  Outcome outcome = before_all(recording);
+  Outcome outcome(recording);
   find_entry_uses(recording, outcome);
   // The next replay's first fold would join the folds of this one.
   const auto goes_on = [&](const EntryUse& use) {

@@ -44,17 +44,17 @@ using UseAfter = analysis::UseState<OperationRef>;
 struct PlaceAfter : analysis::SetState<OperationRef, PendingFill> {
   bool changed = false;  ///< another instance may be valid, or another fill be pending
   bool ended = false;    ///< a region ended here; the rest is of the one that came after it
-  [[nodiscard]] Instances valid() const { return valid_in(*this); }
 };
 
 struct Outcome {
-  explicit Outcome(const Recording& of) : recording(&of) {}
+  /// After the first `effects` effects.
+  explicit Outcome(const Recording& of, Index effects = 0);
 
   const Recording* recording;
-  std::vector<PlaceAfter> places;  ///< as many of the recording's as were added
+  std::vector<PlaceAfter> places;                                 ///< the recording's
   std::vector<std::pair<analysis::Instance*, Index>> empty_uses;  ///< at instances, by operations
 
-  /// The next place of the recording, as it has to be found.
+  /// A place that the recording has got since then, as it has to be found.
   void add_place();
   UseAfter& use_at(Index place, analysis::Instance* instance);
   /// Applies the recording's next effect. Calls add(operation, kind) for the predecessors that it gives its operation,
@@ -62,9 +62,6 @@ struct Outcome {
   template <class Add>
   void apply(const Effect& effect, Add add, Index shift = 0);
 };
-
-/// After the first `effects` effects.
-Outcome outcome_of(const Recording& recording, Index effects);
 
 /// Works out entry_uses, the users of the recording's own instances when these end, whether it is idempotent, and if so
 /// the carried edges: those that the analysis would find if the trace were unrolled once.

@@ -13,7 +13,6 @@
 // Owner: the context's thread, while a trace is recorded.
 
 #include <cstdint>
-#include <memory>
 #include <unordered_set>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "launch/future_state.hpp"
@@ -13,8 +12,6 @@
 namespace refrain::runtime {
 
 struct RecordedCall {
-  static constexpr trace::Index kOutside = ~trace::Index{0};
-
   std::vector<std::uint64_t> key;  ///< as launch/call_identity.hpp writes it
   /// Of the program's call; and with its mapping, for what is compared in this process only.
   std::uint64_t token = 0, mapped_token = 0;
@@ -23,7 +20,7 @@ struct RecordedCall {
   LaunchPlan* plan = nullptr;            ///< of a launch
   bool has_values = false;               ///< by-value arguments
   bool wants_result = false;  ///< the program keeps a future, or is given one that is reduced
-  /// Of the futures it names: operations of the trace, or kOutside.
+  /// Of the futures it names: operations of the trace, or kNone.
   std::vector<trace::Index> makers;
 };
 
@@ -43,17 +40,17 @@ struct TracedCall {
 };
 
 /// For each value of the futures the operation that makes it, if it is one of the context's `count` operations from
-/// sequence number `base` on; else kOutside.
+/// sequence number `base` on; else kNone.
 inline std::vector<trace::Index> makers_of(std::uint64_t context,
                                            std::span<detail::FutureState* const> futures,
                                            std::uint64_t base, trace::Index count) {
   std::vector<trace::Index> makers;
   for (const detail::FutureState* future : futures) {
-    if (future->points() == 0) makers.push_back(RecordedCall::kOutside);
+    if (future->points() == 0) makers.push_back(trace::kNone);
     for (std::size_t rank = 0; rank < future->points(); ++rank) {
       const std::uint64_t seq = future->context() == context ? future->producer(rank).seq : 0;
       makers.push_back(seq >= base && seq - base < count ? static_cast<trace::Index>(seq - base)
-                                                         : RecordedCall::kOutside);
+                                                         : trace::kNone);
     }
   }
   return makers;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <utility>
 
 #include "analysis/analysis.hpp"
 #include "base/assert.hpp"
@@ -16,10 +15,9 @@ namespace {
 
 /// The equivalence set of this number, null if there is none. A field has its equivalence sets in order of number.
 analysis::EquivalenceSet* find_set(const analysis::FieldState& field, std::uint32_t number) {
-  const auto& sets = field.sets();
-  const auto at =
-      std::ranges::lower_bound(sets, number, {}, [](const auto& set) { return set->number; });
-  return at != sets.end() && (*at)->number == number ? at->get() : nullptr;
+  const auto found = std::ranges::equal_range(field.sets(), number, {},
+                                              [](const auto& set) { return set->number; });
+  return found.empty() ? nullptr : found.front().get();
 }
 
 }  // namespace
@@ -179,7 +177,7 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::Edge> pre
     return own_.name_of(const_cast<analysis::Instance&>(*instance));
   });
   for (const exec::Edge& edge : predecessors)
-    if (const Index from = index_of(edge.from.seq); from != kOutside)
+    if (const Index from = index_of(edge.from.seq); from != kNone)
       made_.edges.push_back({from, index, edge.kind});
 }
 
@@ -215,7 +213,7 @@ void Recorder::place_again() {
   for (Step& step : made_.steps) {
     for (; at < step.effects; ++at) {
       Effect effect = noted[at];
-      if (!has_place(effect.change)) {
+      if (effect.change == StateChange::empty_use || effect.change == StateChange::gone) {
         made_.effects.push_back(effect);
         continue;
       }

@@ -58,7 +58,6 @@ class Recorder final : public analysis::StateLog {
   void untraceable(const char* what) override;
 
  private:
-  static constexpr Index kOutside = kNone;
   static constexpr std::size_t kFew = 32;  ///< that a recording may have at no extra cost
 
   /// The equivalence set of the place `whole` was cut after so many effects; what was cut off is at the place `part`.
@@ -67,8 +66,9 @@ class Recorder final : public analysis::StateLog {
     Index whole, part;
   };
 
+  /// kNone: an operation from before the recording.
   [[nodiscard]] Index index_of(std::uint64_t seq) const {
-    return seq >= first_ ? static_cast<Index>(seq - first_) : kOutside;
+    return seq >= first_ ? static_cast<Index>(seq - first_) : kNone;
   }
   std::uint32_t index_of(analysis::FieldState& field) {
     return field.recorded.recorder == number_ ? field.recorded.index : add(field);

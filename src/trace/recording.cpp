@@ -1,6 +1,5 @@
 #include "trace/recording.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "analysis/field_state.hpp"
@@ -70,10 +69,9 @@ analysis::Instance* Recording::per_replay_argument(Index operation, std::uint32_
   const auto key = [](const PerReplayArgument& each) {
     return std::pair(each.operation, each.argument);
   };
-  const auto at =
-      std::ranges::lower_bound(per_replay_arguments, std::pair(operation, argument), {}, key);
-  const bool there = at != per_replay_arguments.end() && key(*at) == std::pair(operation, argument);
-  return there ? own[at->own].placeholder.get() : nullptr;
+  const auto found =
+      std::ranges::equal_range(per_replay_arguments, std::pair(operation, argument), {}, key);
+  return found.empty() ? nullptr : own[found.front().own].placeholder.get();
 }
 
 std::size_t Recording::bytes() const {

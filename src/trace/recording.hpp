@@ -20,7 +20,6 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -57,21 +56,14 @@ struct Place {
   bool pending = false;  ///< a fill is pending
 
   [[nodiscard]] bool holds() const;
-  friend bool operator==(const Place&, const Place&) = default;
 };
-
-/// Whether such an effect is at a place.
-constexpr bool has_place(analysis::StateChange change) {
-  return change != analysis::StateChange::empty_use && change != analysis::StateChange::gone;
-}
 
 /// One change of the analysis' state.
 struct Effect {
   analysis::StateChange change = analysis::StateChange::read;
   Index by = 0;     ///< a use or a look: the operation; pend, end, gone: the step
-  Index place = 0;  ///< look, gone: none
+  Index place = 0;  ///< look (empty_use), gone: none
   analysis::Instance* instance = nullptr;  ///< pend, end: none
-  friend bool operator==(const Effect&, const Effect&) = default;
 };
 
 /// The origin of the value that a fill operation writes.
@@ -79,7 +71,6 @@ struct FillSource {
   /// Pending at `index`, a place, when the trace began; or else filled by `index`, a step.
   bool entry = false;
   Index index = 0;
-  friend bool operator==(const FillSource&, const FillSource&) = default;
 };
 
 struct Fill {

@@ -45,9 +45,8 @@ bool goes_on_longer(const Branch& branch) {
 
 autotrace::FinderOptions finder_options(const Options& options) {
   autotrace::FinderOptions chosen;
-  chosen.limits.least = options.autotrace_min_length;
   if (options.autotrace_max_length > 0) chosen.limits.most = options.autotrace_max_length;
-  chosen.limits.least = std::min(chosen.limits.least, chosen.limits.most);
+  chosen.limits.least = std::min(options.autotrace_min_length, chosen.limits.most);
   chosen.history = options.autotrace_history;
   chosen.sample = options.autotrace_sample;
   return chosen;
@@ -135,8 +134,7 @@ std::string FoundTraces::why(const Ticket& ticket) {
 }
 
 void FoundTraces::open(TraceRoot& root) {
-  selector_.open({false, false, &root, root.id, root.name, root.where},
-                 selector_.context().runtime.listener(Events::decisions) != nullptr);
+  selector_.open({false, false, &root, root.id, root.name, root.where});
 }
 
 void FoundTraces::leave() {
@@ -197,7 +195,8 @@ bool FoundTraces::record_candidate(Ticket& ticket, Token token) {
   TraceRoot& root = make_root(ticket, token);
   if (root.point.recording.pause()) return false;
   open(root);
-  record(root.point, ticket, {.at = at, .guesses = &guesses, .context = context});
+  recording_ = {.at = at, .guesses = &guesses, .context = context};
+  selector_.record_at(root.point, ticket.same_call);
   return true;
 }
 
@@ -232,14 +231,8 @@ TraceRoot& FoundTraces::make_root(const Ticket& ticket, Token token) {
 
 /// A branch that is left alone is compared instead, unless something else may begin with the call.
 bool FoundTraces::may_record(const Ticket& ticket, Position at) const {
-  if (!ticket.may_record) return false;
-  return !ticket.doubtful || (at && Candidates::best(at, finder_.now())->recordings == 0);
-}
-
-void FoundTraces::record(BranchPoint& point, const Ticket& ticket, const FoundRecording& what) {
-  selector_.settle();
-  recording_ = what;
-  selector_.record_at(point, ticket.same_call);
+  return ticket.may_record &&
+         (!ticket.doubtful || Candidates::best(at, finder_.now())->recordings == 0);
 }
 
 /// Whether the program has left what was found here with this call before.
@@ -272,7 +265,8 @@ bool FoundTraces::record_from_here(Ticket& ticket, Token token) {
     what.calls_left = most > 0 ? most : kLongBranch + 2 * left.branch->tokens.size();
   }
   what.context = finder_.context(1);
-  record(point, ticket, what);
+  recording_ = what;
+  selector_.record_at(point, ticket.same_call);
   return true;
 }
 
@@ -326,7 +320,7 @@ bool FoundTraces::is_long_enough() const {
 }
 
 void FoundTraces::abandon_recording() {
-  if (log_ != nullptr) log_->abandoned(finder_.now(), selector_.session().calls());
+  if (log_ != nullptr) log_->write("abandoned", finder_.now(), selector_.session().calls());
   BranchPoint& point = *selector_.abandon_recording("what was found did not come to its end");
   // That a guess was wrong says nothing against recording what does come.
   if (recording_.is_branch()) point.note_lost(false);
@@ -343,7 +337,7 @@ void FoundTraces::recorded(Branch& branch) {
     branch.tokens.push_back(call->token);
     branch.work.push_back(call->work);
   }
-  if (log_ != nullptr) log_->recorded(finder_.now(), branch.tokens.size());
+  if (log_ != nullptr) log_->write("recorded", finder_.now(), branch.tokens.size());
 }
 
 void FoundTraces::replayed(const Branch& branch, std::size_t calls) {

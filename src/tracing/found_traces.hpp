@@ -44,13 +44,11 @@ class AutotraceLog {
     ++(whole ? stretch_.whole : stretch_.left);
   }
   void mined(std::uint64_t at, std::uint64_t calls, std::uint64_t new_candidates);
-  void recorded(std::uint64_t at, std::uint64_t calls) { write("recorded", at, calls); }
-  /// A recording was given up after so many calls.
-  void abandoned(std::uint64_t at, std::uint64_t calls) { write("abandoned", at, calls); }
+  /// A recording of so many calls was kept ("recorded"), or given up ("abandoned").
+  void write(const char* event, std::uint64_t at, std::uint64_t calls);
 
  private:
   void extend(std::uint64_t at, std::uint64_t calls, bool are_replayed);
-  void write(const char* event, std::uint64_t at, std::uint64_t calls);
   void write(const std::string& fields);
   void flush();
 
@@ -120,7 +118,7 @@ class FoundTraces {
   };
 
   [[nodiscard]] const autotrace::Candidates& candidates() const { return finder_.candidates(); }
-  [[nodiscard]] const Options& options() const { return selector_.context().runtime.options(); }
+  [[nodiscard]] const Options& options() const { return selector_.options(); }
   // Before the call's token is known.
   bool replay_at(BranchPoint& point, Ticket& ticket);
   [[nodiscard]] Branch* begins(const BranchPoint& point, Ticket& ticket);
@@ -140,7 +138,6 @@ class FoundTraces {
   [[nodiscard]] bool may_record(const Ticket& ticket, Position at) const;
   TraceRoot& make_root(const Ticket& ticket, autotrace::Token token);
   bool left_again(autotrace::Token token);
-  void record(BranchPoint& point, const Ticket& ticket, const FoundRecording& what);
   bool goes_on_recording(Ticket& ticket, autotrace::Token token);
   [[nodiscard]] bool is_long_enough() const;
   void abandon_recording();

@@ -84,12 +84,10 @@ void MarkedTraces::check(const Trace& trace, Where where) const {
 }
 
 void MarkedTraces::begin(const Trace& trace, Where where) {
-  TraceRoot* const root = selector_.context().runtime.options().tracing
-                              ? &selector_.tree().root({false, trace.id()})
-                              : nullptr;
+  TraceRoot* const root =
+      selector_.options().tracing ? &selector_.tree().root({false, trace.id()}) : nullptr;
   const bool required = required_.contains(trace.id());
-  selector_.open({true, required, root, trace.id(), trace.name(), where},
-                 required || selector_.context().runtime.listener(Events::decisions) != nullptr);
+  selector_.open({true, required, root, trace.id(), trace.name(), where});
   open_.begin(trace.id(), where);
   if (root != nullptr && !required && root->point.replaying.pause())
     selector_.skip(slower_by_replaying());
@@ -107,7 +105,7 @@ void MarkedTraces::end(const Trace& trace, Where where) {
   const Where begun = open.where;
   close();
   if (const auto required = required_.find(trace.id());
-      required != required_.end() && selector_.context().runtime.options().tracing)
+      required != required_.end() && selector_.options().tracing)
     judge(required->second, trace, begun, where);
 }
 
@@ -158,8 +156,7 @@ std::string MarkedTraces::left_open() const {
 }
 
 std::string MarkedTraces::why_analysed() const {
-  return selector_.context().runtime.options().tracing ? selector_.execution().why()
-                                                       : "--refrain:tracing is off";
+  return selector_.options().tracing ? selector_.execution().why() : "--refrain:tracing is off";
 }
 
 }  // namespace refrain::runtime

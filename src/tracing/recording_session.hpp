@@ -4,7 +4,6 @@
 //
 // Owner: the context's thread.
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>

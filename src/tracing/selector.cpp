@@ -1,6 +1,5 @@
 #include "tracing/selector.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -11,39 +10,36 @@ namespace refrain::runtime {
 
 using trace::Index;
 
-Selector::Selector(ContextCore& context)
+Selector::Selector(ContextCore& context, FoundTraces& found)
     : context_(context),
       cursor_(context),
       tree_(context, cursor_.traces(),
             [this](const Branch& branch) {
               recent_.clear();
-              found_->dropped(branch);
+              found_.dropped(branch);
             }),
-      session_(context) {}
+      session_(context),
+      found_(found) {}
 
 // --- the trace that is open --------------------------------------------------------------------------
 
-void Selector::open(OpenTrace trace, bool watched) {
+void Selector::open(OpenTrace trace) {
   open_ = std::move(trace);
   left_ = {};
   execution_ = {};
-  execution_.watched = watched;
+  execution_.watched = open_.required || context_.runtime.listener(Events::decisions) != nullptr;
   point_ = open_.marked && open_.root != nullptr ? &open_.root->point : nullptr;
 }
 
 void Selector::close() {
   finish_recording("the trace ended there");
-  if (cursor_.is_following()) {
-    show_end(profile::Category::replaying, cursor_.followed());
-    note_replayed_calls();
-  }
+  if (cursor_.is_following()) note_replayed_calls();
   if (Listener* told = context_.runtime.listener(Events::decisions);
       told != nullptr && (open_.marked || open_.root != nullptr))
     told->occurred(open_.id, open_.name, open_.where, execution_);
   if (open_.marked && open_.root != nullptr && execution_.replayed)
     open_.root->point.replaying.enter(execution_.gain);
-  open_.root = nullptr;
-  open_.marked = false;
+  open_ = {};
   point_ = nullptr;
   // What a whole trace was recorded as stays, however large, or it would never be replayed.
   if (left_.branch != nullptr && left_.branch->parent != nullptr) left_.branch = nullptr;
@@ -62,8 +58,7 @@ void Selector::abandon() noexcept {
   cursor_.abandon();
   chain_ = nullptr;
   point_ = nullptr;
-  open_.root = nullptr;
-  open_.marked = false;
+  open_ = {};
 }
 
 // --- what a timeline shows ---------------------------------------------------------------------------
@@ -93,7 +88,7 @@ bool Selector::step_to(Ticket& ticket) {
     if (!is_marked() && cursor_.at_end()) leave_prefix();
     else leave_for_next();
   }
-  return is_marked() ? select(ticket) : found_->select(ticket);
+  return is_marked() ? select(ticket) : found_.select(ticket);
 }
 
 // Where there is no room the analysis gives up other instances, or fails: it goes on from those that there was room for.
@@ -132,13 +127,13 @@ bool Selector::replay_best(BranchPoint& point, Ticket& ticket) {
   point.for_each_beginning_with(ticket.call.key, [&](Branch& branch) {
     if (branch.trace->recording().stale() || !begins_with(branch, ticket.call)) return;
     ticket.same_call = same_call = true;
-    if (!found_->may_enter(branch, ticket)) return;
+    if (!found_.may_enter(branch, ticket)) return;
     if (best != nullptr && best->last_used > branch.last_used) return;
     if (branch.trace->recording().holds()) best = &branch;
   });
   if (best == nullptr) {
     recent_.clear();
-    if (same_call) ++cursor_.counters().preconditions_failed;
+    if (same_call) ++cursor_.traces().counters.preconditions_failed;
     return false;
   }
   point.note_replayed();
@@ -168,10 +163,7 @@ bool Selector::goes_on(const BranchPoint* here, const TracedCall& call) {
   if (chain_->prefixes[next].branch->home != here ||
       !cursor_.is_step(*chain_->trace, begin, begin, call))
     return false;
-  if (cursor_.is_following()) {  // in the middle of a trace
-    show_end(profile::Category::replaying, cursor_.followed());
-    note_replayed_calls();
-  }
+  if (cursor_.is_following()) note_replayed_calls();  // in the middle of a trace
   recent_.add({prefix().branch, prefix().steps, cursor_.has_noted_uses()});
   if (next == 0) start(*chain_, true);
   else enter_prefix(next);
@@ -183,7 +175,7 @@ Reason Selector::why_not(const BranchPoint& point, Ticket& ticket) {
   const TracedCall& call = ticket.call;
   const Branch* alike = nullptr;
   point.for_each_beginning_with(call.key, [&](const Branch& branch) {
-    if (alike == nullptr && found_->may_enter(branch, ticket) && begins_with(branch, call))
+    if (alike == nullptr && found_.may_enter(branch, ticket) && begins_with(branch, call))
       alike = &branch;
   });
   if (alike != nullptr) {
@@ -233,7 +225,6 @@ void Selector::enter_prefix(std::size_t number) {
 /// The trace leaves off following the chain, which may go on.
 void Selector::leave_prefix() {
   left_ = {prefix().branch, cursor_.followed(), nullptr};
-  show_end(profile::Category::replaying, left_.calls);
   note_replayed_calls();
   cursor_.unfollow();
 }
@@ -257,7 +248,8 @@ void Selector::note_replayed_calls() {
   const CompiledTrace& trace = cursor_.trace();
   const Branch& branch = *prefix().branch;
   const Index steps = cursor_.followed();
-  if (branch.was_found()) found_->replayed(branch, steps);
+  show_end(profile::Category::replaying, steps);
+  if (branch.was_found()) found_.replayed(branch, steps);
   execution_.note_replayed(trace.first_of(cursor_.step()) - trace.first_of(cursor_.begin()));
   if (!cursor_.at_end()) execution_.note_left_early(trace.recording().operations.size());
   if (!execution_.watched) return;
@@ -310,17 +302,14 @@ void Selector::catch_up() {
 void Selector::judge_chain() {
   // A joined recording of a marked trace is of use if one replay of it came to its end.
   const bool came_to_an_end = cursor_.is_carried() || cursor_.is_whole();
-  if (!prefix().branch->was_found()) {
-    chain_->entering.enter(came_to_an_end ? 1 : -1);
-    return;
-  }
+  if (!prefix().branch->was_found()) return chain_->entering.enter(came_to_an_end ? 1 : -1);
   const CompiledTrace& trace = cursor_.trace();
   const std::uint64_t operations = trace.recording().operations.size();
   TraceExecution gained;
   gained.note_entered();
   gained.note_replayed(cursor_.whole_replays() * operations + trace.first_of(cursor_.step()));
   if (!cursor_.at_end()) gained.note_left_early(operations);
-  found_->left(!cursor_.at_end());
+  found_.left(!cursor_.at_end());
   Branch& entered = *chain_->prefixes.front().branch;
   // Left alone anywhere, it was entered because of the context of its first call.
   (entered.anywhere.is_open() ? entered.anywhere : entered.in_context).enter(gained.gain);
@@ -353,10 +342,10 @@ void Selector::added_call() {
   if (session_.fault() != nullptr) {
     finish_recording("");
     if (!is_marked()) close();
-  } else if (session_.operations() >= context_.runtime.options().trace_length) {
+  } else if (session_.operations() >= options().trace_length) {
     finish_recording("it reached --refrain:trace-length");
   } else if (!is_marked()) {
-    found_->recorded_call();
+    found_.recorded_call();
   }
 }
 
@@ -381,7 +370,7 @@ bool Selector::finish_recording(const char* ended_by) {
     keep_recording(std::move(recorded), ended_by);
     return true;
   }
-  if (!is_marked()) found_->not_recorded();
+  if (!is_marked()) found_.not_recorded();
   if (recorded.fault != nullptr) {
     point_->lost = {std::string("a recording was given up: ") + recorded.fault,
                     recorded.may_work_next_time};
@@ -410,7 +399,7 @@ void Selector::keep_recording(RecordingSession::Result recorded, const char* end
     branch->parent = left_.branch;
     branch->calls_before = left_.branch->calls_before + left_.calls;
   }
-  if (!is_marked()) found_->recorded(*branch);
+  if (!is_marked()) found_.recorded(*branch);
   point_->lost = {};
   point_->note_recorded(beside_others_);
   execution_.note_recorded(branch->trace->recording().operations.size());

@@ -22,7 +22,6 @@
 
 #include "launch/context_core.hpp"
 #include "profile/timeline.hpp"
-#include "refrain/dynamic.hpp"
 #include "replay/replay_cursor.hpp"
 #include "tracing/recording_session.hpp"
 #include "tracing/trace_tree.hpp"
@@ -84,16 +83,16 @@ struct OpenTrace {
 
 class Selector {
  public:
-  explicit Selector(ContextCore& context);
+  /// `found` decides outside of marks, and hears what becomes of the traces that were found. It is made after this.
+  Selector(ContextCore& context, FoundTraces& found);
   Selector(const Selector&) = delete;
-  /// Who decides outside of marks, and hears what becomes of the traces that were found. Before all calls.
-  void set_found(FoundTraces& found) { found_ = &found; }
   [[nodiscard]] ContextCore& context() const { return context_; }
+  [[nodiscard]] const Options& options() const { return context_.runtime.options(); }
 
   // --- the trace that is open ----------------------------------------------------------------------------
 
-  /// `watched`: somebody wants to know why its calls are not replayed. None is open.
-  void open(OpenTrace trace, bool watched);
+  /// None is open.
+  void open(OpenTrace trace);
   /// Ends what is recorded, and leaves off following; a chain may go on with the next trace. None may be open.
   void close();
   /// Nothing begins before the next execution of the trace.
@@ -151,7 +150,6 @@ class Selector {
 
   [[nodiscard]] ReplayCursor& cursor() { return cursor_; }
   [[nodiscard]] TraceTree& tree() { return tree_; }
-  [[nodiscard]] const TraceTree& tree() const { return tree_; }
   [[nodiscard]] const RecordingSession& session() const { return session_; }
 
  private:
@@ -183,7 +181,7 @@ class Selector {
   ReplayCursor cursor_;
   TraceTree tree_;
   RecordingSession session_;
-  FoundTraces* found_ = nullptr;
+  FoundTraces& found_;
 
   OpenTrace open_;
   TraceExecution execution_;

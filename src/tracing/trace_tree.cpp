@@ -111,13 +111,6 @@ void TraceTree::drop(Branch& branch) {
   free_retired();
 }
 
-/// The program may ask why it is not there; and its use decides what else is recorded there.
-void TraceTree::give_up(Branch& branch, Reason why) {
-  branch.home->lost = std::move(why);
-  branch.home->note_lost(branch.replayed);
-  drop(branch);
-}
-
 void TraceTree::retire(std::unique_ptr<CompiledTrace> trace) {
   if (trace == nullptr) return;
   trace->retire();
@@ -131,13 +124,17 @@ void TraceTree::free_retired() {
 void TraceTree::drop_stale(BranchPoint& point) {
   Reason why;
   bool replayed = false;
-  point.for_each_lately_recorded([&](Branch& branch) {
-    if (!branch.trace->recording().stale()) return true;
+  auto behind = point.branches().end();
+  for (std::size_t left = point.count_to_look_at(); left > 0; --left) {
+    Branch& branch = **std::prev(behind);
+    if (!branch.trace->recording().stale()) {
+      --behind;
+      continue;
+    }
     if (why.text.empty()) why = stale(branch.trace->recording());
     replayed |= branch.replayed;
     drop(branch);
-    return false;
-  });
+  }
   if (why.text.empty()) return;
   point.lost = std::move(why);
   point.note_lost(replayed);
@@ -175,10 +172,13 @@ void TraceTree::drop_leaves(std::size_t most_bytes, std::size_t most_found, cons
     Branch& oldest = *leaves.top();
     leaves.pop();
     Branch* const parent = oldest.parent;
-    give_up(oldest,
-            {only_found ? "what was recorded was dropped: much else was found since it was of use"
-                        : "what was recorded was dropped: the recordings of this context take more "
-                          "than --refrain:trace-memory"});
+    // The program may ask why it is not there; and its use decides what else is recorded there.
+    oldest.home->lost = {
+        only_found ? "what was recorded was dropped: much else was found since it was of use"
+                   : "what was recorded was dropped: the recordings of this context take more "
+                     "than --refrain:trace-memory"};
+    oldest.home->note_lost(oldest.replayed);
+    drop(oldest);
     if (parent != nullptr && may_be_dropped(*parent)) leaves.push(parent);
   }
 }

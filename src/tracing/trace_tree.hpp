@@ -62,17 +62,12 @@ class BranchPoint {
     const auto [first, last] = by_first_call_.equal_range(hash(key));
     for (auto entry = first; entry != last; ++entry) visit(*entry->second);
   }
-  /// Calls visit(branch) for the branches recorded last, the latest first, and now and then for all: so each is looked
-  /// at a few times, however many are recorded. visit() may remove the branch; it says whether the branch stays.
-  template <class Visit>
-  void for_each_lately_recorded(Visit visit) {
+  /// How many of the branches recorded last are to be looked at: a few, and now and then all. So each is looked at a few
+  /// times, however many are recorded.
+  std::size_t count_to_look_at() {
     const bool all = added_ >= branches_.size() / 2 + kFew;
     if (all) added_ = 0;
-    std::size_t left = all ? branches_.size() : std::min(branches_.size(), kFew);
-    for (auto behind = branches_.end(); left > 0; --left) {
-      const auto at = std::prev(behind);
-      if (visit(**at)) behind = at;
-    }
+    return all ? branches_.size() : std::min(branches_.size(), kFew);
   }
 
   /// A branch was recorded, beside others with the same first call or not.
@@ -219,7 +214,6 @@ class TraceTree {
 
   [[nodiscard]] Listener::Recorded as_recorded(const Branch& branch) const;
   void drop(Branch& branch);
-  void give_up(Branch& branch, Reason why);
   void drop_leaves(std::size_t bytes, std::size_t found, const Branch* keep,
                    const Replayable* chain);
   bool drop_oldest_joined(const Replayable* chain);

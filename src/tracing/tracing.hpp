@@ -40,10 +40,8 @@ class Tracing final : public DeferredState {
     parts.found.interrupt();
     parts.marked.begin(trace, where);
   }
-  void end(const Trace& trace, Where where) { made().marked.end(trace, where); }
-  void require_replay(const Trace& trace, Where where) {
-    made().marked.require_replay(trace, where);
-  }
+  /// For what ends a trace, and for what asks for replays.
+  MarkedTraces& marks() { return made().marked; }
   /// On the way of an exception: silent.
   void leave_trace(const Trace& trace) {
     if (is_on()) parts_->marked.leave(trace);
@@ -153,7 +151,7 @@ class Tracing final : public DeferredState {
     if (is_on()) parts_->selector.tree().print(out);
   }
   [[nodiscard]] TraceTotals counters() const {
-    return is_on() ? cursor_->counters() : TraceTotals{};
+    return is_on() ? cursor_->traces().counters : TraceTotals{};
   }
   [[nodiscard]] AutotraceCounters autotrace_counters() const {
     return is_on() ? parts_->found.counters() : AutotraceCounters{};
@@ -178,9 +176,8 @@ class Tracing final : public DeferredState {
 
  private:
   struct Parts {
-    explicit Parts(ContextCore& context) : selector(context), marked(selector), found(selector) {
-      selector.set_found(found);
-    }
+    explicit Parts(ContextCore& context)
+        : selector(context, found), marked(selector), found(selector) {}
     Selector selector;
     MarkedTraces marked;
     FoundTraces found;

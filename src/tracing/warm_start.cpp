@@ -5,8 +5,6 @@
 #include <iterator>
 #include <new>
 #include <optional>
-#include <string>
-#include <utility>
 
 #include "finder/mining.hpp"
 #include "oracle/error.hpp"
@@ -46,16 +44,15 @@ std::vector<autotrace::MinedRepeat> proposals_in(const oracle::RunRecord& run,
 
 std::vector<autotrace::MinedRepeat> read_warm_start(const Options& options) {
   if (options.warm_start.empty() || !options.tracing || !options.autotrace) return {};
+  std::string problem;
   try {
     return proposals_in(oracle::read_run(options.warm_start), options);
   } catch (const oracle::OracleError& error) {
-    std::fprintf(stderr, "refrain: --refrain:warm-start: %s; starting without it\n", error.what());
+    problem = error.what();
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr,
-                 "refrain: --refrain:warm-start: %s: there is not enough memory to read it; "
-                 "starting without it\n",
-                 options.warm_start.c_str());
+    problem = options.warm_start + ": there is not enough memory to read it";
   }
+  std::fprintf(stderr, "refrain: --refrain:warm-start: %s; starting without it\n", problem.c_str());
   return {};
 }
 

@@ -50,7 +50,7 @@ TEST(Candidates, ShareTheirBeginnings) {
   EXPECT_EQ(text_of(Candidates::ending(walk(candidates, "ab"))), "ab");
   EXPECT_EQ(text_of(Candidates::ending(walk(candidates, "abcd"))), "abcd");
   EXPECT_EQ(text_of(Candidates::ending(walk(candidates, "abef"))), "abef");
-  EXPECT_EQ(walk(candidates, "abe").length(), 3u);
+  EXPECT_EQ(walk(candidates, "abe").length, 3u);
   EXPECT_EQ(Candidates::ending(walk(candidates, "abe")), nullptr);
   for (const char* not_one : {"b", "ac", "abcf", "abcde", "aba"})
     EXPECT_FALSE(walk(candidates, not_one)) << not_one;

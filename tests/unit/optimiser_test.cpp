@@ -148,7 +148,7 @@ TEST(Optimiser, ASpentBudgetLeavesEdges) {
     SCOPED_TRACE("seed " + std::to_string(budget.seed()));
     const auto [operations, edges] = random_example(budget.seed());
     const OptimisedEdges best = optimise(operations, edges);
-    for (const OptimiserBudget& little : {OptimiserBudget{0}, {1}, {2}}) {
+    for (const std::uint64_t little : {0ull, 1ull, 2ull}) {
       const OptimisedEdges result = optimise(operations, edges, little);
       ASSERT_EQ(result.removed + count(result.edges), count(edges));
       ASSERT_LE(result.removed, best.removed);
