@@ -6,6 +6,8 @@
 #include <ostream>
 #include <set>
 
+#include "base/text.hpp"
+
 namespace refrain::trace {
 
 namespace {
@@ -90,7 +92,7 @@ class Stages {
       if (waits[i].fence) events.push_back(name(kFence, false));
       for (const std::uint32_t from : waits[i].inner) events.push_back(name(ends_[from], primed));
       for (const std::uint32_t from : waits[i].carried) events.push_back(name(ends_[from], false));
-      std::string after = fmt::format("{}", fmt::join(events, ", "));
+      std::string after = joined(std::vector<std::string_view>(events.begin(), events.end()));
       if (merges[i] != 0 && (form == Form::merged || waits[i].count() > 1)) {
         text += fmt::format("{} := merge({});\n", name(merges[i], primed), after);
         after = name(merges[i], primed);
