@@ -121,15 +121,17 @@ int NewFile::keep() {
   return 0;
 }
 
-void write_file(const std::string& path, const std::string& what, const std::string& text) {
-  NewFile file(path);
-  int error = file.error();
-  if (error == 0) {
-    file.out() << text;
-    error = file.keep();
-  }
+void check_written(const std::string& path, const std::string& what, int error) {
   if (error != 0)
     throw Error("the " + what + " cannot be written to '" + path + "': " + std::strerror(error));
+}
+
+void write_file(const std::string& path, const std::string& what,
+                const std::function<void(std::ostream&)>& write) {
+  NewFile file(path);
+  check_written(path, what, file.error());
+  write(file.out());
+  check_written(path, what, file.keep());
 }
 
 }  // namespace refrain

@@ -14,6 +14,7 @@
 
 #include <ext/stdio_filebuf.h>
 
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -57,7 +58,13 @@ class NewFile {
   bool is_made_here_ = false;  ///< in place; there was no file
 };
 
-/// Writes `text` to the file. Throws Error "the WHAT cannot be written to 'PATH': ...".
-void write_file(const std::string& path, const std::string& what, const std::string& text);
+/// Throws Error "the WHAT cannot be written to 'PATH': ..." unless `error`, errno's value, is 0.
+void check_written(const std::string& path, const std::string& what, int error);
+/// Writes the file; the same error.
+void write_file(const std::string& path, const std::string& what,
+                const std::function<void(std::ostream&)>& write);
+inline void write_file(const std::string& path, const std::string& what, const std::string& text) {
+  write_file(path, what, [&](std::ostream& out) { out << text; });
+}
 
 }  // namespace refrain

@@ -273,6 +273,18 @@ struct TreeGraveyard {
   Trees trees;
 };
 
+/// A tree, and the uid that it had when something was made that names it. Nothing finds that any more once the tree has
+/// another one.
+struct UsedTree {
+  RegionTree* tree;
+  std::uint64_t uid;
+  friend bool operator==(const UsedTree&, const UsedTree&) = default;
+
+  [[nodiscard]] bool is_stale() const { return tree->uid() != uid; }
+  void pin() const { tree->pin(); }
+  void unpin() const { tree->unpin(uid); }
+};
+
 /// The region trees of one context, by slot. Owner: the context's thread.
 class Forest {
  public:

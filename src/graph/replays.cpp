@@ -22,6 +22,7 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       most_slots_(std::max(kLeastSlots, slots != 0 ? slots
                                                    : static_cast<std::uint32_t>(
                                                          scope.window().size() / recorded.size()))),
+      to_the_end_(executor.threads() == 1 || !recorded.with_node.empty()),
       burst_(executor.replay_burst()) {}
 
 Replays::~Replays() {
@@ -189,11 +190,8 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
   if (!replay.in_order) return issue_in_graph(replay, count);
   if (count == issued_) return;
-  // With one thread there are no others to take part. Reducers go on to their folds, since the gate has not heard of
-  // them (graph/reducer_gate.hpp).
-  const bool to_the_end = executor_.threads() == 1 || !template_.with_node.empty();
   scope_.runs_in_order = true;
-  issued_ = executor_.run_in_order(replay, issued_, count, to_the_end);
+  issued_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
   scope_.runs_in_order = false;
   if (issued_ == template_.size()) {
     replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it

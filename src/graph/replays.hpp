@@ -131,6 +131,9 @@ class Replays {
   const Template& template_;
   const std::unique_ptr<PathOrder> order_;  ///< null: that of the template
   const std::uint32_t most_slots_;
+  /// What runs in order does so to its end. With one thread there are no others to take part. Reducers go on to their
+  /// folds, since the gate has not heard of them (graph/reducer_gate.hpp).
+  const bool to_the_end_;
   const std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
   std::vector<std::unique_ptr<Replay>> slots_;
   std::vector<Replay*> free_;                  ///< with their counts set

@@ -142,15 +142,8 @@ struct LaunchPlan {
   std::uint64_t in_flight = 0;   ///< launches not yet back
   std::uint32_t recordings = 0;  ///< recordings that name it: it stays
   /// The context's own trees among the arguments': what children may look at stays while in flight.
-  struct Tree {
-    data::RegionTree* tree;
-    std::uint64_t uid;  ///< when the plan was made; once it differs, no launch can find the plan
-  };
-  std::vector<Tree> trees;
-  [[nodiscard]] bool stale() const {
-    return std::ranges::any_of(trees,
-                               [](const Tree& used) { return used.tree->uid() != used.uid; });
-  }
+  std::vector<data::UsedTree> trees;
+  [[nodiscard]] bool stale() const { return std::ranges::any_of(trees, &data::UsedTree::is_stale); }
 
   [[nodiscard]] int dim() const { return points.domain->dim(); }
   /// What the launch takes the analysis on all processes together, in points; at least 1.

@@ -3,7 +3,6 @@
 #include <cxxabi.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -76,7 +75,7 @@ LaunchRecord& LaunchRecords::take(LaunchPlan& plan, const LaunchRequest& request
   record->plan = &plan;
   record->unreclaimed = plan.own_points();
   if (plan.in_flight++ == 0)
-    for (const LaunchPlan::Tree& used : plan.trees) used.tree->pin();
+    for (const data::UsedTree& used : plan.trees) used.pin();
   record->holds_something = request.value_ops != nullptr || !request.futures.empty();
   if (!record->holds_something && !request.wants_future) [[likely]] {
     record->begin(context_.calls - 1);
@@ -118,7 +117,7 @@ void LaunchRecords::reclaim(exec::Node& node) {
 
 void LaunchRecords::release(LaunchRecord& record) {
   if (--record.plan->in_flight == 0)
-    for (const LaunchPlan::Tree& used : record.plan->trees) used.tree->unpin(used.uid);
+    for (const data::UsedTree& used : record.plan->trees) used.unpin();
   record.result = {};
   LaunchRecords& home = record.context->records;
   record.next_free = home.free_;

@@ -268,7 +268,7 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
     const std::string who = argument_name(request, i);
     data::RegionTree* const used = tree_of(r);
     if (used->in(context_.forest) &&
-        std::ranges::find(plan.trees, used, &LaunchPlan::Tree::tree) == plan.trees.end())
+        std::ranges::find(plan.trees, used, &data::UsedTree::tree) == plan.trees.end())
       plan.trees.push_back({used, used->uid()});
     for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
       PlannedArgument& argument = plan.own.arguments[rank * count + i];

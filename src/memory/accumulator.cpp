@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "profile/timeline.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,6 @@
 
 #include "base/new_file.hpp"
 #include "profile/clock.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::profile {
 
@@ -179,10 +177,7 @@ void Timeline::write(std::ostream& out) const {
 }
 
 void Timeline::write(const std::string& path) const {
-  NewFile file(path);
-  if (file.error() == 0) write(file.out());
-  if (const int error = file.error() != 0 ? file.error() : file.keep(); error != 0)
-    throw Error("the timeline cannot be written to '" + path + "': " + std::strerror(error));
+  write_file(path, "timeline", [this](std::ostream& out) { write(out); });
 }
 
 }  // namespace refrain::profile

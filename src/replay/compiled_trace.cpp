@@ -139,8 +139,8 @@ void CompiledTrace::pin() {
   pinned_ = true;
   for (const auto& call : calls_)
     if (call->plan != nullptr && call->plan->in_flight++ == 0)
-      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->pin();
-  for (const trace::Recording::Tree& used : recording_->trees) used.tree->pin();
+      for (const data::UsedTree& used : call->plan->trees) used.pin();
+  for (const data::UsedTree& used : recording_->trees) used.pin();
 }
 
 void CompiledTrace::unpin_idle(CompiledTraces& all) {
@@ -155,8 +155,8 @@ void CompiledTrace::unpin() {
   pinned_ = false;
   for (const auto& call : calls_)
     if (call->plan != nullptr && --call->plan->in_flight == 0)
-      for (const LaunchPlan::Tree& used : call->plan->trees) used.tree->unpin(used.uid);
-  for (const trace::Recording::Tree& used : recording_->trees) used.tree->unpin(used.uid);
+      for (const data::UsedTree& used : call->plan->trees) used.unpin();
+  for (const data::UsedTree& used : recording_->trees) used.unpin();
 }
 
 // Plans that it names stay while replays of it are in flight, as those of other launches do.

@@ -148,10 +148,10 @@ Reason slower_by_replaying() {
 
 Reason stale(const trace::Recording& recording) {
   const std::string begin = "what was recorded is stale: ";
-  for (const trace::Recording::Tree& used : recording.trees) {
+  for (const data::UsedTree& used : recording.trees) {
     const std::string region = "region " + std::to_string(used.tree->slot());
     if (!used.tree->alive()) return {begin + region + " was destroyed"};
-    if (used.tree->uid() != used.uid)
+    if (used.is_stale())
       return {begin + fmt::format("partitions of {} were forgotten, or it was destroyed", region)};
   }
   for (const trace::FieldUsed& used : recording.fields) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <sstream>
 
 #include "analysis/field_state.hpp"
@@ -68,7 +67,7 @@ std::string label_of(const analysis::LoggedOperation& operation, const Machine& 
 
 ReportFile::ReportFile(std::string path, std::string what, std::string last)
     : path_(std::move(path)), what_(std::move(what)), last_(std::move(last)), file_(path_) {
-  if (file_.error() != 0) fail(file_.error());
+  check_written(path_, what_, file_.error());
 }
 
 void ReportFile::append(const std::string& text) {
@@ -83,12 +82,7 @@ void ReportFile::close() {
   if (!file_.is_open()) return;
   file_.out() << last_;
   const int error = file_.keep();
-  if (error_ == 0) error_ = error;
-  if (error_ != 0) fail(error_);
-}
-
-void ReportFile::fail(int error) const {
-  throw Error("the " + what_ + " cannot be written to '" + path_ + "': " + std::strerror(error));
+  check_written(path_, what_, error_ != 0 ? error_ : error);
 }
 
 GraphFile::GraphFile(const std::string& path, const Machine& machine)

@@ -42,8 +42,6 @@ class ReportFile : public Listener {
   void append(const std::string& text);
 
  private:
-  [[noreturn]] void fail(int error) const;
-
   const std::string path_, what_, last_;
   std::mutex mutex_;
   NewFile file_;

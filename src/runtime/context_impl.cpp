@@ -6,7 +6,6 @@
 #include <new>
 
 #include "base/text.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::runtime {
 

@@ -33,7 +33,7 @@ Recorder::Recorder(std::uint64_t first, std::uint64_t first_serial)
 }
 
 Recorder::~Recorder() {
-  for (const Recording::Tree& used : trees_) used.tree->unpin(used.uid);
+  for (const data::UsedTree& used : trees_) used.unpin();
 }
 
 void Recorder::step(std::uint32_t arguments) {
@@ -49,11 +49,10 @@ std::uint32_t Recorder::add(analysis::FieldState& field) {
   return index;
 }
 
-void Recorder::uses(data::RegionTree& tree, std::uint64_t uid) {
-  const Recording::Tree used{&tree, uid};
+void Recorder::uses(const data::UsedTree& used) {
   if (std::ranges::find(trees_, used) != trees_.end()) return;
   trees_.push_back(used);
-  tree.pin();
+  used.pin();
 }
 
 void Recorder::untraceable(const char* what) {

@@ -30,7 +30,7 @@ class Recorder final : public analysis::StateLog {
   void step(std::uint32_t arguments = 0);
   /// A call names this field, with or without points; and this tree, which is pinned until the recording is made.
   void uses(analysis::FieldState& field) { index_of(field); }
-  void uses(data::RegionTree& tree, std::uint64_t uid);
+  void uses(const data::UsedTree& used);
   /// The next argument of the tasks of the call that ends next, point by point, is in this instance.
   void argument(analysis::Instance& instance) { arguments_.push_back(own_.name_of(instance)); }
 
@@ -92,7 +92,7 @@ class Recorder final : public analysis::StateLog {
   std::uint64_t first_;       ///< sequence number of the first operation that is analysed
   std::uint64_t number_ = 0;  ///< that no other recorder has, on what this one has seen
   Recording made_;
-  std::vector<Recording::Tree> trees_;
+  std::vector<data::UsedTree> trees_;
   std::vector<Cut> cuts_;  ///< in the order in which they were made
   /// By which step. They are kept: of one that is gone, another might have the address.
   std::unordered_map<std::shared_ptr<const analysis::FillValue>, Index> fills_;

@@ -36,8 +36,7 @@ void describe_work(const Operation& operation, analysis::LoggedOperation& logged
 
 bool Recording::stale() const {
   // Trees first: the fields of one that is gone are gone.
-  if (std::ranges::any_of(trees, [](const Tree& used) { return used.tree->uid() != used.uid; }))
-    return true;
+  if (std::ranges::any_of(trees, &data::UsedTree::is_stale)) return true;
   return std::ranges::any_of(fields, [](const FieldUsed& used) {
     return used.field->next_set() != used.next_set ||
            (!used.own && used.field->instance_epoch() != used.instance_epoch);

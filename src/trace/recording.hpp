@@ -162,12 +162,7 @@ struct Recording {
   std::vector<Place> places;
   std::vector<EntryUse> entry_uses;  ///< by operation
   std::vector<FieldUsed> fields;
-  struct Tree {
-    data::RegionTree* tree;
-    std::uint64_t uid;
-    friend bool operator==(const Tree&, const Tree&) = default;
-  };
-  std::vector<Tree> trees;
+  std::vector<data::UsedTree> trees;
   std::vector<RecordedEdge> carried;   ///< into the next replay; idempotent recordings only
   std::vector<PerReplayInstance> own;  ///< in the order of their making
   std::vector<PerReplayArgument> per_replay_arguments;  ///< by operation and argument

@@ -26,7 +26,7 @@ void RecordingSession::add(LaunchPlan& plan, const LaunchRequest& request) {
   call->makers = makers(request.futures);
   call->wants_result = request.wants_future && request.task->result().size != 0;
   for (const PlannedArgument& argument : plan.own.arguments) recorder_->uses(*argument.field);
-  for (const LaunchPlan::Tree& used : plan.trees) recorder_->uses(*used.tree, used.uid);
+  for (const data::UsedTree& used : plan.trees) recorder_->uses(used);
   if (recorder_->fault() == nullptr)  // else some of the instances may be gone
     for (const PlannedArgument& argument : plan.own.arguments)
       recorder_->argument(*argument.instance);
@@ -40,7 +40,7 @@ void RecordingSession::add(const TracedCall& made, std::uint64_t token,
                            std::span<const AnyRegion* const> regions) {
   for (analysis::FieldState* field : fields) recorder_->uses(*field);
   for (const AnyRegion* region : regions)
-    if (region->tree->in(context_.forest)) recorder_->uses(*region->tree, region->tree->uid());
+    if (region->tree->in(context_.forest)) recorder_->uses({region->tree, region->tree->uid()});
   auto call = std::make_shared<RecordedCall>();
   call->key.assign(made.key.begin(), made.key.end());
   call->info = &context_.analysis.info_for(made.name, made.where);
