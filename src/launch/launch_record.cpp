@@ -226,9 +226,8 @@ void issue_point(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, s
   PhysicalArgument* physical = payload.arguments();
   for (const PlannedArgument& argument : arguments) {
     ::new (physical++) PhysicalArgument{&argument.physical_points, {argument.instance}, nullptr};
-    if (argument.privilege != Privilege::reduce) [[likely]] {
+    if (argument.privilege != Privilege::reduce) [[likely]]
       context.analysis.use(edges, *argument.footprint, *argument.instance, argument.privilege);
-    }
   }
   if (plan.reductions > 0) [[unlikely]]
     return issue_folds(context, plan, record, payload, edges);

@@ -134,8 +134,7 @@ class Worded {
       : recorded_(recorded), recording_(recorded.recording), machine_(machine) {}
 
   void print(std::ostream& out) const {
-    const auto end = static_cast<Index>(recording_.effects.size());
-    const trace::Outcome outcome(recording_, end);
+    const trace::Outcome outcome(recording_, static_cast<Index>(recording_.effects.size()));
     trace::RecordingText text{recorded_.name, recorded_.where, {}, {}, summary()};
     for (std::size_t i = 0; i < recording_.places.size(); ++i) {
       const trace::Place& place = recording_.places[i];
