@@ -77,8 +77,9 @@ ThreadLimits find_limits() {
   limits.user.most = soft_limit(RLIMIT_NPROC);
   if (limits.user.most) limits.user.now = threads_of_user();
   limits.system = {machine::number_in("/proc/sys/kernel/threads-max"), threads_of_system()};
+  // The most so far: a thread that begins takes 128 MiB for its heap, and gives most of that back at once.
   limits.addresses = {soft_limit(RLIMIT_AS),
-                      machine::number_in("/proc/self/status", "VmSize:").value_or(0) * 1024};
+                      machine::number_in("/proc/self/status", "VmPeak:").value_or(0) * 1024};
   pthread_attr_t attributes;
   if (pthread_getattr_default_np(&attributes) == 0) {
     pthread_attr_getstacksize(&attributes, &limits.stack);
@@ -92,21 +93,21 @@ ThreadLimits find_limits() {
 std::string what_limits_threads(const ThreadLimits& limits) {
   const auto& [group_name, group, user, system, addresses, stack] = limits;
   const auto reached = [](const ThreadLimits::Limit& limit, std::uint64_t more = 1) {
-    return limit.most && (limit.now >= *limit.most || *limit.most - limit.now < more);
+    return limit.now + more > limit.at_most();
   };
   if (reached(group))
     return fmt::format("the control group {} allows {} (pids.max), and has {}", group_name,
-                       *group.most, group.now);
-  if (reached(addresses, stack))
+                       group.at_most(), group.now);
+  if (reached(user))
+    return fmt::format("the user may have {} (ulimit -u), and has {}", user.at_most(), user.now);
+  if (reached(system))
+    return fmt::format("the system allows {} (kernel.threads-max), and has {}", system.at_most(),
+                       system.now);
+  if (reached(addresses, stack + 4096))  // with the page that ends the stack
     return fmt::format(
         "a thread's stack takes {} of addresses, of which {} are allowed (ulimit -v) "
         "and {} used",
-        short_size(stack), short_size(*addresses.most), short_size(addresses.now));
-  if (reached(user))
-    return fmt::format("the user may have {} (ulimit -u), and has {}", *user.most, user.now);
-  if (reached(system))
-    return fmt::format("the system allows {} (kernel.threads-max), and has {}", *system.most,
-                       system.now);
+        short_size(stack), short_size(addresses.at_most()), short_size(addresses.now));
   std::string all = "of what is known no limit is reached";
   if (group.most) all += fmt::format(", pids.max {}", *group.most);
   if (user.most) all += fmt::format(", ulimit -u {}", *user.most);

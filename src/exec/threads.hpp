@@ -41,12 +41,13 @@ struct ThreadLimits {
   struct Limit {
     std::optional<std::uint64_t> most;  ///< nothing: there is none, or it is not known
     std::uint64_t now = 0;              ///< used; 0 where that is not known
+    [[nodiscard]] std::uint64_t at_most() const { return most.value_or(UINT64_MAX); }
   };
   std::string group_name;  ///< whose pids.max is the least
   Limit group;             ///< threads in that control group
   Limit user;              ///< threads of the user, RLIMIT_NPROC
   Limit system;            ///< threads in all, /proc/sys/kernel/threads-max
-  Limit addresses;         ///< bytes, RLIMIT_AS
+  Limit addresses;         ///< bytes, RLIMIT_AS; the most that were used
   std::size_t stack = 0;   ///< bytes that a thread's stack takes of those
 };
 /// The same sentence for given limits.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -313,6 +314,7 @@ TEST(NoMemory, UnderALimitOnAddresses) { expect_exit(0, use_up_all_addresses); }
                      text.find("ulimit -v") != std::string::npos
                  ? 0
                  : 2;
+    if (status != 0) std::fprintf(stderr, "%s\n", text.c_str());
   }
   std::_Exit(status);
 }
