@@ -270,8 +270,8 @@ void FieldState::reset() {
 
 void FieldState::check_invariants() const {
   const auto union_of = [this](const auto& sets) {
-    std::vector<data::IndexSpaceRef> parts;
-    for (const auto& set : sets) parts.push_back(points_of(*set));
+    std::vector<data::IndexSpaceRef> parts(sets.size());
+    std::ranges::transform(sets, parts.begin(), [&](const auto& set) { return points_of(*set); });
     return data::unite(space_->dim(), parts);
   };
   std::size_t volume = 0, entries = 0;

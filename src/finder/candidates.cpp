@@ -64,8 +64,8 @@ std::size_t Candidates::add(std::vector<MinedRepeat> repeats, std::uint64_t now)
 
 void Candidates::evict(std::uint64_t now) {
   if (all_.size() <= most_ && tokens_ <= most_tokens_) return;
-  std::vector<TraceCandidate*> ranked;
-  for (const auto& [identity, candidate] : all_) ranked.push_back(candidate.get());
+  std::vector<TraceCandidate*> ranked(all_.size());
+  std::ranges::transform(all_, ranked.begin(), [](const auto& each) { return each.second.get(); });
   std::ranges::sort(ranked, {}, [now](const TraceCandidate* each) {
     return std::pair(each->score(now), each->number);
   });
