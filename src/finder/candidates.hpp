@@ -69,7 +69,8 @@ class Candidates {
   [[nodiscard]] static Position next(Position at, Token token);
   /// The candidate that ends there, or null.
   [[nodiscard]] static TraceCandidate* ending(Position at);
-  /// The candidate with the highest score among those that begin so, the ones that are not left alone first; or null.
+  /// The candidate with the highest score among those that begin so, the ones that may pay and are
+  /// not left alone first; or null.
   [[nodiscard]] static TraceCandidate* best(Position at, std::uint64_t now);
   /// Null: it has gone.
   [[nodiscard]] TraceCandidate* find(std::uint64_t identity);

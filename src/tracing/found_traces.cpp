@@ -212,7 +212,8 @@ void FoundTraces::take_turn() {
                 now.candidates - before.candidates);
 }
 
-/// What the candidates have there was to be recorded. Whether it is left alone instead, which counts as a try.
+/// What the candidates have there was to be recorded. Whether it is not, since it would not pay; or is left alone, which
+/// counts as a try.
 bool FoundTraces::pause_candidate(Position at) {
   TraceCandidate* const best = Candidates::best(at, finder_.now());
   return !best->may_pay(finder_.now()) || best->recording.pause();
@@ -293,7 +294,7 @@ bool FoundTraces::goes_on_recording(Ticket& ticket, Token token) {
   return false;
 }
 
-/// What is recorded ends where a candidate does; periods of a loop, when they are long enough.
+/// A candidate ends where the best one of those that went on so does; a branch, with what it is to end with.
 void FoundTraces::recorded_call() {
   const FoundRecording what = recording_;
   if (what.is_branch()) {
