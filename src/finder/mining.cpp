@@ -73,8 +73,7 @@ std::size_t fewest_with(const Sample& sample, std::uint64_t least) {
   std::size_t fewest = std::max<std::size_t>(1, least), first = 0;
   std::uint64_t sum = 0;
   for (std::size_t end = 0; end < sample.tokens.size(); ++end) {
-    sum += sample.work[end];
-    for (; sum >= least && first <= end; sum -= sample.work[first++])
+    for (sum += sample.work[end]; sum >= least && first <= end; sum -= sample.work[first++])
       fewest = std::min(fewest, end + 1 - first);
   }
   return fewest;
@@ -160,13 +159,18 @@ MinedRepeat repeat_of_stretch(std::span<const Token> tokens, std::uint32_t count
       {tokens.begin(), tokens.end()}, 0, count, tokens.size(), tokens.size(), hash_of(tokens), 0};
 }
 
+/// Entering a replay costs as much as some 60 of its points: a loop of few points is unrolled to as many calls as the
+/// least work has operations, or to this many times that work, whichever comes first.
+constexpr std::size_t kUnrolled = 64;
+
 MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_t period,
                            std::uint32_t count, const MiningLimits& limits) {
   const auto body = std::span(sample.tokens).subspan(begin, period);
   const std::size_t turned = beginning_of(sample, begin, period);
   const Works once = works(sample, begin, period);
   const std::size_t times =
-      std::min((limits.least + once.all - 1) / once.all, limits.most / period);
+      std::min({(limits.least + period - 1) / period,
+                (kUnrolled * limits.least + once.all - 1) / once.all, limits.most / period});
   MinedRepeat mined{
       {}, period, count, times * once.all, times * once.analysed, hash_of_period(body), 0};
   mined.tokens.reserve(times * period);

@@ -51,8 +51,8 @@ std::vector<MinedRepeat> mine(const Sample& sample, const MiningLimits& limits);
 /// Some tokens in a row that come again, and follow nothing known; of calls with one operation each.
 MinedRepeat repeat_of_stretch(std::span<const Token> tokens, std::uint32_t count);
 
-/// Of a loop whose body is so many tokens of the sample from there on, at most `limits.most`: turned, and as many
-/// iterations as the least length asks for.
+/// Of a loop whose body is so many tokens of the sample from there on, at most `limits.most`: turned, and unrolled so that
+/// entering its replay costs little.
 MinedRepeat repeat_of_loop(const Sample& sample, std::size_t begin, std::uint32_t period,
                            std::uint32_t count, const MiningLimits& limits);
 

@@ -91,6 +91,18 @@ TEST(Mining, WorkIsWhatMakesARepeatLongEnough) {
   EXPECT_TRUE(mine(sample, {.least = 8}).empty());
 }
 
+TEST(Mining, ALoopIsUnrolledByItsCallsOrItsWork) {
+  Sample sample = sample_of("abcabcabcabc");
+  const auto calls_with = [&](Work work) {
+    std::ranges::fill(sample.work, work);
+    const auto found = mine(sample, {.least = 4});
+    return found.empty() ? 0 : found[0].tokens.size();
+  };
+  EXPECT_EQ(calls_with(1), 6u);
+  EXPECT_EQ(calls_with(16), 6u);
+  EXPECT_EQ(calls_with(100), 3u);
+}
+
 TEST(Mining, ARepeatThatFollowsItselfIsAPeriod) {
   const auto found = mine(sample_of("abcabc"), {.least = 3});
   ASSERT_EQ(found.size(), 1u);
