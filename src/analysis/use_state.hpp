@@ -175,7 +175,7 @@ struct SetState {
   Fill fill{};  ///< pending: valid everywhere, written nowhere yet
 
   /// The state of an instance here, null if it was never used here.
-  [[nodiscard]] UseState<Ref>* find(const Instance* instance) {
+  [[nodiscard, gnu::always_inline]] UseState<Ref>* find(const Instance* instance) {
     for (UseState<Ref>& use : uses)
       if (use.instance == instance) return &use;
     return nullptr;

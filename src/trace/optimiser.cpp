@@ -25,13 +25,18 @@ std::span<RecordedEdge> take(std::span<RecordedEdge>& left, std::uint32_t to) {
 /// Goes through the operations upwards, and through the predecessors of each from the latest down. An edge is implied
 /// exactly if those before it reach its source; otherwise it stays.
 ///
-/// Edges lead upwards, so every path lies between its ends. A sweep downwards from an operation's latest predecessor
-/// therefore meets each operation after all those by which it may reach the present one. The sweep skips operations
-/// that do not, 64 at a time, and ends at the earliest predecessor.
+/// Of a few operations each has a row, a bit for each operation that reaches it; to join a predecessor is to join its
+/// row. The rows of many would be long. Edges lead upwards, so every path lies between its ends. A sweep downwards from
+/// an operation's latest predecessor therefore meets each operation after all those by which it may reach the present
+/// one. The sweep skips operations that do not, 64 at a time, and ends at the earliest predecessor.
 class Reduction {
  public:
-  Reduction(std::size_t operations, std::uint64_t most_steps)
-      : reached_(operations / kBits + 1), most_steps_(most_steps) {}
+  Reduction(std::size_t operations, std::uint64_t most_steps, OptimisedEdges& result)
+      : blocks_(operations / kBits + 1),
+        in_rows_(operations <= kFew),
+        reached_(in_rows_ ? operations * blocks_ : blocks_),
+        most_steps_(most_steps),
+        result_(result) {}
 
   /// The next operation. Of the edges to it, `given` are examined; `fixed` are edges that stay, from operations that are
   /// all later, by so many numbers as `shift`. Appends those of the given edges that stay to `kept`.
@@ -42,11 +47,12 @@ class Reduction {
       return std::pair(~edge.from, edge.kind == exec::EdgeKind::order);
     });
     const auto before = static_cast<std::ptrdiff_t>(kept.size());
-    if (steps_ > most_steps_) {
-      unexamined_ += given.size();
+    if (result_.steps > most_steps_) {
+      result_.unexamined += given.size();
       kept.insert(kept.end(), given.begin(), given.end());
     } else {
-      earliest_ = given.empty() ? ~std::uint32_t{0} : given.back().from;
+      row_ = &reached_[in_rows_ ? (first_edge_.size() - 1) * blocks_ : 0];
+      earliest_ = in_rows_ ? 0 : given.empty() ? ~std::uint32_t{0} : given.back().from;
       swept_ = 0;
       for (const RecordedEdge& edge : fixed) join(edge.from + shift, edge.kind);
       for (const RecordedEdge& edge : given) {
@@ -54,16 +60,14 @@ class Reduction {
         join(edge.from, edge.kind);
         kept.push_back(edge);
       }
-      if (!given.empty()) reached_[earliest_ / kBits] = {};
+      if (!in_rows_ && !given.empty()) row_[earliest_ / kBits] = {};
     }
     std::reverse(kept.begin() + before, kept.end());
     first_edge_.push_back(edges_.size());
   }
-  [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  [[nodiscard]] std::size_t unexamined() const { return unexamined_; }
 
  private:
-  static constexpr std::uint32_t kBits = 64;
+  static constexpr std::uint32_t kBits = 64, kFew = 2048;
   /// A bit for each of 64 operations: whether it reaches the present one, by any path or by data edges alone.
   struct Reached {
     std::uint64_t any = 0, data = 0;
@@ -74,26 +78,34 @@ class Reduction {
   };
 
   bool is_reached_from(std::uint32_t from, exec::EdgeKind kind) {
-    if (swept_ > from) sweep_to(from);
-    const Reached& block = reached_[from / kBits];
+    if (!in_rows_ && swept_ > from) sweep_to(from);
+    const Reached& block = row_[from / kBits];
     return ((kind == exec::EdgeKind::data ? block.data : block.any) >> from % kBits & 1) != 0;
   }
   void join(std::uint32_t from, exec::EdgeKind kind) {
     const bool data = kind == exec::EdgeKind::data;
-    edges_.push_back({from, data});
     mark(from, data);
-    swept_ = std::max(swept_, from);
+    if (!in_rows_) {
+      edges_.push_back({from, data});
+      swept_ = std::max(swept_, from);
+      return;
+    }
+    for (std::size_t at = 0; at <= from / kBits; ++at, ++result_.steps) {
+      const Reached& earlier = reached_[from * blocks_ + at];
+      row_[at].any |= earlier.any;
+      if (data) row_[at].data |= earlier.data;
+    }
   }
   void mark(std::uint32_t from, bool data) {
     if (from < earliest_) return;
-    Reached& block = reached_[from / kBits];
+    Reached& block = row_[from / kBits];
     block.any |= std::uint64_t{1} << from % kBits;
     block.data |= std::uint64_t{data} << from % kBits;
   }
   /// Goes on down to the operation above `from`. The marks that have been passed are taken away.
   void sweep_to(std::uint32_t from) {
     for (std::uint32_t at = swept_ / kBits;; --at) {
-      Reached& block = reached_[at];
+      Reached& block = row_[at];
       const std::uint64_t above = at == from / kBits ? ~std::uint64_t{1} << from % kBits : ~0ull;
       while (const std::uint64_t left = block.any & above) {
         const auto bit = static_cast<std::uint32_t>(std::bit_width(left) - 1);
@@ -102,21 +114,25 @@ class Reduction {
         block.any &= ~mark_here;
         block.data &= ~mark_here;
         const std::size_t operation = at * kBits + bit;
-        for (std::size_t i = first_edge_[operation]; i < first_edge_[operation + 1]; ++i, ++steps_)
+        for (std::size_t i = first_edge_[operation]; i < first_edge_[operation + 1];
+             ++i, ++result_.steps)
           mark(edges_[i].from, data && edges_[i].data);
       }
-      ++steps_;
+      ++result_.steps;
       if (at == from / kBits) break;
     }
     swept_ = from;
   }
 
+  const std::size_t blocks_;  ///< of 64 operations
+  const bool in_rows_;
   std::vector<Edge> edges_;                 ///< that stay, by target
   std::vector<std::size_t> first_edge_{0};  ///< of each target
-  std::vector<Reached> reached_;            ///< by 64 operations
+  std::vector<Reached> reached_;            ///< by operation, if in rows, and block
+  Reached* row_ = nullptr;                  ///< of the present operation
   std::uint32_t earliest_ = 0, swept_ = 0;  ///< predecessor; the operations above have been swept
-  std::uint64_t steps_ = 0, most_steps_ = 0;
-  std::size_t unexamined_ = 0;
+  const std::uint64_t most_steps_;
+  OptimisedEdges& result_;
 };
 
 }  // namespace
@@ -127,8 +143,8 @@ OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
   sort_by_target(edges.carried);
   // One replay and, where edges are carried, the part of the next that they can lead to.
   const std::uint32_t next = edges.carried.empty() ? 0 : edges.carried.back().to + 1;
-  Reduction reduction(std::size_t{operations} + next, steps_per_operation * operations);
   OptimisedEdges result;
+  Reduction reduction(operations + next, steps_per_operation * operations, result);
   result.edges.inner.reserve(edges.inner.size());
   std::span<RecordedEdge> left(edges.inner);
   for (std::uint32_t to = 0; to < operations; ++to)
@@ -137,10 +153,6 @@ OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
   left = edges.carried;
   for (std::uint32_t to = 0; to < next; ++to)
     reduction.add(take(inner, to), operations, take(left, to), result.edges.carried);
-  result.removed = edges.inner.size() - result.edges.inner.size() + edges.carried.size() -
-                   result.edges.carried.size();
-  result.unexamined = reduction.unexamined();
-  result.steps = reduction.steps();
   return result;
 }
 

@@ -39,7 +39,6 @@ struct RecordedEdges {
 
 struct OptimisedEdges {
   RecordedEdges edges;         ///< sorted by target
-  std::size_t removed = 0;     ///< how many of the given ones were left out
   std::size_t unexamined = 0;  ///< how many stay because the budget was spent
   std::uint64_t steps = 0;     ///< edges, and words of 64 operations, that were read
 };

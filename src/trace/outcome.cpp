@@ -1,7 +1,7 @@
 #include "trace/outcome.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "analysis/analysis.hpp"
 #include "base/assert.hpp"
@@ -17,17 +17,15 @@ Outcome::Outcome(const Recording& of, Index effects) : recording(&of) {
 }
 
 void Outcome::add_place() {
-  const auto index = static_cast<Index>(places.size());
-  const Place& found = recording->places[index];
+  const Place& found = recording->places[places.size()];
   PlaceAfter& place = places.emplace_back();
   place.fill.pending = found.pending;
-  for (analysis::Instance* instance : found.valid) use_at(index, instance).valid = true;
+  for (analysis::Instance* instance : found.valid) add_use(place, instance).valid = true;
 }
 
 // Nobody was there before an instance that the trace has made.
-UseAfter& Outcome::use_at(Index place, analysis::Instance* instance) {
-  if (UseAfter* use = places[place].find(instance)) return *use;
-  UseAfter& use = places[place].uses.emplace_back();
+UseAfter& Outcome::add_use(PlaceAfter& place, analysis::Instance* instance) {
+  UseAfter& use = place.uses.emplace_back();
   use.instance = instance;
   const PerReplayInstance* own = recording->per_replay_of(instance);
   if (own != nullptr && own->made != kNone) return use;
@@ -56,18 +54,19 @@ void note_users(Recording& recording, const PlaceAfter& place) {
 void find_entry_uses(Recording& recording, Outcome& outcome) {
   std::vector<EntryUse>& uses = recording.entry_uses;
   uses.reserve(recording.places.size());  // no less
-  for (const Effect& effect : recording.effects) {
+  for (Effect& effect : recording.effects) {
     if (effect.change == StateChange::end) note_users(recording, outcome.places[effect.place]);
     else if (effect.change == StateChange::empty_use &&
              recording.per_replay_of(effect.instance) != nullptr)
       recording.own[effect.instance->position].users.push_back(effect.by);
-    bool entered = false;
-    outcome.apply(effect,
-                  [&](OperationRef earlier, exec::EdgeKind) { entered |= !is_recorded(earlier); });
-    if (!entered) continue;
+    effect.enters = false;
+    outcome.apply(effect, [&](OperationRef earlier, exec::EdgeKind) {
+      effect.enters |= !is_recorded(earlier);
+    });
+    if (!effect.enters) continue;
     const bool begins_group =
         effect.change == StateChange::fold &&
-        outcome.use_at(effect.place, effect.instance).group->folds.front() != kJoined;
+        outcome.places[effect.place].find(effect.instance)->group->folds.front() != kJoined;
     uses.push_back({effect.by, effect.place, effect.instance,
                     begins_group ? StateChange::read_write : effect.change});
   }
@@ -105,19 +104,27 @@ void note_joined(Recording& recording, const Effect& effect) {
                         use.instance == effect.instance;
 }
 
-/// The carried edges are those to the next replay's operations: its effects come on top of the outcome of this one.
+/// The carried edges are those to the next replay's operations: its effects come on top of the outcome of this one. Only
+/// those come after this replay that come after what is before the recording.
 void find_carried(Recording& recording, Outcome& outcome) {
   const auto next = static_cast<Index>(recording.operations.size());
-  recording.carried.reserve(next);
-  for (const Effect& effect : recording.effects)
-    outcome.apply(
-        effect,
-        [&](OperationRef earlier, exec::EdgeKind kind) {
-          if (earlier.number < next) recording.carried.push_back({earlier.number, effect.by, kind});
-          else if (earlier == kJoined) note_joined(recording, effect);
-        },
-        next);
-  merge(recording.carried);
+  std::vector<RecordedEdge>& carried = recording.carried;
+  std::vector<Index> latest(next);  // the edge from each operation
+  for (const Effect& effect : recording.effects) {
+    if (!effect.enters) continue;
+    const auto add = [&](OperationRef earlier, exec::EdgeKind kind) {
+      if (earlier == kJoined) note_joined(recording, effect);
+      if (earlier.number >= next) return;
+      const Index known = std::exchange(latest[earlier.number], static_cast<Index>(carried.size()));
+      if (known < carried.size() && carried[known].from == earlier.number &&
+          carried[known].to == effect.by) {
+        latest[earlier.number] = known;
+        if (kind == exec::EdgeKind::data) carried[known].kind = kind;
+      } else carried.push_back({earlier.number, effect.by, kind});
+    };
+    outcome.apply(effect, add, next);
+  }
+  merge(carried);
 }
 
 }  // namespace
@@ -142,7 +149,7 @@ void find_chain_edges(Recording& recording) {
 
 void merge(std::vector<RecordedEdge>& edges) {
   std::ranges::sort(edges, {}, [](const RecordedEdge& edge) {
-    return std::tuple(edge.to, edge.from, edge.kind == exec::EdgeKind::order);
+    return std::pair(std::uint64_t{edge.to} << 32 | edge.from, edge.kind == exec::EdgeKind::order);
   });
   const auto ends = [](const RecordedEdge& edge) { return std::pair(edge.from, edge.to); };
   edges.erase(std::ranges::unique(edges, {}, ends).begin(), edges.end());

@@ -22,13 +22,13 @@ class Analysis;
 
 namespace refrain::trace {
 
-/// An operation of the recording; or, from kJoined on, all operations before it that matter in its place.
+/// An operation of the recording. Or, in place of operations before it: kBefore, the last writers and readers; kJoined,
+/// the fold group that its first fold may have joined.
 struct OperationRef {
   Index number = kNone;
   explicit operator bool() const { return number != kNone; }
   friend bool operator==(const OperationRef&, const OperationRef&) = default;
 };
-/// The last writers and the readers from before the recording, and the fold group that its first fold may have joined.
 constexpr OperationRef kBefore{kNone - 1}, kJoined{kNone - 2};
 constexpr bool is_recorded(OperationRef operation) { return operation.number < kJoined.number; }
 
@@ -56,7 +56,8 @@ struct Outcome {
 
   /// A place that the recording has got since then, as it has to be found.
   void add_place();
-  UseAfter& use_at(Index place, analysis::Instance* instance);
+  /// The first use of an instance there.
+  UseAfter& add_use(PlaceAfter& place, analysis::Instance* instance);
   /// Applies the recording's next effect. Calls add(operation, kind) for the predecessors that it gives its operation,
   /// which is named by its number and `shift`.
   template <class Add>
@@ -134,7 +135,8 @@ void Outcome::apply(const Effect& effect, Add add, Index shift) {
     place.fill = {true, effect.by};
     place.changed = true;
   } else {
-    UseAfter& use = use_at(effect.place, effect.instance);
+    UseAfter* const found = place.find(effect.instance);
+    UseAfter& use = found != nullptr ? *found : add_use(place, effect.instance);
     analysis::FoldFunction fold = nullptr;
     if (effect.change == StateChange::fold) [[unlikely]] {
       fold = recording->fold_of(effect.by);

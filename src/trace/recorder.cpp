@@ -219,7 +219,7 @@ void Recorder::place_again() {
       for (const Index part : parts_of(noted[at].place, at)) {
         // Values are moved equivalence set by equivalence set.
         if (effect.change == StateChange::validate && part != noted[at].place)
-          untraceable("pieces were cut that values had been moved to");
+          untraceable("an equivalence set was cut that values had been moved to");
         if (place_now[part] == kNone) {
           place_now[part] = static_cast<Index>(made_.places.size());
           made_.places.push_back(touched[part]);

@@ -64,6 +64,7 @@ struct Effect {
   Index by = 0;     ///< a use or a look: the operation; pend, end, gone: the step
   Index place = 0;  ///< look (empty_use), gone: none
   analysis::Instance* instance = nullptr;  ///< pend, end: none
+  bool enters = false;                     ///< something from before the recording comes before it
 };
 
 /// The origin of the value that a fill operation writes.

@@ -119,7 +119,6 @@ TEST(Optimiser, EqualsBruteForce) {
     SCOPED_TRACE("seed " + std::to_string(budget.seed()));
     const auto [operations, edges] = random_example(budget.seed());
     const OptimisedEdges result = optimise(operations, edges);
-    ASSERT_EQ(result.removed + count(result.edges), count(edges));
     ASSERT_EQ(result.unexamined, 0u);
     expect_part_of(result.edges.inner, edges.inner);
     expect_part_of(result.edges.carried, edges.carried);
@@ -150,9 +149,8 @@ TEST(Optimiser, ASpentBudgetLeavesEdges) {
     const OptimisedEdges best = optimise(operations, edges);
     for (const std::uint64_t little : {0ull, 1ull, 2ull}) {
       const OptimisedEdges result = optimise(operations, edges, little);
-      ASSERT_EQ(result.removed + count(result.edges), count(edges));
-      ASSERT_LE(result.removed, best.removed);
-      ASSERT_LE(best.removed, result.removed + result.unexamined);
+      ASSERT_LE(count(best.edges), count(result.edges));
+      ASSERT_LE(count(result.edges), count(best.edges) + result.unexamined);
       expect_same_closure(operations, result.edges, edges);
       if (HasFatalFailure()) return;
       cut_short += result.unexamined > 0;
@@ -180,7 +178,6 @@ TEST(Optimiser, HowFarAnEdgeReachesChangesNothing) {
     for (const std::uint32_t times : {3u, 70u, 5000u}) {
       const OptimisedEdges far = optimise(operations * times, spread_out(edges, times));
       ASSERT_EQ(far.edges, spread_out(near.edges, times)) << times << " times as far";
-      ASSERT_EQ(far.removed, near.removed);
       ASSERT_EQ(far.unexamined, 0u);
     }
   }
@@ -192,7 +189,6 @@ TEST(Optimiser, OfEqualEdgesTheDataEdgeStays) {
       {{1, 0, EdgeKind::data}, {1, 0, EdgeKind::order}}};
   const OptimisedEdges result = optimise(2, edges);
   EXPECT_EQ(result.edges, (RecordedEdges{{{0, 1, EdgeKind::data}}, {{1, 0, EdgeKind::data}}}));
-  EXPECT_EQ(result.removed, 3u);
 }
 
 TEST(Optimiser, NothingAtAll) {
