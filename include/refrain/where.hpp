@@ -27,7 +27,7 @@ class Where {
   // Named as those of std::source_location.
   [[nodiscard]] constexpr const char* file_name() const { return file_; }
   [[nodiscard]] constexpr const char* function_name() const { return function_; }
-  [[nodiscard]] constexpr std::uint32_t line() const { return line_; }
+  [[nodiscard]] constexpr std::uint32_t line() const { return static_cast<std::uint32_t>(line_); }
 
   /// By the address of the file's name, and the line.
   friend constexpr bool operator==(const Where& a, const Where& b) {
@@ -37,7 +37,7 @@ class Where {
  private:
   const char* file_ = "";
   const char* function_ = "";
-  std::uint32_t line_ = 0;
+  std::uint64_t line_ = 0;  ///< a whole word: to copy one that was just written in part is slow
 };
 
 /// "file.cpp:12", the way source lines appear in every message.

@@ -24,8 +24,8 @@ struct TraceTotals : TraceCounters {
   }
 };
 
-/// Names a sequence of calls by their tokens, which tell mappings apart. Of two, one after the other, it follows from
-/// theirs.
+/// Names a sequence of calls by their tokens, which tell mappings apart. The hash of two sequences in a row follows from
+/// their hashes.
 struct CallSequence {
   static constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15ull;
   std::uint64_t hash = 0, factor = 1;
@@ -39,7 +39,10 @@ struct CallSequence {
 
 class TraceExecution {
  public:
-  bool watched = false;        ///< somebody wants to know why calls are not replayed
+  // Not an aggregate: to clear all of one first takes as long as replaying two calls.
+  explicit TraceExecution(bool is_watched = false) : watched(is_watched) {}
+
+  bool watched;                ///< somebody wants to know why calls are not replayed
   bool replayed = false;       ///< calls were
   std::uint64_t analysed = 0;  ///< calls
   /// Of these: recorded, but they had no operation that could be replayed.
@@ -85,8 +88,8 @@ class TraceExecution {
   }
 
  private:
-  // In analyses of one operation, measured (docs/performance.md, "Short replays" and "Overhead per trace"): to leave a
-  // recording early, what its operations have done by then is put together from all of it.
+  // In analyses of one operation, measured (docs/performance.md, "Short replays" and "Overhead per trace"). Leaving early
+  // costs a part of the whole recording: the outcome of its prefix is worked out from all effects.
   static constexpr std::int64_t kEntering = 6, kLeavingEarly = 6, kPerAnalysis = 4;
   static constexpr std::int64_t kRecording = 3;
   static std::int64_t signed_of(std::uint64_t operations) {

@@ -134,7 +134,7 @@ std::string FoundTraces::why(const Ticket& ticket) {
 }
 
 void FoundTraces::open(TraceRoot& root) {
-  selector_.open({false, false, &root, root.id, root.name, root.where});
+  selector_.open({false, &root, root.id, root.name, root.where});
 }
 
 void FoundTraces::leave() {
@@ -212,7 +212,7 @@ void FoundTraces::take_turn() {
                 now.candidates - before.candidates);
 }
 
-/// What the candidates have there was to be recorded. Whether it is not, since it would not pay; or is left alone, which
+/// Whether the best candidate here is not to be recorded now: its recording would not pay, or its account pauses. A pause
 /// counts as a try.
 bool FoundTraces::pause_candidate(Position at) {
   TraceCandidate* const best = Candidates::best(at, finder_.now());

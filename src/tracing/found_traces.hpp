@@ -1,9 +1,10 @@
 #pragma once
-// The traces of a context that nobody has marked: a trace begins where a branch of a found trace begins, and ends where
-// that ends. The finder says what is worth recording (finder/trace_finder.hpp). docs/automatic-tracing.md.
+// The traces of a context that the program has not marked. A found trace begins with a branch, and ends with it. The
+// finder says what is worth recording (finder/trace_finder.hpp). docs/automatic-tracing.md.
 //
 // What was recorded is replayed from its first call on, without waiting to see whether the rest comes: Yadav et al.,
-// section 4.3, whose trace replayer waits for it. What was often left early is compared first, while it is analysed.
+// section 4.3, whose trace replayer waits for it. A branch that was often left early is compared first, while its calls
+// are analysed.
 //
 // Owner: the context's thread. Memory: bounded.
 

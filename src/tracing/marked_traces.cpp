@@ -24,7 +24,7 @@ Registry& registry() {
   return one;
 }
 
-std::string mark(const char* call, const std::string& trace, Where where) {
+std::string mark(const char* call, const std::string& trace, const Where& where) {
   return std::string(call) + "('" + trace + "') at " + to_string(where);
 }
 
@@ -76,24 +76,24 @@ MarkedTraces::MarkedTraces(Selector& selector)
                 ? "the context of the program"
                 : "the context of " + selector.context().task_name) {}
 
-void MarkedTraces::check(const Trace& trace, Where where) const {
+void MarkedTraces::check(const Trace& trace, const Where& where) const {
   if (!selector_.is_marked()) return;
   const OpenTrace& open = selector_.trace();
   throw UsageError(mark("begin_trace", trace.name(), where) + ": trace '" + open.name +
                    "', begun at " + to_string(open.where) + ", has not ended: traces do not nest");
 }
 
-void MarkedTraces::begin(const Trace& trace, Where where) {
+void MarkedTraces::begin(const Trace& trace, const Where& where) {
   TraceRoot* const root =
       selector_.options().tracing ? &selector_.tree().root({false, trace.id()}) : nullptr;
   const bool required = required_.contains(trace.id());
-  selector_.open({true, required, root, trace.id(), trace.name(), where});
+  selector_.open({true, root, trace.id(), trace.name(), where, required});
   open_.begin(trace.id(), where);
   if (root != nullptr && !required && root->point.replaying.pause())
     selector_.skip(slower_by_replaying());
 }
 
-void MarkedTraces::end(const Trace& trace, Where where) {
+void MarkedTraces::end(const Trace& trace, const Where& where) {
   if (!selector_.is_marked())
     throw UsageError(mark("end_trace", trace.name(), where) +
                      ": no trace has been begun in this context" + OpenMark::elsewhere(trace.id()));
@@ -118,7 +118,7 @@ void MarkedTraces::close() {
   open_.end();
 }
 
-void MarkedTraces::require_replay(const Trace& trace, Where where) {
+void MarkedTraces::require_replay(const Trace& trace, const Where& where) {
   if (is_open(trace))
     throw UsageError(mark("require_replay", trace.name(), where) + ": the trace, begun at " +
                      to_string(selector_.trace().where) + ", is open; say so before it begins");

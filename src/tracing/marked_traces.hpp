@@ -26,7 +26,7 @@ class OpenMark {
   ~OpenMark();
   OpenMark(const OpenMark&) = delete;
 
-  void begin(std::uint64_t trace, Where where) {
+  void begin(std::uint64_t trace, const Where& where) {
     // release: partners of the loads in begun_here. Who sees this place sees that the trace before has ended.
     file_.store(where.file_name(), std::memory_order_release);
     line_.store(where.line(), std::memory_order_release);
@@ -56,12 +56,12 @@ class MarkedTraces {
 
   /// Throw UsageError when a trace is open, or this one is not; end() also when it had to be replayed. check() comes
   /// before what begins one.
-  void check(const Trace& trace, Where where) const;
-  void begin(const Trace& trace, Where where);
-  void end(const Trace& trace, Where where);
+  void check(const Trace& trace, const Where& where) const;
+  void begin(const Trace& trace, const Where& where);
+  void end(const Trace& trace, const Where& where);
   /// The same on the way of an exception: silent.
   void leave(const Trace& trace);
-  void require_replay(const Trace& trace, Where where);
+  void require_replay(const Trace& trace, const Where& where);
   /// The error of a context that ends now, while a trace is open. Empty: none is.
   [[nodiscard]] std::string left_open() const;
   /// The context ends.

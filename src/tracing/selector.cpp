@@ -26,8 +26,8 @@ Selector::Selector(ContextCore& context, FoundTraces& found)
 void Selector::open(OpenTrace trace) {
   open_ = std::move(trace);
   left_ = {};
-  execution_ = {};
-  execution_.watched = open_.required || context_.runtime.listener(Events::decisions) != nullptr;
+  execution_ =
+      TraceExecution(open_.required || context_.runtime.listener(Events::decisions) != nullptr);
   point_ = open_.marked && open_.root != nullptr ? &open_.root->point : nullptr;
 }
 
@@ -36,7 +36,7 @@ void Selector::close() {
   if (cursor_.is_following()) note_replayed_calls();
   if (Listener* told = context_.runtime.listener(Events::decisions);
       told != nullptr && (open_.marked || open_.root != nullptr))
-    told->occurred(open_.id, open_.name, open_.where, execution_);
+    told->trace_ended(open_.id, open_.name, open_.where, execution_);
   if (open_.marked && open_.root != nullptr && execution_.replayed)
     open_.root->point.replaying.enter(execution_.gain);
   open_ = {};

@@ -32,8 +32,8 @@ namespace refrain::runtime {
 struct Ticket {
   TracedCall call;
   bool replayed = false;   ///< it is the next call of the cursor's replay
-  bool same_call = false;  ///< a branch begins with it, with the data elsewhere or left alone
-  bool may_record = true;  ///< what it begins
+  bool same_call = false;  ///< a branch begins with it, and cannot be entered
+  bool may_record = true;  ///< a recording may begin with it
   // Outside of marks.
   std::uint64_t hash = 0;      ///< of its key: names the root of what begins with it
   bool doubtful = false;       ///< a branch begins with it that is left alone ...
@@ -74,11 +74,11 @@ class FoundTraces;
 /// The trace that is open.
 struct OpenTrace {
   bool marked = false;        ///< by the program
-  bool required = false;      ///< to be replayed (Context::require_replay)
   TraceRoot* root = nullptr;  ///< null: none is open, or tracing is off
   std::uint64_t id = 0;       ///< Trace::id, or TraceRoot::id
   std::string name;
   Where where;
+  bool required = false;  ///< to be replayed (Context::require_replay)
 };
 
 class Selector {
@@ -114,8 +114,8 @@ class Selector {
 
   /// Whether the call is the next one of the cursor's replay. Otherwise it is to be analysed.
   bool offer(Ticket& ticket);
-  /// Before a launch is analysed: brings the state up to date, unless the launch leaves the chain as it is. The chain may
-  /// then go on after it.
+  /// Before a launch is analysed: brings the state up to date. A launch that has nothing in common with the chain leaves
+  /// it open: it may go on afterwards.
   void make_way(const LaunchPlan& plan);
   /// A call was analysed. `add(session)` adds it to the recording, if there is one.
   template <class Add>
@@ -132,7 +132,7 @@ class Selector {
   void untraceable(const char* what);
   /// The same for a call of the program: a sequence with it is not the one without.
   void note_untraceable_call(const char* what);
-  /// Nothing is replayed that looks at no state in between.
+  /// A call outside of the chain is analysed: branches before it and after it are not joined.
   void interrupt();
 
   // --- outside of marks ----------------------------------------------------------------------------------

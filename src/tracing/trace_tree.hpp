@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <iterator>
 #include <list>
 #include <map>
 #include <memory>
@@ -86,9 +85,9 @@ class BranchPoint {
   }
 
   Reason lost;  ///< why the branch recorded last is not there; no text: it is, or there was none
-  /// Of branches, in recordings: one that is replayed outweighs all that are not.
+  /// The account of recordings here. One replayed branch outweighs all unused ones.
   Ledger recording{Ledger::kLearning, Ledger::kLearning};
-  /// Of executions of the trace that begins here. The credit lasts until joined recordings are found.
+  /// The account of executions of this trace. Its credit lasts until joined recordings are found.
   Ledger replaying{Ledger::kLearning, Ledger::kMemory};
 
  private:
@@ -106,7 +105,7 @@ class BranchPoint {
 struct BranchPrefix {
   Branch* branch = nullptr;
   trace::Index steps = 0;
-  bool passed_by = false;  ///< a launch after it left the chain as it was (Tracing::passes_by)
+  bool passed_by = false;  ///< a launch after it left the chain as it was (Selector::passes_by)
   friend bool operator==(const BranchPrefix&, const BranchPrefix&) = default;
 };
 

@@ -33,7 +33,7 @@ class Tracing final : public DeferredState {
 
   // --- marks (marked_traces.hpp) -------------------------------------------------------------------------
 
-  void begin(const Trace& trace, Where where) {
+  void begin(const Trace& trace, const Where& where) {
     Parts& parts = made();
     parts.marked.check(trace, where);
     context_.forget_failures();
