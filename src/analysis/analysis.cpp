@@ -309,7 +309,7 @@ void Analysis::fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& 
   for (MemoryId id : memories) {
     const Memory& memory = machine_.memory(id);
     text += "\n  " + memory.name + ": capacity " + short_size(memory.capacity) + ", used " +
-            short_size(store_.memories().pool(id).used());
+            short_size(store_.memories().pool(id).usage().used);
     for (const Instance* instance : store_.in_memory(id))
       text += "\n    " + instance->field->describe() + ", " + short_size(instance->size) +
               ", made by " + (instance->made_by.empty() ? "the program" : instance->made_by);

@@ -116,10 +116,10 @@ std::optional<std::uint64_t> number_in(const std::string& path, std::string_view
     if (!line.starts_with(key)) continue;
     const std::size_t begin = line.find_first_not_of(" \t", key.size());
     std::uint64_t number = 0;
-    if (begin != std::string::npos &&
-        std::from_chars(line.data() + begin, line.data() + line.size(), number).ec == std::errc())
-      return number;
-    break;
+    if (begin == std::string::npos ||
+        std::from_chars(line.data() + begin, line.data() + line.size(), number).ec != std::errc())
+      break;
+    return number;
   }
   return {};
 }
@@ -153,13 +153,11 @@ std::optional<GroupLimit> least_group_limit(const std::string& controller,
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string folder = line.substr(second + 1);
-    if (controllers.empty()) {
-      look("", folder);
-      look("unified", folder);  // beside version 1
-    } else if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) {
-      look(controller, folder);
-      look(controllers, folder);
-    }
+    const bool any = controllers.empty();  // version 2, perhaps beside version 1
+    if (!any && ("," + controllers + ",").find("," + controller + ",") == std::string::npos)
+      continue;
+    look(any ? "" : controller, folder);
+    look(any ? "unified" : controllers, folder);
   }
   // A container may see its own group as the root, whatever it is called outside.
   look("", "/");

@@ -54,7 +54,7 @@ void check(const Machine& machine) {
   }
   for (const Memory& memory : memories)
     demand(!memory.owner || is_device(*memory.owner),
-           "memory '{}' belongs to processor {}, which is no gpu", memory.name,
+           "memory '{}' belongs to processor {}, which is no device", memory.name,
            memory.owner.value_or(0));
   for (const Link& link : machine.links())
     demand(link.from < memories.size() && link.to < memories.size() && link.bandwidth > 0 &&

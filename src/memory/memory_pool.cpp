@@ -64,10 +64,7 @@ class MemoryPool::MainMemory final : public Source {
     if (used_ + cached_ + size > most_ + most_ / 4) trim();
     const auto get = [&] { return mapped ? map_pages(size) : std::aligned_alloc(alignment, size); };
     void* block = get();
-    if (block == nullptr) {
-      trim();
-      block = get();
-    }
+    if (block == nullptr) trim(), block = get();
     if (block != nullptr) used_ += bytes;
     return block;
   }
@@ -216,19 +213,9 @@ void MemoryPool::release_all(const void* owner) noexcept {
   while (retired != retired_.end() && retired->first.owner == owner) retired = settle(retired);
 }
 
-std::uint64_t MemoryPool::used() const {
+MemoryPool::Usage MemoryPool::usage() const {
   const std::lock_guard lock(mutex_);
-  return used_;
-}
-
-std::uint64_t MemoryPool::peak() const {
-  const std::lock_guard lock(mutex_);
-  return peak_;
-}
-
-std::uint64_t MemoryPool::cached() const {
-  const std::lock_guard lock(mutex_);
-  return source_->cached();
+  return {used_, peak_, source_->cached()};
 }
 
 std::uint64_t Arena::end_of(std::uint64_t at, std::uint64_t bytes) const {
@@ -264,12 +251,10 @@ std::optional<std::uint64_t> Arena::find(std::uint64_t from, std::uint64_t bytes
 }
 
 void Arena::cut_out(std::uint64_t begin, std::uint64_t end, std::vector<std::uint64_t>& awaited) {
-  // First what may throw.
-  for (auto hole = std::prev(holes_.upper_bound(begin)); hole != holes_.end() && hole->first < end;
-       ++hole)
+  const auto first = std::prev(holes_.upper_bound(begin));
+  for (auto hole = first; hole != holes_.end() && hole->first < end; ++hole)  // what may throw
     if (hole->second.of.owner != nullptr) awaited.push_back(hole->second.of.number);
-  for (auto hole = std::prev(holes_.upper_bound(begin));
-       hole != holes_.end() && hole->first < end;) {
+  for (auto hole = first; hole != holes_.end() && hole->first < end;) {
     const auto [at, what] = *hole;
     const std::uint64_t stop = at + what.size;
     if (at < begin) (hole++)->second.size = begin - at;

@@ -115,11 +115,11 @@ class MemoryPool {
   [[nodiscard]] bool fits_ever(std::size_t bytes) const { return bytes <= capacity_; }
 
   [[nodiscard]] const Mover& mover() const { return mover_; }
-  /// Bytes of the blocks handed out (and not retired), now and at most so far.
-  [[nodiscard]] std::uint64_t used() const;
-  [[nodiscard]] std::uint64_t peak() const;
-  /// Bytes kept for reuse; no part of used().
-  [[nodiscard]] std::uint64_t cached() const;
+  /// In bytes: of the blocks handed out (and not retired), now and at most so far; kept for reuse beside them.
+  struct Usage {
+    std::uint64_t used, peak, cached;
+  };
+  [[nodiscard]] Usage usage() const;
 
  private:
   class Source;

@@ -37,17 +37,17 @@ void count(Explanation::ReasonCounts& reasons, const std::string& reason, std::u
 
 }  // namespace
 
-void Explanation::occurred(std::uint64_t trace, const std::string& name, Where where,
-                           const TraceExecution& occurrence) {
-  if (occurrence.empty()) return;
+void Explanation::trace_ended(std::uint64_t trace, const std::string& name, Where where,
+                              const TraceExecution& execution) {
+  if (execution.empty()) return;
   const std::lock_guard lock(mutex_);
   Trace& told = traces_[trace];
   if (told.where.line() == 0) {
     told.name = name;
     told.where = where;
   }
-  ++(occurrence.whole() ? told.replayed : occurrence.replayed ? told.partly : told.analysed);
-  for (const Reason& reason : occurrence.reasons) count(told.reasons, reason.text);
+  ++(execution.whole() ? told.replayed : execution.replayed ? told.partly : told.analysed);
+  for (const Reason& reason : execution.reasons) count(told.reasons, reason.text);
 }
 
 void Explanation::recorded(const Recorded& recorded) {
@@ -58,12 +58,8 @@ void Explanation::recorded(const Recorded& recorded) {
 void Explanation::launched(LaunchPlan& plan, const std::string& why) {
   const std::lock_guard lock(mutex_);
   Task& told = tasks_[plan.info.name];
-  if (why.empty()) {
-    told.replayed += plan.own_points();
-  } else {
-    told.analysed += plan.own_points();
-    count(told.reasons, why, plan.own_points());
-  }
+  (why.empty() ? told.replayed : told.analysed) += plan.own_points();
+  if (!why.empty()) count(told.reasons, why, plan.own_points());
   for (std::size_t rank = 0; rank < plan.own_points(); ++rank) {
     ++told.processors[plan.own.points[rank].processor];
     const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
@@ -172,7 +168,7 @@ Json tell(const Explanation::Trace& trace, std::string& text) {
   text += fmt::format(
       "trace '{}', first begun at {}\n  {}: {} replayed, {} replayed in part, {} analysed\n",
       trace.name, to_string(trace.where),
-      times(trace.replayed + trace.partly + trace.analysed, "occurrence"), trace.replayed,
+      times(trace.replayed + trace.partly + trace.analysed, "execution"), trace.replayed,
       trace.partly, trace.analysed);
   Json told = {{"name", trace.name},
                {"begun_at", to_string(trace.where)},

@@ -117,8 +117,8 @@ class Explanation final : public Listener {
   struct Trace {
     std::string name;
     Where where;                                           ///< of its first begin_trace
-    std::uint64_t replayed = 0, partly = 0, analysed = 0;  ///< occurrences
-    ReasonCounts reasons;                                  ///< occurrences with it
+    std::uint64_t replayed = 0, partly = 0, analysed = 0;  ///< executions
+    ReasonCounts reasons;                                  ///< executions with it
     ReasonCounts recordings;                               ///< by what ended them
   };
   /// Where an argument of a task was.
@@ -155,8 +155,8 @@ class Explanation final : public Listener {
   void closed(std::uint64_t identity) override;
   void asked(const LaunchPlan& plan) override;
   void launched(LaunchPlan& plan, const std::string& why) override;
-  void occurred(std::uint64_t trace, const std::string& name, Where where,
-                const TraceExecution& occurrence) override;
+  void trace_ended(std::uint64_t trace, const std::string& name, Where where,
+                   const TraceExecution& execution) override;
   void recorded(const Recorded& recorded) override;
 
   /// Writes all so far to PREFIX.txt, for people, and PREFIX.json, for programs. Throws Error, naming the file that

@@ -120,7 +120,7 @@ void Reports::write_statistics(const Totals& totals) const {
   }
   for (const Memory& memory : machine.memories())
     s.memories.push_back(
-        {memory.name, memory.capacity, runtime_.memories().pool(memory.id).peak()});
+        {memory.name, memory.capacity, runtime_.memories().pool(memory.id).usage().peak});
   report(s, runtime_.options().stats_file);
 }
 

@@ -252,7 +252,7 @@ TEST(MachineErrors, MachinesMadeByHand) {
   EXPECT_EQ(build([](Description& d) { d.processors[0].members = {7}; }),
             "machine 'm': gang 'cpu' has member 7, which is no cpu");
   EXPECT_EQ(build([](Description& d) { d.memories[0].owner = 0; }),
-            "machine 'm': memory 'sys' belongs to processor 0, which is no gpu");
+            "machine 'm': memory 'sys' belongs to processor 0, which is no device");
   EXPECT_EQ(
       build([](Description& d) {
         d.links.push_back({0, 1, 1.0, 0.0});

@@ -63,7 +63,7 @@ std::string unreadable(const std::string& file) {
 std::string left_over(Runtime& runtime) {
   std::string text;
   for (const Memory& memory : runtime.machine().memories())
-    if (const auto used = runtime.impl().memories().pool(memory.id).used(); used != 0)
+    if (const auto used = runtime.impl().memories().pool(memory.id).usage().used; used != 0)
       text += fmt::format("{} bytes of {} are still in use after the program\n", used, memory.name);
   if (const auto futures = runtime.counters().futures_alive; futures != 0)
     text += fmt::format("{} futures are alive after the program\n", futures);

@@ -42,10 +42,10 @@ TEST(MemoryPool, KeepsToItsCapacity) {
     ASSERT_TRUE(a != nullptr && b != nullptr);
     EXPECT_TRUE(aligned(a) && aligned(b));
     EXPECT_EQ(allocate(pool, 64), nullptr);
-    EXPECT_EQ(pool.used(), mib);
+    EXPECT_EQ(pool.usage().used, mib);
     pool.release(a);
-    EXPECT_EQ(pool.used(), mib / 2);
-    EXPECT_EQ(pool.peak(), mib);
+    EXPECT_EQ(pool.usage().used, mib / 2);
+    EXPECT_EQ(pool.usage().peak, mib);
     EXPECT_EQ(allocate(pool, mib / 2 + 1), nullptr);
     pool.release(b);
     pool.release(nullptr);
@@ -54,7 +54,7 @@ TEST(MemoryPool, KeepsToItsCapacity) {
     void* all = allocate(pool, mib);
     EXPECT_NE(all, nullptr);
     pool.release(all);
-    EXPECT_EQ(pool.used(), 0U);
+    EXPECT_EQ(pool.usage().used, 0U);
   }
 }
 
@@ -72,7 +72,7 @@ TEST(MemoryPool, NothingIsABlockToo) {
     void* b = allocate(pool, 0);
     EXPECT_NE(a, nullptr);
     EXPECT_NE(a, b);
-    EXPECT_EQ(pool.used(), 0U);
+    EXPECT_EQ(pool.usage().used, 0U);
     pool.release(a);
     pool.release(b);
   }
@@ -99,14 +99,14 @@ TEST(MemoryPool, LargeBlocksAreReused) {
   void* first = allocate(pool, 2 * mib);
   std::memset(first, 1, 2 * mib);
   pool.release(first);
-  EXPECT_EQ(pool.cached(), 2 * mib);
+  EXPECT_EQ(pool.usage().cached, 2 * mib);
   void* again = allocate(pool, 2 * mib);
   EXPECT_EQ(again, first);
-  EXPECT_EQ(pool.cached(), 0U);
+  EXPECT_EQ(pool.usage().cached, 0U);
   void* others[4];
   for (void*& other : others) other = allocate(pool, 2 * mib);
   for (void* other : others) pool.release(other);
-  EXPECT_EQ(pool.cached(), 4 * mib) << "a sixteenth of the capacity";
+  EXPECT_EQ(pool.usage().cached, 4 * mib) << "a sixteenth of the capacity";
   pool.release(again);
 }
 
@@ -116,7 +116,7 @@ TEST(MemoryPool, WhatIsKeptMakesRoom) {
   pool.release(kept);
   void* all = allocate(pool, 32 * mib);
   EXPECT_NE(all, nullptr);
-  EXPECT_EQ(pool.cached(), 0U);
+  EXPECT_EQ(pool.usage().cached, 0U);
   pool.release(all);
 }
 
@@ -126,7 +126,7 @@ TEST(MemoryPool, AFramebufferFragments) {
   for (void*& q : quarter) q = allocate(pool, 1024);
   pool.release(quarter[0]);
   pool.release(quarter[2]);
-  EXPECT_EQ(pool.used(), 2048U);
+  EXPECT_EQ(pool.usage().used, 2048U);
   EXPECT_EQ(allocate(pool, 1025), nullptr) << "half is free, but in two places";
   pool.release(quarter[1]);
   void* most = allocate(pool, 3 * 1024);
@@ -200,7 +200,7 @@ TEST(MemoryPool, ManyThreads) {
     std::thread other(work, 1);
     work(2);
     other.join();
-    EXPECT_EQ(pool.used(), 0U);
+    EXPECT_EQ(pool.usage().used, 0U);
   }
 }
 
