@@ -258,7 +258,7 @@ class Context : private detail::Launcher {
 
   /// UsageError when a trace is open in this context, with the lines of both.
   void begin_trace(const Trace& trace, Where where = Where::current());
-  /// UsageError when none is open, or another one, with the lines of both; and when this occurrence had to be
+  /// UsageError when none is open, or another one, with the lines of both; and when this execution had to be
   /// replayed (require_replay) and was not.
   void end_trace(const Trace& trace, Where where = Where::current());
   /// Calls `body` between the two marks, and throws as they do. An exception ends the trace on its way.
@@ -287,7 +287,7 @@ class Context : private detail::Launcher {
   /// A sequence is recorded when it is made for the first time. Data that is elsewhere the second time
   /// (a fill was pending, values came to where they are used, another part was cut) is forgiven then,
   /// where the first time was not a replay; from the third time on it is not. A program whose data takes
-  /// longer to settle says this after its first rounds. An occurrence that ends with an exception is not
+  /// longer to settle says this after its first rounds. An execution that ends with an exception is not
   /// judged; with `--refrain:tracing off` none is. What is required is replayed also where the analysis would
   /// take less time (docs/tracing.md, "Short replays"). UsageError while the trace is open.
   void require_replay(const Trace& trace, Where where = Where::current());

@@ -276,18 +276,18 @@ void FieldState::check_invariants() const {
   };
   std::size_t volume = 0, entries = 0;
   for (const auto& set : sets_) {
-    REFRAIN_ASSERT(!set->cells.empty(), "a piece has points");
+    REFRAIN_ASSERT(!set->cells.empty(), "an equivalence set has points");
     volume += points_of(*set)->volume();
   }
   REFRAIN_ASSERT(volume == space_->volume() && union_of(sets_) == space_,
-                 "the pieces are disjoint and cover the field's points");
+                 "equivalence sets are disjoint and cover the field's points");
   for (const auto& [key, footprint] : footprints_) {
     entries += footprint->sets.size();
     REFRAIN_ASSERT(footprint->dormant() ? footprint->sets.empty()
                                         : union_of(footprint->sets) == footprint->points,
-                   "a footprint is the union of its pieces, or dormant");
+                   "a footprint is the union of its equivalence sets, or dormant");
   }
-  REFRAIN_ASSERT(entries == entries_, "the pieces that footprints name are counted");
+  REFRAIN_ASSERT(entries == entries_, "the sets that footprints name are counted");
 }
 
 }  // namespace refrain::analysis

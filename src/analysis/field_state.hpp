@@ -38,8 +38,8 @@ class FieldState {
              const data::RegionTree* tree = nullptr);
   FieldState(const FieldState&) = delete;
 
-  /// The footprint of a set of points, made when missing. It is *passing* while nobody has asked for it but as that of a
-  /// set which is no region of the field's tree.
+  /// The footprint of a set of points, made when missing. It is *passing* until it is asked for as a region's: so far only
+  /// copies have used it.
   Footprint& footprint(const data::IndexSpaceRef& points, bool passing = false);
   /// Whether there are so many passing footprints that it is time to forget them.
   [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }

@@ -40,7 +40,7 @@ enum class Storage : std::uint8_t {
   pool,      ///< the memory's pool
   attached,  ///< the program's memory, between attach and detach
   borrowed,  ///< the parent task's argument, seen from a nested context
-  none,      ///< a recording's name for an instance that each replay has of its own
+  none,      ///< a placeholder: in a recording, for an instance that each replay has of its own
 };
 
 /// The placement never changes.
@@ -53,8 +53,8 @@ struct Instance : refrain::detail::Placement {
   const memory::Mover* mover = &memory::cpu_mover();  ///< its memory's
   void* bytes = nullptr;                              ///< what the pool gave
   std::size_t size = 0;                               ///< of it
-  std::uint32_t number = 0;  ///< order of creation among those of its field that are alive
-  std::size_t position = 0;  ///< its place in InstanceStore::in_memory; a name's in Recording::own
+  std::uint32_t number = 0;      ///< order of creation among those of its field that are alive
+  std::size_t position = 0;      ///< its place in InstanceStore::in_memory; or in Recording::own
   std::uint64_t last_use = 0;    ///< number of the last point task that used it (for eviction)
   std::uint64_t serial = 0;      ///< order of creation within its store
   std::uint64_t queued_use = 0;  ///< what last_use was when InstanceStore last looked
@@ -64,8 +64,8 @@ struct Instance : refrain::detail::Placement {
   /// Borrowed from a parent that reduces: the contributions of its children go here, and there are no bytes.
   refrain::detail::Accumulator* accumulator = nullptr;
   std::string made_by;  ///< task and source line, for messages about full memories
-  /// Of a name: the instance that the present replay has for it, or null. Of an instance whose making is being
-  /// recorded: its name.
+  /// Of a placeholder: the instance that the present replay has for it, or null. Of an instance whose making is being
+  /// recorded: its placeholder.
   Instance* bound_to = nullptr;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // Region trees: a root region (an index space times fields), its partitions, their subregions, their
-// partitions, to any depth. A tree sits in a numbered slot of its context's forest (data/region_tree.hpp).
+// partitions, to any depth. A tree sits in a numbered slot of its context's forest.
 //
 // **Dormant trees.** A program that makes and destroys its temporaries in a loop names the same slots in every
 // iteration. A destroyed tree or partition becomes *dormant*: the next one of the same shape (equal index space and
@@ -273,8 +273,7 @@ struct TreeGraveyard {
   Trees trees;
 };
 
-/// A tree, and the uid that it had when something was made that names it. Nothing finds that any more once the tree has
-/// another one.
+/// A tree, and its uid when a plan or a recording named it. Once the uid has changed, the plan or recording is stale.
 struct UsedTree {
   RegionTree* tree;
   std::uint64_t uid;

@@ -1,5 +1,5 @@
 #pragma once
-// The last tokens of a stream, and when which of them are mined.
+// The history of a context: its last tokens, and the schedule by which samples of it are mined.
 //
 // Owner: one thread. Memory: bounded by twice the capacity (and the length of a context).
 
@@ -42,9 +42,9 @@ class History {
  public:
   explicit History(std::size_t capacity) : capacity_(std::max<std::size_t>(1, capacity)) {}
 
-  /// All that were ever added.
+  /// Tokens ever added.
   [[nodiscard]] std::uint64_t count() const { return forgotten_ + tokens_.size(); }
-  /// Those that last() can give.
+  /// Tokens that last() can return.
   [[nodiscard]] std::size_t size() const { return std::min(tokens_.size(), capacity_); }
 
   void add(Token token, Work work = 1) {
@@ -53,7 +53,7 @@ class History {
     if (tokens_.size() >= 2 * kept()) [[unlikely]]
       forget();
   }
-  /// Those of a replay, with their work.
+  /// The tokens of a replay, and the work of their calls.
   void add_replayed(std::span<const Token> tokens, std::span<const Work> work) {
     replays_.push_back({count(), count() + tokens.size()});
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
@@ -84,39 +84,39 @@ class History {
   std::vector<Replay> replays_;  ///< disjoint, ascending
 };
 
-/// How much of the history is mined when: small pieces often, so that short loops are found soon, large ones seldom, so
-/// that long loops are found at all. Yadav et al., section 4.4: in multiples of a constant, as the ruler function has
-/// it. Each size has an account: mined again and again for nothing, it is mined half as often each time. So the cost of
-/// mining per launch tends to a small constant where nothing repeats. After a beginning that is for free, each operation
-/// pays for a part of a token that is mined. All times are counted in operations (Work), so decisions are the same in
-/// every run, and the loop of a few large launches is found as soon as the loop of many small ones.
+/// The schedule of mining: small samples often, so that short loops are found soon; large ones seldom, so that long
+/// loops are found at all. Yadav et al., section 4.4: sizes are multiples of a constant, in the order of the ruler
+/// function. Each size has an account: a size that finds nothing is mined half as often each time. So the cost of mining
+/// per launch tends to a small constant where nothing repeats. The first samples are free; later each operation pays for
+/// a part of a token that is mined. All times are counted in operations (Work). So decisions are the same in every run,
+/// and a loop of few large launches is found as soon as a loop of many small ones.
 class Sampling {
  public:
-  /// Pieces of `multiple`, twice, four times as much ..., up to the whole history.
+  /// Samples of `multiple`, twice, four times as many tokens ..., up to the whole history.
   Sampling(std::size_t multiple, std::size_t history);
 
   /// When next() is to be called next: a count of operations.
   [[nodiscard]] std::uint64_t next_at() const { return next_at_; }
-  /// `now`: not before next_at(). How many of the last tokens are to be mined, at most `most`; 0: none. `there_are`: so
-  /// many there are at all.
+  /// The number of tokens to mine now, at most `most`; 0: none. `now`: not before next_at(). `there_are`: tokens in the
+  /// history.
   std::size_t next(std::uint64_t now, std::size_t most, std::size_t there_are = ~std::size_t{0});
-  /// A candidate was of use, or the stream has changed: starts again.
+  /// A candidate was of use, or the stream has changed: all accounts begin anew.
   void restart(std::uint64_t now);
 
  private:
-  /// Small pieces and large ones are paid for apart, or the small ones of a stream that changes often would leave
-  /// nothing for the others.
+  /// Small samples and large ones have a purse each: the small ones of a stream that changes often would leave nothing
+  /// for the large ones.
   static constexpr std::size_t kSmall = 1024;
-  /// So that a long loop is found as soon as it can be, two histories of large pieces are for free, too.
+  /// Two histories of large samples are free, too, so that a long loop is found as soon as it can be.
   static constexpr std::uint64_t kForFree = 8192, kWorkPerToken = 4;
-  /// A size is tried twice before its wait doubles: after a pause an account has an eighth of what it counts at most.
+  /// A size is tried twice before its wait doubles: after a pause an account has an eighth of its maximum.
   static constexpr std::int64_t kTries = 8;
   /// Then all sizes together cost one token in 256 operations and size.
   static constexpr std::uint32_t kLongestWait = 255;
   struct Size {
     std::size_t tokens;
     std::uint64_t due;
-    /// In tries, one for each so many operations; what is found starts all sizes again.
+    /// The unit is a sample of this size that was due. A useful candidate begins all accounts anew.
     Ledger mining;
   };
   [[nodiscard]] std::uint64_t& credit(const Size& size) {

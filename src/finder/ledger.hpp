@@ -1,10 +1,10 @@
 #pragma once
-// The one policy for what may be in vain: an account of what it has gained and lost. While the balance is negative it is
-// left alone, for longer each time. So a loss that goes on costs less and less, and what has changed is found out.
+// The one policy for work that may be in vain: an account of what it has gained and lost. While the balance is negative
+// the work is left alone, for longer each time. So a loss that goes on costs less and less, and a change is noticed.
 //
 // The unit is the analysis of one operation, or a try where the gain is not known. Nothing is measured in time, so
 // decisions are the same in every run. The accounts, and what each constant decides: docs/automatic-tracing.md,
-// "Accounts". Yadav et al., section 5.2, speculate never.
+// "Accounts". Yadav et al., section 5.2, never speculate.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #include "graph/node.hpp"
 
-#include <iterator>
 #include <new>
 
 #include "base/assert.hpp"

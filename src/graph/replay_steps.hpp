@@ -3,7 +3,8 @@
 // the threaded and the seeded executor share (as graph/completion.hpp for nodes; graph/replay.hpp has the
 // protocol). Each calls it with a sink of its own, which has, beside what graph/completion.hpp asks for:
 //   sink.ready(live)   the operation, which has no node, may run now, somewhere
-//   sink.keeps()       the thread goes on with the first that one makes ready, which is then not in the sink
+//   sink.keeps()       whether this thread runs the first operation that a completion makes ready; that one is not
+//                      passed to ready()
 
 #include <exception>
 

@@ -53,9 +53,8 @@ class Replays {
 
   /// The next replay, nothing of it issued. `carried`: it follows the present one, all of which has been
   /// issued; otherwise the chain before has been left. Reserves sequence numbers for all its operations.
-  /// Waits, and helps, while no slot is free, or while all replays of the scope and its ordinary nodes, with
-  /// this replay and without what others have present, are more operations than the scope's window and than
-  /// four such replays.
+  /// Waits, and helps, while no slot is free, or while the scope, with this replay, would have more operations in flight
+  /// than its window and than four replays of this size. Present replays of other templates do not count.
   Replay& begin(bool carried);
 
   /// Preconditions: an operation that is not issued yet also comes after these nodes of the ordinary graph.

@@ -74,8 +74,8 @@ class Window {
   [[nodiscard]] std::uint64_t launched() const { return launched_; }
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
   [[nodiscard]] std::size_t held() const { return held_; }
-  /// Nodes that are operations, and operations of replays, but for those of the present replays that have no node. As of
-  /// the last look.
+  /// Operations in flight, as of the last look: nodes, and replayed operations without one. Of the present replays only
+  /// operations with a node count.
   [[nodiscard]] std::size_t operations() const { return nodes_ + without_node_; }
 
   /// Whether the scope has to look for room (Scope::throttle).
@@ -91,7 +91,8 @@ class Window {
   /// The bound from here on, at least the size.
   void bound(std::size_t most) { most_ = most; }
   [[nodiscard]] bool is_widened() const { return most_ > size_; }
-  /// So many more than the bound, and a window beside them, since nobody else could end any.
+  /// Raises the bound by `more` operations and a window: only the owner could complete what is in flight, so a wait would
+  /// not end.
   void go_beyond(std::size_t more) {
     beyond_ = operations() + more - most_ - held_ + size_;
     look_at(operations() + more + size_);
@@ -166,7 +167,7 @@ class Scope {
   /// The owner is just now running operations of a replay in order: it launches nothing meanwhile.
   bool runs_in_order = false;
 
-  /// Who is told of what runs here, of those that listen to the executor; null: nobody.
+  /// The listener that is told of operations of this scope; null: none. Runtimes that share an executor have one each.
   ExecutionListener* listener = nullptr;
 
   /// Called for each node when the owner takes it back, before it is reused (releases `record`).

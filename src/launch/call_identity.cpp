@@ -79,12 +79,6 @@ void RememberedLaunch::remember(const LaunchRequest& launch, const data::Forest&
 
 // --- other calls ---------------------------------------------------------------------------------------
 
-const char* CallIdentity::name() const {
-  constexpr const char* names[] = {"launch", "fill",    "copy",   "access", "attach",
-                                   "detach", "destroy", "reduce", "region"};
-  return kind == CallKind::partition ? partition_operator : names[static_cast<std::size_t>(kind)];
-}
-
 std::vector<std::uint64_t> CallIdentity::key(const data::Forest& forest) const {
   std::vector<std::uint64_t> words;
   const auto put = [&words](std::uint64_t word) {

@@ -40,8 +40,8 @@
 
 namespace refrain::runtime {
 
-/// What kind of call; of the last two, what it makes. A new kind comes last, with its name (CallIdentity::name): tokens
-/// of the others stay as they are.
+/// What kind of call; `region` and `partition`: it makes one. A new kind comes last, and so does its name
+/// (CallIdentity::name): tokens of the others stay as they are.
 enum class CallKind : std::uint8_t {
   launch,
   fill,
@@ -69,7 +69,11 @@ struct CallIdentity {
   const char* partition_operator = nullptr;  ///< of one that makes a partition: "halo"
 
   /// What people call it.
-  [[nodiscard]] const char* name() const;
+  [[nodiscard]] const char* name() const {
+    constexpr const char* names[] = {"launch", "fill",    "copy",   "access", "attach",
+                                     "detach", "destroy", "reduce", "region", "partition"};
+    return partition_operator ? partition_operator : names[static_cast<std::size_t>(kind)];
+  }
   [[nodiscard]] std::vector<std::uint64_t> key(const data::Forest& forest) const;
   [[nodiscard]] std::uint64_t token() const;
   [[nodiscard]] std::vector<const AnyRegion*> regions() const;

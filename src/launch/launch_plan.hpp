@@ -137,7 +137,7 @@ struct LaunchPlan {
   OwnPoints own;
 
   std::uint64_t last_used = 0;
-  /// ContextImpl's count of tidyings when its footprints were known to be awake.
+  /// The planner's count of tidyings when its footprints were known to be awake.
   std::uint64_t awake = 0;
   std::uint64_t in_flight = 0;   ///< launches not yet back
   std::uint32_t recordings = 0;  ///< recordings that name it: it stays
@@ -146,11 +146,11 @@ struct LaunchPlan {
   [[nodiscard]] bool stale() const { return std::ranges::any_of(trees, &data::UsedTree::is_stale); }
 
   [[nodiscard]] int dim() const { return points.domain->dim(); }
-  /// What the launch takes the analysis on all processes together, in points; at least 1.
+  /// The points of the launch on all processes: what its analysis costs; at least 1.
   [[nodiscard]] std::uint32_t work() const {
     return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(points.domain->volume()));
   }
-  /// Tells what is remembered here of the call apart by the mapping, too.
+  /// The token with the mapping: tells apart calls that were mapped differently.
   [[nodiscard]] std::uint64_t mapped_token() const { return token ^ own.mapping; }
   [[nodiscard]] std::uint32_t own_points() const {
     return static_cast<std::uint32_t>(own.points.size());

@@ -35,7 +35,7 @@ enum class Events : std::uint8_t {
   graph,       ///< operation, edge, opened, closed: all edges, so replays are followed step by step
   calls,       ///< program_begins, called
   times,       ///< timed
-  decisions,   ///< asked, launched, occurred: reasons are then put into words
+  decisions,   ///< asked, launched, trace_ended: reasons are then put into words
   recordings,  ///< recorded
   autotrace,   ///< autotraced
 };
@@ -63,7 +63,8 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
     bool optimise;            ///< edges that others imply were left out
   };
 
-  // Of an event that it does not look at, a listener tells those behind it: nobody, but where several share a kind.
+  // An event that a listener does not override goes to the listeners behind it; only the stand-in for several listeners
+  // has any.
   // execution
   void executed(const exec::Executed& ran) override { pass_on(&Listener::executed, ran); }
   // graph
@@ -95,10 +96,10 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
   virtual void launched(LaunchPlan& plan, const std::string& why) {
     pass_on(&Listener::launched, plan, why);
   }
-  /// An occurrence of a marked trace has ended.
-  virtual void occurred(std::uint64_t trace, const std::string& name, Where begun_at,
-                        const TraceExecution& occurrence) {
-    pass_on(&Listener::occurred, trace, name, begun_at, occurrence);
+  /// An execution of a trace, marked or found, has ended.
+  virtual void trace_ended(std::uint64_t trace, const std::string& name, Where begun_at,
+                           const TraceExecution& execution) {
+    pass_on(&Listener::trace_ended, trace, name, begun_at, execution);
   }
   // recordings
   virtual void recorded(const Recorded& recording) { pass_on(&Listener::recorded, recording); }

@@ -323,7 +323,7 @@ LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,
 
 // Footprints that nobody has used for long become dormant. Plans that know some look at theirs again.
 void Planner::tidy(analysis::FieldState& field) {
-  context_.deferred->untraceable("pieces were put together again");
+  context_.deferred->untraceable("equivalence sets were put together again");
   context_.analysis.forget_complete(field);
   field.tidy();
   ++tidied_;

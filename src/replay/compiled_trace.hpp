@@ -45,7 +45,7 @@ struct ReplayValues {
 
 class CompiledTrace;
 
-/// What those of one context have together. Each enters itself.
+/// What the compiled traces of a context share. Each registers itself.
 struct CompiledTraces {
   std::size_t bytes = 0;  ///< of those that are not retired
   std::vector<CompiledTrace*> pinned;

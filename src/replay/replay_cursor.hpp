@@ -27,12 +27,11 @@ class ReplayCursor {
   explicit ReplayCursor(ContextCore& context) : context_(context) {}
   ReplayCursor(const ReplayCursor&) = delete;
 
-  /// What the compiled traces of the context have together, and what was done with them.
+  /// The compiled traces of the context, with their counters.
   [[nodiscard]] CompiledTraces& traces() { return traces_; }
 
   // --- the chain -----------------------------------------------------------------------------------------
 
-  [[nodiscard]] bool has_chain() const { return trace_ != nullptr; }
   /// Of the chain.
   [[nodiscard]] CompiledTrace& trace() const { return *trace_; }
   /// Calls of the present replay so far.

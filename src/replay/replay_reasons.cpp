@@ -156,7 +156,7 @@ Reason stale(const trace::Recording& recording) {
   }
   for (const trace::FieldUsed& used : recording.fields) {
     if (used.field->next_set() != used.next_set)
-      return {begin + used.field->describe() + " was cut into other pieces", true};
+      return {begin + used.field->describe() + " was cut into other equivalence sets", true};
     if (!used.own && used.field->instance_epoch() != used.instance_epoch)
       return {begin + "storage of " + used.field->describe() + " was given up, or came", true};
   }

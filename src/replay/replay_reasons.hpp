@@ -30,7 +30,7 @@ Reason left_before(const TracedCall& came, const std::string& what);
 Reason no_room(const analysis::Instance& wanted, const Machine& machine);
 /// The precondition of the recording does not hold.
 Reason other_state(const trace::Recording& recording, const Machine& machine);
-/// Occurrences of the trace were slower for being replayed.
+/// Executions of the trace were slower for being replayed.
 Reason slower_by_replaying();
 /// The recording is stale.
 Reason stale(const trace::Recording& recording);

@@ -127,8 +127,8 @@ class ContextImpl final : public NestedContext, public ContextCore {
       return make_call([&]() -> decltype(auto) { return call(who()); }, who);
     else return make_call(call, who);
   }
-  /// The same with an object of the program's, or on the way of an exception. From another thread it is left to the end
-  /// of the context, and an error to the next call.
+  /// Ends an object of the program, perhaps while an exception is on its way. On another thread nothing is done: the end
+  /// of the context does it. An error is told by the next call.
   template <class Call>
   void end_quietly(Call&& call) noexcept {
     if (thread_ != this_thread() || broken_) return;

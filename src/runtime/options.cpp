@@ -197,7 +197,7 @@ const std::vector<Flag>& flags() {
        {"on|off|paper", "on, off or paper", take_autotrace},
        "find traces where the program has marked none; paper: as published (on)"},
       {"autotrace-min-length", whole(&O::autotrace_min_length, 1, million),
-       "fewest calls of a trace that is found (16)"},
+       "least work of a trace that is found: calls, a launch as often as it has points (16)"},
       {"autotrace-max-length", whole(&O::autotrace_max_length, 0, 100 * million),
        "most calls of a trace that is found; 0: no limit (0)"},
       {"autotrace-history", whole(&O::autotrace_history, 2, 100 * million),

@@ -48,7 +48,7 @@ AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyF
 namespace {
 
 // Partitions were dropped (the tree's uid has changed, so no plan for them can be found any more): their
-// footprints go, and pieces that only they told apart come together.
+// footprints go, and equivalence sets that only they told apart come together.
 void forget_dropped(ContextImpl& context, data::RegionTree& tree) {
   context.traces.untraceable("regions were forgotten");
   if (tree.is_view()) return;
@@ -215,7 +215,7 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
     impl_.grants.lend(from, Privilege::read);
     impl_.grants.lend(to, Privilege::write);
     if (!from.crowded()) return;
-    impl_.traces.untraceable("pieces were put together again");
+    impl_.traces.untraceable("equivalence sets were put together again");
     impl_.analysis.forget_complete(from);
     from.forget_footprints(&analysis::Footprint::passing);
   });

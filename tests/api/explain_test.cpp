@@ -45,7 +45,7 @@ TEST_P(Explain, ALoop) {
   });
   EXPECT_TRUE(mentions(
       told.text,
-      {"trace 'step', first begun at explain_test.cpp", "10 occurrences",
+      {"trace 'step', first begun at explain_test.cpp", "10 executions",
        "up to where: the trace ended there", "not replayed",
        "another call: expected task 'add_one' launched at explain_test.cpp",
        "found task 'scale' launched at explain_test.cpp", "task 'add_one'",

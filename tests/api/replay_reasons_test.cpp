@@ -448,8 +448,8 @@ TEST(ReplayReasons, StaleSinceAFieldWasCut) {
       ctx.trace(step, [&] { ctx.launch(scale, cells[a], 0.5); });
     }
   });
-  EXPECT_TRUE(
-      has(told, {"what was recorded is stale: field 'a' of region", "was cut into other pieces"}));
+  EXPECT_TRUE(has(told, {"what was recorded is stale: field 'a' of region",
+                         "was cut into other equivalence sets"}));
 }
 
 TEST(ReplayReasons, StaleSinceARegionWasDestroyed) {
@@ -490,9 +490,9 @@ TEST(ReplayReasons, FewerAreMadeWhereTheyGoStale) {
       ctx.launch(scale, t + 2, ctx.blocks(cells, t + 2)[a], 0.5);
     }
   });
-  EXPECT_TRUE(
-      has(told, {"what was recorded is stale: field 'a' of region", "was cut into other pieces",
-                 "so were others before they were replayed, and fewer are made"}));
+  EXPECT_TRUE(has(told, {"what was recorded is stale: field 'a' of region",
+                         "was cut into other equivalence sets",
+                         "so were others before they were replayed, and fewer are made"}));
 }
 
 TEST(ReplayReasons, GivenUpSinceStorageWas) {
@@ -554,7 +554,8 @@ TEST(ReplayReasons, GivenUpSincePiecesWereCut) {
       },
       machine("emulated:cpus=1,gpus=1"));
   EXPECT_TRUE(
-      has(told, {"a recording was given up: pieces were cut that values had been moved to"}));
+      has(told,
+          {"a recording was given up: an equivalence set was cut that values had been moved to"}));
 }
 
 TEST(ReplayReasons, NoOperationToRecord) {

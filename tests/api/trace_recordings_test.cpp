@@ -20,7 +20,7 @@ const Task add_one{"add_one", [](ReadWrite<double> x) {
                      for (auto p : x.domain()) x[p] += 1;
                    }};
 
-// Where recordings are of no use, fewer and fewer occurrences are recorded, and those from their first call.
+// Where recordings are of no use, fewer and fewer executions are recorded, and those from their first call.
 TEST(TraceRecordings, BecomeFewerWhereTheyAreOfNoUse) {
   Options options;
   options.workers = 0;

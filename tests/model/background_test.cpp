@@ -1,4 +1,4 @@
-// Chores: by whom and when they are run, on threads and in the seeded executor. No case goes by time: threads
+// BackgroundJobs: by whom and when they are run, on threads and in the seeded executor. No case goes by time: threads
 // are held by atomics until what is to be seen can be seen.
 
 #include "exec/background.hpp"
@@ -46,7 +46,7 @@ struct Noted final : BackgroundJob {
   std::atomic<int> runs{0};
 };
 
-class Chores : public testing::Test {
+class BackgroundJobs : public testing::Test {
  protected:
   /// Runs the program in a scope of an executor with so many workers and a dedicated thread.
   void run(int workers, const std::function<void(Executor&, Scope&)>& program,
@@ -76,41 +76,41 @@ class Chores : public testing::Test {
   std::atomic<bool> held_{false}, released_{false};
 };
 
-TEST_F(Chores, AWorkerRunsThemWhileTheProgramLoops) {
+TEST_F(BackgroundJobs, AWorkerRunsThemWhileTheProgramLoops) {
   for (const int workers : {1, 2, 3}) {
-    std::vector<std::shared_ptr<Noted>> chores;
+    std::vector<std::shared_ptr<Noted>> jobs;
     run(workers, [&](Executor& executor, Scope&) {
       for (int i = 0; i < 200; ++i) {
-        chores.push_back(std::make_shared<Noted>());
-        executor.post(chores.back());
+        jobs.push_back(std::make_shared<Noted>());
+        executor.post(jobs.back());
       }
-      for (const auto& chore : chores) until([&] { return chore->done(); });
+      for (const auto& job : jobs) until([&] { return job->done(); });
       until([&] { return executor.counters().background_jobs == 200; });
     });
-    for (const auto& chore : chores) {
-      EXPECT_EQ(chore->runs, 1);
-      EXPECT_NE(chore->by, std::this_thread::get_id());
-      EXPECT_EQ(chore.use_count(), 1);
+    for (const auto& job : jobs) {
+      EXPECT_EQ(job->runs, 1);
+      EXPECT_NE(job->by, std::this_thread::get_id());
+      EXPECT_EQ(job.use_count(), 1);
     }
   }
 }
 
 // Each time a worker is going to sleep, or sleeps already.
-TEST_F(Chores, ASleeperIsWoken) {
+TEST_F(BackgroundJobs, ASleeperIsWoken) {
   for (const int workers : {1, 2}) {
     run(workers, [&](Executor& executor, Scope&) {
       for (int i = 0; i < 500; ++i) {
         std::uint64_t sleeps = 0;
-        const auto chore = std::make_shared<Noted>([&] { sleeps = executor.counters().sleeps; });
-        executor.post(chore);
-        until([&] { return chore->done(); });
+        const auto job = std::make_shared<Noted>([&] { sleeps = executor.counters().sleeps; });
+        executor.post(job);
+        until([&] { return job->done(); });
         until([&] { return executor.counters().sleeps > sleeps; });
       }
     });
   }
 }
 
-TEST_F(Chores, TimeIsCounted) {
+TEST_F(BackgroundJobs, TimeIsCounted) {
   run(1, [&](Executor& executor, Scope&) {
     EXPECT_EQ(executor.counters().background_ns, 0U);
     executor.post(std::make_shared<Noted>([] {
@@ -122,30 +122,30 @@ TEST_F(Chores, TimeIsCounted) {
   });
 }
 
-TEST_F(Chores, ComeAfterNodes) {
-  const auto chore = std::make_shared<Noted>();
+TEST_F(BackgroundJobs, ComeAfterNodes) {
+  const auto job = std::make_shared<Noted>();
   int before_it = 0;
   std::atomic<int> nodes{0};
   run(1, [&](Executor& executor, Scope& scope) {
     hold_worker(executor, scope);
-    executor.post(chore);
+    executor.post(job);
     for (int i = 0; i < 200; ++i) {
       launch_node(executor, scope, task_info, [&](Node&, Execution&) {
-        if (!chore->done()) ++before_it;
+        if (!job->done()) ++before_it;
         ++nodes;
       });
     }
     released_ = true;
-    until([&] { return nodes == 200 && chore->done(); });
+    until([&] { return nodes == 200 && job->done(); });
   });
   EXPECT_EQ(before_it, 200);
 }
 
 // The worker goes on with a successor that it would keep, or with what it steals.
-TEST_F(Chores, LateOnesComeBeforeNodes) {
+TEST_F(BackgroundJobs, LateOnesComeBeforeNodes) {
   for (const bool kept : {false, true}) {
     held_ = released_ = false;
-    std::vector<std::shared_ptr<Noted>> chores;
+    std::vector<std::shared_ptr<Noted>> jobs;
     int before_them = 0;
     std::atomic<int> nodes{0};
     run(1, [&](Executor& executor, Scope& scope) {
@@ -154,14 +154,14 @@ TEST_F(Chores, LateOnesComeBeforeNodes) {
         launch_node(
             executor, scope, task_info,
             [&](Node&, Execution&) {
-              for (const auto& chore : chores) before_them += chore->done() ? 0 : 1;
+              for (const auto& job : jobs) before_them += job->done() ? 0 : 1;
               ++nodes;
             },
             kept ? std::vector<NodeRef>{holding} : std::vector<NodeRef>{});
       }
       for (int i = 0; i < 3; ++i) {
-        chores.push_back(std::make_shared<Noted>());
-        executor.post(chores.back());
+        jobs.push_back(std::make_shared<Noted>());
+        executor.post(jobs.back());
       }
       executor.hurry();
       released_ = true;
@@ -171,76 +171,76 @@ TEST_F(Chores, LateOnesComeBeforeNodes) {
   }
 }
 
-// The worker completes a node and would go on with its successor. The chore lasts until the program is done.
-TEST_F(Chores, HoldUpNothingThatOthersCanDo) {
+// The worker completes a node and would go on with its successor. The job lasts until the program is done.
+TEST_F(BackgroundJobs, HoldUpNothingThatOthersCanDo) {
   for (int round = 0; round < 50; ++round) {
     held_ = released_ = false;
     std::atomic<bool> drained{false};
-    const auto chore = std::make_shared<Noted>([&] { until([&] { return drained.load(); }); });
+    const auto job = std::make_shared<Noted>([&] { until([&] { return drained.load(); }); });
     run(1, [&](Executor& executor, Scope& scope) {
       const NodeRef holding = hold_worker(executor, scope);
       std::thread::id by;
       launch_node(executor, scope, task_info,
                   [&](Node&, Execution&) { by = std::this_thread::get_id(); }, {holding});
-      executor.post(chore);
+      executor.post(job);
       executor.hurry();
       released_ = true;
       scope.drain(nullptr);
       EXPECT_EQ(by, std::this_thread::get_id());
       drained = true;
-      until([&] { return chore->done(); });
+      until([&] { return job->done(); });
     });
   }
 }
 
 // The only worker is held until the program's thread has run all else, while it waits for room and at the end.
-TEST_F(Chores, AreNotForTheProgramsThread) {
-  const auto chore = std::make_shared<Noted>();
+TEST_F(BackgroundJobs, AreNotForTheProgramsThread) {
+  const auto job = std::make_shared<Noted>();
   constexpr int kNodes = 100;
   int nodes = 0;
   run(
       1,
       [&](Executor& executor, Scope& scope) {
         hold_worker(executor, scope);
-        executor.post(chore);
+        executor.post(job);
         executor.hurry();
         for (int i = 0; i < kNodes; ++i) {
           launch_node(executor, scope, task_info, [&](Node&, Execution&) {
-            EXPECT_FALSE(chore->done());
+            EXPECT_FALSE(job->done());
             if (++nodes == kNodes) released_ = true;
           });
         }
         scope.drain(nullptr);
-        until([&] { return chore->done(); });
+        until([&] { return job->done(); });
       },
       8);
-  EXPECT_NE(chore->by, std::this_thread::get_id());
+  EXPECT_NE(job->by, std::this_thread::get_id());
 }
 
-TEST_F(Chores, AreNotForAWorkerThatWaits) {
-  const auto chore = std::make_shared<Noted>();
+TEST_F(BackgroundJobs, AreNotForAWorkerThatWaits) {
+  const auto job = std::make_shared<Noted>();
   run(1, [&](Executor& executor, Scope& scope) {
     launch_node(executor, scope, task_info, [&](Node& node, Execution&) {
       Scope inner(executor, node.scope, 8);
-      executor.post(chore);
+      executor.post(job);
       executor.hurry();
       for (int i = 0; i < 100; ++i) {
         launch_node(executor, inner, task_info,
-                    [&](Node&, Execution&) { EXPECT_FALSE(chore->done()); });
+                    [&](Node&, Execution&) { EXPECT_FALSE(job->done()); });
       }
       inner.drain(nullptr);
-      EXPECT_FALSE(chore->done());
+      EXPECT_FALSE(job->done());
     });
-    until([&] { return chore->done(); });
+    until([&] { return job->done(); });
   });
 }
 
 // There is a dedicated thread, and time between its nodes.
-TEST_F(Chores, WithoutWorkersNobodyRunsThem) {
-  const auto chore = std::make_shared<Noted>();
+TEST_F(BackgroundJobs, WithoutWorkersNobodyRunsThem) {
+  const auto job = std::make_shared<Noted>();
   run(0, [&](Executor& executor, Scope& scope) {
     EXPECT_FALSE(executor.runs_background());
-    executor.post(chore);
+    executor.post(job);
     executor.hurry();
     for (int i = 0; i < 100; ++i) {
       launch_node(executor, scope, task_info, [](Node&, Execution&) {});
@@ -252,12 +252,12 @@ TEST_F(Chores, WithoutWorkersNobodyRunsThem) {
       scope.drain(nullptr);
     }
   });
-  EXPECT_FALSE(chore->done());
-  EXPECT_EQ(chore.use_count(), 1);
+  EXPECT_FALSE(job->done());
+  EXPECT_EQ(job.use_count(), 1);
 }
 
 // The one that runs ends only when the other has been dropped.
-TEST_F(Chores, AtTheEndThoseThatRunAreFinishedAndTheOthersDropped) {
+TEST_F(BackgroundJobs, AtTheEndThoseThatRunAreFinishedAndTheOthersDropped) {
   struct Dropped final : BackgroundJob {
     explicit Dropped(std::atomic<bool>& flag) : dropped(flag) {}
     ~Dropped() override { dropped = true; }
@@ -278,12 +278,12 @@ TEST_F(Chores, AtTheEndThoseThatRunAreFinishedAndTheOthersDropped) {
 }
 
 // Tiny tasks, so that the workers stay away for most of the time.
-TEST_F(Chores, AreRunWhileTheProgramsThreadRunsAlone) {
+TEST_F(BackgroundJobs, AreRunWhileTheProgramsThreadRunsAlone) {
   run(2, [&](Executor& executor, Scope& scope) {
     for (int round = 0; round < 100; ++round) {
-      const auto chore = std::make_shared<Noted>();
-      for (int i = 0; !chore->done(); ++i) {
-        if (i == 1000) executor.post(chore);
+      const auto job = std::make_shared<Noted>();
+      for (int i = 0; !job->done(); ++i) {
+        if (i == 1000) executor.post(job);
         if (i == 100'000) executor.hurry();  // the workers may have been busy
         scope.throttle();
         Node& node = scope.allocate(0);
@@ -291,7 +291,7 @@ TEST_F(Chores, AreRunWhileTheProgramsThreadRunsAlone) {
         node.run = [](Node&, Execution&) {};
         executor.publish(node, {});
       }
-      EXPECT_NE(chore->by, std::this_thread::get_id());
+      EXPECT_NE(job->by, std::this_thread::get_id());
     }
   });
 }
@@ -300,14 +300,14 @@ TEST_F(Chores, AreRunWhileTheProgramsThreadRunsAlone) {
 
 constexpr int kChain = 4;
 
-/// What ran, in order: the tasks of a chain, and two chores (-1, -2) posted before it. `steps`: may be null.
+/// What ran, in order: the tasks of a chain, and two jobs (-1, -2) posted before it. `steps`: may be null.
 std::vector<int> run_seeded(std::uint64_t seed, std::uint64_t* steps) {
   std::vector<int> order;
   SeededExecutor executor(plan(), ExecutorOptions{}, seed);
   executor.run_root([&] {
     Scope scope(executor, nullptr, 100);
-    for (const int chore : {-1, -2}) {
-      executor.post(std::make_shared<Noted>([&order, chore] { order.push_back(chore); }));
+    for (const int job : {-1, -2}) {
+      executor.post(std::make_shared<Noted>([&order, job] { order.push_back(job); }));
     }
     std::vector<NodeRef> last;
     for (int i = 0; i < kChain; ++i) {
@@ -317,13 +317,13 @@ std::vector<int> run_seeded(std::uint64_t seed, std::uint64_t* steps) {
     }
     scope.drain(nullptr);
   });
-  const auto chores = std::count_if(order.begin(), order.end(), [](int what) { return what < 0; });
-  EXPECT_EQ(executor.counters().background_jobs, static_cast<std::uint64_t>(chores));
+  const auto jobs = std::count_if(order.begin(), order.end(), [](int what) { return what < 0; });
+  EXPECT_EQ(executor.counters().background_jobs, static_cast<std::uint64_t>(jobs));
   if (steps) *steps = executor.steps();
   return order;
 }
 
-TEST(SeededChores, RunAtAnyStepOrNever) {
+TEST(SeededBackgroundJobs, RunAtAnyStepOrNever) {
   std::set<std::vector<int>> orders;
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) orders.insert(run_seeded(seed, nullptr));
   // All ways to place two among the chain's, or one of them, or none.
@@ -331,7 +331,7 @@ TEST(SeededChores, RunAtAnyStepOrNever) {
   EXPECT_EQ(orders.size(), kPlaces * (kPlaces + 1) + 2 * kPlaces + 1);
 }
 
-TEST(SeededChores, RunsRepeatExactly) {
+TEST(SeededBackgroundJobs, RunsRepeatExactly) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     std::uint64_t steps = 0;
     std::uint64_t steps_again = 0;
@@ -341,20 +341,20 @@ TEST(SeededChores, RunsRepeatExactly) {
   }
 }
 
-TEST(SeededChores, WhatNeverRanIsDropped) {
+TEST(SeededBackgroundJobs, WhatNeverRanIsDropped) {
   int never = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const auto chore = std::make_shared<Noted>();
+    const auto job = std::make_shared<Noted>();
     {
       SeededExecutor executor(plan(), ExecutorOptions{}, seed);
       executor.run_root([&] {
-        executor.post(chore);
+        executor.post(job);
         executor.interleave();
       });
     }
-    EXPECT_EQ(chore.use_count(), 1);
-    EXPECT_LE(chore->runs, 1);
-    never += chore->done() ? 0 : 1;
+    EXPECT_EQ(job.use_count(), 1);
+    EXPECT_LE(job->runs, 1);
+    never += job->done() ? 0 : 1;
   }
   EXPECT_GT(never, 0);
   EXPECT_LT(never, 200);

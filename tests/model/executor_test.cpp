@@ -255,7 +255,7 @@ struct Counted final : BackgroundJob {
 };
 
 // Posted by the program and by tasks of two depths at the same time. The program then waits for nothing.
-TEST_P(BothExecutors, ManyPostAndEachChoreIsRunOnce) {
+TEST_P(BothExecutors, ManyPostAndEachJobIsRunOnce) {
   constexpr int kTasks = 40, kEach = 5, kAll = 2 * kTasks * kEach;
   std::vector<std::atomic<int>> runs(kAll);
   std::atomic<int> posted{0};
@@ -289,7 +289,7 @@ TEST_P(BothExecutors, ManyPostAndEachChoreIsRunOnce) {
   for (const auto& times : runs) EXPECT_EQ(times, run ? 1 : 0);
 }
 
-TEST_P(BothExecutors, AChoreHidesNoDeadlock) {
+TEST_P(BothExecutors, ABackgroundJobHidesNoDeadlock) {
   std::atomic<int> runs{0};
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);
@@ -306,8 +306,8 @@ TEST_P(BothExecutors, AChoreHidesNoDeadlock) {
   });
 }
 
-// With one worker, and that in the body: nobody is there to run the chore, late as it is.
-TEST_P(BothExecutors, AChoreThatNobodyMayRunHidesNoDeadlock) {
+// With one worker, and that in the body: nobody is there to run the job, late as it is.
+TEST_P(BothExecutors, AJobThatNobodyMayRunHidesNoDeadlock) {
   std::atomic<int> runs{0};
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);

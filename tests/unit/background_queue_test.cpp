@@ -1,4 +1,4 @@
-// The queue of chores, on one thread.
+// The queue of jobs, on one thread.
 
 #include "exec/background.hpp"
 
@@ -45,11 +45,11 @@ TEST(BackgroundQueue, IsLateUntilItIsEmpty) {
 
 TEST(BackgroundQueue, LetsGoOfWhatIsDropped) {
   BackgroundQueue queue;
-  const auto chore = std::make_shared<Nothing>();
-  queue.post(chore);
+  const auto job = std::make_shared<Nothing>();
+  queue.post(job);
   queue.hurry();
   queue.drop();
-  EXPECT_EQ(chore.use_count(), 1);
+  EXPECT_EQ(job.use_count(), 1);
   EXPECT_FALSE(queue.any());
   EXPECT_FALSE(queue.late());
   EXPECT_EQ(queue.take(), nullptr);
