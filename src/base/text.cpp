@@ -146,7 +146,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 
 std::string to_string(const Where& where) {
   const std::string_view file = where.file_name();
-  return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), where.line());
+  return std::string(file.substr(file.rfind('/') + 1)) + ":" + std::to_string(where.line());
 }
 
 std::string type_of_current_exception() {

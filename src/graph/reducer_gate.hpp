@@ -20,9 +20,9 @@
 // order when several replays are issued by turns.
 
 #include <algorithm>
-#include <boost/container/deque.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 
 #include "base/assert.hpp"
@@ -87,7 +87,7 @@ class ReducerGate {
     std::uint32_t folds_left;
     State state = State::unready;
   };
-  using Entries = boost::container::deque<Entry, SureAllocator<Entry>>;
+  using Entries = std::deque<Entry, SureAllocator<Entry>>;
 
   Entries::iterator find(std::uint64_t seq) {
     auto at = std::ranges::lower_bound(entries_, seq, {}, &Entry::seq);

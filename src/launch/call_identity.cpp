@@ -81,10 +81,8 @@ void RememberedLaunch::remember(const LaunchRequest& launch, const data::Forest&
 
 std::vector<std::uint64_t> CallIdentity::key(const data::Forest& forest) const {
   std::vector<std::uint64_t> words;
-  const auto put = [&words](std::uint64_t word) {
-    words.push_back(word);
-    return true;
-  };
+  words.reserve(24);  // mostly enough
+  const auto put = [&words](std::uint64_t word) { return words.push_back(word), true; };
   visit(*this, Key(put, nullptr, &forest));
   return words;
 }
