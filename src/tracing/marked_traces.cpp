@@ -90,7 +90,7 @@ void MarkedTraces::begin(const Trace& trace, const Where& where) {
   selector_.open({true, root, trace.id(), trace.name(), where, required});
   open_.begin(trace.id(), where);
   if (root != nullptr && !required && root->point.replaying.pause())
-    selector_.skip(slower_by_replaying());
+    selector_.skip(slower_by_replaying);
 }
 
 void MarkedTraces::end(const Trace& trace, const Where& where) {

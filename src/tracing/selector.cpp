@@ -23,8 +23,8 @@ Selector::Selector(ContextCore& context, FoundTraces& found)
 
 // --- the trace that is open --------------------------------------------------------------------------
 
-void Selector::open(OpenTrace trace) {
-  open_ = std::move(trace);
+void Selector::open(const OpenTrace& trace) {
+  open_ = trace;
   left_ = {};
   execution_ =
       TraceExecution(open_.required || context_.runtime.listener(Events::decisions) != nullptr);
@@ -39,7 +39,8 @@ void Selector::close() {
     told->trace_ended(open_.id, open_.name, open_.where, execution_);
   if (open_.marked && open_.root != nullptr && execution_.replayed)
     open_.root->point.replaying.enter(execution_.gain);
-  open_ = {};
+  open_.marked = false;
+  open_.root = nullptr;
   point_ = nullptr;
   // What a whole trace was recorded as stays, however large, or it would never be replayed.
   if (left_.branch != nullptr && left_.branch->parent != nullptr) left_.branch = nullptr;
@@ -48,9 +49,9 @@ void Selector::close() {
   tree_.drop_surplus(left_.branch, chain_);
 }
 
-void Selector::skip(Reason why) {
+void Selector::skip(Reason (*why)()) {
   point_ = nullptr;
-  if (execution_.watched) execution_.add(std::move(why));
+  if (execution_.watched) execution_.add(why());
 }
 
 void Selector::abandon() noexcept {

@@ -92,11 +92,11 @@ class Selector {
   // --- the trace that is open ----------------------------------------------------------------------------
 
   /// None is open.
-  void open(OpenTrace trace);
+  void open(const OpenTrace& trace);
   /// Ends what is recorded, and leaves off following; a chain may go on with the next trace. None may be open.
   void close();
   /// Nothing begins before the next execution of the trace.
-  void skip(Reason why);
+  void skip(Reason (*why)());
   [[nodiscard]] const OpenTrace& trace() const { return open_; }
   [[nodiscard]] bool is_marked() const { return open_.marked; }
   [[nodiscard]] const TraceExecution& execution() const { return execution_; }
