@@ -47,20 +47,12 @@ Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memor
   counters_.links.resize(machine_.memories().size() * machine_.memories().size());
 }
 
-void Edges::add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
-  for (std::size_t i = size_ > kLookBack ? size_ - kLookBack : 0; i < size_; ++i) {
-    if (data_[i].from.seq != from.seq) continue;
-    if (kind == exec::EdgeKind::data) data_[i].kind = kind;
-    return;
-  }
-  if (size_ == capacity_) {
-    auto larger = std::make_unique<exec::Edge[]>(2 * capacity_);
-    std::copy_n(data_, size_, larger.get());
-    more_ = std::move(larger);
-    data_ = more_.get();
-    capacity_ *= 2;
-  }
-  data_[size_++] = {from, kind};
+void Edges::grow() {
+  auto larger = std::make_unique<exec::Edge[]>(2 * capacity_);
+  std::copy_n(data_, size_, larger.get());
+  more_ = std::move(larger);
+  data_ = more_.get();
+  capacity_ *= 2;
 }
 
 void Analysis::log_operation(const exec::Node& node, const Origin& origin, const FieldState* field,

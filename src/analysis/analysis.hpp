@@ -80,7 +80,16 @@ class Edges {
     Few() {}
     exec::Edge edges[kInline];
   };
-  void add_further(const exec::NodeRef& from, exec::EdgeKind kind);
+  void add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
+    for (std::size_t i = size_ > kLookBack ? size_ - kLookBack : 0; i < size_; ++i) {
+      if (data_[i].from.seq != from.seq) continue;
+      if (kind == exec::EdgeKind::data) data_[i].kind = kind;
+      return;
+    }
+    if (size_ == capacity_) grow();
+    data_[size_++] = {from, kind};
+  }
+  [[gnu::noinline]] void grow();
 
   exec::Node& to_;
   GraphLog* log_;

@@ -125,7 +125,7 @@ template <class Ref, class Room>
 void add_reader(UseState<Ref>& use, const Ref& self, Room make_room) {
   if (!use.readers.empty() && use.readers.back() == self) return;
   if (use.readers.size() == use.readers.capacity()) make_room(use);
-  use.readers.push_back(self);
+  use.readers.emplace_back(self);
 }
 
 template <class Ref, class Add>

@@ -30,7 +30,7 @@ UseAfter& Outcome::add_use(PlaceAfter& place, analysis::Instance* instance) {
   const PerReplayInstance* own = recording->per_replay_of(instance);
   if (own != nullptr && own->made != kNone) return use;
   use.writer = kBefore;
-  use.readers.push_back(kBefore);
+  use.readers.emplace_back(kBefore);
   return use;
 }
 

@@ -75,7 +75,7 @@ void Recorder::look_for_cuts(analysis::FieldState& field) {
   }
 }
 
-Index Recorder::add_place(Place place) {
+Index Recorder::add_place(Place&& place) {
   const auto index = static_cast<Index>(made_.places.size());
   place.set->recorded = {number_, index};
   made_.places.push_back(std::move(place));
@@ -92,7 +92,7 @@ Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set
 void Recorder::change(StateChange change, std::span<analysis::EquivalenceSet* const> sets,
                       analysis::Instance& instance, const exec::Node& operation) {
   look_for_cuts(*instance.field);
-  Effect effect{change, index_of(operation.seq), 0, own_.name_of(instance)};
+  Effect effect{change, index_of(operation.seq), 0, false, own_.name_of(instance)};
   if (sets.empty()) {
     effect.change = StateChange::empty_use;
     made_.effects.push_back(effect);
@@ -107,7 +107,7 @@ void Recorder::pend(analysis::FieldState& field, analysis::EquivalenceSet& set,
                     const std::shared_ptr<const analysis::FillValue>& value) {
   look_for_cuts(field);
   fills_[value] = this_step();
-  made_.effects.push_back({StateChange::pend, this_step(), place_of(field, set), nullptr});
+  made_.effects.push_back({StateChange::pend, this_step(), place_of(field, set)});
 }
 
 void Recorder::made(analysis::Instance& instance, bool shortage) {
@@ -118,10 +118,10 @@ void Recorder::made(analysis::Instance& instance, bool shortage) {
 void Recorder::ends(analysis::FieldState& field) {
   look_for_cuts(field);
   for (const auto& set : field.sets())
-    made_.effects.push_back({StateChange::end, this_step(), place_of(field, *set), nullptr});
+    made_.effects.push_back({StateChange::end, this_step(), place_of(field, *set)});
   if (!own_.ends(field, this_step())) untraceable("memory was short");
   for (const auto& instance : field.instances().all())
-    made_.effects.push_back({StateChange::gone, this_step(), 0, own_.name_of(*instance)});
+    made_.effects.push_back({StateChange::gone, this_step(), 0, false, own_.name_of(*instance)});
 }
 
 void Recorder::gives_up(analysis::Instance& instance) {

@@ -61,10 +61,10 @@ struct Place {
 /// One change of the analysis' state.
 struct Effect {
   analysis::StateChange change = analysis::StateChange::read;
-  Index by = 0;     ///< a use or a look: the operation; pend, end, gone: the step
-  Index place = 0;  ///< look (empty_use), gone: none
+  Index by = 0;         ///< a use or a look: the operation; pend, end, gone: the step
+  Index place = 0;      ///< look (empty_use), gone: none
+  bool enters = false;  ///< something from before the recording comes before it
   analysis::Instance* instance = nullptr;  ///< pend, end: none
-  bool enters = false;                     ///< something from before the recording comes before it
 };
 
 /// The origin of the value that a fill operation writes.
