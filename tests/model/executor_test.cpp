@@ -175,6 +175,7 @@ TEST_P(BothExecutors, ManySuccessors) {
     const NodeRef writer =
         launch(scope, task_info, [&](Node&, Execution&) { first = 1; }, {access});
     std::vector<NodeRef> all;
+    all.reserve(2000);
     for (int i = 0; i < 2000; ++i) {
       all.push_back(
           launch(scope, task_info, [&](Node&, Execution&) { readers += first; }, {writer}));

@@ -51,6 +51,7 @@ inline std::vector<double> values(Context& ctx, const Region<1>& cells,
 /// What the tasks return, in this order.
 inline std::vector<double> values(const std::vector<Future<double>>& futures) {
   std::vector<double> found;
+  found.reserve(futures.size());
   for (const Future<double>& one : futures) found.push_back(one.get());
   return found;
 }

@@ -168,7 +168,8 @@ TEST(MemoryPool, RandomBlocksOfAFramebuffer) {
       if (at != blocks.begin()) { ASSERT_LE(std::prev(at)->first + std::prev(at)->second, block); }
       if (std::next(at) != blocks.end()) { ASSERT_LE(block + size, std::next(at)->first); }
     } else if (!blocks.empty()) {
-      auto victim = std::next(blocks.begin(), random() % blocks.size());
+      auto victim =
+          std::next(blocks.begin(), static_cast<std::ptrdiff_t>(random() % blocks.size()));
       pool.release(victim->first);
       twin.release(twin_base + (victim->first - base));
       blocks.erase(victim);
