@@ -32,7 +32,7 @@ std::size_t number_of(const RecordedEdges& edges) {
 int count(const std::string& shape, std::uint32_t tasks) {
   const RecordedEdges edges = recorded_edges(shape, tasks);
   const Collect collect;
-  return refrain::trace::optimise(tasks, edges).steps > 0 ? 0 : 1;
+  return number_of(refrain::trace::optimise(tasks, edges).edges) > 0 ? 0 : 1;
 }
 
 class Optimiser {

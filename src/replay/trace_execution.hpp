@@ -39,7 +39,7 @@ struct CallSequence {
 
 class TraceExecution {
  public:
-  // Not an aggregate: to clear all of one first takes as long as replaying two calls.
+  // Not an aggregate, which would be cleared as a whole first: 7 ns of each marked execution.
   explicit TraceExecution(bool is_watched = false) : watched(is_watched) {}
 
   bool watched;                ///< somebody wants to know why calls are not replayed

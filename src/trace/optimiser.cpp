@@ -144,7 +144,7 @@ OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
   // One replay and, where edges are carried, the part of the next that they can lead to.
   const std::uint32_t next = edges.carried.empty() ? 0 : edges.carried.back().to + 1;
   OptimisedEdges result;
-  Reduction reduction(operations + next, steps_per_operation * operations, result);
+  Reduction reduction(std::size_t{operations} + next, steps_per_operation * operations, result);
   result.edges.inner.reserve(edges.inner.size());
   std::span<RecordedEdge> left(edges.inner);
   for (std::uint32_t to = 0; to < operations; ++to)

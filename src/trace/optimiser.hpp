@@ -15,8 +15,9 @@
 // operations, in one replay and in any number of successive ones. The path that implies an edge lies, in launch order,
 // before the edge's target. So of a trace that is left early, the issued part is reduced as if the trace ended there.
 //
-// Cost: sorting; and for each operation the edges between the operations that reach it and are not before its earliest
-// predecessor, or a 64th of the operations between its predecessors. Bounded by a budget in proportion to the
+// Cost: sorting; and for each operation of a short recording a word for each 64 operations before it and edge that stays,
+// of a long one the edges between the operations that reach it and are not before its earliest predecessor, or a 64th of
+// the operations between its predecessors. Bounded by a budget in proportion to the
 // operations: when it is spent, the remaining edges stay, which does no harm, and are counted. Pure; any thread.
 
 #include <cstddef>

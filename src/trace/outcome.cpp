@@ -109,7 +109,8 @@ void note_joined(Recording& recording, const Effect& effect) {
 void find_carried(Recording& recording, Outcome& outcome) {
   const auto next = static_cast<Index>(recording.operations.size());
   std::vector<RecordedEdge>& carried = recording.carried;
-  std::vector<Index> latest(next);  // the edge from each operation
+  // The edge from each operation that was found last: mostly one is found several times in a row.
+  std::vector<Index> latest(next);
   for (const Effect& effect : recording.effects) {
     if (!effect.enters) continue;
     const auto add = [&](OperationRef earlier, exec::EdgeKind kind) {

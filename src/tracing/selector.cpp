@@ -39,7 +39,7 @@ void Selector::close() {
     told->trace_ended(open_.id, open_.name, open_.where, execution_);
   if (open_.marked && open_.root != nullptr && execution_.replayed)
     open_.root->point.replaying.enter(execution_.gain);
-  open_.marked = false;
+  open_.marked = false;  // the rest of it is read only while one is open
   open_.root = nullptr;
   point_ = nullptr;
   // What a whole trace was recorded as stays, however large, or it would never be replayed.
