@@ -104,8 +104,8 @@ inline std::string chain_of(const Scope& scope, const NodeRef& awaited) {
   if (at == operations.end()) return {};
   const auto name = [&] {
     const auto& [seq, is] = *at;
-    const bool held = (is.flags & kManual) != 0 && scope.about_held;
-    return operation_name(is.info, is.kind) + (held ? scope.about_held(seq) : "");
+    const bool held = (is.flags & kManual) != 0 && scope.user;
+    return operation_name(is.info, is.kind) + (held ? scope.user->about_held(seq) : "");
   };
   std::string text = name();
   for (int length = 1; at->second.awaits != 0; ++length) {

@@ -20,7 +20,7 @@
 // decide when that is, too. While nothing can take a step and completions are outstanding, the thread sleeps.
 //
 // A world. Several root programs may run at once, each an actor (run_programs): several runtimes on one executor, each
-// with scopes, failures and a body-local pointer of its own. A listener hears of all of them.
+// with scopes, failures and a body-local pointer of its own. The users of scopes are told of all of them.
 //
 // Nothing depends on addresses or time: equal seeds and programs give equal runs. Waiting, failures,
 // accumulators and deadlocks mean what they mean in the threaded executor. Helping is not needed, as

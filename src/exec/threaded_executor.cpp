@@ -303,7 +303,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   [[gnu::always_inline]] inline void execute(Slot& slot, Node& node, bool keep) {
     const Node* outer = std::exchange(slot.running, &node);
-    if (listener_) [[unlikely]] {
+    if (tells_) [[unlikely]] {
       run_told(node, slot.processor, slot.index);
     } else {
       run_node(node, *this, slot.processor);
@@ -350,7 +350,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   }
 
   /// Runs a streak of operations without a node: each is the first that the one before it has made ready.
-  template <bool listened>
+  template <bool tells>
   void drive_streak(Slot& slot, LiveNode& first) {
     const Sink sink{*this, slot};
     Execution execution{*this, slot.processor};
@@ -363,12 +363,12 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     do {
       const TemplateNode& node = replay->nodes[index];
       LiveNode& live = replay->live()[index];
-      const std::uint64_t begin = listened ? profile::now_ns() : 0;
+      const std::uint64_t begin = tells ? profile::now_ns() : 0;
       const bool plain = node.flags == 0;
       set_count(live, node);
       const Failure* failure = plain ? run_operation<true>(*replay, index, node, execution)
                                      : run_operation<false>(*replay, index, node, execution);
-      if (listened) tell_listener(slot.index, *replay, index, begin);
+      if (tells) tell_user(slot.index, *replay, index, begin);
       if (plain && failure == nullptr) [[likely]] {
         index = complete_plain(*replay, live, node, issued, sink);
       } else if (LiveNode* next = complete_any(*replay, live, node, failure, sink)) {
@@ -403,7 +403,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   void drive(Slot& slot, LiveNode& first) {
     const WithoutNode among(slot);
-    if (listener_) [[unlikely]]
+    if (tells_) [[unlikely]]
       return drive_streak<true>(slot, first);
     drive_streak<false>(slot, first);
   }
@@ -422,7 +422,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const auto goes_on = [&] { return to_the_end || single_thread_.on(); };
     std::uint32_t index = from;
     for (;;) {
-      if (listener_ == nullptr) index = run_plain_in_order(replay, index, to, goes_on);
+      if (!tells_) index = run_plain_in_order(replay, index, to, goes_on);
       if (index == to || !goes_on()) break;
       run_next_told(replay, index++, slot.processor, slot.index);
     }

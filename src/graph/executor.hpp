@@ -70,13 +70,6 @@ struct Executed {
   std::uint64_t begin_ns, end_ns;
 };
 
-/// Told of everything that runs, from the thread that ran it; must be thread-safe and cheap.
-class ExecutionListener {
- public:
-  virtual ~ExecutionListener() = default;
-  virtual void executed(const Executed& ran) = 0;
-};
-
 /// Counters for --refrain:stats.
 struct ExecutorCounters {
   std::uint64_t executed = 0, stolen = 0, sleeps = 0;
@@ -91,7 +84,8 @@ class Executor {
 
   [[nodiscard]] const ExecutorOptions& options() const { return options_; }
   [[nodiscard]] int threads() const { return threads_; }  ///< all threads that issue or execute
-  void set_listener(ExecutionListener* listener) { listener_ = listener; }  ///< before run_root
+  /// Before run_root: users of scopes, which all have one, are told of everything that runs.
+  void tell_users() { tells_ = true; }
 
   /// Runs `program` as a root program (seeded: on a stack of its own, as one actor among the others) and returns when
   /// it returns; an exception of the program passes through. The calling thread is the launching thread. Within a root
@@ -142,7 +136,7 @@ class Executor {
   virtual void parallel_for(std::int64_t count, std::int64_t grain,
                             const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
 
-  /// The calling thread, which is one of them, as listeners are told it.
+  /// The calling thread, which is one of them, as the users of scopes are told it.
   [[nodiscard]] virtual int this_thread() const { return 0; }
   [[nodiscard]] virtual ExecutorCounters counters() const = 0;
 
@@ -188,7 +182,7 @@ class Executor {
 
  protected:
   const ExecutorOptions options_;
-  ExecutionListener* listener_ = nullptr;
+  bool tells_ = false;  ///< the users of scopes
   Proxies proxies_;
 
  private:

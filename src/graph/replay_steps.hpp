@@ -257,7 +257,7 @@ void end_replayed_node(Node& node, Execution& execution);
 /// The run of a precondition: a node after which a replayed operation comes.
 void run_precondition(Node& node, Execution& execution);
 
-/// Whether a node's run is that of an operation, not what is left of one, nor a precondition's. For listeners.
+/// Whether a node's run is that of an operation, not what is left of one, nor a precondition's: users are told of it.
 inline bool runs_operation(const Node& node) {
   return node.run != run_precondition && node.run != end_of_run && node.run != end_replayed_node;
 }
@@ -280,21 +280,21 @@ class GraphExecutor : public Executor {
   }
 
  protected:
-  /// Runs a node, and tells the listener.
+  /// Runs a node, and tells the scope's user.
   [[gnu::noinline]] void run_told(Node& node, int processor, int thread) {
-    const bool tell = listener_ != nullptr && runs_operation(node);
+    const bool tell = tells_ && runs_operation(node);
     const std::uint64_t begin = tell ? profile::now_ns() : 0;
     run_node(node, *this, processor);
     if (tell)
-      listener_->executed(
+      node.scope->user->executed(
           {*node.scope, node.info, node.kind, node.seq, thread, begin, profile::now_ns()});
   }
-  /// Runs an operation of a replay, and tells the listener. Returns the failure that it carries then, null if none.
+  /// Runs an operation of a replay, and tells the scope's user. Returns the failure that it carries then, null if none.
   const Failure* run_told(Replay& replay, std::uint32_t index, int processor, int thread) {
     Execution execution{*this, processor};
-    const std::uint64_t begin = listener_ != nullptr ? profile::now_ns() : 0;
+    const std::uint64_t begin = tells_ ? profile::now_ns() : 0;
     const Failure* failure = run_operation<false>(replay, index, replay.nodes[index], execution);
-    if (listener_ != nullptr) tell_listener(thread, replay, index, begin);
+    if (tells_) tell_user(thread, replay, index, begin);
     return failure;
   }
   /// The same of one whose predecessors have all run, in a replay that is run in order.
@@ -302,11 +302,10 @@ class GraphExecutor : public Executor {
     if (const Failure* failure = run_told(replay, index, processor, thread)) [[unlikely]]
       pass_on(replay, replay.nodes[index], *failure);
   }
-  void tell_listener(int thread, const Replay& replay, std::uint32_t index,
-                     std::uint64_t begin_ns) {
+  void tell_user(int thread, const Replay& replay, std::uint32_t index, std::uint64_t begin_ns) {
     const Template::Operation& operation = replay.recorded.operations[index];
-    listener_->executed({replay.scope, operation.info, operation.kind, replay.base + index, thread,
-                         begin_ns, profile::now_ns()});
+    replay.scope.user->executed({replay.scope, operation.info, operation.kind, replay.base + index,
+                                 thread, begin_ns, profile::now_ns()});
   }
 
  private:

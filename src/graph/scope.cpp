@@ -56,7 +56,7 @@ void Scope::take_back(Node& node) {
   if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
     failures_.reclaimed(node);
   window_.came_back(node);
-  if (reclaim) reclaim(node);
+  if (user != nullptr) user->reclaim(node);
   pool_.put(node);
 }
 

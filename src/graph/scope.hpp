@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,7 +29,7 @@
 
 namespace refrain::exec {
 
-class ExecutionListener;
+struct Executed;
 class Executor;
 class Replays;
 
@@ -110,6 +109,19 @@ class Window {
   std::size_t limit_ = 0;  ///< at most the bound
 };
 
+/// The context whose operations a scope holds, as the graph knows it.
+class ScopeUser {
+ public:
+  virtual ~ScopeUser() = default;
+  /// An operation has run. From the thread that ran it; if the executor tells its users (Executor::tell_users).
+  virtual void executed(const Executed& ran) = 0;
+  /// The owner has taken a node back, and will use it again: releases its `record`.
+  virtual void reclaim(Node& node) = 0;
+  /// What a message adds to the name of an operation with this number that the owner holds open or waits to open:
+  /// " to field 'x' of region 0". Called while the owner waits.
+  [[nodiscard]] virtual std::string about_held(std::uint64_t seq) const = 0;
+};
+
 class Scope {
  public:
   /// `parent` null: the root scope. A nested scope is made and ended by the thread that runs the
@@ -160,18 +172,11 @@ class Scope {
   void detach(Replays& replays) { std::erase(replays_, &replays); }
   [[nodiscard]] std::span<Replays* const> replays() const { return replays_; }
 
-  /// What a message adds to the name of an operation with this number that the owner holds open or waits to open:
-  /// " to field 'x' of region 0". Called while the owner waits; null: nothing.
-  std::function<std::string(std::uint64_t)> about_held;
+  /// Null: nobody asks.
+  ScopeUser* user = nullptr;
 
   /// The owner is just now running operations of a replay in order: it launches nothing meanwhile.
   bool runs_in_order = false;
-
-  /// The listener that is told of operations of this scope; null: none. Runtimes that share an executor have one each.
-  ExecutionListener* listener = nullptr;
-
-  /// Called for each node when the owner takes it back, before it is reused (releases `record`).
-  void (*reclaim)(Node&) = nullptr;
 
   /// Takes completed nodes back (owner). Returns how many are still in flight.
   std::size_t collect();

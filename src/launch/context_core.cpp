@@ -21,8 +21,7 @@ ContextCore::ContextCore(RuntimeCore& of, ContextCore* enclosing, std::string ta
       analysis(of.executor(), scope, of.memories(), id, of.graph_log()),
       forest(enclosing == nullptr ? data::Forest(of.graveyard())
                                   : data::Forest::nested_in(enclosing->forest)) {
-  scope.reclaim = LaunchRecords::reclaim;
-  scope.listener = of.listener(Events::execution);
+  scope.user = this;
   if (Listener* graph = runtime.listener(Events::graph); graph != nullptr && parent != nullptr)
     graph->opened(identity, id);
 }
@@ -31,6 +30,10 @@ ContextCore::~ContextCore() {
   try {
     if (Listener* graph = runtime.listener(Events::graph)) graph->closed(identity);
   } catch (const std::bad_alloc&) {}  // then it is not in the reports
+}
+
+void ContextCore::executed(const exec::Executed& ran) {
+  if (Listener* execution = runtime.listener(Events::execution)) execution->executed(ran);
 }
 
 void ContextCore::tell(Listener::Call call) {

@@ -56,12 +56,14 @@ class NestedContext : public detail::Waiter {
 using MakeNested = std::unique_ptr<NestedContext> (*)(ContextCore& parent, LaunchRecord& record,
                                                       TaskPayload& payload);
 
-struct ContextCore {
+struct ContextCore : exec::ScopeUser {
   /// `parent`: null for the program's context; `task_name`: of the task whose body runs.
   ContextCore(RuntimeCore& runtime, ContextCore* parent, std::string task_name,
               MakeNested make_nested);
-  ~ContextCore();
+  ~ContextCore() override;
   ContextCore(const ContextCore&) = delete;
+  void executed(const exec::Executed& ran) final;
+  void reclaim(exec::Node& node) final;
 
   // --- calls -------------------------------------------------------------------------------------------
 

@@ -109,10 +109,10 @@ void LaunchRecords::fill(LaunchRecord& record, const LaunchRequest& request) {
   record.result = std::move(result);
 }
 
-void LaunchRecords::reclaim(exec::Node& node) {
+void ContextCore::reclaim(exec::Node& node) {
   if (node.record == nullptr) return;
   auto& record = *static_cast<LaunchRecord*>(node.record);
-  if (--record.unreclaimed == 0) release(record);
+  if (--record.unreclaimed == 0) LaunchRecords::release(record);
 }
 
 void LaunchRecords::release(LaunchRecord& record) {

@@ -84,8 +84,6 @@ class LaunchRecords {
   void fill(LaunchRecord& record, const LaunchRequest& request);
   /// The future of a launch; none where nobody wants one.
   AnyFuture make_result(const LaunchPlan& plan, const LaunchRequest& request);
-  /// A node has come back (Scope::reclaim).
-  static void reclaim(exec::Node& node);
   static void release(LaunchRecord& record);
 
  private:

@@ -41,7 +41,7 @@ enum class Events : std::uint8_t {
 };
 inline constexpr std::size_t kEvents = 7;
 
-class Listener : public exec::ExecutionListener, public analysis::GraphLog {
+class Listener : public analysis::GraphLog {
  public:
   /// What a call is to traces: they may hold it, end at it, or go on beside it.
   enum class Traces : std::uint8_t { hold, end, ignore };
@@ -66,7 +66,7 @@ class Listener : public exec::ExecutionListener, public analysis::GraphLog {
   // An event that a listener does not override goes to the listeners behind it; only the stand-in for several listeners
   // has any.
   // execution
-  void executed(const exec::Executed& ran) override { pass_on(&Listener::executed, ran); }
+  virtual void executed(const exec::Executed& ran) { pass_on(&Listener::executed, ran); }
   // graph
   void operation(const analysis::LoggedOperation& one) override {
     pass_on(&Listener::operation, one);

@@ -9,9 +9,7 @@
 
 namespace refrain::runtime {
 
-ContextImpl::ContextImpl(RuntimeImpl& of) : ContextCore(of, nullptr, std::string(), make_nested) {
-  scope.about_held = [this](std::uint64_t seq) { return about_held(seq); };
-}
+ContextImpl::ContextImpl(RuntimeImpl& of) : ContextCore(of, nullptr, std::string(), make_nested) {}
 
 ContextImpl::~ContextImpl() {
   if (alive_) *alive_ = nullptr;

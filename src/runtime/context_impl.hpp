@@ -162,7 +162,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
     detail::ArgumentInfo argument;
   };
   [[nodiscard]] std::list<Held>::const_iterator held(std::uint64_t seq) const;
-  [[nodiscard]] std::string about_held(std::uint64_t seq) const;
+  [[nodiscard]] std::string about_held(std::uint64_t seq) const override;
   exec::FailureRef hold(const AnyRegion& region, analysis::FieldState& field,
                         analysis::Instance& instance, const data::IndexSpaceRef& points,
                         Privilege privilege, const analysis::Origin& origin);

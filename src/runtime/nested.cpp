@@ -7,7 +7,6 @@ namespace refrain::runtime {
 ContextImpl::ContextImpl(ContextCore& enclosing, LaunchRecord& record, TaskPayload& payload)
     : ContextCore(enclosing.runtime, &enclosing,
                   exec::operation_name(&record.plan->info, exec::NodeKind::task), make_nested) {
-  scope.about_held = [this](std::uint64_t seq) { return about_held(seq); };
   for (std::size_t i = 0; i < record.plan->requirements.size(); ++i)
     grants.all.push_back(make_grant(*record.plan, payload, i));
 }

@@ -22,14 +22,6 @@ void check_writable(const char* flag, const std::string& path) {
                 "': " + std::generic_category().message(tried.error()));
 }
 
-/// What runs on an executor, which runtimes may share, is told to the listeners of its own runtime.
-class ByRuntime final : public exec::ExecutionListener {
- public:
-  void executed(const exec::Executed& ran) override {
-    if (auto* own = ran.scope.listener) own->executed(ran);
-  }
-} by_runtime;
-
 }  // namespace
 
 void Reports::add(std::unique_ptr<Listener> report, std::initializer_list<Events> events,
@@ -72,7 +64,7 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     check_writable("stats", options.stats_file);
     writers_.emplace_back([this](const Totals& totals, bool) { write_statistics(totals); });
   }
-  if (runtime.listener(Events::execution)) runtime.executor().set_listener(&by_runtime);
+  if (runtime.listener(Events::execution)) runtime.executor().tell_users();
   if (!writers_.empty())
     before_termination_.emplace([this] {
       try {

@@ -312,19 +312,22 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
   EXPECT_EQ(ran.load(), 220);
 }
 
-TEST_P(ReplaysOnBoth, TheListenerIsToldOfEachOperation) {
-  struct Listener final : ExecutionListener {
+TEST_P(ReplaysOnBoth, TheUserIsToldOfEachOperation) {
+  struct User final : ScopeUser {
     void executed(const Executed& ran) override {
       EXPECT_EQ(ran.info->name, "advance");
       EXPECT_EQ(ran.kind, NodeKind::task);
       EXPECT_LE(ran.begin_ns, ran.end_ns);
       ++told;
     }
+    void reclaim(Node&) override {}
+    std::string about_held(std::uint64_t) const override { return {}; }
     std::atomic<int> told{0};
-  } listener;
-  executor_->set_listener(&listener);
+  } user;
+  executor_->tell_users();
   executor_->run_root([&] {
     Scope scope(*executor_, nullptr, 100);
+    scope.user = &user;
     {
       Replays replays(*executor_, scope, *chains_);
       for (int i = 0; i < 10; ++i) {
@@ -335,7 +338,7 @@ TEST_P(ReplaysOnBoth, TheListenerIsToldOfEachOperation) {
       scope.drain(nullptr);
     }
   });
-  EXPECT_EQ(listener.told.load(), 20);
+  EXPECT_EQ(user.told.load(), 20);
   EXPECT_EQ(executor_->counters().executed, 20U);
 }
 
